@@ -1,4 +1,4 @@
-/** Asks the vault about a question, in bounded time, and makes what is added of the answer. */
+/** Queries the vault for a question, in bounded time, and builds the injection from the hits. */
 import type { StageContext } from '../../engine/index.ts';
 import type { Services } from '../services.ts';
 import type { BlockSource } from '../vault/block.ts';
@@ -8,25 +8,25 @@ import type { VaultInTime } from './in-time.ts';
 import { toInjection } from './injection.ts';
 import type { Injection, Part } from './injection.ts';
 
-/** Larger blocks do not get into any budget, however much is taken out of them. */
+/** Larger blocks exceed any budget even after compression. */
 const MAX_CAPSULE_CHARS = 64 * 1024;
 const CAPSULE_MS = 1000;
-/** Soft length of the piece of prose that is kept or dropped whole. */
+/** Soft length of a chunk of prose, in characters, that is kept or dropped whole. */
 const CAPSULE_SENTENCE_CHARS = 120;
 
-/** What the rest of the request leaves. */
+/** The room that the rest of the request leaves. */
 export interface Room {
-  /** Ids of blocks that earlier messages of the conversation carry. */
+  /** Ids of blocks that earlier messages of the conversation already contain. */
   readonly present: ReadonlySet<string>;
   readonly budgetTokens: number;
 }
 
-/** What an asked vault gives, or why it could not be asked. */
+/** The vault's result, or why it could not be queried. */
 export type Asked = { readonly injection: Injection | undefined } | { readonly notBecause: string };
 
 const NOT_READY = 'the vault is not ready yet';
 
-/** Never rejects. */
+/** Queries the vault. Never rejects. */
 export async function askVault(
   vault: VaultInTime,
   query: string,
@@ -52,12 +52,12 @@ export async function askVault(
   }
 }
 
-/** The ids of blocks that must not be sent again, or why the vault could not be asked. */
+/** Ids of blocks that must not be sent again, or why the vault could not be queried. */
 export type Withdrawn = { readonly ids: ReadonlySet<string> } | { readonly notBecause: string };
 
 /**
- * Of `blocks`, those that the vault has withdrawn since they were added. Where it cannot be
- * asked in time, what it has to say is asked for again with the next request. Never rejects.
+ * Returns those of `blocks` that the vault has withdrawn since they were added. If it does not answer in
+ * time, the next request asks again. Never rejects.
  */
 export async function withdrawnIn(
   vault: VaultInTime,
@@ -79,13 +79,13 @@ function failed(thrown: unknown, { log }: Services): { readonly notBecause: stri
   return { notBecause: reason };
 }
 
-/** `path:10-42`, or the path alone for a text that came without lines. */
+/** Returns `path:10-42`, or the path alone for a text without line numbers. */
 function locationOf(hit: SearchHit): string {
   const path = hit.sourcePath === '' ? hit.id : hit.sourcePath;
   return hit.startLine > 0 ? `${path}:${hit.startLine}-${hit.endLine}` : path;
 }
 
-/** The block as the compressors would send it if the model had read the file; itself where that is not smaller. */
+/** Returns the block compressed as a file read would be; unchanged where that is not smaller. */
 async function capsuleOf(
   { content, sourcePath }: SearchHit,
   query: string,

@@ -1,22 +1,22 @@
-/** The vault, asked in bounded time: a request waits for it a moment, and not while that is in vain. */
+/** Bounds the time a request waits for the vault, and skips the wait while it would be in vain. */
 import type { Clock } from '../../engine/clock.ts';
 import type { Vault } from '../vault/contract.ts';
 
-/** A vault that is being repaired is not waited for longer than this. */
+/** Longest wait, e.g. for a vault under repair. */
 const MAX_WAIT_MS = 200;
-/** Until its first answer an index is being opened, which the first requests after a start wait for. */
+/** Longest wait before the first result: the index is still being opened. */
 const FIRST_WAIT_MS = 2000;
 
 export type VaultInTime = ReturnType<typeof createVaultInTime>;
 
-/** Asks `vault`, which then goes on by itself with what took too long. */
+/** Wraps `vault`; a query that takes too long continues in the background. */
 export function createVaultInTime(vault: Vault, clock: Clock) {
   const overdue = new Set<Promise<unknown>>();
   let hasAnswered = false;
   return {
     /**
-     * The vault's answer; undefined when it takes too long, when an earlier question that took
-     * too long is still without one, or while a large index is being loaded.
+     * Returns the vault's result; undefined when it takes too long, while an earlier overdue query is
+     * still unanswered, or while a large index is being loaded.
      */
     async ask<T>(question: (vault: Vault) => Promise<T>): Promise<T | undefined> {
       if (overdue.size > 0 || !vault.isReady()) return undefined;

@@ -1,20 +1,20 @@
 /**
- * What a person asked, out of what their program sent as the user's message. Agents wrap
- * the words of the user, put reminders and editor state around them, and send turns that
- * ask nothing; a search for any of that finds files that nobody asked about.
+ * Extracts the person's question from a user message. Agents wrap the user's words, add reminders and
+ * editor state around them, and send turns that ask nothing; searching for any of that finds irrelevant
+ * files.
  */
 import { ADDED_MARK } from './injection.ts';
 
-/** Of a long text the beginning and the end are looked at: people ask before or behind what they paste. */
+/** Characters read at the start and the end of a long text: people ask before or after what they paste. */
 const START_CHARS = 500;
 const TAIL_CHARS = 1500;
-/** Texts beyond this are cut before they are searched for sections. */
+/** Longer texts are cut before they are searched for sections. */
 const MAX_SCANNED_CHARS = 200_000;
 
-/** Sections in which programs hand over the user's own words (Cursor, Copilot, Cline, Roo, Claude Code). */
+/** Sections in which clients pass the user's own words (Cursor, Copilot, Cline, Roo, Claude Code). */
 const OWN_WORDS = ['user_query', 'userRequest', 'user_message', 'task', 'feedback', 'command-args'];
 
-/** Sections that programs add by themselves (the same, and Codex). */
+/** Sections that clients add themselves (the same, and Codex). */
 const ADDED_BY_PROGRAMS = [
   'system-reminder',
   'environment_context',
@@ -47,10 +47,10 @@ const ADDED_BY_PROGRAMS = [
   'workspace_info',
 ];
 
-/** How Cline and its kin begin the output of a tool. */
+/** First line of a tool result in Cline and its forks. */
 const TOOL_OUTPUT = /^\[\w{1,60}(?: for [^\n]{0,500})?\] Result:/;
 
-/** Words of a turn that only says how to go on. */
+/** Words of a turn that only tells the agent to go on. */
 const STEERING = new Set(
   (
     'a again ahead alright and all carry continue cool do done fine fix go good great hello hey hi ' +
@@ -62,15 +62,15 @@ const STEERING = new Set(
 const MAX_STEERING_WORDS = 6;
 
 /**
- * The query for the texts of one user message, or undefined if they ask nothing, or hold what
- * another svc has added: that one has searched already.
+ * Returns the query for the texts of one user message, or undefined if they ask nothing, or contain the
+ * addition of another svc instance, which has searched already.
  */
 export function askedIn(texts: readonly string[]): string | undefined {
   if (texts.some((text) => text.includes(ADDED_MARK))) return undefined;
   const sections = texts.map((text) => sectionsOf(scanned(text)));
   const own = sections.flatMap((each) => each.own).map((text) => text.trim());
   const rest = sections.map((each) => each.rest.trim());
-  // Agents whose tools are prompted for, not declared, send their output as the user's text.
+  // Agents that describe their tools in the prompt send tool output as the user's text.
   const answersCall = texts.some((text) => TOOL_OUTPUT.test(text));
   const asked = [...(answersCall ? [] : rest), ...own].filter((text) => text !== '').join('\n');
   if (!/[\p{L}\p{N}]/u.test(asked) || isSteering(asked)) return undefined;
@@ -90,13 +90,13 @@ function isSteering(text: string): boolean {
 }
 
 interface Sections {
-  /** What stands in sections of the user's own words. */
+  /** Contents of the sections with the user's own words. */
   readonly own: readonly string[];
-  /** What stands outside of every known section. */
+  /** Text outside every known section. */
   readonly rest: string;
 }
 
-// The bound keeps the search linear for a text of openings that never end.
+// The bound keeps the search linear for unterminated opening tags.
 const OPENING = new RegExp(
   `<(${[...OWN_WORDS, ...ADDED_BY_PROGRAMS].join('|')})(?:\\s[^<>]{0,200})?>`,
   'g',
@@ -117,7 +117,7 @@ function sectionsOf(text: string): Sections {
       continue;
     }
     rest.push(text.slice(from, match.index));
-    // The user's own words may lie within a section of the program's, never the other way round.
+    // A section of the user's words may be nested in a section of the client's, never the reverse.
     const inside = text.slice(start, end);
     if (OWN_WORDS.includes(name)) own.push(sectionsOf(inside).rest);
     else own.push(...sectionsOf(inside).own);

@@ -1,27 +1,27 @@
-/** The turns of a conversation at which something may be added, and what names each of them. */
+/** The turns of a conversation that may get an addition, and the key of each. */
 import { createHash } from 'node:crypto';
 import type { Block } from '../model/block.ts';
 import { isBillingBlock } from '../model/conversation.ts';
 
-/** A message of the user that has text and answers no tool call. */
+/** A user message that has text and no tool result. */
 export interface Question {
-  /** The message's number. */
+  /** Message index. */
   readonly message: number;
-  /** Names the conversation up to and including this message, as the client sent it. */
+  /** Key of the conversation up to and including this message, as the client sent it. */
   readonly prefix: string;
-  /** True if it is what the model is being asked now. */
+  /** True for the current question. */
   readonly isLast: boolean;
   readonly texts: readonly string[];
 }
 
 /**
- * The questions of a conversation, oldest first. A message that answers tool calls is
- * none, even if it has text too: nothing may come between a call and its result.
+ * Returns the questions of a conversation, oldest first. A message with tool results is none even if it
+ * also has text: nothing may come between a call and its result.
  */
 export function questionsOf(blocks: readonly Block[]): Question[] {
   const questions: Question[] = [];
   const hash = createHash('sha256');
-  // Some programs put a reminder of their own, in a system role, behind the question.
+  // Some clients append a reminder in a system role after the question.
   const lastMessage = blocks.findLast((block) => block.role !== 'system')?.message;
   for (let at = 0; at < blocks.length;) {
     const { message } = blocks[at]!;
@@ -44,16 +44,16 @@ export function questionsOf(blocks: readonly Block[]): Question[] {
 }
 
 /**
- * The billing block changes in every request. Reasoning is dropped from later turns by
- * some clients, and neither the question nor what was added to it changes with that.
+ * Returns whether a block is part of the key. The billing block changes with every request, and some
+ * clients drop reasoning from later turns, which changes neither the question nor its addition.
  */
 function isPartOfName(block: Block): boolean {
   return block.kind !== 'thinking' && !isBillingBlock(block);
 }
 
 /**
- * A tool's output goes by the id of its call, which is made once: output is most of what a
- * conversation holds, and clients clear old output in later turns.
+ * Returns the block's contribution to the key. A tool result contributes only its unique call id: output
+ * makes up most of a conversation, and clients clear old output in later turns.
  */
 function nameOf(block: Block): string {
   return block.kind === 'tool_result' ? (block.toolUseId ?? block.text) : block.text;

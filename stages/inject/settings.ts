@@ -1,11 +1,11 @@
-/** `vault.inject_*`: how much of the user's own files a request may get. */
+/** `vault.inject_*`: how much of the user's files may be added to a request. */
 import { between, count, flag } from '../settings/kind.ts';
 import { setting } from '../settings/setting.ts';
 import { slice } from '../settings/slice.ts';
 import type { SectionOf } from '../settings/slice.ts';
 
 export const inject = slice({
-  /** In the fixed estimator's count; a conversation gets at most four times as many. */
+  /** Tokens by the fixed estimator; a whole conversation gets at most four times as many. */
   budgetTokens: setting('vault.inject_budget', {
     type: count('tokens'),
     default: 4000,
@@ -24,7 +24,7 @@ export const inject = slice({
     env: ['SVC_INJECT_MIN_SCORE'],
     about: 'BM25 score below which a block is not added, however well it fits the question.',
   }),
-  /** With the compressors, where that makes them smaller. */
+  /** Compresses added blocks where that makes them smaller. */
   capsules: setting('vault.capsules', {
     type: flag,
     default: false,
@@ -39,5 +39,5 @@ export const inject = slice({
   }),
 });
 
-/** What the stage gets of them; `enabled` is `vault.enabled`. */
+/** The stage's configuration; `enabled` is `vault.enabled`. */
 export type InjectConfig = SectionOf<typeof inject> & { readonly enabled: boolean };

@@ -1,8 +1,7 @@
 /**
- * Adds what the user's own files say about the question: at the tail of the
- * message that asks it, within a budget, and the same bytes again in every later
- * turn, so that the provider's prompt cache keeps hitting. Nothing is added
- * where nothing scores.
+ * Adds excerpts of the user's files that match the question: at the end of the message that asks it, within
+ * a budget, and with the same bytes in every later turn, so that the provider's prompt cache keeps hitting.
+ * Without a relevant hit nothing is added.
  */
 import { defineStage } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
@@ -26,29 +25,29 @@ import type { Question } from './questions.ts';
 /** Dialects whose requests may be rewritten. */
 const REWRITTEN = new Set(['messages', 'chat', 'responses']);
 /**
- * What is added stays in the conversation for good. After so many budgets of it nothing
- * more is, or a long conversation would run out of context because of us.
+ * Additions stay in the conversation for good. After this many budgets nothing more is added, or a long
+ * conversation would run out of context because of svc.
  */
 const BUDGETS_PER_CONVERSATION = 4;
 /**
- * A question that is asked again, with nothing behind it, is looked up again after so long:
- * that covers a client that tries again, and in a new conversation the answer is not from
- * files as they were. In the middle of a conversation a decision holds for good.
+ * A repeated question with nothing after it is looked up again after this long: shorter repeats are client
+ * retries, and a new conversation should see the current files. In the middle of a conversation a decision
+ * is final.
  */
 const DECIDED_FOR_MS = 120_000;
 
-/** Where a request's injections come from. */
+/** State for computing a request's injections. */
 interface Work {
   readonly config: InjectConfig;
   readonly services: Services;
   readonly ctx: StageContext;
   readonly vault: VaultInTime;
   readonly memory: Memory;
-  /** Ids of the blocks that the messages so far carry. */
+  /** Ids of the blocks that earlier messages contain. */
   readonly present: Set<string>;
-  /** Which of the blocks that were added once must not be sent again; while that is not known they are. */
+  /** Added blocks that must not be sent again; while unknown, they are still sent. */
   readonly withdrawn: Withdrawn;
-  /** The size of all that. */
+  /** Total tokens of those blocks. */
   tokens: number;
 }
 
@@ -56,7 +55,7 @@ function decidedOn(question: Question, memory: Memory): Injected | undefined {
   return memory.injected(question.prefix) ?? undefined;
 }
 
-/** What must not be sent outranks sending the same again: the provider's cache is lost, once. */
+/** Returns the recorded injection unless it was withdrawn: that outranks keeping the provider's cache, which is lost once. */
 function remembered(
   question: Question,
   decided: Injected | undefined,
@@ -74,8 +73,8 @@ function remembered(
 }
 
 /**
- * Asks the vault for a question that is new, and remembers what it gave. That it gave
- * nothing need not be remembered: once something follows a question, nobody asks again.
+ * Queries the vault for a new question and records the result. An empty result need not be recorded: once
+ * a question is followed by another message, it is not looked up again.
  */
 async function decide(question: Question, work: Work): Promise<Injection | undefined> {
   const { config, services, ctx, vault, present, withdrawn, tokens, memory } = work;
@@ -83,7 +82,7 @@ async function decide(question: Question, work: Work): Promise<Injection | undef
   if (query === undefined) return undefined;
   const left = BUDGETS_PER_CONVERSATION * config.budgetTokens - tokens;
   const room = { present, budgetTokens: Math.min(config.budgetTokens, left) };
-  // A vault that could not be asked a moment ago is not waited for again.
+  // If the vault could not be queried a moment ago, it is not tried again.
   const asked =
     'notBecause' in withdrawn
       ? withdrawn
@@ -92,7 +91,7 @@ async function decide(question: Question, work: Work): Promise<Injection | undef
     ctx.note('not_injected_because', asked.notBecause);
     return undefined;
   }
-  // The same request may have been sent twice at once; both must go out alike.
+  // The same request may have been sent twice concurrently; both must be sent alike.
   const meanwhile = remembered(question, decidedOn(question, memory), work);
   if (meanwhile !== undefined || asked.injection === undefined) return meanwhile;
   const decided: Injected = {
@@ -141,14 +140,14 @@ async function withInjections(
   });
 }
 
-/** Rewrites `request`. If the vault fails, the request goes out without what is new. */
+/** Rewrites `request`. If the vault fails, the request is sent without new additions. */
 export const inject = defineStage<ProxyFrame, InjectConfig, Services>({
   name: 'inject',
   traceAs: 'vault_inject',
   build(config, services) {
     const { vault, clock } = services;
     const inTime = vault && createVaultInTime(vault, clock);
-    // Stays true: while an index is rebuilt there is none for a moment, and what was added before must still go out.
+    // Never reset: during a rebuild there is briefly no index, but earlier additions must still be sent.
     let hadBlocks = false;
     return {
       on: {
