@@ -1,4 +1,4 @@
-/** What was learned, as it lies on disk: one JSON document, read whole and replaced whole. */
+/** The stored form of what was learned: one JSON document, read and replaced as a whole. */
 import { chmod, readFile } from 'node:fs/promises';
 import { isObject, listOf } from '../dialect/json-kind.ts';
 import { replaceFile } from '../private-file.ts';
@@ -6,13 +6,13 @@ import type { Mean } from './means.ts';
 import { toRules } from './rules.ts';
 import type { Rules } from './rules.ts';
 
-/** The document's content. */
+/** Content of the document. */
 export interface LearnedState {
   readonly patterns: readonly (readonly [key: string, mean: Mean])[];
   readonly models: readonly (readonly [model: string, mean: Mean])[];
-  /** Every set of rules that a conversation may be pinned to, oldest first. */
+  /** Every rule set that a conversation may be pinned to, oldest first. */
   readonly rules: readonly Rules[];
-  /** Id of the rules for new conversations; null for none. */
+  /** Id of the rule set for new conversations; null for none. */
   readonly applied: string | null;
   /** When they were applied, in milliseconds since the epoch. */
   readonly appliedMs: number | null;
@@ -29,8 +29,8 @@ export const nothingLearned: LearnedState = Object.freeze({
 });
 
 /**
- * Reads the document at `file`; nothing learned where there is none. Throws what the
- * disk says, and an `Error` for a document that is not one of ours.
+ * Reads the document at `file`; returns an empty state where there is none. Throws file system errors, and
+ * an `Error` for a document not written by svc.
  */
 export async function readLearned(file: string): Promise<LearnedState> {
   let text: string;
@@ -55,7 +55,7 @@ export async function readLearned(file: string): Promise<LearnedState> {
   };
 }
 
-/** Replaces the document: whoever reads meanwhile sees the old or the new one, whole. */
+/** Replaces the document atomically: concurrent readers see the old or the new one. */
 export async function writeLearned(file: string, state: LearnedState): Promise<void> {
   const document = {
     format: FORMAT,

@@ -1,10 +1,9 @@
 /**
- * What the proxy learns from its traffic: how much of each kind of output compression
- * saves, and how many of a model's own tokens one estimated token is. Reports use this at
- * once. Bytes depend on it only through `apply`, which freezes rules for conversations
- * that begin afterwards: a kind of tool output of which at least `MIN_SAMPLES` were seen
- * and less than `MIN_SAVED` was saved is then no longer put through the algorithms of its
- * class. Repeats of earlier lines are still named, and nothing else changes.
+ * What the proxy learns from its traffic: how much compression saves on each kind of output, and how many
+ * of a model's own tokens correspond to one estimated token. Reports use this immediately. Requests depend
+ * on it only through `apply`, which freezes rules for conversations that begin afterwards: a kind of tool
+ * output with at least `MIN_SAMPLES` samples and less than `MIN_SAVED` saved then skips the algorithms of
+ * its class. Repeats of earlier lines still become references, and nothing else changes.
  */
 import type { Clock } from '../../engine/index.ts';
 import { moveUnreadable } from '../aside.ts';
@@ -16,34 +15,34 @@ import type { Mean } from './means.ts';
 import { fromKey, toKey, toRules } from './rules.ts';
 import type { PatternName, Rules } from './rules.ts';
 
-/** One block that compression worked on, in estimated tokens. */
+/** One block that compression processed, in estimated tokens. */
 export interface BlockSample extends PatternName {
   readonly tokensBefore: number;
   readonly tokensAfter: number;
 }
 
-/** A kind of output and what compression achieved on it. */
+/** A kind of output and its savings by compression. */
 export interface LearnedPattern extends PatternName {
   readonly samples: number;
-  /** Share of the tokens that was saved lately, 0 to 1. */
+  /** Share of tokens saved recently, 0 to 1. */
   readonly saved: number;
-  /** True if `apply` would now leave it alone. */
+  /** True if `apply` would now skip it. */
   readonly wouldSkip: boolean;
 }
 
 export interface LearnedModel {
   readonly model: string;
   readonly samples: number;
-  /** The provider's tokens for one of the fixed estimator's. */
+  /** Provider tokens per token of the fixed estimator. */
   readonly tokenRatio: number;
 }
 
-/** What `svc learn status` shows. */
+/** The output of `svc learn status`. */
 export interface LearnedStatus {
   /** Most samples first. */
   readonly patterns: readonly LearnedPattern[];
   readonly models: readonly LearnedModel[];
-  /** The rules for conversations that begin now; null while none are applied. */
+  /** Rules for conversations that begin now; null while none are applied. */
   readonly applied: {
     readonly id: string;
     readonly atMs: number | null;
@@ -55,33 +54,33 @@ export interface LearnedOptions {
   /** Absolute path of the file; its folder must exist. */
   readonly file: string;
   readonly clock: Clock;
-  /** Hears of every failure to read or write; what is learned then lasts as long as the process. */
+  /** Called on every failure to read or write; learned data then lasts only as long as the process. */
   readonly onTrouble: (error: Error) => void;
 }
 
-/** Blocks of a kind that must have been seen before a rule may come of it. */
+/** Samples of a kind required before a rule can result. */
 export const MIN_SAMPLES = 20;
-/** Share of tokens below which compressing a kind of output is not worth it. */
+/** Share of tokens below which compressing a kind of output is not worthwhile. */
 const MIN_SAVED = 0.02;
 
 const MAX_PATTERNS = 500;
 const MAX_MODELS = 100;
-/** Sets of rules kept for the conversations that were pinned to them. */
+/** Rule sets kept for conversations pinned to them. */
 const MAX_RULES = 50;
-/** What is learned may be lost for this long; nothing but reports would be the worse for it. */
+/** Longest time learned data stays unwritten; only reports suffer from a loss. */
 const WRITE_AFTER_MS = 5000;
-/** Requests after which a model is known well, and how many later ones pass for one that is estimated. */
+/** Requests after which a model is well known, and how many later ones there are per estimated one. */
 const WELL_KNOWN = 20;
 const ESTIMATED_OF_KNOWN = 8;
-/** A model's tokens are never this far from the estimator's: such a figure is somebody's mistake. */
+/** Bounds of a plausible ratio to the estimator's tokens; anything beyond is an error in the input. */
 const RATIO_BOUNDS = { least: 0.3, most: 3 };
 
-/** Reads what earlier processes learned and goes on from there. Never rejects. */
+/** Opens the data that earlier processes learned and continues from it. Never rejects. */
 export async function openLearned(options: LearnedOptions): Promise<Learned> {
   try {
     return new Learned(options, await readLearned(options.file));
   } catch (thrown) {
-    // What is written next must not be written over what could not be read.
+    // The next write must not overwrite the unreadable file.
     const where = movedAside(options);
     const lies = where === undefined ? '' : `; it was moved to ${where}`;
     const what = `${options.file} cannot be read: ${reasonOf(thrown)}${lies}`;
@@ -125,8 +124,8 @@ export class Learned {
   }
 
   /**
-   * Sets `counted` input tokens of the provider's beside our estimate of the same request.
-   * `estimate` walks through it, so once a model is known well, only some requests are estimated.
+   * Relates the provider's `counted` input tokens to the estimate of the same request. `estimate` is
+   * expensive, so once a model is well known, only some requests are estimated.
    */
   learnTokens(model: string, counted: number, estimate: () => number | undefined): void {
     this.#requests += 1;
@@ -140,17 +139,17 @@ export class Learned {
     this.#schedule();
   }
 
-  /** The provider's tokens for one estimated token; 1 where nothing was learned. */
+  /** Returns provider tokens per estimated token; 1 where nothing was learned. */
   tokenRatio(model: string | null): number {
     return (model === null ? undefined : this.#models.ratio(model)) ?? 1;
   }
 
-  /** The rules for a conversation that begins now; undefined for none. */
+  /** Rules for a conversation that begins now; undefined for none. */
   get applied(): Rules | undefined {
     return this.#applied === null ? undefined : this.rules(this.#applied);
   }
 
-  /** The rules that a conversation was pinned to; undefined if they are no longer known. */
+  /** Returns the rules that a conversation was pinned to; undefined if they were dropped. */
   rules(id: string): Rules | undefined {
     return this.#rules.get(id);
   }
@@ -179,7 +178,7 @@ export class Learned {
     };
   }
 
-  /** Forgets everything; new conversations begin without rules, running ones keep theirs. */
+  /** Discards everything; new conversations begin without rules, running ones keep theirs. */
   reset(): LearnedStatus {
     this.#patterns.clear();
     this.#models.clear();
@@ -189,9 +188,9 @@ export class Learned {
     return this.status();
   }
 
-  /** Freezes what is known now for conversations that begin from here on. */
+  /** Freezes the current findings for conversations that begin from now on. */
   apply(): LearnedStatus {
-    // What is left alone already has no samples any more, so it stays unless all was reset.
+    // Skipped patterns get no new samples, so they stay skipped unless reset.
     const skip = [...(this.applied?.skip ?? [])];
     for (const pattern of this.status().patterns) if (pattern.wouldSkip) skip.push(toKey(pattern));
     const rules = toRules(skip);
@@ -204,7 +203,7 @@ export class Learned {
     return this.status();
   }
 
-  /** Resolves when everything is on disk, or could not be written. */
+  /** Resolves when everything is written, or writing failed. */
   async flush(): Promise<void> {
     if (this.#stopTimer !== undefined) this.#writeSoon();
     await this.#writing;

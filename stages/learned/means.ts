@@ -1,22 +1,21 @@
 /**
- * Ratios that follow what happens lately: sums in which every earlier sample counts
- * a little less with each new one, in tables that forget the names not heard of for
- * the longest time.
+ * Moving ratios: sums in which each new sample makes all earlier ones count a little less, in tables that
+ * evict the names not updated for the longest time.
  */
 import { LRUCache } from 'lru-cache';
 
-/** A ratio of sums; `samples` counts every sample there ever was. */
+/** A ratio of sums; `samples` counts every sample ever added. */
 export interface Mean {
   readonly samples: number;
-  /** Sums with decay: only their ratio means anything. */
+  /** Decaying sums: only their ratio is meaningful. */
   readonly over: number;
   readonly under: number;
 }
 
-/** What one more sample leaves of the earlier ones: the last 100 or so count. */
+/** Decay per sample: about the last 100 samples count. */
 const KEPT = 0.99;
 
-/** The mean with one sample more. */
+/** Returns the mean with one more sample. */
 function withSample(mean: Mean | undefined, over: number, under: number): Mean {
   return {
     samples: (mean?.samples ?? 0) + 1,
@@ -38,13 +37,13 @@ export class MeanTable {
     this.#means.set(name, withSample(this.#means.peek(name), over, under));
   }
 
-  /** `over / under` of a name; undefined where nothing was learned. */
+  /** Returns `over / under` for a name; undefined where nothing was learned. */
   ratio(name: string): number | undefined {
     const mean = this.#means.peek(name);
     return mean === undefined || mean.under <= 0 ? undefined : mean.over / mean.under;
   }
 
-  /** How many samples a name ever had. */
+  /** Returns the number of samples a name ever had. */
   samples(name: string): number {
     return this.#means.peek(name)?.samples ?? 0;
   }
@@ -53,7 +52,7 @@ export class MeanTable {
     this.#means.clear();
   }
 
-  /** The names, longest unheard of first. */
+  /** Returns the entries, least recently updated first. */
   entries(): readonly (readonly [name: string, mean: Mean])[] {
     return [...this.#means.rentries()] as [string, Mean][];
   }

@@ -1,6 +1,6 @@
 /**
- * How large a whole request is for the fixed estimator: its texts as they went out, and
- * what stands outside them. It is asked when a run has settled, never on a request's way.
+ * Estimates the size of a whole request with the fixed estimator: its texts as sent, and everything
+ * outside them. Called when a run has settled, never on the request path.
  */
 import { isObject, listOf } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
@@ -9,15 +9,15 @@ import { estimateTokens } from '../model/tokens.ts';
 import { createToolSets } from './tool-sets.ts';
 import type { ToolSets } from './tool-sets.ts';
 
-/** Estimated input tokens of a request as it went out; undefined where they cannot be determined. */
+/** Returns the estimated input tokens of a request as sent; undefined where they cannot be determined. */
 export type RequestSize = (request: ProxyRequest) => number | undefined;
 
-/** Members beside the messages whose text the model reads. */
+/** Members besides the messages whose text the model reads. */
 const READ_MEMBERS = ['response_format', 'output_config', 'text'];
-/** Members by which a request continues what only the provider has. */
+/** Members that refer to state held only by the provider. */
 const ELSEWHERE = ['previous_response_id', 'conversation', 'container', 'context_management'];
 
-/** Makes the measure. Requests that compression did not read have no size. */
+/** Creates the estimator. Requests that compression did not read have no size. */
 export function createRequestSize(toolSets: ToolSets = createToolSets()): RequestSize {
   return (request) => {
     const { original, report } = request;
@@ -38,12 +38,12 @@ export function createRequestSize(toolSets: ToolSets = createToolSets()): Reques
   };
 }
 
-/** Media are billed by their pixels and pages; of unknown blocks nobody knows. */
+/** Returns true for blocks of unknown size: media are billed by pixels and pages. */
 function isUnreadable(kind: string): boolean {
   return kind === 'image' || kind === 'document' || kind === 'other';
 }
 
-/** A tool that the provider runs adds what it found to the input. */
+/** Returns true if a tool runs at the provider, which adds its results to the input. */
 function hasProviderTools(json: JsonObject): boolean {
   return listOf(json['tools']).some((tool) => {
     const type = isObject(tool) ? tool['type'] : undefined;

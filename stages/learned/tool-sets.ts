@@ -1,6 +1,6 @@
 /**
- * The definitions of tools that requests carry, and their sizes. Every request of an agent carries the
- * same ones: the newest are remembered by their text.
+ * The tool definitions in requests, and their sizes. Every request of an agent has the same ones, so the
+ * newest are cached by their text.
  */
 import { LRUCache } from 'lru-cache';
 import { isObject } from '../dialect/json-kind.ts';
@@ -10,26 +10,26 @@ import { estimateTokens } from '../model/tokens.ts';
 import { toolName, toolSet } from '../model/tool-use.ts';
 import type { ToolSet } from '../model/tool-use.ts';
 
-/** The definitions of a request, and the size of all that it lists as tools; undefined where it lists none. */
+/** Returns the tool definitions of a request and the size of its whole tool lists; undefined where it has none. */
 export type ToolSets = (request: ProxyRequest) => SizedToolSet | undefined;
 
 export interface SizedToolSet {
-  /** Of the tools that the client runs, each by itself. */
+  /** The client's tools, one by one. */
   readonly set: ToolSet;
-  /** Estimated tokens of the whole lists, with the provider's own tools. */
+  /** Estimated tokens of the whole lists, including the provider's own tools. */
   readonly size: number;
 }
 
-/** Characters of the texts that sets are remembered by: some dozens of sets. */
+/** Characters of the cached texts: some dozens of sets. */
 const MAX_CHARS = 4 * 1024 * 1024;
 
-/** Makes the reader, with a memory of its own. */
+/** Creates the reader, with a cache of its own. */
 export function createToolSets(): ToolSets {
   const known = new LRUCache<string, SizedToolSet>({
     maxSize: MAX_CHARS,
     sizeCalculation: (_set, text) => text.length,
   });
-  // The meter asks twice of each request, and writing some hundred kilobytes of tools takes a while.
+  // The meter calls this twice per request, and serializing hundreds of kilobytes of tools is slow.
   const ofRequest = new WeakMap<Original, SizedToolSet | undefined>();
   const find = (json: unknown): SizedToolSet | undefined => {
     if (!isObject(json)) return undefined;
@@ -51,7 +51,7 @@ function read(tools: unknown, functions: unknown): SizedToolSet {
     value === undefined ? 0 : estimateTokens(JSON.stringify(value));
   const byName = new Map<string, number>();
   for (const { name, description, schema } of definitionsIn({ tools, functions })) {
-    // A list of definitions, which has no more than those.
+    // A nameless entry is a list of definitions and has no text of its own.
     if (name === '') continue;
     const own = toolName(name);
     const texts = [name, description?.text ?? ''].map(estimateTokens);
