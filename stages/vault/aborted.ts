@@ -1,6 +1,6 @@
-/** Waiting for a signal beside something else. */
+/** Waits for an abort signal alongside other work. */
 
-/** A promise that resolves when the signal comes, and `close`, after which the signal is let go. */
+/** Returns a promise that resolves when the signal is aborted, and `close`, which stops listening. */
 export function untilAborted(signal: AbortSignal | undefined): {
   readonly aborted: Promise<undefined>;
   close(): void;

@@ -1,20 +1,19 @@
-/** What a vault holds: blocks, each a piece of a file or a text that was handed in at run time. */
+/** The content of a vault: blocks, each a piece of a file or a text ingested at run time. */
 
 /**
- * How a block may be used. `safe` blocks may be sent to a provider; every other class
- * stays on the machine: `secret` (looks as if it held a credential), `generated`
- * (machine-written: lock files, minified code, "do not edit"), or any name that an
- * ingested block came with.
+ * How a block may be used. `safe` blocks may be sent to a provider; every other class stays on the
+ * machine: `secret` (appears to contain a credential), `generated` (machine-written: lock files, minified
+ * code, "do not edit"), or any name given to an ingested block.
  */
 export type RiskClass = string;
 
-/** The class that may leave the machine. */
+/** The only class that may leave the machine. */
 export const SAFE: RiskClass = 'safe';
 
-/** A block without its text. Lines count from 1, both ends included; an ingested block has `0, 0`. */
+/** A block without its text. Lines count from 1, inclusive; an ingested block has `0, 0`. */
 export interface BlockInfo {
   readonly id: string;
-  /** Relative to `root`, with `/`; for an ingested block whatever its sender gave. */
+  /** Relative to `root`, with `/`; for an ingested block as given by its sender. */
   readonly sourcePath: string;
   /** The indexed folder, absolute; empty for an ingested block. */
   readonly root: string;
@@ -26,10 +25,10 @@ export interface BlockInfo {
   readonly rawTokens: number;
 }
 
-/** Where a block is from: enough to tell later what became of it. */
+/** Source of a block: enough to check on it later. */
 export type BlockSource = Pick<BlockInfo, 'id' | 'root' | 'sourcePath'>;
 
-/** A block as the log describes it: everything but its text, and where the text stands. */
+/** A block as described in the log: everything but its text, and the text's position. */
 export interface StoredBlock {
   readonly id: string;
   readonly from: number;
@@ -42,6 +41,6 @@ export interface StoredBlock {
   /** The text's JSON string: offset from the start of the record's text part, and size. */
   readonly at: number;
   readonly bytes: number;
-  /** Distinct terms with blanks between; a count above one follows its term as `!n`. */
+  /** Distinct terms separated by spaces; a count above one follows its term as `!n`. */
   readonly terms: string;
 }

@@ -1,11 +1,11 @@
-/** Long work in small steps, so that the event loop it runs on stays free for requests. */
+/** Splits long work into small steps, so that the event loop stays free for requests. */
 
-/** How long a step may hold the event loop, in milliseconds. */
+/** Longest time that a step may block the event loop, in milliseconds. */
 const STEP_MS = 6;
 
 /**
- * Returns a function to call between two pieces of work. It is undefined while the step
- * still has time, and a promise to await once the event loop should have a turn.
+ * Returns a function to call between two pieces of work. It returns undefined while the step still has
+ * time, and a promise to await once the event loop should get a turn.
  */
 export function createBreather(): () => Promise<void> | undefined {
   let startedMs = performance.now();

@@ -1,70 +1,70 @@
-/** What an opened vault can do, and what it needs. */
+/** The interface of a vault, and its options. */
 import type { Clock } from '../../engine/clock.ts';
 import type { BlockInfo, BlockSource } from './block.ts';
 import type { BackendName, IndexTotals } from './backends/block-index.ts';
 import type { IngestBlock, IngestResult } from './ingest.ts';
 import type { SearchHit, SearchOptions } from './search/search.ts';
 
-/** Something was damaged. `movedTo` is where it lies now. */
+/** A report of damage. `movedTo` is the damaged file's new path. */
 export interface VaultTrouble {
   readonly what: string;
   readonly movedTo: string;
 }
 
 export interface VaultOptions {
-  /** The folder of the index; may not exist yet, and is made by the first write. */
+  /** Folder of the index; created by the first write. */
   readonly indexDir: string;
   readonly backend: BackendName;
   readonly clock: Clock;
-  /** Makes ids for new logs; any string that is not made twice. */
+  /** Creates unique ids for new logs. */
   readonly newId: () => string;
-  /** Called with damage, once for each; it has been dealt with by then, or is about to be. */
+  /** Called once for each damage, which has been or is about to be repaired. */
   readonly onTrouble?: (trouble: VaultTrouble) => void;
 }
 
-/** What a vault is, without reading more than it has in memory. */
+/** Status of a vault, from data already in memory. */
 export interface VaultStatus extends IndexTotals {
-  /** True once there is a log that can be read. */
+  /** True once there is a readable log. */
   readonly available: boolean;
   readonly path: string;
   readonly backend: BackendName;
-  /** The folders whose files are in it. */
+  /** Folders whose files are in it. */
   readonly roots: readonly string[];
-  /** Files that were lost to damage are being read again. */
+  /** True while files lost to damage are being reread. */
   readonly rebuilding: boolean;
 }
 
-/** A vault that is open. */
+/** An open vault. */
 export interface OpenedVault {
-  /** The hits for a query, best first. Waits until the index is loaded. */
+  /** Returns the hits for a query, best first. Waits until the index is loaded. */
   search(query: string, options?: SearchOptions): Promise<SearchHit[]>;
   /**
-   * Of blocks that were found once, the ids of those that must no longer be sent: what is
-   * not `safe` any more, what is of a folder that was forgotten, and what is of a file that
-   * is there and yet left out. A block whose file has another text or was deleted stays, and
-   * so does one that cannot be judged now: there is no log, or its folder is being read again.
+   * Returns, of blocks found earlier, the ids of those that must no longer be sent: blocks that are no
+   * longer `safe`, of a forgotten folder, or of a file that exists but is now excluded. A block whose file
+   * changed or was deleted stays, and so does one that cannot be judged now because there is no log or its
+   * folder is being reread.
    */
   withdrawn(blocks: readonly BlockSource[]): Promise<string[]>;
-  /** Adds blocks. When it resolves they are on the disk and the next search sees them. One result a block, in order. */
+  /** Adds blocks. Once it resolves they are on disk and visible to the next search. One result per block, in order. */
   ingest(blocks: readonly IngestBlock[]): Promise<IngestResult[]>;
   status(): Promise<VaultStatus>;
-  /** The blocks in the order of their paths. */
+  /** Returns the blocks ordered by path. */
   list(page?: { readonly offset?: number; readonly limit?: number }): Promise<BlockInfo[]>;
-  /** Resolves when nothing is being rebuilt. */
+  /** Resolves when no rebuild is running. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A vault that is opened when there is something to find. */
+/** A vault that is opened once there is something to find. */
 export interface Vault extends OpenedVault {
   /**
-   * False while there is certainly nothing to find, so that a request need not even ask.
-   * Looks at the disk at most once a second.
+   * Returns false while there is certainly nothing to find, so that a request can skip the query. Checks
+   * the disk at most once a second.
    */
   mayHaveBlocks(): boolean;
   /**
-   * False while a large index is being loaded for the first time, which takes seconds: who
-   * cannot wait so long need not ask. As of the last `mayHaveBlocks`.
+   * Returns false while a large index is being loaded for the first time, which takes seconds. As of the
+   * last `mayHaveBlocks`.
    */
   isReady(): boolean;
 }

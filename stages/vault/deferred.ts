@@ -1,18 +1,18 @@
 /**
- * A vault whose code and index are loaded when somebody needs them. Most of it is for
- * indexing, and a proxy that has no index should not start slower for it.
+ * A vault whose code and index are loaded on first use. Most of the code is for indexing, and should not
+ * slow the start of a proxy without an index.
  */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { OpenedVault, Vault, VaultOptions } from './contract.ts';
 import { layoutOf } from './log/layout.ts';
 
-/** How long one look at the disk serves. */
+/** How long the result of one disk check is used. */
 const LOOK_MS = 1000;
-/** A larger log is not loaded into memory within the moment that a request may wait. */
+/** A larger log cannot be loaded into memory in the time that a request may wait. */
 const LARGE_LOG_BYTES = 4 * 1024 * 1024;
 
-/** The vault at `indexDir`; `mayHaveBlocks` begins to load it where there is something to find. */
+/** Returns the vault at `indexDir`; `mayHaveBlocks` starts loading it if there is something to find. */
 export function deferVault(options: VaultOptions): Vault {
   const { log } = layoutOf(resolve(options.indexDir));
   let opening: Promise<OpenedVault> | undefined;
@@ -25,7 +25,7 @@ export function deferVault(options: VaultOptions): Vault {
     opening ??= import('./vault.ts').then(({ openVault }) => {
       const vault = openVault(options);
       const loaded = (): void => void (isLoaded = true);
-      // Who asks a vault that cannot be loaded hears why.
+      // If the vault cannot be loaded, later calls report why.
       vault.status().then(loaded, loaded);
       return vault;
     });
@@ -57,7 +57,7 @@ export function deferVault(options: VaultOptions): Vault {
   };
 }
 
-/** Undefined where there is no such file, or nobody can look: a folder may have become a file. */
+/** Returns the file's size; undefined if it is missing or inaccessible, e.g. because a folder became a file. */
 function sizeOf(path: string): number | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })?.size;

@@ -1,4 +1,4 @@
-/** Blocks that are handed in at run time: what one must look like, and its record in the log. */
+/** Blocks ingested at run time: their validation, and their log records. */
 import { SvcError } from '../../engine/error.ts';
 import { isObject, jsonTypeOf } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
@@ -9,38 +9,38 @@ import { encodeBlocks } from './log/record.ts';
 import { contentRisk } from './risk/risk.ts';
 import type { Tokenizer } from './words/tokenize.ts';
 
-/** Larger texts should be files in an indexed folder, where they are cut into blocks. */
+/** Larger texts should be files in an indexed folder, where they are split into blocks. */
 const MAX_CONTENT_CHARS = 1_048_576;
 
 /** A block to add. */
 export interface IngestBlock {
-  /** Made from the content when absent. */
+  /** Derived from the content when absent. */
   readonly id?: string;
   readonly content: string;
-  /** Where it is from, in the sender's words; empty when absent. */
+  /** Source as named by the sender; empty when absent. */
   readonly sourcePath?: string;
-  /** `safe` when absent; a block that looks as if it held a credential is `secret` whatever was asked. */
+  /** `safe` when absent; a block that appears to contain a credential is always `secret`. */
   readonly riskClass?: RiskClass;
 }
 
-/** What became of one block. */
+/** Result for one block. */
 export type IngestResult =
   | { readonly ok: true; readonly id: string; readonly tokens: number; readonly stored: boolean }
   | { readonly ok: false; readonly error: SvcError };
 
-/** A block that is ready to be written. */
+/** A block ready to be written. */
 export interface PreparedBlock extends Pick<BlockInfo, 'id' | 'hash' | 'riskClass' | 'sourcePath'> {
   readonly tokens: number;
   readonly record: Buffer;
 }
 
-/** What counts of a block that is in the vault already, or is about to be. */
+/** The relevant part of a block that is in the vault already, or is about to be. */
 export type HeldBlock = Pick<BlockInfo, 'hash' | 'riskClass' | 'sourcePath' | 'root'>;
 
 /**
- * Reads a context block as the wire has it (specification 2.11: `block_id`, `content`,
- * `source_path`, `risk_class`; only `content` has to be there). Throws VALIDATION_002 and
- * VALIDATION_003, `unprocessable` for values out of range, `payload_too_large`.
+ * Parses a context block in wire form (specification 2.11: `block_id`, `content`, `source_path`,
+ * `risk_class`; only `content` is required). Throws VALIDATION_002 and VALIDATION_003, `unprocessable` for
+ * values out of range, `payload_too_large`.
  */
 export function toIngestBlock(value: unknown): IngestBlock {
   if (!isObject(value)) throw wrongType('block', 'object', jsonTypeOf(value));
@@ -79,7 +79,7 @@ export function toIngestBlock(value: unknown): IngestBlock {
   };
 }
 
-/** The block's record. */
+/** Builds the block's record. */
 export function prepareBlock(block: IngestBlock, tokenizer: Tokenizer): PreparedBlock {
   const path = block.sourcePath ?? '';
   const described = describeBlock(block.content, path, tokenizer);
@@ -95,8 +95,8 @@ export function prepareBlock(block: IngestBlock, tokenizer: Tokenizer): Prepared
 }
 
 /**
- * What has to be written for `blocks`, and what becomes of each, in order. `prepared` are
- * the same blocks; `held` gives what the vault has under an id.
+ * Returns the records to write for `blocks`, and the result of each, in order. `prepared` are the same
+ * blocks; `held` returns the block that the vault has under an id.
  */
 export function settle(
   blocks: readonly IngestBlock[],
@@ -120,10 +120,10 @@ export function settle(
 }
 
 /**
- * What has to be written for a block whose id the vault knows already: nothing when it says
- * nothing new, a record that takes the old one's place when it comes with a stricter class
- * or from another path. A class is never loosened by this, and a path that is not given
- * stays. A `conflict` for another content, and for a class that a file's block has not.
+ * Decides what to write for a block whose id the vault already has: nothing if it adds nothing, a
+ * replacement record if it has a stricter class or another path. A class is never loosened this way, and
+ * an omitted path is kept. Returns a `conflict` for different content, or a class that differs from that of a
+ * file's block.
  */
 function reconcile(
   block: IngestBlock,
@@ -146,7 +146,7 @@ function reconcile(
   return prepareBlock({ ...block, id, sourcePath, riskClass: strictest }, tokenizer);
 }
 
-/** Of two classes that must not be sent the newer one stays, unless the older says it is a secret. */
+/** Returns the stricter class. Of two that must not be sent the newer wins, unless the older is `secret`. */
 function stricter(held: RiskClass, given: RiskClass): RiskClass {
   return given === SAFE || held === 'secret' ? held : given;
 }

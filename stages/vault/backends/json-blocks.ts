@@ -1,7 +1,7 @@
 /**
- * The `json_blocks` backend: the log is read once, and its terms are kept in memory as
- * lists of postings. A block that is replaced only loses its length; the lists are swept
- * of it when they are next read and are mostly dead.
+ * The `json_blocks` backend: the log is read once, and its terms are kept in memory as postings lists.
+ * Replacing a block only clears its length; a list is purged of dead blocks on its next read, once it is
+ * mostly dead.
  */
 import { SAFE, type BlockInfo, type StoredBlock } from '../block.ts';
 import { compareInfo, type BlockIndex, type RecordLocation } from './block-index.ts';
@@ -21,7 +21,7 @@ interface Entry {
   readonly at: number;
 }
 
-/** An empty index in memory. */
+/** Creates an empty in-memory index. */
 export function createMemoryIndex(): BlockIndex {
   const state = emptyState();
   const corpus: Corpus = {
@@ -41,7 +41,7 @@ export function createMemoryIndex(): BlockIndex {
   };
   return {
     corpus,
-    // Nobody else's, and everything that is read of it is read in one step.
+    // Not shared with other processes, and each read is synchronous.
     read: (work) => work(),
     isSafe: (block) => state.entries[block]?.stored.risk === SAFE,
     info: (block) => toInfo(entryOf(state, block)),
@@ -155,11 +155,11 @@ function addTerm(terms: Map<string, number[]>, counted: string, block: number): 
   const posting = block * 256 + (mark === -1 ? 1 : Number(counted.slice(mark + 1)));
   const list = terms.get(term);
   if (list !== undefined) list.push(posting);
-  // A copy, since a slice would keep the whole line of terms alive that it was cut from.
+  // Copied, since a slice would keep the whole line of terms alive.
   else terms.set(Buffer.from(term).toString(), [posting]);
 }
 
-/** The postings of a term; a list that is mostly dead is cut down first. */
+/** Returns the postings of a term; purges the list first if it is mostly dead. */
 function sweep(state: State, term: string): readonly number[] {
   const list = state.terms.get(term);
   if (list === undefined) return [];

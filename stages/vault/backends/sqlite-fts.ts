@@ -19,17 +19,16 @@ import { blocksOf, fileKey, keyOf, type Framed } from '../log/record.ts';
 import type { Corpus } from '../search/score.ts';
 import { isForeign, prepareDatabase, prepareStatements, type Statements } from './sqlite-schema.ts';
 
-/** A commit writes a segment of the full-text index; more of them have to be merged more often. */
+/** Blocks per commit. Each commit writes a segment of the full-text index, and more segments mean more merging. */
 const COMMIT_BLOCKS = 250;
-/** Decoded postings that are kept: 4 bytes each. */
+/** Decoded postings that are cached: 4 bytes each. */
 const CACHED_POSTINGS = 2_000_000;
-/** Where an index stands that nothing was read into yet. */
+/** Position of an index into which nothing was read yet. */
 const NOWHERE: LogPosition = { logId: '', offset: -1 };
 
 /**
- * Opens the database at `path`, or makes it. Throws better-sqlite3's own error when the
- * file is damaged; the caller moves it aside and opens again. Throws `config` when it is
- * another program's.
+ * Opens the database at `path`, or creates it. Throws better-sqlite3's own error when the file is damaged;
+ * the caller moves it aside and opens it again. Throws `config` when it belongs to another program.
  */
 export function openSqliteIndex(path: string): BlockIndex {
   if (!isFile(path)) throw strangersFile(path);
@@ -37,7 +36,7 @@ export function openSqliteIndex(path: string): BlockIndex {
   const inode = inodeOf(path);
   const database = new Database(path, { timeout: 10_000 });
   try {
-    // Before anything is written: our tables' names are taken from a database of ours only.
+    // Checked before anything is written: our table names are only used in a database of ours.
     if (isForeign(database)) throw strangersFile(path);
     prepareDatabase(database);
   } catch (error) {
@@ -59,7 +58,7 @@ class SqliteIndex implements BlockIndex, Corpus {
   #unsafe = new Set<number>();
   #size = 0;
   #totalLength = 0;
-  /** The log that the numbers above were taken from, and up to where; `NOWHERE` while they are read. */
+  /** Log and offset that the numbers above reflect; `NOWHERE` while they are read. */
   #logId = NOWHERE.logId;
   #offset = NOWHERE.offset;
   #uncommitted = 0;
@@ -70,7 +69,7 @@ class SqliteIndex implements BlockIndex, Corpus {
     this.#statements = prepareStatements(database);
   }
 
-  /** This index itself: it has what scoring asks for. */
+  /** The index itself: it implements `Corpus`. */
   get corpus(): Corpus {
     return this;
   }
@@ -83,7 +82,7 @@ class SqliteIndex implements BlockIndex, Corpus {
     return this.#totalLength;
   }
 
-  /** The database forgets a block's terms together with the block. */
+  /** The database deletes a block's terms together with the block. */
   get allLive(): boolean {
     return true;
   }
@@ -139,7 +138,7 @@ class SqliteIndex implements BlockIndex, Corpus {
   }
 
   read<T extends object>(work: () => T): T | undefined {
-    // Lengths and postings are in memory, rows in the database: only together are they true.
+    // Lengths and postings are in memory, rows in the database: they are only consistent together.
     if (this.#database.inTransaction) return undefined;
     return this.#database.transaction(() => (this.#isAt(this.#position()) ? work() : undefined))();
   }
@@ -249,7 +248,7 @@ class SqliteIndex implements BlockIndex, Corpus {
     [this.#size, this.#totalLength] = [0, 0];
   }
 
-  /** Reads the lengths again, in steps. Pages by number, since no cursor may stay open over a pause. */
+  /** Rereads the lengths, in steps. Pages by number, since no cursor may stay open across a pause. */
   async #load(): Promise<void> {
     this.#forget();
     const breathe = createBreather();

@@ -1,4 +1,4 @@
-/** Taking the database away, so that what it says of forgotten files goes with it. */
+/** Removes the database, so that its data on forgotten files is gone too. */
 import { existsSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { underLock } from '../../lock.ts';
@@ -7,20 +7,20 @@ import { isFile } from '../log/owner.ts';
 import { isForeign } from './sqlite-schema.ts';
 
 /**
- * Removes the database of an index whose log has just been begun anew, if it is ours. It
- * would be filled again from the start anyway, and rows that are deleted stay in its free
- * pages. Whoever has it open sees that it is gone and makes the next one.
+ * Removes the database of an index whose log was just started afresh, if svc wrote it. It would be rebuilt
+ * from the start anyway, and deleted rows stay in its free pages. A process that has it open notices and
+ * creates the next one.
  */
 export async function removeDatabase({ database, syncLock }: Layout): Promise<void> {
   if (!existsSync(database) || !existsSync(syncLock)) return;
-  // Nobody fills it meanwhile.
+  // The lock keeps other processes from filling it meanwhile.
   await underLock(syncLock, async () => {
     if (isOurs(database))
       for (const part of ['', '-wal', '-shm']) rmSync(database + part, { force: true });
   });
 }
 
-/** A damaged one is left: whoever opens it next sets it aside and says so. */
+/** Returns true if svc wrote the database. A damaged one is left: the next open moves it aside and reports it. */
 function isOurs(path: string): boolean {
   if (!existsSync(path) || !isFile(path)) return false;
   try {

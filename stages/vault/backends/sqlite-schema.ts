@@ -16,19 +16,19 @@ const SCHEMA = `
   CREATE TABLE owed (root TEXT PRIMARY KEY, reread_ms REAL);
   INSERT INTO terms(terms, rank) VALUES ('hashsize', 8388608);
 `;
-/** Changed with the schema; a database of another version is made anew from the log. */
+/** Changed with the schema; a database of another version is rebuilt from the log. */
 const SCHEMA_VERSION = 2;
 const INFO = `SELECT b.id, s.path AS sourcePath, s.root, b.from_line AS startLine,
   b.to_line AS endLine, b.risk AS riskClass, b.hash, b.tokens AS rawTokens
   FROM blocks b JOIN sources s ON s.number = b.source`;
 
-/** Ours, and those that the search tables and SQLite itself keep beside them. */
+/** Tables of svc, and those that FTS5 and SQLite itself add. */
 const OWN_TABLE = /^(position|sources|blocks|owed|vocabulary|terms(_\w+)?|sqlite_\w+)$/;
 
-/** The search keeps it beside its index; no other program makes it by hand. */
+/** A table that FTS5 creates beside ours; no other program would create it. */
 const SIGN = 'terms_config';
 
-/** True when another program has tables in it. */
+/** Returns true when another program has tables in it. */
 export function isForeign(database: Database.Database): boolean {
   const select = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck();
   const names = select.all() as string[];
@@ -36,7 +36,7 @@ export function isForeign(database: Database.Database): boolean {
   return names.length > 0 && !names.includes(SIGN);
 }
 
-/** Sets a database up, and makes its tables unless it has those of this version. */
+/** Sets a database up, and creates its tables unless it has those of this version. */
 export function prepareDatabase(database: Database.Database): void {
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = NORMAL');
@@ -54,7 +54,7 @@ function clearSchema(database: Database.Database): void {
   }
 }
 
-/** Everything that the index asks of its database. */
+/** All queries of the index. */
 const QUESTIONS = {
   info: `${INFO} WHERE b.number = ?`,
   list: `${INFO} ORDER BY s.root, s.path, b.from_line, b.id LIMIT ? OFFSET ?`,

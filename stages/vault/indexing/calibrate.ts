@@ -1,4 +1,4 @@
-/** How many indexing workers this machine does best with: measured once, kept beside the index. */
+/** The best number of indexing workers for this machine: measured once, stored beside the index. */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
@@ -12,17 +12,17 @@ import type { FileTask } from '../read/read-file.ts';
 import { walk } from '../read/walk.ts';
 import { assertReadable } from './indexer.ts';
 
-/** Files that are read in each trial. */
+/** Files read in each trial. */
 const SAMPLE_FILES = 300;
 const BATCH_FILES = 16;
-/** More threads must bring at least this much, since each of them takes memory. */
+/** More threads must bring at least this speed-up, since each takes memory. */
 const WORTH_IT = 1.05;
 
-/** A measurement. */
+/** A calibration result. */
 export interface Calibration {
   readonly workers: number;
   readonly trials: readonly { readonly workers: number; readonly filesPerSecond: number }[];
-  /** Wall time, and the processors there were: with other ones the measurement says nothing. */
+  /** Wall time, and the number of processors: with another number the result is invalid. */
   readonly atMs: number;
   readonly processors: number;
 }
@@ -31,15 +31,15 @@ export interface CalibrateOptions {
   readonly root: string;
   readonly indexDir: string;
   readonly clock: Clock;
-  /** No more than this, and never more than 8. */
+  /** Upper limit; never more than 8. */
   readonly maxWorkers?: number;
   readonly signal?: AbortSignal;
   readonly onTrial?: (trial: Calibration['trials'][number]) => void;
 }
 
 /**
- * Reads a sample of `root` with 1, 2, 4 and 8 workers, keeps the result and returns it.
- * Nothing is added to the index. Throws `unprocessable` for a folder without a file to read.
+ * Reads a sample of `root` with 1, 2, 4 and 8 workers, stores the result and returns it. Adds nothing to
+ * the index. Throws `unprocessable` for a folder without a readable file.
  */
 export async function calibrate(options: CalibrateOptions): Promise<Calibration> {
   const { clock, maxWorkers = MAX_WORKERS, signal } = options;
@@ -68,7 +68,7 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
   return found;
 }
 
-/** What was measured last, if it was on this many processors. */
+/** Returns the last result, if measured with the current number of processors. */
 export function readCalibration(indexDir: string): Calibration | undefined {
   try {
     const path = layoutOf(resolve(indexDir)).calibration;
@@ -94,7 +94,7 @@ async function sampleOf({ root, indexDir, signal }: CalibrateOptions): Promise<F
   if (tasks.length === 0) {
     throw new SvcError('unprocessable', `There is nothing to index in ${from}`);
   }
-  // Evenly over the whole folder: neighbours are of one kind.
+  // Evenly over the whole folder, as neighbours are similar.
   const step = Math.max(1, tasks.length / SAMPLE_FILES);
   const count = Math.min(tasks.length, SAMPLE_FILES);
   return Array.from({ length: count }, (_, index) => tasks[Math.floor(index * step)]!);
@@ -107,7 +107,7 @@ async function measure(
 ): Promise<number> {
   const pool = createReadPool(workers, { parseCode: true });
   try {
-    // Starting a thread and loading its grammars is not what a long run spends its time on.
+    // Warms up: thread start and grammar loading do not matter in a long run.
     await Promise.all(
       Array.from({ length: workers }, () => pool.read(sample.slice(0, BATCH_FILES))),
     );

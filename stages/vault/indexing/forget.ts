@@ -1,4 +1,4 @@
-/** Taking a folder out of the vault, whether or not it is still there. */
+/** Removes a folder from the vault, whether or not it still exists. */
 import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SvcError } from '../../../engine/error.ts';
@@ -11,20 +11,19 @@ import { append } from '../log/log.ts';
 import { encodeNotice } from '../log/record.ts';
 import { removeDatabase } from '../backends/sqlite-removal.ts';
 
-/** What was taken out. */
+/** What was removed. */
 export interface ForgetReport {
-  /** The folder that was named and the indexed ones inside it, as far as they were indexed. */
+  /** The named folder and indexed ones inside it, as far as they were indexed. */
   readonly roots: readonly string[];
   readonly files: number;
-  /** Paths of the index's copies that were set aside before and may still hold the text. */
+  /** Paths of index copies that were moved aside earlier and may still contain the text. */
   readonly remaining: readonly string[];
 }
 
 /**
- * Takes all files of the folder `root`, and of indexed folders inside it, out of the vault
- * at `indexDir`; their text is gone from the log and the database when this resolves.
- * Ingested blocks stay. Throws `not_found` when no such folder is indexed, and what
- * `withIndexLocked` throws.
+ * Removes all files of the folder `root`, and of indexed folders inside it, from the vault at `indexDir`;
+ * their text is gone from the log and the database when this resolves. Ingested blocks stay. Throws
+ * `not_found` when no such folder is indexed, and whatever `withIndexLocked` throws.
  */
 export async function forgetFolder(
   options: Pick<IndexOptions, 'root' | 'indexDir' | 'newId' | 'signal' | 'onWait'>,

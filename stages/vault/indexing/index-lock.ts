@@ -1,4 +1,4 @@
-/** What every change of whole folders begins with: whose index it is, one at a time, and all that the log says. */
+/** The start of every change to whole folders: checks the index's ownership, takes the lock, and reads the log. */
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { makePrivateDir } from '../../private-file.ts';
@@ -10,7 +10,7 @@ import { brokenLog, LogFollower } from '../log/log.ts';
 import type { AppendTarget } from '../log/log.ts';
 import { refuseStranger } from '../log/owner.ts';
 
-/** An index that nobody else indexes into; `known` is fed by `follower`. */
+/** An index locked against other indexers; `known` is fed by `follower`. */
 export interface LockedIndex {
   readonly layout: Layout;
   readonly known: KnownFiles;
@@ -19,9 +19,9 @@ export interface LockedIndex {
 }
 
 /**
- * Lends the index at `indexDir`, which is made when it is missing, to `work`. Throws
- * `unavailable` when the log is broken, `config` when a file that is not ours lies in its
- * place, `cancelled` when the signal comes while waiting for an indexer.
+ * Calls `work` with the locked index at `indexDir`, which is created if missing. Throws `unavailable` when
+ * the log is broken, `config` when a foreign file is in its place, `cancelled` when the signal is aborted
+ * while waiting for another indexer.
  */
 export async function withIndexLocked<T>(
   options: Pick<IndexOptions, 'indexDir' | 'newId' | 'signal' | 'onWait'>,

@@ -1,59 +1,59 @@
-/** What an indexing run is asked for, and what it reports. */
+/** Options and report of an indexing run. */
 import type { Clock } from '../../../engine/clock.ts';
 import type { ReadPool } from '../read/read-pool.ts';
 import type { SkipCounts } from '../read/walk.ts';
 
-/** How far an indexing run has come. */
+/** Progress of an indexing run. */
 export interface IndexProgress {
-  /** Files that have to be read, and how many of them have been. */
+  /** Number of files to read; `done` of them have been read. */
   readonly total: number;
   readonly done: number;
   readonly blocks: number;
   readonly filesPerSecond: number;
-  /** Estimated time that is left, in milliseconds. */
+  /** Estimated remaining time, in milliseconds. */
   readonly remainingMs: number;
 }
 
 export interface IndexOptions {
   /** The folder to index. */
   readonly root: string;
-  /** The folder of the index; made when it is missing. */
+  /** The folder of the index; created if missing. */
   readonly indexDir: string;
   readonly clock: Clock;
-  /** Makes the id of a new log: any string that is not made twice. */
+  /** Creates a unique id for a new log. */
   readonly newId: () => string;
   /** 1–8 threads; 4 when absent. */
   readonly workers?: number;
-  /** False cuts code by its layout instead of parsing it; true when absent. */
+  /** False splits code by its layout instead of parsing it; true when absent. */
   readonly parseCode?: boolean;
-  /** A log of fewer bytes is left as it is, however little of it is in use; 8 MiB when absent. */
+  /** A smaller log is never compacted; 8 MiB when absent. */
   readonly compactBytes?: number;
   /**
-   * Only these paths, relative to `root`, instead of walking all of it. Paths that no
-   * longer exist are forgotten.
+   * Indexes only these paths, relative to `root`, instead of walking all of it. Paths that no longer exist
+   * are forgotten.
    */
   readonly only?: readonly string[];
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: IndexProgress) => void;
-  /** Another process is indexing into the same vault; this run waits for it to end. */
+  /** Called when another process is indexing into the same vault and this run waits for it. */
   readonly onWait?: () => void;
-  /** Threads to use instead of starting some; left open. */
+  /** Threads to use instead of starting some; not closed afterwards. */
   readonly pool?: ReadPool;
 }
 
-/** What an indexing run did. */
+/** Report of an indexing run. */
 export interface IndexReport {
-  /** The root that the files belong to: the folder itself, or the indexed folder it lies in. */
+  /** The root of the files: the folder itself, or the indexed folder that contains it. */
   readonly root: string;
-  /** Files that belong to the vault now, as far as this run looked. */
+  /** Files now in the vault, within the scope of this run. */
   readonly files: number;
   readonly indexed: number;
   readonly unchanged: number;
   readonly removed: number;
-  /** Blocks of the files that were indexed. */
+  /** Blocks of the indexed files. */
   readonly blocks: number;
   readonly skipped: SkipCounts;
   readonly durationMs: number;
-  /** False when the signal ended it; what was done until then is kept. */
+  /** False when the signal ended the run; the work until then is kept. */
   readonly complete: boolean;
 }

@@ -1,7 +1,7 @@
 /**
- * Indexing a folder: find what changed since the log was written, have it read by worker
- * threads, append the records. Every batch is one append, so an indexer that is killed has
- * lost only what it had not appended, and the next run goes on from there.
+ * Indexes a folder: finds changes since the log was written, has worker threads read the files, and appends
+ * the records. Every batch is one append, so a killed indexer loses only unappended work, and the next run
+ * continues from there.
  */
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
@@ -19,17 +19,17 @@ import { createReadPool, DEFAULT_WORKERS, type BatchReply } from '../read/read-p
 import { encodeNotice } from '../log/record.ts';
 import { addSkip, inspect, walk, type FoundFile, type SkipCounts } from '../read/walk.ts';
 
-/** Files of a batch: enough to be worth a message, few enough to share the work evenly. */
+/** Files per batch: enough to justify a message, few enough to balance the load. */
 const BATCH_FILES = 32;
 const BATCH_BYTES = 262_144;
 
 /**
- * Brings the vault at `indexDir` up to date with the folder `root`. Throws `not_found` when
- * the folder cannot be read (nothing is forgotten then), and what `withIndexLocked` throws.
+ * Brings the vault at `indexDir` up to date with the folder `root`. Throws `not_found` when the folder
+ * cannot be read (nothing is forgotten then), and whatever `withIndexLocked` throws.
  */
 export async function indexFolder(options: IndexOptions): Promise<IndexReport> {
   assertReadable(options.root);
-  // By another name, through a link, the same files would be in the vault twice.
+  // Resolved, as under another name (a link) the same files would be indexed twice.
   const asked = realpathSync(options.root);
   return withIndexLocked(options, (index) => new IndexRun({ ...index, options, asked }).execute());
 }
@@ -42,7 +42,7 @@ interface RunParts extends LockedIndex {
 class IndexRun {
   readonly #parts: RunParts;
   readonly #root: string;
-  /** The part of the root that is looked at, relative to it; all of it when empty. */
+  /** The part of the root to index, relative to it; empty for all of it. */
   readonly #under: string;
   readonly #rules: IgnoreRules;
   readonly #skipped: SkipCounts = {};
@@ -70,7 +70,7 @@ class IndexRun {
     const drops = gone.map(({ root, path }) => encodeNotice({ record: 'drop', root, path }));
     this.#removed += drops.length;
     drops.push(...this.#settled());
-    // Durable, though empty more often than not: a finished run survives a power cut.
+    // Durable even if empty, as it usually is: a finished run survives a power failure.
     await append(target, follower, () => [Buffer.concat(drops)], true);
     await follower.catchUp();
     if (isWorthCompacting(follower.offset, known.liveBytes, options.compactBytes)) {
@@ -108,7 +108,7 @@ class IndexRun {
     }
   }
 
-  /** Known files that were looked for and not found, and those of roots that this one covers. */
+  /** Returns known files that no longer exist, and those of roots that this one covers. */
   #gone(): KnownFile[] {
     const { known, options } = this.#parts;
     const found = new Set(this.#found.map(({ path }) => path));
@@ -124,7 +124,7 @@ class IndexRun {
     });
   }
 
-  /** True for another root whose files this run finds too, as its own. */
+  /** Returns true for another root whose files this run finds as its own. */
   #covers(root: string): boolean {
     if (!isInside(root, this.#root)) return false;
     const local = localPath(this.#root, root);
@@ -138,12 +138,12 @@ class IndexRun {
       const known = this.#parts.known.get(root, file.path);
       const isOwed = known !== undefined && known.seenMs <= rereadMs;
       if (known !== undefined && !isOwed && isUnchanged(known, file)) return [];
-      // A hash that nothing has: the vault knows the file, and yet it is read in full.
+      // An impossible hash: the file is known, but is read in full.
       return [{ ...file, root, knownHash: isOwed ? '' : known?.hash }];
     });
   }
 
-  /** What a run over all of a folder has paid off: all that was owed to it and to the folders it covers. */
+  /** Returns the records that a complete run settles: everything owed to the folder and to those it covers. */
   #settled(): Buffer[] {
     const { options, known } = this.#parts;
     const isWhole = options.only === undefined && this.#under === '';
@@ -160,8 +160,8 @@ class IndexRun {
     const settings = { parseCode: options.parseCode ?? true };
     const pool = options.pool ?? createReadPool(size, settings);
     const batches = toBatches(tasks);
-    // A file may take long to read: nobody who asks to stop waits for that. Raced once, since
-    // the bytes of every batch that raced with it would be kept until the end.
+    // Reading a file may be slow, and an abort must not wait for it. Raced once, since the bytes of every
+    // batch raced with it would be kept until the end.
     const stop = untilAborted(options.signal);
     let next = 0;
     const lane = async (): Promise<void> => {
@@ -173,7 +173,7 @@ class IndexRun {
       }
     };
     try {
-      // One more lane than threads, so that no thread waits while a batch is written.
+      // One more lane than threads, so that no thread idles while a batch is written.
       const lanes = Array.from({ length: size + 1 }, lane);
       await Promise.race([Promise.all(lanes), stop.aborted]);
       await this.#written;
@@ -220,8 +220,8 @@ class IndexRun {
 }
 
 /**
- * The root that a folder's files belong to. A folder inside an indexed one is part of that
- * one, else its files would be in the vault twice; unless the outer one leaves it out.
+ * Returns the root of a folder's files. A folder inside an indexed one is part of that one, or its files
+ * would be in the vault twice; unless the outer one excludes it.
  */
 function rootOf(asked: string, roots: ReadonlySet<string>, indexDir: string): [string, string] {
   for (const root of roots) {
@@ -255,7 +255,7 @@ function toBatches(tasks: readonly FileTask[]): FileTask[][] {
   return batches;
 }
 
-/** True for a folder strictly inside another. */
+/** Returns true for a folder strictly inside another. */
 export function isInside(path: string, outer: string): boolean {
   return path !== outer && path.startsWith(outer.endsWith(sep) ? outer : outer + sep);
 }
@@ -264,7 +264,7 @@ function isBelow(path: string, under: string): boolean {
   return under === '' || path === under || path.startsWith(`${under}/`);
 }
 
-/** True when a file may well be there and just cannot be seen now: a folder without permission. */
+/** Returns true when a file may exist but is not accessible now, e.g. in a folder without permission. */
 function isOutOfSight(path: string): boolean {
   try {
     lstatSync(path);
@@ -274,7 +274,7 @@ function isOutOfSight(path: string): boolean {
   }
 }
 
-/** Throws `not_found` where the folder is none, or cannot be read. */
+/** Throws `not_found` where `root` is no folder, or cannot be read. */
 export function assertReadable(root: string): void {
   try {
     readdirSync(root);

@@ -1,4 +1,4 @@
-/** Keeping a vault in step with a folder: changes are collected for a moment and indexed together. */
+/** Keeps a vault in sync with a folder: changes are collected briefly and indexed together. */
 import { relative, resolve, sep } from 'node:path';
 import { watch as watchPaths, type FSWatcher } from 'chokidar';
 import { toSvcError, type SvcError } from '../../../engine/error.ts';
@@ -9,21 +9,21 @@ import { indexFolder } from './indexer.ts';
 import type { IndexOptions, IndexReport } from './index-run.ts';
 import { createReadPool, type ReadPool } from '../read/read-pool.ts';
 
-/** Editors write a file in several steps; this is longer than they take. */
+/** Debounce time, longer than the several steps in which editors write a file. */
 export const QUIET_MS = 80;
-/** Something that never pauses is indexed this often all the same. */
+/** Changes that never pause are indexed at least this often. */
 const LONGEST_WAIT_MS = 400;
-/** How often the folder is checked to be still the same one: no event reports that. */
+/** How often the folder's identity is checked, which no event reports. */
 export const LOOK_MS = 1_000;
 
 export interface WatchOptions extends Omit<IndexOptions, 'only' | 'pool' | 'onProgress'> {
-  /** Called after each run that a change caused, and after the first, which covers all of the folder. */
+  /** Called after each run caused by a change, and after the first, which covers the whole folder. */
   readonly onIndexed?: (report: IndexReport) => void;
-  /** A run or the watching itself failed; watching goes on where it can. */
+  /** Called when a run or the watching itself failed; watching continues where possible. */
   readonly onError?: (error: SvcError) => void;
 }
 
-/** Indexes `root` and then, until closed, whatever changes in it. Resolves when the first run has ended. */
+/** Indexes `root` and then its changes, until closed. Resolves when the first run has ended. */
 export async function watchFolder(options: WatchOptions): Promise<Watch> {
   const watch = new Watch(options);
   await watch.begin();
@@ -68,7 +68,7 @@ export class Watch {
     await this.#pool.close();
   }
 
-  /** Watches all that the rules leave, and then reads it: so no change falls between the two. */
+  /** Watches everything the rules include, then indexes it, so no change falls in between. */
   async #watchAll(): Promise<void> {
     await this.#watcher?.close();
     if (this.#stop.signal.aborted) return;
@@ -87,13 +87,13 @@ export class Watch {
     await this.#run(undefined);
   }
 
-  /** A watcher holds on to the folder itself; another one that takes its name is recognised by its inode. */
+  /** Checks the folder periodically: a watcher follows the original folder, so a replacement is detected by its inode. */
   #lookAgain(): void {
     this.#cancelLook = this.#options.clock.after(LOOK_MS, () => {
       const inode = this.#inodeNow();
       const isAnother = inode !== undefined && inode !== this.#inode;
       if (isAnother) this.#enqueue(() => this.#watchAll());
-      // One that was away is watched no more, and a new one may get its number.
+      // A folder that disappeared is no longer watched, and its replacement may reuse the inode.
       else this.#inode = inode;
       void this.#running.then(() => {
         if (!this.#stop.signal.aborted) this.#lookAgain();
@@ -101,7 +101,7 @@ export class Watch {
     });
   }
 
-  /** Undefined while there is no folder, and while it cannot be seen: a share that is not there, no permission. */
+  /** Returns the inode; undefined while the folder is missing or inaccessible: an unmounted share, no permission. */
   #inodeNow(): bigint | undefined {
     try {
       return inodeOf(this.#root);
@@ -116,7 +116,7 @@ export class Watch {
   }
 
   #note(path: string): void {
-    // Events come until the watcher is closed, which is after the run that is under way.
+    // Events arrive until the watcher is closed, which happens after the current run.
     if (this.#stop.signal.aborted) return;
     const local = this.#local(path);
     if (local === '' || local.startsWith('../')) return;
@@ -137,19 +137,19 @@ export class Watch {
     const paths = [...this.#changed];
     this.#changed.clear();
     const rulesChanged = paths.some((path) => path.endsWith('.gitignore'));
-    // What was ignored is not watched, and what is ignored now need not be.
+    // Previously ignored paths are not watched, and newly ignored ones need not be.
     this.#enqueue(() => (rulesChanged ? this.#watchAll() : this.#run(paths)));
   }
 
-  /** One step after the other; none of them rejects. */
+  /** Runs steps one after the other; none of them rejects. */
   #enqueue(step: () => Promise<void>): void {
     this.#running = this.#running.then(step);
   }
 
-  /** Indexes what is named, or all of the folder. */
+  /** Indexes the given paths, or the whole folder. */
   async #run(only: readonly string[] | undefined): Promise<void> {
     const { onIndexed, onError: _onError, ...indexing } = this.#options;
-    // A run over the whole folder may be long and gets its own threads; a change is one thread's work.
+    // A run over the whole folder may be long and gets its own threads; a change needs one thread.
     const extra = only === undefined ? {} : { only, pool: this.#pool };
     try {
       const report = await indexFolder({ ...indexing, ...extra, signal: this.#stop.signal });

@@ -1,6 +1,6 @@
 /**
- * A new log from the records of an old one that are still in use. For saving space, and,
- * where the old log is damaged, for saving what is whole in it.
+ * Writes a new log from the live records of an old one: to save space, or to salvage the intact records of
+ * a damaged log.
  */
 import { link, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import type { Layout } from './layout.ts';
@@ -8,29 +8,29 @@ import { startOfLog, syncDir, type AppendTarget } from './log.ts';
 import { blocksOf, encodeNotice, FORMAT, keyOf, nextRecord, parseRecord } from './record.ts';
 import type { Framed } from './record.ts';
 
-/** Below this a log is not worth the work, whatever it holds. */
+/** A smaller log is not worth compacting. */
 const MIN_BYTES = 8_388_608;
 const READ_BYTES = 1_048_576;
 
 /**
- * Decides what is owed to a folder in the new log, as `RootHeader.rereadMs` has it, by its
- * path and by what was owed to it before.
+ * Decides what the new log owes a folder, as a `RootHeader.rereadMs`, from its path and what it was owed
+ * before.
  */
 export type OweRoot = (root: string, before: number | undefined) => number | undefined;
 
-/** What a salvage found. */
+/** Result of a salvage. */
 export interface Salvage {
-  /** Where the damaged log lies now; undefined when nothing in it was damaged or unknown. */
+  /** New path of the damaged log; undefined when nothing in it was damaged or unknown. */
   readonly movedTo: string | undefined;
-  /** Whole records that went into the new log. */
+  /** Intact records copied to the new log. */
   readonly kept: number;
-  /** Places where something was no record. */
+  /** Number of places that were not a record. */
   readonly damages: number;
-  /** The folders that the old log had files of, or has lost files of, and those that the caller knew. */
+  /** Folders that the old log has or lost files of, and those known to the caller. */
   readonly roots: readonly string[];
 }
 
-/** True when more than half of a log is out of use, and it has more than `leastBytes`. */
+/** Returns true when more than half of a log is dead, and it is larger than `leastBytes`. */
 export function isWorthCompacting(
   logBytes: number,
   liveBytes: number,
@@ -39,7 +39,7 @@ export function isWorthCompacting(
   return logBytes > leastBytes && liveBytes * 2 < logBytes;
 }
 
-/** Replaces the log by one without the records that are out of use. Other processes may go on reading the old one. */
+/** Replaces the log by one without dead records. Other processes may continue reading the old one. */
 export async function compact(layout: Layout, target: AppendTarget): Promise<void> {
   await target.lock.during(() =>
     rewrite(layout, target.newLogId(), undefined, { owe: (_root, before) => before }),
@@ -47,10 +47,9 @@ export async function compact(layout: Layout, target: AppendTarget): Promise<voi
 }
 
 /**
- * Puts a new log in the place of a damaged one, with all of its whole records and with what
- * is `owed` to its folders: by that, whoever is interrupted before the files have been read
- * again is followed by somebody who does it. If there was more in the old log than went
- * into the new one, it stays as `<log>.corrupt-<stamp>`.
+ * Replaces a damaged log by a new one with all intact records and with what is `owed` to its folders, so
+ * that if the reread is interrupted, another process continues it. If the old log had more than was copied,
+ * it stays as `<log>.corrupt-<stamp>`.
  */
 export function salvage(
   layout: Layout,
@@ -62,7 +61,7 @@ export function salvage(
   return target.lock.during(() => rewrite(layout, target.newLogId(), aside, owed));
 }
 
-/** What new logs say about folders; `roots` are known to the caller, whatever the old log says. */
+/** What a new log records about folders; `roots` are known to the caller regardless of the old log. */
 export interface Owed {
   readonly owe: OweRoot;
   readonly roots?: readonly string[];
@@ -84,7 +83,7 @@ async function rewrite(
       return rereadMs === undefined ? [] : [encodeNotice({ record: 'root', root, rereadMs })];
     });
     await writeDraft(draft, logId, old, survey.live.values(), marks);
-    // A second name for the old log before the first is taken from it: at no moment is it nameless.
+    // Links the old log before it is replaced, so that it is never without a name.
     const movedTo = survey.isWhole ? undefined : keepOldAs;
     if (movedTo !== undefined) await link(layout.log, movedTo);
     await rename(draft, layout.log);
@@ -96,7 +95,7 @@ async function rewrite(
   }
 }
 
-/** A run of bytes in the log, and the folder that what stands there was read from. */
+/** A run of bytes in the log, and the folder its records were read from. */
 interface Extent {
   readonly at: number;
   readonly bytes: number;
@@ -116,7 +115,7 @@ async function surveyLog(handle: FileHandle) {
       return;
     }
     if (header.record === 'root') {
-      // Whatever was lost before this has been dealt with, or was given up with the folder.
+      // Anything lost before this record was dealt with, or was given up with the folder.
       lost.delete(header.root);
       if (header.rereadMs === undefined) owed.delete(header.root);
       else owed.set(header.root, header.rereadMs);
@@ -128,7 +127,7 @@ async function surveyLog(handle: FileHandle) {
       if (root !== undefined) lost.add(root);
       return;
     }
-    // A time stamp belongs to its file's record: without it the file is read once more.
+    // A touch record belongs to its file's record; without it the file is merely reread.
     if (header.record === 'touch') return;
     const key = keyOf(header, header.record === 'block' ? blocksOf(buffer, framed) : []);
     live.delete(key);
@@ -141,8 +140,8 @@ async function surveyLog(handle: FileHandle) {
 }
 
 /**
- * Calls `note` with every whole record, whatever stands between them, and returns how often
- * something did. Of a damaged record whose header can still be read, `lost` gets the root.
+ * Calls `note` with every intact record, skipping anything in between, and returns how often that was
+ * necessary. For a damaged record with a readable header, its root is added to `lost`.
  */
 async function eachRecord(
   handle: FileHandle,
@@ -179,7 +178,7 @@ async function eachRecord(
   return damages;
 }
 
-/** The root in the header line at `at`, if that much of a damaged record makes sense. */
+/** Returns the root in the header line at `at`, if that part of a damaged record is readable. */
 function readableRoot(buffer: Buffer, at: number): string | undefined {
   const newline = buffer.indexOf(10, at);
   if (newline === -1) return undefined;

@@ -1,4 +1,4 @@
-/** Looking at an index from outside, byte by byte, and making it again. */
+/** Checks an index from outside, byte by byte, and rebuilds it. */
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Database from 'better-sqlite3';
@@ -15,22 +15,22 @@ import { isFile, isStrangers, refuseStranger, strangersFile } from './owner.ts';
 import { isDatabaseDamage } from '../backends/sqlite-damage.ts';
 import { isForeign } from '../backends/sqlite-schema.ts';
 
-/** What a check found. */
+/** Result of a check. */
 export interface VaultHealth {
   readonly status: 'ok' | 'missing' | 'broken';
-  /** What is wrong, in words for the user; empty when all is well. */
+  /** The faults, in words for the user; empty when there are none. */
   readonly reasons: readonly string[];
-  /** Files of somebody else's where ours should be, by their paths: no repair touches them. */
+  /** Paths of foreign files in the place of ours; no repair touches them. */
   readonly inTheWay: readonly string[];
   readonly path: string;
   readonly files: number;
   readonly roots: readonly string[];
   readonly logBytes: number;
-  /** Bytes of the log that are out of use; the next big indexing run frees them. */
+  /** Dead bytes of the log; the next large indexing run frees them. */
   readonly deadBytes: number;
-  /** Another process is indexing right now. */
+  /** True while another process is indexing. */
   readonly indexing: boolean;
-  /** Damaged files that were moved aside before, by name; they may be deleted. */
+  /** Names of damaged files moved aside earlier; they may be deleted. */
   readonly movedAside: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export async function checkVault(indexDir: string): Promise<VaultHealth> {
     if (state === 'corrupt') reasons.push(`The log is damaged at byte ${follower.offset}`);
     if (state === 'outdated') reasons.push('The log was written by another version');
     for (const root of known.owed.keys()) {
-      // Of a folder that is not there it is unknown what is missing.
+      // For a missing folder, what is missing is unknown.
       if (existsSync(root)) reasons.push(`The folder ${root} has not been read again yet`);
     }
     const database = databaseFault(layout);
@@ -73,23 +73,22 @@ export async function checkVault(indexDir: string): Promise<VaultHealth> {
   }
 }
 
-/** A rebuilt index. */
+/** Result of a rebuild. */
 export interface RebuildReport {
-  /** Where the old log lies now; undefined when all of it went into the new one. */
+  /** New path of the old log; undefined when all of it was copied. */
   readonly movedTo: string | undefined;
   readonly reports: readonly IndexReport[];
-  /** Folders that cannot be read now; what was known of their files was kept. */
+  /** Folders that cannot be read now; their known files were kept. */
   readonly unreadable: readonly string[];
-  /** Folders of which the signal left something unread: that stands as it was, and is owed. */
+  /** Folders left partly unread because of the signal: their old blocks stay, and the reread is owed. */
   readonly pending: readonly string[];
 }
 
 /**
- * Makes the index at `indexDir` again: ingested blocks are kept, all files are read anew.
- * A log that was damaged is moved aside, not deleted. Undefined when there is no log. Until a file has been read its old blocks stay,
- * and so do those of a folder that is not there now. An interrupted rebuild is owed: the
- * next indexing of each folder, and whoever opens the vault, goes on with it. Throws `config`
- * when the log's place is taken by a file that is not ours.
+ * Rebuilds the index at `indexDir`: ingested blocks are kept, all files are reread. A damaged log is moved
+ * aside, not deleted. Undefined when there is no log. Until a file is reread its old blocks stay, and so do
+ * those of a missing folder. An interrupted rebuild is owed: the next indexing of each folder, or the next
+ * process that opens the vault, continues it. Throws `config` when a foreign file is in the log's place.
  */
 export async function rebuildVault(
   options: Omit<IndexOptions, 'root' | 'only'>,
@@ -153,7 +152,7 @@ function databaseFault(layout: Layout): { what: string } | 'strangers' | undefin
   }
 }
 
-/** Whether another process is indexing into `indexDir` right now. */
+/** Returns whether another process is indexing into `indexDir` now. */
 export function isIndexing(indexDir: string): boolean {
   const { indexLock } = layoutOf(resolve(indexDir));
   if (!existsSync(indexLock)) return false;

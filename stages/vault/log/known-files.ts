@@ -1,19 +1,19 @@
-/** What the log knows of files, to find what has changed, and how much of it is still in use. */
+/** The files recorded in the log, to detect changes, and how much of the log is live. */
 import type { FoundFile } from '../read/walk.ts';
 import { blocksOf, fileKey, keyOf, type FileHeader, type Framed } from './record.ts';
 
 /**
- * A file may change twice within one tick of its file system's clock. Only a time stamp
- * that was this old when the file was read proves anything; FAT has the coarsest, 2 s.
+ * A file may change twice within one tick of its file system's clock, so a time stamp proves that a file is
+ * unchanged only if it was this old when the file was read. FAT has the coarsest clock, 2 s.
  */
 const SETTLED_MS = 2_000;
 
-/** A file as it was when it was read. */
+/** A file's state when it was read. */
 export type KnownFile = Omit<FileHeader, 'record' | 'meta' | 'text'>;
 
 export type KnownFiles = ReturnType<typeof createKnownFiles>;
 
-/** A sink that keeps what is needed to index again, without the blocks; an empty one. */
+/** Creates an empty sink that keeps the data needed for reindexing, without the blocks. */
 export function createKnownFiles() {
   const files = new Map<string, KnownFile>();
   const sizes = new Map<string, number>();
@@ -27,11 +27,11 @@ export function createKnownFiles() {
   return {
     get: (root: string, path: string): KnownFile | undefined => files.get(fileKey(root, path)),
     all: (): Iterable<KnownFile> => files.values(),
-    /** The folders that files were read from, and those of which something is owed. */
+    /** Returns the folders that files were read from, and those that must be reread. */
     roots: () => new Set([...[...files.values()].map(({ root }) => root), ...owed.keys()]),
-    /** Folders of which something has to be read again, with `RootHeader.rereadMs`. */
+    /** Folders of which something must be reread, with `RootHeader.rereadMs`. */
     owed: owed as ReadonlyMap<string, number>,
-    /** Bytes of records that are still in use. */
+    /** Bytes of live records. */
     get liveBytes(): number {
       return liveBytes;
     },
@@ -70,7 +70,7 @@ export function createKnownFiles() {
   };
 }
 
-/** True when the file on disk is surely the one that was read. */
+/** Returns true when the file on disk is certainly the one that was read. */
 export function isUnchanged(known: KnownFile, found: FoundFile): boolean {
   return (
     known.mtimeMs === found.mtimeMs &&

@@ -13,7 +13,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../../engine/clock.ts';
 
-/** Where each part of an index lies. */
+/** Paths of the parts of an index. */
 export interface Layout {
   readonly dir: string;
   readonly log: string;
@@ -24,7 +24,7 @@ export interface Layout {
   readonly calibration: string;
 }
 
-/** The layout below `dir`, an absolute path. Touches nothing. */
+/** Returns the layout below `dir`, an absolute path. Does not access the disk. */
 export function layoutOf(dir: string): Layout {
   return {
     dir,
@@ -37,7 +37,7 @@ export function layoutOf(dir: string): Layout {
   };
 }
 
-/** The names of what was moved aside, in order. */
+/** Returns the names of files moved aside, in order. */
 export function movedAside({ dir }: Layout): string[] {
   if (!existsSync(dir)) return [];
   return readdirSync(dir)
@@ -45,7 +45,7 @@ export function movedAside({ dir }: Layout): string[] {
     .toSorted();
 }
 
-/** A part of a file name for what is moved aside: the time, and who did it. */
+/** Returns the suffix for a file moved aside: time and process id. */
 export function stampOf(clock: Pick<Clock, 'wallMs'>): string {
   return `${new Date(clock.wallMs()).toISOString().replaceAll(/[:.]/g, '-')}-${process.pid}`;
 }

@@ -1,10 +1,10 @@
 /**
- * Following the log and appending to it.
+ * Follows the log and appends to it.
  *
- * A follower knows how far it has read. Appending takes the append lock, lets the follower
- * catch up with what other processes wrote, and writes behind the last whole record; the
- * torn end that a killed process left is written over. So every append sees all earlier
- * ones, and a reader that meets an unfinished record just waits for the rest.
+ * A follower knows how far it has read. Appending takes the append lock, lets the follower catch up with
+ * other processes' records, and writes after the last whole record, overwriting the torn end left by a
+ * killed process. So every append sees all earlier ones, and a reader that finds an unfinished record
+ * waits for the rest.
  */
 import { ftruncateSync, statSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
@@ -17,27 +17,27 @@ import { encodeNotice, FORMAT, nextRecord, parseRecord, type Framed } from './re
 
 const READ_BYTES = 262_144;
 const LAST_READ_BYTES = 4_096;
-/** No append takes long; who waits for more than this waits for a process that hangs. */
+/** Appends are short; a longer wait means that the other process hangs. */
 const APPEND_WAIT_MS = 30_000;
 
-/** What a follower feeds. */
+/** Receiver of a follower's records. */
 export interface LogSink {
-  /** Forget all: the log with this id begins anew. */
+  /** Drops everything: the log with this id is read from its start. */
   reset(logId: string): void;
-  /** A record; its parts lie in `buffer`, and `base` is the file offset of the buffer's start. */
+  /** Receives a record; its parts are in `buffer`, and `base` is the file offset of the buffer's start. */
   apply(framed: Framed, buffer: Buffer, base: number): void;
-  /** Everything before `offset` has been applied. Called now and then, and once at the end with `last`. */
+  /** Everything before `offset` has been applied. Called occasionally, and once at the end with `last`. */
   reached?(offset: number, last: boolean): void;
 }
 
 /**
- * How reading ended. `torn`: behind the last whole record stands the start of another one.
- * `corrupt`: something that is no record stands at the follower's offset. `outdated`: an
- * older or newer program wrote this log. `missing`: there is no log, or an empty one.
+ * How reading ended. `torn`: the last whole record is followed by the start of another.
+ * `corrupt`: the bytes at the follower's offset are no record. `outdated`: the log was written by an older
+ * or newer version. `missing`: there is no log, or an empty one.
  */
 export type LogState = 'clean' | 'torn' | 'corrupt' | 'outdated' | 'missing';
 
-/** A place in a log. */
+/** A position in a log. */
 export interface LogPosition {
   readonly logId: string;
   readonly offset: number;
@@ -60,17 +60,17 @@ export class LogFollower {
     this.#from = from;
   }
 
-  /** The end of the last record that was applied. */
+  /** End of the last applied record. */
   get offset(): number {
     return this.#offset;
   }
 
-  /** The descriptor of the log that the sink's contents stand in; undefined before there is one. */
+  /** Descriptor of the log that the sink reflects; undefined before there is one. */
   get fd(): number | undefined {
     return this.#handle?.fd;
   }
 
-  /** True when the file has changed since `catchUp`; one `stat`, no waiting. */
+  /** Returns true when the file has changed since `catchUp`; one `stat`, no waiting. */
   isBehind(): boolean {
     const now = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
     if (now === undefined) return this.#handle !== undefined;
@@ -78,7 +78,7 @@ export class LogFollower {
     return now.ino !== this.#inode || now.size !== BigInt(this.#readTo);
   }
 
-  /** Applies what was appended since, from the start when the log was replaced. */
+  /** Applies records appended since, from the start if the log was replaced. */
   async catchUp(): Promise<LogState> {
     const now = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
     const same = now?.ino === this.#inode && now.size >= BigInt(this.#offset);
@@ -98,13 +98,13 @@ export class LogFollower {
     this.#offset = 0;
   }
 
-  /** False when the log was overwritten in place, by another one or by something else. */
+  /** Returns false when the log was overwritten in place, by another log or anything else. */
   async #isSameLog(): Promise<boolean> {
     const header = await readHeader(this.#handle!);
     return typeof header === 'object' && header.id === this.#id;
   }
 
-  /** Begins with whatever log is at the path now. */
+  /** Starts over with the log that is at the path now. */
   async #open(): Promise<LogState> {
     await this.close();
     const from = this.#from;
@@ -126,7 +126,7 @@ export class LogFollower {
   }
 }
 
-/** What an append needs; `newLogId` makes the id of a log that is begun by it. */
+/** Parameters of an append; `newLogId` creates the id of a log that it starts. */
 export interface AppendTarget {
   readonly path: string;
   readonly lock: Lock;
@@ -134,9 +134,9 @@ export interface AppendTarget {
 }
 
 /**
- * Appends what `make` returns. `make` runs under the lock, with the follower at the end of
- * the log, and may throw to append nothing. When the promise resolves, the records are on
- * the disk if `durable` was asked for. The follower has not read them yet.
+ * Appends the result of `make`, which runs under the lock, with the follower at the end of the log, and may
+ * throw to append nothing. When the promise resolves, the records are on disk if `durable` was set. The
+ * follower has not read them yet.
  */
 export async function append(
   target: AppendTarget,
@@ -155,14 +155,14 @@ export async function append(
   await target.lock.during(work, { timeoutMs: APPEND_WAIT_MS });
 }
 
-/** The error of an operation that met a log it cannot read. */
+/** Returns the error for an unreadable log. */
 export function brokenLog(state: LogState): SvcError {
   return new SvcError('unavailable', `The vault index is ${state}`, {
     cure: 'Run `svc vault-health repair`.',
   });
 }
 
-/** The record that begins a log. */
+/** Returns the first record of a log. */
 export function startOfLog(id: string): Buffer {
   return encodeNotice({ record: 'log', format: FORMAT, id });
 }
@@ -216,7 +216,7 @@ async function readHeader(handle: FileHandle): Promise<{ id: string } | LogState
   const { bytesRead, buffer } = await handle.read(Buffer.alloc(4096), 0, 4096, 0);
   if (bytesRead === 0) return 'missing';
   const parsed = parseRecord(buffer.subarray(0, bytesRead), 0);
-  // Only the torn start of a log may be written over.
+  // Only the torn start of a log may be overwritten.
   const isTorn = bytesRead < 4096 && isStartOfLog(buffer.subarray(0, bytesRead));
   if (parsed === 'incomplete') return isTorn ? 'missing' : 'corrupt';
   if (parsed === 'corrupt' || parsed.header.record !== 'log') return 'corrupt';
@@ -253,7 +253,7 @@ async function scan(
       const broken = nextRecord(buffer, 1) !== -1;
       return { offset, size, state: buffer.length === 0 ? 'clean' : broken ? 'corrupt' : 'torn' };
     }
-    // After a short read there is hardly more, though only an empty one proves it.
+    // After a short read little more is expected, though only an empty one proves the end.
     wanted = bytesRead < wanted ? LAST_READ_BYTES : Math.max(READ_BYTES, buffer.length);
   }
 }

@@ -1,38 +1,37 @@
 /**
- * Whose file it is that lies where the log should be, found out before anything is written in
- * its folder: a path given by mistake must not cost a file. What is ours and damaged is
- * moved aside and made again; what is somebody else's is left as it is. The same goes for
- * the database beside the log.
+ * Determines who owns the file in the log's place before anything is written in its folder: a mistaken path
+ * must not cost a file. A damaged file of ours is moved aside and recreated; a foreign one is left alone.
+ * The same applies to the database beside the log.
  */
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { SvcError } from '../../../engine/error.ts';
 import type { Layout } from './layout.ts';
 
-/** `blank`: no file, or an empty one. `ours` may well be damaged further on. */
+/** `blank`: no file, or an empty one. `ours` may still be damaged further on. */
 type Owner = 'blank' | 'ours' | 'damaged' | 'stranger';
 
-/** How every log begins, in all formats so far. */
+/** Start of every log, in all formats so far. */
 const START = '{"record":"log","format":';
-/** So much of that no other file begins with; less of it is ours only beside our lock. */
+/** Length of a start that no other file has; a shorter one is ours only beside our lock. */
 const LEAST_BYTES = '{"record":"'.length;
-/** How the first line of a record begins and ends; nothing but a log has a line like it. */
+/** Start and end of a record's first line; no other file has a line like it. */
 const HEADER_START = /^\{"record":"[a-z]+",/;
 const HEADER_END = /^,"crc":"[0-9a-f]{8}"\}$/;
 const HEADER_END_CHARS = ',"crc":"01234567"}'.length;
-/** Looked through for what is left of a log: enough for any of its records but the very largest. */
+/** Bytes searched for the remains of a log: enough for all but its very largest records. */
 const SEARCHED_BYTES = 1_048_576;
 
-/** True when the log's place is taken by a file that is not ours. */
+/** Returns true when a foreign file is in the log's place. */
 export function isStrangers(layout: Layout): boolean {
   return ownerOf(layout) === 'stranger';
 }
 
-/** Throws `config` when the log's place is taken by a file that is not ours. Changes nothing. */
+/** Throws `config` when a foreign file is in the log's place. Changes nothing. */
 export function refuseStranger(layout: Layout): void {
   if (isStrangers(layout)) throw strangersFile(layout.log);
 }
 
-/** The error for a file at `path` that svc has not written and will not touch. */
+/** Returns the error for a file at `path` that svc did not write and will not touch. */
 export function strangersFile(path: string): SvcError {
   return new SvcError('config', `${path} is not a vault index: svc did not write it`, {
     cure: 'Set SVC_VAULT_INDEX to another folder, or move that file away.',
@@ -40,19 +39,19 @@ export function strangersFile(path: string): SvcError {
 }
 
 /**
- * Throws `config` when a damaged database cannot have been ours: ours is never without the
- * lock under which it is brought up to date.
+ * Throws `config` when a damaged database cannot have been ours, as it lacks the lock file under which ours
+ * is updated.
  */
 export function refuseStrangersDatabase({ database, syncLock }: Layout): void {
   if (!existsSync(syncLock) || !isFile(database)) throw strangersFile(database);
 }
 
-/** False for a folder and the like; what is not there may become a file. */
+/** Returns false for a folder and the like; true for a missing path, which may become a file. */
 export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
 }
 
-/** True for the first bytes of a log, however few there are. */
+/** Returns true for the first bytes of a log, however few. */
 export function isStartOfLog(start: Buffer): boolean {
   const text = start.toString('latin1', 0, START.length);
   return START.startsWith(text);
@@ -69,16 +68,16 @@ function ownerOf({ log, appendLock }: Layout): Owner {
   const lines = start.toString('latin1').split('\n');
   if (lines.some(isHeader)) return 'damaged';
   if (isObject(lines[0]!)) return 'stranger';
-  // Made before the first log is, by nobody else: nothing of ours is left to compare with.
+  // Only svc creates this lock, before the first log: the log lost everything recognizable.
   return existsSync(appendLock) ? 'damaged' : 'stranger';
 }
 
-/** In two looks, each at a place that is fixed: a stranger may have lines of any length and content. */
+/** Checks start and end at fixed positions only, as foreign lines may have any length and content. */
 function isHeader(line: string): boolean {
   return HEADER_START.test(line) && HEADER_END.test(line.slice(-HEADER_END_CHARS));
 }
 
-/** A line of JSON as others write it; of ours every object is a header with its checksum. */
+/** Returns true for a foreign JSON object; in our logs every object is a header with a checksum. */
 function isObject(line: string): boolean {
   try {
     const value: unknown = JSON.parse(line);

@@ -1,25 +1,25 @@
 /**
- * One record of the log: a header line in JSON, then, for a record that carries blocks,
- * one line of JSON that describes them and one JSON string a line with their texts.
+ * One record of the log: a header line in JSON, then, for a record with blocks, one line of JSON that
+ * describes them and one JSON string per line with their texts.
  *
- * The header says how many bytes follow and ends in a CRC-32 over all of the record, so a
- * record is either whole or it is not there: appending one is the transaction. A later
- * record for the same file replaces the earlier one.
+ * The header states how many bytes follow and ends in a CRC-32 over the whole record, so a record is either
+ * complete or does not exist: appending one is the transaction. A later record for the same file replaces
+ * the earlier one.
  */
 import { crc32 } from 'node:zlib';
 import type { StoredBlock } from '../block.ts';
 
-/** Raised when the meaning of a record or the terms of a text change; older logs are rebuilt. */
+/** Incremented when the meaning of a record or the terms of a text change; older logs are rebuilt. */
 export const FORMAT = 2;
 
-/** The first record of every log. `id` tells two logs at the same path apart. */
+/** The first record of every log. `id` distinguishes logs at the same path. */
 export interface LogHeader {
   readonly record: 'log';
   readonly format: number;
   readonly id: string;
 }
 
-/** A file's blocks, all of them. Times in milliseconds since the epoch. */
+/** All blocks of a file. Times in milliseconds since the epoch. */
 export interface FileHeader {
   readonly record: 'file';
   readonly root: string;
@@ -28,13 +28,13 @@ export interface FileHeader {
   readonly hash: string;
   readonly size: number;
   readonly mtimeMs: number;
-  /** When the file was read: a change within the file system's clock tick is recognised by it. */
+  /** When the file was read, to recognize a change within the file system's clock tick. */
   readonly seenMs: number;
   readonly meta: number;
   readonly text: number;
 }
 
-/** The same content under a new time stamp. */
+/** Unchanged content with a new time stamp. */
 export interface TouchHeader extends Pick<
   FileHeader,
   'root' | 'path' | 'size' | 'mtimeMs' | 'seenMs'
@@ -50,9 +50,9 @@ export interface DropHeader {
 }
 
 /**
- * A folder of which something has to be read again: files that were last read at `rereadMs`
- * or earlier, and files that the log has lost. Without `rereadMs` that has been done. In
- * milliseconds since the epoch; 0 when only lost files are owed.
+ * A folder of which something must be reread: files last read at `rereadMs` or earlier, and files that the
+ * log has lost. Without `rereadMs` that has been done. In milliseconds since the epoch; 0 when only lost
+ * files are owed.
  */
 export interface RootHeader {
   readonly record: 'root';
@@ -60,14 +60,14 @@ export interface RootHeader {
   readonly rereadMs?: number;
 }
 
-/** A block that was handed in at run time. */
+/** A block ingested at run time. */
 export interface IngestHeader extends Pick<FileHeader, 'path' | 'meta' | 'text'> {
   readonly record: 'block';
 }
 
 export type Header = LogHeader | FileHeader | TouchHeader | DropHeader | RootHeader | IngestHeader;
 
-/** A record within a buffer: `end` is the offset behind it, `metaAt` and `textAt` where its parts begin. */
+/** A record within a buffer: `end` is the offset after it, `metaAt` and `textAt` are the starts of its parts. */
 export interface Framed {
   readonly header: Header;
   readonly metaAt: number;
@@ -75,23 +75,23 @@ export interface Framed {
   readonly end: number;
 }
 
-/** `incomplete` asks for more bytes; `corrupt` is beyond repair. */
+/** `incomplete` needs more bytes; `corrupt` is beyond repair. */
 export type Parsed = Framed | 'incomplete' | 'corrupt';
 
-/** Headers are short; a longer first line is garbage and not a record that is still to come. */
+/** Headers are short; a longer first line is garbage, not an incomplete record. */
 const MAX_HEADER_BYTES = 16_384;
 const NEWLINE = 10;
 const CRC_MARK = ',"crc":"';
 const SEAL_END = '"}\n';
-/** The checksum's field and the end of the header. */
+/** Size of the checksum field and the end of the header. */
 const SEAL_BYTES = CRC_MARK.length + 8 + SEAL_END.length;
 
-/** A record without blocks, as bytes. */
+/** Encodes a record without blocks. */
 export function encodeNotice(header: LogHeader | TouchHeader | DropHeader | RootHeader): Buffer {
   return seal(header, []);
 }
 
-/** A record with blocks, as bytes. `blocks` lack their places, which are filled in here. */
+/** Encodes a record with blocks. The positions of `blocks` are filled in here. */
 export function encodeBlocks(
   header: Omit<FileHeader, 'meta' | 'text'> | Omit<IngestHeader, 'meta' | 'text'>,
   blocks: readonly { block: Omit<StoredBlock, 'at' | 'bytes'>; content: string }[],
@@ -133,29 +133,29 @@ export function parseRecord(buffer: Buffer, at: number): Parsed {
   return { header, metaAt, textAt: metaAt + meta, end };
 }
 
-/** The blocks that a record describes. */
+/** Returns the blocks that a record describes. */
 export function blocksOf(buffer: Buffer, framed: Framed): StoredBlock[] {
   if (framed.textAt === framed.metaAt) return [];
   return JSON.parse(buffer.toString('utf8', framed.metaAt, framed.textAt)) as StoredBlock[];
 }
 
 /**
- * Where the next record could begin, from `at` on; -1 when there is none. Only headers
- * are lines that start this way: what else is a line of the log is an array or a string.
+ * Returns the next possible start of a record, from `at` on; -1 when there is none. Only header lines start
+ * this way: all other lines of the log are arrays or strings.
  */
 export function nextRecord(buffer: Buffer, at: number): number {
   const found = buffer.indexOf('\n{"record":"', Math.max(0, at - 1));
   return found === -1 ? -1 : found + 1;
 }
 
-/** A record's identity: a later record with the same key replaces it. */
+/** Returns a record's key: a later record with the same key replaces it. */
 export function keyOf(header: Exclude<Header, LogHeader>, blocks: readonly StoredBlock[]): string {
   if (header.record === 'block') return `\0${blocks[0]?.id ?? ''}`;
   // No file has an empty path.
   return fileKey(header.root, header.record === 'root' ? '' : header.path);
 }
 
-/** The key of a file's records. */
+/** Returns the key of a file's records. */
 export function fileKey(root: string, path: string): string {
   return `${root}\0${path}`;
 }
@@ -171,7 +171,7 @@ function toLine(json: string): Line {
   return { line, bytes: Buffer.byteLength(line) };
 }
 
-/** All of a record in one piece of memory: the checksum has its place before it is known. */
+/** Builds a record in one buffer; space for the checksum is reserved before it is known. */
 function seal(header: object, lines: readonly Line[]): Buffer {
   const open = JSON.stringify(header).slice(0, -1);
   const openBytes = Buffer.byteLength(open);
