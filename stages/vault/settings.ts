@@ -1,4 +1,4 @@
-/** `vault.*`: where the index of the user's own files is. */
+/** `vault.*`: the location of the index of the user's own files. */
 import { isAbsolute, join } from 'node:path';
 import { flag, oneOf, path } from '../settings/kind.ts';
 import { asPath, isSwitchedOn, setting } from '../settings/setting.ts';
@@ -47,7 +47,7 @@ export const vault = slice(
     }),
   },
   ({ enabled, backend, namedPath, root, indexFile }, { home, origin }) => {
-    // A variable beats `vault.root` with its file, which beat the key in a config file.
+    // An environment variable outranks `vault.root` with its file, which outrank the key in a config file.
     const isOutranked =
       origin('namedPath').source === 'file' && (root !== null || indexFile !== null);
     const name = indexFile ?? '.index';

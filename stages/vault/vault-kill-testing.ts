@@ -1,4 +1,4 @@
-/** For the test that kills: does what the first argument says to the vault given third, again and again. */
+/** For the kill test: repeats the operation named by the first argument on the vault named by the third. */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * A vault, opened: one index in step with the log, searched and added to. Whatever another
- * process appends is seen by the next search. Damage is never met silently: what is damaged
- * is moved aside, what is whole is kept, the rest is made again, and `onTrouble` is called.
+ * An open vault: one index in sync with the log, searched and added to. The next search sees whatever
+ * another process appends. Damage is never silent: the damaged file is moved aside, intact data is kept, the
+ * rest is rebuilt, and `onTrouble` is called.
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -31,7 +31,7 @@ import { openSqliteIndex } from './backends/sqlite-fts.ts';
 import { Tokenizer } from './words/tokenize.ts';
 import { withdrawnFrom } from './withdrawn.ts';
 
-/** Opens the vault at `indexDir` and begins to load it; the first search waits for that. */
+/** Opens the vault at `indexDir` and starts loading it; the first search waits for that. */
 export function openVault(options: VaultOptions): OpenedVault {
   return new OpenVault(options);
 }
@@ -46,7 +46,7 @@ class OpenVault implements OpenedVault {
   #appendLock: Lock | undefined;
   #syncLock: Lock | undefined;
   #state: LogState = 'missing';
-  /** The last step in line; steps that change the index run one after the other. */
+  /** Last queued step; steps that change the index run one after the other. */
   #line: Promise<unknown> = Promise.resolve();
   #rebuilding: Promise<void> | undefined;
   #troubles = 0;
@@ -55,7 +55,7 @@ class OpenVault implements OpenedVault {
   constructor(options: VaultOptions) {
     this.#options = options;
     this.#layout = layoutOf(resolve(options.indexDir));
-    // A failure comes back at the first search, which is where somebody hears it.
+    // A failure recurs at the first search, which reports it.
     this.#refresh().catch(() => undefined);
   }
 
@@ -75,7 +75,7 @@ class OpenVault implements OpenedVault {
     const results = await this.#inLine(async () => {
       makePrivateDir(this.#layout.dir);
       let settled: readonly IngestResult[] = [];
-      // Asked anew each time: catching up may open another one.
+      // Evaluated each time, as catching up may open another index.
       const opened = () => this.#opened();
       const select = (): readonly Buffer[] => {
         const made = settle(blocks, prepared, (id) => opened().index.held(id), this.#tokenizer);
@@ -126,7 +126,7 @@ class OpenVault implements OpenedVault {
     this.#syncLock?.close();
   }
 
-  /** What `work` makes of the index, read from one state that is up to date; damage is repaired on the way. */
+  /** Runs `work` on one consistent, current state of the index; repairs damage on the way. */
   async #read<T extends object>(work: (index: BlockIndex) => T): Promise<T> {
     let isOvertaken = false;
     for (let damages = 0; ;) {
@@ -143,7 +143,7 @@ class OpenVault implements OpenedVault {
     }
   }
 
-  /** The index with everything in it that the log holds by now; `isOvertaken` by another process, though the log be the same. */
+  /** Returns the index brought up to date with the log; `isOvertaken`: another process moved it on, even in the same log. */
   async #refresh(isOvertaken = false): Promise<BlockIndex> {
     if (this.#stop.signal.aborted) throw new SvcError('cancelled', 'The vault is closed');
     const { index } = this.#opened();
@@ -164,10 +164,10 @@ class OpenVault implements OpenedVault {
     });
   }
 
-  /** The index; the first time, what an earlier process owed to it is begun. */
+  /** Returns the index; the first call starts rebuilds that an earlier process left owed. */
   #loaded(): BlockIndex {
     const { index } = this.#opened();
-    // Not later: another process that rebuilds this index now owes as well, and does it itself.
+    // Only now: later, another process rebuilding this index would owe too, and do that itself.
     if (!this.#isLoaded) this.#rebuild([...index.owed().keys()]);
     this.#isLoaded = true;
     return index;
@@ -183,7 +183,7 @@ class OpenVault implements OpenedVault {
     if (this.#index?.isLost?.() === true) await this.#letGo();
     const { index, follower } = this.#opened();
     if (index.resume === undefined || !existsSync(this.#layout.log)) return follower().catchUp();
-    // Another process may be bringing the same database up to date.
+    // Another process may be updating the same database.
     this.#syncLock ??= openLock(this.#layout.syncLock);
     return this.#syncLock.during(async () => {
       const at = await index.resume?.();
@@ -204,7 +204,7 @@ class OpenVault implements OpenedVault {
     this.#follower = this.#index = undefined;
   }
 
-  /** Index and follower; a damaged database is replaced on the way. `follower` may be another one after `catchUp`. */
+  /** Returns index and follower; replaces a damaged database on the way. `follower` may return another one after `catchUp`. */
   #opened(): { index: BlockIndex; follower: () => LogFollower } {
     this.#index ??= this.#openIndex();
     this.#follower ??= new LogFollower(this.#layout.log, this.#index);
@@ -215,7 +215,7 @@ class OpenVault implements OpenedVault {
     refuseStranger(this.#layout);
     if (this.#options.backend === 'json_blocks') return createMemoryIndex();
     const { log, database } = this.#layout;
-    // Looking for what is not there makes nothing; the database begins with the log.
+    // Reading a missing vault creates no files; the database is created with the log.
     if (!existsSync(log) && !existsSync(database)) {
       return { ...createMemoryIndex(), isLost: () => existsSync(log) };
     }
@@ -233,7 +233,7 @@ class OpenVault implements OpenedVault {
     return { path: this.#layout.log, lock: this.#appendLock, newLogId: this.#options.newId };
   }
 
-  /** Runs in line. Afterwards there is a log and an index without damage, maybe with less in it. */
+  /** Runs in the queue. Afterwards there are a log and an index without damage, possibly with less content. */
   async #mend(damage: unknown): Promise<void> {
     if (isDatabaseDamage(damage)) {
       await this.#letGo();
@@ -249,7 +249,7 @@ class OpenVault implements OpenedVault {
     });
     const hint = ', and no folder is known to be read again: `svc index <folder>` does it';
     const what = `The vault index was damaged; ${kept} of its files and blocks were kept${roots.length === 0 ? hint : ''}`;
-    // Else another process has repaired it meanwhile, and reported it.
+    // Otherwise another process has repaired and reported it.
     if (movedTo !== undefined) this.#options.onTrouble?.({ what, movedTo });
     this.#rebuild(roots);
   }
@@ -265,7 +265,7 @@ class OpenVault implements OpenedVault {
     this.#options.onTrouble?.({ what, movedTo });
   }
 
-  /** Reads again, in the background, what the damage took. */
+  /** Rereads the lost files in the background. */
   #rebuild(roots: readonly string[]): void {
     const { indexDir, clock, newId } = this.#options;
     const { signal } = this.#stop;

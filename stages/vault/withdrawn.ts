@@ -1,11 +1,11 @@
-/** What must not be sent any more of what was found once, and sent. */
+/** Determines blocks found and sent earlier that must no longer be sent. */
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { SAFE, type BlockSource } from './block.ts';
 import type { BlockIndex } from './backends/block-index.ts';
 import { isInside } from './indexing/indexer.ts';
 
-/** Of `blocks`, the ids that `Vault.withdrawn` is to give, by an index that is up to date. */
+/** Returns the ids of `blocks` for `Vault.withdrawn`, by an up-to-date index. */
 export function withdrawnFrom(index: BlockIndex, blocks: readonly BlockSource[]): string[] {
   const owed = index.owed();
   const isWithdrawn = (block: BlockSource): boolean => {
@@ -17,13 +17,13 @@ export function withdrawnFrom(index: BlockIndex, blocks: readonly BlockSource[])
 }
 
 /**
- * True for a block whose folder was forgotten, or whose file is there and yet left out: by
- * then both were somebody's wish. A file that is gone from the disk says nothing of the kind.
+ * Returns true for a block whose folder was forgotten, or whose file exists but is excluded: both are
+ * deliberate. A file deleted from the disk is not.
  */
 function isTakenOut(index: BlockIndex, { root, sourcePath }: BlockSource): boolean {
   if (root === '') return true;
   const path = join(root, sourcePath);
-  // The folder may have become part of another one that was indexed since.
+  // The folder may have become part of another one indexed since.
   const roots = index.roots().filter((one) => one === root || isInside(path, one));
   if (roots.some((one) => index.hasFile(one, relative(one, path)))) return false;
   return roots.length === 0 || existsSync(path);

@@ -1,40 +1,40 @@
 /**
- * Cutting a file into blocks. Whoever knows the file's kind marks the lines where a part
- * begins (a heading, a definition) and how deep that part lies; this module makes blocks of
- * a useful size of them. Every line that is not blank is in exactly one block.
+ * Splits a file into blocks. The caller, which knows the file's type, marks the lines where a part begins (a
+ * heading, a definition) and how deep that part is nested; this module forms blocks of a useful size. Every
+ * non-blank line is in exactly one block.
  */
 
-/** A block is at most about this long, so that five of them fit the default budget of 4,000 tokens. */
+/** Approximate maximum length of a block: five fit the default budget of 4,000 tokens. */
 export const MAX_CHARS = 2_400;
-/** Parts shorter than this join the next one: a block must have something to be found by. */
+/** Shorter parts join the next one: a block needs enough words to be found by. */
 const MIN_CHARS = 400;
 
-/** Part `depth` levels down begins at line `line`, counted from 0. */
+/** Start of a part at nesting level `depth`; `line` counts from 0. */
 export interface Mark {
   readonly line: number;
   readonly depth: number;
 }
 
-/** A piece of a file; lines count from 1, both ends included. */
+/** A piece of a file; lines count from 1, inclusive. */
 export interface Piece {
   readonly startLine: number;
   readonly endLine: number;
   readonly content: string;
 }
 
-/** A run of lines, `from` included and `to` not. */
+/** A run of lines, half open. */
 interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Splits text into lines, without their line ends. */
+/** Splits text into lines, without line endings. */
 export function toLines(text: string): string[] {
-  // A pattern takes several times as long as a character.
+  // Splitting by a pattern takes several times as long as by a character.
   return text.includes('\r') ? text.split(/\r?\n/) : text.split('\n');
 }
 
-/** The pieces of a file with these lines, cut at `marks`, which may come in any order. */
+/** Cuts the lines of a file into pieces at `marks`, which may be in any order. */
 export function cut(lines: readonly string[], marks: readonly Mark[]): Piece[] {
   const sizes = lineOffsets(lines);
   const whole = { from: 0, to: lines.length };
@@ -48,9 +48,9 @@ export function cut(lines: readonly string[], marks: readonly Mark[]): Piece[] {
 }
 
 /**
- * Cuts at the marks of one depth, and parts that are still too long at the next one. The
- * marks are those inside of the span, in order; each part takes its own from the front, so
- * that a file of nothing but marks takes no longer than any other.
+ * Cuts at the marks of one depth, and parts that are still too long at the next. The marks are those inside
+ * the span, in order; each part consumes its own from the front, so a file full of marks takes no longer
+ * than any other.
  */
 function splitAtMarks(
   span: Span,
@@ -71,7 +71,7 @@ function splitAtMarks(
   });
 }
 
-/** Cuts a span without marks into parts that fit, behind a blank line where there is one. */
+/** Cuts a span without marks into parts that fit, after a blank line if there is one. */
 function splitAnywhere(span: Span, lines: readonly string[], sizes: Float64Array): Span[] {
   const parts: Span[] = [];
   let from = span.from;
@@ -89,7 +89,7 @@ function splitAnywhere(span: Span, lines: readonly string[], sizes: Float64Array
   return parts;
 }
 
-/** Joins neighbours while one of them is too short to stand alone and both fit one block. */
+/** Joins neighbours while one of them is too short for a block and both fit into one. */
 function join(spans: readonly Span[], sizes: Float64Array): Span[] {
   const joined: Span[] = [];
   for (const span of spans) {
@@ -106,7 +106,7 @@ function join(spans: readonly Span[], sizes: Float64Array): Span[] {
   return joined;
 }
 
-/** A span without its blank edges; one line that is far too long becomes several pieces. */
+/** Trims blank lines off a span; a single overlong line becomes several pieces. */
 function toPieces(span: Span, lines: readonly string[], sizes: Float64Array): Piece[] {
   let { from, to } = span;
   while (from < to && lines[from]!.trim() === '') from++;
@@ -125,7 +125,7 @@ function toPieces(span: Span, lines: readonly string[], sizes: Float64Array): Pi
   return pieces;
 }
 
-/** Where a line that is too long may break: behind a blank, never inside a surrogate pair. */
+/** Returns where an overlong line may be broken: after a space, never inside a surrogate pair. */
 function breakAt(content: string, at: number): number {
   const end = at + MAX_CHARS;
   if (end >= content.length) return content.length;
@@ -135,7 +135,7 @@ function breakAt(content: string, at: number): number {
   return code >= 0xdc00 && code <= 0xdfff ? end - 1 : end;
 }
 
-/** `offsets[i]` is the number of characters before line `i`, line ends included. */
+/** Returns offsets: `offsets[i]` is the number of characters before line `i`, line endings included. */
 function lineOffsets(lines: readonly string[]): Float64Array {
   const offsets = new Float64Array(lines.length + 1);
   for (const [index, line] of lines.entries())

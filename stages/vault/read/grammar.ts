@@ -1,41 +1,41 @@
 /**
- * Definitions found by parsing. Grammars are WebAssembly files inside a package; each is
- * loaded when the first file of its language comes, and only in a worker thread.
+ * Finds definitions by parsing. Grammars are WebAssembly files inside a package; each is loaded with the
+ * first file of its language, and only in a worker thread.
  */
 import type { Node, Parser } from 'web-tree-sitter';
 import { createGrammarLoader, grammarsByExtension } from '../../grammars.ts';
 import type { Mark } from './chunk.ts';
 
-/** Parsing takes about 0.7 ms a kilobyte; larger files are machine-made more often than not. */
+/** Parsing takes about 0.7 ms per kilobyte; larger files are mostly machine-made. */
 const MAX_PARSED_CHARS = 300_000;
-/** Namespace in class in namespace: below this, parts are cut by size. */
+/** Nesting depth (namespace in class in namespace) below which parts are cut by size. */
 const MAX_DEPTH = 3;
 
 export const GRAMMARS = grammarsByExtension({ bash: 'zsh', ini: 'ini' });
 
-/** Nodes whose children are parts of their own, when the node itself is too long. */
+/** Nodes whose children become separate parts when the node itself is too long. */
 const CONTAINER =
   /(class|interface|namespace|module|impl|trait|struct|enum|object|record|extension|mod|internal_module|declaration_list|body|block|decorated|export|declaration|template|program|compound)/;
 
-/** Gives the marks of a file, or nothing where it cannot: unknown language, too long, broken grammar. */
+/** Finds the marks of a file; undefined where it cannot: unknown language, too long, broken grammar. */
 export type Grammars = ReturnType<typeof createGrammars>;
 
-/** True for a file name extension (without the dot) that has a grammar. */
+/** Returns true for a file extension (without the dot) that has a grammar. */
 export function hasGrammar(extension: string): boolean {
   return GRAMMARS.has(extension);
 }
 
-/** Makes a set of grammars that loads nothing yet. */
+/** Creates a set of grammars, none loaded yet. */
 export function createGrammars() {
   const loader = createGrammarLoader();
-  /** A grammar that does not load is done without: the layout of the code still shows a lot. */
+  /** Returns the parser; undefined where the grammar does not load, as the layout of the code is a fair substitute. */
   const parserFor = (name: string): Promise<Parser | undefined> =>
     loader.load(name).then(
       ({ parser }) => parser,
       () => undefined,
     );
   return {
-    /** Lets grammars that did not load be tried again. */
+    /** Allows failed grammars to be tried again. */
     forgetFailures: (): void => loader.forgetFailures(),
     async marks(extension: string, text: string): Promise<Mark[] | undefined> {
       const name = GRAMMARS.get(extension);
@@ -54,7 +54,7 @@ export function createGrammars() {
   };
 }
 
-/** Marks the children of `node` that take more than a line, each with the comments above it. */
+/** Marks the children of `node` that span more than one line, each with the comments above it. */
 function collect(node: Node, depth: number, marks: Mark[]): void {
   let commentFrom = -1;
   let commentTo = -1;
@@ -74,7 +74,7 @@ function collect(node: Node, depth: number, marks: Mark[]): void {
   }
 }
 
-/** A body or wrapper adds no depth of its own: what matters are the members in it. */
+/** Descends into a body or wrapper, which adds no depth of its own: only its members matter. */
 function descend(node: Node, depth: number, marks: Mark[]): void {
   if (depth >= MAX_DEPTH) return;
   const body = node.childForFieldName('body') ?? node.childForFieldName('declaration');

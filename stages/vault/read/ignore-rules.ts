@@ -1,15 +1,14 @@
 /**
- * Which paths below a folder belong to its vault. Every folder on the way down may carry a
- * `.gitignore`; a deeper one outranks those above it. What lies in an ignored folder stays
- * ignored, as in git. The rules of folders above the root count too, up to the top of the
- * repository that the root is part of.
+ * Decides which paths below a folder belong to its vault. Every folder on the way down may have a
+ * `.gitignore`; a deeper one takes precedence. The content of an ignored folder stays ignored, as in git.
+ * The rules of folders above the root apply too, up to the top of the repository that contains the root.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { isSecretDir } from '../risk/secret-names.ts';
 
-/** Left out whatever any `.gitignore` says: they are never somebody's own words. */
+/** Excluded whatever any `.gitignore` says: never the user's own text. */
 const NEVER = new Set(
   (
     '.git .hg .svn .jj node_modules bower_components .venv venv __pycache__ .mypy_cache .tox ' +
@@ -18,19 +17,19 @@ const NEVER = new Set(
   ).split(' '),
 );
 
-/** Why a path is not walked into or read; undefined when it is. */
+/** Why a path is not walked or read; undefined when it is. */
 export type Excluded = 'ignored' | 'secret' | undefined;
 
-/** The rules of one root. Rule files are read once and kept until `forget`. */
+/** The rules of one root. Rule files are read once and cached until `forget`. */
 export type IgnoreRules = ReturnType<typeof createIgnoreRules>;
 
 interface Level {
   readonly rules: Ignore;
-  /** Turns a path relative to the root into one relative to the rule file's folder. */
+  /** Converts a path relative to the root to one relative to the rule file's folder. */
   readonly local: (path: string) => string;
 }
 
-/** Rules for the folder `root`; `skip` are absolute paths that are left out besides, such as the index itself. */
+/** Creates rules for the folder `root`; `skip` are further absolute paths to exclude, such as the index itself. */
 export function createIgnoreRules(root: string, skip: readonly string[] = []) {
   const left = new Set(skip.map((path) => relative(root, path).split(sep).join('/')));
   let levels = new Map<string, Level | undefined>();
@@ -62,9 +61,9 @@ export function createIgnoreRules(root: string, skip: readonly string[] = []) {
     return undefined;
   };
   return {
-    /** Judges the file or folder at `path`, relative to the root, with `/`. Its parents are taken to be fine. */
+    /** Judges the file or folder at `path`, relative to the root, with `/`. Its parents are assumed to be included. */
     judge,
-    /** The same, its parents included. */
+    /** Judges a path including its parents. */
     judgeDeep(path: string, isDir: boolean): Excluded {
       const parts = path.split('/');
       for (let depth = 1; depth < parts.length; depth++) {
@@ -73,7 +72,7 @@ export function createIgnoreRules(root: string, skip: readonly string[] = []) {
       }
       return judge(path, isDir);
     },
-    /** Reads all rule files anew from now on. */
+    /** Drops the cached rule files. */
     forget(): void {
       levels = new Map();
       above = undefined;
@@ -81,7 +80,7 @@ export function createIgnoreRules(root: string, skip: readonly string[] = []) {
   };
 }
 
-/** True for ignored, false for taken back by a `!` rule, undefined when no rule speaks of it. */
+/** Returns true if ignored, false if re-included by a `!` rule, undefined when no rule matches. */
 function test(level: Level | undefined, path: string, isDir: boolean): boolean | undefined {
   if (level === undefined) return undefined;
   const { ignored, unignored } = level.rules.test(level.local(path) + (isDir ? '/' : ''));
@@ -89,9 +88,9 @@ function test(level: Level | undefined, path: string, isDir: boolean): boolean |
 }
 
 /**
- * The rule files above the root, nearest first, when the root lies in a git repository, and
- * behind them the repository's own `info/exclude`, which every `.gitignore` outranks. A
- * root that is itself ignored was named by its user, who wants it: then none of them counts.
+ * Returns the rule files above the root, nearest first, when the root is in a git repository, followed by
+ * the repository's own `info/exclude`, which every `.gitignore` overrides. If the root itself is ignored,
+ * its user named it deliberately: then none of them applies.
  */
 function levelsAbove(root: string): Level[] {
   const found: Level[] = [];
@@ -112,7 +111,7 @@ function levelsAbove(root: string): Level[] {
   return add(readRules(join(gitFolder(dir), 'info', 'exclude'))) ? found : [];
 }
 
-/** Where the repository at `top` keeps what its worktrees share: their `.git` is a file with its path. */
+/** Returns the git folder of the repository at `top`; in a worktree, `.git` is a file with its path. */
 function gitFolder(top: string): string {
   const git = join(top, '.git');
   const named = readText(git)?.match(/^gitdir: (.+)$/m)?.[1];
@@ -124,7 +123,7 @@ function gitFolder(top: string): string {
 function readRules(file: string): Ignore | undefined {
   const text = readText(file);
   if (text === undefined) return undefined;
-  // As git does where file names tell capitals apart; on macOS they do not.
+  // As git does on case-sensitive file systems; those of macOS are not.
   return ignore({ ignorecase: process.platform === 'darwin' }).add(text);
 }
 

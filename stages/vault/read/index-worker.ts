@@ -1,4 +1,4 @@
-/** A worker thread that reads files: batches of tasks in, the bytes of their records out. */
+/** A worker thread that reads files: takes batches of tasks, returns the bytes of their records. */
 import { serveJobs } from '../../threads/serve.ts';
 import { createGrammars } from './grammar.ts';
 import type { ReadPoolSettings, ReadProtocol } from './read-pool.ts';
@@ -16,8 +16,8 @@ serveJobs<ReadProtocol, ReadPoolSettings>(({ parseCode }) => {
       reading.grammars?.forgetFailures();
       const results: FileResult[] = [];
       for (const task of tasks) results.push(await readOne(task, reading));
-      // Shared, not handed over: once a thread has handed over any buffer, each access to each
-      // of its arrays, in all of its loops, asks whether that one is gone as well.
+      // Shared, not transferred: once a thread has transferred any buffer, every access to any of its arrays
+      // has to check for detachment.
       const size = results.reduce((sum, { record }) => sum + record.length, 0);
       const bytes = new Uint8Array(new SharedArrayBuffer(size));
       let at = 0;

@@ -1,11 +1,11 @@
-/** Where the parts of a file begin, for files that need no grammar. */
+/** Finds the parts of files that need no grammar. */
 import type { Mark } from './chunk.ts';
 
 const FENCE = /^ {0,3}(```|~~~)/;
 const HEADING = /^(#{1,6})\s|^(={1,6})\s\S/;
 const UNDERLINE = /^(=|-|~|\^){3,}\s*$/;
 
-/** Headings of Markdown, reStructuredText and AsciiDoc, outside of fenced code. */
+/** Finds headings of Markdown, reStructuredText and AsciiDoc outside fenced code. */
 export function proseMarks(lines: readonly string[]): Mark[] {
   const marks: Mark[] = [];
   let fence = '';
@@ -25,7 +25,7 @@ export function proseMarks(lines: readonly string[]): Mark[] {
   return marks;
 }
 
-/** A line of words with nothing above it: what an underline may make a heading of. */
+/** Returns true for a line of words below a blank line, which an underline may turn into a heading. */
 function isTitle(lines: readonly string[], line: number): boolean {
   const title = lines[line]?.trim() ?? '';
   return /\p{L}/u.test(title) && (lines[line - 1]?.trim() ?? '') === '';
@@ -34,9 +34,9 @@ function isTitle(lines: readonly string[], line: number): boolean {
 const CLOSING = /^[\s})\]>;,]|^(end|else|elif|elseif|except|catch|finally|then|fi|done|esac)\b/;
 
 /**
- * Definitions of a language without a grammar, by layout alone: a line at the left margin
- * that closes nothing begins a part, and behind a blank line so does one at the first
- * level of indentation. Comments and decorators directly above belong to what follows.
+ * Finds definitions of a language without a grammar, by layout alone: a part begins at an unindented line
+ * that closes nothing, and, after a blank line, at one with the first level of indentation. Comments and
+ * decorators directly above belong to the part.
  */
 export function layoutMarks(lines: readonly string[]): Mark[] {
   const marks: Mark[] = [];

@@ -1,6 +1,6 @@
 /**
- * One file to the bytes of its record: read, judged, cut, counted. This is what the worker
- * threads do; it depends on nothing but its arguments.
+ * Turns one file into the bytes of its record: read, classified, split, counted. This is the work of the
+ * worker threads; it depends only on its arguments.
  */
 import { hash as digest } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -16,23 +16,23 @@ import { contentRisk, isGenerated, privateKeysIn } from '../risk/risk.ts';
 import type { Tokenizer } from '../words/tokenize.ts';
 import type { FoundFile, SkipReason } from './walk.ts';
 
-/** A file to read, with the hash that the vault knows it by, if any. */
+/** A file to read, with its hash in the vault, if any. */
 export interface FileTask extends FoundFile {
   readonly root: string;
   readonly knownHash: string | undefined;
 }
 
-/** What became of a file; `record` is empty when nothing is to be written. */
+/** Result for a file; `record` is empty when there is nothing to write. */
 export interface FileResult {
   readonly outcome: 'indexed' | 'touched' | SkipReason;
   readonly record: Buffer;
   readonly blocks: number;
 }
 
-/** What a reader keeps from file to file. */
+/** A reader's state across files. */
 export interface Reading {
   readonly tokenizer: Tokenizer;
-  /** Absent: code is cut by its layout. */
+  /** Absent: code is split by its layout. */
   readonly grammars: Grammars | undefined;
   /** Wall time, for the record. */
   readonly nowMs: () => number;
@@ -44,10 +44,10 @@ const DATA = new Set(
     ' ',
   ),
 );
-/** How much is looked at to tell text from binary data; git looks at as much. */
+/** Bytes inspected to tell text from binary data, as many as git inspects. */
 const SNIFF_BYTES = 8_000;
 
-/** Reads one file. Never throws for what the file is or holds; an unreadable one is an outcome. */
+/** Reads one file. Never throws because of the file itself; an unreadable one is an outcome. */
 export async function readOne(task: FileTask, reading: Reading): Promise<FileResult> {
   let bytes: Buffer;
   const seenMs = reading.nowMs();
@@ -80,7 +80,7 @@ export async function readOne(task: FileTask, reading: Reading): Promise<FileRes
   return { outcome: 'indexed', record, blocks: blocks.length };
 }
 
-/** What the log says about a block's text. The words of `path` count as part of it, so that a block is found by its file's name. */
+/** Describes a block's text for the log. The words of `path` count as part of it, so that its file name finds the block. */
 export function describeBlock(
   content: string,
   path: string,
@@ -95,19 +95,19 @@ export function describeBlock(
   };
 }
 
-/** SHA-256, hex. */
+/** Returns the SHA-256 hash in hex. */
 export function sha256(data: string | Buffer): string {
   return digest('sha256', data, 'hex');
 }
 
-/** What only the whole of a file shows. */
+/** Properties that only the whole file shows. */
 interface Judged {
   readonly generated: boolean;
   /** Lines whose blocks are all secret. */
   readonly secret: readonly LineRange[];
 }
 
-/** Lines so long that they became several pieces, if one holds a credential: the cut may go through it. */
+/** Returns lines split into several pieces that contain a credential, as the cut may go through it. */
 function secretLines(
   pieces: readonly Piece[],
   lines: readonly string[],
@@ -161,7 +161,7 @@ async function marksOf(
   return parsed ?? layoutMarks(lines);
 }
 
-/** The bytes as text, or undefined for binary data. A byte order mark decides; else it is UTF-8. */
+/** Decodes the bytes as text; undefined for binary data. A byte order mark decides, otherwise UTF-8 is assumed. */
 function decode(bytes: Buffer): string | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return bytes.toString('utf16le', 2);
   if (bytes.subarray(0, SNIFF_BYTES).includes(0)) return undefined;
@@ -169,7 +169,7 @@ function decode(bytes: Buffer): string | undefined {
   return bytes.toString('utf8', start);
 }
 
-/** A file that the vault knew and that now is left out has to be forgotten; unless it is unknown what is in it. */
+/** Skips a file. One known to the vault is dropped from it, unless its content could not be read. */
 function skip({ root, path, knownHash }: FileTask, outcome: SkipReason): FileResult {
   const isOver = knownHash !== undefined && outcome !== 'unreadable';
   const record = isOver ? encodeNotice({ record: 'drop', root, path }) : Buffer.alloc(0);

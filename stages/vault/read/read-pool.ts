@@ -1,20 +1,20 @@
-/** Worker threads that read files, a batch at a time each. */
+/** A pool of worker threads that each read a batch of files at a time. */
 import { WorkerPool } from '../../threads/pool.ts';
 import type { FileResult, FileTask } from './read-file.ts';
 
-/** The specification's cap for indexing workers (section 8), and its default. */
+/** The specification's limit for indexing workers (section 8), and its default. */
 export const MAX_WORKERS = 8;
 export const DEFAULT_WORKERS = 4;
 
-/** A worker's heap; together with what WebAssembly takes, four stay below 300 MB. */
+/** A worker's heap; including WebAssembly memory, four stay below 300 MB. */
 const WORKER_HEAP_MB = 96;
 
 export interface ReadPoolSettings {
-  /** Cut code at its definitions; otherwise by its layout, which is some four times faster. */
+  /** True splits code at its definitions; false by its layout, which is some four times faster. */
   readonly parseCode: boolean;
 }
 
-/** The records of a batch, one after the other, and what became of each file, in order. */
+/** The concatenated records of a batch, and the result for each file, in order. */
 export interface BatchReply {
   readonly bytes: Uint8Array;
   readonly files: readonly Pick<FileResult, 'outcome' | 'blocks'>[];
@@ -22,7 +22,7 @@ export interface BatchReply {
 
 export type ReadPool = ReturnType<typeof createReadPool>;
 
-/** What the index's threads do. */
+/** Messages of the index's threads. */
 export interface ReadProtocol {
   readonly job: readonly FileTask[];
   readonly result: BatchReply;
@@ -31,7 +31,7 @@ export interface ReadProtocol {
   readonly notice: never;
 }
 
-/** Starts no thread until there is work, and at most `size` of them. */
+/** Creates a pool of at most `size` threads, started on demand. */
 export function createReadPool(size: number, settings: ReadPoolSettings) {
   const pool = new WorkerPool<ReadProtocol>({
     entry: new URL('./index-worker.js', import.meta.url),
@@ -41,13 +41,13 @@ export function createReadPool(size: number, settings: ReadPoolSettings) {
     limits: { maxOldGenerationSizeMb: WORKER_HEAP_MB, maxYoungGenerationSizeMb: 8 },
   });
   return {
-    /** Reads a batch. A file that kills its worker is reported as unreadable; this never rejects for a file's sake. */
+    /** Reads a batch. A file that kills its worker is reported as unreadable; no file makes this reject. */
     read: (tasks: readonly FileTask[]) => readOrSplit(tasks, pool),
     close: () => pool.close(),
   };
 }
 
-/** Reads a batch; when its worker dies, each file alone, so that only the one at fault is lost. */
+/** Reads a batch; if its worker dies, reads each file separately, so that only the one at fault is lost. */
 async function readOrSplit(
   tasks: readonly FileTask[],
   pool: WorkerPool<ReadProtocol>,

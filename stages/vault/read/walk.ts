@@ -1,14 +1,14 @@
-/** All files below a folder that may belong to its vault, in steps that leave the event loop free. */
+/** Walks all files below a folder that may belong to its vault, in steps that leave the event loop free. */
 import { lstatSync, readdirSync, type Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { createBreather } from '../breathe.ts';
 import type { IgnoreRules } from './ignore-rules.ts';
 import { isSecretName } from '../risk/secret-names.ts';
 
-/** Files larger than this are left out; nobody writes a megabyte by hand. */
+/** Larger files are excluded: they are not written by hand. */
 const MAX_FILE_BYTES = 1_048_576;
 
-/** Why files were left out, and how many. A folder that is left out counts as one. */
+/** Why files were excluded, and how many. An excluded folder counts as one. */
 export type SkipReason =
   | 'ignored'
   | 'secret'
@@ -25,13 +25,13 @@ export interface FoundFile {
   readonly path: string;
   readonly size: number;
   readonly mtimeMs: number;
-  /** When its name, its place or its rights changed last; unlike the other time nobody can set it. */
+  /** Last change of its name, location or permissions; unlike `mtimeMs` it cannot be set. */
   readonly ctimeMs: number;
 }
 
 export interface WalkOptions {
   readonly signal?: AbortSignal;
-  /** Where to begin, relative to the root; the root when empty. */
+  /** Start folder, relative to the root; the root when empty. */
   readonly under?: string;
 }
 
@@ -39,9 +39,9 @@ const BINARY_NAME =
   /\.(png|jpe?g|gif|webp|avif|bmp|ico|icns|tiff?|psd|heic|mp[34]|m4[av]|mov|avi|mkv|webm|wav|ogg|flac|aac|pdf|docx?|xlsx?|pptx?|od[tsp]|zip|gz|tgz|bz2|xz|zst|7z|rar|tar|jar|war|whl|egg|deb|rpm|dmg|iso|exe|dll|so|dylib|a|o|obj|lib|class|pyc|pyo|wasm|woff2?|ttf|otf|eot|db|sqlite3?|mdb|parquet|npy|npz|pkl|bin|dat|pt|onnx|safetensors|gguf)$/i;
 
 /**
- * Walks `root`, in the order of names, and calls `onFile` for each file to read. Links are
- * not followed: they may lead out of the folder or round in circles. Returns what was left
- * out. Stops early, without an error, when the signal is aborted.
+ * Walks `root`, in name order, and calls `onFile` for each file to read. Links are not followed: they may
+ * lead out of the folder or in circles. Returns what was excluded. Stops early, without an error, when the
+ * signal is aborted.
  */
 export async function walk(
   root: string,
@@ -73,7 +73,7 @@ export async function walk(
   return skipped;
 }
 
-/** The file at `path`, or why it is left out, judged by name and size alone. */
+/** Returns the file at `path`, or why it is excluded, judged by name and size alone. */
 export function inspect(root: string, path: string): FoundFile | SkipReason {
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (isSecretName(name)) return 'secret';
@@ -90,7 +90,7 @@ export function inspect(root: string, path: string): FoundFile | SkipReason {
   }
 }
 
-/** Counts one more file that is left out for `reason`. */
+/** Adds to the count of files excluded for `reason`. */
 export function addSkip(skipped: SkipCounts, reason: SkipReason, count = 1): void {
   skipped[reason] = (skipped[reason] ?? 0) + count;
 }

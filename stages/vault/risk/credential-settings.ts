@@ -1,20 +1,20 @@
 /**
- * Credentials in settings. There a value stands by itself: what follows a password's name
- * is the password, though it be a plain word. Code and prose only speak of passwords, and
- * are judged by fewer forms: an environment variable, a tag, a word in quotes.
+ * Finds credentials in settings. There a value is literal: the text after a password's name is the
+ * password, even a plain word. Code and prose merely mention passwords, so fewer forms count there: an
+ * environment variable, a tag, a quoted word.
  *
- * Every name is found in one pass, and only a few hundred characters around it are looked
- * at, so that the work is linear in the text's length whatever it is.
+ * Every name is found in one pass, and only a few hundred characters around it are inspected, so that the
+ * work is always linear in the text's length.
  */
 import { isLiteral, PASSWORD_HINT, PASSWORD_NAME } from './stand-in.ts';
 
-/** Files whose values are meant literally. */
+/** Files whose values are literal. */
 const SETTINGS_NAME =
   /(?:^|\/)(?:[^/]*\.(?:json[5cl]?|ya?ml|toml|ini|env|cfg|cnf|conf|config|properties|props|xml|plist|service|tf|hcl|sh|bash|zsh|fish|ps1|bat|cmd|reg)|\.[^/.]+|[^/.]*rc|(?:docker|container)file[^/]*|compose[^/]*)$/i;
-/** Of those, files whose settings are a name, a blank and a value. */
+/** Of those, files whose settings are a name, a space and a value. */
 const BLANK_SETTINGS_NAME = /(?:^|\/)(?:[^/]*\.(?:conf|cfg|cnf)|\.[^/.]+|[^/.]*rc)$/i;
 
-/** What people write by hand, and what has no context. */
+/** Notes written by hand, and text without a file name. */
 const NOTE_NAME = /^$|(?:^|\/)[^/.]+$|\.(?:mdx?|markdown|te?xt|rst|adoc|org)$/i;
 
 const KEY_NAME = '(?:api|access|auth|private|encryption|signing|master)[_.-]?(?:key|token)';
@@ -24,28 +24,28 @@ const NAME = new RegExp(
 );
 const OTHER_HINT = /secret|token|[_.-]key/i;
 const IS_PASSWORD = new RegExp(`^${PASSWORD_NAME}`, 'i');
-/** A secret that is known by whose it is; a bare one may as well be the name of one. */
+/** A secret qualified by its owner; a bare "secret" may just be the name of one. */
 const OWNED_SECRET =
   /(?:client|jwt|app|application|session|cookie|auth|shared|api|webhook|signing|access|refresh|consumer|hmac|encryption|csrf|token|hash|oauth|master|service|bot|signature)[_.-]?secret$|secret[_.-]?key(?:[_.-]?base)?$/i;
-/** Keys and tokens are drawn; those of people's own making are not much shorter than these. */
+/** Shortest key or token, even for one made up by hand. */
 const MIN_KEY_CHARS = 8;
 
 const CHARS_BEFORE = 100;
 const CHARS_AFTER = 200;
-/** What may come right behind a name that has a value. */
+/** Characters that may directly follow a name with a value. */
 const BEHIND_NAME = /["'\\\]\s=:：(<>,]/;
 
-/** A name, and what is around it: its line as far as the name, and what comes behind. */
+/** A name and its context: its line up to the name, and the text after it. */
 interface Named {
   /** The last word of the name. */
   readonly word: string;
-  /** All of the name, as in `db.root_password`. */
+  /** The full name, as in `db.root_password`. */
   readonly name: string;
   readonly before: string;
   readonly after: string;
 }
 
-/** True when `text` gives away a credential in the form of a setting. `path` says what kind of file it is from, if any. */
+/** Returns true when `text` reveals a credential as a setting. `path` is its file, if any, which shows its type. */
 export function hasSetting(text: string, path: string): boolean {
   if (!PASSWORD_HINT.test(text) && !OTHER_HINT.test(text)) return false;
   const inSettings = SETTINGS_NAME.test(path);
@@ -65,12 +65,12 @@ export function hasSetting(text: string, path: string): boolean {
   return false;
 }
 
-/** `NAME=value` with no blanks around it, as environments are written everywhere. */
+/** `NAME=value` without spaces, the usual form of environment variables. */
 const VARIABLE = /^=(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'`,;&)]+))/;
-/** What follows the name of a tag, or its key, up to the tag's end. */
+/** The text after a tag's name or key, up to the tag's end. */
 const TAG = /^(?:\s[^<>\n]{0,200})?>\s{0,16}([^\s<>]+)\s{0,16}<\//;
 const KEYED_TAG = /^">\s{0,16}([^\s<>]+)\s{0,16}<\//;
-/** A word in quotes that is assigned to it, or given to a call together with it. */
+/** A quoted word assigned to the name, or passed to a call together with it. */
 const QUOTED =
   /^(?:\\?["'])?\]?\s{0,16}(?:[:=：]|=>|\((?=["'`]))\s{0,16}\\?(["'`])([^\s"'`\\]{4,128})\\?\1/;
 const DEFINED = /^["']\s{0,8},\s{0,8}(["'])([^\s"'\\]{4,128})\1/;
@@ -85,7 +85,7 @@ function isAnywhere({ word, name, before, after }: Named): boolean {
   return isQuotedWord(QUOTED.exec(after)?.[2]);
 }
 
-/** What may stand on a line before the name that a setting begins with. */
+/** Text that may precede the name of a setting on its line. */
 const LINE_START =
   /^[ \t]*(?:-[ \t]+)?(?:(?:export|set|setx|declare|local|readonly|ENV|ARG)[ \t]+)?(?:\$?env:)?["']?[\p{L}\d _./-]*$/iu;
 const LINE = /^["']?[ \t]{0,32}[=:：][ \t]{0,64}(\S[^\n\r]*)/;
@@ -93,7 +93,7 @@ const ENTRY_START = /"[^"\\]*$/;
 const ENTRY = /^"\s{0,32}:\s{0,32}(?:"([^"\\\n]+)"|(\d{4,32})\b)/;
 const FLOW_START = /[{,]\s{0,32}[\w.-]*$/;
 const FLOW = /^:[ \t]{1,16}["']?([^\s"',{}]+)["']?\s{0,32}[,}]/;
-/** The name and its value as two entries of one thing. */
+/** The name and its value as two entries of one object. */
 const PAIR = /^["']?\s{0,16},?\s{0,64}["']?value["']?\s{0,16}[:=]\s{0,32}["']?([^\s"',}]+)/i;
 const TAG_PAIR = /^\s{0,8}<\/(?:key|name)>\s{0,64}<(?:string|value)>([^<\n]+)</i;
 
@@ -109,7 +109,7 @@ function isInSettings({ word, name, before, after }: Named): boolean {
   );
 }
 
-/** In notes it is one word, and nothing else is on the line. */
+/** In notes the value is one word, alone on the rest of the line. */
 const NOTE = /^[*_`]{0,3}[ \t]{0,8}[=:：][ \t*_`]{1,8}([^\s*_`]+)[*_`]{0,3}[ \t]{0,8}(?:\r?\n|$)/;
 
 function isInNotes({ word, name, before, after }: Named): boolean {
@@ -137,21 +137,21 @@ function isSecret(name: string, word: string, value: string): boolean {
   return isLiteral(value) && (word === 'SECRET' || value.length >= MIN_KEY_CHARS);
 }
 
-/** A label begins with a capital. */
+/** Returns true for a quoted password; a label would begin with a capital. */
 function isQuotedWord(value = ''): boolean {
   return /^[\p{Ll}\d][\p{L}\d]*$/u.test(value) && isLiteral(value);
 }
 
-/** Words that a sentence has and a password that is made of words has not. */
+/** Words found in sentences but not in passphrases. */
 const IN_SENTENCES =
   /\b(?:an?|the|your?|is|are|be|was|to|of|for|and|or|not|no|must|should|can|at|in|on|with|by|if|it|from|this|that|der|die|das|ist|und|oder|ihr|dein|muss|mit|zu|le|la|de|est|et|el|es)\b/;
 
-/** Three or more words in small letters that make no sentence. */
+/** Returns true for three or more lower-case words that do not form a sentence. */
 function isMadeOfWords(value: string): boolean {
   return /^[\p{Ll}\d]{2,20}(?: [\p{Ll}\d]{2,20}){2,9}$/u.test(value) && !IN_SENTENCES.test(value);
 }
 
-/** The value that a line's rest begins with: what is in quotes, or all of it but a remark. */
+/** Returns the value at the start of a line's rest: a quoted text, or everything up to a comment. */
 function valueOf(rest: string): string {
   const quoted = /^(["'])(.+?)\1/.exec(rest);
   if (quoted !== null) return quoted[2]!;
@@ -161,7 +161,7 @@ function valueOf(rest: string): string {
     .replace(/[,;]$/, '');
 }
 
-/** What the first of the groups that took part holds. */
+/** Returns the first group that took part in the match. */
 function first(match: readonly (string | undefined)[] | null): string {
   return match?.slice(1).find((value) => value !== undefined) ?? '';
 }

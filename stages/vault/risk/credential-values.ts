@@ -1,37 +1,37 @@
 /**
- * Credentials that are known by what stands before them: a name such as `password` or
- * `api_key`, a header, a command's option, the address that they open.
+ * Finds credentials recognizable by what precedes them: a name such as `password` or `api_key`, a header,
+ * a command option, the URL that they open.
  */
 import { isStandIn, PASSWORD_NAME } from './stand-in.ts';
 
-/** A password in an address, or a long random name before its `@`. */
+/** A password in a URL, or a long random user name before its `@`. */
 const LOGIN = /[a-z][a-z0-9+.-]{1,15}:\/\/[^\s:/@"'`]{0,64}:(?![$<{*%])([^\s/"'`<>?#\\]{3,128})@/gi;
 const LOGIN_TOKEN = /[a-z][a-z0-9+.-]{1,15}:\/\/([\w-]{20,128})(?::x-oauth-basic)?@/gi;
 
 /**
- * Rare pieces of the words without which there is no name and no header: `key`, `token`,
- * `password`, `pwd`, `secret`, `credential`, `bearer`, `basic`, `SSWS`, `identified by`,
- * `masterauth`, `--pass`, and the end of any other name that has a value behind it. Nearly all
- * text has none of them, and whole words would take twice as long to look for.
+ * Rare pieces of the words that every name and header contains: `key`, `token`, `password`, `pwd`, `secret`,
+ * `credential`, `bearer`, `basic`, `SSWS`, `identified by`, `masterauth`, `--pass`, and the end of any other
+ * name followed by a value. Nearly all text contains none of them, and searching for whole words would take
+ * twice as long.
  */
 const HINT = new RegExp(
   `k(?:ey|en)|w(?<=(?:ss|p|nn|n)w)(?:oo?r)?[dt]|wo(?:or|r)[dt]|c(?:ret|red)|b(?:earer|asic|y\\s+')|SSWS|rauth\\s|ss\\s(?<=[-_e]pass\\s)|[:=>：](?<=(?:${PASSWORD_NAME}\\w{0,64}|sig|signature|auth)["']?\\s?.)`,
   'i',
 );
-/** Options that take a login or a password. */
+/** Command options that take a login or a password. */
 const OPTION = /-(?<=\s-)(?:[a-zA-Z]{0,5}[upa]|-(?:proxy-)?user)/;
 
-// All that may repeat has a bound, since each of these begins anew at every name.
-/** Between a name and its value: `=`, `:`, `=>`, `: =`; a tag's end; the quote and comma of a call. */
+// Every repetition is bounded, since each of these patterns restarts at every name.
+/** Separators of a name and its value: `=`, `:`, `=>`, `: =`; a tag's end; the quote and comma of a call. */
 const BETWEEN = `(?:\\\\?["'])?\\]?\\s{0,128}(?:(?:[:=：]{1,4}>?|(?<=["'])\\s{0,8},|>|\\((?=["'\`]))\\s{0,128}|["']?\\s{1,64}(?:value|default)\\s{0,64}=\\s{0,64}|\\s{1,64}is\\s{1,64}(?=["'\`]))`;
 const KEY_NAME =
   '(?:secret|token|credential|key(?<=(?:api|access|account|private|shared|auth|encryption|encrypt|signing|sign|master|client|service|admin|app|application|webhook|license|deploy|functions?|host|storage|subscription|hmac|jwt|session|cookie|server|integration|write|ingest|primary|secondary|user|root|aes|ssh)[_. -]?key))';
-/** A value in quotes, escaped or not, or as far as the next mark that ends one. */
+/** A value in quotes, escaped or not, or up to the next delimiter. */
 const VALUE = `(?:\\\\?["'\`]([^\\s"'\`\\\\]{4,512})|([^\\s"'\`,;(){}<>\\\\&]{4,512}))`;
 
-/** Names of passwords: their values may be short and may be words. */
+/** Password names; their values may be short or plain words. */
 const PASSWORD = new RegExp(`${PASSWORD_NAME}\\d?s?${BETWEEN}${VALUE}`, 'gi');
-/** An assignment to another name that says what it is; the value is judged by `looksRandom`. */
+/** An assignment to another telling name; the value is judged by `looksRandom`. */
 const ASSIGNMENT = new RegExp(
   `(?:${PASSWORD_NAME}|${KEY_NAME})\\w{0,64}${BETWEEN}\\\\?["'\`]?([^\\s"'\`,;(){}<>\\\\]{8,512})`,
   'gi',
@@ -46,50 +46,50 @@ const BEARER = /\b(?:Bearer|token|apikey|Key|SSWS)\s{1,64}([\w.~+/=-]{20,512})/g
 /** A name and a password in Base64, as in a header or a file with logins. */
 const ENCODED_LOGIN =
   /\b(?:basic|_?auth["']?\s{0,64}[:=])\s{0,64}["']?([A-Za-z0-9+/]{6,512}={0,2})/gi;
-/** What stands in connection strings beside the password, whatever that is. */
+/** A password in a connection string, recognized by the other parts, whatever the password is. */
 const CONNECTION =
   /\b(?:user(?: ?id|name)?|uid|server|host|data source|database|dbname|initial catalog|port|endpoint)\s{0,4}=\s{0,4}[^;=\n"']{1,100}[;\s]\s{0,4}(?:password|pwd)\s{0,4}=\s{0,4}([^\s;"']{3,128})|\b(?:password|pwd)=([^\s;"']{3,128});\s{0,4}[a-z ]{2,30}=/gi;
-/** The same as parts of an address. */
+/** A password in a URL query. */
 const IN_QUERY = /[?&](?:password|passwd|pwd)=([^\s&"'`<>]{4,256})/gi;
-/** The signature that makes an address open. */
+/** The signature in a presigned URL. */
 const SIGNATURE = /\bsig(?:nature)?=(?:[A-Za-z0-9%+/]{30}|[0-9a-f]{64})/i;
-/** `machine` and `login` may stand on the same line or above it. */
+/** `machine` and `login` may be on the same line or above it. */
 const NETRC = /\blogin\s{1,64}\S{1,100}\s{1,64}password\s{1,64}(\S{3,256})/gi;
 const SQL = /\b(?:identified\s{1,32}by|password)\s{1,32}(?:password\s{1,32})?'([^\s']{4,256})'/gi;
-/** Settings that are a name, a blank and a value. */
+/** Settings written as a name, a space and a value. */
 const SETTING =
   /^[ \t]{0,128}(?:ENV[ \t]{1,32}\w{0,128}(?:PASSWORD|PASS|SECRET|TOKEN|KEY)|requirepass|masterauth)[ \t]{1,32}["']?([^\s"'=]{4,512})/gim;
 const CLUSTER_SECRET = /\bkind["']?\s{0,32}:\s{0,32}["']?Secret\b["']?[^\S\n]{0,32}(?:[,\n]|$)/;
 const CLUSTER_DATA =
   /\b(?:data|stringData)["']?[ \t]{0,32}:[ \t]{0,32}(?:\r?\n\s{0,128}\{|\{|\r?\n\s{1,128}["']?[\w.-]{1,256}["']?\s{0,32}:)/;
 
-/** `curl -u name:password` and its like; who else has a `-u` is judged by the value. */
+/** `curl -u name:password` and the like; with other programs `-u` is judged by its value. */
 const USER_OPTION =
   /\s(?:-[a-zA-Z]{0,5}u|--(?:proxy-)?user)[\s=]{0,16}["']?([^\s:"'`$<{]{0,64}):([^\s"'`]{3,256})/g;
 const HTTP_CLIENT = /\b(?:curl|wget|http|https|xh)\s/;
-/** How far before an option its command is looked for. */
+/** How far before an option its command is searched. */
 const MAX_COMMAND_CHARS = 1_000;
 const PASSWORD_OPTION =
   /--(?:\w{1,32}-){0,6}(?:password|passwd|token|secret|api-?key|pass)\s{1,32}["']?([^\s"'`-][^\s"'`]{3,256})/g;
 const SHORT_OPTION =
   /\b(?:(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]{0,120}?\s-p|(?:sshpass|docker login|podman login|mongo(?:sh|dump)?)\b[^\n|;]{0,120}?\s-p\s{0,8}|redis-cli\b[^\n|;]{0,120}?\s-a\s{1,8})["']?([^\s"'`-][^\s"'`]{3,256})/g;
 
-/** What a test run says: the name of a test or its file. */
+/** A test runner's verdict: the name of a test or its file. */
 const VERDICT = /^PASS: (?:(?:Test|Benchmark|Example|Fuzz)[A-Z_]|[\w.-]{1,64}\/)/;
 
-/** Outside quotes no name in code looks like this. */
+/** Matches values that cannot be an unquoted identifier in code. */
 const NO_IDENTIFIER = /[-!@#%^&*+~?]|^[a-z]+$/;
-/** A message, a pattern, a path into something, a type. */
+/** A message, a pattern, a member path, a type. */
 const NO_PASSPHRASE = /requir|valid|[|(){}[\]<>\\/]|^\w+(\.\w+)+$|^[A-Za-z][a-z]+([A-Z][a-z]*)+$/;
-/** Words of the name itself: what calls itself so is a name again, unless it goes on. */
+/** Words of such names: a value made of them is a name again, unless it has more. */
 const OWN_NAMES = /pass(word|wd|phrase)?s?|secrets?|tokens?|keys?|[^a-z0-9]/gi;
-/** A word with a mark as nobody writes them but in passwords. */
+/** A word with punctuation that only passwords have. */
 const MARKED_WORD = /^[^\s|()[\]{}<>./\\-]*\w[!@#%^&*+~?$][^|()[\]{}<>/\\]*$/;
-/** A word and a number, or all three kinds. */
+/** A word and a number, or mixed case; the caller requires a digit. */
 const BARE_PASSWORD = /^[a-z]+\d+$|^(?=.*[A-Z])(?=.*[a-z])[A-Za-z\d]{6,}$/;
 const MIN_PASSPHRASE_CHARS = 12;
 
-/** True when `text` gives away a credential by what stands before it. */
+/** Returns true when `text` reveals a credential by what precedes it. */
 export function hasNamedCredential(text: string): boolean {
   return (
     (text.includes('://') && isLogin(text)) ||
@@ -159,20 +159,20 @@ function kindsOf(value: string): number {
   return [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length;
 }
 
-/** True for a value that nobody would type as an example: mixed characters and few repeats. */
+/** Returns true for a value that is no typed example: mixed characters and few repeats. */
 function looksRandom(value: string): boolean {
   if (isStandIn(value)) return false;
   const distinct = new Set(value).size;
   return /\d/.test(value) && kindsOf(value) >= 2 && distinct >= Math.min(8, value.length * 0.5);
 }
 
-/** True for a value in quotes that stands as a password and is no word or name. */
+/** Returns true for a quoted value that serves as a password and is no word or name. */
 function isPassword(value: string): boolean {
   if (isStandIn(value)) return false;
   return /^\d{4,}$/.test(value) || looksRandom(value) || MARKED_WORD.test(value);
 }
 
-/** The same without quotes, where code has names with digits in them. */
+/** Judges an unquoted value, where code has identifiers with digits. */
 function isBarePassword(value: string): boolean {
   if (isStandIn(value) || !/\d/.test(value)) return false;
   return /[!@#%^&*+~?$]/.test(value) ? kindsOf(value) >= 3 : BARE_PASSWORD.test(value);
@@ -191,7 +191,7 @@ function isEncodedLogin(value: string): boolean {
   return /^[\x20-\x7e]{1,64}:[\x20-\x7e]+$/.test(login);
 }
 
-/** True for the value of a password that somebody may have made up of words. */
+/** Returns true for a password value that may be a passphrase. */
 function isPassphrase(value: string): boolean {
   if (isStandIn(value) || NO_PASSPHRASE.test(value)) return false;
   return value.replace(OWN_NAMES, '').length >= MIN_PASSPHRASE_CHARS;

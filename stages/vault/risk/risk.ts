@@ -1,7 +1,7 @@
 /**
- * What may be indexed but never sent: a block that looks as if it held a credential is
- * `secret`, one that a machine wrote is `generated`, and every other one is `safe`.
- * Mistakes should fall on the side of not sending.
+ * Classifies blocks that may be indexed but never sent: one that appears to contain a credential is
+ * `secret`, a machine-written one is `generated`, and every other one is `safe`. When in doubt, a block
+ * should not be sent.
  */
 import { hasCredentialShape } from '../../model/credential-shapes.ts';
 import { SAFE, type RiskClass } from '../block.ts';
@@ -17,16 +17,16 @@ const GENERATED =
 const GENERATED_NAME =
   /(^|[-.])lock(\.(json|ya?ml))?$|^(package-lock|npm-shrinkwrap)\.json$|^go\.sum$|\.min\.(js|css|mjs)$|\.map$|\.snap$|\.pb\.go$|_pb2(_grpc)?\.py$/i;
 
-/** Below this the length of a file's lines says nothing about who wrote them. */
+/** In a shorter file, line lengths do not show who wrote it. */
 const MIN_JUDGED_CHARS = 4_000;
-/** Lines that are longer than this on average were not written by hand. */
+/** A file with longer lines on average was not written by hand. */
 const MAX_LINE_CHARS = 2_000;
-/** Prose, by its extension or for having none. */
+/** Names of prose files, including those without an extension. */
 const PROSE_NAME = /^[^.]+$|\.(mdx?|markdown|rst|te?xt|adoc|org|tex)$/i;
 
 /**
- * The class of a block of text: `secret` or `safe`. `path` is the file that it is from, as
- * far as it is known: what is a word in prose is a value in settings.
+ * Returns the class of a block of text: `secret` or `safe`. `path` is its file, if known: a plain word in
+ * prose may be a value in settings.
  */
 export function contentRisk(content: string, path = ''): RiskClass {
   const isSecret =
@@ -38,9 +38,8 @@ export function contentRisk(content: string, path = ''): RiskClass {
 }
 
 /**
- * The lines on which private keys stand, from their first line to their last, or to the end
- * of the file where the last is missing. A key is longer than a block, and the blocks behind
- * its first one have nothing in them to be recognised by.
+ * Returns the lines of private keys, from the first line to the last, or to the end of the file where the
+ * last is missing. A key is longer than a block, and its later blocks contain nothing recognizable.
  */
 export function privateKeysIn(text: string, lines: readonly string[]): LineRange[] {
   if (!text.includes('PRIVATE KEY')) return [];
@@ -56,13 +55,13 @@ export function privateKeysIn(text: string, lines: readonly string[]): LineRange
   return keys;
 }
 
-/** True when a whole file is machine-written: by its name, its first lines or its shape. */
+/** Returns true when a whole file is machine-written, judging by its name, its first lines or its shape. */
 export function isGenerated(name: string, text: string): boolean {
   if (GENERATED_NAME.test(name)) return true;
   return isMinified(name, text) || GENERATED.test(text.slice(0, 1_000));
 }
 
-/** Lines as long as nobody types them. In prose they are paragraphs, and a short file may well be one line. */
+/** Returns true for lines too long to be typed. In prose those are paragraphs, and a short file may be one line. */
 function isMinified(name: string, text: string): boolean {
   if (text.length < MIN_JUDGED_CHARS || PROSE_NAME.test(name)) return false;
   const start = text.slice(0, 100_000);

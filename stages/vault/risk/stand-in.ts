@@ -1,9 +1,9 @@
-/** Distinguishes a credential from what stands where one would: references, placeholders, types, names. */
+/** Distinguishes credentials from text in their place: references, placeholders, types, names. */
 
 /**
- * The words for a password, in English and in what people write their notes in, and of each a
- * piece that is rare elsewhere. Most text has none of the pieces, and whole words, which begin
- * with many letters, would take three times as long to look for.
+ * Words for a password, in English and as written in notes, each with a piece that is rare elsewhere. Most
+ * text contains none of the pieces, and searching for whole words, which begin with many different letters,
+ * would take three times as long.
  */
 export const PASSWORD_WORDS: readonly (readonly [word: string, piece: string])[] = [
   ['pass(?:wor[dt]|wd|phrase|code|ord|(?<=\\bpass|_pass))', 'ss(?<=pass)'],
@@ -25,10 +25,10 @@ export const PASSWORD_WORDS: readonly (readonly [word: string, piece: string])[]
   ['şifre', 'şifre'],
 ];
 
-/** Any of the words, as regular expressions do. */
+/** Matches any of the words. */
 export const PASSWORD_NAME = `(?:${PASSWORD_WORDS.map(([word]) => word).join('|')})`;
 
-/** Finds the pieces. */
+/** Matches any of the pieces. */
 export const PASSWORD_HINT = new RegExp(PASSWORD_WORDS.map(([, piece]) => piece).join('|'), 'i');
 
 const REFERENCE =
@@ -36,34 +36,34 @@ const REFERENCE =
 const PLACEHOLDER =
   /(example|sample|change_?-?me|placeholder|your[-_]|dummy|redacted|x{4,}|\*{3,}|\.{3})/i;
 
-/** True for a value that refers to one kept elsewhere, or that stands where one would. */
+/** Returns true for a value that refers to one stored elsewhere, or is a placeholder. */
 export function isStandIn(value: string): boolean {
   return REFERENCE.test(value) || PLACEHOLDER.test(value);
 }
 
-/** Where a value is kept: a file, a store, a variable of a template; or it is encrypted. */
+/** A location of a value (a file, a store, a template variable), or an encrypted value. */
 const KEPT_ELSEWHERE =
   /^(?:[./~$]|[a-z][\w+.-]{0,15}:\/\/|(?:vault|file|env|op|ssm|arn|secrets?|kms|enc|projects|aws|gcp)[:/[(]|(?:var|local|data|module|secrets|vars|steps|inputs|each|params|values|user|form|body|data|state|props|credentials?)\.|!\w+(?:\s|$))/i;
 /** A call, an index, a member: code. */
 const CODE = /[\w$][([]|=>|^\w+(?:(?:\.|::|->)\w+)+$|[(){}[\]<>|\\]/;
-/** What stands in place of a password: its type, whether there has to be one, how it is kept. */
+/** Statements about a password in its place: its type, whether it is required, how it is stored. */
 const ABOUT =
   /^(?:null|nil|none|undefined|true|false|yes|no|not|on|off|str|string|text|int|integer|number|bool|boolean|object|array|bytes|uuid|any|unknown|never|void|varchar|char|field|input|type|optional|required|mandatory|missing|disabled?|enabled?|hidden|visible|plain|plaintext|raw|hashed|encrypted|default|empty|blank|unset|same|todo|tbd|value|literal|prompt|ask|stdin|environment|file|keyring|keychain|vault|managed|generated?|random|auto|manual|basic|bearer|oauth\d?|ldap|kerberos|saml|sso|md\d|sha\d*|base\d+|utf\d+|aes\d*|rsa\d*|bcrypt|scrypt|argon\w*|pbkdf\d?|hmac|tests?|testing|foo|bar|baz|dummy|fake|mock|stub|bogus|invalid|wrong|incorrect|bad|old|new|current|confirm|repeat|reset|change|forgot|update|create|delete|login|signin|sign-in|signup|admin_?user|username|email|http|https|grant|refresh|error|failed|ok|pass|fail|passed|skip|skipped)$/i;
 const OWN_WORD = `${PASSWORD_NAME}s?|pass|secrets?|tokens?|keys?|credentials?`;
-/** What calls itself so is a name again, a label or a message; run into other words it is what people make up. */
+/** A value with such a word is a name, a label or a message; joined to other words it may be a made-up password. */
 const OWN_NAME = new RegExp(`(?:^|[^a-zA-Z])(?:${OWN_WORD})(?:$|[^a-zA-Z])`, 'i');
 const OWN_NAME_IN_CAMEL_CASE =
   /(?:Pass(?:word|wd|phrase|code)?|Pwd|Secret|Token|Key|Credential)s?(?:$|[A-Z_])|^(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|key|credential)s?[A-Z]/;
 
-/** Enough letters and digits for somebody to have typed them as a password. */
+/** Fewest letters and digits of a typed password. */
 const MIN_LITERAL_CHARS = 3;
-/** Nobody types more, and what is drawn is known otherwise. */
+/** Longest typed password; generated ones are recognized otherwise. */
 const MAX_LITERAL_CHARS = 128;
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/gu;
 
 /**
- * True for one word that stands where a password does and can only be one, though it looks
- * like any other: no reference, placeholder, type, path, code, or name of a password.
+ * Returns true for a word in a password's place that can only be a password, though it looks like any other
+ * word: no reference, placeholder, type, path, code, or name of a password.
  */
 export function isLiteral(value: string): boolean {
   if (value.length > MAX_LITERAL_CHARS) return false;

@@ -1,6 +1,6 @@
 /**
- * The words of a question, and how much each of them says of what it is about: the rarer
- * among the blocks the more, and little where it is one that anybody asks with.
+ * The words of a question, weighed by how much each says about its subject: the rarer among the blocks the
+ * more, and little for words common in any question.
  */
 import { askingWords } from '../words/asking-words.ts';
 import { ordinaryWords } from '../words/everyday-words.ts';
@@ -11,51 +11,51 @@ import { stem } from '../words/stem.ts';
 import type { AskedWord } from './subject.ts';
 import type { Tokenizer } from '../words/tokenize.ts';
 
-/** The least weight of a word, however many blocks hold it, as a share of what the rarest weighs. */
+/** Least weight of a word, however many blocks contain it, as a share of the rarest word's weight. */
 const LEAST_WEIGHT = 0.2;
-/** Words that anybody asks with weigh this much of what their rarity says. */
+/** Factor for the weight of words common in any question. */
 const ASKING_WEIGHT = 0.12;
-/** Words that may be said of anything weigh this much of it. */
+/** Factor for the weight of words that apply to anything. */
 const ORDINARY_WEIGHT = 0.5;
-/** What has a name, or is "my" or "our", and stands in no block weighs twice: the question is about something else. */
+/** Factor for a name, or a word after "my" or "our", that no block contains: the question is about something else. */
 const UNKNOWN_WEIGHT = 2;
-/** A word is rare that stands in no more blocks than this, whichever is more. */
+/** A word is rare if at most this share or number of blocks contain it, whichever is more. */
 const RARE_SHARE = 0.05;
 export const RARE_BLOCKS = 4;
 
 const ASKING: ReadonlySet<string> = new Set(askingWords.map(stem));
 const ASKING_AS_WRITTEN: ReadonlySet<string> = new Set(askingWords);
-/** Who or what does it is not what is done: a follower, a loader, though they have the stem of the verb. */
+/** An agent noun (a follower, a loader), which has the stem of its verb but another meaning. */
 const DOER = /.{3}(?:er|or)s?$/i;
 const ORDINARY: ReadonlySet<string> = new Set(ordinaryWords.map(stem));
 const COUNT = /^\d{1,3}$/;
-/** What may be one word, or a path or an identifier, in running text. */
+/** A word, path or identifier in running text. */
 const WORD = /[^\s"'`()[\]{}<>,;:!?*|=]+/g;
 const SIGNS_BEHIND = /(?<![./-])[./-]+$/;
-/** An English word with a capital: inside a sentence it names something, be it one to ask with (Go, Word, Make). */
+/** A capitalized word: inside a sentence it is a name, even if it is a common word (Go, Word, Make). */
 const CAPITAL = /^(?:[A-Z][a-z]|[B-HJ-Z](?:\+\+|#)?$)/;
-/** What English writes with a capital wherever it stands. */
+/** Words that English always capitalizes. */
 const CALENDAR =
   /^(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|May|June|July|August|(?:Septem|Octo|Novem|Decem)ber)$/;
 const OWNER = /^(?:my|our|your|his|her|their)$/i;
 const BEFORE_SENTENCE = /(?:^|[.!?:\n"'`(*#>-])\s*$/;
-/** In a heading, where more of the words than this have a capital, it names nothing. */
+/** If more than this share of the words is capitalized, as in a heading, capitals mark no names. */
 const MOST_CAPITALS = 0.5;
 
-/** One word of a question. Terms are bits of `Scored.matched`; what no block holds has none. */
+/** One word of a question. Terms are bits of `Scored.matched`; a term that no block contains has none. */
 export interface Word {
   readonly weight: number;
   readonly kind: 'asking' | 'plain' | 'name';
   readonly isRare: boolean;
-  /** It names something, and no block holds it. */
+  /** True for a name that no block contains. */
   readonly isUnknown: boolean;
-  /** The word itself; of a name, all of it. */
+  /** The word itself, or the whole name. */
   readonly whole: number;
   /** The parts of a name. */
   readonly parts: readonly number[];
 }
 
-/** The words of `query`, weighed, and as they stand in it; `terms` are what blocks were ranked by. */
+/** Returns the words of `query`, weighed, and as written; `terms` are those that blocks were ranked by. */
 export function wordsOf(
   {
     corpus,
@@ -72,20 +72,20 @@ export function wordsOf(
   let isOwned = false;
   const add = (whole: string, parts: readonly string[], isProper = false, text = ''): void => {
     if (words.has(whole)) return;
-    // A letter with a capital is a name (C, R); blocks hold it for any reason.
+    // A capital letter is a name (C, R); blocks contain single letters for any reason.
     const isLetter = isProper && whole.length === 1;
     const blocks = isLetter ? 0 : liveCount(corpus, corpus.postings(whole));
-    // A small number counts something. One of three digits may name it, and does where blocks hold it.
+    // A small number is a count. One of three digits may be a name, and is if blocks contain it.
     const isCount = COUNT.test(whole);
     if (isCount && whole.length < 3) return;
     const isVerb = ASKING_AS_WRITTEN.has(text.toLowerCase()) || !DOER.test(text);
     const isAsking = (ASKING.has(whole) && isVerb && !isProper) || (isCount && blocks === 0);
     const isOrdinary = ORDINARY.has(whole) && !isProper;
     const kind = parts.length > 0 ? 'name' : isAsking ? 'asking' : 'plain';
-    // What no block holds says as much as what one does: more would make a small vault deaf.
+    // A word in no block weighs as much as one in a single block: more would make a small vault find nothing.
     const rarity = Math.max(inverseFrequency(corpus.size, Math.max(1, blocks)), least);
     const isUnknown = (isProper || isOwned) && blocks === 0;
-    // Of "my old phone" the phone, if the vault has that word or not.
+    // In "my old phone" this is "phone", whether or not the vault has that word.
     if (kind !== 'asking' && !isOrdinary) isOwned = false;
     const plain = isOrdinary ? ORDINARY_WEIGHT : isUnknown ? UNKNOWN_WEIGHT : 1;
     const share = kind === 'asking' ? ASKING_WEIGHT : plain;
@@ -99,7 +99,7 @@ export function wordsOf(
     });
   };
   const spell = (term: string, isProper: boolean, text: string): void => {
-    // A name is spelled in one way, and is no compound: Facebook is neither face nor book.
+    // A name has one spelling and is no compound: Facebook is neither face nor book.
     const spelled = isProper ? [term] : asSpelled(term);
     if (spelled.length > 1) add(term, spelled);
     else add(spelled[0]!, [], isProper, text);

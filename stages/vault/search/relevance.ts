@@ -1,10 +1,9 @@
 /**
- * Whether a block is about a question, or only shares some of its words. A BM25 score does
- * not tell: it grows with the collection and with the length of the question. What tells is
- * how much of the question's weight a block holds, which words that is, and how far its score
- * is from that of any block; and whether it lies in a file that the question names. The
- * thresholds are those that did best on one half of `fixtures/injection/questions.json` and on
- * the sets of `unseen.json`, once those had been asked; `relevance.test.ts` holds them to all.
+ * Decides whether a block is about a question or merely shares words with it. A BM25 score does not tell: it
+ * grows with the collection and with the length of the question. What does tell is how much of the
+ * question's weight a block covers, by which words, how far its score is from the average, and whether its
+ * file is named in the question. The thresholds did best on one half of `fixtures/injection/questions.json`
+ * and on the sets of `unseen.json`, after those had been evaluated; `relevance.test.ts` checks them on all.
  */
 import { RARE_BLOCKS, wordsOf, type Word } from './question-words.ts';
 import { liveCount } from './score.ts';
@@ -13,68 +12,68 @@ import type { Speller } from '../words/spelling.ts';
 import { namesPath } from './subject.ts';
 import type { Tokenizer } from '../words/tokenize.ts';
 
-/** Where the question has a word that is `isUnknown`, a block must hold this much of it, whatever it holds. */
+/** Least coverage where the question has an `isUnknown` word, whatever else a block contains. */
 const LEAST_COVERED_UNKNOWN = 0.7;
-/** Parts of a name that is not there as a whole count for half of it. */
+/** Factor for parts of a name that is not present as a whole. */
 const PARTS_WEIGHT = 0.5;
-/** Of a long question this many words, the heaviest, make up its weight: no block holds all of a long text. */
+/** Only this many words, the heaviest, make up a long question's weight: no block contains all of a long text. */
 const MAX_WEIGHED = 12;
-/** The share of a question that a block must hold, by how many words with a meaning it holds, one of them rare. */
+/** Least coverage by the number of meaningful words in the block, one of them rare. */
 const LEAST_COVERED = [1, 1, 0.7, 0.6, 0.5] as const;
-/** Where two have one, and both are rare. */
+/** Least coverage with two meaningful words, both rare. */
 const LEAST_COVERED_RARE = 0.6;
 const LEAST_COVERED_RARE_IN_SMALL = 0.52;
-/** Where none is rare, in a collection about one thing. */
+/** Least coverage with no rare word, in a collection about one subject. */
 const LEAST_COVERED_COMMON = [1, 1, 0.75, 0.7] as const;
-/** Where only one word has a meaning, and it is rare: it is the question, or more of the question is there too. */
+/** Least coverage with a single, rare meaningful word: it is the question, or more of the question is present too. */
 const LEAST_COVERED_ALONE = 0.8;
 const LEAST_COVERED_AMONG = 0.75;
 const LEAST_WORDS_AMONG = 3;
-/** In a larger index than this nearly any word stands somewhere: one alone needs all of the rest, and two say less. */
+/** In a larger index nearly any word occurs somewhere: a single word needs all of the rest, and two count for less. */
 const MOST_BLOCKS_ALONE = 500;
 const LEAST_WORDS_IN_LARGE = 4;
 const LEAST_COVERED_IN_LARGE = 0.9;
-/** Where a path or an identifier is named. */
+/** Least coverage where a path or an identifier is named. */
 const LEAST_COVERED_NAMED = 0.55;
-/** Where the file or a folder of the block is named. */
+/** Least coverage where the block's file or a folder of it is named. */
 const LEAST_COVERED_SUBJECT = 0.45;
-/** A name that stands in more blocks than this tells none of them from the others. */
+/** A name in more than this share of the blocks distinguishes none of them. */
 const INFORMATIVE_SHARE = 0.25;
-/** A block must score so many times what blocks do on average, unless it holds nearly all of the question. */
+/** A block must score this many times the average, unless it covers nearly all of the question. */
 const LEAST_DISTANCE = 2;
 const NEARLY_ALL = 0.75;
-/** Beside the block that holds most of the question, others must hold this much of what it holds. */
+/** Least coverage of further blocks, relative to the block that covers most. */
 const LEAST_OF_BEST = 0.7;
 const LEAST_OF_BEST_SUBJECT = 0.45;
-/** What the score of a block is multiplied by whose file or folder the question names. */
+/** Factor for the score of a block whose file or folder the question names. */
 const SUBJECT_SCORE = 1.5;
-/** Where the words with a meaning are common: a block that holds so many words of the question, and so much of it. */
+/** Least words and coverage where the meaningful words are common. */
 const LEAST_WORDS_MANY = 5;
 const LEAST_COVERED_MANY = 0.8;
 
-/** How much of a question a block holds. */
+/** How well a block covers a question. */
 interface Evidence {
-  /** Of the question's weight, 0 to 1. */
+  /** Share of the question's weight, 0 to 1. */
   readonly covered: number;
-  /** Words of the question in it. */
+  /** Number of the question's words in it. */
   readonly words: number;
-  /** Of these, those with a meaning of their own, those of them that are rare, and rare names. */
+  /** Number of those that are meaningful; of these the rare ones; and rare names. */
   readonly meaningful: number;
   readonly rare: number;
   readonly named: number;
-  /** True where the question names the block's file, or a folder that it lies in. */
+  /** True where the question names the block's file, or a folder that contains it. */
   readonly isSubject: boolean;
 }
 
-/** A block that was ranked, and where it is from. */
+/** A ranked block and its source. */
 interface Ranked extends Scored {
   readonly info: { readonly sourcePath: string };
 }
 
 /**
- * Of `scored`, best first, those that are about `query`. `terms` are what they were ranked
- * by, and `meanScore` is what a block of the index scores on average. At most `top` are given,
- * and of those behind the first `top` only such as lie in a file that the query names.
+ * Returns those of `scored`, best first, that are about `query`. `terms` are those they were ranked by, and
+ * `meanScore` is the average score of a block of the index. Returns at most `top`, and of those beyond the
+ * first `top` only blocks of a file that the query names.
  */
 export function aboutQuestion<T extends Ranked>(
   how: { readonly corpus: Corpus; readonly tokenizer: Tokenizer; readonly spell: Speller },
@@ -140,7 +139,7 @@ function isEnough(
 }
 
 function leastOf(thresholds: readonly number[], count: number): number {
-  // One word alone is never enough by what it covers, be it the whole question.
+  // One word is never enough by its coverage, even if it is the whole question.
   return count < 2 ? Number.POSITIVE_INFINITY : thresholds[Math.min(count, thresholds.length - 1)]!;
 }
 

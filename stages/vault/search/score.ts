@@ -1,62 +1,60 @@
 /**
- * BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with the
- * inverse document frequency that Lucene uses, computed here and not by a storage
- * engine, so that every backend gives the same score for the same blocks. With k1 = 1.2
- * and b = 0.75 a term that stands once in a block of average length adds exactly its
- * inverse document frequency, in a small index times `sizeFactor`.
+ * BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with Lucene's inverse
+ * document frequency, computed here and not by a storage engine, so that every backend gives the same
+ * scores for the same blocks. With k1 = 1.2 and b = 0.75 a term that occurs once in a block of average
+ * length adds exactly its inverse document frequency, in a small index times `sizeFactor`.
  */
 
 const K1 = 1.2;
 const B = 0.75;
 
 /**
- * A vault smaller than this is scored as if it had so many blocks. Among three blocks
- * every term is "frequent", no score reaches any useful minimum, and a new user's first
- * notes would never be found worth sending.
+ * A smaller vault is scored as if it had this many blocks. Among three blocks every term is "frequent", no
+ * score reaches any useful minimum, and a new user's first notes would never be worth sending.
  */
 const MIN_POPULATION = 10;
-/** Scores in a smaller index are made as high as in one of so many blocks. */
+/** Scores in a smaller index are raised to the level of one with this many blocks. */
 const REFERENCE_SIZE = 10_000;
 
 /** A block’s number and a term’s count in it, as `block * 256 + count`; block numbers stay below 2^24. */
 export type Posting = number;
 
-/** What scoring needs to know of an index; block numbers are the index's own, small and dense. */
+/** The index data that scoring needs; block numbers are the index's own, small and dense. */
 export interface Corpus {
-  /** Blocks that can be found. */
+  /** Number of live blocks. */
   readonly size: number;
-  /** The sum of their lengths in terms. */
+  /** Sum of their lengths in terms. */
   readonly totalLength: number;
-  /** Length in terms by block number; 0 for a number that is no longer in use. */
+  /** Length in terms by block number; 0 for a dead block. */
   readonly lengths: Int32Array;
-  /** True while no list of postings holds a block that is out of use, which then need not be looked for. */
+  /** True while no postings list contains a dead block, so that no check is needed. */
   readonly allLive: boolean;
-  /** All blocks that hold `term`, postings of blocks out of use included. */
+  /** Returns all blocks that contain `term`, including dead ones. */
   postings(term: string): ArrayLike<Posting>;
 }
 
-/** As many as a number has bits. */
+/** Limited by the bits of a number. */
 export const MAX_MATCHED_TERMS = 32;
 
 /** A block number and its score, above zero. */
 export interface Scored {
   readonly block: number;
   readonly score: number;
-  /** Which of the terms the block holds: bit `n` for term `n`, of the first `MAX_MATCHED_TERMS`. */
+  /** The terms that the block contains: bit `n` for term `n`, of the first `MAX_MATCHED_TERMS`. */
   readonly matched: number;
 }
 
-/** What was ranked. */
+/** The result of a ranking. */
 export interface Ranking {
-  /** The best `top`, best first. Ties with the last are all given, so that the caller can order them by something that is the same in every backend. */
+  /** Returns the best `top`, best first, plus all ties with the last, so that the caller can order them alike for every backend. */
   best(top: number): Scored[];
-  /** What a block of the index scores on average, those that hold none of the terms included. */
+  /** Average score of a block of the index, including blocks with none of the terms. */
   readonly meanScore: number;
 }
 
 /**
- * Scores every block that holds at least one of `terms`, once, however often the ranking is
- * then asked. `accepts` leaves blocks out before they take a place.
+ * Scores every block that contains at least one of `terms`, once, however often the ranking is queried.
+ * `accepts` excludes blocks before they take a place.
  */
 export function rank(
   corpus: Corpus,
@@ -80,7 +78,7 @@ export function rank(
   };
 }
 
-/** Scores as they are summed up, by block number. */
+/** Running sums of the scores, by block number. */
 interface Sums {
   readonly averageLength: number;
   readonly scores: Float64Array;
@@ -88,21 +86,21 @@ interface Sums {
   readonly touched: number[];
 }
 
-/** Lucene's inverse document frequency, for `frequency` of `size` blocks; always above zero. */
+/** Returns Lucene's inverse document frequency for `frequency` of `size` blocks; always above zero. */
 export function inverseFrequency(size: number, frequency: number): number {
   const population = Math.max(size, MIN_POPULATION);
   return Math.log(1 + (population - frequency + 0.5) / (frequency + 0.5));
 }
 
 /**
- * What scores are multiplied by, so that a least score means the same in a small index: the
- * rarest word weighs in any of them what it weighs in one of `REFERENCE_SIZE`.
+ * Returns the factor for scores that makes a minimum score mean the same in a small index: the rarest word
+ * always weighs as much as in an index of `REFERENCE_SIZE`.
  */
 function sizeFactor(size: number): number {
   return inverseFrequency(Math.max(size, REFERENCE_SIZE), 1) / inverseFrequency(size, 1);
 }
 
-/** In how many blocks in use the postings stand. */
+/** Counts the live blocks in the postings. */
 export function liveCount(
   { allLive, lengths }: Pick<Corpus, 'allLive' | 'lengths'>,
   postings: ArrayLike<Posting>,
@@ -151,7 +149,7 @@ function best(
     .toSorted((a, b) => b.score - a.score);
 }
 
-/** The `n`-th largest score by a min-heap of `n`, below all of them when there are fewer; `accepts` is asked last, being slow. */
+/** Returns the `n`-th largest score by a min-heap of `n`; below all of them if there are fewer. `accepts` is slow, so called last. */
 function nthLargest(
   scores: Float64Array,
   blocks: readonly number[],

@@ -1,4 +1,4 @@
-/** A query against an index: terms, scores, order, and what the caller sees of each block. */
+/** Runs a query against an index: terms, scores, order, and the result for each block. */
 import { readSync } from 'node:fs';
 import type { BlockInfo } from '../block.ts';
 import { compareInfo, type BlockIndex } from '../backends/block-index.ts';
@@ -9,36 +9,36 @@ import { spellerOf, withoutShortForms, type Speller } from '../words/spelling.ts
 import { cutSnippet, type Snippet } from './snippet.ts';
 import type { Tokenizer } from '../words/tokenize.ts';
 
-/** More terms than this and the rarest are taken: the others hardly move a score. */
+/** With more terms only the rarest are used: the others hardly affect a score. */
 const MAX_QUERY_TERMS = 32;
-/** Of a very long text only the first distinct terms are looked at. */
+/** Of a very long text only this many distinct terms are considered. */
 const MAX_TERMS_WEIGHED = 256;
-/** Where nobody says how many. */
+/** Default number of hits. */
 const DEFAULT_TOP = 10;
-/** So many times the blocks that are wanted are looked at where others take their places. */
+/** Factor for fetching more candidates where others take the places. */
 const MORE = 4;
-/** Where copies take the places, no more blocks than this are looked at. */
+/** Most candidates that are fetched where copies take the places. */
 const MAX_LOOKED_AT = 512;
 
 export interface SearchOptions {
-  /** The most hits to return; 10 when absent. */
+  /** Most hits to return; 10 when absent. */
   readonly top?: number;
-  /** Hits below this score are left out; any score above zero counts when absent. */
+  /** Minimum score; when absent, any score above zero. */
   readonly minScore?: number;
   /**
-   * Also finds blocks whose risk class is not `safe`. For showing the user their own files
-   * on their own machine, never for anything that is sent.
+   * Includes blocks whose risk class is not `safe`. For showing users their own files on their own machine,
+   * never for anything that is sent.
    */
   readonly includeUnsafe?: boolean;
-  /** Only blocks that are about the query, and not any that share some words with it. */
+  /** Returns only blocks about the query, not those that merely share words with it. */
   readonly about?: boolean;
-  /** Each text is found once, however many blocks have it. */
+  /** Returns each text once, however many blocks contain it. */
   readonly distinct?: boolean;
-  /** Ids of blocks that are not wanted; with `distinct` their texts are not, either. */
+  /** Ids of blocks to exclude; with `distinct` their texts are excluded too. */
   readonly except?: ReadonlySet<string>;
 }
 
-/** A block that was found. */
+/** A search hit. */
 export interface SearchHit extends BlockInfo {
   /** BM25, above zero; the same for every backend. */
   readonly score: number;
@@ -46,7 +46,7 @@ export interface SearchHit extends BlockInfo {
   readonly snippet: Snippet;
 }
 
-/** The hits for `text`, best first; blocks with equal scores stand in the order of their paths. */
+/** Returns the hits for `text`, best first; blocks with equal scores are ordered by path. */
 export function searchIndex(
   index: BlockIndex,
   fd: number | undefined,
@@ -73,12 +73,12 @@ export function searchIndex(
   });
 }
 
-/** A block that was ranked, with what the index says of it. */
+/** A ranked block with its index entry. */
 interface Found extends Scored {
   readonly info: BlockInfo;
 }
 
-/** The blocks that are wanted, by what the index holds of them: no text is read for one that is not. */
+/** Selects the blocks to return from index entries alone: no text is read for others. */
 function chosen(
   index: BlockIndex,
   ranking: Ranking,
@@ -95,17 +95,17 @@ function chosen(
       return true;
     });
     const isAll = (ranked[least - 1]?.score ?? -1) < minScore;
-    // More than were asked for, where many score the same.
+    // May exceed the requested number where many have the same score.
     const looked = Math.max(least, ranked.length);
     if (isAll || wanted.length >= top || looked >= MAX_LOOKED_AT) return wanted.slice(0, top);
     least = Math.min(looked * MORE, MAX_LOOKED_AT);
   }
 }
 
-/** Thrown when the log does not hold what it held when it was read. */
+/** Thrown when the log's content differs from what was read earlier. */
 export class DamagedContent extends Error {}
 
-/** The text of a block, from the log; checked against its hash, so that damage is never sent. */
+/** Reads a block's text from the log; checked against its hash, so that damage is never sent. */
 function readContent(index: BlockIndex, fd: number, block: number, hash: string): string {
   const { at, bytes } = index.locate(block);
   const buffer = Buffer.alloc(bytes);
@@ -122,7 +122,7 @@ function readContent(index: BlockIndex, fd: number, block: number, hash: string)
   return content;
 }
 
-/** Distinct terms of the query that the index knows, the rarest if there are too many. */
+/** Returns the distinct query terms in the index, the rarest if there are too many. */
 function queryTerms(
   index: BlockIndex,
   tokenizer: Tokenizer,
@@ -141,7 +141,7 @@ function queryTerms(
     .map(({ term }) => term);
 }
 
-/** Of equal scores in the order of their paths. `infos` keeps what was asked for once. */
+/** Orders equal scores by path. `infos` caches index entries. */
 function ordered(
   index: BlockIndex,
   scored: readonly Scored[],

@@ -1,19 +1,19 @@
-/** The part of a block that shows why it was found. */
+/** Extracts the part of a block that shows why it was found. */
 import type { Hit } from '../words/tokenize.ts';
 
-/** Characters that a snippet shows, more or less: it ends between words. */
+/** Approximate length of a snippet in characters; it ends between words. */
 const SNIPPET_CHARS = 240;
 
 /** A piece of a block's text with the hits in it. */
 export interface Snippet {
   readonly text: string;
-  /** The first line of `text`, as a line of the source file; 0 for an ingested block. */
+  /** Line number of the start of `text` in the source file; 0 for an ingested block. */
   readonly line: number;
-  /** Start and end offsets in `text` of the words that the query asked for, in order. */
+  /** Start and end offsets in `text` of the query's words, in order. */
   readonly hits: readonly (readonly [start: number, end: number])[];
 }
 
-/** The piece of `content` with the most different terms among `hits`; its start when there are none. */
+/** Returns the piece of `content` with the most distinct terms among `hits`; its start when there are none. */
 export function cutSnippet(content: string, hits: readonly Hit[], startLine: number): Snippet {
   const [first, last] = densest(hits);
   const from = wordStart(content, first?.start ?? 0, last?.end ?? 0);
@@ -26,7 +26,7 @@ export function cutSnippet(content: string, hits: readonly Hit[], startLine: num
   };
 }
 
-/** The run of hits within one snippet's length that covers most terms; the earliest of equals. */
+/** Returns the run of hits within one snippet's length that covers most terms; the earliest of equals. */
 function densest(hits: readonly Hit[]): [Hit | undefined, Hit | undefined] {
   const inside = new Map<string, number>();
   let best: [Hit | undefined, Hit | undefined] = [undefined, undefined];
@@ -45,7 +45,7 @@ function densest(hits: readonly Hit[]): [Hit | undefined, Hit | undefined] {
   return best;
 }
 
-/** A little before `start`, at the start of its line where that is near, else between words. */
+/** Returns an offset shortly before `start`: the start of its line if near, otherwise between words. */
 function wordStart(content: string, start: number, end: number): number {
   const spare = Math.max(0, SNIPPET_CHARS - (end - start));
   const earliest = Math.max(0, start - Math.floor(spare / 2));
@@ -58,7 +58,7 @@ function wordStart(content: string, start: number, end: number): number {
 function wordEnd(content: string, end: number): number {
   if (end >= content.length) return content.length;
   const cut = content.slice(0, end).search(/\s\S*$/);
-  // A text without blanks is cut in the middle, but never inside a surrogate pair.
+  // A text without spaces is cut anywhere, but never inside a surrogate pair.
   if (cut !== -1 && cut > end - 40) return cut;
   const code = content.charCodeAt(end);
   return code >= 0xdc00 && code <= 0xdfff ? end + 1 : end;

@@ -1,21 +1,21 @@
 /**
- * What a question names as its subject by the name of a file or a folder: `stop-words.ts` in
- * "how do stop words work", the folder `chokidar` in "chokidar ignore dotfiles". A file that
- * is called like an everyday word is not named by that word alone.
+ * Detects a question's subject by the name of a file or a folder: `stop-words.ts` in "how do stop words
+ * work", the folder `chokidar` in "chokidar ignore dotfiles". A file named like an everyday word is not
+ * identified by that word alone.
  */
 import { askingWords } from '../words/asking-words.ts';
 import { everydayThings, ordinaryWords } from '../words/everyday-words.ts';
 import { stem } from '../words/stem.ts';
 import type { Tokenizer } from '../words/tokenize.ts';
 
-/** One word of a question as it stands in it, stop words left out. */
+/** One word of a question as written, stop words left out. */
 export interface AskedWord {
   readonly term: string;
-  /** In lower case, where it is a word by itself and no part of one. */
+  /** In lower case; undefined for a part of a word. */
   readonly text: string | undefined;
-  /** Words that are parts of one, as in `fast-uri`, have its number in common. */
+  /** Number shared by the parts of one word, as in `fast-uri`. */
   readonly typed: number;
-  /** A capital inside a sentence: it names something. */
+  /** Capitalized inside a sentence, so a name. */
   readonly isProper: boolean;
 }
 
@@ -25,10 +25,10 @@ const EVERYDAY: ReadonlySet<string> = new Set([
   ...ordinaryWords,
   ...everydayThings,
 ]);
-/** `chunk.test.ts` is named by `chunk`; a leading dot belongs to the name. */
+/** `chunk` identifies `chunk.test.ts`; a leading dot is part of the name. */
 const EXTENSIONS = /(?<=.)(?:\.[A-Za-z][A-Za-z0-9]{0,9}){1,2}$/;
 
-/** Says whether `words` name the file at `path`, or a folder that it lies in. */
+/** Returns whether `words` name the file at `path`, or a folder that contains it. */
 export function namesPath(
   tokenizer: Tokenizer,
   words: readonly AskedWord[],
@@ -45,14 +45,14 @@ export function namesPath(
   });
 }
 
-/** The parts of a name, without the term for all of it. */
+/** Returns the parts of a name, without the term for the whole. */
 function partsOf(tokenizer: Tokenizer, name: string): readonly string[] {
   const terms = tokenizer.terms(name);
   const isWhole = terms.length > 1 && terms.at(-1) === name.toLowerCase();
   return isWhole ? terms.slice(0, -1) : terms;
 }
 
-/** As it is written and not by its stem: nobody means `commander` by "commands". */
+/** Compares as written, not by stem: "commands" does not mean `commander`. */
 function isWord(name: string, words: readonly AskedWord[]): boolean {
   const lower = name.toLowerCase();
   return words.some(({ text, isProper }) => {
@@ -66,7 +66,7 @@ function isRun(parts: readonly string[], words: readonly AskedWord[]): boolean {
     if (first.term !== parts[0]) return false;
     const run = words.slice(at, at + parts.length);
     if (run.length < parts.length || run.some(({ term }, n) => term !== parts[n])) return false;
-    // "Run the tests" does not ask for `run-tests.sh`.
+    // "Run the tests" does not refer to `run-tests.sh`.
     const isTyped = run.every(({ typed }) => typed === first.typed);
     return isTyped || run.some(({ term }) => !ASKING.has(term));
   });

@@ -1,7 +1,6 @@
 /**
- * English words that people ask and order with, whatever it is about: what they want done,
- * how it goes, and the things that everybody's work is full of. A block that holds them
- * need not be about the question.
+ * English words used in questions and orders about anything: what is wanted, how it goes, and things common
+ * to everyone's work. A block that contains them need not be about the question.
  */
 const WORDS =
   'able accept access action actual actually add advice allow already always amount another answer anything ' +
@@ -37,7 +36,7 @@ const WORDS =
   'eight nine ten hundred far high low top bottom left wide tall fully please sorry ' +
   'branch commit merge pull push undo revert repo repository';
 
-/** Words that hold sentences together: a stop word leaves the index, these only lose their weight. */
+/** Function words. Unlike stop words, which are not indexed, they only lose weight. */
 const FUNCTION_WORDS =
   'aboard above across after against ago ahead alone along almost although altogether amid among anybody anyone ' +
   'anywhere apart aside before beforehand behind below beneath beside besides between beyond despite down either ' +

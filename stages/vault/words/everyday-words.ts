@@ -1,9 +1,9 @@
 /**
- * English words that say little about what a question is about, though more than those of
- * `asking-words.ts`: a file that happens to be called so is not therefore the one asked about.
+ * English words that say little about a question's subject, though more than those of `asking-words.ts`: a
+ * file with such a name is not identified by the word alone.
  */
 
-/** What may be said of anything. They keep half of their weight: an index without them lacks no subject. */
+/** Words that apply to anything. They keep half of their weight: an index without them lacks no subject. */
 const ORDINARY =
   'abandon accurate achieve acquire act adapt adjust admit afford agree aim allocate announce annoying answered ' +
   'appear applied appropriate approach approve argue arise arrange arrive aspect assign assist assume attempt ' +
@@ -45,7 +45,7 @@ const ORDINARY =
   'unknown unlikely unusual upset urgent valid vary verify versus visible visit voice wake warn waste watch weak ' +
   'wear weird welcome win wise withdraw wonderful worry worse worst worth wrap zero';
 
-/** Things that everybody's software, office and home is full of. They weigh what they are rare. */
+/** Things found in any software, office or home. They weigh by their rarity. */
 const THINGS =
   'account action address admin agent alarm alert alias animal answer app application archive area argument array ' +
   'article asset audio auth authentication author authorization backend backup badge balance bank banner batch ' +

@@ -1,13 +1,13 @@
 /**
- * How people write what blocks hold: short forms, British for American spelling and the
- * reverse, two words as one, a slip of the finger. Another spelling is looked for only where
- * no block holds the word itself, so that what is found for a word that is there stays the same.
+ * Spelling variants of words in blocks: short forms, British and American spelling, two words as one, typos.
+ * Another spelling is only tried if no block contains the word itself, so that results for existing words
+ * do not change.
  */
 import { liveCount } from '../search/score.ts';
 import type { Corpus } from '../search/score.ts';
 import { stem } from './stem.ts';
 
-/** Ends of stems that are spelled two ways. */
+/** Stem endings with two spellings. */
 const ENDS = (
   [
     ['our', 'or'],
@@ -20,7 +20,7 @@ const ENDS = (
   ] as const
 ).flatMap(([one, other]) => [[one, other] as const, [other, one] as const]);
 
-/** Words whose forms no rule leads to one another. */
+/** Words with irregular forms. */
 const IRREGULAR = (
   'child children|person people|man men|woman women|foot feet|mouse mice|index indices|matrix matrices|vertex vertices|' +
   'appendix appendices|criterion criteria|phenomenon phenomena|begin began begun|bind bound|break broke broken|' +
@@ -37,24 +37,24 @@ const IRREGULAR = (
 
 const LEAST_LETTERS = 3;
 const LEAST_HALF = 3;
-/** Shorter words are too near to too many others. */
+/** Shorter words are too similar to too many others. */
 const LEAST_LETTERS_SLIPPED = 6;
-/** Longer ones are no words. */
+/** Longer ones are not words. */
 const MOST_LETTERS = 24;
 
 const NOT =
   /\b(?:ai|are|ca|could|did|do|does|had|has|have|is|must|need|should|was|were|wo|would)n['’]?t\b/gi;
 const SHORT_FORM = /(?<=[a-z])['’](?:s|ll|re|ve|d|m)\b/gi;
 
-/** `text` without "n't" and what else an apostrophe joins to a word: "Ruff's" asks about Ruff. */
+/** Removes "n't" and other apostrophe suffixes from `text`: "Ruff's" asks about Ruff. */
 export function withoutShortForms(text: string): string {
   return text.replace(NOT, ' ').replace(SHORT_FORM, ' ');
 }
 
-/** `term` where blocks hold it; else how blocks spell it, as one term or as two; else `term`. */
+/** Returns `term` if blocks contain it; else its spelling in blocks, as one term or two; else `term`. */
 export type Speller = (term: string) => readonly string[];
 
-/** Looks a word up once, however often it is asked for: one that no block holds takes some dozens of lookups. */
+/** Creates a caching speller: a word in no block takes some dozens of lookups. */
 export function spellerOf(corpus: Corpus): Speller {
   const known = new Map<string, readonly string[]>();
   return (term) => {
@@ -82,7 +82,7 @@ function otherEnds(term: string): string[] {
   );
 }
 
-/** `term` with two letters exchanged, one left out, or one doubled; the first letter is right. */
+/** Returns corrections of `term`: two letters swapped, one removed, or one doubled; the first letter is taken as right. */
 function withoutSlip(term: string): string[] {
   if (term.length < LEAST_LETTERS_SLIPPED) return [];
   return Array.from({ length: term.length - 1 }, (_, before) => {
@@ -95,7 +95,7 @@ function withoutSlip(term: string): string[] {
 
 function halves(term: string, isHeld: (term: string) => boolean): readonly string[] | undefined {
   for (let at = LEAST_HALF; at <= term.length - LEAST_HALF; at++) {
-    // A stem has lost the "e" that its last half, alone, keeps: "dotfil", but "file".
+    // A stem has lost the "e" that its second half has by itself: "dotfil", but "file".
     const last = term.slice(at);
     const second = [stem(last), `${last}e`].find(isHeld);
     const first = stem(term.slice(0, at));

@@ -1,11 +1,11 @@
 /**
  * Porter's suffix-stripping algorithm (M. F. Porter, "An algorithm for suffix stripping",
- * Program 14(3), 1980), so that "indexing", "indexed" and "indexes" meet in one term.
+ * Program 14(3), 1980), which maps "indexing", "indexed" and "indexes" to one term.
  * The 1980 rules and not the later revisions: the retrieval figures of section "bench"
- * were reached with them. ASCII only; a word in another alphabet is returned as it is.
+ * were reached with them. ASCII only; a word in another alphabet is returned unchanged.
  */
 
-/** A suffix, and what replaces it. */
+/** A suffix and its replacement. */
 type Rule = readonly [suffix: string, replacement: string];
 
 /** The rules of a step by the last letter of their suffixes: most words end in none of these. */
@@ -50,7 +50,7 @@ const STEP_4 = toStep(
     .map((suffix): Rule => [suffix, '']),
 );
 
-/** The stem of one lower-case word. Words of one or two letters have none. */
+/** Returns the stem of one lower-case word; words of one or two letters stay unchanged. */
 export function stem(word: string): string {
   if (word.length < 3 || !isAsciiLetters(word)) return word;
   let result = stripPlural(word);
@@ -71,7 +71,7 @@ function stripPlural(word: string): string {
   return word.endsWith('ss') ? word : word.slice(0, -1);
 }
 
-/** Step 1b, with the repair of what it leaves behind ("hopp" to "hop", "fil" to "file"). */
+/** Step 1b, including the repair of its results ("hopp" to "hop", "fil" to "file"). */
 function stripPast(word: string): string {
   if (word.endsWith('eed')) {
     return measure(word, word.length - 3) > 0 ? word.slice(0, -1) : word;
@@ -100,12 +100,12 @@ function replaceSuffix(word: string, step: Step, minMeasure: number): string {
   if (best === undefined) return word;
   const length = word.length - best[0].length;
   if (measure(word, length) < minMeasure) return word;
-  // "ion" goes only after s or t: "adoption", but not "million".
+  // "ion" is stripped only after s or t: "adoption", but not "million".
   if (best[0] === 'ion' && !'st'.includes(word.charAt(length - 1) || '-')) return word;
   return word.slice(0, length) + best[1];
 }
 
-/** Step 5: a last "e", and one of a last "ll". */
+/** Step 5: drops a final "e", and one l of a final "ll". */
 function dropLastE(word: string): string {
   let result = word;
   if (result.endsWith('e')) {
@@ -116,7 +116,7 @@ function dropLastE(word: string): string {
   return result.endsWith('ll') && measure(result, result.length) > 1 ? result.slice(0, -1) : result;
 }
 
-/** How many times a vowel run is followed by a consonant run in the first `length` letters. */
+/** Counts the vowel runs followed by a consonant run in the first `length` letters. */
 function measure(word: string, length: number): number {
   let count = 0;
   let afterVowel = false;
@@ -138,7 +138,7 @@ function endsDoubled(word: string): boolean {
   return last > 0 && word[last] === word[last - 1] && isConsonant(word, last);
 }
 
-/** Consonant, vowel, consonant at the end, the last not w, x or y. */
+/** Returns true for consonant, vowel, consonant at the end, the last not w, x or y. */
 function endsShort(word: string, length: number): boolean {
   return (
     length > 2 &&
@@ -149,7 +149,7 @@ function endsShort(word: string, length: number): boolean {
   );
 }
 
-/** A "y" is a consonant at the start and after a vowel. */
+/** Returns true for a consonant; a "y" is one at the start and after a vowel. */
 function isConsonant(word: string, index: number): boolean {
   let at = index;
   let flips = 0;

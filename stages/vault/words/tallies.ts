@@ -1,51 +1,51 @@
 /**
- * Terms, numbered, and how often each stands in the text at hand. Everything is in flat
- * arrays: counts stand beside a stamp of the text that they belong to, so that nothing is
- * cleared between texts, and the result is put together from bytes, four at a time.
+ * Numbered terms, and their counts in the current text. Everything is in flat arrays: each count is stored
+ * with a stamp of its text, so that nothing is cleared between texts, and the result is assembled from
+ * bytes, four at a time.
  */
 
-/** A count needs no more than this: BM25 is flat long before. Storage packs it in one byte, and so do we. */
+/** Highest count: BM25 is flat long before, and a count fits into one byte in storage and here. */
 const MAX_COUNT = 255;
 const COUNT_BITS = 8;
-/** The stamps that are left beside a count. */
+/** Number of stamps that fit beside a count. */
 const MAX_TEXTS = 2 ** (32 - COUNT_BITS) - 1;
-/** Words that are too long to be remembered bring terms as well. */
+/** Bounds the table: words too long to be cached add terms too. */
 const MAX_TERMS = 100_000;
 /**
- * Room for as many from the start, which takes no memory until it is used: code that is
- * compiled for one array is compiled again for another.
+ * Initial capacity, which takes no memory until it is used: growing would make the engine recompile code
+ * that was optimized for one array.
  */
 const FIRST_TERMS = 32_768;
-/** A `!`, the digits of the highest count, and what a copy by fours writes too much. */
+/** A `!`, the digits of the highest count, and the overrun of a copy by fours. */
 const SPARE_BYTES = 8;
 
 const BLANK = 32;
 const COUNT_MARK = 33;
 const ZERO = 48;
 
-/** Terms by number. Numbers count from 0 and are never given up. */
+/** Terms by number. Numbers count from 0 and are never reused. */
 export class Tallies {
   readonly #ids = new Map<string, number>();
   readonly #terms: string[] = [];
   /** Stamp and count of each term. */
   #counts = new Uint32Array(FIRST_TERMS);
-  /** Where the bytes of each term begin, and how many there are. */
+  /** Offset and length of each term's bytes. */
   #extents = new Uint32Array(2 * FIRST_TERMS);
-  /** The distinct terms of the text at hand, in the order they first stand in. */
+  /** The distinct terms of the current text, in order of first occurrence. */
   #order = new Uint32Array(FIRST_TERMS);
   #distinct = 0;
   #stamp = 0;
-  /** The terms, each with a blank behind it; a term that is not all ASCII has none. */
+  /** The bytes of the terms, each followed by a space; none for a term that is not all ASCII. */
   #bytes = createView(8 * FIRST_TERMS);
   #used = 0;
   #out = createView(65_536);
 
-  /** True when they should be replaced before the next text. */
+  /** True when the tallies should be replaced before the next text. */
   get isFull(): boolean {
     return this.#terms.length > MAX_TERMS || this.#stamp === MAX_TEXTS;
   }
 
-  /** The number of a term, which is a new one when the term is. */
+  /** Returns the number of a term; assigns one to a new term. */
   idOf(term: string): number {
     const known = this.#ids.get(term);
     if (known !== undefined) return known;
@@ -62,7 +62,7 @@ export class Tallies {
     return id;
   }
 
-  /** The term with this number. */
+  /** Returns the term with this number. */
   termOf(id: number): string {
     return this.#terms[id]!;
   }
@@ -73,7 +73,7 @@ export class Tallies {
     this.#distinct = 0;
   }
 
-  /** Counts a term of the text once more. */
+  /** Increments the count of a term. */
   add(id: number): void {
     const counts = this.#counts;
     const known = counts[id]!;
@@ -85,7 +85,7 @@ export class Tallies {
     }
   }
 
-  /** The text's terms as `TermCounts` has them. */
+  /** Returns the text's terms in the form of `TermCounts`. */
   write(): string {
     const [order, extents, bytes] = [this.#order, this.#extents, this.#bytes];
     let out = this.#out;
@@ -106,7 +106,7 @@ export class Tallies {
     return Buffer.from(out.buffer).toString('latin1', 0, Math.max(0, at - 1));
   }
 
-  /** The same for a text with a term that is not all ASCII. */
+  /** Does the same for a text with a term that is not all ASCII. */
   #join(): string {
     return Array.from(this.#order.subarray(0, this.#distinct), (id) => {
       const count = this.#countOf(id);
@@ -118,7 +118,7 @@ export class Tallies {
     return this.#counts[id]! & MAX_COUNT;
   }
 
-  /** Returns how many bytes the term takes, the blank included; 0 when it is not all ASCII. */
+  /** Stores a term's bytes and returns their number, space included; 0 when it is not all ASCII. */
   #keepBytes(term: string): number {
     const size = term.length + 1;
     const from = this.#used;
@@ -134,7 +134,7 @@ export class Tallies {
   }
 }
 
-/** Writes `!`, the count and a blank at `from`; returns the offset behind them. */
+/** Writes `!`, the count and a space at `from`; returns the offset after them. */
 function writeCount(out: DataView, from: number, count: number): number {
   let at = from;
   out.setUint8(at++, COUNT_MARK);

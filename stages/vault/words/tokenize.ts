@@ -1,77 +1,77 @@
 /**
- * Text to search terms, the same for blocks and for queries.
+ * Converts text to search terms, the same for blocks and for queries.
  *
  * A plain word becomes its lower-case stem, unless it is a stop word. A compound, such
  * as `indexFolder`, `raw_tokens`, `HTTPServer` or `src/vault/walk.ts`, becomes one term
  * per part and one for the whole, lower-cased and unstemmed, so that it is found by a
  * part of its name and best by its full name. Letters beyond ASCII: `wide-words.ts`.
  *
- * Terms hold letters, digits and `_ $ - . /` only. Storage relies on that: it writes
- * counts behind a `!`, which sorts before all of these.
+ * Terms contain letters, digits and `_ $ - . /` only. Storage relies on that: it writes
+ * counts after a `!`, which sorts before all of these.
  */
 import { classify, createClasses, JOINER, WORD } from './characters.ts';
 import { Tallies } from './tallies.ts';
 import { MAX_TERM_CHARS, termsOf } from './word-terms.ts';
 import { WordTable } from './word-table.ts';
 
-/** The distinct terms of a text with their counts, and how many terms the text has in all. */
+/** The distinct terms of a text with their counts, and its total number of terms. */
 export interface TermCounts {
-  /** Terms with blanks between, in the order they first stand in; a count above one follows its term as `!n`, and is capped at 255. */
+  /** Terms separated by spaces, in order of first occurrence; a count above one follows its term as `!n`, capped at 255. */
   readonly terms: string;
   readonly length: number;
 }
 
-/** A word of a text that a query asked for. */
+/** An occurrence of a query's word in a text. */
 export interface Hit {
   readonly start: number;
   readonly end: number;
   readonly term: string;
 }
 
-/** A word that does not give exactly one term that is all of it. */
+/** A word that does not map to exactly one term covering all of it. */
 interface Compound {
   readonly ids: readonly number[];
   readonly offsets: readonly number[] | undefined;
 }
 
-/** A term of the text by its number, and where it stands. */
+/** Receives a term of the text, by number, with its offsets. */
 type Emit = (id: number, start: number, end: number) => void;
 
-/** Code units that texts are read from in turn; a longer text gets an array of its own. */
+/** Size of the reused buffer of code units; a longer text gets its own array. */
 const KEPT_UNITS = 65_536;
 const NEWLINE = 10;
 
-/** Makes a tokenizer. Its cache takes a few megabytes at most. */
+/** A tokenizer. Its cache takes a few megabytes at most. */
 export class Tokenizer {
   readonly #classes = createClasses();
   readonly #kept = new Uint16Array(KEPT_UNITS);
   #words = new WordTable();
   #tallies = new Tallies();
-  /** A word whose value in the table is below zero is the one at its complement here. */
+  /** Compounds; a negative value in the word table is the complement of an index here. */
   #compounds: Compound[] = [];
 
-  /** The terms of `text` in order, with repetitions. */
+  /** Returns the terms of `text` in order, with repetitions. */
   terms(text: string): string[] {
     const found: string[] = [];
     this.#scan([text], (id) => found.push(this.#tallies.termOf(id)));
     return found;
   }
 
-  /** The words of `text` that give one of `terms`: start and end offsets, and the term. */
+  /** Returns the words of `text` that map to one of `terms`: start and end offsets, and the term. */
   locate(text: string, terms: ReadonlySet<string>): Hit[] {
     const hits: Hit[] = [];
     this.#scan([text], (id, start, end) => {
       const term = this.#tallies.termOf(id);
       if (!terms.has(term)) return;
       const last = hits.at(-1);
-      // Pairs of characters overlap, and a compound's terms stand in one place.
+      // Character pairs overlap, and a compound's terms share one position.
       if (last === undefined || last.end <= start) hits.push({ start, end, term });
       else if (end > last.end) hits[hits.length - 1] = { start: last.start, end, term: last.term };
     });
     return hits;
   }
 
-  /** The terms of several texts counted together; counts are capped at 255, the length is not. */
+  /** Counts the terms of several texts together; counts are capped at 255, the length is not. */
   count(...texts: string[]): TermCounts {
     let length = 0;
     this.#scan(texts, (id) => {
@@ -82,7 +82,7 @@ export class Tokenizer {
   }
 
   #scan(texts: readonly string[], emit: Emit): void {
-    // Never in the middle of a text, whose terms are being counted under these numbers.
+    // Never within a text, whose terms are being counted under these numbers.
     if (this.#words.isFull || this.#tallies.isFull) this.#forget();
     this.#tallies.begin();
     const codes = this.#unitsOf(texts);
@@ -99,7 +99,7 @@ export class Tokenizer {
       const start = index;
       let seen = 0;
       let hash = 7;
-      // A line break stands behind every text, so there is a next character.
+      // A line break follows every text, so there is a next character.
       do {
         seen |= kind;
         hash = (Math.imul(hash, 31) + codes[index]!) | 0;
@@ -136,14 +136,14 @@ export class Tokenizer {
     [this.#words, this.#tallies, this.#compounds] = [new WordTable(), new Tallies(), []];
   }
 
-  /** The texts' code units, with a line break behind each. */
+  /** Returns the texts' code units, with a line break after each. */
   #unitsOf(texts: readonly string[]): Uint16Array {
     const needed = lengthOf(texts) + 1;
     const units = needed <= KEPT_UNITS ? this.#kept : new Uint16Array(needed);
     const bytes = Buffer.from(units.buffer);
     let at = 0;
     for (const text of texts) {
-      // One copy, where asking a string for each of its characters costs as much as all the rest.
+      // One copy: reading a string character by character costs as much as all the rest.
       bytes.write(text, 2 * at, 'utf16le');
       at += text.length;
       units[at++] = NEWLINE;
@@ -152,7 +152,7 @@ export class Tokenizer {
   }
 }
 
-/** The length of texts with a line break between them, in code units. */
+/** Returns the length of texts with a line break between them, in code units. */
 function lengthOf(texts: readonly string[]): number {
   return texts.reduce((sum, { length }) => sum + length, texts.length - 1);
 }
@@ -169,7 +169,7 @@ function classOf(classes: Uint8Array, code: number): number {
   return kind === 0 ? classify(classes, code) : kind;
 }
 
-/** A string of its own: what is remembered must not keep the text alive that it stood in. */
+/** Returns an independent string: a cached word must not keep its text alive. */
 function textOf(word: Uint16Array): string {
   if (word.length <= MAX_TERM_CHARS) return String.fromCharCode(...word);
   return Buffer.from(word.buffer, word.byteOffset, word.byteLength).toString('utf16le');

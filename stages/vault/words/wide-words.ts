@@ -1,26 +1,25 @@
 /**
- * Words with letters beyond ASCII. Accents are folded, so that `cafe` finds `café`. Chinese,
- * Japanese, Korean, Thai and their like do not part their words by blanks or part them
- * elsewhere than a query does: they are cut into overlapping pairs of characters, which is
- * what search engines do without a dictionary.
+ * Words with non-ASCII letters. Accents are folded, so that `cafe` finds `café`. Chinese, Japanese, Korean,
+ * Thai and similar scripts do not separate words by spaces, or separate them differently than a query does:
+ * they are split into overlapping pairs of characters, as search engines without a dictionary do.
  */
 
-/** Scripts whose runs are cut into pairs, and the marks that stand inside such runs. */
+/** Scripts whose runs are split into pairs, and the marks inside such runs. */
 const DENSE =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc]+/gu;
-/** Accents of Latin, Greek and Cyrillic; the vowel signs of other scripts are letters of theirs. */
+/** Accents of Latin, Greek and Cyrillic; in other scripts vowel signs are letters. */
 const ACCENTS = /[\u0300-\u036f]/g;
 
-/** A piece of a word with its offsets in it. */
+/** A piece of a word with its offset. */
 export interface WordPart {
   readonly text: string;
   readonly start: number;
   readonly end: number;
-  /** True for a pair of characters that is a term as it stands. */
+  /** True for a character pair, which is a term unchanged. */
   readonly isTerm: boolean;
 }
 
-/** The parts of `word`, folded: pairs of characters of dense scripts, and what stands between. */
+/** Returns the parts of `word`, folded: character pairs of dense scripts, and the text between. */
 export function wideParts(word: string): WordPart[] {
   const folded = word.normalize('NFKD').replace(ACCENTS, '').normalize('NFKC');
   const keepsOffsets = folded.length === word.length;
@@ -42,7 +41,7 @@ export function wideParts(word: string): WordPart[] {
   return parts;
 }
 
-/** Overlapping pairs of the characters of `run` with their offsets; a single character is one term. */
+/** Returns overlapping character pairs of `run` with their offsets; a single character is one term. */
 function pairsOf(run: string): [string, number][] {
   const characters = Array.from(run);
   if (characters.length === 1) return [[run, 0]];

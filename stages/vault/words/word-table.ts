@@ -1,44 +1,44 @@
 /**
- * The words that a tokenizer remembers: a hash table in flat arrays, keyed by code units.
- * With a Map of objects most of the time of indexing prose was spent waiting for memory:
- * each word cost six dependent reads from places far apart, and here it costs two.
+ * A tokenizer's word cache: a hash table in flat arrays, keyed by code units. With a Map of objects most of
+ * the time for indexing prose was spent on cache misses: each word cost six dependent, scattered reads, and
+ * here it costs two.
  */
 
-/** Nothing here grows: code that is compiled for one array is compiled again for another. */
+/** Fixed size: growing would make the engine recompile code that was optimized for one array. */
 const SLOT_BITS = 16;
 const SLOTS = 2 ** SLOT_BITS;
 /** Half of the slots stay empty. */
 const MAX_WORDS = SLOTS / 2;
-/** All entries together, 2 MiB: sixty-four bytes a word, twice of what is usual. */
+/** Size of all entries, 2 MiB: sixty-four bytes a word, twice the usual. */
 const MAX_SIZE = 524_288;
 /**
- * A word that finds no slot in as many steps is not remembered. It hardly ever happens by
- * chance, and keeps a text whose words were made to share one hash from taking forever.
+ * A word that finds no slot in this many steps is not cached. By chance that hardly ever happens, and it
+ * stops a text with words crafted to share one hash from taking forever.
  */
 const MAX_STEPS = 16;
-/** At this share of a limit a table is full: the next text needs room as well. */
+/** A table counts as full at this share of a limit, to leave room for the next text. */
 const FULL = 0.9;
 
-/** An entry: hash, value and length of a word, in four bytes each, and its code units. */
+/** Layout of an entry: hash, value and length of a word, four bytes each, then its code units. */
 const VALUE = 1;
 const LENGTH = 2;
 const PREFIX_LENGTH = 3;
 
-/** Words, with a number each that says what they give. */
+/** Maps words to numbers that identify their terms. */
 export class WordTable {
-  /** Where in `#entries` the entry of a slot begins; 0 where there is none. */
+  /** Offset in `#entries` of each slot's entry; 0 for none. */
   readonly #slots = new Int32Array(SLOTS);
   readonly #entries = new Int32Array(MAX_SIZE);
   readonly #units = new Uint16Array(this.#entries.buffer);
   #words = 0;
   #end = PREFIX_LENGTH;
 
-  /** True when it should be replaced before the next text. */
+  /** True when the table should be replaced before the next text. */
   get isFull(): boolean {
     return this.#words > MAX_WORDS * FULL || this.#end > MAX_SIZE * FULL;
   }
 
-  /** The value of the word `codes[start..end)` with this hash; undefined when it is not known. */
+  /** Returns the value of the word `codes[start..end)` with this hash; undefined when it is unknown. */
   get(codes: Uint16Array, start: number, end: number, hash: number): number | undefined {
     const entries = this.#entries;
     const length = end - start;
@@ -59,7 +59,7 @@ export class WordTable {
     return undefined;
   }
 
-  /** Remembers a word that is not known yet; false when there is no room for it. */
+  /** Adds an unknown word; returns false when there is no room. */
   add(word: Uint16Array, hash: number, value: number): boolean {
     const entry = this.#end;
     const end = entry + PREFIX_LENGTH + Math.ceil(word.length / 2);
@@ -80,7 +80,7 @@ export class WordTable {
   }
 }
 
-/** Words differ in their last letters, which the low bits of the hash tell too little apart. */
+/** Returns the slot of a hash; mixes it, as words that differ in their last letters have similar low bits. */
 function slotOf(hash: number): number {
   return Math.imul(hash, 0x9e37_79b1) >>> (32 - SLOT_BITS);
 }

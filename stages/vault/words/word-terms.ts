@@ -1,20 +1,20 @@
-/** One word to its terms: what `tokenize.ts` describes, without a cache and without a hurry. */
+/** Converts one word to its terms, as described in `tokenize.ts`; uncached and not speed-critical. */
 import { DIGIT, JOINER, MARK, UPPER, WIDE, WORD } from './characters.ts';
 import { stem } from './stem.ts';
 import { stopWords } from './stop-words.ts';
 import { wideParts } from './wide-words.ts';
 
-/** Longer words and names are encoded data, and are left out. */
+/** Longer words and names are encoded data, and are skipped. */
 export const MAX_TERM_CHARS = 64;
 
 /** The terms of a word. */
 export interface WordTerms {
   readonly terms: readonly string[];
-  /** Start and end in the word of each of `terms` in turn; absent where each is all of it. */
+  /** Start and end in the word of each of `terms` in turn; absent where each covers the whole word. */
   readonly offsets?: readonly number[];
 }
 
-/** The terms of one word, in order; `seen` are the classes of its characters. */
+/** Returns the terms of one word, in order; `seen` are the classes of its characters. */
 export function termsOf(word: string, seen: number): WordTerms {
   if ((seen & WIDE) === 0) return { terms: partTerms(word, seen) };
   const offsets: number[] = [];
@@ -36,7 +36,7 @@ function partTerms(word: string, seen: number): readonly string[] {
   const terms = number
     ? []
     : parts.filter((part) => part.length <= MAX_TERM_CHARS).flatMap(plainTerm);
-  // Not for words that only a hyphen joins: prose spells "boundary layer" both ways, and the
+  // Not for words joined only by hyphens: prose spells "boundary layer" both ways, and the
   // whole forms would count the hyphenated ones twice (0.385 to 0.376 on Cranfield).
   const whole = parts.length > 1 && word.length <= MAX_TERM_CHARS && !isHyphenated(word);
   return whole ? [...terms, word.toLowerCase()] : terms;
@@ -51,7 +51,7 @@ function isHyphenated(word: string): boolean {
   return word.includes('-') && !/[_$./]/.test(word);
 }
 
-/** True where a capital stands behind the first letter of a word that is not all capitals. */
+/** Returns true where a capital follows the first letter of a word that is not all capitals. */
 function hasInnerCase(word: string): boolean {
   if (word.length < 2) return false;
   const rest = word.slice(1);
@@ -59,7 +59,7 @@ function hasInnerCase(word: string): boolean {
   return word !== word.toUpperCase();
 }
 
-/** `parseHTTPBody_v2` to `parse`, `HTTP`, `Body`, `v2`. */
+/** Splits `parseHTTPBody_v2` into `parse`, `HTTP`, `Body`, `v2`. */
 function splitCompound(word: string): string[] {
   return word
     .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
