@@ -1,6 +1,9 @@
 /** What a request cost by what was billed. */
 import type { OneRequestJson } from '../../contract.ts';
 import { NONE, dollars, share, whole } from '../format.ts';
+import { figures } from '../requests/columns.ts';
+import type { Column } from '../requests/columns.ts';
+import { Table } from '../requests/table.tsx';
 
 type Units = OneRequestJson['cost_units'];
 
@@ -13,42 +16,24 @@ const NAMES: Partial<Record<Units[number]['unit'], string>> = {
   other: 'Other terms, fees and media',
 };
 
+function columnsOf(units: Units): readonly Column<Units[number]>[] {
+  const sum = units.reduce((total, { cost }) => total + (cost ?? 0), 0);
+  return [
+    { header: 'Unit', rank: 0, text: ({ unit }) => NAMES[unit] ?? unit },
+    figures('Tokens or calls', 2, ({ count }) => (count === null ? NONE : whole(count))),
+    figures('Cost', 1, ({ cost }) => dollars(cost)),
+    figures('Share', 3, ({ cost }) => share(cost === null || sum === 0 ? null : cost / sum)),
+  ];
+}
+
 export function CostByUnit({ units }: { readonly units: Units }) {
   if (units.length === 0) return null;
-  const sum = units.reduce((total, { cost }) => total + (cost ?? 0), 0);
   return (
     <section class="card flush" aria-labelledby="cost-units">
       <header>
         <h2 id="cost-units">What it cost</h2>
       </header>
-      <div class="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Unit</th>
-              <th scope="col" class="num">
-                Tokens or calls
-              </th>
-              <th scope="col" class="num">
-                Cost
-              </th>
-              <th scope="col" class="num">
-                Share
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {units.map(({ unit, count, cost }) => (
-              <tr key={unit}>
-                <th scope="row">{NAMES[unit] ?? unit}</th>
-                <td class="num">{count === null ? NONE : whole(count)}</td>
-                <td class="num">{dollars(cost)}</td>
-                <td class="num">{share(cost === null || sum === 0 ? null : cost / sum)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table columns={columnsOf(units)} rows={units} />
     </section>
   );
 }

@@ -1,0 +1,142 @@
+/**
+ * Every page in a real Chromium, on a desktop and a phone, light and dark, with something on it, as axe-core
+ * judges it: WCAG 2.2 at levels A and AA, and what it calls best practice.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AxeResults, RunOptions } from 'axe-core';
+import type { Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { NARROW, WIDE, withBrowser } from '../../fixtures/server/dashboard-browser.ts';
+import { closeClients } from '../../fixtures/server/exchange.ts';
+import { withUsedProxy } from '../../fixtures/server/used-proxy.ts';
+import { readGuides } from '../docs/guide.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const RULES: RunOptions = {
+  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+  resultTypes: ['violations'],
+};
+const SCHEMES = ['light', 'dark'] as const;
+const VIEWPORTS = { desktop: WIDE, phone: NARROW };
+
+/** Colours are the same on a phone: of many pages they are judged once. */
+const WITHOUT_COLORS: RunOptions = { ...RULES, rules: { 'color-contrast': { enabled: false } } };
+
+/** What is wrong with the page as it is, in a line each. */
+async function violations(page: Page, how: RunOptions): Promise<readonly string[]> {
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
+  const results = await page.evaluate(
+    (rules) =>
+      (
+        window as unknown as { axe: { run(at: Document, how: RunOptions): Promise<AxeResults> } }
+      ).axe.run(document, rules),
+    how,
+  );
+  return results.violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.length} × ${nodes[0]!.target.join(' ')}`,
+  );
+}
+
+/** The same in the four forms, each line with its form. */
+async function inFourForms(page: Page, what: string, onPhone = RULES): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const [form, viewport] of Object.entries(VIEWPORTS)) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      const lines = await violations(page, viewport === NARROW ? onPhone : RULES);
+      found.push(...lines.map((line) => `${what}, ${form}, ${colorScheme}: ${line}`));
+    }
+  }
+  return found;
+}
+
+async function isDrawn(page: Page): Promise<void> {
+  await page.locator('main h1').first().waitFor({ state: 'attached' });
+  await page.getByText('Loading…').waitFor({ state: 'detached' });
+}
+
+test('axe-core finds nothing on any page of the dashboard, nor in what opens on it', () =>
+  withUsedProxy(async (t, open, { long, rescued, failed, conversation }) => {
+    t.proxy.services.log.warning('a line of the log');
+    const { page, faults } = await open();
+    const found: string[] = [];
+    const look = async (path: string, use?: (page: Page) => Promise<void>): Promise<void> => {
+      await page.setViewportSize(WIDE);
+      await page.goto(path.startsWith('http') ? path : `${t.proxy.url}/dashboard${path}`);
+      await isDrawn(page);
+      await use?.(page);
+      found.push(...(await inFourForms(page, path)));
+    };
+    for (const view of [
+      '',
+      '/requests',
+      '/requests?failed=1&client=nightly-report',
+      `/request/${rescued}`,
+      `/request/${failed}`,
+      '/conversations',
+      `/conversation/${conversation}`,
+      '/savings',
+      '/recipes',
+      '/providers',
+      '/errors',
+      '/graph',
+      '/log',
+      '/login',
+      '/no-such-page',
+      `http://127.0.0.1:${t.proxy.wsPort}/`,
+    ])
+      await look(view);
+    await look(`/request/${long}`, async () => {
+      await page.getByText('As it was sent').first().waitFor();
+      await page.getByText('Raw', { exact: true }).click();
+      await page.locator('.raw pre').waitFor();
+    });
+    await look('/requests', async () => {
+      await page.getByText('Columns').click();
+      await page.getByLabel('Conversation').waitFor();
+    });
+    await look('', async () => {
+      await page.getByRole('button', { name: 'Keys' }).click();
+      await page.locator('dialog[open]').waitFor();
+    });
+    await look('/login', async () => {
+      await page.getByLabel('Proxy key').fill('svc_wrong');
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByRole('alert').waitFor();
+    });
+    assert.equal(found, []);
+    // The browser itself writes down that a key was refused.
+    assert.equal(
+      faults.filter((fault) => !fault.includes('401')),
+      [],
+    );
+  }));
+
+test('axe-core finds nothing on any page of the documentation, nor in its search and menu', () =>
+  withBrowser({}, async (t, open) => {
+    const { page, faults } = await open();
+    const found: string[] = [];
+    const names = ['', 'api', ...(await readGuides()).map(({ name }) => name)];
+    for (const name of names) {
+      await page.goto(`${t.proxy.url}/docs/${name}`);
+      found.push(...(await inFourForms(page, name, WITHOUT_COLORS)));
+    }
+    await page.goto(`${t.proxy.url}/docs`);
+    await page.keyboard.press('/');
+    await page.keyboard.type('exit codes');
+    await page.locator('#found a').first().waitFor();
+    found.push(...(await inFourForms(page, 'search')));
+    await page.setViewportSize(NARROW);
+    await page.goto(`${t.proxy.url}/docs`);
+    await page.getByRole('link', { name: 'Pages', exact: true }).click();
+    await page.getByRole('navigation', { name: 'Pages', exact: true }).waitFor();
+    found.push(...(await inFourForms(page, 'menu')));
+    assert.equal(found, []);
+    assert.equal(faults, []);
+  }));
+
+test.after(closeClients);
+test.run();
