@@ -97,5 +97,46 @@ test('the axis ends with the data, one point is a bar, and lanes without savings
     assert.equal(faults, []);
   }));
 
+test('the last step of time is as broad as the others', () =>
+  withBrowser({}, async (t, open) => {
+    await record(t, 2, HOUR_MS);
+    // Twelve times as much in the step after it: nothing else reaches the upper half of the chart.
+    for (let n = 0; n < 24; n += 1)
+      t.proxy.services.ledger.record(
+        ledgerRow({
+          id: `late-${n}`,
+          startedMs: Date.now() - HOUR_MS + 60_000,
+          endpoint: '/v1/messages',
+          outcome: 'ok',
+          status: 200,
+          provider: 'messages',
+          model: 'model-0',
+          latencyMs: 100,
+          costNanoUsd: 5_000_000,
+        }),
+      );
+    await t.rows(26);
+    const { page, faults } = await open();
+    await page.goto(`${t.proxy.url}/dashboard`);
+    const cost = headOf(page, 'Cost');
+    await cost.locator('tbody tr').nth(1).waitFor({ state: 'attached' });
+    const broadest = await cost.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      let most = 0;
+      for (let y = 0; y < canvas.height / 2; y += 1) {
+        let row = 0;
+        for (let x = 0; x < canvas.width; x += 1) {
+          const at = 4 * (y * canvas.width + x);
+          const [red = 0, green = 0, blue = 0, alpha = 0] = data.subarray(at, at + 4);
+          if (alpha > 150 && Math.max(red, green, blue) - Math.min(red, green, blue) > 60) row += 1;
+        }
+        most = Math.max(most, row);
+      }
+      return most;
+    });
+    assert.ok(broadest > 20, `${broadest} pixels`);
+    assert.equal(faults, []);
+  }));
+
 test.after(closeClients);
 test.run();

@@ -40,14 +40,13 @@ export function Chart({ title, times, stepSeconds, series: given, show, isStacke
   const shapesNow = series.map(({ shape }) => shape).join();
   const names = series.map(({ name }) => name).join();
 
-  const data = useMemo(
-    () =>
-      [
-        [...times],
-        ...(isStacked ? stackedOn(series) : series.map(({ values }) => [...values])),
-      ] as uPlot.AlignedData,
-    [times, series, isStacked],
-  );
+  const data = useMemo(() => {
+    const drawn = isStacked ? stackedOn(series) : series.map(({ values }) => values);
+    return [
+      [...times, (times.at(-1) ?? 0) + stepSeconds],
+      ...drawn.map((values, at) => [...values, endOf(series[at]!.shape, values)]),
+    ] as uPlot.AlignedData;
+  }, [times, stepSeconds, series, isStacked]);
 
   useEffect(() => {
     const element = container.current!;
@@ -74,7 +73,7 @@ export function Chart({ title, times, stepSeconds, series: given, show, isStacke
         cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
         scales: {
           // Of the data, not of what it passes: a lone value would get days around it.
-          x: { range: ({ data: [all] }) => [all[0] ?? 0, (all.at(-1) ?? 0) + stepSeconds] },
+          x: { range: ({ data: [all] }) => [all[0] ?? 0, all.at(-1) ?? 0] },
           y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.08 : 1] },
         },
         axes: [
@@ -128,7 +127,7 @@ export function Chart({ title, times, stepSeconds, series: given, show, isStacke
 
   useEffect(() => plot.current?.setData(data), [data]);
 
-  const index = pointed !== null && pointed < times.length ? pointed : null;
+  const index = pointed === null ? null : Math.min(pointed, times.length - 1);
   return (
     <figure class="chart">
       <figcaption>
@@ -180,6 +179,11 @@ function drawable(series: Series): Series {
   const isOne = series.values.filter((value) => value !== null).length <= 1;
   const isStep = series.shape === 'steps' && series.values.length <= 1;
   return isStep || (series.shape === 'line' && isOne) ? { ...series, shape: 'bars' } : series;
+}
+
+/** What is drawn at the end of the last step: without it that step would have no width. */
+function endOf(shape: Series['shape'], values: readonly (number | null)[]): number | null {
+  return shape === 'steps' ? (values.at(-1) ?? null) : null;
 }
 
 /** Of each step the sums from a series to the last one: what is drawn first is the highest. */
