@@ -7,6 +7,8 @@ import { allDefinitions } from '../cli/parse/definitions.ts';
 import { optionNames, pathOf } from '../cli/parse/syntax.ts';
 import { projectRoot } from '../fixtures/paths.ts';
 import { guideFiles, headingId, renderGuides } from './guides.ts';
+import { API_PAGE } from '../server/docs/layout.ts';
+import { SEARCH_WORDS } from './search-words.ts';
 import { readTopics } from './topics.ts';
 
 const files = [...guideFiles().keys()];
@@ -75,13 +77,52 @@ test('every page is made, without anything that a browser would load or run', ()
   const pages = renderGuides();
   assert.is(pages.length, files.length);
   for (const { name, html } of pages) {
-    assert.not.match(html, /<(?:script|img|iframe|object|style|link|form|input)\b|\son\w+=/i, name);
+    assert.not.match(html, /<(?:script|iframe|object|style|link|form|input)\b|\son\w+=/i, name);
+    for (const [whole] of html.matchAll(/<img\b[^>]*>/g))
+      assert.match(
+        whole,
+        /^<img src="\/docs\/[\w-]+\.(?:svg|webp)" alt="[^"]{10,}" loading="lazy">$/,
+      );
     for (const [, href] of html.matchAll(/href="([^"]*)"/g))
       assert.match(href!, /^(?:#[\w-]+|https:\/\/\S+|\/docs\/[\w-]+(?:#[\w-]+)?)$/, name);
     // Those of headings lead to themselves.
     for (const [, id] of html.matchAll(/href="#([^"]+)"/g))
       assert.ok(html.includes(`id="${id}"`), `${name}: #${id}`);
   }
+});
+
+/** All together: who clones the repository, and who installs the package, loads them. */
+const MOST_PICTURE_BYTES = 400_000;
+
+test('pictures are of this repository, are shown by a page, are small, and hold nothing but what is seen', () => {
+  const folder = join(projectRoot, 'docs/pictures');
+  const names = fs.readdirSync(folder).toSorted();
+  const shown = new Set(renderGuides().flatMap(({ pictures }) => pictures));
+  assert.equal([...shown].toSorted(), names);
+  const sizes = names.map((name) => fs.statSync(join(folder, name)).size);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  assert.ok(total < MOST_PICTURE_BYTES, `${total} bytes`);
+  for (const name of names.filter((one) => one.endsWith('.svg'))) {
+    const text = fs.readFileSync(join(folder, name), 'utf8');
+    // The form of the picture, and where the proxy in it listened.
+    const known = /http:\/\/(?:www\.w3\.org\/2000\/svg|127\.0\.0\.1:\d+)/g;
+    assert.not.match(
+      text.replaceAll(known, ''),
+      /https?:|<script|<style|href|url\(|\son\w+=/i,
+      name,
+    );
+    assert.not.match(text, /\/(?:home|root|tmp|work|Users)\/|svc_[\w-]{20,}|[0-9a-f]{32}/, name);
+  }
+  for (const name of names.filter((one) => one.endsWith('.webp')))
+    assert.is(fs.readFileSync(join(folder, name)).toString('latin1', 8, 12), 'WEBP', name);
+});
+
+test('words for the search are of pages that there are', () => {
+  const names = new Set([...renderGuides().map(({ name }) => name), API_PAGE]);
+  assert.equal(
+    [...SEARCH_WORDS.keys()].filter((name) => !names.has(name)),
+    [],
+  );
 });
 
 test('every command that is named in a text exists, with its options', async () => {

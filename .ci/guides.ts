@@ -1,15 +1,17 @@
 /**
  * The Markdown of this repository as pages for `/docs/<name>`. Rendered by the build: the text is
- * our own and the program that users start needs no Markdown. Whatever could load or run something
- * (HTML, images, addresses other than https) stops the build.
+ * our own and the program that users start needs no Markdown. Whatever could run something or load it
+ * from elsewhere (HTML, pictures that do not lie in `docs/pictures`, addresses other than https) stops the build.
  */
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Marked } from 'marked';
 import type { Guide } from '../server/docs/guide.ts';
+import { API_PAGE } from '../server/docs/layout.ts';
 import { buildIndex } from '../server/docs/search.ts';
-import type { PartText, SearchIndex } from '../server/docs/search.ts';
+import type { PageText, SearchIndex } from '../server/docs/search.ts';
+import { SEARCH_WORDS } from './search-words.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -90,6 +92,7 @@ function renderGuide(file: string, name: string, files: ReadonlyMap<string, stri
   const markdown = readFileSync(join(root, file), 'utf8');
   const seen = new Map<string, number>();
   const parts: { id: string; title: string }[] = [];
+  const pictures: string[] = [];
   const refuse = (what: string): never => {
     throw new Error(`${file}: ${what}`);
   };
@@ -102,12 +105,19 @@ function renderGuide(file: string, name: string, files: ReadonlyMap<string, stri
         return `<h${level} id="${id}">${html}${level === 1 ? '' : anchor}</h${level}>\n`;
       },
       html: (html) => (/^<!--[^]*-->\s*$/.test(html) ? '' : refuse(`HTML is not allowed: ${html}`)),
-      image: (href) => refuse(`images are not allowed: ${href ?? ''}`),
+      image: (href, _title, words) => {
+        const picture = pictureName(href, file);
+        if (picture === undefined) return refuse(`the picture ${href} is none of docs/pictures`);
+        if (words === '') return refuse(`the picture ${href} does not say what it shows`);
+        pictures.push(picture);
+        return `<img src="/docs/${picture}" alt="${words}" loading="lazy">`;
+      },
       link: (href, _title, html) => `<a href="${address(href, file, files, refuse)}">${html}</a>`,
       table: (header, body) =>
         `<div class="wide"><table><thead>${header}</thead><tbody>${body}</tbody></table></div>\n`,
+      // A head without words is none.
       tablecell: (html, { header }) =>
-        header ? `<th scope="col">${html}</th>` : `<td>${html}</td>`,
+        header && html !== '' ? `<th scope="col">${html}</th>` : `<td>${html}</td>`,
     },
   });
   const title = /^# (.+)$/m.exec(markdown)?.[1] ?? refuse('it has no title');
@@ -116,7 +126,14 @@ function renderGuide(file: string, name: string, files: ReadonlyMap<string, stri
     /<(pre|div class="wide")>/g,
     '<$1 tabindex="0">',
   );
-  return { name, file, title, html, parts };
+  return { name, file, title, html, parts, pictures };
+}
+
+/** The name of a picture of this repository; undefined for what is none. */
+function pictureName(href: string, file: string): string | undefined {
+  const path = normalize(join(dirname(file), href));
+  const [, name] = /^docs\/pictures\/([\w-]+\.(?:svg|webp))$/.exec(path) ?? [];
+  return name !== undefined && existsSync(join(root, path)) ? name : undefined;
 }
 
 /** Old entries would be found before what holds today. */
@@ -124,20 +141,39 @@ const NOT_SEARCHED = new Set(['changelog', 'index']);
 
 /** What is searched on the pages: a part for each heading of the second and third level. */
 export function indexGuides(guides: readonly Guide[]): SearchIndex {
-  return buildIndex(guides.filter(({ name }) => !NOT_SEARCHED.has(name)).flatMap(partTexts));
+  const searched = guides.filter(({ name }) => !NOT_SEARCHED.has(name));
+  return buildIndex([
+    ...searched.map((guide) => pageText(guide.name, guide.title, guide.about, guide)),
+    pageText(API_PAGE, 'HTTP interface', 'every path that the proxy answers itself'),
+  ]);
 }
 
-function partTexts({ name, title, about = '', html }: Guide): PartText[] {
-  return html.split(/(?=<h[23] id=)/).map((part, at) => {
-    const [, id, heading] = /^<h[23] id="([^"]+)">([^]*?)<a class="anchor"/.exec(part) ?? [];
-    const text = plainText(part.replace(/^<h\d[^]*?<\/h\d>/, '')).trim();
-    return {
-      href: `/docs/${name}${id === undefined ? '' : `#${id}`}`,
-      page: title,
-      title: heading === undefined ? title : plainText(heading),
-      text: at === 0 ? `${about} ${text}` : text,
-    };
-  });
+/** Pages for people who change svc. */
+const MAINTAINED =
+  /^(?:CONTRIBUTING|bench\/|fixtures\/|docs\/(?:architecture\.md|contributing\/|decisions\/))/;
+
+/** `guide` is missing for a page that is no guide: of it the words of its title are searched. */
+function pageText(name: string, title: string, about = '', guide?: Guide): PageText {
+  const href = `/docs/${name}`;
+  return {
+    title,
+    about,
+    alsoCalled: SEARCH_WORDS.get(name) ?? '',
+    isForMaintainers: guide !== undefined && MAINTAINED.test(guide.file),
+    parts:
+      guide === undefined
+        ? [{ href, page: title, title, text: about }]
+        : guide.html.split(/(?=<h[23] id=)/).map((part) => {
+            const [, id, heading] =
+              /^<h[23] id="([^"]+)">([^]*?)<a class="anchor"/.exec(part) ?? [];
+            return {
+              href: `${href}${id === undefined ? '' : `#${id}`}`,
+              page: title,
+              title: heading === undefined ? title : plainText(heading),
+              text: plainText(part.replace(/^<h\d[^]*?<\/h\d>/, '')),
+            };
+          }),
+  };
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -27,10 +27,11 @@ function blocksOf(token: Token, depth: number): Block[] {
     case 'heading':
       return [{ kind: 'heading', level: token.depth, text: inline(token.tokens ?? []) }];
     case 'paragraph':
-    case 'text':
-      return [
-        { kind: 'text', depth, text: inline('tokens' in token ? (token.tokens ?? []) : [token]) },
-      ];
+    case 'text': {
+      const text = inline('tokens' in token ? (token.tokens ?? []) : [token]);
+      // Of a paragraph that is a picture nothing is left.
+      return text === '' ? [] : [{ kind: 'text', depth, text }];
+    }
     case 'code':
       return [{ kind: 'code', depth, lines: token.text.split('\n') }];
     case 'list':
@@ -63,12 +64,12 @@ function itemBlocks(item: Tokens.ListItem, depth: number, mark: string): Block[]
   return [{ kind: 'item', depth, mark, text: first.text }, ...rest];
 }
 
-/** As it is read: links by their words, code in its backticks, line ends as spaces. */
+/** As it is read: links by their words, code in its backticks, line ends as spaces, no pictures. */
 function inline(tokens: readonly Token[]): string {
   return tokens
     .map((token): string => {
       if (token.type === 'br') return ' ';
-      if (token.type === 'html') return '';
+      if (token.type === 'html' || token.type === 'image') return '';
       if (token.type === 'escape') return token.raw.slice(1);
       if ('tokens' in token && token.tokens !== undefined) return inline(token.tokens);
       return token.raw;

@@ -18,6 +18,8 @@ export interface Guide {
   readonly html: string;
   /** Its second-level headings, by id. */
   readonly parts: readonly { readonly id: string; readonly title: string }[];
+  /** Files of `docs/pictures` that it shows. */
+  readonly pictures: readonly string[];
 }
 
 /** File in the build output, next to the bundled program. */
@@ -42,9 +44,25 @@ export function guideSections(guides: readonly Guide[]): ReadonlyMap<string, rea
   return sections;
 }
 
-/** Returns the Markdown of `guide`, with links to other pages as this proxy serves them. */
+/** Where `path` of the package lies. */
+const inPackage = (path: string): URL => new URL(`../../${path}`, madeByBuild(GUIDES_FILE));
+
+/** The bytes of a picture; undefined for a name that no page shows. */
+export async function readPicture(
+  name: string,
+  guides: readonly Guide[],
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (!guides.some(({ pictures }) => pictures.includes(name))) return undefined;
+  return new Uint8Array(await readFile(inPackage(`docs/pictures/${name}`)));
+}
+
+/** The Markdown of `guide`, with links to other pages and pictures as this proxy serves them. */
 export async function readMarkdown(guide: Guide, guides: readonly Guide[]): Promise<string> {
-  const text = await readFile(new URL(`../../${guide.file}`, madeByBuild(GUIDES_FILE)), 'utf8');
+  const written = await readFile(inPackage(guide.file), 'utf8');
+  const text = written.replaceAll(
+    /\]\((?:[\w./-]{1,80}\/)?pictures\/([\w.-]{1,80})\)/g,
+    '](/docs/$1)',
+  );
   const names = new Map(guides.map(({ file, name }) => [file, name]));
   return text.replaceAll(
     /\]\(([^()\s#]{1,120}\.md)(#[\w-]{1,120})?\)/g,

@@ -15,7 +15,10 @@ export interface Part {
 
 export interface SearchIndex {
   readonly parts: readonly Part[];
-  /** For each word, part numbers and the word's weights in them, alternating. */
+  /**
+   * For each word, numbers of parts and pages and the word's weight in them (0 to 1,000), by turns; pages are
+   * numbered after the parts, in the order in which they are met there.
+   */
   readonly words: Readonly<Record<string, readonly number[]>>;
 }
 
@@ -24,48 +27,114 @@ export interface PartText extends Omit<Part, 'excerpt'> {
   readonly text: string;
 }
 
-const WEIGHTS = { title: 6, page: 4 };
-const MOST_OF_TEXT = 3;
+/** What is searched of a page beside its parts. */
+export interface PageText {
+  readonly title: string;
+  /** The start page's words about it. */
+  readonly about: string;
+  /** What readers may call what it is about, where the page itself has other words. */
+  readonly alsoCalled: string;
+  /** For people who change svc: what users look for goes before it. */
+  readonly isForMaintainers: boolean;
+  readonly parts: readonly PartText[];
+}
+
+/** How often a word would have to be in the text to weigh as much. */
+const WEIGHTS = { title: 6, about: 4, alsoCalled: 10 };
+/** Okapi BM25: the tenth time adds little, and the same word says more in a short text. */
+const SATURATION = 1.2;
+const LENGTH_SHARE = 0.5;
+/** What its page as a whole says counts for a part, beside what it says itself. */
+const PAGE_SHARE = 1.5;
+const MAINTAINERS_SHARE = 0.6;
+/** What a word that only begins like the last one typed counts. */
+const PREFIX_SHARE = 0.6;
 const EXCERPT_CHARS = 140;
 const MOST_FOUND = 12;
 
-/** Words without value for a search. */
+/** Words that say nothing about what is looked for; every page is about `svc`. */
 const COMMON = new Set(
-  'a an and are as at be by can do does for from how i in is it my of on or that the this to what when where which why with'.split(
-    ' ',
+  `a an and any are as at be by can did do does for from get has have how i if in is it its me my of on one or our should svc that
+the there this to use used using was we what when where which who why will with you your`.split(
+    /\s+/,
   ),
 );
 
 /** Returns the words of a text in index form: lower case, without plural and verb endings. */
 export function wordsOf(text: string): readonly string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  return words.filter((word) => !COMMON.has(word)).map(stem);
+  const isTelling = (word: string): boolean => !COMMON.has(word);
+  return words.filter(isTelling).map(stem).filter(isTelling);
 }
 
 function stem(word: string): string {
-  if (word.length < 5) return word.replace(/(?<=..)s$/, '');
-  return word.replace(/(?:ing|ed|es|s|e)$/, '');
+  if (word.length < 4) return word;
+  const single = word.endsWith('ies') ? `${word.slice(0, -3)}y` : word.replace(/(?<=[^su])s$/, '');
+  return single
+    .replace(/(?<=.{3})(?:ing|ed)$/, '')
+    .replace(/(?<=.{3})e$/, '')
+    .replace(/([b-df-hj-np-tv-z])\1$/, '$1');
 }
 
-export function buildIndex(texts: readonly PartText[]): SearchIndex {
+/** A part or a page, as its words are counted. */
+interface Counted {
+  readonly counts: ReadonlyMap<string, number>;
+  readonly length: number;
+  readonly share: number;
+}
+
+function counted(
+  text: string,
+  heads: readonly (readonly [text: string, weight: number])[],
+  share: number,
+): Counted {
+  const plain = wordsOf(text);
+  const counts = new Map<string, number>();
+  const add = (words: Iterable<string>, weight: number): void => {
+    for (const word of words) counts.set(word, (counts.get(word) ?? 0) + weight);
+  };
+  add(plain, 1);
+  // Once each: a title that says a word twice is not more about it.
+  for (const [head, weight] of heads) add(new Set(wordsOf(head)), weight);
+  return { counts, length: plain.length, share };
+}
+
+const meanOf = (all: readonly Counted[]): number =>
+  all.reduce((sum, { length }) => sum + length, 0) / Math.max(1, all.length);
+
+export function buildIndex(pages: readonly PageText[]): SearchIndex {
+  const shareOf = (page: PageText): number => (page.isForMaintainers ? MAINTAINERS_SHARE : 1);
+  const parts = pages.flatMap((page) =>
+    page.parts.map((part) => counted(part.text, [[part.title, WEIGHTS.title]], shareOf(page))),
+  );
+  const wholes = pages.map((page) =>
+    counted(
+      page.parts.map(({ title }) => title).join(' '),
+      [
+        [page.title, WEIGHTS.title],
+        [page.about, WEIGHTS.about],
+        [page.alsoCalled, WEIGHTS.alsoCalled],
+      ],
+      shareOf(page) * PAGE_SHARE,
+    ),
+  );
   const words = new Map<string, number[]>();
-  for (const [at, { title, page, text }] of texts.entries()) {
-    const weights = new Map<string, number>();
-    const add = (from: string, weight: number, most: number): void => {
-      for (const word of wordsOf(from))
-        weights.set(word, Math.min((weights.get(word) ?? 0) + weight, most));
-    };
-    add(text, 1, MOST_OF_TEXT);
-    add(page, WEIGHTS.page, Infinity);
-    add(title, WEIGHTS.title, Infinity);
-    for (const [word, weight] of weights) {
-      const list = words.get(word) ?? [];
-      list.push(at, weight);
-      words.set(word, list);
+  const number = (all: readonly Counted[], from: number): void => {
+    const mean = meanOf(all);
+    for (const [at, { counts, length, share }] of all.entries()) {
+      const norm = SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / mean);
+      for (const [word, count] of counts) {
+        const list = words.get(word) ?? [];
+        list.push(from + at, Math.round((1000 * share * count) / (count + norm)));
+        words.set(word, list);
+      }
     }
-  }
+  };
+  number(parts, 0);
+  number(wholes, parts.length);
+  const listed = pages.flatMap((page) => page.parts);
   return {
-    parts: texts.map(({ text, ...part }) => ({ ...part, excerpt: text.slice(0, EXCERPT_CHARS) })),
+    parts: listed.map(({ text, ...part }) => ({ ...part, excerpt: text.slice(0, EXCERPT_CHARS) })),
     words: Object.fromEntries(words),
   };
 }
@@ -83,17 +152,24 @@ export function search({ parts, words }: SearchIndex, query: string): readonly P
       if (known !== word && !(isLast && known.startsWith(word))) continue;
       // Frequent words weigh less.
       const rarity = Math.log(1 + (2 * parts.length) / list.length);
-      const share = known === word ? 1 : 0.6;
+      const share = known === word ? 1 : PREFIX_SHARE;
       for (let at = 0; at < list.length; at += 2) {
         const score = list[at + 1]! * rarity * share;
         best.set(list[at]!, Math.max(best.get(list[at]!) ?? 0, score));
       }
     }
-    // A part with several of the words ranks above one that repeats one of them.
-    for (const [at, score] of best) scores.set(at, (scores.get(at) ?? 0) + score + 10);
+    for (const [at, score] of best) scores.set(at, (scores.get(at) ?? 0) + score);
   }
-  return [...scores]
-    .toSorted(([a, scoreOfA], [b, scoreOfB]) => scoreOfB - scoreOfA || a - b)
+  const pages = new Map<string, number>();
+  const total = (at: number): number => {
+    const page = parts[at]!.href.split('#')[0]!;
+    if (!pages.has(page)) pages.set(page, parts.length + pages.size);
+    return (scores.get(at) ?? 0) + (scores.get(pages.get(page)!) ?? 0);
+  };
+  return parts
+    .map((part, at) => ({ part, at, score: total(at) }))
+    .filter(({ score }) => score > 0)
+    .toSorted((a, b) => b.score - a.score || a.at - b.at)
     .slice(0, MOST_FOUND)
-    .map(([at]) => parts[at]!);
+    .map(({ part }) => part);
 }

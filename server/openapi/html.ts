@@ -19,6 +19,7 @@ pre { overflow-x: auto; background: var(--soft); border-radius: .5rem; padding: 
 pre code { overflow-wrap: normal; }
 li code, p code, td code { background: var(--soft); border-radius: .25rem; padding: 0 .2rem; }
 .wide { overflow-x: auto; }
+main img { display: block; max-width: 100%; height: auto; border: 1px solid var(--line); border-radius: .5rem; }
 main :is(td, th) code { overflow-wrap: break-word; }
 [aria-current] { color: var(--ink); font-weight: 700; text-decoration: none; }
 nav ul { columns: 16rem; padding: 0; list-style: none; }
@@ -66,8 +67,8 @@ td, th { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; 
 @media (max-width: 40rem) { main thead { position: absolute; clip-path: inset(50%); } main td:first-child { font-weight: 600; } main td:first-child code { overflow-wrap: anywhere; } summary span { display: block; margin: .2rem 0 0; } td, th { display: block; border: 0; } tr { border-bottom: 1px solid var(--line); display: block; } }
 `;
 
-/** What a page may load: its own style, the documentation's script, and the search index. */
-export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+/** What a page may load: its own style and pictures, the script of the documentation and what that searches. */
+export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');

@@ -321,7 +321,7 @@ export const ownOperations: readonly Operation[] = [
       parameters: [
         inPath(
           'page',
-          'Its name, such as `settings`; `api` is this description, `settings.md` a page as Markdown, `llms.txt` a list of all',
+          'Its name, such as `settings`; `api` is this description, `settings.md` a page as Markdown, `dashboard.webp` a picture, `llms.txt` a list of all',
         ),
       ],
       response: html,

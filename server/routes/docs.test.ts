@@ -28,7 +28,7 @@ test('what the root names is there, and the page describes every route that it l
     const style = /<style>([\s\S]*)<\/style>/.exec(page.text)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');
     assert.ok(policy.includes(`style-src 'sha256-${hash}'`), 'its own style and no other');
-    assert.match(policy, /; script-src 'self'; connect-src 'self';/);
+    assert.match(policy, /; script-src 'self'; connect-src 'self'; img-src 'self';/);
     assert.not.match(page.text.replace(SCRIPT, ''), /<script|src=|url\(|@import/);
     // Where a path may be broken into lines is none of its text.
     const text = page.text.replaceAll('<wbr>', '');
@@ -102,6 +102,24 @@ test('every page leads to the next one, and has a twin in Markdown whose links l
     const index = await get('/docs/search.json');
     assert.ok((JSON.parse(index.text) as { parts: unknown[] }).parts.length > 200);
     assert.match((await get('/docs/docs.js')).headers['content-type'] ?? '', /^text\/javascript/);
+  }));
+
+test('pictures of pages are there, for the page and for its twin, and no other file', () =>
+  withProxy({}, async (t) => {
+    const get = (path: string) => exchange(t.proxy.port, { path, method: 'GET' });
+    const { text } = await get('/docs/dashboard');
+    const twin = (await get('/docs/dashboard.md')).text;
+    const paths = [...text.matchAll(/<img src="([^"]+)"/g)].map(([, path]) => path!);
+    assert.ok(paths.length > 1, paths.join());
+    for (const path of paths) {
+      const picture = await get(path);
+      assert.is(picture.status, 200, path);
+      assert.match(picture.headers['content-type'] ?? '', /^image\/(?:webp|svg\+xml)$/);
+      assert.is(picture.headers['content-security-policy'], "default-src 'none'");
+      assert.ok(twin.includes(`](${path})`), path);
+    }
+    for (const path of ['/docs/none.webp', '/docs/..%2fREADME.svg', '/docs/guide.svg'])
+      assert.is((await get(path)).status, 404, path);
   }));
 
 test.after(closeClients);

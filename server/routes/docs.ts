@@ -1,10 +1,10 @@
 /**
- * `/docs`: the documentation; `/docs/<name>` a page of it, `/docs/<name>.md` the page as Markdown,
- * `/docs/api` and `/openapi.yaml` the API of this proxy. Each is built on its first request.
+ * `/docs`: the documentation; `/docs/<name>` a page of it, `/docs/<name>.md` the same as Markdown, `/docs/<name>.webp` a picture,
+ * `/docs/api` and `/openapi.yaml` what this proxy answers. All are made at the first request for them.
  */
 import { readFile } from 'node:fs/promises';
 import { notFound } from '../../stages/model/errors.ts';
-import { START_PAGE, llmsText, readGuides, readMarkdown } from '../docs/guide.ts';
+import { START_PAGE, llmsText, readGuides, readMarkdown, readPicture } from '../docs/guide.ts';
 import type { Guide } from '../docs/guide.ts';
 import { madeByBuild } from '../http/made-by-build.ts';
 import { get } from '../http/router.ts';
@@ -15,6 +15,14 @@ const LOADED: ReadonlyMap<string, { readonly file: string; readonly type: string
   ['docs.js', { file: 'docs-page.js', type: 'text/javascript; charset=utf-8' }],
   ['search.json', { file: 'docs-index.json', type: 'application/json' }],
 ]);
+
+/** Pictures of pages, by the end of their name. */
+const PICTURES: ReadonlyMap<string, string> = new Map([
+  ['svg', 'image/svg+xml'],
+  ['webp', 'image/webp'],
+]);
+/** A picture that is opened by itself runs and loads nothing. */
+const PICTURE_POLICY = { 'Content-Security-Policy': "default-src 'none'" };
 
 const MARKDOWN = 'text/markdown; charset=utf-8';
 const TEXT = 'text/plain; charset=utf-8';
@@ -44,6 +52,12 @@ export function docsRoutes(version: string): Route[] {
     if (name === 'llms.txt') return answer(llmsText(all), TEXT);
     if (name.endsWith('.md'))
       return answer(await readMarkdown(found(name.slice(0, -'.md'.length), all), all), MARKDOWN);
+    const picture = PICTURES.get(name.split('.')[1] ?? '');
+    if (picture !== undefined) {
+      const bytes = await readPicture(name, all);
+      if (bytes === undefined) throw notFound('There is no picture of this name');
+      return answer(bytes, picture, PICTURE_POLICY);
+    }
     const html = await pageHtml(name, all);
     const { PAGE_POLICY } = await import('../openapi/html.ts');
     return answer(html, 'text/html; charset=utf-8', { 'Content-Security-Policy': PAGE_POLICY });

@@ -1,0 +1,117 @@
+/**
+ * Lines that a program wrote to a terminal, with their colours, as a picture: SVG without script, font
+ * or address, so that it is sharp in every size and a few kilobytes.
+ */
+import { widthOf } from '../cli/screen/fit.ts';
+
+const CHAR_WIDTH = 8.4;
+const LINE_HEIGHT = 18;
+const FONT_SIZE = 14;
+const MARGIN = 16;
+
+/** Colours by the number that switches them on; readable on the dark ground. */
+const COLOURS: Readonly<Record<number, string>> = {
+  31: '#ff7b72',
+  32: '#56d364',
+  33: '#e3b341',
+  34: '#79c0ff',
+  35: '#d2a8ff',
+  36: '#56d4dd',
+  37: '#e6edf3',
+  90: '#8b949e',
+};
+const INK = '#e6edf3';
+const GROUND = '#0d1117';
+
+interface Look {
+  readonly colour: string | undefined;
+  readonly isBold: boolean;
+  readonly isDim: boolean;
+  readonly isTurned: boolean;
+}
+
+const PLAIN: Look = { colour: undefined, isBold: false, isDim: false, isTurned: false };
+
+/** `title` says in words what is shown, for people who do not see it. */
+export function terminalPicture(lines: readonly string[], title: string): string {
+  const columns = Math.max(...lines.map((line) => widthOf(line)));
+  const width = Math.ceil(columns * CHAR_WIDTH) + 2 * MARGIN;
+  const height = lines.length * LINE_HEIGHT + 2 * MARGIN;
+  const texts = lines.flatMap((line, at) => lineText(line, at));
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="${FONT_SIZE}" fill="${INK}">
+<title>${escaped(title)}</title>
+<rect width="100%" height="100%" rx="8" fill="${GROUND}"/>
+${texts.join('\n')}
+</svg>
+`;
+}
+
+/** Each run of one look at its column: a font of another width moves no column. */
+function lineText(line: string, row: number): readonly string[] {
+  const y = MARGIN + row * LINE_HEIGHT + FONT_SIZE;
+  let column = 0;
+  const spans: string[] = [];
+  for (const { text, look } of runsOf(line)) {
+    const from = column;
+    column += widthOf(text);
+    // Blanks at both ends need no drawing.
+    const start = from + text.search(/\S|$/);
+    const shown = text.trim();
+    if (shown === '') continue;
+    spans.push(
+      `<text x="${at(start)}" y="${y}" textLength="${wide(widthOf(shown))}" xml:space="preserve"${attributesOf(look)}>${escaped(shown)}</text>`,
+    );
+  }
+  return spans;
+}
+
+const wide = (columns: number): string => String(Math.round(columns * CHAR_WIDTH * 10) / 10);
+const at = (column: number): string => wide(MARGIN / CHAR_WIDTH + column);
+
+function attributesOf({ colour, isBold, isDim, isTurned }: Look): string {
+  const fill = isTurned ? COLOURS[36] : colour;
+  return [
+    ...(fill === undefined ? [] : [` fill="${fill}"`]),
+    ...(isBold ? [' font-weight="700"'] : []),
+    ...(isDim ? [' opacity="0.65"'] : []),
+  ].join('');
+}
+
+// oxlint-disable-next-line no-control-regex -- how a terminal is told a colour
+const CODE = /\u001b\[([\d;]*)m/g;
+
+function runsOf(line: string): readonly { readonly text: string; readonly look: Look }[] {
+  const runs: { text: string; look: Look }[] = [];
+  let look = PLAIN;
+  let from = 0;
+  const take = (to: number): void => {
+    if (to > from) runs.push({ text: line.slice(from, to), look });
+  };
+  for (const match of line.matchAll(CODE)) {
+    take(match.index);
+    from = match.index + match[0].length;
+    for (const code of (match[1] === '' ? '0' : match[1]!).split(';'))
+      look = changed(look, Number(code));
+  }
+  take(line.length);
+  return runs;
+}
+
+function changed(look: Look, code: number): Look {
+  if (code === 0) return PLAIN;
+  if (code === 1) return { ...look, isBold: true };
+  if (code === 2) return { ...look, isDim: true };
+  if (code === 22) return { ...look, isBold: false, isDim: false };
+  if (code === 7) return { ...look, isTurned: true };
+  if (code === 27) return { ...look, isTurned: false };
+  if (code === 39) return { ...look, colour: undefined };
+  return code in COLOURS ? { ...look, colour: COLOURS[code] } : look;
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
