@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import fc from 'fast-check';
 import { Cancelled, chain, createCanceller, run } from './index.ts';
 import { createCollectingSink, mustCompile, testRun } from '../fixtures/engine/run.ts';
+import { pipedDuring } from '../fixtures/engine/piped.ts';
 import { answerOf, ASK, reader, shout, stage, testKinds } from '../fixtures/engine/frames.ts';
 import type { TestFrame } from '../fixtures/engine/frames.ts';
 
@@ -175,32 +176,13 @@ test('a client that leaves while nothing comes ends the run, though the read nev
 
 test('every live answer is piped: a TransformStream a segment, and one pipe into the sink', async () => {
   const own = stage('own', { transform: () => new TransformStream<TestFrame, TestFrame>() });
-  const counted = async (...stages: Parameters<typeof chain<TestFrame>>[1][number][]) => {
-    // oxlint-disable-next-line typescript/unbound-method -- called with the stream as `this` below
-    const { pipeThrough, pipeTo } = ReadableStream.prototype;
-    const seen = { transforms: 0, others: 0, pipes: 0 };
-    ReadableStream.prototype.pipeThrough = function <T>(
-      this: ReadableStream,
-      pair: ReadableWritablePair<T>,
-      options?: StreamPipeOptions,
-    ): ReadableStream<T> {
-      seen[pair instanceof TransformStream ? 'transforms' : 'others'] += 1;
-      return pipeThrough.call(this, pair, options) as ReadableStream<T>;
-    };
-    ReadableStream.prototype.pipeTo = function (...given) {
-      seen.pipes += 1;
-      return pipeTo.apply(this, given);
-    };
-    try {
+  const counted = (...stages: Parameters<typeof chain<TestFrame>>[1][number][]) =>
+    pipedDuring(async () => {
       const { stream } = scripted({ frames: answerOf('a') });
       const answering = stage('answer', { on: { question: () => stream } }, { answers: true });
       const plan = mustCompile(chain(testKinds, [reader, answering, ...stages]));
       await run(plan, ASK, testRun(), createCollectingSink());
-    } finally {
-      Object.assign(ReadableStream.prototype, { pipeThrough, pipeTo });
-    }
-    return seen;
-  };
+    });
   assert.equal(await counted(shout), { transforms: 1, others: 0, pipes: 1 });
   assert.equal(await counted(shout, own, { ...shout, name: 'again' }), {
     transforms: 2,

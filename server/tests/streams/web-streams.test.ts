@@ -1,43 +1,12 @@
 /** Live answers in the running program are web streams: counted where they are piped, for each sink. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { pipedDuring } from '../../../fixtures/engine/piped.ts';
+import type { Piped } from '../../../fixtures/engine/piped.ts';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
 import { asked, isEnd } from '../../../fixtures/server/websocket.ts';
-
-interface Piped {
-  /** Calls of `pipeThrough` with a real TransformStream. */
-  readonly transforms: number;
-  readonly others: number;
-  /** Calls of `pipeTo`. */
-  readonly pipes: number;
-}
-
-/** What is piped while `act` runs. */
-async function counted(act: () => Promise<unknown>): Promise<Piped> {
-  // oxlint-disable-next-line typescript/unbound-method -- called with the stream as `this` below
-  const { pipeThrough, pipeTo } = ReadableStream.prototype;
-  const seen = { transforms: 0, others: 0, pipes: 0 };
-  ReadableStream.prototype.pipeThrough = function <T>(
-    this: ReadableStream,
-    pair: ReadableWritablePair<T>,
-    options?: StreamPipeOptions,
-  ): ReadableStream<T> {
-    seen[pair instanceof TransformStream ? 'transforms' : 'others'] += 1;
-    return pipeThrough.call(this, pair, options) as ReadableStream<T>;
-  };
-  ReadableStream.prototype.pipeTo = function (...given) {
-    seen.pipes += 1;
-    return pipeTo.apply(this, given);
-  };
-  try {
-    await act();
-  } finally {
-    Object.assign(ReadableStream.prototype, { pipeThrough, pipeTo });
-  }
-  return seen;
-}
 
 const BODY = json(MESSAGE, { stream: true });
 const HEADERS = { 'x-api-key': 'mine' };
@@ -65,7 +34,7 @@ async function pipedBy(yaml: string): Promise<{ readonly [sink: string]: Piped }
   const piped: { [sink: string]: Piped } = {};
   await withProxy({ yaml }, async (t) => {
     t.upstream.script(undefined, 'events', { count: 20, everyMs: 1 });
-    for (const [name, ask] of Object.entries(SINKS)) piped[name] = await counted(() => ask(t));
+    for (const [name, ask] of Object.entries(SINKS)) piped[name] = await pipedDuring(() => ask(t));
   });
   return piped;
 }
@@ -83,7 +52,7 @@ test('one in another dialect passes a second one, which translates', async () =>
 
 test('an answer that is whole in memory is piped nowhere', async () => {
   await withProxy({}, async (t) => {
-    const piped = await counted(async () => {
+    const piped = await pipedDuring(async () => {
       const { status } = await exchange(t.proxy.port, { body: json(MESSAGE), headers: HEADERS });
       assert.is(status, 200);
     });

@@ -1,0 +1,67 @@
+/**
+ * A small JSON document that lets a restarted process continue where the last one stopped. It is replaced whole
+ * some seconds after a change, so a crash loses at most those seconds.
+ */
+import { readFile } from 'node:fs/promises';
+import type { Clock } from '../engine/index.ts';
+import { isObject, parseJson } from './dialect/json-kind.ts';
+import type { JsonObject } from './dialect/json-kind.ts';
+import { replaceFile } from './private-file.ts';
+
+export interface StateFileOptions {
+  /** Absolute path; its folder must exist. */
+  readonly file: string;
+  readonly clock: Clock;
+  /** Called for every failed write; the state then lasts as long as the process. */
+  readonly onTrouble: (thrown: unknown) => void;
+}
+
+/** Version of the document; other versions are ignored. */
+const FORMAT = 1;
+const WRITE_AFTER_MS = 5000;
+
+/** The members of the document; none if it is missing, damaged or of another format. Never rejects. */
+export async function readState(file: string): Promise<JsonObject> {
+  try {
+    const document = parseJson(await readFile(file, 'utf8'));
+    return isObject(document) && document['format'] === FORMAT ? document : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Writes the members that `current` returns. */
+export function createStateWriter(
+  { file, clock, onTrouble }: StateFileOptions,
+  current: () => Readonly<Record<string, unknown>>,
+) {
+  let stopTimer: (() => void) | undefined;
+  let writing = Promise.resolve();
+
+  async function write(): Promise<void> {
+    try {
+      const document = JSON.stringify({ format: FORMAT, ...current() });
+      await replaceFile(file, (draft) => draft.writeFile(document), { isDurable: false });
+    } catch (thrown) {
+      onTrouble(thrown);
+    }
+  }
+
+  function writeNow(): void {
+    stopTimer?.();
+    stopTimer = undefined;
+    writing = writing.then(write);
+  }
+
+  return {
+    /** Schedules a write, unless one is scheduled. */
+    changed(): void {
+      stopTimer ??= clock.after(WRITE_AFTER_MS, writeNow);
+    },
+    /** Resolves when every change is on disk, or could not be written. */
+    async flush(): Promise<void> {
+      if (stopTimer !== undefined) writeNow();
+      await writing;
+    },
+  };
+}
