@@ -11,7 +11,7 @@ import type { ConversationBlock } from '../pass/blocks.ts';
 import { asksModel } from '../pass/skip-reasons.ts';
 import { sentCount } from '../pass/timed-out-blocks.ts';
 
-/** A client whose tool comes and goes more often than this is no longer told about it. */
+/** Most changes of the tool per conversation; after that blocks no longer name it. */
 const MOST_TURNS = 8;
 
 /** Returns the blocks, each with the fetch tool it may name; results of the tool itself stay unchanged. */

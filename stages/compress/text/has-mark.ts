@@ -1,4 +1,4 @@
-/** Detects texts with what looks like an svc marker, which are left alone. */
+/** Detects texts with apparent svc markers, which are left alone. */
 import { cleanLine } from '../rules/log/clean.ts';
 import { stampLength } from '../rules/log/score.ts';
 import { MARK } from './marker.ts';
@@ -9,10 +9,10 @@ const MAX_BEFORE = 200;
 const NOTHING = /^[\s\d+\-→:|>#/*<!;%]*$/;
 
 /**
- * Returns true if a line of the text begins with what looks like an svc marker, or would once a step has
- * cleaned or shortened it. Such a text is treated as data, whoever wrote it, and sent unchanged, which is
- * also why compressing twice changes nothing. A mark inside a line, as in source code that quotes one, is
- * ordinary text.
+ * Returns true if a line of the text begins with an apparent svc marker, or would once a step has cleaned or
+ * shortened it. Such a text is treated as data, whoever wrote it, and sent unchanged, which is also why
+ * compressing twice changes nothing. A mark inside a line, as in source code that quotes one, is ordinary
+ * text.
  */
 export function hasMark(text: string): boolean {
   const lineBreak = /[\n\r]/g;

@@ -1,9 +1,9 @@
 /**
- * The `sqlite` backend: a database beside the log, kept in step with it. Which blocks hold
- * a term, and how often, is asked of FTS5; the scores are ours (`score.ts`).
+ * The `sqlite` backend: a database beside the log, kept in sync with it. FTS5 finds the blocks that contain
+ * a term, and how often; scores are computed here (`score.ts`).
  *
  * FTS5 keeps no counts in its smallest form (`detail=none`), and its own ranking clamps
- * the weight of frequent terms. So a count is made part of the token: a block that holds
+ * the weight of frequent terms. So a count is made part of the token: a block that contains
  * "wing" three times is indexed under `wing!3`, and one range of the vocabulary gives all
  * blocks with their counts, several times faster than a MATCH with `bm25()`.
  */

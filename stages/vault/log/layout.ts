@@ -1,13 +1,13 @@
 /**
- * The files of an index folder, all private: a vault holds what its user wrote.
+ * The files of an index folder, all private: a vault contains its user's own text.
  *
- *   blocks.jsonl       the log of all blocks: the one truth, and the `json_blocks` format
- *   blocks.db          the `sqlite` format, derived from the log and kept in step with it
+ *   blocks.jsonl       the log of all blocks: the source of truth, and the `json_blocks` format
+ *   blocks.db          the `sqlite` format, derived from the log and kept in sync with it
  *   index.lock         held while a folder is indexed
  *   append.lock        held while something is appended to the log
  *   sync.lock          held while the database is brought up to date with the log
- *   calibration.json   how many workers this machine does best with
- *   *.corrupt-<time>   what was moved aside; never deleted by us
+ *   calibration.json   the best number of workers for this machine
+ *   *.corrupt-<time>   damaged files moved aside; never deleted by svc
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

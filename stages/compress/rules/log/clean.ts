@@ -1,6 +1,6 @@
 /**
- * A log without what only a terminal needs: colour codes, and the earlier states of a
- * progress bar that painted over itself.
+ * Cleans a log of what only a terminal needs: colour codes, and earlier states of a progress bar that
+ * redrew itself.
  */
 import { withoutColours } from '../../../model/classify/colours.ts';
 import { costsAtLeast, estimateTokens } from '../../../model/tokens.ts';
@@ -10,22 +10,22 @@ import { foldRepeats } from '../../text/repeats.ts';
 import { dropRedraws, type Redrawn } from './redraw.ts';
 
 const ESCAPE = '\u001b';
-// Colour codes after `cat -v`, which prints the escape character as two.
+// Colour codes in `cat -v` output, which prints the escape character as two.
 const CARET = '^[[';
 const CARET_COLOUR = /\^\[\[[0-9;]{0,32}m/g;
 
-/** Where a terminal goes back to the first column, it writes over the line as after a carriage return. */
+/** Moves the cursor to the first column, so the terminal overwrites the line as after a carriage return. */
 const FIRST_COLUMN = new RegExp(`${ESCAPE}\\[[01]?G`, 'g');
-/** What is underlined; of several answers that is the chosen one, which nothing else shows. */
+/** Underlined text; in a list of choices it is the selected one, which nothing else shows. */
 const UNDERLINED = new RegExp(`${ESCAPE}\\[4m([^${ESCAPE}\r]{1,80})`, 'g');
-/** Stand at the ends of an underlined part while colours are taken off. */
+/** Placeholders around an underlined part while colours are removed. */
 const BEGIN = '\u0001';
 const END = '\u0002';
 const HELD = `${BEGIN}([^${END}]{1,80})${END}`;
 const CHOSEN = new RegExp(`(?<=[/|] ?)${HELD}|${HELD}(?= ?[/|])`, 'g');
 const STAND_INS = new RegExp(`[${BEGIN}${END}]`, 'g');
 
-/** A line without colours, and without earlier states of its progress. */
+/** Returns a line without colours and without earlier states of its progress. */
 export function cleanLine(line: string): string {
   return redrawn(plainLine(line)).text;
 }
@@ -48,8 +48,8 @@ function redrawn(line: string): Redrawn {
 }
 
 /**
- * Cleans every line and folds runs of equal lines into one with a count. Nothing that can
- * be read is lost but earlier states of progress, and a last line says how many.
+ * Cleans every line and folds runs of equal lines into one with a count. The only readable text lost is
+ * earlier progress states, and a last line says how many.
  */
 export const cleanLog: Apply = (text) => {
   const lines = text.split('\n');
@@ -60,7 +60,7 @@ export const cleanLog: Apply = (text) => {
   return cleaned === text ? undefined : { text: cleaned, removed: [] };
 };
 
-/** The shorter of: with all states of progress, and with the last ones and a note. */
+/** Returns the shorter of: with all progress states, and with the last ones and a note. */
 function withoutRedraws(lines: readonly string[]): string {
   const drawn = lines.map(redrawn);
   const dropped = drawn.reduce((sum, line) => sum + line.dropped, 0);

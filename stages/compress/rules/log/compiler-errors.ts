@@ -1,14 +1,14 @@
 /**
- * The lines in which compilers, type checkers and linters state an error of a file: each is a failure
- * of its own, however many there are, and whoever mends them needs all.
+ * The lines in which compilers, type checkers and linters report an error in a file. Each is a separate
+ * failure, however many there are, and all of them are needed to fix the file.
  */
 import { anyOf } from '../../../model/classify/any-of.ts';
 
-/** Longest part of a line that is looked at, in characters. */
+/** Longest part of a line that is inspected, in characters. */
 const SEEN = 300;
 
 const STATED: readonly RegExp[] = [
-  // gcc, clang, GHC, Zig, mypy, javac, swiftc and whoever words it so; Go's compiler and vet; linkers
+  // gcc, clang, GHC, Zig, mypy, javac, swiftc and tools with the same wording; Go's compiler and vet; linkers
   /^\s{0,4}\S.{0,200}?:\d+(?::\d+)?: (?:fatal )?error\b/,
   /^(?:vet: )?\S{1,200}\.go:\d+:\d+: \S/,
   /\bundefined reference to\b|\bundefined symbol\b|^ld(?:\.\w+)?: |: multiple definition of /,
@@ -26,19 +26,19 @@ const STATED: readonly RegExp[] = [
   /^\[(?:warn|error)\] \S{1,300}\.\w{1,10}$|^would reformat:? \S/i,
 ];
 const isStated = anyOf(STATED);
-/** Lines behind it that say where, or of what. */
+/** Lines after the error with its position or subject. */
 const DETAIL =
   /^ {1,8}--> \S|^\s{0,4}at \S{1,200}:\d+|^\s{2,8}(?:symbol|required|found|reason|location): |^\S{1,200}\.pyi?:\d+(?::\d+)?: note: /;
-/** Errors whose statement goes on below, further in, and how it does. */
+/** Errors whose message continues on deeper-indented lines, and such a line. */
 const IN_STEPS = /error TS\d|:\d+:\d+ - error: /;
 const STEP = /^\s{2,24}["'\p{L}]/u;
 const DETAIL_LINES = 5;
-/** The line before, which does. */
+/** A line before the error with its position. */
 const PLACED = /^File "[^"]{1,200}", lines? \d/;
-/** A word of these is in each of them, or a place with a column: most lines have neither. */
+/** Every such line contains one of these words, or a position with a column; most lines contain neither. */
 const LIKELY = /error|undefined|multiple|^\[warn|reformat|^ld|\.go:\d|^e: |✖|:\d+:\d+: [EFC]\d/i;
 
-/** The indexes of such lines and of those that say where, the first time that each stands there. */
+/** Returns the indexes of such lines and of their position lines, each text only at its first occurrence. */
 export function compilerErrors(lines: readonly string[]): readonly number[] {
   const found: number[] = [];
   const seen = new Set<string>();

@@ -1,7 +1,7 @@
 /**
- * The lines of a tool's output that say how it ended: whatever else is left out, the first and
- * last lines, the totals of known runners, and exit statuses stay to the letter. Readers decide
- * by them what to do next.
+ * The lines of a tool's output that show how it ended: whatever else is left out, the first and last lines,
+ * the totals of known runners, and exit statuses stay verbatim. The model decides by them what to do
+ * next.
  */
 import { withoutColours } from '../../../model/classify/colours.ts';
 import { openEnvelope } from '../../../model/classify/envelope.ts';
@@ -10,17 +10,17 @@ import { stampLength, templateOf } from './score.ts';
 import { lineBreaks } from '../../text/line-breaks.ts';
 import { MARK } from '../../text/marker.ts';
 
-/** So many lines that are not blank stay at either end; the last ones come first of all that stay. */
+/** Number of non-blank lines kept at either end; the last ones have the highest priority of all. */
 export const ENDS = 3;
-/** Longest part of a line that is looked at, in characters. */
+/** Longest part of a line that is inspected, in characters. */
 const SEEN = 300;
-/** Of totals that say the same, and of statuses of one form, so many of the last stay. */
+/** Of equal totals, and of statuses of the same form, this many of the last are kept. */
 const SAME = 3;
 
 const EXIT_STATUS =
   /\bexit(?:ed|s|ing)?\b.{0,40}?\b(?:code|status|with)\b\D{0,6}\d|\bexit(?:code|_code|status)? ?[:=]? ?\d+$|\breturn ?code\D{0,4}\d|\bstatus[:=] ?\d+$|^rc ?= ?\d|\bterminated by signal\b/i;
 
-/** What a line reports about how something ended: totals, or a status. Colours and time stamps are looked through. */
+/** Returns whether a line reports totals or a status; colours and time stamps are ignored. */
 function endStated(line: string): 'totals' | 'status' | undefined {
   const seen = withoutColours(line.length > SEEN ? line.slice(0, SEEN) : line);
   const bare = seen.endsWith('\r') ? seen.slice(0, -1) : seen;
@@ -29,7 +29,7 @@ function endStated(line: string): 'totals' | 'status' | undefined {
   return EXIT_STATUS.test(message) ? 'status' : undefined;
 }
 
-/** True as well for a line that only sets a colour. */
+/** Returns true for a blank line, including one that only sets a colour. */
 function isBlank(line: string): boolean {
   return withoutColours(line).trim() === '';
 }
@@ -39,8 +39,8 @@ function unstamped(line: string): string {
 }
 
 /**
- * The indexes of what a harness says around a result: how it ended, that it was cut short, what to do
- * then; and below it where a shell stands, and of what its client reminds.
+ * Returns the indexes of the client's lines around a result: how it ended, that it was truncated, what to
+ * do then; and below it the shell's state and the client's reminders.
  */
 export function saidAround(text: string): readonly number[] {
   const { prefix, suffix } = openEnvelope(text);
@@ -49,14 +49,14 @@ export function saidAround(text: string): readonly number[] {
   return [...textIn(prefix.split('\n')), ...textIn(below).map((at) => first + at)];
 }
 
-/** The indexes of lines that say something. */
+/** Returns the indexes of non-blank lines. */
 function textIn(lines: readonly string[]): readonly number[] {
   return lines.flatMap((line, at) => (isBlank(line) ? [] : [at]));
 }
 
 /**
- * The indexes of lines that stay, in the order of their weight: the last and first three that say
- * something, and those that show how it ended, from the last on; of those that say the same a few.
+ * Returns the indexes of lines to keep, by priority: the last and first three non-blank ones, and those that
+ * show how it ended, from the last on; of equal ones only a few.
  */
 export function endingLines(lines: readonly string[]): ReadonlySet<number> {
   const hasText = (at: number): boolean => !isBlank(lines[at]!) && !lines[at]!.startsWith(MARK);

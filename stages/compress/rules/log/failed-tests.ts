@@ -1,18 +1,18 @@
 /**
- * The lines by which runners name what failed: whoever runs it again or opens it looks for these.
- * A runner may name a test where it ran and again in a list at the end.
+ * The lines in which runners name failed tests, which are needed to rerun or open them. A runner may name a
+ * test where it ran and again in a list at the end.
  */
 import { anyOf } from '../../../model/classify/any-of.ts';
 import { estimateTokens } from '../../../model/tokens.ts';
 
-/** Longest part of a line that is looked at, in characters. */
+/** Longest part of a line that is inspected, in characters. */
 const SEEN = 300;
 
-/** Mocha names a test below its suite, ending with a colon, Busted below its place. */
+/** Mocha names a test below its suite, with a final colon; Busted names it below its position. */
 const NUMBERED = /^\s{0,8}\d{1,4}\) \S/;
 const PLACED = /^(?:Failure|Error) (?:->|→) \S/;
 
-/** How a line begins that names what failed. */
+/** Beginnings of lines that name a failed test. */
 const BEGINS: readonly RegExp[] = [
   // pytest; unittest, automake, lit; Go; Rust
   /^(?:FAILED|ERROR) \S{1,200}::/,
@@ -41,10 +41,10 @@ const BEGINS: readonly RegExp[] = [
   /^Errors parsing \S/,
 ];
 const NAMED = anyOf(BEGINS);
-/** The verdict behind a name: unittest, Rust, Gradle, Karma, pytest -v; RSpec; Robot Framework; Surefire. */
+/** The verdict after a name: unittest, Rust, Gradle, Karma, pytest -v; RSpec; Robot Framework; Surefire. */
 const VERDICT =
   /\S (?:FAILED|FAIL|ERROR)(?: *\[ *\d+%\])?$|\(FAILED - \d+\)$|\| FAIL \|$|<<< (?:FAILURE|ERROR)!$/;
-/** The signs that a verdict ends with, and how long one is: most lines end otherwise. */
+/** Last characters of a verdict, and its greatest length: a cheap check that most lines fail. */
 const LAST_SIGNS = new Set(Array.from('DLR])|!', (sign) => sign.charCodeAt(0)));
 const VERDICT_CHARS = 24;
 
@@ -58,8 +58,8 @@ const LAST_OF_NAME = /^ {4,40}\S.{0,200}:$/;
 const NAME_LINES = 6;
 
 /**
- * The indexes of lines that name what failed, at most `maxTokens` of them; where there are more, the
- * last: runners list at the end what failed in all.
+ * Returns the indexes of lines that name failed tests, at most `maxTokens` of them; beyond that, the last
+ * ones, as runners list all failures at the end.
  */
 export function failedTests(
   lines: readonly string[],
@@ -81,7 +81,7 @@ export function failedTests(
   return kept;
 }
 
-/** The lines of the name that begins at `at`, the last one first; none where no name does. */
+/** Returns the lines of the name that begins at `at`, the last one first; empty where there is none. */
 function nameAt(lines: readonly string[], at: number): readonly number[] {
   const line = cut(lines[at]!);
   if (!isNamed(line)) return [];
@@ -95,14 +95,14 @@ function nameAt(lines: readonly string[], at: number): readonly number[] {
   return [at];
 }
 
-/** What a test failed with, as runtimes word it: the class of an error and its message, or the first line that pytest marks. */
+/** A failure message: the class of an error and its message, or the first line that pytest marks. */
 const MESSAGE =
   /^\s{0,8}(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Failure|Exit|Interrupt)(?: \[\w{1,60}\])?(?::|$)/;
 const MARKED = /^E {1,7}\S/;
 
 /**
- * The indexes of lines that say what a test failed with, at most `maxTokens` of them; where there are
- * more, the last. None where all failed with the same: then none tells one failure from another.
+ * Returns the indexes of failure messages, at most `maxTokens` of them; beyond that, the last ones. Empty
+ * where all messages are equal, as they then distinguish nothing.
  */
 export function failureMessages(lines: readonly string[], maxTokens: number): readonly number[] {
   const kept: number[] = [];

@@ -1,35 +1,35 @@
 /**
- * Where a log stands still or leaves something out: two lines that follow each other between which far more
- * time went by than between all others, or a counter passed over a number.
+ * Finds pauses and gaps in a log: consecutive lines with far more time between them than all others, or
+ * with a counter that skips a number.
  */
-/** Longest part of a line that is looked at, in characters. */
+/** Longest part of a line that is inspected, in characters. */
 const SEEN = 300;
-/** A time with its date, if it has one, at the beginning of a line or behind what names its source. */
+/** A time, with its date if present, at the beginning of a line or after the name of its source. */
 const TIME = /(?:(\d{4})-(\d{2})-(\d{2})[T ]|(\d{1,2}):?[ T])?(?<!\d)(\d{2}):(\d{2}):(\d{2})(?!\d)/;
 const WITHIN = 60;
 const DAY_SECONDS = 86_400;
-/** Of fewer steps nobody can say which is odd. */
+/** Fewer steps cannot show which one is odd. */
 const LEAST_STEPS = 12;
-/** A pause is one of at least so many seconds, and so many times what nine of ten take at most. */
+/** A pause lasts at least this many seconds, and this many times the 90th percentile. */
 const LEAST_PAUSE_SECONDS = 20;
 const FAR = 12;
-/** A counter goes up by the same in nearly all lines, as a share. */
+/** Share of lines in which a counter must rise by the same amount. */
 const USUAL_SHARE = 0.97;
-/** A counter is found in so many lines of the middle, where at most so many words have a number behind them. */
+/** Lines in the middle of a log that are searched for counters, and most words followed by a number there. */
 const SAMPLE = 60;
 const MOST_WORDS = 12;
 const COUNTED = /([\p{L}_]{2,24})["']?[^\p{L}\p{N}]{1,4}\d/gu;
 const NUMBER = /^["']?[^\p{L}\p{N}]{1,4}(\d{1,15})(?![\p{L}\p{N}])/u;
-/** So many steps of each kind. */
+/** Most steps of each kind. */
 const MOST_OF_KIND = 2;
 
-/** The value of a line, and where it stands. */
+/** The value of a line, and its index. */
 interface Value {
   readonly at: number;
   readonly value: number;
 }
 
-/** The indexes of the lines on both sides of such steps, the longest pauses first. */
+/** Returns the indexes of the lines on both sides of such steps, the longest pauses first. */
 export function oddSteps(lines: readonly string[]): readonly number[] {
   return [...new Set([...pauses(lines), ...leaps(lines)])];
 }
@@ -50,7 +50,7 @@ function pauses(lines: readonly string[]): readonly number[] {
     .flatMap(({ from, to }) => [from, to]);
 }
 
-/** Days count by their number alone: across the end of a month nothing is said. */
+/** Returns the time of a line in seconds. Uses only the day of the month, so a month's end yields no pause. */
 function secondsOf(line: string): number | undefined {
   const [found, , , day, other, hours, minutes, seconds] = TIME.exec(line.slice(0, WITHIN)) ?? [];
   if (found === undefined) return undefined;
@@ -72,7 +72,7 @@ function stepsOf(values: readonly Value[]): readonly Step[] {
   }));
 }
 
-/** Numbers behind the same word that go up by the same from line to line, but for a few. */
+/** Finds gaps in numbers after the same word that otherwise rise by the same amount from line to line. */
 function leaps(lines: readonly string[]): readonly number[] {
   const middle = Math.max(0, (lines.length - SAMPLE) >> 1);
   return wordsCounting(lines.slice(middle, middle + SAMPLE)).flatMap((word) => {
@@ -86,7 +86,7 @@ function leaps(lines: readonly string[]): readonly number[] {
   });
 }
 
-/** The words behind which numbers count in a few lines: to look at each number of a long log would take long. */
+/** Returns the words followed by counting numbers in a sample: checking every number of a long log is slow. */
 function wordsCounting(sample: readonly string[]): readonly string[] {
   const words = new Set<string>();
   for (const line of sample)
@@ -104,7 +104,7 @@ function numberBehind(word: string, line: string, at: number): readonly Value[] 
   return digits === undefined ? [] : [{ at, value: Number(digits) }];
 }
 
-/** By how much nearly all steps go; undefined where they do not count. */
+/** Returns the increment of nearly all steps; undefined where they do not count. */
 function usualStep(steps: readonly Step[]): number | undefined {
   const usual = steps.map(({ by }) => by).toSorted((a, b) => a - b)[steps.length >> 1];
   const others = steps.filter(({ by }) => by !== usual).length;

@@ -1,25 +1,25 @@
 /**
- * Lines that read like their neighbours but for a value: a request that took a hundred times as
- * long, a sum far below all others, the one status among hundreds that is another.
+ * Lines that differ from their neighbours only in an unusual value: a request that took a hundred times as
+ * long, a sum far below all others, a single different status among hundreds.
  */
 
 import { templateOf } from './score.ts';
 
-/** Longest part of a line that is looked at, in characters. */
+/** Longest part of a line that is inspected, in characters. */
 const SEEN = 300;
-/** A number with its sign, where no other sign or letter stands right before it. */
+/** A number with its sign, not directly preceded by a letter or another sign. */
 const NUMBER = /(?<![\w.−-])[-−+]?\d[\d,_]*(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
-/** What a number is of: the word before it, and the unit behind. */
+/** The quantity of a number: the word before it, and the unit after it. */
 const BEFORE = /([\p{L}_]{0,24})["']?[^\p{L}\p{N}]{0,4}$/u;
 const BEHIND = /^ ?(%|[\p{L}µ/]{1,8}(?![\p{L}\p{N}]))/u;
 const DELIMITERS = [',', '\t', ';', '|'] as const;
-/** Of fewer values nobody can say which is odd. */
+/** Fewer values cannot show which one is odd. */
 const LEAST_VALUES = 12;
-/** How far from the middle, in deviations as they are usual here, a value is odd. */
+/** Distance from the median, in typical deviations, from which a value is odd. */
 const FAR = 12;
-/** Where more are, as a share, that is how these values are spread. */
+/** Above this share of odd values, the spread is normal. */
 const MOST_ODD = 0.03;
-/** So many of each kind. */
+/** Most values of each kind. */
 const MOST_OF_KIND = 4;
 
 interface Value {
@@ -27,7 +27,7 @@ interface Value {
   readonly value: number;
 }
 
-/** The indexes of such lines, the oddest of each kind first. */
+/** Returns the indexes of such lines, the oddest of each kind first. */
 export function oddValues(lines: readonly string[]): readonly number[] {
   return [...new Set([...oddNumbers(lines), ...oddTokens(lines)])];
 }
@@ -60,18 +60,18 @@ function oddNumbers(lines: readonly string[]): readonly number[] {
   return [...new Set([...kinds.values()].flatMap(oddOf))];
 }
 
-/** Where a word of a line ends and the next begins. */
+/** Separators of words. */
 const BETWEEN = /[\s|,;"]+/;
-/** At a place with more values than this none is the usual one. */
+/** At a position with more distinct values than this none is usual. */
 const MOST_VALUES = 32;
-/** Blanks, figures and hashes aside, such lines are equal. */
+/** Lines that are equal apart from white space, numbers and hashes. */
 interface Alike {
   readonly lines: number[];
-  /** For each word of them how often it is which; undefined where nearly each is another. */
+  /** Counts of the values of each word; undefined where nearly each is different. */
   readonly words: (Map<string, number> | undefined)[];
 }
 
-/** Of lines that differ in figures alone those in which one is another than in nearly all: a version, a digest, one address that none of the usual hosts has. */
+/** Finds, among lines that differ only in numbers, those with a rare value: a version, a digest, an unusual host. */
 function oddTokens(lines: readonly string[]): readonly number[] {
   const forms = new Map<string, Alike>();
   const wordsOf = (at: number): readonly string[] => lines[at]!.slice(0, SEEN).split(BETWEEN);
@@ -102,11 +102,11 @@ function oddTokens(lines: readonly string[]): readonly number[] {
   return odd;
 }
 
-/** A word of a place is one of its usual ones where so many lines have it, as a number and as a share. */
+/** A word is usual at its position if at least this many lines have it, as a number and as a share. */
 const USUAL_LINES = 3;
 const USUAL_SHARE = 0.01;
 
-/** The usual words of a place, where all but a few of its lines have one of them and a few lines have none. */
+/** Returns the usual words at a position, where all but a few of its lines have one of them. */
 function usualOf(
   counts: ReadonlyMap<string, number> | undefined,
   lines: number,
@@ -121,7 +121,7 @@ function usualOf(
     : undefined;
 }
 
-/** What parts the cells of a table; undefined where most lines are no rows of one. */
+/** Returns the delimiter of a table; undefined where most lines are not rows of one. */
 function delimiterOf(lines: readonly string[]): string | undefined {
   const sample = lines.filter((line) => line.trim() !== '').slice(0, 200);
   if (sample.length < LEAST_VALUES) return undefined;
