@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { DEFINITIONS_FILE, loadDefinitions } from '../cli/parse/definitions.ts';
+import { STATUSLINE_FILE } from '../cli/integrate/statusline.ts';
 import { TOPICS_FILE } from '../cli/parse/topics.ts';
 import { GUIDES_FILE } from '../server/docs/guide.ts';
 import { keepOutDeclarations } from './declarations.ts';
@@ -103,6 +104,13 @@ await build({
   ...JOINING,
   entryPoints: [`${compiled}cli/${ALONE}`],
   outfile: `${compiled}app/${ALONE}`,
+});
+await build({
+  ...JOINING,
+  format: 'cjs',
+  entryPoints: [`${compiled}cli/statusline/start.js`],
+  outfile: `${compiled}app/${STATUSLINE_FILE}`,
+  external: ['../main.js'],
 });
 
 const { metafile } = await build({

@@ -328,7 +328,7 @@ test("a statusline of one's own stays, unless it is to be replaced, and then com
     assert.is(refused.code, exitCodes.conflict);
     assert.match(refused.stderr, 'mine.sh');
     assert.is((await run(place, [...apply, '--force'])).code, 0);
-    assert.match(fs.readFileSync(path, 'utf8'), / statusline"/);
+    assert.match(fs.readFileSync(path, 'utf8'), /statusline\/start\.cjs'"/);
     await run(place, ['integrate', '--undo']);
     assert.is(fs.readFileSync(path, 'utf8'), text);
   }));

@@ -1,9 +1,12 @@
 /** Claude Code's statusline as a change of its settings, independent of where its requests go. */
-import { accessSync, constants, realpathSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { accessSync, constants, existsSync, realpathSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
 import type { CliContext } from '../context.ts';
 import { homeOf } from '../context.ts';
 import type { Change, Client } from './client.ts';
+
+/** Next to the program's entry: a bundle of the statusline alone, which Node starts faster. */
+export const STATUSLINE_FILE = 'statusline/start.cjs';
 
 /** Id in the list of changes. */
 export const STATUSLINE_ID = 'claude-code-statusline';
@@ -33,20 +36,23 @@ export function withStatusline(claudeCode: Client, command: string): Client {
 }
 
 /** Matches the output of `statuslineCommand`, even if svc has moved since. */
-const OWN_COMMAND = /^(?:SVC_HOME='[^\n]*' )?(?:svc|'[^\n]*' '[^\n]*main\.js') statusline$/;
+const OWN_COMMAND =
+  /^(?:SVC_HOME='[^\n]*' )?(?:svc statusline|'[^\n]*' '[^\n]*main\.js' statusline|(?:node|'[^\n]*') '[^\n]*statusline\/start\.cjs')$/;
 
 /**
- * Returns the shell command for `svc statusline`: by name if that runs this program, else by its
- * files.
+ * Returns the shell command for the statusline: its own file, run by `node` from the path if npm
+ * installed svc there, since today's Node may be gone after an update.
  */
 export function statuslineCommand(context: CliContext): string {
   const { env, entry, userHome } = context;
   const home = homeOf(context);
   const variable = home === join(userHome, '.svc') ? '' : `SVC_HOME=${quoted(home)} `;
-  const program = isOnPath(env['PATH'] ?? '', entry)
-    ? 'svc'
-    : `${quoted(process.execPath)} ${quoted(entry)}`;
-  return `${variable}${program} statusline`;
+  const file = join(dirname(entry), STATUSLINE_FILE);
+  const isInstalled = isOnPath(env['PATH'] ?? '', entry);
+  if (existsSync(file))
+    return `${variable}${isInstalled ? 'node' : quoted(process.execPath)} ${quoted(file)}`;
+  // In a build with a planted defect, which has no bundle.
+  return `${variable}${quoted(process.execPath)} ${quoted(entry)} statusline`;
 }
 
 function isOnPath(path: string, entry: string): boolean {

@@ -1,5 +1,5 @@
 /** `svc statusline` as a client starts it: beside a proxy that runs, hangs, is gone and comes back, and with any input. */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { moreFields } from '../../fixtures/upstream/more-fields.ts';
 import { until, withLive, post } from '../../fixtures/cli/live.ts';
-import { entry, inPlace, run, start } from '../../fixtures/cli/run.ts';
+import { entry, inPlace, run, start, write } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
 import type { StatusJson } from '../../server/statusline/status.ts';
 import { fastOptions } from './fast.ts';
@@ -184,6 +184,26 @@ test('the fast way takes options as the command does, and leaves mistakes to it'
     }
     const wrong = [['--width', 'x'], ['--width', '0'], ['--for', 'x'], ['--for'], ['-h'], ['word']];
     for (const args of wrong) assert.is(fastOptions(args), undefined, args.join(' '));
+  }));
+
+test('the file that Claude Code starts is the statusline alone, and the program for what that leaves open', () =>
+  inPlace(async (place) => {
+    const path = write(place, '.claude/settings.json', '{}');
+    await run(place, ['integrate', 'claude-code', '--statusline', '--apply'], { entry });
+    const { command } = JSON.parse(readFileSync(path, 'utf8')).statusLine;
+    const asked = (more: string) =>
+      spawnSync('/bin/sh', ['-c', `${command}${more}`], {
+        env: place.env,
+        input: JSON.stringify({ ...SESSION, cost: { total_cost_usd: 1234.5 } }),
+        encoding: 'utf8',
+      });
+    const shown = asked(' --no-color');
+    assert.equal([shown.status, shown.stderr], [0, '']);
+    assert.match(shown.stdout, /^Sonnet 4\.5 \| .*\$1,235/);
+    assert.match(asked(' --help').stdout, '--format');
+    assert.is(asked(' --for nothing').status, 2);
+    await run(place, ['integrate', 'claude-code', '--statusline', '--undo']);
+    assert.is(readFileSync(path, 'utf8'), '{}');
   }));
 
 test.run();

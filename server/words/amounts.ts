@@ -12,8 +12,16 @@ export function dollars(value: unknown): string {
   const size = Math.abs(value);
   const sign = value < 0 ? '−' : '';
   if (size < 0.0001) return `${sign}<$0.0001`;
-  if (size >= 100) return `${sign}$${Math.round(size).toLocaleString('en-US')}`;
+  if (size >= 100) return `${sign}$${grouped(Math.round(size))}`;
   return `${sign}$${size.toFixed(size >= 1 ? 2 : 4)}`;
+}
+
+/** `12,345`: a formatter takes some 20 ms to make, longer than a whole statusline. */
+function grouped(whole: number): string {
+  const digits = whole.toFixed(0);
+  const first = digits.length % 3;
+  const groups = digits.slice(first).match(/\d{3}/g) ?? [];
+  return [...(first > 0 ? [digits.slice(0, first)] : []), ...groups].join(',');
 }
 
 /** Formats a percentage. */

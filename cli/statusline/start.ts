@@ -1,0 +1,12 @@
+/**
+ * What Claude Code starts after every message: the statusline, and the whole program only for what it
+ * does not understand. In the package it is one CommonJS file, which Node starts some 6 ms faster
+ * than a module.
+ */
+import { printFast } from './fast.ts';
+
+void printFast(process.argv.slice(2)).then(async (isPrinted) => {
+  if (isPrinted) return process.exit(0);
+  process.argv.splice(2, 0, 'statusline');
+  await import('../main.ts');
+});
