@@ -15,6 +15,8 @@ import { runningInstance } from '../process/daemon.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 
+import { renewLists } from './certificate-lists.ts';
+
 export const DAY_MS = 24 * 3600 * 1000;
 /** A client started now may run for days. */
 const RENEW_BEFORE_MS = 10 * DAY_MS;
@@ -76,10 +78,11 @@ export async function fittingAuthority(
     if (isSvcError(thrown)) return 'unreadable' as const;
     throw thrown;
   });
-  const make = async (made: NonNullable<Fitting['made']>): Promise<Fitting> => ({
-    authority: await makeAuthority(home, hosts, nowMs),
-    made,
-  });
+  const make = async (made: NonNullable<Fitting['made']>): Promise<Fitting> => {
+    const authority = await makeAuthority(home, hosts, nowMs);
+    renewLists({ env: context.env, home, authorityPem: authority.certificatePem });
+    return { authority, made };
+  };
   if (found === undefined) return make('first');
   if (found === 'unreadable') return make('unreadable');
   if (found.expiresMs - nowMs < RENEW_BEFORE_MS) return make('expires');

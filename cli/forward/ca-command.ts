@@ -1,5 +1,4 @@
 /** `svc ca`: the certificate authority of forward mode. */
-import { existsSync } from 'node:fs';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import {
@@ -17,7 +16,7 @@ import { forwardedId } from '../integrate/forward.ts';
 import { readIntegrations } from '../integrate/records.ts';
 import { DAY_MS, configuredHosts, unopenedRemarks } from './authority.ts';
 import type { ConfiguredHosts } from './authority.ts';
-import { writeBundle } from './certificate-lists.ts';
+import { renewLists } from './certificate-lists.ts';
 
 const category = 'Configure';
 
@@ -76,8 +75,7 @@ class CaCreate extends ShowingCommand {
     const configured = await configuredHosts(context);
     const authority = await makeAuthority(home, configured.hosts, context.clock.wallMs());
     // Clients set up by `svc integrate --forward` find the new one at their next start.
-    if (existsSync(forwardFiles(home).bundle))
-      writeBundle({ env: context.env, home, authorityPem: authority.certificatePem });
+    renewLists({ env: context.env, home, authorityPem: authority.certificatePem });
     if (!this.json) this.note('Made a certificate authority; `svc run --forward claude` uses it.');
     if (this.force && !this.json) this.note('Clients that run must be started again.');
     return this.show(authority, configured);

@@ -3,13 +3,16 @@
  * plus the authority. A program that is given a list reads only that, so it must include any list
  * that the user has configured.
  */
-import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { writePrivateFile } from '../../server/config/home.ts';
 import { forwardFiles } from '../../server/forward-proxy/ca/files.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Clients into whose settings svc writes a list. */
+const OF_SETTINGS = ['claude-code', 'codex'] as const;
 
 interface Lists {
   readonly env: Environment;
@@ -63,6 +66,40 @@ export function extraList({ env, home, authorityPem }: Lists): string {
   const path = join(folder, 'extra.pem');
   writePrivateFile(path, joined([...theirs, ...certificatesOf(authorityPem)]));
   return path;
+}
+
+/**
+ * Where the list for the settings of `client` is that already name one: that of theirs, with the
+ * authority added. Undefined for a client without settings that name lists.
+ */
+export function settingsList(home: string, client: string): string | undefined {
+  const known = OF_SETTINGS.find((id) => id === client);
+  return known && join(forwardFiles(home).folder, `${known}.pem`);
+}
+
+/** Writes it, from what `theirs` holds now; false where that is no list that can be read. */
+export function writeSettingsList(path: string, theirs: string, authorityPem: string): boolean {
+  const own = certificatesOf(authorityPem);
+  const kept = certificatesAt(theirs).filter((pem) => !own.includes(pem));
+  writePrivateFile(path, joined([...kept, ...own]));
+  return kept.length > 0;
+}
+
+export function dropSettingsList(home: string, client: string): void {
+  const path = settingsList(home, client);
+  if (path !== undefined) rmSync(path, { force: true });
+}
+
+/** Puts a new authority into the lists that clients' settings name: they find it at their next start. */
+export function renewLists({ env, home, authorityPem }: Lists): void {
+  if (existsSync(forwardFiles(home).bundle)) writeBundle({ env, home, authorityPem });
+  for (const client of OF_SETTINGS) {
+    const path = settingsList(home, client);
+    if (path === undefined || !existsSync(path)) continue;
+    // The last is the authority before this one.
+    const kept = certificatesAt(path).slice(0, -1);
+    writePrivateFile(path, joined([...kept, ...certificatesOf(authorityPem)]));
+  }
 }
 
 function systemList(): readonly string[] {

@@ -32,6 +32,8 @@ export interface ClientSettings {
   readonly variables: readonly Setting[];
   /** Base URLs of providers. */
   readonly bases: readonly Setting[];
+  /** What makes it ask another host than its maker's API. */
+  readonly clouds: readonly (Setting & { readonly cloud: string })[];
 }
 
 /**
@@ -50,7 +52,7 @@ const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'] as const;
 const LISTS = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'CODEX_CA_CERTIFICATE'] as const;
 const BASES = [...Object.keys(clientVariables('')), 'GOOGLE_VERTEX_BASE_URL'];
 
-const NOTHING: ClientSettings = { variables: [], bases: [] };
+const NOTHING: ClientSettings = { variables: [], bases: [], clouds: [] };
 
 /**
  * Returns the settings of `program`; none if svc does not know its files, or they cannot be read.
@@ -62,7 +64,7 @@ export function clientSettings(program: string, where: Started): ClientSettings 
 const READERS: Readonly<Record<string, (where: Started) => ClientSettings>> = {
   claude: claudeSettings,
   codex: codexSettings,
-  gemini: (where) => dotenvSettings('.gemini', where),
+  gemini: geminiSettings,
   qwen: (where) => dotenvSettings('.qwen', where),
   opencode: opencodeSettings,
   pi: piSettings,
@@ -88,7 +90,7 @@ function claudeSettings({ env, userHome, cwd }: Started): ClientSettings {
   const variables = names.flatMap(
     (name) => firstOf(files, (file) => valueIn(file, 'json', ['env', name], name)) ?? [],
   );
-  return { variables, bases: [] };
+  return { ...NOTHING, variables };
 }
 
 /** Its `.env` overrides the environment; its provider is named by the profile or the file. */
@@ -107,7 +109,28 @@ function codexSettings({ env, userHome }: Started): ClientSettings {
     at(['model_providers', provider, 'base_url']),
     provider === 'openai' ? at(['openai_base_url']) : undefined,
   ].filter((base) => base !== undefined);
-  return { variables, bases };
+  return { ...NOTHING, variables, bases };
+}
+
+/** Ways to log in that its settings name, and whom it asks then. */
+const GEMINI_LOGINS: Readonly<Record<string, string>> = {
+  'oauth-personal': "Google's Code Assist",
+  'cloud-shell': "Google's Code Assist",
+  'compute-default-credentials': "Google's Code Assist",
+  'vertex-ai': 'Google Vertex AI',
+};
+
+/** Its `.env`, and how it logs in: the project's file wins over the user's. */
+function geminiSettings(where: Started): ClientSettings {
+  const { env, userHome, cwd } = where;
+  const path = ['security', 'auth', 'selectedType'];
+  const files = [cwd, env['GEMINI_CLI_HOME'] || userHome].map((folder) =>
+    join(folder, '.gemini', 'settings.json'),
+  );
+  const login = firstOf(files, (file) => valueIn(file, 'json', path));
+  const cloud = login && GEMINI_LOGINS[login.value];
+  const clouds = login && cloud ? [{ ...login, cloud }] : [];
+  return { ...dotenvSettings('.gemini', where), clouds };
 }
 
 /** Only the first existing file counts, and only for variables that are not set. */
@@ -120,7 +143,7 @@ function dotenvSettings(folder: string, { env, userHome, cwd }: Started): Client
   const variables = [...BASES, ...Object.keys(CLOUD_SWITCHES)].flatMap((name) =>
     env[name] === undefined ? (valueIn(file, 'dotenv', [name], name) ?? []) : [],
   );
-  return { variables, bases: [] };
+  return { ...NOTHING, variables };
 }
 
 /** All files are merged; of several addresses of a provider the nearest file's wins. */
@@ -141,19 +164,19 @@ function opencodeSettings({ env, userHome, cwd }: Started): ClientSettings {
   ];
   const known = new Set<string>();
   const bases = all.filter(({ name }) => !known.has(name) && known.add(name));
-  return { variables: [], bases };
+  return { ...NOTHING, bases };
 }
 
 function piSettings({ env, userHome }: Started): ClientSettings {
   const folder = env['PI_CODING_AGENT_DIR'] || join(userHome, '.pi', 'agent');
   const file = join(folder, 'models.json');
-  return { variables: [], bases: providersIn(textIn(file), file, 'providers') };
+  return { ...NOTHING, bases: providersIn(textIn(file), file, 'providers') };
 }
 
 function aiderSettings({ userHome, cwd }: Started): ClientSettings {
   const files = [...upwards(cwd), userHome].map((folder) => join(folder, '.aider.conf.yml'));
   const base = firstOf(files, (file) => valueIn(file, 'yaml', ['openai-api-base']));
-  return { variables: [], bases: base === undefined ? [] : [base] };
+  return { ...NOTHING, bases: base === undefined ? [] : [base] };
 }
 
 /** Returns the base URLs in the object of providers at `key`. */

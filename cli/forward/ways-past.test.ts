@@ -127,6 +127,23 @@ test('Gemini CLI reads the nearest .env, for what is not set', () =>
     ]);
   }));
 
+test("how Gemini CLI logs in, as the project's settings say or the user's", () =>
+  inPlace(async (place) => {
+    const login = (name: string, selectedType: string) =>
+      write(place, name, `{ // mine\n "security": {"auth": {"selectedType": "${selectedType}"}} }`);
+    login('.gemini/settings.json', 'oauth-personal');
+    assert.match(
+      said(place, 'gemini').join(),
+      "security.auth.selectedType in ~/.gemini/settings.json makes it ask Google's Code Assist",
+    );
+    login('work/here/.gemini/settings.json', 'gemini-api-key');
+    assert.equal(said(place, 'gemini'), []);
+    login('work/here/.gemini/settings.json', 'vertex-ai');
+    assert.match(said(place, 'gemini').join(), 'Google Vertex AI');
+    // Qwen Code has files of its own.
+    assert.equal(said(place, 'qwen'), []);
+  }));
+
 test("opencode's, pi's and Aider's providers with an address of their own", () =>
   inPlace(async (place) => {
     const at = (baseURL: string) => JSON.stringify({ provider: { a: { options: { baseURL } } } });

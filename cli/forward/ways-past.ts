@@ -18,6 +18,8 @@ interface Opened {
   readonly url: string;
   /** The opened hosts. */
   readonly hosts: readonly string[];
+  /** Set if svc writes the client's settings file `apart` and does not start it: the shell's base URL then stays. */
+  readonly kept?: { readonly apart: string };
 }
 
 type Stated = Omit<Setting, 'file'> & Partial<Pick<Setting, 'file'>>;
@@ -26,23 +28,35 @@ type Stated = Omit<Setting, 'file'> & Partial<Pick<Setting, 'file'>>;
  * Returns a sentence for each way in which `program` would bypass svc, or refuse its certificate.
  */
 export function waysPast(program: string, where: Started, opened: Opened): readonly string[] {
-  const { variables, bases } = clientSettings(program, where);
+  const { variables, bases, clouds } = clientSettings(program, where);
   const inFiles = new Set(variables.map(({ name }) => name));
   // A file's value overrides the shell's.
   const own = Object.entries(where.env).flatMap(([name, value]) =>
-    value === undefined || inFiles.has(name) || !isOfShell(name) ? [] : [{ name, value }],
+    value === undefined || inFiles.has(name) || !isOfShell(name, opened) ? [] : [{ name, value }],
   );
   const say = (one: Stated): readonly string[] => remarkOn(one, where, opened);
   return [
     ...own.flatMap(say),
-    ...variables.flatMap(say),
+    ...variables.filter(({ file }) => file !== opened.kept?.apart).flatMap(say),
     ...bases.flatMap((base) => baseRemark(base, where, opened)),
+    ...clouds.map((one) => cloudRemark(spelled(one, where), one.cloud)),
   ];
 }
 
-/** True for shell variables that svc does not set itself; NO_PROXY is kept. */
-function isOfShell(name: string): boolean {
-  return name in clientVariables('') || name in CLOUD_SWITCHES || name === 'NO_PROXY';
+/**
+ * True for shell variables that svc does not set itself; NO_PROXY is kept, unless the client's own
+ * settings have one.
+ */
+function isOfShell(name: string, { kept }: Opened): boolean {
+  return (
+    name in clientVariables('') ||
+    name in CLOUD_SWITCHES ||
+    (name === 'NO_PROXY' && kept === undefined)
+  );
+}
+
+function cloudRemark(said: string, cloud: string): string {
+  return `${said} makes it ask ${cloud}, whose hosts svc does not open: that goes past svc unread`;
 }
 
 function remarkOn(one: Stated, where: Started, opened: Opened): readonly string[] {
@@ -50,9 +64,7 @@ function remarkOn(one: Stated, where: Started, opened: Opened): readonly string[
   const said = spelled(one, where);
   const cloud = CLOUD_SWITCHES[name];
   if (cloud !== undefined)
-    return /^(?:0|false|no|off|)$/i.test(value)
-      ? []
-      : [`${said} makes it ask ${cloud}, whose hosts svc does not open: that goes past svc unread`];
+    return /^(?:0|false|no|off|)$/i.test(value) ? [] : [cloudRemark(said, cloud)];
   if (/^no_proxy$/i.test(name))
     return hostsPast(value, opened.hosts).map(
       (host) => `${said} names ${host}, so its requests go past svc`,
@@ -62,13 +74,13 @@ function remarkOn(one: Stated, where: Started, opened: Opened): readonly string[
   return baseRemark(one, where, opened);
 }
 
-function baseRemark(base: Stated, where: Started, { url, hosts }: Opened): readonly string[] {
+function baseRemark(base: Stated, where: Started, { url, hosts, kept }: Opened): readonly string[] {
   const to = URL.canParse(base.value) ? new URL(base.value) : undefined;
   if (to === undefined || to.host === '') return [];
   const said = spelled(base, where);
   if (to.host === new URL(url).host) {
-    // svc removes it from the shell's environment.
-    return base.file === undefined
+    // `svc run` removes it from the shell's environment.
+    return base.file === undefined && kept === undefined
       ? []
       : [
           `${said} is svc's own address: its requests go there by base URL, and not in forward mode`,

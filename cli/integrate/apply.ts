@@ -222,11 +222,11 @@ function edit(
 ): { text: string; written: readonly Written[] } {
   let text = base;
   const written: Written[] = [];
-  for (const { path, value, instead } of changes) {
+  for (const { path, value, instead, includes } of changes) {
     const before = format.find(base, path);
     if (before?.value === value) continue;
     const name = path.join('.');
-    if (before !== undefined && !force && !isReplaceable(before.value, value))
+    if (before !== undefined && !force && !includes && !isReplaceable(before.value, value))
       throw new SvcError('conflict', `${name} is ${before.raw} already`, {
         cure: instead
           ? `${instead} Nothing was changed; --force replaces it.`

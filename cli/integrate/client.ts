@@ -16,6 +16,8 @@ export interface Change {
   readonly value: string | boolean;
   /** A sentence on what to do if the user has another value there. */
   readonly instead?: string;
+  /** True for a value that holds what stands there, so that it may take its place. */
+  readonly includes?: true;
 }
 
 /** The changes to a file, and related settings that are left alone. */

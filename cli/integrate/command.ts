@@ -7,6 +7,7 @@ import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError, toSvcError } from '../../engine/error.ts';
 import { dropTokensOf } from '../../server/forward-proxy/tokens.ts';
+import { dropSettingsList } from '../forward/certificate-lists.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { note, print } from '../screen/output.ts';
@@ -262,7 +263,10 @@ export async function takeBackAll(
         try {
           undone.push(undo(entry, { home, where: context }));
           const forwarded = forwardedId(entry.client);
-          if (forwarded !== undefined) dropTokensOf(home, context.clock, tokenLabel(forwarded));
+          if (forwarded !== undefined) {
+            dropTokensOf(home, context.clock, tokenLabel(forwarded));
+            dropSettingsList(home, forwarded);
+          }
         } catch (thrown) {
           faults.push(toSvcError(thrown));
         }

@@ -1,6 +1,7 @@
 /** `svc integrate --forward`: a token that lives as long as the client's settings hold it, and no longer. */
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { inPlace, run, write } from '../../fixtures/cli/run.ts';
@@ -112,13 +113,110 @@ test('what else leads past forward mode is named, and a new authority reaches wh
     assert.ok(read(join(folder, 'bundle.pem')).includes(read(join(folder, 'ca.pem')).trim()));
   }));
 
+/** A certificate of the user's own, which svc has to keep. */
+const THEIRS = rootCertificates[0]!;
+
+test('a list that the settings name stays trusted, with the authority added, until it is undone', () =>
+  inPlace(async (place) => {
+    const company = write(place, 'company.pem', `# ours\n${THEIRS}\n`);
+    const before = JSON.stringify({ env: { NODE_EXTRA_CA_CERTS: company } });
+    const path = write(place, '.claude/settings.json', before);
+    const applied = await run(place, [...claude, '--apply']);
+    assert.is(applied.code, 0, applied.stderr);
+    assert.match(applied.stderr, 'stays trusted');
+    const { NODE_EXTRA_CA_CERTS: list } = JSON.parse(read(path)).env;
+    const authority = () => read(join(place.home, 'forward', 'ca.pem')).trim();
+    assert.equal(certificates(list), [THEIRS, authority()]);
+    assert.is(fs.statSync(list).mode & 0o777, 0o600);
+    assert.match((await run(place, [...claude, '--apply'])).stdout, 'already');
+    assert.match((await run(place, ['integrate'])).stdout, /claude-code .*forward mode/);
+
+    const first = authority();
+    await run(place, ['ca', 'create', '--force']);
+    assert.is.not(authority(), first);
+    assert.equal(certificates(list), [THEIRS, authority()]);
+    // What is in their list by now is copied at the next --apply.
+    fs.writeFileSync(company, `${THEIRS}\n${rootCertificates[1]}\n`);
+    await run(place, [...claude, '--apply']);
+    assert.equal(certificates(list), [THEIRS, rootCertificates[1], authority()]);
+
+    const undone = await run(place, [...claude, '--undo']);
+    assert.is(undone.code, 0, undone.stderr);
+    assert.is(read(path), before);
+    assert.not.ok(fs.existsSync(list));
+  }));
+
+test('so does one that the shell names, and one that cannot be read is said to count no more', () =>
+  inPlace(async (place) => {
+    const company = write(place, 'company.pem', THEIRS);
+    const path = join(place.folder, '.claude', 'settings.json');
+    const env = { ...place.env, NODE_EXTRA_CA_CERTS: company };
+    const applied = await run({ ...place, env }, [...claude, '--apply']);
+    assert.is(applied.code, 0, applied.stderr);
+    const list = JSON.parse(read(path)).env.NODE_EXTRA_CA_CERTS;
+    assert.is(certificates(list).length, 2);
+    await run(place, [...claude, '--undo']);
+    assert.not.ok(fs.existsSync(path));
+    fs.rmSync(company);
+    const gone = await run({ ...place, env }, [...claude, '--apply']);
+    assert.match(gone.stderr, 'is no list of certificates that svc can read');
+  }));
+
+test("a list in Codex's .env stays trusted too, in place of the system's as before", () =>
+  inPlace(async (place) => {
+    const company = write(place, 'company.pem', THEIRS);
+    const before = `SSL_CERT_FILE=${company}\n`;
+    const path = write(place, '.codex/.env', before);
+    const applied = await run(place, ['integrate', 'codex', '--forward', '--apply']);
+    assert.is(applied.code, 0, applied.stderr);
+    const list = /^SSL_CERT_FILE=(.*)$/m.exec(read(path))?.[1] ?? '';
+    assert.equal(certificates(list).length, 2);
+    assert.ok(certificates(list).includes(THEIRS));
+    await run(place, ['integrate', 'codex', '--forward', '--undo']);
+    assert.is(read(path), before);
+  }));
+
+test('what the project where it is typed, an administrator or the shell says of another way is named', () =>
+  inPlace(async (place) => {
+    const project = { env: { ANTHROPIC_BASE_URL: 'https://u:secret@near.example/x' } };
+    write(place, '.claude/settings.json', '{}');
+    write(place, 'work/.claude/settings.json', JSON.stringify(project));
+    const local = {
+      env: { HTTPS_PROXY: 'http://proxy.example:3128', CLAUDE_CODE_USE_BEDROCK: '1' },
+    };
+    write(place, 'work/.claude/settings.local.json', JSON.stringify(local));
+    const env = { ...place.env, OPENAI_BASE_URL: 'https://far.example/v1' };
+    const { stderr, code } = await run({ ...place, env }, [...claude, '--apply'], {
+      cwd: join(place.folder, 'work'),
+    });
+    assert.is(code, 0, stderr);
+    assert.match(
+      stderr,
+      /ANTHROPIC_BASE_URL in ~\/work\/.claude\/settings.json leads to near.example/,
+    );
+    assert.match(
+      stderr,
+      /HTTPS_PROXY in ~\/work\/.claude\/settings.local.json leads to proxy.example/,
+    );
+    assert.match(stderr, /CLAUDE_CODE_USE_BEDROCK in .*settings.local.json makes it ask Amazon/);
+    assert.match(stderr, 'OPENAI_BASE_URL leads to far.example');
+    assert.not.match(stderr, 'secret');
+    assert.not.match(stderr, '~/.claude/settings.json leads');
+  }));
+
+const certificates = (path: string): readonly string[] =>
+  read(path).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+
 test("Codex's own provider with another address is named when it is set", () =>
   inPlace(async (place) => {
     const config =
       'model_provider = "mine"\n[model_providers.mine]\nbase_url = "https://u:p@mine.example/v1"\n';
     write(place, '.codex/config.toml', config);
     const { stdout, stderr } = await run(place, ['integrate', 'codex', '--forward', '--apply']);
-    assert.match(`${stdout}${stderr}`, /model_providers\.mine\.base_url in \S+ is mine\.example/);
+    assert.match(
+      `${stdout}${stderr}`,
+      /model_providers\.mine\.base_url in \S+ leads to mine\.example/,
+    );
     assert.not.match(`${stdout}${stderr}`, 'u:p');
   }));
 

@@ -2,14 +2,15 @@
  * Forward mode as a change of a client's settings: svc as its proxy instead of its base URL, until
  * undone.
  */
-import { join } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { codexFolder } from '../../server/sessions/find.ts';
 import { forwardFiles } from '../../server/forward-proxy/ca/files.ts';
 import { TOKEN_USER } from '../../server/forward-proxy/tokens.ts';
-import { clientSettings } from '../forward/client-settings.ts';
+import { settingsList, writeSettingsList } from '../forward/certificate-lists.ts';
 import { proxyAddressWith } from '../forward/environment.ts';
-import { isAddress, isOwnOrOfficial } from './addresses.ts';
+import { waysPast } from '../forward/ways-past.ts';
+import { isAddress } from './addresses.ts';
 import { clientVariables } from './client.ts';
 import type { Change, Client, ClientFile, Surroundings } from './client.ts';
 import { formats } from './formats.ts';
@@ -52,8 +53,17 @@ function wayOf({ id, file }: Client): Way | undefined {
 export interface ForwardSettings {
   /** svc's home. */
   readonly home: string;
-  /** Undefined to show the settings, and to recognize existing ones. */
-  readonly token?: string;
+  /** Set for `--apply`; undefined to show the settings, and to recognize existing ones. */
+  readonly granted?: Granted;
+}
+
+export interface Granted {
+  readonly token: string;
+  readonly authorityPem: string;
+  /** The hosts that svc opens. */
+  readonly hosts: readonly string[];
+  /** Where the command was typed: a project there has settings of its own. */
+  readonly cwd: string;
 }
 
 /**
@@ -61,7 +71,7 @@ export interface ForwardSettings {
  *
  * @throws SvcError `usage` for a client that reads no proxy from a file.
  */
-export function withForward(client: Client, { home, token }: ForwardSettings): Client {
+export function withForward(client: Client, { home, granted }: ForwardSettings): Client {
   const way = wayOf(client);
   if (way === undefined)
     throw new SvcError('usage', `${client.name} reads no proxy from a settings file of its own`, {
@@ -72,17 +82,18 @@ export function withForward(client: Client, { home, token }: ForwardSettings): C
   const trusted: readonly [name: string, value: string] =
     way.trusts === 'added' ? ['NODE_EXTRA_CA_CERTS', certificate] : ['SSL_CERT_FILE', bundle];
   const at = (name: string): KeyPath => [...way.within, name];
-  const changes = (url: string): readonly Change[] => [
+  const list = settingsList(home, client.id);
+  const changes = (url: string, trustedList = trusted[1]): readonly Change[] => [
     {
       path: at('HTTPS_PROXY'),
-      value: proxyAddressWith(url, token ?? PLACEHOLDER),
+      value: proxyAddressWith(url, granted?.token ?? PLACEHOLDER),
       instead:
         'Start svc with HTTPS_PROXY set to that proxy, and its own connections go through it.',
     },
     {
       path: at(trusted[0]),
-      value: trusted[1],
-      instead: `\`svc run --forward\` trusts both lists; in a settings file only one can stand.`,
+      value: trustedList,
+      includes: true,
     },
   ];
   return {
@@ -97,28 +108,38 @@ export function withForward(client: Client, { home, token }: ForwardSettings): C
         // The user decides which hosts bypass every proxy.
         const isSaid = formats[format].find(text, at('NO_PROXY')) !== undefined;
         const past = isSaid ? [] : [{ path: at('NO_PROXY'), value: PAST }];
-        const remarks = waysPast((name) => formats[format].find(text, at(name))?.value, url);
-        const extra = where.env['NODE_EXTRA_CA_CERTS'] ?? '';
-        if (way.trusts === 'added' && extra !== '' && !extra.startsWith(folder))
-          remarks.push(
-            `NODE_EXTRA_CA_CERTS of this shell (${extra}) counts no more for it: its settings come first. \`svc run --forward\` trusts both.`,
-          );
-        // Outside any project.
-        const { bases } = clientSettings(client.programs[0] ?? '', {
-          ...where,
-          cwd: where.userHome,
-        });
-        for (const base of bases)
-          if (isAddress(base.value) && URL.canParse(base.value) && !isOwnOrOfficial(base.value, ''))
+        const valueOf = (name: string): unknown => formats[format].find(text, at(name))?.value;
+        const remarks = waysPastIn(valueOf, url);
+        const theirs = listOfTheirs(valueOf(trusted[0]), way, where, folder);
+        const isCombined = list !== undefined && (theirs ?? valueOf(trusted[0])) !== undefined;
+        if (granted !== undefined) {
+          const { authorityPem, hosts, cwd } = granted;
+          if (theirs !== undefined && list !== undefined)
             remarks.push(
-              `${base.name} in ${base.file} is ${new URL(base.value).host}: requests go there, and past forward mode.`,
+              writeSettingsList(list, resolve(cwd, theirs), authorityPem)
+                ? `What ${theirs} (${trusted[0]}) lists stays trusted: svc's list has a copy of it. --apply again when it changes.`
+                : `${theirs} (${trusted[0]}) is no list of certificates that svc can read: it counts no more.`,
             );
-        return { changes: [...changes(url), ...past], remarks };
+          if (way.trusts === 'whole' && where.env['CODEX_CA_CERTIFICATE'])
+            remarks.push(
+              `${client.name} reads CODEX_CA_CERTIFICATE of this shell first: unset it, svc's list has its certificates.`,
+            );
+          const kept = { apart: way.file.path?.(where) ?? '' };
+          remarks.push(
+            ...waysPast(client.programs[0] ?? '', { ...where, cwd }, { home, url, hosts, kept }),
+          );
+        }
+        const value =
+          isCombined && list !== undefined && valueOf(trusted[0]) !== trusted[1]
+            ? list
+            : trusted[1];
+        return { changes: [...changes(url, value), ...past], remarks };
       },
       isOwn: (path, value) =>
         typeof value === 'string' &&
         ((path.at(-1) === 'HTTPS_PROXY' && tokenOf(value) !== undefined) ||
           value === trusted[1] ||
+          value === list ||
           (path.at(-1) === 'NO_PROXY' && value === PAST)),
     },
     settings: (url) => {
@@ -134,8 +155,24 @@ export function withForward(client: Client, { home, token }: ForwardSettings): C
   };
 }
 
-/** Returns a sentence for each other setting in the file that affects where requests go. */
-function waysPast(valueOf: (name: string) => unknown, url: string): string[] {
+/**
+ * The list that the client would trust without svc's, in its settings or, where Node reads both, in
+ * the shell; undefined where there is none, or it is one of svc's.
+ */
+function listOfTheirs(
+  inFile: unknown,
+  { trusts }: Way,
+  { env }: Surroundings,
+  folder: string,
+): string | undefined {
+  const named = typeof inFile === 'string' && inFile !== '' ? inFile : undefined;
+  // Of the shell's others svc's list for the system has a copy already.
+  const found = named ?? (trusts === 'added' ? env['NODE_EXTRA_CA_CERTS'] : undefined);
+  return found === undefined || found === '' || found.startsWith(folder + sep) ? undefined : found;
+}
+
+/** What else the file says of where its requests go, each as a sentence. */
+function waysPastIn(valueOf: (name: string) => unknown, url: string): string[] {
   const bases = Object.keys(clientVariables(url)).filter((name) => isAddress(valueOf(name)));
   const proxies = ['https_proxy', 'http_proxy', 'HTTP_PROXY'].filter(
     (name) => typeof valueOf(name) === 'string' && valueOf(name) !== '',
