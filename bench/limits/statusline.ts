@@ -1,7 +1,8 @@
 /** Measures `svc statusline` as a process, compared with a Node process that does nothing. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { STATUSLINE_FILE } from '../../cli/integrate/statusline.ts';
 import { until } from '../../fixtures/cli/live.ts';
 import { entry, makePlace, start } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
@@ -22,6 +23,9 @@ const INPUT = JSON.stringify({
   rate_limits: { five_hour: { used_percentage: 40, resets_at: 4_000_000_000 } },
 });
 
+/** What `svc integrate claude-code --statusline` has Claude Code start. */
+const ALONE = join(dirname(entry), STATUSLINE_FILE);
+
 /** Prefix for the name of a plain Node measurement alongside a state. */
 const BARE = 'node beside: ';
 
@@ -35,7 +39,7 @@ function time(place: Place, argv: readonly string[]): number {
   const startedMs = performance.now();
   const ran = spawnSync(process.execPath, argv, { env: place.env, input: INPUT, encoding: 'utf8' });
   const ms = performance.now() - startedMs;
-  const isLine = argv[0] !== entry || /^[^\n]*Opus 5\.5[^\n]*\n$/.test(ran.stdout);
+  const isLine = argv[0] !== ALONE || /^[^\n]*Opus 5\.5[^\n]*\n$/.test(ran.stdout);
   if (ran.status !== 0 || ran.stderr !== '' || !isLine)
     throw new Error(`${argv.join(' ')}: ${ran.status} ${ran.stderr} ${ran.stdout}`);
   return ms;
@@ -46,7 +50,7 @@ function inTurns(place: Place, times: Times, state: string, count = STARTS): voi
   const note = (name: string, ms: number) => times.set(name, [...(times.get(name) ?? []), ms]);
   for (let n = 0; n < count; n += 1) {
     note(`${BARE}${state}`, time(place, ['-e', '0']));
-    note(state, time(place, [entry, 'statusline']));
+    note(state, time(place, [ALONE]));
   }
 }
 
