@@ -18,7 +18,9 @@ export async function checkForward({ context, home, loaded }: Examined): Promise
   if (authority === undefined) return [];
   const days = (authority.expiresMs - context.clock.wallMs()) / DAY_MS;
   if (days <= 0) return warning('Forward mode', 'its certificate authority has expired', CURE);
-  const { hosts, unopened } = loaded ? hostsOf(loaded.config) : { hosts: [], unopened: [] };
+  const { hosts, unopened } = loaded
+    ? await hostsOf(loaded.config, context.env)
+    : { hosts: [], unopened: [] };
   const uncovered = hosts.filter((host) => !authority.hosts.includes(host));
   const others = unopened.map(({ provider, host }) =>
     remark(

@@ -7,6 +7,7 @@ import type { StoredAuthority } from '../../server/forward-proxy/ca/files.ts';
 import { openedHosts, unopenedProviders } from '../../server/forward-proxy/opened-hosts.ts';
 import type { UnopenedProvider } from '../../server/forward-proxy/opened-hosts.ts';
 import type { Config } from '../../server/config/config.ts';
+import type { Variables } from '../../server/config/env.ts';
 import { byKind } from '../../server/generation/by-kind.ts';
 import { toProviders } from '../../server/generation/providers.ts';
 import { SvcError, isSvcError } from '../../engine/error.ts';
@@ -37,18 +38,28 @@ export interface ConfiguredHosts {
 export async function configuredHosts(context: CliContext): Promise<ConfiguredHosts> {
   const file = runningInstance(homeOf(context))?.flags.config;
   const { config } = await configOf(file, context);
-  const found = hostsOf(config);
+  const found = await hostsOf(config, context.env);
   if (found.hosts.length > 0) return found;
   throw new SvcError('config', 'No provider has a host that forward mode could open', {
     cure: 'It opens hosts that speak https on port 443 under a name; see providers.<name>.base_url.',
   });
 }
 
-/** Returns the hosts of a loaded configuration. */
-export function hostsOf(config: Config): ConfiguredHosts {
-  const providers = toProviders(config);
+/**
+ * Returns the hosts of a loaded configuration; providers that are code are loaded for it.
+ *
+ * @throws SvcError `config` as a start would.
+ */
+export async function hostsOf(config: Config, env: Variables): Promise<ConfiguredHosts> {
+  const providers = toProviders(config, await codeOf(config, env));
   const opened = openedHosts(byKind(config, providers), providers);
   return { hosts: [...opened.keys()].toSorted(), unopened: unopenedProviders(opened, providers) };
+}
+
+async function codeOf(config: Config, env: Variables) {
+  if (config.customProviders.length === 0 && config.plugins.length === 0) return undefined;
+  const { compiledGraph } = await import('../../server/generation/compile-alone.ts');
+  return (await compiledGraph(config, env)).custom.byName;
 }
 
 /** Returns a sentence on each provider that is not opened. */

@@ -248,6 +248,28 @@ test('providers whose hosts are not opened are named, and an authority that was 
     );
   }));
 
+test('so are those of providers that are code; as the primary such a one is opened', () =>
+  inPlace(async (place) => {
+    const coded = (name: string) =>
+      `export default {name: '${name}', kind: 'chat', baseUrl: 'https://${name}.example/v1', auth: 'none'};`;
+    write(place, 'coded.mjs', coded('coded'));
+    const plugin = `export default {name: 'mine', version: '1.0.0', setup: () => ({providers: [${coded('brought').slice(15, -1)}]})};`;
+    write(place, 'plugin.mjs', plugin);
+    const modules =
+      'custom_providers:\n  - {name: coded, module: ../coded.mjs}\nplugins:\n  - module: ../plugin.mjs\n';
+    write(place, 'home/config.yaml', modules);
+    const { stderr } = await run(place, ['ca', 'create']);
+    assert.match(stderr, 'coded.example (provider coded) is not opened');
+    assert.match(stderr, 'brought.example (provider brought) is not opened');
+    assert.match((await run(place, ['doctor', '--offline'])).stdout, 'coded.example');
+    write(place, 'home/config.yaml', `${modules}routing: { primary: coded }\n`);
+    const shown = JSON.parse((await run(place, ['ca', 'show', '--json'])).stdout);
+    assert.equal(shown.uncovered, ['coded.example']);
+    await run(place, ['ca', 'create', '--force']);
+    const made = JSON.parse((await run(place, ['ca', 'show', '--json'])).stdout);
+    assert.ok(made.hosts.includes('coded.example'));
+  }));
+
 test('once the authority is removed, whoever still goes through it is named', () =>
   inPlace(async (place) => {
     await run(place, [...claude, '--apply']);

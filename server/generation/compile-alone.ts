@@ -74,7 +74,7 @@ async function compiledIn(scratch: string, given: Config, env: Variables, macro?
     const { plugins, custom } = made;
     const plan = macro === undefined ? made.plan : made.withMacro(macro);
     // The warnings name unusable code providers: the proxy starts without them.
-    return { plan, plugins, warnings: pluginReasons(custom) };
+    return { plan, plugins, custom, warnings: pluginReasons(custom) };
   } finally {
     await services.close();
   }
