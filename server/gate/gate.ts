@@ -1,26 +1,26 @@
 /**
- * Who is let in. Every request on both ports, and every WebSocket upgrade, passes here
- * before routing and before its body is read. The rules, in the order they are applied:
+ * Admission. Every request on both ports, and every WebSocket upgrade, passes here before routing
+ * and before its body is read. The rules, in order:
  *
  * 1. More than 200 header fields: 431.
- * 2. A protocol version other than 1.0 and 1.1, an unclean field, framing that two readers
- *    could understand differently, a malformed target: 400, and the connection is closed.
- * 3. Not exactly one well-formed `Host`: 400. A `Host`, or the host of an absolute target,
- *    that is not ours: 403.
- * 4. Local is a request whose peer is loopback, that carries no forwarding field and that no
- *    page of another site caused. Headers can only take locality away. Whatever a browser loads
- *    as a page, or ahead of one, may be another site's doing although it does not say so (a typed
- *    address that redirects, a speculation rule), and no client of a provider loads pages: where
- *    it would reach a provider or post a form, it counts as caused by another site.
- * 5. An upgrade asked for by a foreign page: 403. `/config/reload` from elsewhere: 403.
- * 6. Local passes, without a key unless one is required. Others need a proxy key, in `X-Svc-Key` or
- *    where SDKs put a provider's (`presented.ts`): 401. A key that was revoked or has expired, and
- *    what looks like a key of ours and is none, where a provider's belongs: 401, from anywhere.
- *    For reading the dashboard, the cookie that a browser got for a key does as well.
- * 7. A few paths are public, and so is every OPTIONS: they pass with the verdict `public`,
- *    and the answers must then reveal nothing about the machine.
+ * 2. A protocol version other than 1.0 and 1.1, an unclean field, framing that two readers could
+ *    interpret differently, a malformed target: 400, and the connection is closed.
+ * 3. Not exactly one well-formed `Host`: 400. A `Host`, or the host of an absolute target, that is
+ *    not ours: 403.
+ * 4. A request is local if its peer is loopback, it carries no forwarding field, and no page of
+ *    another site caused it. Headers can only remove locality. A browser's page load or preload may
+ *    be caused by another site without saying so (a typed address that redirects, a speculation
+ *    rule), and no client of a provider loads pages: if it would reach a provider or post a form,
+ *    it counts as caused by another site.
+ * 5. An upgrade requested by a foreign page: 403. `/config/reload` from elsewhere: 403.
+ * 6. Local requests pass, without a key unless one is required. Others need a proxy key, in
+ *    `X-Svc-Key` or where SDKs put a provider's (`presented.ts`): 401. A revoked or expired key,
+ *    and an unknown key in our format where a provider's belongs: 401, from anywhere. To read the
+ *    dashboard, the session cookie of a browser is enough.
+ * 7. A few paths are public, and so is every OPTIONS: they pass with the verdict `public`, and the
+ *    responses must reveal nothing about the machine.
  *
- * Rules 5 and 7 are kept by the routes as well, each of which says whom it answers.
+ * The routes enforce rules 5 and 7 as well, since each declares its audience.
  */
 import type { SvcError } from '../../engine/error.ts';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
