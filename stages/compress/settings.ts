@@ -27,7 +27,7 @@ export function toPauseMs(value: string | boolean): number | null {
   return Number.parseInt(value, 10) * UNIT_MS[value.slice(-1)]!;
 }
 
-/** `compression.*`: what is made smaller, how much, and how long that may take. */
+/** `compression.*`: what is compressed, how much, and the time allowed for it. */
 export const compression = slice({
   enabled: setting('compression.enabled', {
     type: flag,

@@ -11,7 +11,7 @@ const SPEAKS = /task|agent|ask|question|delegat|handoff|human|user|permission|pl
 /** Tools that return instructions. */
 const INSTRUCTS = /skill|instruction|rule|guideline|feedback|approv/i;
 
-/** Tools that fetch what people wrote to each other: tickets, reviews, messages, minutes. */
+/** Tools that fetch human communication: tickets, reviews, messages, minutes. */
 const WRITTEN =
   /issue|comment|message|mail|thread|conversation|chat|slack|discord|ticket|pull_?request|review|discussion|transcript|meeting|jira|linear|story|note|memor/i;
 

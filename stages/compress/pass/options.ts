@@ -66,7 +66,7 @@ export function optionsOf(
     ...(learned.applied !== undefined && { applied: learned.applied.id }),
     ...(recipes !== undefined && { recipes: recipes.id }),
     forgets: mayForget(original.json),
-    // Tools precede every thought.
+    // Tools precede every signed thought, so they must not change either.
     ...(standing.isBound && { tools: 'off' as const }),
   };
   const { options: pinned, change } = pinOptions(memory, defaults, requested);
@@ -99,7 +99,7 @@ function requestedMacro(
       ...(thresholdTokens !== undefined && {
         thresholdTokens: leftForBlocks(original.json, thresholdTokens),
       }),
-      // Tools precede every thought.
+      // Tools precede every signed thought, so they must not change either.
       ...(tools !== undefined && !isBound && { tools }),
     },
   };

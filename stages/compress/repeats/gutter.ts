@@ -6,7 +6,7 @@
 import { isView, lineNumbering } from '../../model/classify/envelope.ts';
 import { MARK } from '../text/marker.ts';
 
-/** Shorter runs of numbered lines are left alone. */
+/** Shortest run of numbered lines that is thinned out. */
 const MIN_RUN = 8;
 /** Numbers that are multiples of this are shown. */
 const EVERY = 5;
@@ -33,7 +33,7 @@ const COMMON = /^(?: \| |\| |\||: )$/;
 const ANY_NUMBERED = /(?:^|\n)(?: {0,8}\d{1,7}(?:[\t→|]| \| )|L?\d{1,7}: )/;
 const HEADER = /^\[svc (\d{1,7}) lines, every fifth numbered\]$/;
 
-/** How the numbers of one view are printed. */
+/** The number format of a view. */
 export interface Column {
   /** Text before every number. */
   readonly lead: string;

@@ -40,7 +40,7 @@ const SECRET_NAME = new RegExp(
 const COPY_SUFFIX = /(~|[._-](bak|backup|old|orig|save|copy|swp|tmp))+$/i;
 /** Marks that desktops put before the extension of a copy. */
 const COPY_MARK = /(-?\(\d{1,3}\)|-+(copy|kopie|copie)(-?\(?\d{1,3}\)?)?)(?=\.[^.]*$|$)/i;
-/** `.env.example` and its like are documentation. */
+/** Templates such as `.env.example` are documentation. */
 const TEMPLATE_NAME =
   /[-._](example|sample|template|tmpl|dist|defaults?)(\.(json|ya?ml|toml|ini|env|txt))?$/i;
 const SECRET_DIR =

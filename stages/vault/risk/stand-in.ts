@@ -44,7 +44,7 @@ export function isStandIn(value: string): boolean {
 /** A location of a value (a file, a store, a template variable), or an encrypted value. */
 const KEPT_ELSEWHERE =
   /^(?:[./~$]|[a-z][\w+.-]{0,15}:\/\/|(?:vault|file|env|op|ssm|arn|secrets?|kms|enc|projects|aws|gcp)[:/[(]|(?:var|local|data|module|secrets|vars|steps|inputs|each|params|values|user|form|body|data|state|props|credentials?)\.|!\w+(?:\s|$))/i;
-/** A call, an index, a member: code. */
+/** Code: a call, an index or a member access. */
 const CODE = /[\w$][([]|=>|^\w+(?:(?:\.|::|->)\w+)+$|[(){}[\]<>|\\]/;
 /** Statements about a password in its place: its type, whether it is required, how it is stored. */
 const ABOUT =

@@ -4,7 +4,7 @@ import type { Hit } from '../words/tokenize.ts';
 /** Approximate length of a snippet in characters; it ends between words. */
 const SNIPPET_CHARS = 240;
 
-/** A piece of a block's text with the hits in it. */
+/** A piece of a block's text and the hits in it. */
 export interface Snippet {
   readonly text: string;
   /** Line number of the start of `text` in the source file; 0 for an ingested block. */

@@ -1,7 +1,7 @@
 /**
  * Porter's suffix-stripping algorithm (M. F. Porter, "An algorithm for suffix stripping",
  * Program 14(3), 1980), which maps "indexing", "indexed" and "indexes" to one term.
- * The 1980 rules and not the later revisions: the retrieval figures of section "bench"
+ * It uses the 1980 rules, not the later revisions: the retrieval figures of section "bench"
  * were reached with them. ASCII only; a word in another alphabet is returned unchanged.
  */
 

@@ -54,7 +54,7 @@ export function isEditorsView({ toolInput }: ConversationBlock): boolean {
   return isObject(toolInput) && toolInput['command'] === 'view';
 }
 
-/** When the files of a conversation were written to. */
+/** The times, as block indexes, at which a conversation wrote its files. */
 export interface Writes {
   /** Returns true where a block after index `at` may have written a file that this block's call names. */
   isSince(at: number, block: ConversationBlock): boolean;

@@ -6,7 +6,7 @@ import { operandsOf, valued } from '../../../model/classify/flags.ts';
 import { pipelinesOf, type SimpleCommand } from '../../../model/classify/shell.ts';
 import { unwrap } from '../../../model/classify/unwrap.ts';
 
-/** Where a command may have written. */
+/** A folder in which a command may have written files. */
 export interface WrittenTree {
   /** As the command names it, without a trailing slash; empty for the working directory. */
   readonly folder: string;

@@ -51,7 +51,7 @@ function withMembers(
 const WHOLE_CHARACTERS =
   /^"(?:[^\\\p{Cs}]|\\ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|\\u(?!d[89a-f])[\da-f]{4}|\\[^u])*/iu;
 
-/** A key without its quotes. */
+/** Strips the quotes of a key. */
 const nameOf = (key: string): string => key.slice(1, -1);
 const scalar = (raw: string): JsonNode => ({ kind: 'scalar', raw });
 const isEmpty = (node: JsonNode): boolean =>

@@ -40,7 +40,7 @@ function blankLines(text: string): ReadonlySet<number> {
 const SCALAR_SIGNAL = '\u001f';
 const LEXER_SIGNALS: ReadonlySet<string> = new Set(['\u0002', '\u0018', SCALAR_SIGNAL]);
 
-/** Lines whose only token is a comment; a `#` inside a block scalar is content. */
+/** Returns the lines whose only token is a comment; a `#` inside a block scalar is content. */
 function commentLines(text: string): ReadonlySet<number> {
   const comments = new Set<number>();
   let line = 0;

@@ -78,7 +78,7 @@ function holdsFileHeader(lines: readonly string[], from: number, to: number): bo
   );
 }
 
-/** How hunks are printed. */
+/** Options for printing hunks. */
 export interface HunkStyle {
   /** Whether the signs of long runs are written once. */
   readonly pack: boolean;

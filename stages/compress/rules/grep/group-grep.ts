@@ -1,12 +1,12 @@
 /**
- * Search hits, lossless: a path is written once and its hits below it, and directories
- * once for all files in them. Decoded again before use.
+ * Groups search hits, lossless: a path is written once with its hits below it, and a directory once for
+ * all files in it. Every encoding is decoded again before use.
  *
  *     src/lib/            a directory: names below are in it
  *     a.ts                a file: numbers below are its lines
  *     12:const a = 1;
  *     b.ts:7:use(a);      a file with one hit
- *     (12,3): error       a place in the file above, as compilers write it; `b.ts(12,3): error` with its file
+ *     (12,3): error       a position in the file above, as compilers write it; `b.ts(12,3): error` with its file
  *     = {c,d}.ts          files that have the hit on the next line
  */
 import type { Apply } from '../rule.ts';
@@ -16,7 +16,7 @@ import { flatHits, listedHits } from './listed-hits.ts';
 
 const GREP_HEADER = `${MARK}hits under their directory/ and file, complete`;
 
-/** The separator between path and number, and number and text: `:` for a hit, `-` for context. */
+/** The separator after the path and after the number: `:` for a hit, `-` for context. */
 const HIT = /^((?:[^:\n]{1,300}?))([:-])(\d{1,7})\2(.*)$/s;
 const BARE = /^([^:\n]{1,300}):(.*)$/s;
 

@@ -1,6 +1,6 @@
 /**
- * Hits as agents' own searches list them, below a count and each file's path, written as other
- * searches print them, one a line with its path, and back.
+ * Converts hits as agents' own search tools list them, below a count and each file's path, to the usual
+ * form, one per line with its path, and back.
  *
  *     Found 2 matches
  *     /app/src/a.ts:

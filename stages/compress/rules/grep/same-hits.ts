@@ -1,6 +1,6 @@
 /**
- * Hits that say the same on other lines, lossless: the text is written once, and later
- * hits name the line that has it. For searches whose hits carry a number and no path.
+ * Shortens hits with equal text on different lines, lossless: the text is written once, and later hits
+ * refer to the line that has it. For searches whose hits have a number and no path.
  *
  *     93:    def run(self):
  *     352:=93
