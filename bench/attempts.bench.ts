@@ -1,11 +1,11 @@
 /**
- * What it costs a request that providers stay up: breaker, keys, health, attempts, cache lookup
- * and the watch over the answer, against the same graph with a forward stage that knows one
- * provider and one key. The provider is a function of this process, so nothing but the graph is
- * measured; rounds of both arms alternate. The whole proxy's processor time a request, measured
- * over sockets, says what the difference amounts to.
+ * Measures what the availability features cost per request: breaker, keys, health, attempts, cache
+ * lookup and the check of the response, compared with the same graph and a forward stage with only
+ * one provider and one key. The provider is a function of this process, so only the graph is
+ * measured; rounds of both arms alternate. For scale, the whole proxy's processor time per request
+ * is measured over sockets.
  *
- * Run as `node dist/bench/attempts.bench.js [rounds] [requests a round]`.
+ * Run as `node dist/bench/attempts.bench.js [rounds] [requests per round]`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: svc against a plain proxy and against no proxy, in one run.
+ * `npm run bench`: compares svc with a plain proxy and with no proxy, in one run.
  *
  *   npm run bench -- --rounds 5 --seconds 2 --only json,sse-burst
  *   npm run bench -- memory --requests 100000

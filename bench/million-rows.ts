@@ -1,7 +1,8 @@
 /**
- * How long questions take with a ledger of a million rows, spread over the last seven days:
- * `node dist/bench/million-rows.js [rows]`. CPU is that of this whole process, the proxy and its
- * threads included, and says more than time on a busy machine. The ledger is generated in a temporary folder.
+ * Measures queries of a ledger with a million rows, spread over the last seven days:
+ * `node dist/bench/million-rows.js [rows]`. CPU is that of this whole process, including the proxy
+ * and its threads, and is more meaningful than wall time on a busy machine. The ledger is generated
+ * in a temporary folder.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

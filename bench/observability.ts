@@ -1,9 +1,10 @@
 /**
- * What observing costs: CPU a request with everything that the default settings observe, against
- * the same without it, and with a dashboard open, against the same with none. One process is
- * switched between both for short slices of equally many requests, so that neither compiled code,
- * heap nor the machine's other load differ between neighbours. CPU is that of the whole process:
- * the threads that write and read the ledger are in it, and what waits is written within its slice.
+ * Measures the cost of observing: CPU per request with everything that the default settings
+ * observe, compared with none of it, and with a dashboard open, compared with none. One process
+ * switches between the two for short slices with the same number of requests, so that compiled
+ * code, heap and other load on the machine are the same in neighbouring slices. CPU is that of the
+ * whole process, including the threads that write and read the ledger; queued rows are written
+ * within their slice.
  */
 import { pauseAfter } from '../server/dashboard/page/pace.ts';
 import { startChild, startUpstreamProcess } from './channel.ts';

@@ -25,7 +25,7 @@ import type { StageTime } from './stages.ts';
  */
 export type Observed = 'default' | 'settings-off' | 'nothing';
 
-/** What the process answers to. */
+/** Commands of the process. */
 export type SvcCommands = {
   /** Changes what is observed from now on. */
   observe: (how: Observed) => void;

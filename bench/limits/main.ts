@@ -1,7 +1,7 @@
 /**
- * `npm run bench:limits`: every limit of time and memory that svc keeps on a quiet machine, with
- * the machine it was measured on. Tests compare growth, count work and wait for events; they
- * do not fail by a clock, so this is where a limit is held.
+ * `npm run bench:limits`: checks every time and memory limit of svc on a quiet machine, and prints
+ * the machine it was measured on. Tests compare growth, count work and wait for events; they never
+ * depend on a clock, so limits are checked here.
  *
  *   npm run bench:limits                     # everything, about four minutes
  *   npm run bench:limits -- commands memory  # groups whose name has one of these words

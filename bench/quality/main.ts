@@ -1,9 +1,9 @@
 /**
- * `npm run bench:quality`: what compression saves and what it keeps, on a labelled corpus
- * where there is one and on installed packages and this repository in any case. Prints a
- * table, or JSON with `--json`, and every bar beside its figure. Savings are in tokens of a
- * public tokenizer, not in ours. Exit code 1 when a bar is missed. `--sessions DIR` measures a
- * folder of session files of coding agents instead, on which no bar is set.
+ * `npm run bench:quality`: measures what compression saves and what it preserves, on installed
+ * packages and this repository, and on a labelled corpus if there is one. Prints a table, or JSON
+ * with `--json`, and every bar next to its figure. Savings are in tokens of a public tokenizer
+ * rather than our estimate. Exit code 1 if a bar is missed. `--sessions DIR` measures a folder of
+ * session files of coding agents instead, without bars.
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';

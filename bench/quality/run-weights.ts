@@ -1,12 +1,12 @@
 /**
- * Makes the weights of `stages/model/classify/signs.ts`, and says how well they do on programs
- * that they were not made from:
+ * Trains the weights of `stages/model/classify/signs.ts`, and evaluates them on programs that were
+ * not used for training:
  *
  *     node dist/bench/quality/run-weights.js RECORDS.jsonl … --files FOLDER …
  *
- * A record is `{ text, expected, group }`: a text, its class first among those that would do, and
- * the tool that printed it. Files are what is no output: the whole and parts of them. Records of a
- * tool are all in one fold, so every figure is of tools that the weights never saw.
+ * A record is `{ text, expected, group }`: a text, its acceptable classes with the best one first,
+ * and the tool that printed it. Files, whole and in parts, are the samples that are not output. All
+ * records of a tool are in one fold, so every figure is about tools that the weights have not seen.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';

@@ -1,11 +1,11 @@
 /**
- * `npm run scoreboard`: what svc promises, the test that holds each promise, and the proof that this
- * test would notice: a defect is planted in a copy of the build, and the test must turn red.
+ * `npm run scoreboard`: the promises of svc, the test of each promise, and the proof that the test
+ * detects a violation: a defect is planted in a copy of the build, and the test must turn red.
  *
  *   npm run scoreboard                     # every row, some minutes
  *   npm run scoreboard -- tunnel audit     # rows whose id has one of these words
  *   npm run scoreboard -- --quick          # those that take seconds, as .ci/run does
- *   npm run scoreboard -- --json           # one object a row, for scripts
+ *   npm run scoreboard -- --json           # one object per row, for scripts
  *
  * Exit code 0 when every row is green and red when sabotaged, 1 otherwise, 2 when no row has the id.
  */

@@ -28,7 +28,7 @@ export interface ChatAnswer {
   readonly [field: string]: unknown;
 }
 
-/** The first choice of a completion or of a chunk; an empty object where there is none. */
+/** Returns the first choice of a completion or of a chunk; an empty object if there is none. */
 export function choiceOf(answer: JsonObject): JsonObject {
   const { choices } = answer;
   const first: unknown = Array.isArray(choices) ? choices[0] : undefined;

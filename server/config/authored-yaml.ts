@@ -49,7 +49,7 @@ export async function readAuthored<T>(
   return { read: undefined, faults };
 }
 
-/** 0 where a place has no line. */
+/** Returns the line of a place; 0 if it has none. */
 function lineOf(where: string): number {
   return Number(/:(\d+)$/.exec(where)?.[1] ?? 0);
 }

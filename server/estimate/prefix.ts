@@ -53,7 +53,7 @@ export interface PrefixOptions {
 
 const keyOf = (client: string, sessionId: string): string => `${client}\n${sessionId}`;
 
-/** What matters of one request. */
+/** The relevant facts of one request. */
 interface Sent {
   readonly atMs: number | null;
   readonly model: string | null;

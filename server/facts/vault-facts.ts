@@ -6,7 +6,7 @@ import type { Vault } from '../../stages/vault/contract.ts';
 import { lastKnown } from './last-known.ts';
 
 export interface VaultFacts {
-  /** As `vault_index` in both answers. */
+  /** As `vault_index` in both responses. */
   readonly index: { readonly available: boolean; readonly blocks: number; readonly path: string };
   /** Why the vault is degraded, in words for the user; undefined when nothing is wrong. */
   readonly trouble: string | undefined;

@@ -79,7 +79,7 @@ const markCredential: Mark = (scan) => {
 /** Earlier names of `Sec-Purpose`. */
 const EARLIER_PURPOSES = ['purpose', 'x-purpose', 'x-moz'] as const;
 
-/** Where a page is loaded to (Fetch §2.2.5, "navigation request"). */
+/** Destinations of a page load (Fetch §2.2.5, "navigation request"). */
 const PAGE_DESTINATIONS = /document|frame|embed|object/i;
 
 // Fields that proxies, tunnels and CDNs add about their client. They are never read for an address;

@@ -7,7 +7,7 @@ import { withoutNamedCredentials } from '../../stages/model/credential-members.t
 import { withoutCredentials } from '../../stages/model/credential-shapes.ts';
 import { byLength, secretForms } from '../../stages/model/secret-forms.ts';
 
-/** What replaces a secret. */
+/** Replacement for a secret. */
 export const REDACTED = '[redacted]';
 
 export interface Redactor {

@@ -38,7 +38,7 @@ export type OneRequestJson = Awaited<ReturnType<typeof oneRequest>>;
 export interface RequestsJson {
   /** In the requested order, or newest first. */
   readonly requests: readonly ReturnType<typeof requestJson>[];
-  /** False where more follow. */
+  /** False if more follow. */
   readonly complete: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Every path that the proxy answers itself. */
+/** Every path that the proxy serves itself. */
 import { sessionJson } from '../../stages/ledger/report.ts';
 import type { BrowserSessions } from '../auth/browser-sessions.ts';
 import { limitsJson } from '../facts/limits.ts';

@@ -1,17 +1,17 @@
 /**
- * The link to Redis as the request path sees it: up, or away. While it is away nothing is asked of
- * it, and every question is answered by "unknown" at once, so that no request waits for it.
+ * The link to Redis as the request path sees it: up, or away. While it is away no command is sent,
+ * and every query returns undefined at once, so that no request waits for it.
  *
  * | state | event                                    | next | also                                     |
  * |-------|------------------------------------------|------|------------------------------------------|
  * | away  | connected, and a trial write succeeds    | up   | an info line, if a warning was written   |
- * | up    | no answer within 50 ms                   | away | a trial; a warning if it lasts 1 s       |
+ * | up    | no response within 50 ms                 | away | a trial; a warning if it lasts 1 s       |
  * | up    | it refuses a command (READONLY, OOM, …)  | away | a warning                                |
  * | up    | the connection is closed                 | away | a warning                                |
- * | away  | a trial is not answered for 5 s          | away | the connection is given up, and made anew |
+ * | away  | no response to a trial for 5 s           | away | the connection is dropped and reopened   |
  *
- * A trial is made every half second while there is a connection, and one at a time: what waits for
- * an answer is bounded by the requests that were under way when Redis fell silent.
+ * While there is a connection, a trial is sent every half second, one at a time: the number of
+ * pending commands is bounded by the requests in progress when Redis stopped responding.
  */
 import type { Clock } from '../../engine/index.ts';
 import { reasonOf } from '../../stages/providers/failure-reason.ts';

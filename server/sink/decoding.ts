@@ -6,7 +6,7 @@ import { openDecoding } from '../../stages/wire/decode.ts';
 import { Expansion } from '../../stages/wire/expansion.ts';
 
 export interface DecodingOptions {
-  /** The answer's `Content-Encoding`. */
+  /** The response's `Content-Encoding`. */
   readonly encoding: string;
   readonly signal: CancelSignal;
   /** Receives decoded bytes; decoding pauses until its promise settles. */
