@@ -64,7 +64,7 @@ function ownPart(argv: readonly string[]): readonly string[] {
   return argv.slice(0, end < 0 ? undefined : end);
 }
 
-/** Most shells read `~` behind a space as the home folder, and behind `=` as any other character. */
+/** Most shells read `~` after a space as the home folder, and after `=` as any other character. */
 function withHome(argv: readonly string[], userHome: string): readonly string[] {
   const own = ownPart(argv).map((arg) =>
     arg.replace(/^(--[a-z][a-z-]{0,30}=)~(?=\/|$)/, (_all, option: string) => option + userHome),

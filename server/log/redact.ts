@@ -82,7 +82,7 @@ function without(value: string, secrets: readonly string[]): string {
 function createCleaner(): Pick<Redactor, 'addSecret' | 'text'> {
   const patterns = new Set<string>();
   let known: RegExp | undefined;
-  // Length of the pattern's source, which is never shorter than what it matches.
+  // Lengths of patterns' sources, which are never shorter than what they match.
   let longestForm = 0;
   let shortestForm = Number.POSITIVE_INFINITY;
   return {
