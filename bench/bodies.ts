@@ -100,7 +100,7 @@ function targetOf(value: JsonObject): Pick<BenchBody, 'path' | 'headers'> | unde
   return { path: `/v1beta/models/${named}:generateContent`, headers: GENERATIVE_HEADERS };
 }
 
-/** Both kinds have `messages`; only this one has these fields. */
+/** Both kinds have `messages`; these fields occur in one of them only. */
 function isMessagesBody(value: JsonObject): boolean {
   const { model, tools } = value;
   if (value['system'] !== undefined || value['thinking'] !== undefined) return true;

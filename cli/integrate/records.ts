@@ -189,7 +189,7 @@ export function writeIntegration(
 
 /**
  * Stores a copy of a file, readable only by this user, under `name` or a similar one. Returns its
- * name.
+ * path.
  */
 export function keepBackup(home: string, name: string, bytes: Uint8Array): string {
   const folder = backupFolder(home);

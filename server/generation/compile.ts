@@ -72,8 +72,7 @@ export interface GenerationOptions {
 
 /**
  * Loads the plugins and recipes named by the configuration, and compiles it. Rejects with `config`
- * (CONFIG_002) and all faults, or CONFIG_001 for damaged route rules, in which case nothing has
- * changed.
+ * (CONFIG_002) and all faults, or CONFIG_001 for damaged route rules; nothing has changed then.
  */
 export async function makeGeneration(options: GenerationOptions): Promise<Generation> {
   const { config, services, env, watch = createPluginWatch(), insertions = [] } = options;

@@ -148,7 +148,10 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
     void link.ask((redis) => redis.run(FREE, [probeOf(one)], [word]));
   }
 
-  /** Retries until the newest record is known; if Redis does not respond, the probe is ours. */
+  /**
+   * Claims the probe; true if it is ours. Retries until the newest record is known; if Redis does not
+   * respond, the probe is ours.
+   */
   async function claim(breaker: Breaker, one: Followed): Promise<boolean> {
     const word = newWord();
     const answer = await link.ask((redis) =>

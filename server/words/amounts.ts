@@ -40,7 +40,7 @@ export function share(value: unknown): string {
 export function short(value: number | null | undefined): string {
   if (!isNumber(value)) return NONE;
   const size = Math.abs(value);
-  // Neither call creates a formatter that is kept.
+  // Neither call creates a throwaway formatter.
   if (size < 100_000) return Math.round(value).toLocaleString('en-US');
   return value.toLocaleString('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 }
