@@ -69,15 +69,15 @@ export function extraList({ env, home, authorityPem }: Lists): string {
 }
 
 /**
- * Where the list for the settings of `client` is that already name one: that of theirs, with the
- * authority added. Undefined for a client without settings that name lists.
+ * Returns the path of the list for `client`'s settings if these already name one: the user's list
+ * plus the authority. Undefined for a client without such settings.
  */
 export function settingsList(home: string, client: string): string | undefined {
   const known = OF_SETTINGS.find((id) => id === client);
   return known && join(forwardFiles(home).folder, `${known}.pem`);
 }
 
-/** Writes it, from what `theirs` holds now; false where that is no list that can be read. */
+/** Writes it from the current content of `theirs`; false if that is not a readable list. */
 export function writeSettingsList(path: string, theirs: string, authorityPem: string): boolean {
   const own = certificatesOf(authorityPem);
   const kept = certificatesAt(theirs).filter((pem) => !own.includes(pem));
@@ -90,13 +90,16 @@ export function dropSettingsList(home: string, client: string): void {
   if (path !== undefined) rmSync(path, { force: true });
 }
 
-/** Puts a new authority into the lists that clients' settings name: they find it at their next start. */
+/**
+ * Puts a new authority into the lists named by clients' settings, which read it at their next
+ * start.
+ */
 export function renewLists({ env, home, authorityPem }: Lists): void {
   if (existsSync(forwardFiles(home).bundle)) writeBundle({ env, home, authorityPem });
   for (const client of OF_SETTINGS) {
     const path = settingsList(home, client);
     if (path === undefined || !existsSync(path)) continue;
-    // The last is the authority before this one.
+    // The last one is the previous authority.
     const kept = certificatesAt(path).slice(0, -1);
     writePrivateFile(path, joined([...kept, ...certificatesOf(authorityPem)]));
   }

@@ -156,8 +156,8 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
 }
 
 /**
- * The list that the client would trust without svc's, in its settings or, where Node reads both, in
- * the shell; undefined where there is none, or it is one of svc's.
+ * Returns the list that the client would trust without svc, from its settings or, if Node reads both,
+ * from the shell; undefined if there is none, or it is one of svc's.
  */
 function listOfTheirs(
   inFile: unknown,
@@ -166,12 +166,12 @@ function listOfTheirs(
   folder: string,
 ): string | undefined {
   const named = typeof inFile === 'string' && inFile !== '' ? inFile : undefined;
-  // Of the shell's others svc's list for the system has a copy already.
+  // svc's copy of the system list already includes the shell's other lists.
   const found = named ?? (trusts === 'added' ? env['NODE_EXTRA_CA_CERTS'] : undefined);
   return found === undefined || found === '' || found.startsWith(folder + sep) ? undefined : found;
 }
 
-/** What else the file says of where its requests go, each as a sentence. */
+/** Returns a sentence for each other setting in the file that affects where requests go. */
 function waysPastIn(valueOf: (name: string) => unknown, url: string): string[] {
   const bases = Object.keys(clientVariables(url)).filter((name) => isAddress(valueOf(name)));
   const proxies = ['https_proxy', 'http_proxy', 'HTTP_PROXY'].filter(

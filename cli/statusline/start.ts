@@ -1,7 +1,7 @@
 /**
- * What Claude Code starts after every message: the statusline, and the whole program only for what it
- * does not understand. In the package it is one CommonJS file, which Node starts some 6 ms faster
- * than a module.
+ * The program that Claude Code starts after every message: the statusline, and the whole program
+ * only for arguments that it does not understand. In the package it is one CommonJS file, which
+ * Node starts some 6 ms faster than a module.
  */
 import { printFast } from './fast.ts';
 

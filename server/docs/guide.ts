@@ -44,10 +44,10 @@ export function guideSections(guides: readonly Guide[]): ReadonlyMap<string, rea
   return sections;
 }
 
-/** Where `path` of the package lies. */
+/** Returns the URL of `path` in the package. */
 const inPackage = (path: string): URL => new URL(`../../${path}`, madeByBuild(GUIDES_FILE));
 
-/** The bytes of a picture; undefined for a name that no page shows. */
+/** Returns the bytes of a picture; undefined for a name that no page shows. */
 export async function readPicture(
   name: string,
   guides: readonly Guide[],
@@ -56,7 +56,10 @@ export async function readPicture(
   return new Uint8Array(await readFile(inPackage(`docs/pictures/${name}`)));
 }
 
-/** The Markdown of `guide`, with links to other pages and pictures as this proxy serves them. */
+/**
+ * Returns the Markdown of `guide`, with links to other pages and pictures as this proxy serves
+ * them.
+ */
 export async function readMarkdown(guide: Guide, guides: readonly Guide[]): Promise<string> {
   const written = await readFile(inPackage(guide.file), 'utf8');
   const text = written.replaceAll(

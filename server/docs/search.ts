@@ -16,8 +16,8 @@ export interface Part {
 export interface SearchIndex {
   readonly parts: readonly Part[];
   /**
-   * For each word, numbers of parts and pages and the word's weight in them (0 to 1,000), by turns; pages are
-   * numbered after the parts, in the order in which they are met there.
+   * For each word, numbers of parts and pages and the word's weight in them (0 to 1,000),
+   * alternating; pages are numbered after the parts, in order of first appearance.
    */
   readonly words: Readonly<Record<string, readonly number[]>>;
 }
@@ -27,32 +27,32 @@ export interface PartText extends Omit<Part, 'excerpt'> {
   readonly text: string;
 }
 
-/** What is searched of a page beside its parts. */
+/** The searchable text of a page besides its parts. */
 export interface PageText {
   readonly title: string;
-  /** The start page's words about it. */
+  /** Description on the start page. */
   readonly about: string;
-  /** What readers may call what it is about, where the page itself has other words. */
+  /** Synonyms of the page's subject that the page itself does not use. */
   readonly alsoCalled: string;
-  /** For people who change svc: what users look for goes before it. */
+  /** True for a page about changing svc: users' pages are listed before it. */
   readonly isForMaintainers: boolean;
   readonly parts: readonly PartText[];
 }
 
-/** How often a word would have to be in the text to weigh as much. */
+/** Weight of a word, as a number of occurrences in the text. */
 const WEIGHTS = { title: 6, about: 4, alsoCalled: 10 };
-/** Okapi BM25: the tenth time adds little, and the same word says more in a short text. */
+/** Okapi BM25: the tenth occurrence adds little, and a word weighs more in a short text. */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.5;
-/** What its page as a whole says counts for a part, beside what it says itself. */
+/** Weight of the whole page for each of its parts. */
 const PAGE_SHARE = 1.5;
 const MAINTAINERS_SHARE = 0.6;
-/** What a word that only begins like the last one typed counts. */
+/** Weight of a word that only begins like the last one typed. */
 const PREFIX_SHARE = 0.6;
 const EXCERPT_CHARS = 140;
 const MOST_FOUND = 12;
 
-/** Words that say nothing about what is looked for; every page is about `svc`. */
+/** Words without value for a search; every page is about `svc`. */
 const COMMON = new Set(
   `a an and any are as at be by can did do does for from get has have how i if in is it its me my of on one or our should svc that
 the there this to use used using was we what when where which who why will with you your`.split(
@@ -76,7 +76,7 @@ function stem(word: string): string {
     .replace(/([b-df-hj-np-tv-z])\1$/, '$1');
 }
 
-/** A part or a page, as its words are counted. */
+/** The word counts of a part or a page. */
 interface Counted {
   readonly counts: ReadonlyMap<string, number>;
   readonly length: number;
@@ -94,7 +94,7 @@ function counted(
     for (const word of words) counts.set(word, (counts.get(word) ?? 0) + weight);
   };
   add(plain, 1);
-  // Once each: a title that says a word twice is not more about it.
+  // Counted once: a title that repeats a word is not more relevant.
   for (const [head, weight] of heads) add(new Set(wordsOf(head)), weight);
   return { counts, length: plain.length, share };
 }

@@ -31,7 +31,11 @@ const json = (value: unknown): string => JSON.stringify(value, null, 1);
 /** Members of `/stats` about usage; the requests themselves are left out. */
 const USAGE = ['session', 'today', 'by_model', 'by_key', 'by_project', 'by_tool', 'by_mcp_server'];
 
-/** Lines of `text`, the first being 1; with the breaks between them as they are. @throws SvcError `bad_request` where there are none. */
+/**
+ * Returns lines of `text`, counted from 1, with their line breaks unchanged.
+ *
+ * @throws SvcError `bad_request` if there are none.
+ */
 function linesOf(text: string, first: number, last: number): string {
   const lines = text.split('\n');
   if (last < first)
