@@ -10,20 +10,20 @@ import type { ForwardConfig } from './config.ts';
 import type { ForeignThoughts } from './request/foreign-thoughts.ts';
 import type { KnownUnsupported } from './request/unsupported.ts';
 
-/** What `forward` knows of one run. */
+/** The state of `forward` for one run. */
 export interface ForwardState {
-  /** Every try; undefined while no provider is to be asked. */
+  /** Every attempt; undefined while no provider is to be called. */
   attempts: readonly Attempt[] | undefined;
   readonly notes: string[];
-  /** What the last provider that was asked was to cache. */
+  /** What the last called provider was asked to cache. */
   caching: Caching | undefined;
-  /** What is done with the frames of a live answer. */
+  /** The handlers for frames of a live answer. */
   live: LiveSteps | undefined;
-  /** What went out as it was sent before. */
+  /** What was sent the same way as before. */
   sent: AsSent | undefined;
-  /** The node of the provider whose answer it is, where it has one. */
+  /** The node of the answering provider, if it has one. */
   served: InnerRun | undefined;
-  /** Gives back the place that a stream holds until its run has settled. */
+  /** Frees the slot that a stream holds until its run has settled. */
   release: (() => void) | undefined;
 }
 
@@ -32,48 +32,51 @@ export interface AttemptScope {
   readonly config: ForwardConfig;
   readonly services: Services;
   readonly run: RunInfo;
-  /** The node of a provider that is code, by its name; undefined where there is none. */
+  /** Returns the node of a provider that is code, by its name; undefined if there is none. */
   readonly inner: ((node: string) => InnerRun | undefined) | undefined;
-  /** True if a stage behind this one reads the events of streams. */
+  /** True if a later stage reads the events of streams. */
   readonly needsEvents: boolean;
-  /** Every try so far, for the trace; also where all of them failed. */
+  /** Every attempt so far, for the trace; also if all of them failed. */
   readonly attempts: Attempt[];
-  /** Chat providers that do not serve the responses path, as found out so far. */
+  /** Chat providers known not to serve the responses path. */
   readonly chatOnly: Set<string>;
-  /** What providers were found to refuse so far. */
+  /** What providers are known to refuse. */
   readonly unsupported: KnownUnsupported;
-  /** Sealed thoughts that they refused so far. */
+  /** Encrypted thinking that they have refused. */
   readonly foreign: ForeignThoughts;
-  /** Whose answer or failure the client sees. */
+  /** Sets the provider whose answer or failure the client sees. */
   servedBy(provider: string): void;
-  /** Logs what a provider does not get, each of it once. */
+  /** Logs what a provider does not receive, each item once. */
   leftOut(provider: string, notes: readonly string[]): void;
 }
 
 export interface ReadOptions {
   /** True while another provider could still take over. */
   readonly mustHold: boolean;
-  /** Is notified of how the exchange goes, and given back at its end. */
+  /** Receives the outcome of the exchange, and is released at its end. */
   readonly admission: Admission;
   readonly scope: AttemptScope;
 }
 
-/** Follows one body. Each of its ends is reported once. */
+/** Follows one body. Exactly one of its ends is reported. */
 export interface BodyWatch {
-  /** What may go on now: of a stream whole events, possibly none. */
+  /** Returns what may be passed on now: for a stream whole events, possibly none. */
   push(bytes: Buffer): Buffer;
-  /** The body has ended; returns what was held. Throws PROVIDER_004 for a stream that is cut short, however cleanly the connection ends. */
+  /**
+   * Called at the end of the body; returns what was held. Throws PROVIDER_004 for a stream that is
+   * cut short, however cleanly the connection ends.
+   */
   end(): Buffer;
-  /** It broke off with `thrown`. */
+  /** Called when it broke off with `thrown`. */
   failed(thrown: unknown): void;
-  /** The rest is not wanted. */
+  /** Called when the rest is not needed. */
   left(): void;
 }
 
 /** What `forward` does with the frames of its own live answer, as handlers of the graph. */
 export interface LiveSteps {
   readonly watch: BodyWatch;
-  /** Absent where the stream that translates the answer does both. */
+  /** Absent if the stream that translates the answer does both. */
   readonly chunk?: (chunk: ChunkFrame) => Handled<ProxyFrame>;
   readonly end?: (end: EndFrame) => Handled<ProxyFrame>;
 }

@@ -1,6 +1,6 @@
 /**
  * The attempt loop: one provider after another, until something can be shown to the client. After
- * the first content nothing is tried again. Each try ends in a `Step`, which names what is next.
+ * the first content nothing is retried. Each attempt ends in a `Step`, which names what is next.
  */
 import { SvcError } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
@@ -23,8 +23,8 @@ import { tryProvider } from './try-provider.ts';
 import type { Choice } from './try-provider.ts';
 
 /**
- * Tries the targets in order, and those that are spared for their plans once more where no other
- * could answer. Throws the failure that says most if none of them can answer.
+ * Tries the targets in order, and again those spared for their plans if no other could answer.
+ * Throws the most informative failure if none of them can answer.
  */
 export async function answerFrom(
   request: ProxyRequest,
@@ -35,7 +35,7 @@ export async function answerFrom(
   const queue = [...targets];
   for (let index = 0; index < queue.length; index += 1) {
     const target = queue[index]!;
-    // Only the first one's price was looked at before.
+    // Only the first target's price was checked before.
     const spending = index === 0 ? undefined : request.report.spending;
     const fault = spending?.limitFor?.(target);
     const outcome =
@@ -60,13 +60,13 @@ export async function answerFrom(
   return toClient(failures, scope);
 }
 
-/** What says nothing of other conversations with the same provider. */
+/** What does not apply to other conversations with the same provider. */
 const OF_CONVERSATION: ReadonlySet<Unsupported> = new Set([MISMATCHES, FOREIGN]);
 
-/** What is known, at this try, of what the provider does not take. */
+/** What is known at this attempt about what the provider does not accept. */
 type Known = Pick<PrepareOptions, 'chatOnly' | 'unsupported'>;
 
-/** Asks one provider, in another way as long as a step says so. */
+/** Calls one provider, repeatedly in another way as long as a step says so. */
 async function outcomeOf(
   request: ProxyRequest,
   scope: AttemptScope,
@@ -79,14 +79,14 @@ async function outcomeOf(
     unsupported: scope.unsupported.of(target, modelOf(request)),
   };
   let step = await ask(request, scope, choice, { chatOnly, unsupported });
-  // What it costs was asked for the first try.
+  // The cost was reserved for the first attempt.
   const again: Choice = { ...choice, charge: undefined };
   for (;;) {
     switch (step.next) {
       case 'other_endpoint':
         chatOnly = new Set([provider]);
         step = await ask(request, scope, again, { chatOnly, unsupported });
-        // A 404 on both paths was about the model, and says nothing of the paths.
+        // A 404 on both paths was about the model, and says nothing about the paths.
         if (lastStatus(scope) !== 404) scope.chatOnly.add(provider);
         break;
       case 'without': {
@@ -96,7 +96,7 @@ async function outcomeOf(
         if (part === FOREIGN) scope.foreign.add(provider, sealedIn(request));
         step = await ask(request, scope, again, { chatOnly, unsupported });
         if (!OF_CONVERSATION.has(part) && (lastStatus(scope) < 400 || step.next === 'without'))
-          // Another refusal after it is about something else.
+          // A second refusal after it is about something else.
           scope.unsupported.add(target, modelOf(request), part);
         break;
       }
@@ -110,7 +110,7 @@ function lastStatus({ attempts }: AttemptScope): number {
   return attempts.at(-1)?.status ?? 0;
 }
 
-/** As `askProvider`; where the provider is a node of the graph, its time is taken. */
+/** Like `askProvider`; if the provider is a node of the graph, its time is recorded. */
 async function ask(
   request: ProxyRequest,
   scope: AttemptScope,
@@ -128,7 +128,7 @@ async function ask(
   }
 }
 
-/** Makes the request ready for one provider and asks it, with one key after another. */
+/** Prepares the request for one provider and calls it, with one key after another. */
 async function askProvider(
   request: ProxyRequest,
   scope: AttemptScope,
@@ -157,7 +157,10 @@ async function askProvider(
   return tryProvider(ready, state, choice, scope);
 }
 
-/** What does not match is the conversation's affair, not the provider's: it asks so from now on. */
+/**
+ * A mismatch is a property of the conversation, not of the provider: its requests say so from now
+ * on.
+ */
 function noteMismatches(request: ProxyRequest, provider: string, scope: AttemptScope): void {
   const { conversations, log } = scope.services;
   scope.state.notes.push(

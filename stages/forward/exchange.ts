@@ -1,4 +1,7 @@
-/** One exchange: the request goes to one provider with one key, and what comes back decides the next step. */
+/**
+ * One exchange: the request is sent to one provider with one key, and the response decides the next
+ * step.
+ */
 import { keptText } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
 import type { ProxyFrame } from '../model/frame.ts';
@@ -16,7 +19,7 @@ import { begin, failed, sinceStart } from './step.ts';
 import type { OpenAttempt, Outcome, Step } from './step.ts';
 import { withoutKeys } from './answer/unsaid-key.ts';
 
-/** A request that is on its way. */
+/** A request in progress. */
 interface Exchange {
   readonly prepared: Prepared;
   readonly admission: Admission;
@@ -26,7 +29,10 @@ interface Exchange {
   readonly scope: AttemptScope;
 }
 
-/** Sends the request with the key of `admission`, which is given back when the exchange is over. Never rejects. */
+/**
+ * Sends the request with the key of `admission`, which is released when the exchange is over. Never
+ * rejects.
+ */
 export async function exchange(
   prepared: Prepared,
   admission: Admission,
@@ -63,7 +69,7 @@ export async function exchange(
   }
 }
 
-/** A client that brought a key of its own may see what is said of it. */
+/** A client with its own key may see what is said about it. */
 function withoutOwnKeys(
   { prepared, admission, scope }: Exchange,
   response: UpstreamResponse,
@@ -72,7 +78,7 @@ function withoutOwnKeys(
   return withoutKeys(response, prepared.provider.keys, scope.services.clock);
 }
 
-/** The next attempt in the waterfall, after what it took to be admitted. */
+/** Opens the next attempt in the waterfall, including the time for its admission. */
 function open(
   { provider, model }: Prepared,
   admission: Admission,
@@ -87,7 +93,10 @@ function open(
   return attempt;
 }
 
-/** What the words of an error say of the account, where they decide whether another key or provider is asked. */
+/**
+ * Returns what an error's message says about the account, if that decides whether another key or
+ * provider is tried.
+ */
 async function troubleOf(
   { admission, isLast, scope }: Exchange,
   response: UpstreamResponse,
@@ -95,7 +104,7 @@ async function troubleOf(
   const { status } = response;
   const hasKey = admission.key !== undefined;
   if (!mayBeOfAccount(status) || (!hasKey && isLast)) return undefined;
-  // Another key or provider is asked whatever the words are, or else the client gets to see them.
+  // Another key or provider is tried whatever the message is, or else the client gets to see it.
   return troubleIn(response, hasKey && status !== 400, scope.services.clock);
 }
 
@@ -107,7 +116,7 @@ const TROUBLES: Readonly<Record<AccountTrouble | 'none', string>> = {
   no_access: ': no access to the model',
 };
 
-/** What a response means. */
+/** Decides what a response means. */
 async function judge(
   asked: Exchange,
   response: UpstreamResponse,
@@ -135,7 +144,7 @@ async function judge(
   return judgeAnswer(asked, response, verdict);
 }
 
-/** The next key is tried; where none is left, the client gets to see why. */
+/** The next key is tried; if none is left, the client sees why. */
 async function turnedAway(
   { prepared, admission, attempt, scope }: Exchange,
   response: UpstreamResponse,
@@ -152,7 +161,9 @@ async function turnedAway(
   return { next: 'next_key', last: { status, attempt, errorAnswer } };
 }
 
-/** An answer for the client, or one that is kept for it while the next provider is asked. */
+/**
+ * Returns an answer for the client, or one that is kept for it while the next provider is tried.
+ */
 async function judgeAnswer(
   { prepared, admission, attempt, isLast, scope }: Exchange,
   response: UpstreamResponse,
@@ -179,7 +190,7 @@ async function judgeAnswer(
   return failed(scope, { how: 'failed', ...read, attempt });
 }
 
-/** Keeps what the provider says of its error. */
+/** Stores the provider's error message. */
 async function noteWords(
   attempt: OpenAttempt,
   answer: Answer<ProxyFrame> | undefined,
@@ -187,7 +198,7 @@ async function noteWords(
   if (answer !== undefined) attempt.words = await messageOf(answer);
 }
 
-/** Something was thrown in place of a response. */
+/** Handles an error thrown instead of a response. */
 function broken({ admission, attempt, scope }: Exchange, thrown: unknown): Outcome {
   admission.failed(thrown, scope.run.signal);
   admission.release();

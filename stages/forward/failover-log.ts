@@ -1,18 +1,21 @@
-/** Counts requests that another provider than the first choice answers, and logs when that begins and ends. */
+/**
+ * Counts requests that a provider other than the first choice answers, and logs when that begins
+ * and ends.
+ */
 import type { RouteTarget } from '../model/request.ts';
 import { unhealthyBecause } from '../providers/health.ts';
 import type { ProviderState } from '../providers/states.ts';
 import type { AttemptScope } from './attempt-scope.ts';
 import type { Failure } from './step.ts';
 
-/** `answering` has answered, after those in `failures` did not. */
+/** Records that `answering` has answered, after those in `failures` did not. */
 export function logFailover(
   targets: readonly RouteTarget[],
   answering: RouteTarget,
   failures: readonly Failure[],
   { services, attempts }: AttemptScope,
 ): void {
-  // An error answer of the last one left is shown as well.
+  // An error answer of the last remaining provider is shown as well.
   if (attempts.at(-1)?.failure !== undefined) return;
   const primary = targets.find((target) => target.isPrimary);
   const state = primary && services.states.get(primary.provider);
@@ -36,7 +39,7 @@ export function logFailover(
     });
 }
 
-/** Why a provider was put behind the others. */
+/** Returns why a provider was moved after the others. */
 function reasonOf({ breaker, health, stopped }: ProviderState): string {
   if (stopped !== undefined) return stopped;
   if (breaker.isOpen()) return 'its circuit breaker is open';

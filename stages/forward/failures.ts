@@ -1,4 +1,4 @@
-/** What the client gets when no provider has answered: one failure of all that there were. */
+/** What the client gets when no provider has answered: one of the failures. */
 import { SvcError } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
 import type { ProxyFrame } from '../model/frame.ts';
@@ -6,9 +6,9 @@ import type { AttemptScope } from './attempt-scope.ts';
 import type { Failure } from './step.ts';
 
 /**
- * A provider's own words first, then what went wrong last, then why no one was asked. What a
- * stand-in finds fault with comes after all of these: it may only be a model that it does not have.
- * Throws where the chosen one has no error answer of its own.
+ * Returns a provider's own error answer first, then the last failure, then why none was called. A
+ * fallback's objection to the request comes after all of these: it may only lack the model. Throws
+ * if the chosen failure has no error answer of its own.
  */
 export function toClient(failures: readonly Failure[], scope: AttemptScope): Answer<ProxyFrame> {
   const weighty = failures.filter(({ how }) => how !== 'objected' && how !== 'spared');
@@ -26,7 +26,10 @@ export function toClient(failures: readonly Failure[], scope: AttemptScope): Ans
   throw withOthers(chosen, failures);
 }
 
-/** The failure, and why others did not stand in: it would be hard to guess that it is for what the request holds. */
+/**
+ * Returns the failure, and why others did not take over: it would be hard to guess that the
+ * request's content is the reason.
+ */
 function withOthers(chosen: Failure, failures: readonly Failure[]): SvcError {
   const { error } = chosen;
   const others = failures.flatMap((failure) => {

@@ -1,10 +1,10 @@
-/** Leaves a provider alone whose plan is nearly used up, where the configuration wants that and another one can answer. */
+/** Avoids a provider whose plan is nearly used up, if configured and if another one can answer. */
 import type { Limit } from '../limits/plan-limits.ts';
 import type { RouteTarget } from '../model/request.ts';
 import type { AttemptScope } from './attempt-scope.ts';
 import type { Prepared } from './request/prepared.ts';
 
-/** Why it is not asked; undefined where it is. */
+/** Returns why it is not called; undefined if it is. */
 export function planWall(
   prepared: Prepared,
   { credential }: RouteTarget,
@@ -25,7 +25,7 @@ export function planWall(
   if (full.length === 0) return undefined;
   const ofKey = (key: string) => full.find((limit) => limit.key === key);
   if (credential !== 'client') {
-    // One key that is below it is enough: the next one is tried where a key is refused.
+    // One key below the limit is enough: the next one is tried if a key is refused.
     const limits = provider.keys.map(({ label }) => ofKey(label));
     const [first] = limits;
     return first === undefined || limits.includes(undefined)
@@ -39,7 +39,7 @@ export function planWall(
   return own && words(own, fallbackAtPercent);
 }
 
-/** `7d_opus` is a window of Opus alone. */
+/** `7d_opus` is a window for Opus only. */
 function isOfModel(window: string, model: string | undefined): boolean {
   const [, ...family] = window.split('_');
   return family.length === 0 || model?.includes(family.join('_')) === true;

@@ -1,4 +1,4 @@
-/** `inject.*`: what is added to requests for the provider's sake. */
+/** `inject.*`: what is added to requests for the provider's benefit. */
 import { oneOf } from '../settings/kind.ts';
 import { setting } from '../settings/setting.ts';
 import { slice } from '../settings/slice.ts';

@@ -1,4 +1,7 @@
-/** Sends the request to a provider, and to the next one where the first fails, and answers with what comes back. */
+/**
+ * Sends the request to a provider, and to the next one if the first fails, and answers with the
+ * response.
+ */
 import { SvcError, defineStage } from '../../engine/index.ts';
 import type { Answer, StageContext } from '../../engine/index.ts';
 import { overloaded } from '../model/errors.ts';
@@ -38,7 +41,7 @@ function answer(
   const { attempts, targets } = route;
   ctx.state.attempts = attempts;
   return answerFrom(request, targets, {
-    // Written out: to spread it takes several microseconds.
+    // Written out: spreading it takes several microseconds.
     config: shared.config,
     services: shared.services,
     chatOnly: shared.chatOnly,
@@ -59,7 +62,7 @@ function answer(
   });
 }
 
-/** What was tried, and what a failed run tried too. */
+/** Reports what was tried, for failed runs too. */
 function report(
   { attempts, notes, caching, sent }: ForwardState,
   ctx: StageContext<ForwardState>,
@@ -72,7 +75,7 @@ function report(
   }
   if (caching !== undefined) {
     if ('breakpoints' in caching) {
-      // As in `messages.4.content.1`.
+      // For example `messages.4.content.1`.
       const places = caching.breakpoints.map((path) => path.join('.'));
       ctx.note('cache_breakpoints', places);
     } else if ('key' in caching) ctx.note('prompt_cache_key', caching.key);
@@ -82,7 +85,7 @@ function report(
   if (notes.length > 0) ctx.note('notes', notes);
 }
 
-/** Adds the tries of a run to those of their providers; one that was only passed over is none. */
+/** Adds the attempts of a run to those of their providers; skipped ones do not count. */
 function countTries(attempts: ForwardState['attempts'] = [], { states }: Services): void {
   for (const { provider, status = 0, failure } of attempts) {
     if (failure?.startsWith(PASSED_OVER) === true) continue;
@@ -90,12 +93,15 @@ function countTries(attempts: ForwardState['attempts'] = [], { states }: Service
   }
 }
 
-/** Answers that are relayed as they came, and serve nobody: no key, no credit, no right, too many. */
+/**
+ * Answers that are relayed unchanged but are refusals: no key, no credit, no permission, too many
+ * requests.
+ */
 const REFUSES: ReadonlySet<number> = new Set([401, 402, 403, 429]);
 
 /**
- * Answers `request`. Throws PROVIDER_001 to _004, TIMEOUT_001, RATELIMIT_002 and
- * `circuit_open` where no provider can, and `bad_request` where none may.
+ * Answers `request`. Throws PROVIDER_001 to _004, TIMEOUT_001, RATELIMIT_002 and `circuit_open` if
+ * no provider can, and `bad_request` if none may.
  */
 export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
   name: 'forward',
@@ -131,7 +137,7 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
       settled({ error, durationMs }, ctx) {
         if (ctx.state === undefined) return;
         const { watch } = (ctx.state as ForwardState).live ?? {};
-        // What broke elsewhere is no failure of the provider.
+        // A failure elsewhere is not the provider's.
         if (error !== undefined && error.node === ctx.node) watch?.failed(error);
         else watch?.left();
         (ctx.state as ForwardState).served?.answered(ctx.run.startedMs + durationMs);

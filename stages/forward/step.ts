@@ -1,6 +1,6 @@
 /**
- * What one try leads to. Each try of a provider ends in a `Step`, which names what happens next;
- * `attempts.ts` follows the steps until one of them is an `Outcome` of the provider.
+ * The result of one attempt. Each attempt at a provider ends in a `Step`, which names what happens
+ * next; `attempts.ts` follows the steps until one of them is an `Outcome` of the provider.
  */
 import { SvcError, keptText } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
@@ -10,17 +10,17 @@ import type { ProxyFrame } from '../model/frame.ts';
 import type { RouteTarget } from '../model/request.ts';
 import type { AttemptScope, LiveSteps } from './attempt-scope.ts';
 
-/** An attempt while it goes on. */
+/** A running attempt. */
 export type OpenAttempt = { -readonly [K in keyof Attempt]: Attempt[K] };
 
 /**
  * How a provider failed:
  *
  * - `unfit`: left out because of what the request needs or costs, not for how it is doing;
- * - `spared`: left for the end, since little of its plan is left;
+ * - `spared`: moved to the end, since little of its plan is left;
  * - `unasked`: refused by its breaker, keys or pace before anything was sent;
- * - `failed`: asked, without a usable answer;
- * - `objected`: it stood in for another provider and found fault with the request.
+ * - `failed`: called, without a usable answer;
+ * - `objected`: as a fallback, it rejected the request itself.
  */
 export type Failing = 'unfit' | 'spared' | 'unasked' | 'failed' | 'objected';
 
@@ -28,39 +28,39 @@ export type Failing = 'unfit' | 'spared' | 'unasked' | 'failed' | 'objected';
 export interface Failure {
   readonly how: Failing;
   readonly error: SvcError;
-  /** Its place in the waterfall: the last try, or that there was none. */
+  /** Its entry in the waterfall: the last attempt, or the fact that there was none. */
   readonly attempt: OpenAttempt;
-  /** Its own error answer, where the client may see it. */
+  /** Its own error answer, if the client may see it. */
   readonly errorAnswer?: Answer<ProxyFrame> | undefined;
   readonly provider: string;
 }
 
-/** What became of one provider. */
+/** The result for one provider. */
 export type Outcome =
   /** The client gets this answer. */
   | { readonly next: 'answer'; readonly answer: Answer<ProxyFrame>; readonly live?: LiveSteps }
   | { readonly next: 'next_provider'; readonly failure: Failure }
-  /** No provider is asked any more: the client left, or the fault is our own. */
+  /** No further provider is called: the client left, or the fault is our own. */
   | { readonly next: 'give_up'; readonly failure: Failure };
 
-/** What follows one exchange. */
+/** The result of one exchange. */
 export type Step =
   | Outcome
-  /** Another key of the same provider may do better. */
+  /** Another key of the same provider may succeed. */
   | { readonly next: 'next_key'; readonly last: TurnedAway }
-  /** It may only lack the path, and is asked on another one. */
+  /** It may only lack the path, and is called on another one. */
   | { readonly next: 'other_endpoint' }
-  /** It is asked once more without this part, which the request can do without. */
+  /** It is called again without this part, which the request can do without. */
   | { readonly next: 'without'; readonly part: Unsupported };
 
-/** The same, when the keys of a provider are used up. */
+/** The same, when all keys of a provider are used up. */
 export type TargetStep = Exclude<Step, { readonly next: 'next_key' }>;
 
-/** How the last key was answered. */
+/** The response for the last key. */
 export interface TurnedAway {
   readonly status: number;
   readonly attempt: OpenAttempt;
-  /** Its error answer, where that says more than that the keys are used up. */
+  /** Its error answer, if that says more than that the keys are used up. */
   readonly errorAnswer?: Answer<ProxyFrame> | undefined;
 }
 
@@ -69,7 +69,7 @@ export function sinceStart({ run }: AttemptScope): number {
   return run.clock.monotonicMs() - run.startedMs;
 }
 
-/** Puts the next try into the waterfall. */
+/** Adds the next attempt to the waterfall. */
 export function begin(
   scope: AttemptScope,
   provider: string,
@@ -89,7 +89,10 @@ export function begin(
   return attempt;
 }
 
-/** The step after a failure: a client that left, or a fault of our own, is no reason to ask another provider. */
+/**
+ * Returns the step after a failure: if the client left, or the fault is our own, no other provider
+ * is called.
+ */
 export function failed({ run }: AttemptScope, failure: Omit<Failure, 'provider'>): Outcome {
   const { kind } = failure.error;
   const isOver = run.signal.aborted || kind === 'cancelled' || kind === 'internal';
@@ -97,7 +100,7 @@ export function failed({ run }: AttemptScope, failure: Omit<Failure, 'provider'>
   return { next: isOver ? 'give_up' : 'next_provider', failure: { ...failure, provider } };
 }
 
-/** How the failure of a target begins that was not asked. */
+/** Prefix of the failure of a target that was not called. */
 export const PASSED_OVER = 'skipped: ';
 
 /** `target` is not asked now; `error` is the answer where no other provider has one. */

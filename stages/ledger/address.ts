@@ -1,4 +1,7 @@
-/** Where a ledger is: the path of a file, or the URL of a Postgres database, which may hold a password. */
+/**
+ * The address of a ledger: a file path, or the URL of a Postgres database, which may contain a
+ * password.
+ */
 
 const SCHEME = /^[a-z][a-z\d+.-]*:\/\//i;
 const POSTGRES = /^postgres(?:ql)?:\/\//i;
@@ -7,12 +10,12 @@ export function isPostgresUrl(db: string): boolean {
   return POSTGRES.test(db);
 }
 
-/** True for what was meant as the address of some server, and is no path. */
+/** Returns true for text that is a server's address and not a path. */
 export function isUrl(db: string): boolean {
   return SCHEME.test(db);
 }
 
-/** The ledger as people read of it: a path as it is, of a URL what is no secret. */
+/** Returns the ledger's name for people: a path unchanged, a URL without its secrets. */
 export function ledgerName(db: string): string {
   if (!isPostgresUrl(db)) return db;
   const url = faultOfUrl(db) === undefined ? parsed(db) : undefined;
@@ -20,7 +23,7 @@ export function ledgerName(db: string): string {
   return `postgres://${url.searchParams.get('host') ?? decoded(url.host)}${url.pathname}`;
 }
 
-/** What in a URL must not be shown, as it stands there and as the server is sent it. */
+/** Returns the parts of a URL that must not be shown, as written and as sent to the server. */
 export function passwordsOf(db: string): readonly string[] {
   const url = isPostgresUrl(db) ? parsed(db) : undefined;
   if (url === undefined) return [];
@@ -28,11 +31,11 @@ export function passwordsOf(db: string): readonly string[] {
   return [...new Set([...written, ...written.map(decoded)])].filter((one) => one !== '');
 }
 
-/** Why such a URL names no database; undefined where it does. */
+/** Returns why such a URL names no database; undefined if it does. */
 export function faultOfUrl(db: string): string | undefined {
   if (!isPostgresUrl(db)) return 'it is an address that is neither a path nor a postgres:// URL';
   const url = parsed(db);
-  // A password with such a character in it can look like a host and a name behind it.
+  // A password with such a character in it can look like a host followed by a name.
   if (url === undefined || url.hash !== '' || /[@/]/.test(url.pathname.slice(1)))
     return 'it is no URL: in its password write / ? # @ : and % as %2F %3F %23 %40 %3A and %25';
   if (url.pathname.length < 2) return 'it names no database: it ends in one, as in //host/name';
@@ -41,11 +44,11 @@ export function faultOfUrl(db: string): string | undefined {
 
 function parsed(db: string): URL | undefined {
   try {
-    // With a user and no host it is no URL to anybody else.
+    // With a user and no host, other parsers do not accept it as a URL.
     const url = new URL(db.replace(/@\//, '@localhost/'));
     if (decodable(url.username, url.password, url.pathname)) return url;
   } catch {
-    // What it throws holds the whole text.
+    // The error contains the whole text, so it is dropped.
   }
   return undefined;
 }

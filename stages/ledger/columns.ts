@@ -1,8 +1,8 @@
 /**
- * The columns of a request's row, each once: the row, the statements that store it, Postgres's types
- * and what is exported follow from here. A new figure is an entry at the end, the step in
- * `migrations.ts` that adds its columns, and the place where it is measured: its sums, `/metrics`, the
- * JSON of requests and of sums, its schema and the table in the documentation come of themselves.
+ * The columns of a request's row, each defined once: the row, the statements that store it,
+ * Postgres's types and the export follow from here. A new figure is an entry at the end, a step in
+ * `migrations.ts` that adds its columns, and the place where it is measured: its sums, `/metrics`,
+ * the JSON of requests and of sums, its schema and the table in the documentation are derived.
  */
 import { cutText } from '../../engine/index.ts';
 import type { Outcome } from '../../engine/index.ts';
@@ -19,33 +19,39 @@ import {
 /** A cell as a database stores it. */
 export type Cell = string | number | null;
 
-/** One column, whose values are `T`. Functions get no null. */
+/** One column with values of type `T`. Its functions never receive null. */
 export interface Column<T> {
-  /** As it is stored; `flag` is 0 or 1. */
+  /** How it is stored; `flag` is 0 or 1. */
   readonly type: 'text' | 'whole' | 'fraction' | 'flag';
-  /** What is in a row of which it is not known; undefined for what every row says. */
+  /** The value of a row for which it is unknown; undefined if every row must have it. */
   readonly missing: T | undefined;
-  /** Its name in other answers, where that is not the column's. */
+  /** Its name in other responses, if different from the column's. */
   readonly name?: string;
   /** Bounds a value from outside: rows stay in memory. */
   clean?(this: void, value: T): T;
-  /** The cell of a value that is not stored as it is, and back. */
+  /** Converts a value that is not stored as it is to its cell, and back. */
   to?(this: void, value: NonNullable<T>): Cell;
   from?(this: void, cell: string | number): T;
-  /** An exported value that is another one: in JSON, and as a cell of CSV. */
+  /** Converts a value for export: to JSON, and to a cell of CSV. */
   json?(this: void, value: NonNullable<T>): unknown;
   words?(this: void, value: NonNullable<T>): string;
 }
 
-/** A whole number that is summed up over requests, and shown wherever a request or a sum has its figures. */
+/**
+ * A whole number that is summed over requests, and shown wherever a request or a sum has its
+ * figures.
+ */
 export interface Figure extends Column<number | null> {
-  /** What it is, in words for the documentation. */
+  /** A description for the documentation. */
   readonly about: string;
 }
 
 type More<T> = Partial<Pick<Column<T>, 'name' | 'clean' | 'json' | 'words'>>;
 
-/** Longest text kept of a client's own words (model, session, skill). They come from outside and rows stay in memory. */
+/**
+ * Longest text kept of a client's own names (model, session, skill). They come from outside and
+ * rows stay in memory.
+ */
 export const MAX_TEXT_CHARS = 200;
 /** Most injected block ids kept in a row. */
 const MAX_TOP_CHUNKS = 20;
@@ -84,7 +90,7 @@ interface Packed<T> {
   words(this: void, value: T): string;
 }
 
-/** What is stored as a text. */
+/** Defines a value that is stored as text. */
 function packed<T>({ clean, to, from, json, words }: Packed<T>): Column<T | null> {
   return {
     type: 'text',
@@ -97,31 +103,31 @@ function packed<T>({ clean, to, from, json, words }: Packed<T>): Column<T | null
   };
 }
 
-/** In the order in which a row travels to the writer, which is that of an export. */
+/** In the order in which a row is sent to the writer, which is also that of an export. */
 export const COLUMNS = {
   /** The request id; unique. */
   id: given<string>('text', { name: 'request_id' }),
   /** Wall time of the first byte of the request, in milliseconds since the epoch (UTC). */
   startedMs: given<number>('whole', { name: 'timestamp', json: toIso, words: toIso }),
-  /** The configured name of the provider that answered, or was tried last. */
+  /** The configured name of the provider that answered, or of the last one tried. */
   provider: text(),
   dialect: text(),
   endpoint: given<string>('text', { clean: clip }),
-  /** The model that the client asked for. */
+  /** The model that the client requested. */
   modelRequested: text({ clean: clipped }),
   /** The model that answered, after aliases, routes and fallback. */
   model: text({ clean: clipped }),
   stream: flag(),
-  /** The HTTP status that the client got. */
+  /** The HTTP status sent to the client. */
   status: whole(),
   outcome: given<Outcome>('text'),
   errorKind: text(),
   errorCode: text(),
-  /** Input tokens of the request as the client sent it: without what was injected. */
+  /** Input tokens of the request as the client sent it: without injected ones. */
   inputTokensRaw: whole(),
-  /** Input tokens of the request as it went upstream. */
+  /** Input tokens of the request as sent upstream. */
   inputTokensSent: whole(),
-  /** What compression took away; never negative. */
+  /** Tokens removed by compression; never negative. */
   savedTokens: whole(),
   outputTokens: whole(),
   cacheReadTokens: whole(),
@@ -130,20 +136,23 @@ export const COLUMNS = {
   usageEstimated: flag(),
   /** Whole nano-dollars. */
   costNanoUsd: whole(),
-  /** Whole nano-dollars that all of svc saved: by compression, forgetting and breakpoints, or by an answer that was kept. */
+  /**
+   * Whole nano-dollars saved by all of svc: by compression, forgetting and breakpoints, or by a
+   * cached response.
+   */
   costSavedNanoUsd: whole(),
   /** Milliseconds from the first byte of the request to the end of the answer. */
   latencyMs: fraction(),
   /** Milliseconds until the first byte of the answer. */
   ttfbMs: fraction(),
-  /** Tries at providers; 0 if none was asked. */
+  /** Attempts at providers; 0 if none was called. */
   attempts: count(),
   /** The compression mode in force. */
   mode: text(),
   /** True if our own response cache answered. */
   cacheHit: flag(),
   chunksInjected: whole(),
-  /** The size of what was injected, in the fixed estimator's tokens, which the budget is given in. */
+  /** Size of the injected text, in the fixed estimator's tokens, the unit of the budget. */
   tokensInjected: whole(),
   /** Ids of the injected vault blocks, best first. */
   topChunks: packed<readonly string[]>({
@@ -158,78 +167,99 @@ export const COLUMNS = {
   /** The client's own session id. */
   sessionId: text({ clean: clipped }),
   skill: text({ clean: clipped }),
-  /** The machine, where several share a ledger. */
+  /** The machine, if several share a ledger. */
   node: text(),
-  /** The same as input tokens of the model, as `savedTokens` are; part of `inputTokensSent` alone. */
+  /**
+   * Injected tokens counted as input tokens of the model, like `savedTokens`; part of
+   * `inputTokensSent` only.
+   */
   addedTokens: whole(),
-  /** Whole nano-dollars that the added tokens cost; part of `costNanoUsd`. */
+  /** Cost of the added tokens in whole nano-dollars; part of `costNanoUsd`. */
   costAddedNanoUsd: whole(),
   /** Cache markers that were set for a client that sets none. */
   breakpoints: whole(),
-  /** The part of `costSavedNanoUsd` that they brought by the provider's own usage; negative where it wrote more than it read. */
+  /**
+   * The part of `costSavedNanoUsd` due to them, by the provider's own usage; negative if it wrote
+   * more than it read.
+   */
   costSavedByBreakpointsNanoUsd: whole(),
   /** The part of `savedTokens` that was left out at cold moments, in this turn or before. */
   forgottenTokens: whole(),
-  /** The part of `costSavedNanoUsd` that they would have cost. */
+  /** The part of `costSavedNanoUsd` due to them. */
   costSavedByForgettingNanoUsd: whole(),
   /** The part of `savedTokens` that long results left out, in this turn or before. */
   longResultTokens: whole(),
-  /** The part of `costSavedNanoUsd` that they would have cost. */
+  /** The part of `costSavedNanoUsd` due to them. */
   costSavedByLongResultsNanoUsd: whole(),
-  /** The part of `savedTokens` that definitions of tools repeated. */
+  /** The part of `savedTokens` that repeats in tool definitions took. */
   toolTokens: whole(),
-  /** The part of `costSavedNanoUsd` that they would have cost. */
+  /** The part of `costSavedNanoUsd` due to them. */
   costSavedByToolsNanoUsd: whole(),
-  /** Why it read less from the provider's cache than the turn before left there; null for a hit, or where nothing was cached or told. */
+  /**
+   * Why it read less from the provider's cache than the previous turn left there; null for a hit,
+   * or if nothing was cached or reported.
+   */
   cacheMiss: text<MissCause>(),
   /** What exactly differed, in words. */
   cacheMissDetail: text({ clean: clipped }),
   /** Input tokens that could have been read from the cache. */
   cacheMissedTokens: whole(),
-  /** The part of `costNanoUsd` that reading them would have spared. */
+  /** The part of `costNanoUsd` that reading them would have saved. */
   costCacheMissedNanoUsd: whole(),
-  /** 1 where the provider refused thoughts that did not match, and was asked once more to leave them out; null where not. */
+  /**
+   * 1 if the provider refused thinking blocks that did not match and the request was repeated
+   * without them; otherwise null.
+   */
   thoughtsRefused: whole(),
-  /** Thoughts that the provider says it has not shown to the model; null where it says of none. */
+  /**
+   * Thinking blocks that the provider reports as not shown to the model; null if it reports none.
+   */
   thoughtsDropped: whole(),
-  /** The label of the proxy key that the request was sent with, or its id where it has none; null without a key. */
+  /**
+   * The label of the proxy key that the request came with, or its id if it has no label; null
+   * without a key.
+   */
   keyLabel: text({ clean: clipped, name: 'key' }),
-  /** The name of the project that it is for; never a path. */
+  /** The name of the request's project; never a path. */
   project: text({ clean: clipped }),
-  /** What tools gave back since the model's last answer; null for nothing. */
+  /** What tools returned since the model's last answer; null for nothing. */
   toolResults: packed<readonly ToolResults[]>({
     to: resultsToText,
     from: resultsFromText,
     json: resultsToJson,
     words: resultsToWords,
   }),
-  /** Which definitions they were. What it has is kept once for all rows, and a row that was read has its id alone. */
+  /**
+   * The set of tool definitions. Its content is stored once for all rows, and a row read back has
+   * only its id.
+   */
   toolSet: packed<ToolSet>({
     to: ({ id }) => id,
     from: (id) => ({ ...NO_TOOLS, id }),
     json: ({ id }) => id,
     words: ({ id }) => id,
   }),
-  /** What the definitions of tools took of the input, in the model's own tokens, estimated. */
+  /** Input tokens of the tool definitions, in the model's own tokens, estimated. */
   toolDefinitionTokens: whole(),
-  /** The part of `costNanoUsd` that they are. */
+  /** The part of `costNanoUsd` due to them. */
   costToolDefinitionsNanoUsd: whole(),
   reasoningTokens: figure('Output tokens that the model thought with, where the provider tells'),
   webSearches: figure('Searches of the web that the provider billed'),
   /**
-   * Whole nano-dollars that limits count of it beside `costNanoUsd`: of a request without a price what of it is
-   * known or was foreseen. Negative where work is billed of which they held an estimate until then.
+   * Whole nano-dollars that limits count in addition to `costNanoUsd`: for a request without a
+   * price, the known or estimated part. Negative for billed work that limits have counted by an
+   * estimate until then.
    */
   budgetNanoUsd: whole(),
 };
 
 export type FieldName = keyof typeof COLUMNS;
 
-/** A value of the column of this name. */
+/** A value of the column with this name. */
 export type FieldValue<K extends FieldName> =
   (typeof COLUMNS)[K] extends Column<infer T> ? T : never;
 
-/** The columns by field, in their order. */
+/** Names of the columns as fields, in order. */
 export const FIELDS = Object.keys(COLUMNS) as FieldName[];
 
 /** Fields that are figures. */
@@ -237,7 +267,7 @@ export type FigureName = {
   [K in FieldName]: (typeof COLUMNS)[K] extends Figure ? K : never;
 }[FieldName];
 
-/** The figures, with their names in answers. */
+/** The figures, with their names in responses. */
 export const FIGURES = FIELDS.flatMap((field) => {
   const { about } = COLUMNS[field] as { readonly about?: string };
   return about === undefined
@@ -245,12 +275,12 @@ export const FIGURES = FIELDS.flatMap((field) => {
     : [{ field: field as FigureName, name: columnName(field), about }];
 });
 
-/** The figures of a request, or of a sum, as answers have them. */
+/** Returns the figures of a request, or of a sum, as in responses. */
 export function figuresJson<T>(of: { readonly [K in FigureName]: T }): object {
   return Object.fromEntries(FIGURES.map(({ field, name }) => [name, of[field]]));
 }
 
-/** A field's name as a column. */
+/** Returns a field's name as a column. */
 export function columnName(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -1,8 +1,8 @@
 /**
- * The sums of several ledgers, of which some may be copies of one another, taken at different
- * times: each request is counted once, for the first ledger that has it. While its row is kept a
- * request is known by its id. Of older ones only the sums of their hour are left: hours of two
- * ledgers with equal sums, the total of all latencies included, are the same requests.
+ * The sums of several ledgers, some of which may be copies of one another, taken at different
+ * times: each request is counted once, for the first ledger that has it. While its row is kept, a
+ * request is identified by its id. Of older ones only the sums of their hour are left: hours of two
+ * ledgers with equal sums, including the total of all latencies, are the same requests.
  */
 import { sql } from 'kysely';
 import type { LedgerReader } from './tables.ts';
@@ -19,13 +19,13 @@ import { fromStored } from './tables.ts';
 export interface OwnSums {
   /** By node, model and UTC day. */
   readonly groups: readonly GroupSums[];
-  /** Requests that an earlier ledger has too, which are not among them. */
+  /** Requests that an earlier ledger also has, which are not included. */
   readonly repeated: number;
 }
 
 interface Hour {
   readonly totals: Totals;
-  /** Every request of it still has its row. */
+  /** True if all its requests still have their rows. */
   readonly isWhole: boolean;
 }
 
@@ -35,7 +35,7 @@ const KEYS = ['node', 'model'] as const;
 const PAGE = 20_000;
 const MOST_IDS = 500;
 
-/** The sums of a span of each ledger, in the order in which they are given. */
+/** Returns the sums of a span of each ledger, in the given order. */
 export async function sumsOfEach(
   ledgers: readonly LedgerReader[],
   span: TimeSpan,
@@ -59,7 +59,7 @@ export async function sumsOfEach(
   return all;
 }
 
-/** The sums of each hour, by its number from the epoch on. */
+/** Returns the sums of each hour, by its number since the epoch. */
 async function hoursOf(db: LedgerReader, span: TimeSpan): Promise<Hours> {
   const hour = stepOf(HOUR_MS);
   const [sums, counts] = await Promise.all([
@@ -78,8 +78,8 @@ async function hoursOf(db: LedgerReader, span: TimeSpan): Promise<Hours> {
 }
 
 /**
- * The hours that an earlier ledger has as well where ids do not tell, and hours of earlier ones
- * that are a part of ours: a copy that was taken within an hour has its beginning.
+ * Finds the hours that an earlier ledger also has, where ids cannot tell, and the hours of earlier
+ * ledgers that are part of ours: a copy taken within an hour has only its beginning.
  */
 function repeatedHours(hours: Hours, earlier: readonly Hours[]) {
   const repeated = new Set<number>();
@@ -107,7 +107,7 @@ function repeatedHours(hours: Hours, earlier: readonly Hours[]) {
       else if (hour === lastOf(others) && isPart(theirs, ours)) parts.set(hour, larger(hour, db));
     }
   }
-  // Where ids tell as well, what they take out must not be taken out twice.
+  // If ids can tell as well, these requests must not be subtracted twice.
   for (const hour of parts.keys()) {
     const isTold = earlier.some((one) => one.get(hour)?.isWhole === true);
     if (repeated.has(hour) || (isTold && hours.get(hour)!.isWhole)) parts.delete(hour);
@@ -119,7 +119,7 @@ function lastOf(hours: Hours): number | undefined {
   return [...hours.keys()].at(-1);
 }
 
-/** Without a latency sums are too alike from one machine to the next. */
+/** Without a latency, sums of different machines are too similar. */
 function isEqual(one: Totals, other: Totals): boolean {
   return one.timed > 0 && namesOf(one).every((name) => Math.abs(one[name] - other[name]) < 1e-6);
 }
@@ -132,7 +132,7 @@ function namesOf(totals: Totals): (keyof Totals)[] {
   return Object.keys(totals) as (keyof Totals)[];
 }
 
-/** Neighbours among the ledger's hours as one span each. */
+/** Returns consecutive hours as one span each. */
 function runsOf(repeated: ReadonlySet<number>, hours: Hours, span: TimeSpan): TimeSpan[] {
   const runs: { first: number; last: number }[] = [];
   let isOpen = false;
@@ -158,7 +158,10 @@ function hourSpan(hour: number, { sinceMs, untilMs = Infinity }: TimeSpan): Requ
   };
 }
 
-/** The rows in hours of which `isKnown` holds whose ids were seen before, some at a time; all ids are seen then. */
+/**
+ * Yields the rows in hours for which `isKnown` is true whose ids were seen before, in batches;
+ * afterwards all ids count as seen.
+ */
 async function* rowsSeen(
   db: LedgerReader,
   span: TimeSpan,
@@ -188,7 +191,7 @@ async function* rowsSeen(
   for (const id of own) seen.add(id);
 }
 
-/** Sums that requests are taken out of. */
+/** Sums from which requests can be subtracted. */
 class Groups {
   readonly #groups = new Map<string, Omit<GroupSums, 'totals'> & { totals: RunningTotals }>();
   #repeated = 0;

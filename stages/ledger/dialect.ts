@@ -1,4 +1,4 @@
-/** Which database answers, for the little that is not said in one way to both. */
+/** Which database is in use, for the few statements that differ. */
 import { PostgresAdapter } from 'kysely';
 import type { LedgerReader } from './tables.ts';
 

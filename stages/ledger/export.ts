@@ -1,6 +1,6 @@
 /**
- * Rows of the ledger as they leave it for other programs: every column of the schema, money in
- * dollars, moments in ISO 8601. A new column is in the export without being named here.
+ * Rows of the ledger for export to other programs: every column of the schema, money in dollars,
+ * times in ISO 8601. A new column is exported without being named here.
  */
 import { columnName, COLUMNS, FIELDS } from './columns.ts';
 import type { Column } from './columns.ts';
@@ -14,13 +14,13 @@ const EXPORTED = FIELDS.map((field) => ({
   isMoney: field.endsWith('NanoUsd'),
 }));
 
-/** A column whose functions get what its own rows have. */
+/** A column typed so that its functions accept the values of its own rows. */
 type Exportable = Pick<Column<unknown>, 'json' | 'words'>;
 
-/** The head of the CSV. */
+/** The header line of the CSV. */
 export const csvHead = csvLineOf(EXPORTED.map(({ name }) => name));
 
-/** A row as an object, for JSON; null is unmeasured. */
+/** Returns a row as an object, for JSON; null is unmeasured. */
 export function exportedRow(row: LedgerRow): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     EXPORTED.map(({ name, field, isMoney, column }) => {
@@ -32,8 +32,8 @@ export function exportedRow(row: LedgerRow): Readonly<Record<string, unknown>> {
 }
 
 /**
- * A row as a line of CSV: unmeasured is empty, money has all its digits, a list is separated by
- * spaces. `clean` makes of a text from outside what may be in a file.
+ * Returns a row as a line of CSV: unmeasured is empty, money is exact, a list is separated by
+ * spaces. `clean` makes text from outside safe for a file.
  */
 export function csvLine(row: LedgerRow, clean: (text: string) => string): string {
   const cells = EXPORTED.map(({ field, isMoney, column }) => {

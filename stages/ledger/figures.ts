@@ -1,7 +1,6 @@
 /**
- * What the ledger's sums mean: one definition for the live window, which adds
- * rows up as they come, and for the file, which is asked later. A test holds
- * the two against each other.
+ * The meaning of the ledger's sums: one definition for the live window, which adds rows as they
+ * come, and for the file, which is queried later. A test compares the two.
  */
 import { columnName, FIGURES } from './columns.ts';
 import type { FieldName, FigureName } from './columns.ts';
@@ -14,16 +13,18 @@ type Addend = {
   [K in FieldName]: LedgerRow[K] extends number | null ? K : never;
 }[FieldName];
 
-/** A condition of a row, as the text of an expression and in SQL; both must mean the same. */
+/** A condition on a row, as the text of an expression and in SQL; both must mean the same. */
 interface Condition {
   readonly of: string;
   readonly sql: string;
 }
 
-/** True for a request that failed, in SQL over its row. Must mean what `isFailure` does. */
+/** True for a request that failed, in SQL over its row. Must match `isFailure`. */
 export const FAILED_SQL = `outcome IN ('error', 'partial') OR coalesce(status, 0) >= 400`;
 
-/** True for a request that was billed and whose price is not known, in SQL over its row. Must mean what `isUnpriced` does. */
+/**
+ * True for a billed request without a known price, in SQL over its row. Must match `isUnpriced`.
+ */
 export const UNPRICED_SQL =
   'cost_nano_usd IS NULL AND (input_tokens_sent IS NOT NULL OR output_tokens IS NOT NULL OR usage_estimated = 1)';
 
@@ -42,26 +43,32 @@ function known(field: FieldName): Condition {
   return { of: `row.${field} !== null`, sql: `${columnName(field)} IS NOT NULL` };
 }
 
-/** One sum: of a field, or of the requests themselves; of those alone that a condition holds of. */
+/**
+ * One sum: of a field, or of the requests themselves; with `when`, only of those that meet the
+ * condition.
+ */
 interface Sum {
   readonly of?: Addend;
   readonly when?: Condition;
 }
 
-/** Every sum, and what it is of: the sums in memory, those of hours and those in SQL follow from here. */
+/**
+ * Every sum and its definition: the sums in memory, those of hours and those in SQL follow from
+ * here.
+ */
 const SUMS = {
   requests: {},
   /** Requests that failed, as `isFailure` defines it. */
   errors: { when: CONDITIONS.failed },
   /** Requests whose client disconnected. */
   cancelled: { when: CONDITIONS.cancelled },
-  /** Requests answered by our own response cache. */
+  /** Requests answered from our own response cache. */
   cacheHits: { when: CONDITIONS.hit },
   /** Requests that asked for a stream. */
   streamed: { when: CONDITIONS.streamed },
-  /** Input tokens as the clients sent them, without what was injected. */
+  /** Input tokens as the clients sent them, without injected ones. */
   inputTokens: { of: 'inputTokensRaw' },
-  /** Input tokens as they went upstream. */
+  /** Input tokens as sent upstream. */
   sentInputTokens: { of: 'inputTokensSent' },
   savedTokens: { of: 'savedTokens' },
   /** Input tokens that were injected from the vault. */
@@ -70,7 +77,7 @@ const SUMS = {
   /** Tokens that providers read from their own prompt caches. */
   cacheReadTokens: { of: 'cacheReadTokens' },
   cacheWriteTokens: { of: 'cacheWriteTokens' },
-  /** Requests that carried cache markers of ours. */
+  /** Requests with our cache markers. */
   marked: { when: known('breakpoints') },
   /** The part of `cacheReadTokens` that marked requests read. */
   markedReadTokens: { of: 'cacheReadTokens', when: known('breakpoints') },
@@ -78,37 +85,37 @@ const SUMS = {
   markedWriteTokens: { of: 'cacheWriteTokens', when: known('breakpoints') },
   /** Whole nano-dollars; of `priced` requests only, see `knownCost`. */
   costNanoUsd: { of: 'costNanoUsd' },
-  /** What limits count beside it. */
+  /** What limits count in addition to it. */
   budgetNanoUsd: { of: 'budgetNanoUsd' },
-  /** The same, of all lanes together; see `knownCostSaved`. */
+  /** Likewise, saved by all sources together; see `knownCostSaved`. */
   costSavedNanoUsd: { of: 'costSavedNanoUsd' },
-  /** The part of it that cache markers brought. */
+  /** The part of it due to cache markers. */
   costSavedByBreakpointsNanoUsd: { of: 'costSavedByBreakpointsNanoUsd' },
   /** Requests from which old results were left out. */
   forgetting: { when: known('forgottenTokens') },
-  /** The part of `savedTokens` that these were. */
+  /** The part of `savedTokens` due to these. */
   forgottenTokens: { of: 'forgottenTokens' },
-  /** The part of the cost saved that they brought. */
+  /** The part of the saved cost due to them. */
   costSavedByForgettingNanoUsd: { of: 'costSavedByForgettingNanoUsd' },
-  /** Requests in which long results went out in parts. */
+  /** Requests whose long results were sent in part. */
   longResults: { when: known('longResultTokens') },
-  /** The part of `savedTokens` that these left out. */
+  /** The part of `savedTokens` due to these. */
   longResultTokens: { of: 'longResultTokens' },
-  /** The part of the cost saved that they brought. */
+  /** The part of the saved cost due to them. */
   costSavedByLongResultsNanoUsd: { of: 'costSavedByLongResultsNanoUsd' },
-  /** Requests in which definitions of tools were trimmed. */
+  /** Requests whose tool definitions were trimmed. */
   trimmedTools: { when: known('toolTokens') },
-  /** The part of `savedTokens` that these repeated. */
+  /** The part of `savedTokens` due to these. */
   toolTokens: { of: 'toolTokens' },
-  /** The part of the cost saved that they brought. */
+  /** The part of the saved cost due to them. */
   costSavedByToolsNanoUsd: { of: 'costSavedByToolsNanoUsd' },
-  /** The part of it that answers from the response cache brought. */
+  /** The part of it due to cached responses. */
   costSavedByAnswersNanoUsd: { of: 'costSavedNanoUsd', when: CONDITIONS.hit },
-  /** The same, of the added tokens; see `knownCostAdded`. */
+  /** Likewise, for the added tokens; see `knownCostAdded`. */
   costAddedNanoUsd: { of: 'costAddedNanoUsd' },
   /** Requests whose cost is known. */
   priced: { when: known('costNanoUsd') },
-  /** Requests whose tokens are known and whose price is not. */
+  /** Requests with known tokens but without a known price. */
   unpriced: { when: CONDITIONS.unpriced },
   /** The sum over `timed` requests, in milliseconds. */
   latencySumMs: { of: 'latencyMs' },
@@ -129,10 +136,10 @@ export const ROW_SUMS = EACH.map(([name, { of, when }]) => {
   return [name, sql] as const;
 });
 
-/** Sums that can still grow. */
+/** Mutable sums. */
 export type RunningTotals = Record<SumName, number>;
 
-/** Sums over requests. Rows in which a figure is `null` do not take part in that figure. */
+/** Sums over requests. Rows in which a figure is `null` are not counted in that figure. */
 export type Totals = Readonly<RunningTotals>;
 
 const empty = compiled<() => RunningTotals>(
@@ -154,12 +161,12 @@ const add = compiled<
   }).join('\n'),
 );
 
-/** Sums over no request at all. */
+/** Returns the sums over no requests. */
 export function emptyTotals(): RunningTotals {
   return empty();
 }
 
-/** The sums of several groups together. */
+/** Adds up the sums of several groups. */
 export function addTotals(groups: readonly Totals[]): Totals {
   const all = emptyTotals();
   for (const name of Object.keys(all) as (keyof Totals)[])
@@ -167,7 +174,7 @@ export function addTotals(groups: readonly Totals[]): Totals {
   return all;
 }
 
-/** Takes sums that are a part of `totals` out of them. */
+/** Subtracts sums that are a part of `totals`. */
 export function subtractTotals(totals: RunningTotals, part: Totals): void {
   for (const name of Object.keys(totals) as (keyof Totals)[]) totals[name] -= part[name];
 }
@@ -177,24 +184,30 @@ export function addToTotals(totals: RunningTotals, row: LedgerRow): void {
   add(totals, row, isFailure, isUnpriced);
 }
 
-/** What the requests cost, in nano-dollars; `null` where tokens were counted and none of them has a price. */
+/**
+ * Returns the cost of the requests, in nano-dollars; `null` if tokens were counted and none of them
+ * has a price.
+ */
 export function knownCost(totals: Totals): number | null {
   return isPriceless(totals) ? null : totals.costNanoUsd;
 }
 
-/** What the saved tokens would have cost, likewise. */
+/** Returns what the saved tokens would have cost, likewise. */
 export function knownCostSaved(totals: Totals): number | null {
   return isPriceless(totals) ? null : totals.costSavedNanoUsd;
 }
 
-/** What compression alone saved, likewise: the rest of the saving after all other lanes. */
+/** Returns the cost saved by compression alone, likewise: the saving minus all other sources. */
 export function knownCostSavedByCompression(totals: Totals): number | null {
   const saved = knownCostSaved(totals);
   if (saved === null) return null;
   return Object.values(LANES).reduce((rest, [, lane]) => rest - totals[lane], saved);
 }
 
-/** The lanes beside compression: the sum of the requests that took each, and of what it saved them. */
+/**
+ * The sources of savings besides compression: the sum of the requests with each, and of the cost it
+ * saved.
+ */
 const LANES = {
   breakpoints: ['marked', 'costSavedByBreakpointsNanoUsd'],
   answers: ['cacheHits', 'costSavedByAnswersNanoUsd'],
@@ -203,41 +216,41 @@ const LANES = {
   tools: ['trimmedTools', 'costSavedByToolsNanoUsd'],
 } as const satisfies Readonly<Record<string, readonly [keyof Totals, keyof Totals]>>;
 
-/** What one of the other lanes saved, likewise; `null` where no request took it. */
+/** Returns the cost saved by one of the other sources, likewise; `null` if no request has it. */
 export function knownCostSavedBy(lane: keyof typeof LANES, totals: Totals): number | null {
   const [requests, saved] = LANES[lane];
   return totals[requests] === 0 || isPriceless(totals) ? null : totals[saved];
 }
 
-/** What the added tokens cost, likewise. */
+/** Returns the cost of the added tokens, likewise. */
 export function knownCostAdded(totals: Totals): number | null {
   return isPriceless(totals) ? null : totals.costAddedNanoUsd;
 }
 
-/** What is left of a saving after what was added, in the unit of both; `null` where neither was measured. */
+/** Returns the saving minus what was added, in the unit of both; `null` if neither was measured. */
 export function netSaving(saved: number | null, added: number | null): number | null {
   return saved === null && added === null ? null : (saved ?? 0) - (added ?? 0);
 }
 
-/** What is left of the requests' saving in money after what was added, in nano-dollars. */
+/** Returns the net saving of the requests after what was added, in nano-dollars. */
 export function knownNetSaving(totals: Totals): number | null {
   return netSaving(knownCostSaved(totals), knownCostAdded(totals));
 }
 
 /**
- * What requests would have cost as the clients sent them: what was paid and the net saving, in
- * the unit of both. A saving that was not measured counts as none; `null` without a known cost.
+ * Returns what requests would have cost as the clients sent them: the cost plus the net saving, in
+ * the unit of both. An unmeasured saving counts as none; `null` without a known cost.
  */
 export function costWithout(cost: number | null, net: number | null): number | null {
   return cost === null ? null : cost + (net ?? 0);
 }
 
-/** Milliseconds as answers and screens show them: to two places, more would be noise. */
+/** Rounds milliseconds for responses and screens: to two decimals, more would be noise. */
 export function roundedMs<T extends number | null>(ms: T): T {
   return (ms === null ? null : Math.round(ms * 100) / 100) as T;
 }
 
-/** Dollars from whole nano-dollars; `null` stays `null`. */
+/** Converts whole nano-dollars to dollars; `null` stays `null`. */
 export function toUsd<T extends number | null>(nanoUsd: T): T {
   return (nanoUsd === null ? null : nanoUsd / 1e9) as T;
 }
@@ -246,19 +259,24 @@ function isPriceless({ priced, unpriced }: Totals): boolean {
   return priced === 0 && unpriced > 0;
 }
 
-/** The mean latency of the requests that were timed, in milliseconds; `null` if none was. */
+/**
+ * Returns the mean latency of the requests that were timed, in milliseconds; `null` if none was.
+ */
 export function averageLatencyMs(totals: Totals): number | null {
   return totals.timed === 0 ? null : totals.latencySumMs / totals.timed;
 }
 
-/** Saved tokens as a percentage of the clients' input tokens; `null` where no input was measured. */
+/**
+ * Returns saved tokens as a percentage of the clients' input tokens; `null` if no input was
+ * measured.
+ */
 export function savedPercent(totals: Totals): number | null {
   return totals.inputTokens === 0 ? null : (100 * totals.savedTokens) / totals.inputTokens;
 }
 
 /**
- * How much of the input providers read from their prompt cache, 0 to 1; `null` if they reported
- * nothing of one. What they wrote to it says little: some kinds of providers do not report that.
+ * Returns the share of the input that providers read from their prompt cache, 0 to 1; `null` if
+ * they reported no cache. Cache writes say little: some kinds of providers do not report them.
  */
 export function promptCacheRatio(totals: Totals): number | null {
   const { cacheReadTokens, cacheWriteTokens, sentInputTokens } = totals;

@@ -1,6 +1,6 @@
 /**
- * Counts of durations by size, for Prometheus. Recording is a walk over a few numbers: the usual
- * library takes 140 ms to load and 1 µs for each value, on the way of every request.
+ * Counts of durations by size, for Prometheus. Recording walks over a few numbers: the usual
+ * library takes 140 ms to load and 1 µs for each value, for every request.
  */
 
 /** Upper bounds in seconds, from a millisecond to ten minutes. */
@@ -12,7 +12,7 @@ export const STAGE_BUCKETS_S: readonly number[] = [
   0.00001, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 1,
 ];
 
-/** A histogram as it is written out: `counts[i]` values were at most `bounds[i]`, cumulated. */
+/** A histogram ready for output: `counts[i]` values were at most `bounds[i]`, cumulative. */
 export interface HistogramView {
   readonly bounds: readonly number[];
   readonly counts: readonly number[];
@@ -49,7 +49,7 @@ class Histogram {
   }
 }
 
-/** The name that stands for all those past the bound; a client can invent as many models as it likes. */
+/** Common name for all those past the limit; a client can invent any number of models. */
 const OTHER = '(other)';
 
 /** Histograms by name, at most `maxNames` of them. */

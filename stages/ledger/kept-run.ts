@@ -1,16 +1,16 @@
 /**
- * A finished run in memory that a later one is written over. Hundreds are kept for whoever looks;
- * as a new object each, the garbage collector would copy every one of them twice before it is old.
+ * A finished run in memory that a later one overwrites. Hundreds are kept for viewing; as a new
+ * object each, the garbage collector would copy every one of them twice before it counts as old.
  */
 import { KeptSpans, keptText } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { CacheMiss } from '../model/cached-turn.ts';
 import type { LedgerRow } from './row.ts';
 
-/** An error that names its cure: that stands at its end. */
+/** Long enough for an error with its cure, which comes at the end. */
 const MOST_ERROR_CHARS = 1024;
 
-/** What a finished run says of itself. */
+/** The record of a finished run. */
 export interface FinishedRun {
   readonly id: string;
   /** Wall time of the first byte of the request, in milliseconds since the epoch. */
@@ -20,16 +20,22 @@ export interface FinishedRun {
   readonly provider: string | null;
   readonly status: number | null;
   readonly outcome: LedgerRow['outcome'];
-  /** The error sent to the client, where the run itself failed. The error is not kept: its stack holds on to the run. */
+  /**
+   * The error sent to the client, if the run itself failed. The error object is not kept: its stack
+   * keeps the run alive.
+   */
   readonly error: string | null;
   readonly durationMs: number;
-  /** Writes what its stages did over the spans of a run that is kept no more. */
+  /** Writes what its stages did over the spans of a discarded run. */
   readonly spans: (into: KeptSpans) => void;
-  /** Kept as they are unless all went well: of a run that was ended it may be reported later why they failed. */
+  /**
+   * Kept as they are unless the run succeeded: for a stopped run, the reasons of failed attempts
+   * may be reported later.
+   */
   readonly attempts: readonly Attempt[];
 }
 
-/** What the ledger's row says of a run's saving. */
+/** The part of the ledger row about a run's savings. */
 export type TraceSavings = Pick<
   LedgerRow,
   | 'savedTokens'
@@ -42,7 +48,7 @@ export type TraceSavings = Pick<
   | 'cacheWriteTokens'
 >;
 
-/** Why the provider's cache was missed, and what that cost. */
+/** Why the provider's cache was missed, and the cost of the miss. */
 export type TraceMiss = CacheMiss & { readonly costNanoUsd: number | null };
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -67,11 +73,11 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
   attempts: readonly Attempt[] = [];
   readonly #written: KeptAttempt[] = [];
 
-  /** Keeps `run` in place of what was kept. */
+  /** Replaces the content with `run`. */
   take(run: FinishedRun): void {
     this.id = run.id;
     this.startedMs = run.startedMs;
-    // Mostly the same words as before, and those are old already.
+    // Usually the same text as before, which is already old for the garbage collector.
     if (this.endpoint !== run.endpoint) this.endpoint = keptText(run.endpoint);
     if (this.model !== run.model) this.model = run.model && keptText(run.model);
     if (this.provider !== run.provider) this.provider = run.provider;
@@ -86,7 +92,7 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
     this.unpriced = null;
     this.capture = null;
     run.spans(this.spans);
-    // What a run was still waiting for when it was ended reports its own end later.
+    // An attempt that was still pending when the run was stopped reports its own end later.
     this.attempts = run.outcome === 'ok' ? this.#write(run.attempts) : run.attempts.slice();
   }
 
@@ -107,7 +113,7 @@ class KeptAttempt implements Attempt {
   status: number | undefined;
   failure: string | undefined;
   words: string | undefined;
-  /** Start and head; a number that a field may lack is an object of its own. */
+  /** Start and head; a number field that may be missing is an object of its own. */
   readonly #timesMs = new Float64Array(2);
 
   get startedMs(): number {

@@ -1,12 +1,14 @@
 /**
- * What was saved, each lane apart: nothing is in two of them, and together they are the saving of
- * `knownCostSaved`. What providers read from their own caches unasked is in none.
+ * Savings by source: nothing is in two of them, and together they are the saving of
+ * `knownCostSaved`. What providers read from their own caches on their own is in none.
  */
 import { knownCostSavedBy, knownCostSavedByCompression, toUsd } from './figures.ts';
 import type { Totals } from './figures.ts';
 import type { LedgerRow } from './row.ts';
 
-/** The lanes of `/savings`, `svc savings` and `svc demo`; tokens and dollars. */
+/**
+ * Returns the sources of savings for `/savings`, `svc savings` and `svc demo`; tokens and dollars.
+ */
 export function lanesJson(totals: Totals) {
   return {
     compression: {
@@ -21,13 +23,13 @@ export function lanesJson(totals: Totals) {
       tokens_saved: totals.forgottenTokens,
       cost_saved_usd: toUsd(knownCostSavedBy('forgetting', totals)),
     },
-    /** Long results that went out in parts, from their first turn on in every turn. */
+    /** Long results that were sent in part, in every turn from their first. */
     long_results: {
       requests: totals.longResults,
       tokens_saved: totals.longResultTokens,
       cost_saved_usd: toUsd(knownCostSavedBy('longResults', totals)),
     },
-    /** Definitions of tools without what they say twice. */
+    /** Tool definitions without their repetitions. */
     tools: {
       requests: totals.trimmedTools,
       tokens_saved: totals.toolTokens,
@@ -37,7 +39,7 @@ export function lanesJson(totals: Totals) {
       requests: totals.cacheHits,
       cost_saved_usd: toUsd(knownCostSavedBy('answers', totals)),
     },
-    /** Credited to nobody: what clients had cached themselves, or the provider by itself. */
+    /** Credited to no source: what clients or providers cached themselves. */
     provider_cache: {
       read_tokens: totals.cacheReadTokens - totals.markedReadTokens,
       written_tokens: totals.cacheWriteTokens - totals.markedWriteTokens,
@@ -47,7 +49,10 @@ export function lanesJson(totals: Totals) {
 
 export type Lanes = ReturnType<typeof lanesJson>;
 
-/** What the markers that svc set made providers read and write, and what that saved by their own usage. */
+/**
+ * Returns what providers read and wrote because of svc's markers, and the saving by their own
+ * usage.
+ */
 export function breakpointsJson(totals: Totals) {
   return {
     requests: totals.marked,
@@ -62,7 +67,7 @@ type MarkedFigures = Pick<
   'breakpoints' | 'costSavedByBreakpointsNanoUsd' | 'cacheReadTokens' | 'cacheWriteTokens'
 >;
 
-/** The same of one request; null where none were set. */
+/** Returns the same for one request; null if none were set. */
 export function rowBreakpointsJson(row: MarkedFigures) {
   if (row.breakpoints === null) return null;
   return {

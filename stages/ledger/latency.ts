@@ -1,18 +1,20 @@
-/** How the latencies of requests spread: where the ledger is a file, by a function of ours; Postgres has one. */
+/**
+ * The distribution of request latencies: by a function of ours for a file; Postgres has its own.
+ */
 import { sql } from 'kysely';
 import { isPostgres } from './dialect.ts';
 import { matching, stepOf } from './sums.ts';
 import type { RowFilter } from './sums.ts';
 import type { LedgerReader } from './tables.ts';
 
-/** Percentiles by nearest rank, in milliseconds: each is one that some request really had. */
+/** Percentiles by nearest rank, in milliseconds: each is the latency of an actual request. */
 export interface LatencySpread {
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
   readonly p99Ms: number | null;
 }
 
-/** What the function of a file gives, as JSON. */
+/** The result of the function for a file, as JSON. */
 export interface Spreads {
   readonly all: LatencySpread & { readonly samples: number };
   /** By the number of the step. */
@@ -28,7 +30,7 @@ interface FoundSpreads {
   readonly byBucket: ReadonlyMap<number, LatencySpread>;
 }
 
-/** The percentiles of all timed requests and of those of each step. */
+/** Returns the percentiles of all timed requests and of those of each step. */
 export async function latencySpreads(
   db: LedgerReader,
   filter: RowFilter,
@@ -43,7 +45,7 @@ export async function latencySpreads(
   return { all, byBucket: new Map(bySteps) };
 }
 
-/** Nearest rank is what Postgres calls discrete. */
+/** Nearest rank is called discrete in Postgres. */
 const PERCENTILES = sql<
   readonly number[] | null
 >`percentile_disc(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY latency_ms)`;

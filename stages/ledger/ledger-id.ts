@@ -1,11 +1,14 @@
-/** What tells a ledger from all others: whoever meets it twice, at two addresses or from two machines, counts it once. */
+/** Identifies a ledger: reached through two addresses or from two machines, it is counted once. */
 import { createHash } from 'node:crypto';
 import { realpathSync, statSync } from 'node:fs';
 import { sql } from 'kysely';
 import { isPostgresUrl } from './address.ts';
 import type { LedgerReader } from './tables.ts';
 
-/** The id of the ledger at `db`, as it is on the machine `host` where it is a file; null where there is none. */
+/**
+ * Returns the id of the ledger at `db`; a file is identified on the machine `host`. Null if there
+ * is none.
+ */
 export async function ledgerId(
   db: string,
   host: string,
@@ -18,7 +21,7 @@ export async function ledgerId(
   return rows[0]?.ledgerId ?? null;
 }
 
-/** Of a file while it lies there. It says nothing of either. */
+/** Returns the id of an existing file, which reveals neither the file nor the host. */
 export function fileId(file: string, host: string): string | null {
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
   if (stat === undefined) return null;

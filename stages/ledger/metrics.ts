@@ -1,6 +1,6 @@
 /**
- * What `/metrics` and the live charts need beside the sums of the session: how durations are
- * spread, and rates and percentiles over the newest seconds. Collecting can be switched off.
+ * What `/metrics` and the live charts need besides the sums of the session: the distribution of
+ * durations, and rates and percentiles over the latest seconds. Collecting can be turned off.
  */
 import type { KeptSpans } from '../../engine/index.ts';
 import { DURATION_BUCKETS_S, HistogramsByName, STAGE_BUCKETS_S } from './histogram.ts';
@@ -9,9 +9,9 @@ import { UNKNOWN } from './row.ts';
 import type { LedgerRow } from './row.ts';
 import type { LatencySpread } from './latency.ts';
 
-/** Names with a series of their own in each histogram; those past it are counted together. */
+/** Names with their own series in each histogram; those past it are counted together. */
 const MAX_NAMES = 40;
-/** Requests of the window that rates and percentiles rest on: the newest. A power of two. */
+/** How many of the window's latest requests rates and percentiles are based on. A power of two. */
 const WINDOW_SAMPLES = 1 << 15;
 
 export interface MetricsSettings {
@@ -20,10 +20,10 @@ export interface MetricsSettings {
   readonly windowMs: number;
 }
 
-/** Rates and percentiles of the window; `null` where no request in it was measured. */
+/** Rates and percentiles of the window; `null` if no request in it was measured. */
 export interface WindowFigures extends LatencySpread {
   readonly windowMs: number;
-  /** Finished requests a second, over the window or, where that is shorter, since the start. */
+  /** Finished requests per second, over the window or, if shorter, since the start. */
   readonly requestsPerSecond: number | null;
   readonly averageMs: number | null;
   readonly samples: number;
@@ -48,7 +48,7 @@ export class Metrics {
   #byModel = new HistogramsByName(DURATION_BUCKETS_S, MAX_NAMES);
   #firstByte = new HistogramsByName(DURATION_BUCKETS_S, MAX_NAMES);
   #byStage = new HistogramsByName(STAGE_BUCKETS_S, MAX_NAMES);
-  /** Two rings: when a request ended, and how long it took (`NaN` where nobody knows). */
+  /** Two rings: when a request ended, and how long it took (`NaN` if unknown). */
   readonly #endedMs = new Float64Array(WINDOW_SAMPLES);
   readonly #latencyMs = new Float64Array(WINDOW_SAMPLES);
   #added = 0;
@@ -65,7 +65,7 @@ export class Metrics {
     this.enabled = enabled;
   }
 
-  /** Takes a finished request; does nothing while collecting is off. */
+  /** Records a finished request; does nothing while collecting is off. */
   add(row: LedgerRow): void {
     if (!this.enabled) return;
     const place = this.#added % WINDOW_SAMPLES;
@@ -79,7 +79,7 @@ export class Metrics {
     if (row.ttfbMs !== null) this.#firstByte.add(provider, row.ttfbMs / 1000);
   }
 
-  /** Takes the times of a finished run's stages; likewise. */
+  /** Records the times of a finished run's stages; likewise. */
   addStages(spans: KeptSpans): void {
     if (!this.enabled) return;
     spans.visitTimes((stage, busyMs) => this.#byStage.add(stage, busyMs / 1000));
@@ -94,7 +94,7 @@ export class Metrics {
     };
   }
 
-  /** Undefined while collecting is off. */
+  /** Returns the figures of the window; undefined while collecting is off. */
   window(): WindowFigures | undefined {
     if (!this.enabled) return undefined;
     const nowMs = this.#monotonicMs();
@@ -114,7 +114,7 @@ export class Metrics {
       sumMs += latencyMs;
     }
     const sorted = latenciesMs.subarray(0, samples).toSorted();
-    // Where the ring is full within the window, the rate is that of the requests that it holds.
+    // If the ring is full within the window, the rate is that of the requests in it.
     const isFull = requests === WINDOW_SAMPLES;
     const oldestMs = isFull ? this.#endedMs[this.#added % WINDOW_SAMPLES]! : this.#startedMs;
     const spanMs = Math.min(this.#windowMs, nowMs - oldestMs);
@@ -130,7 +130,7 @@ export class Metrics {
   }
 }
 
-/** Nearest rank: a latency that some request really had; `null` of nothing. */
+/** Nearest rank: the latency of an actual request; `null` for an empty list. */
 export function percentile(sorted: Float64Array, share: number): number | null {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null;
 }

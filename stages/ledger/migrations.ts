@@ -1,10 +1,10 @@
 /**
- * The numbered steps that lead to the ledger's schema, as they were released: text, so that no
- * later change of a list of columns or sums can change what a step does. A released step is never
- * edited; a change of the schema is a new step at the end.
+ * The numbered steps that lead to the ledger's schema, as released: text, so that no later change
+ * of a list of columns or sums can change a step. A released step is never edited; a change of the
+ * schema is a new step at the end.
  */
 
-/** One step of the schema; its number is its place in the list, counted from 1. */
+/** One step of the schema; its number is its position in the list, counted from 1. */
 export type Migration = readonly string[];
 
 /** All steps, oldest first. */
@@ -172,7 +172,8 @@ export const migrations: readonly Migration[] = [
     `ALTER TABLE hours ADD COLUMN web_searches INTEGER NOT NULL DEFAULT 0`,
   ],
   [
-    // Proxy keys, by hash: of proxies that share a database. Those of a file are in the home folder.
+    // Proxy keys, by hash, for proxies that share a database. With a file, keys are in the home
+    // folder.
     `CREATE TABLE proxy_keys (id TEXT PRIMARY KEY, stored TEXT NOT NULL) STRICT`,
   ],
   [

@@ -1,9 +1,9 @@
-/** Cache misses in the spelling of the surfaces, with what a person can do about each cause. */
+/** Cache misses in the format of the public responses, with advice for each cause. */
 import type { MissCause } from '../model/cached-turn.ts';
 import { toUsd } from './figures.ts';
 import type { CauseSums, MissReport } from './misses.ts';
 
-/** What a person can do about each cause. */
+/** Advice for each cause. */
 export const ADVICE: Readonly<Record<MissCause, string>> = {
   first_request: 'nothing: a new conversation has nothing in the cache yet',
   pause:
@@ -26,7 +26,7 @@ export const ADVICE: Readonly<Record<MissCause, string>> = {
   evicted: 'nothing: the provider needed the room, or served the request from another machine',
 };
 
-/** One miss, in the spelling of the surfaces. */
+/** Returns one miss in the format of the public responses. */
 export function missJson(
   cause: MissCause,
   detail: string | null,
@@ -36,7 +36,7 @@ export function missJson(
   return { cause, detail, missed_tokens: missedTokens, cost: toUsd(costNanoUsd) };
 }
 
-/** `/savings/misses` and `svc savings --misses --json`; dollars. */
+/** Returns the body of `/savings/misses` and `svc savings --misses --json`; dollars. */
 export function missReportJson({ byCause, requests, inputTokens, costNanoUsd }: MissReport) {
   const total = (of: (sums: CauseSums) => number) =>
     byCause.reduce((sum, sums) => sum + of(sums), 0);
@@ -48,7 +48,7 @@ export function missReportJson({ byCause, requests, inputTokens, costNanoUsd }: 
     missed_tokens: total((sums) => sums.missedTokens),
     cost_usd: toUsd(costNanoUsd),
     cost_missed_usd: toUsd(lost),
-    /** The part of the cost, 0 to 1; null where nothing has a price. */
+    /** Share of the cost, 0 to 1; null if nothing has a price. */
     share_of_cost: costNanoUsd === 0 ? null : lost / costNanoUsd,
     unpriced: total((sums) => sums.unpriced),
     causes: byCause.map((sums) => ({

@@ -1,4 +1,4 @@
-/** What was lost because providers' caches were missed, by cause, from the rows that are still kept. */
+/** The cost of missed provider caches, by cause, from the rows that are still kept. */
 import { sql } from 'kysely';
 import type { MissCause } from '../model/cached-turn.ts';
 import { inSpan } from './sums.ts';
@@ -10,24 +10,24 @@ export interface CauseSums {
   readonly cause: MissCause;
   readonly requests: number;
   readonly missedTokens: number;
-  /** What reading those tokens from the cache would have spared; of requests with a known price. */
+  /** What reading those tokens from the cache would have saved, for requests with a known price. */
   readonly costNanoUsd: number;
-  /** Requests whose price is not known. */
+  /** Requests without a known price. */
   readonly unpriced: number;
 }
 
-/** All misses of a span, and what they are a part of. */
+/** All misses of a span, and the totals they are part of. */
 export interface MissReport {
-  /** The dearest first. */
+  /** Most expensive first. */
   readonly byCause: readonly CauseSums[];
-  /** Requests of which it is known what they read from a provider's cache. */
+  /** Requests with a known amount of cache reads. */
   readonly requests: number;
-  /** Input tokens of these, and what all of them cost. */
+  /** Input tokens of these, and the cost of all of them. */
   readonly inputTokens: number;
   readonly costNanoUsd: number;
 }
 
-/** The misses of the rows that are still kept. */
+/** Returns the misses of the rows that are still kept. */
 export async function missReport(db: LedgerReader, span: TimeSpan): Promise<MissReport> {
   const [byCause, all] = await Promise.all([
     inSpan(db, span)

@@ -1,6 +1,6 @@
 /**
- * The questions asked of the ledger. All figures are those of `figures.ts`; days are UTC days.
- * SQL that a file and Postgres understand alike; where there is none, `dialect.ts` tells which it is.
+ * Queries of the ledger. All figures are those of `figures.ts`; days are UTC days. The SQL works in
+ * a file and in Postgres; for the exceptions, `dialect.ts` tells which database it is.
  */
 import { sql } from 'kysely';
 import type { LedgerReader } from './tables.ts';
@@ -18,7 +18,7 @@ export { missReport } from './misses.ts';
 export { toolSums } from './tools/tool-sums.ts';
 export type { GroupKey, RowFilter, TimeSpan } from './sums.ts';
 
-/** The sums of one group; `key` is `null` for requests in which it was not known. */
+/** The sums of one group; `key` is `null` for requests without a known value. */
 export interface GroupTotals extends Totals {
   readonly key: string | null;
 }
@@ -33,22 +33,25 @@ export interface SavingsReport {
   readonly totals: Totals;
   /** Most saved tokens first. */
   readonly byModel: readonly GroupTotals[];
-  /** The last seven UTC days up to today, as far as the report goes back; oldest first, days without requests included. */
+  /**
+   * The last seven UTC days up to today, as far as the report goes back; oldest first, including
+   * days without requests.
+   */
   readonly byDate7d: readonly DayTotals[];
 }
 
 export const DAY_MS = 86_400_000;
 const ALL: TimeSpan = { sinceMs: 0 };
 
-/** The sums over all requests of the span. */
+/** Returns the sums over all requests of the span. */
 export async function totalsOf(db: LedgerReader, span: TimeSpan = ALL): Promise<Totals> {
   return addTotals((await sumsBy(db, [], span)).map(({ totals }) => totals));
 }
 
 /**
- * The latency that `share` (0 to 1) of the span's timed requests do not exceed, in milliseconds:
- * by nearest rank, one that some request really had; `null` where none was timed. It rests on the
- * rows that are still kept.
+ * Returns the latency that `share` (0 to 1) of the span's timed requests do not exceed, in
+ * milliseconds: by nearest rank, the latency of an actual request; `null` if none was timed. Based
+ * on the rows that are still kept.
  */
 export async function latencyPercentile(
   db: LedgerReader,
@@ -72,22 +75,25 @@ export async function latencyPercentile(
 /** What was spent from `sinceMs` on. */
 export interface Spent {
   readonly costNanoUsd: number;
-  /** Sent input and output; kept answers took none. */
+  /** Sent input and output; cached responses used none. */
   readonly tokens: number;
 }
 
-/** As limits count it: with what is known or was foreseen of requests without a price. */
+/** As limits count it: including the known or estimated cost of requests without a price. */
 const SPENT =
   sql<number>`coalesce(sum(coalesce(cost_nano_usd, 0) + coalesce(budget_nano_usd, 0)), 0)`.as(
     'costNanoUsd',
   );
 
-/** One of the machines that share a ledger; null for all that have no name. */
+/** One of the machines that share a ledger; null for all unnamed ones. */
 export interface OneNode {
   readonly node: string | null;
 }
 
-/** What the requests have spent that began before the end of `span` and ended in it; of one machine's alone where it is given. */
+/**
+ * Returns the spending of requests that began before the end of `span` and ended in it; if a
+ * machine is given, only of that one.
+ */
 export async function spentIn(
   db: LedgerReader,
   span: Required<TimeSpan>,
@@ -107,14 +113,17 @@ export async function spentIn(
     .executeTakeFirstOrThrow();
 }
 
-/** What one key or project has spent, or with an empty name all together. */
+/** The spending of one key or project, or with an empty name of all together. */
 export interface OwnerCost {
   readonly owner: 'proxy' | 'key' | 'project';
   readonly name: string;
   readonly costNanoUsd: number;
 }
 
-/** What the requests have cost that began in `span`: together, by key and by project; of one machine's alone where it is given. */
+/**
+ * Returns the cost of the requests that began in `span`: in total, by key and by project; if a
+ * machine is given, only of that one.
+ */
 export async function costByOwner(
   db: LedgerReader,
   span: TimeSpan,
@@ -144,13 +153,16 @@ export async function costByOwner(
   return [...sums.values()];
 }
 
-/** What one session of a client has spent. */
+/** The spending of one client session. */
 export interface SessionSpent {
   readonly session: string;
   readonly costNanoUsd: number;
 }
 
-/** The newest `most` sessions that spent anything in requests that began before `untilMs`, oldest first. */
+/**
+ * Returns the newest `most` sessions with spending in requests that began before `untilMs`, oldest
+ * first.
+ */
 export async function sessionsSpent(
   db: LedgerReader,
   untilMs: number,
@@ -170,7 +182,7 @@ export async function sessionsSpent(
   return rows.toReversed();
 }
 
-/** The sums for each value of a column, most requests first. */
+/** Returns the sums for each value of a column, most requests first. */
 export async function totalsBy(
   db: LedgerReader,
   key: GroupKey,
@@ -182,7 +194,10 @@ export async function totalsBy(
     .toSorted((a, b) => b.requests - a.requests || compareKeys(a.key, b.key));
 }
 
-/** The sums for each combination of two or three columns, most saved tokens first, at most `most` of them. */
+/**
+ * Returns the sums for each combination of two or three columns, most saved tokens first, at most
+ * `most` of them.
+ */
 export async function totalsByAll(
   db: LedgerReader,
   keys: readonly GroupKey[],
@@ -201,14 +216,14 @@ export async function totalsByAll(
     }));
 }
 
-/** As SQL sorts: what is not known first. */
+/** Sorts as SQL does: null first. */
 function compareKeys(a: string | null, b: string | null): number {
   if (a === b) return 0;
   if (a === null) return -1;
   return b === null || a > b ? 1 : -1;
 }
 
-/** The newest requests that `filter` lets through, newest first. */
+/** Returns the newest requests that match `filter`, newest first. */
 export async function newestRows(
   db: LedgerReader,
   filter: RowFilter,
@@ -217,15 +232,15 @@ export async function newestRows(
   return orderedRows(db, filter, { order: NEWEST_FIRST, offset: 0, most });
 }
 
-/** A part of a list in some order. */
+/** A page of a list in some order. */
 export interface ListPart {
   readonly order: RowOrder;
-  /** Rows of the list before the first that is wanted. */
+  /** Rows of the list before the first requested one. */
   readonly offset: number;
   readonly most: number;
 }
 
-/** A part of the list of the requests that `filter` lets through. */
+/** Returns a page of the requests that match `filter`. */
 export async function orderedRows(
   db: LedgerReader,
   filter: RowFilter,
@@ -239,7 +254,7 @@ export async function orderedRows(
   return rows.map(fromStored);
 }
 
-/** The number of the row that was stored last, as `rowsStored` counts; 0 where there is none. */
+/** Returns the number of the row stored last, as `rowsStored` counts; 0 if there is none. */
 export async function newestNumber(db: LedgerReader): Promise<number> {
   const { newest } = await db
     .selectFrom('requests')
@@ -248,7 +263,7 @@ export async function newestNumber(db: LedgerReader): Promise<number> {
   return newest;
 }
 
-/** The requests that `filter` lets through among those stored behind number `after` up to number `upto`, in that order. */
+/** Returns the matching requests stored after number `after` up to number `upto`, in that order. */
 export async function rowsStored(
   db: LedgerReader,
   filter: RowFilter,
@@ -263,7 +278,10 @@ export async function rowsStored(
   return rows.map(fromStored);
 }
 
-/** The first `most` requests of the span that began after `last`, or with it and have a greater id; oldest first. */
+/**
+ * Returns the first `most` requests of the span that began after `last`, or at the same time with a
+ * greater id; oldest first.
+ */
 export async function rowsFrom(
   db: LedgerReader,
   span: TimeSpan,
@@ -283,13 +301,13 @@ export async function rowsFrom(
   return rows.map(fromStored);
 }
 
-/** The request with exactly this id. */
+/** Returns the request with exactly this id. */
 export async function rowWithId(db: LedgerReader, id: string): Promise<LedgerRow | undefined> {
   const row = await db.selectFrom('requests').selectAll().where('id', '=', id).executeTakeFirst();
   return row === undefined ? undefined : fromStored(row);
 }
 
-/** The sums of each UTC day that had requests, oldest first. */
+/** Returns the sums of each UTC day that had requests, oldest first. */
 export async function totalsByDay(db: LedgerReader, span: TimeSpan = ALL): Promise<DayTotals[]> {
   const days = await sumsBy(db, [], span, DAY_MS);
   return days
@@ -297,7 +315,7 @@ export async function totalsByDay(db: LedgerReader, span: TimeSpan = ALL): Promi
     .map(({ step, totals }) => ({ date: dateOf(step * DAY_MS), ...totals }));
 }
 
-/** The sums of each UTC day and combination of `keys` that had requests, in no order. */
+/** Returns the sums of each UTC day and combination of `keys` that had requests, unordered. */
 export async function totalsByDayAnd(
   db: LedgerReader,
   keys: readonly GroupKey[],
@@ -311,12 +329,12 @@ export async function totalsByDayAnd(
   }));
 }
 
-/** The sums of the UTC day in which `nowMs` lies. */
+/** Returns the sums of the UTC day of `nowMs`. */
 export async function totalsOfToday(db: LedgerReader, nowMs: number): Promise<Totals> {
   return totalsOf(db, { sinceMs: startOfDay(nowMs) });
 }
 
-/** The same of one of the machines that share the ledger. */
+/** Returns the same for one of the machines that share the ledger. */
 export async function totalsOfNodeToday(
   db: LedgerReader,
   nowMs: number,
@@ -326,7 +344,7 @@ export async function totalsOfNodeToday(
   return addTotals(groups.filter(({ key }) => key === node));
 }
 
-/** What was saved since `sinceMs`, and day by day in the last seven days. */
+/** Returns what was saved since `sinceMs`, and day by day in the last seven days. */
 export async function savingsReport(
   db: LedgerReader,
   nowMs: number,
@@ -342,8 +360,8 @@ export async function savingsReport(
 }
 
 /**
- * The sums of the last `days` UTC days up to the one of `nowMs`, oldest first, and of them only
- * what began at `sinceMs` or later; a day without requests is all zeros.
+ * Returns the sums of the last `days` UTC days up to the one of `nowMs`, oldest first, counting
+ * only requests that began at `sinceMs` or later; a day without requests is all zeros.
  */
 export async function lastDays(
   db: LedgerReader,
@@ -362,7 +380,10 @@ export async function lastDays(
   return shown;
 }
 
-/** How many requests of the span failed with each status, most first; `null` is no answer at all. */
+/**
+ * Returns how many requests of the span failed with each status, most first; `null` is no response
+ * at all.
+ */
 async function failuresByStatus(
   db: LedgerReader,
   span: TimeSpan,
@@ -376,14 +397,14 @@ async function failuresByStatus(
     .execute();
 }
 
-/** What the dashboard shows of the last day. */
+/** The last day, as the dashboard shows it. */
 export interface DayReport {
   readonly totals: Totals;
   readonly byModel: readonly GroupTotals[];
   readonly failures: readonly { readonly status: number | null; readonly requests: number }[];
 }
 
-/** The 24 hours before `nowMs`. */
+/** Returns the report of the 24 hours before `nowMs`. */
 export async function lastDayReport(db: LedgerReader, nowMs: number): Promise<DayReport> {
   const span = { sinceMs: nowMs - DAY_MS };
   const [totals, byModel, failures] = await Promise.all([
@@ -398,7 +419,7 @@ function startOfDay(atMs: number): number {
   return Math.floor(atMs / DAY_MS) * DAY_MS;
 }
 
-/** The UTC day of a moment, `YYYY-MM-DD`. */
+/** Returns the UTC day of a time, `YYYY-MM-DD`. */
 export function dateOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);
 }

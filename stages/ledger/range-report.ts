@@ -1,7 +1,6 @@
 /**
- * What the dashboard asks of the ledger for a range of time and a filter: sums, how they spread
- * over time and names, latency, what failed and why, conversations. The sums are those of
- * `queries.ts`.
+ * The dashboard's report for a time range and a filter: sums, their distribution over time and
+ * names, latency, failures and causes, conversations. The sums are those of `queries.ts`.
  */
 import { sql } from 'kysely';
 import { attemptSums } from './attempts.ts';
@@ -23,12 +22,12 @@ export type { LatencySpread } from './latency.ts';
 
 /** The requests that began within one step of time. */
 export interface BucketReport extends LatencySpread {
-  /** Where the step begins, in milliseconds since the epoch. */
+  /** The beginning of the step, in milliseconds since the epoch. */
   readonly startMs: number;
   readonly totals: Totals;
 }
 
-/** Failed requests with one cause in common. */
+/** Failed requests with the same cause. */
 export interface FailureGroup extends Pick<
   LedgerRow,
   'status' | 'errorKind' | 'errorCode' | 'provider'
@@ -39,7 +38,7 @@ export interface FailureGroup extends Pick<
   readonly lastId: string;
 }
 
-/** Requests into which the vault added something, and what it added most. */
+/** Requests with vault injections, and the most frequent blocks. */
 export interface InjectionReport {
   readonly requests: number;
   readonly chunks: number;
@@ -70,13 +69,13 @@ export interface RangeReport {
   readonly attempts: AttemptSums;
 }
 
-/** Groups of a kind that a report lists: those with most requests. */
+/** Maximum number of groups of a kind in a report: those with most requests. */
 const MOST_GROUPS = 50;
 const MOST_BLOCKS = 20;
-/** Requests whose added blocks are counted: the newest. */
+/** How many of the newest requests have their added blocks counted. */
 const MOST_COUNTED = 2000;
 
-/** Everything about the requests that `filter` lets through; `bucketMs` is the step of the series. */
+/** Reports on the requests that match `filter`; `bucketMs` is the step of the series. */
 export async function rangeReport(
   db: LedgerReader,
   filter: RowFilter,
@@ -113,8 +112,8 @@ export async function rangeReport(
 }
 
 /**
- * When the first request that `filter` lets through began; where only its sums are left, the hour
- * in which it did. Undefined where there is none.
+ * Returns when the first matching request began; if only its sums are left, the hour of its
+ * beginning. Undefined if there is none.
  */
 export async function firstStartMs(
   db: LedgerReader,
@@ -129,13 +128,13 @@ export async function firstStartMs(
   return hourMs + HOUR_MS <= rowMs ? hourMs : rowMs;
 }
 
-/** The conversations with the newest requests, newest first, at most `most`. */
+/** Returns the conversations with the newest requests, newest first, at most `most`. */
 export async function sessionReports(
   db: LedgerReader,
   filter: RowFilter,
   most: number,
 ): Promise<SessionReport[]> {
-  // Which ones the index tells alone; only their rows are summed up.
+  // The index alone tells which; only their rows are summed.
   const newest = await matching(db, filter)
     .where('sessionId', 'is not', null)
     .select((eb) => [
@@ -182,7 +181,7 @@ async function failureGroups(db: LedgerReader, filter: RowFilter): Promise<Failu
       ...keys,
       eb.fn.countAll<number>().as('requests'),
       eb.fn.max('startedMs').as('lastMs'),
-      // The id that belongs to the greatest start: both in one text, of which the times have equal lengths.
+      // The id that belongs to the latest start: both in one text, with times of equal length.
       sql<string>`max(started_ms || ' ' || id)`.as('last'),
     ])
     .groupBy([...keys])

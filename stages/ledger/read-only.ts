@@ -1,11 +1,11 @@
-/** What a connection for reading refuses, whatever database is behind it. */
+/** What a read-only connection refuses, whatever the database. */
 import { SvcError } from '../../engine/index.ts';
 
 export async function refuseTransaction(): Promise<void> {
   throw new SvcError('internal', 'The ledger is read-only here; only its writer has transactions');
 }
 
-/** Kysely asks for the method; rows come in one message. */
+/** Kysely requires the method; rows come in one message. */
 export function refuseStream(): AsyncIterableIterator<never> {
   const error = new SvcError('internal', 'The ledger is read in whole results, not in streams');
   return {

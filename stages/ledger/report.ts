@@ -1,7 +1,7 @@
 /**
- * The ledger's figures in the specification's spelling (§2.3 to §2.9 and the
- * savings report). Here, and not at the routes, because the command line
- * answers the same questions with the same JSON when no proxy runs.
+ * The ledger's figures in the specification's format (§2.3 to §2.9 and the savings report). Here,
+ * and not at the routes, because the command line gives the same results with the same JSON when no
+ * proxy runs.
  */
 import { figuresJson } from './columns.ts';
 import type { Totals } from './figures.ts';
@@ -24,7 +24,7 @@ import { rowSavingsJson } from './request-json.ts';
 import { UNKNOWN } from './row.ts';
 import type { SessionWindow } from './window.ts';
 
-/** What was added, with its price, and what is left of the saving after it; dollars. */
+/** Returns what was added, with its price, and the net saving; dollars. */
 function netJson(totals: Totals) {
   return {
     tokens_added: totals.addedTokens,
@@ -34,7 +34,7 @@ function netJson(totals: Totals) {
   };
 }
 
-/** What the sums of a session and of a day have in common; dollars. */
+/** Returns the common sums of a session and of a day; dollars. */
 function sumsJson(totals: Totals) {
   return {
     requests: totals.requests,
@@ -61,7 +61,7 @@ export function todayJson(totals: Totals) {
   return { ...sumsJson(totals), avg_latency_ms: roundedMs(averageLatencyMs(totals)) };
 }
 
-/** The sums of any group of requests, with the figures that follow from them. */
+/** Returns the sums of any group of requests, with derived figures. */
 export function totalsJson(totals: Totals) {
   return Object.assign(todayJson(totals), {
     saved_percent: savedPercent(totals),
@@ -72,7 +72,10 @@ export function totalsJson(totals: Totals) {
   });
 }
 
-/** `/stats` `by_model`, `by_key` and `by_project`. The object has no prototype: a model may be called `__proto__`. */
+/**
+ * Returns `/stats` `by_model`, `by_key` and `by_project`. The object has no prototype: a model may
+ * be called `__proto__`.
+ */
 export function byNameJson(groups: ReadonlyMap<string, Totals>) {
   return toObject([...groups], (totals) => ({
     requests: totals.requests,
@@ -85,7 +88,10 @@ export function byNameJson(groups: ReadonlyMap<string, Totals>) {
   }));
 }
 
-/** `/stats/last` (spec §2.4) of a session with at least one request, or its answer for none. */
+/**
+ * Returns `/stats/last` (spec §2.4) of a session with at least one request, or its response for
+ * none.
+ */
 export function lastJson(window: SessionWindow) {
   const row = window.last();
   if (row === undefined) {
@@ -133,7 +139,7 @@ export function sessionSummaryJson(window: SessionWindow, nowMs: number) {
   };
 }
 
-/** `/savings`: the sums of all lanes, and each lane apart. */
+/** Returns `/savings`: the sums over all sources, and each source separately. */
 export function savingsJson(report: SavingsReport) {
   const saved = (totals: Totals) => ({
     requests: totals.requests,
@@ -167,19 +173,22 @@ export function savingsJson(report: SavingsReport) {
   };
 }
 
-/** What `/metrics/dashboard` is made of. */
+/** The inputs of `/metrics/dashboard`. */
 export interface DashboardFacts {
   readonly nowMs: number;
   readonly uptimeSeconds: number;
-  /** Rates and percentiles of the newest seconds. */
+  /** Rates and percentiles of the latest seconds. */
   readonly window: WindowFigures | undefined;
-  /** Share of requests that a routing rule sent elsewhere, 0 to 1. */
+  /** Share of requests that a routing rule redirected, 0 to 1. */
   readonly routingHitRate: number | null;
-  /** The last 24 hours of the ledger, on which all other figures rest. */
+  /** The last 24 hours of the ledger, the basis of all other figures. */
   readonly day: DayReport;
 }
 
-/** `/metrics/dashboard` (spec §2.9). Sums are of the last 24 hours, rates and latency of the window. */
+/**
+ * Returns `/metrics/dashboard` (spec §2.9). Sums are of the last 24 hours, rates and latency of the
+ * window.
+ */
 export function dashboardJson({
   nowMs,
   uptimeSeconds,
@@ -251,7 +260,7 @@ export function dashboardJson({
 /** Statuses listed among the failures of the day. */
 const TOP_FAILURES = 10;
 
-/** What a cache that only saves time has to report. */
+/** Figures of a cache that only saves time. */
 export interface SpeedCacheFigures {
   readonly hits: number;
   readonly misses: number;
@@ -260,9 +269,9 @@ export interface SpeedCacheFigures {
 }
 
 /**
- * `/cache-stats`: the compression cache saves our own time, the prompt cache is the
- * provider's. The response cache is `null` where none is in use. Ratios are 0 to 1, `null`
- * before anything was asked of a cache.
+ * Returns `/cache-stats`: the compression cache saves our own time, the prompt cache is the
+ * provider's. The response cache is `null` if disabled. Ratios are 0 to 1, `null` before the first
+ * look-up.
  */
 export function cacheStatsJson(
   window: SessionWindow,
@@ -280,7 +289,7 @@ export function cacheStatsJson(
     prompt_cache: {
       ...promptJson(window.totals()),
       breakpoints: breakpointsJson(window.totals()),
-      // What reached no provider says nothing of a provider's cache.
+      // A request that reached no provider says nothing about a provider's cache.
       providers: toObject(
         [...window.byProvider()].filter(([name]) => name !== UNKNOWN),
         promptJson,

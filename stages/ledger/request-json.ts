@@ -1,4 +1,7 @@
-/** One request's figures in the specification's spelling: for lists, the live feed, and the request's own page. */
+/**
+ * One request's figures in the specification's format: for lists, the live feed, and the request's
+ * own page.
+ */
 import { figuresJson } from './columns.ts';
 import { costWithout, netSaving, roundedMs, toUsd } from './figures.ts';
 import { rowBreakpointsJson } from './lanes.ts';
@@ -6,7 +9,7 @@ import { missJson } from './miss-json.ts';
 import { isFailure } from './row.ts';
 import type { LedgerRow } from './row.ts';
 
-/** What `/recent` says of those requests alone that it is true of. */
+/** Members of `/recent` that are only present for requests they apply to. */
 type RecentExtras = {
   cache_breakpoints?: ReturnType<typeof rowBreakpointsJson>;
   vault_injection?: ReturnType<typeof injectionJson>;
@@ -17,7 +20,10 @@ type RecentExtras = {
   project?: string;
 };
 
-/** One element of `/recent` (spec §2.6). `input_tokens` are the client's, before compression and injection. */
+/**
+ * Returns one element of `/recent` (spec §2.6). `input_tokens` are the client's, before compression
+ * and injection.
+ */
 export function recentJson(row: LedgerRow) {
   const net = rowSavingsJson(row);
   const json = {
@@ -69,14 +75,15 @@ function injectionJson(row: LedgerRow, chunks: number) {
 }
 
 /**
- * One request with all that its row has, for lists that can be filtered and the request's own page.
- * Assigned, because a spread of so many fields takes 30 µs in place of one, and 7 kB of memory.
+ * Returns one request with its whole row, for lists that can be filtered and the request's own
+ * page. Assigned, because a spread of so many fields takes 30 µs instead of one, and 7 kB of
+ * memory.
  */
 export function requestJson(row: LedgerRow) {
   return Object.assign(recentJson(row), {
     endpoint: row.endpoint,
     model_requested: row.modelRequested,
-    /** The model that answered; null where none did. */
+    /** The model that answered; null if none did. */
     model_resolved: row.model,
     stream: row.stream,
     mode: row.mode,
@@ -104,7 +111,7 @@ type SavingsFigures = Pick<
   'savedTokens' | 'costSavedNanoUsd' | 'addedTokens' | 'costAddedNanoUsd'
 >;
 
-/** What one request saved and what was injected into it, tokens and dollars. */
+/** Returns what one request saved and what was injected into it, tokens and dollars. */
 export function rowSavingsJson(row: SavingsFigures) {
   const { addedTokens, costAddedNanoUsd } = row;
   return {
@@ -117,7 +124,7 @@ export function rowSavingsJson(row: SavingsFigures) {
   };
 }
 
-/** What one request would have cost as the client sent it, in nano-dollars. */
+/** Returns what one request would have cost as the client sent it, in nano-dollars. */
 export function rowCostWithout(row: SavingsFigures & Pick<LedgerRow, 'costNanoUsd'>) {
   return costWithout(row.costNanoUsd, netSaving(row.costSavedNanoUsd, row.costAddedNanoUsd));
 }

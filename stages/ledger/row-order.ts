@@ -1,9 +1,11 @@
-/** The orders in which requests can be listed: by any of the figures and names that a list shows. */
+/**
+ * The orders in which requests can be listed: by any of the figures and names that a list shows.
+ */
 import { sql } from 'kysely';
 import { isPostgres } from './dialect.ts';
 import type { LedgerReader } from './tables.ts';
 
-/** What a list is ordered by, under the names of the JSON, and the same in SQL. */
+/** Sort keys by their names in the JSON, with their SQL. */
 const ORDERS = {
   timestamp: 'started_ms',
   request_id: 'id',
@@ -47,7 +49,10 @@ const TEXTS: ReadonlySet<RowOrderKey> = new Set([
   'outcome',
 ]);
 
-/** The terms of ORDER BY: what was not measured is last either way, and of equals the newest is first. */
+/**
+ * Returns the terms of ORDER BY: unmeasured values come last in either direction, and ties are
+ * sorted newest first.
+ */
 export function orderTerms(db: LedgerReader, { by, isAscending }: RowOrder) {
   const way = isAscending ? '' : ' DESC';
   // Both databases compare the bytes of texts, as the page compares their characters.

@@ -1,6 +1,6 @@
 /**
- * One request as the ledger sees it. The same row feeds the SQLite file, the
- * live window and the trace, so a figure cannot differ between them.
+ * One request as the ledger sees it. The same row feeds the SQLite file, the live window and the
+ * trace, so a figure cannot differ between them.
  */
 import { COLUMNS, FIELDS } from './columns.ts';
 import type { FieldName, FieldValue } from './columns.ts';
@@ -11,11 +11,11 @@ export { MAX_TEXT_CHARS } from './columns.ts';
 /** One finished request. `null` means unmeasured or not applicable, never zero. */
 export type LedgerRow = { readonly [K in FieldName]: FieldValue<K> };
 
-/** What every row must say; all else has an honest default. */
+/** The required fields of a row; all others have a default. */
 export type LedgerFacts = Pick<LedgerRow, 'id' | 'startedMs' | 'endpoint' | 'outcome'> &
   Partial<LedgerRow>;
 
-/** Under what the sums stand of requests whose model or provider is not known. */
+/** The name for sums of requests without a known model or provider. */
 export const UNKNOWN = 'unknown';
 
 /** The fields of a row, each spelt out. */
@@ -29,12 +29,15 @@ const make = compiled<(facts: LedgerFacts, columns: typeof COLUMNS) => LedgerRow
   `return Object.freeze({ ${FIELDS_OF_ROW.join(', ')} })`,
 );
 
-/** A frozen row: what is not given is unmeasured, and texts from outside are cut to `MAX_TEXT_CHARS`. */
+/**
+ * Makes a frozen row: missing fields are unmeasured, and texts from outside are cut to
+ * `MAX_TEXT_CHARS`.
+ */
 export function ledgerRow(facts: LedgerFacts): LedgerRow {
   return make(facts, COLUMNS);
 }
 
-/** True of a request that was billed and whose price is not known. Must mean what `UNPRICED_SQL` does. */
+/** Returns true for a billed request without a known price. Must match `UNPRICED_SQL`. */
 export function isUnpriced(row: LedgerRow): boolean {
   const { inputTokensSent, outputTokens, usageEstimated } = row;
   const isMeasured = inputTokensSent !== null || outputTokens !== null;
@@ -42,8 +45,8 @@ export function isUnpriced(row: LedgerRow): boolean {
 }
 
 /**
- * True if the request failed: it ended in an error or broke off, or the client got a
- * status of 400 or more. A client that left is not a failure.
+ * Returns true if the request failed: it ended in an error or broke off, or the client got a status
+ * of 400 or more. A client that left is not a failure.
  */
 export function isFailure(row: Pick<LedgerRow, 'outcome' | 'status'>): boolean {
   return (

@@ -13,7 +13,7 @@ export const ledger = slice({
     env: ['SVC_DB'],
     about:
       'The ledger: path of an SQLite file, or the URL of a Postgres database that several machines share (`postgres://user:password@host/name`; `${NAME}` stands for a variable).',
-    // A URL may hold a password; a plain path is shown.
+    // A URL may contain a password; a plain path is shown.
     secret: true,
     resolve: (value, absolute) => (isUrl(value) ? value : absolute(value)),
     guarded: true,

@@ -1,26 +1,29 @@
-/** How requests, cost and input spread over time and over the names of one column, for stacked charts. */
+/** Requests, cost and input over time and by the names of one column, for stacked charts. */
 import type { LedgerReader } from './tables.ts';
 import { addTotals } from './figures.ts';
 import type { Totals } from './figures.ts';
 import { sumsBy } from './sums.ts';
 import type { GroupSums, RowFilter } from './sums.ts';
 
-/** What a chart can be stacked by. */
+/** The columns that a chart can be stacked by. */
 export type StackKey = 'model' | 'project' | 'keyLabel' | 'client';
 
-/** Names that have a stack of their own: those that cost most, or have most requests where nothing has a price. */
+/**
+ * Names with their own stack: the most expensive, or those with most requests if nothing has a
+ * price.
+ */
 const MOST_NAMES = 5;
 
-/** One name; null for all that have none, `isRest` for all past the bound together. */
+/** One name; null for requests without one, `isRest` for all past the limit together. */
 export interface Stack {
   readonly name: string | null;
   readonly isRest: boolean;
   readonly totals: Totals;
-  /** By the number of the step after the epoch; those without requests are left out. */
+  /** By the number of the step since the epoch; those without requests are left out. */
   readonly steps: ReadonlyMap<number, Totals>;
 }
 
-/** The stacks of what `filter` lets through, in steps of `bucketMs`. */
+/** Returns the stacks of the requests that match `filter`, in steps of `bucketMs`. */
 export async function stackedSeries(
   db: LedgerReader,
   filter: RowFilter,

@@ -1,6 +1,7 @@
 /**
- * The sums of a ledger by model and by day in a form that adds up with those of others: whole and
- * unrounded, so that what follows from them is defined in `figures.ts` alone, wherever they meet.
+ * The sums of a ledger by model and by day in a form that can be added to those of others: whole
+ * and unrounded, so that derived figures are defined in `figures.ts` only, wherever sums are
+ * combined.
  */
 import type { LedgerReader } from './tables.ts';
 import { columnName } from './columns.ts';
@@ -20,17 +21,17 @@ export interface LedgerSummary {
   readonly byDay: readonly DayTotals[];
 }
 
-/** The sums of a span. */
+/** Returns the sums of a span. */
 export async function summaryOf(db: LedgerReader, span: TimeSpan): Promise<LedgerSummary> {
   return toSummary(await sumsBy(db, ['model'], span, DAY_MS));
 }
 
-/** The sums of one of the machines that share a ledger; without a name those of all that have none. */
+/** The sums of one of the machines that share a ledger; without a name, of all unnamed ones. */
 export interface NodeSummary extends LedgerSummary {
   readonly node: string | null;
 }
 
-/** The sums of a ledger; where machines share it, those of each as well. */
+/** The sums of a ledger; if machines share it, also those of each. */
 export interface LedgerSums {
   readonly summary: LedgerSummary;
   readonly nodes?: readonly NodeSummary[];
@@ -42,12 +43,12 @@ export async function ledgerSums(db: LedgerReader, span: TimeSpan): Promise<Ledg
   return { summary: addSummaries(nodes), nodes };
 }
 
-/** The sums of a span for each machine. */
+/** Returns the sums of a span for each machine. */
 export async function summariesByNode(db: LedgerReader, span: TimeSpan): Promise<NodeSummary[]> {
   return splitByNode(await sumsBy(db, ['node', 'model'], span, DAY_MS));
 }
 
-/** Groups by node, as the first of their keys, and by model. */
+/** Groups by node, which is the first of their keys, and by model. */
 export function splitByNode(groups: readonly GroupSums[]): NodeSummary[] {
   const nodes = [...new Set(groups.map(({ keys: [node = null] }) => node))];
   return nodes.map((node) => ({
@@ -56,7 +57,7 @@ export function splitByNode(groups: readonly GroupSums[]): NodeSummary[] {
   }));
 }
 
-/** Groups by model, as the last of their keys, and by steps of a day. */
+/** Groups by model, which is the last of their keys, and by day. */
 export function toSummary(groups: readonly GroupSums[]): LedgerSummary {
   const byModel = together(groups.map((one) => [one.keys.at(-1) ?? null, one.totals]));
   const byDay = together(groups.map((one) => [dateOf(one.step * DAY_MS), one.totals]));
@@ -66,7 +67,7 @@ export function toSummary(groups: readonly GroupSums[]): LedgerSummary {
   );
 }
 
-/** Several as one. */
+/** Combines several into one. */
 export function addSummaries(all: readonly LedgerSummary[]): LedgerSummary {
   const byModel = together(all.flatMap((one) => one.byModel.map((group) => [group.key, group])));
   const byDay = together(all.flatMap((one) => one.byDay.map((day) => [day.date, day])));
@@ -97,20 +98,23 @@ const NAMES = (Object.keys(emptyTotals()) as (keyof Totals)[]).map(
   (name) => [name, columnName(name)] as const,
 );
 
-/** The sums by the names that `/ledger/sums` gives them; what is not listed is 0. */
+/** Returns the sums under their names in `/ledger/sums`; a missing one is 0. */
 function sumsJson(totals: Totals): Readonly<Record<string, number>> {
   return Object.fromEntries(
     NAMES.flatMap(([name, written]) => (totals[name] === 0 ? [] : [[written, totals[name]]])),
   );
 }
 
-/** The body of `/ledger/sums` without what it is of. */
+/** Returns the body of `/ledger/sums` without its subject. */
 export function ledgerSumsJson({ summary, nodes }: LedgerSums) {
   const by_node = nodes?.map(({ node, ...own }) => ({ node, ...summaryJson(own) }));
   return { ...summaryJson(summary), ...(by_node !== undefined && { by_node }) };
 }
 
-/** The machines of such a body; none where the ledger is one machine's own, undefined where it is no such body. */
+/**
+ * Returns the machines of such a body; none if the ledger belongs to one machine, undefined if it
+ * is not such a body.
+ */
 export function nodesFrom(json: {
   readonly by_node?: unknown;
 }): readonly NodeSummary[] | undefined {
@@ -122,7 +126,7 @@ export function nodesFrom(json: {
   });
 }
 
-/** A summary as it is written there. */
+/** Returns a summary as it is written there. */
 export function summaryJson({ byModel, byDay }: LedgerSummary) {
   return {
     by_model: byModel.map(({ key, ...totals }) => ({ model: key, sums: sumsJson(totals) })),
@@ -131,8 +135,8 @@ export function summaryJson({ byModel, byDay }: LedgerSummary) {
 }
 
 /**
- * What such a body says, from whoever sent it; undefined where it is none, or where its models and
- * its days are not the same requests. Sums that this version does not know are left out.
+ * Parses such a body from any sender; undefined if it is invalid, or if its models and its days are
+ * not the same requests. Sums unknown to this version are left out.
  */
 export function summaryFrom(json: {
   readonly by_model?: unknown;
@@ -166,7 +170,7 @@ function totalsFrom(sums: unknown): Totals | undefined {
   return totals.requests > 0 ? totals : undefined;
 }
 
-/** Money alone can be below zero: markers cost more than they bring until they are read. */
+/** Only money can be below zero: markers cost more than they save until they are read. */
 function isSum(name: keyof Totals, value: unknown): value is number {
   const isNumber = name === 'latencySumMs' ? Number.isFinite(value) : Number.isSafeInteger(value);
   return isNumber && ((value as number) >= 0 || name.endsWith('NanoUsd'));

@@ -1,6 +1,6 @@
 /**
- * The requests that a filter lets through, and their sums: those of whole hours as they are kept,
- * which outlive the rows, and the rest from the rows.
+ * The requests that match a filter, and their sums: stored sums for whole hours, which outlive the
+ * rows, and the rest from the rows.
  */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
@@ -12,7 +12,7 @@ import { HOUR_KEYS, HOUR_MS } from './hours.ts';
 import type { HourKey } from './hours.ts';
 import type { LedgerRow } from './row.ts';
 
-/** What requests can be grouped by. */
+/** The keys that requests can be grouped by. */
 export type GroupKey = HourKey | 'sessionId';
 
 /** From `sinceMs` (inclusive) to `untilMs` (exclusive), milliseconds since the epoch. */
@@ -21,9 +21,9 @@ export interface TimeSpan {
   readonly untilMs?: number;
 }
 
-/** Which requests are wanted; what is left out does not matter. */
+/** Which requests to select; absent members match everything. */
 export interface RowFilter extends TimeSpan {
-  /** Part of the model's name, whatever its case. */
+  /** Part of the model's name, case-insensitive. */
   readonly model?: string;
   readonly provider?: string;
   readonly client?: string;
@@ -31,10 +31,10 @@ export interface RowFilter extends TimeSpan {
   /** The label of the proxy key. */
   readonly keyLabel?: string;
   readonly project?: string;
-  /** Words that each occur in the id or a name of the request, whatever their case: see `SEARCHED`. */
+  /** Words that each occur in the id or a name of the request, case-insensitive: see `SEARCHED`. */
   readonly words?: readonly string[];
   readonly outcome?: LedgerRow['outcome'];
-  /** Failed ones alone, as `isFailure` defines it. */
+  /** Only failed ones, as `isFailure` defines it. */
   readonly failed?: boolean;
   /** The beginning of an id, or its end. */
   readonly id?: string;
@@ -50,19 +50,19 @@ const HOUR_TOTALS = (Object.keys(emptyTotals()) as (keyof Totals)[]).map((name) 
   sql<number>`coalesce(sum(${sql.ref(name)}), 0)`.as(name),
 );
 
-/** The sums of the requests that have all keys and the step of time in common. */
+/** The sums of the requests that share all keys and the time step. */
 export interface GroupSums {
-  /** In the order in which they were asked for. */
+  /** In the requested order. */
   readonly keys: readonly (string | null)[];
-  /** How many steps after the epoch; 0 where none was asked for. */
+  /** Number of steps since the epoch; 0 if no steps were requested. */
   readonly step: number;
   readonly totals: Totals;
 }
 
 /**
- * The sums for each combination of `keys` and, where `stepMs` is given, for each step of time from
- * the epoch on. They are of all times but where only rows tell: sessions, steps and ends of the
- * span within an hour, filters by more than provider, client, key and project.
+ * Returns the sums for each combination of `keys` and, if `stepMs` is given, for each time step
+ * since the epoch. They cover all time, except where only rows can tell: sessions, steps and span
+ * ends within an hour, filters by more than provider, client, key and project.
  */
 export async function sumsBy(
   db: LedgerReader,
@@ -114,7 +114,7 @@ export async function sumsBy(
   return [...groups.values()].map((group) => ({ ...group, totals: addTotals(group.parts) }));
 }
 
-/** Groups in the order in which a file gives them: of what else is equal, the same comes first. */
+/** Sorts groups as a file returns them, so that ties have a fixed order. */
 function inOrder<Q extends { orderBy(by: RawBuilder<unknown>): Q }>(
   query: Q,
   db: LedgerReader,
@@ -127,12 +127,12 @@ function inOrder<Q extends { orderBy(by: RawBuilder<unknown>): Q }>(
   }, query);
 }
 
-/** In which step of `stepMs` from the epoch on a request began. */
+/** Returns SQL for the time step since the epoch in which a request began. */
 export function stepOf(stepMs: number) {
   return sql<number>`started_ms / ${sql.lit(stepMs)}`;
 }
 
-/** Where the first whole hour of `filter` begins that had requests. */
+/** Returns the beginning of the first whole hour of `filter` that had requests. */
 export async function firstHourMs(
   db: LedgerReader,
   filter: RowFilter,
@@ -154,7 +154,7 @@ function ofHours(db: LedgerReader, filter: RowFilter) {
   return query;
 }
 
-/** The whole hours that a filter is about, and what is left of it. */
+/** Splits a filter into whole hours and the rest. */
 function inHours(filter: RowFilter): { hours?: RowFilter; rest: RowFilter[] } {
   const { sinceMs, untilMs, model, sessionId, outcome, failed, id, words } = filter;
   const firstMs = Math.ceil(sinceMs / HOUR_MS) * HOUR_MS;
@@ -176,13 +176,13 @@ function isHourKey(key: GroupKey): key is HourKey {
   return (HOUR_KEYS as readonly GroupKey[]).includes(key);
 }
 
-/** The requests that began in a span. */
+/** Selects the requests that began in a span. */
 export function inSpan(db: LedgerReader, { sinceMs, untilMs }: TimeSpan) {
   const query = db.selectFrom('requests').where('startedMs', '>=', sinceMs);
   return untilMs === undefined ? query : query.where('startedMs', '<', untilMs);
 }
 
-/** Where the words of a search are looked for. */
+/** The columns that words are searched in. */
 const SEARCHED = [
   'id',
   'model',
@@ -199,10 +199,10 @@ const SEARCHED = [
   'endpoint',
   'outcome',
 ];
-/** A line for each, so that no word is found across two of them. */
+/** One line each, so that no word is found across two of them. */
 const SEARCHED_SQL = `lower(${SEARCHED.map((column) => `coalesce(${column}, '')`).join(` || ' \n' || `)})`;
 
-/** The requests that `filter` lets through. */
+/** Selects the requests that match `filter`. */
 export function matching(db: LedgerReader, filter: RowFilter) {
   let query = inSpan(db, filter);
   const { model, id, words = [] } = filter;

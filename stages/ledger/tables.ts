@@ -1,5 +1,5 @@
 /**
- * The ledger's schema: its types, and its columns in the order in which a row travels to the
+ * The ledger's schema: its types, and its columns in the order in which a row is sent to the
  * writer. The numbered steps that lead to it are in `migrations.ts`.
  */
 import type { Kysely } from 'kysely';
@@ -10,7 +10,10 @@ import { columnName, COLUMNS, FIELDS } from './columns.ts';
 import { compiled } from './compiled.ts';
 import type { Cell } from './columns.ts';
 
-/** A stored row: a `LedgerRow` with 0 or 1 for booleans, and text for what is no primitive. */
+/**
+ * A stored row: a `LedgerRow` with 0 or 1 for booleans, and text for everything that is not
+ * primitive.
+ */
 export type StoredRow = {
   [K in keyof LedgerRow]: LedgerRow[K] extends boolean
     ? 0 | 1
@@ -30,13 +33,15 @@ export interface LedgerSchema {
   toolSets: StoredToolSet;
 }
 
-/** The ledger as queries see it, whatever database is behind it. Close it with `destroy()`. */
+/** The ledger as queries see it, whatever the database. Close it with `destroy()`. */
 export type LedgerReader = Kysely<LedgerSchema>;
 
-/** Every column in the order of `pushCells`, which adds one cell more: what the set of tools has. */
+/**
+ * Every column in the order of `pushCells`, which adds one more cell: the content of the tool set.
+ */
 export const ledgerColumns = FIELDS.map(columnName);
 
-/** Cells of a row in a batch. */
+/** Number of cells of a row in a batch. */
 export const CELLS = ledgerColumns.length + 1;
 
 const CELLS_OF_ROW = FIELDS.map((field) => {
@@ -63,14 +68,14 @@ const UNPACKED = FIELDS.flatMap((field) => {
   return from === undefined ? [] : [[field, from] as const];
 });
 
-/** The row that a stored one stands for. */
+/** Converts a stored row. */
 export function fromStored(stored: StoredRow): LedgerRow {
   const row: Record<string, unknown> = { ...stored };
   for (const [field, from] of UNPACKED) {
     const cell = stored[field];
     if (cell !== null) row[field] = from(cell);
   }
-  // Each field is what its column makes of the cell.
+  // Each field is converted from its cell by its column.
   return row as unknown as LedgerRow;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The newest traces, in memory. What a run left behind becomes a trace only when
- * somebody looks. Frames are not kept: a body can be megabytes.
+ * The newest traces, in memory. A run's record becomes a trace only when it is viewed. Frames are
+ * not kept: a body can be megabytes.
  */
 import { keptText } from '../../engine/index.ts';
 import type { KeptSpans, NoteValue, Span } from '../../engine/index.ts';
@@ -24,15 +24,20 @@ export type TracedRun = Omit<FinishedRun, 'spans'> & {
   readonly capture?: string | null;
 };
 
-/** One stage's part of a trace. Times are milliseconds; its notes stand beside them (spec §2.7). */
+/**
+ * One stage's part of a trace. Times are milliseconds; its notes are members beside them (spec
+ * §2.7).
+ */
 export interface TraceStage {
   readonly [note: string]: NoteValue;
-  /** The name that the specification gives to the stage, or else the node's. */
+  /** The specification's name of the stage, or else the node's. */
   readonly name: string;
   readonly node: string;
   /** Time inside the stage. */
   readonly duration_ms: number;
-  /** Since the start of the run: when the first frame came in, when the first and the last went out. */
+  /**
+   * Since the start of the run: when the first frame came in, when the first and the last went out.
+   */
   readonly first_in_ms: number | null;
   readonly first_out_ms: number | null;
   readonly last_out_ms: number | null;
@@ -41,24 +46,28 @@ export interface TraceStage {
 
 export type Traces = ReturnType<typeof createTraces>;
 
-/** What is known of a run only once its answer's figures are. */
+/** Facts about a run that are only known once its answer's figures are. */
 export interface FoundLater {
   readonly outcome: LedgerRow['outcome'];
   readonly savings?: TraceSavings | undefined;
   readonly usageCorrected?: boolean | undefined;
-  /** As in `2 thoughts dropped: prefix`. */
+  /** For example `2 thoughts dropped: prefix`. */
   readonly droppedThoughts?: string | undefined;
   readonly cacheMiss?: TraceMiss | undefined;
-  /** What of it has no price. */
+  /** The parts without a price. */
   readonly unpriced?: readonly string[] | undefined;
 }
 
-/** Keeps the newest `size` traces (default 200); `onSpans` sees the times of each run that comes. */
+/**
+ * Creates the store of the newest `size` traces (default 200); `onSpans` is called with the times
+ * of each new run.
+ */
 export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void) {
-  // A ring. The tables that a `Map` leaves behind as it grows keep each other, and what is in them, alive.
+  // A ring. The tables that a growing `Map` leaves behind keep each other, and their content,
+  // alive.
   const ring: KeptRun[] = [];
   let added = 0;
-  /** Mostly one of the newest is asked for. */
+  /** Usually one of the newest is requested. */
   const find = (id: string): KeptRun | undefined => {
     for (let age = 1; age <= ring.length; age += 1) {
       const run = ring[(added - age) % size]!;
@@ -68,7 +77,10 @@ export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void) {
   };
   const newestFirst = (): TracedRun[] =>
     Array.from({ length: ring.length }, (_, age) => ring[(added - 1 - age) % size]!);
-  /** The time in each stage of the runs that are kept, in the order in which they were first passed. */
+  /**
+   * Returns the time in each stage of the kept runs, in the order in which stages were first
+   * passed.
+   */
   const stageTimes = () => {
     const stages = new Map<string, { runs: number; busyMs: number }>();
     for (const { spans } of ring)
@@ -93,7 +105,7 @@ export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void) {
       added += 1;
       onSpans?.(kept.spans);
     },
-    /** Sets what was found out of a run that is still kept. */
+    /** Corrects a run that is still kept. */
     correct(id: string, found: FoundLater): void {
       const run = find(id);
       if (run === undefined) return;
@@ -105,21 +117,21 @@ export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void) {
       run.cacheMiss = cacheMiss ?? null;
       run.unpriced = unpriced ?? null;
     },
-    /** Sets what became of the recording of a run that is still kept. */
+    /** Sets the capture result of a run that is still kept. */
     captured(id: string, what: string): void {
       const run = find(id);
       if (run !== undefined) run.capture = keptText(what);
     },
     get: (id: string): Trace | undefined => renderIfAny(find(id)),
     last: (): Trace | undefined => renderIfAny(ring[(added - 1) % size]),
-    /** The newest traces, newest first. */
+    /** Returns the newest traces, newest first. */
     list: (limit: number = size): readonly Trace[] => newestFirst().slice(0, limit).map(toTrace),
   };
 }
 
 export type Trace = ReturnType<typeof toTrace>;
 
-/** The trace of a run, in the specification's spelling (§2.7). */
+/** Returns the trace of a run, in the specification's format (§2.7). */
 export function toTrace(run: TracedRun) {
   return {
     request_id: run.id,
@@ -130,24 +142,39 @@ export function toTrace(run: TracedRun) {
     provider: run.provider,
     status: run.status,
     outcome: run.outcome,
-    /** Why the run failed; null where it did not, and where the provider's own error was passed on. */
+    /** Why the run failed; null if it did not, or if the provider's own error was passed on. */
     error: run.error,
     duration_ms: roundedMs(run.durationMs),
-    /** As the ledger has it; null where nothing was compressed, injected or marked, or nothing was measured. */
+    /**
+     * As in the ledger; null if nothing was compressed, injected or marked, or nothing was
+     * measured.
+     */
     savings: run.savings
       ? { ...rowSavingsJson(run.savings), cache_breakpoints: rowBreakpointsJson(run.savings) }
       : null,
-    /** Present where the provider sent token counts that are none, such as fractions; the ledger has them corrected. */
+    /**
+     * Present if the provider sent invalid token counts, such as fractions; the ledger has them
+     * corrected.
+     */
     ...(run.usageCorrected && { usage_corrected: true as const }),
-    /** Present where the provider says that it has not shown thoughts of the request to the model. */
+    /**
+     * Present if the provider reports thinking blocks of the request that it has not shown to the
+     * model.
+     */
     ...(run.droppedThoughts && { dropped_thoughts: run.droppedThoughts }),
-    /** Present where less was read from the provider's cache than the turn before had left in it: why. */
+    /**
+     * Present if less was read from the provider's cache than the previous turn left in it: the
+     * reason.
+     */
     ...(run.cacheMiss && { cache_miss: traceMissJson(run.cacheMiss) }),
-    /** Present where it has no cost: what has no price. */
+    /** Present if it has no cost: the parts without a price. */
     ...(run.unpriced && { unpriced: run.unpriced }),
-    /** What became of its capture: `kept`, or `dropped: …`. Present where the request was to be captured. */
+    /**
+     * The result of its capture: `kept`, or `dropped: …`. Present if the request was to be
+     * captured.
+     */
     ...(run.capture && { capture: run.capture }),
-    /** Only stages that saw a frame or failed, in graph order; the one that failed has an `error`. */
+    /** Only stages that saw a frame or failed, in graph order; a failed one has an `error`. */
     stages: run.spans
       .list()
       .filter((span) => span.frames > 0 || 'error' in span.notes)
@@ -160,9 +187,9 @@ function traceMissJson(miss: TraceMiss) {
   const { cause, detail, missedTokens, costNanoUsd, comparedWith, ourCause } = miss;
   return {
     ...missJson(cause, detail, missedTokens, costNanoUsd),
-    /** The request that was compared with; null where there was none before. */
+    /** The request compared with; null if there was none before. */
     compared_with: comparedWith,
-    /** Present where the provider names the cause, and the comparison gives another one. */
+    /** Present if the provider names the cause, and the comparison gives a different one. */
     ...(ourCause && { compared_cause: ourCause }),
   };
 }
@@ -173,9 +200,9 @@ function renderIfAny(run: TracedRun | undefined): Trace | undefined {
 
 function toStage(span: Span, error: string | null): TraceStage {
   return {
-    // First, so that a note cannot take the place of a measurement.
+    // First, so that a note cannot override a measurement.
     ...span.notes,
-    // The run's own words for it, which hold no keys.
+    // The run's own message for it, which contains no keys.
     ...('error' in span.notes && error !== null && { error }),
     name: span.traceAs ?? span.node,
     node: span.node,
@@ -189,18 +216,21 @@ function toStage(span: Span, error: string | null): TraceStage {
 
 export type TraceAttempt = ReturnType<typeof toAttempt>;
 
-/** One try at a provider; times are milliseconds since the start of the run. */
+/** Returns one attempt at a provider; times are milliseconds since the start of the run. */
 function toAttempt(attempt: Attempt) {
   return {
     provider: attempt.provider,
     model: attempt.model ?? null,
-    /** Where the configured key that was sent comes from, never the key; null for the client's own, or none. */
+    /**
+     * Where the configured key that was sent comes from, never the key; null for the client's own,
+     * or none.
+     */
     key: attempt.key ?? null,
     started_ms: roundedMs(attempt.startedMs),
     head_ms: orNull(attempt.headMs),
     status: attempt.status ?? null,
     failure: attempt.failure ?? null,
-    /** Present where the provider answered with an error: its message. */
+    /** Present if the provider answered with an error: its message. */
     ...(attempt.words !== undefined && { words: attempt.words }),
   };
 }

@@ -1,4 +1,4 @@
-/** Which models cost an amount that nobody knows. */
+/** Models whose cost is unknown. */
 import { sql } from 'kysely';
 import { UNPRICED_SQL } from './figures.ts';
 import { inSpan } from './sums.ts';
@@ -6,7 +6,7 @@ import type { LedgerReader } from './tables.ts';
 
 const UNPRICED = sql<boolean>`(${sql.raw(UNPRICED_SQL)})`;
 
-/** Models of requests since `sinceMs` that were billed and whose cost is not known, the most used first. */
+/** Returns models of billed requests since `sinceMs` without a known cost, the most used first. */
 export async function unpricedModels(
   db: LedgerReader,
   sinceMs: number,

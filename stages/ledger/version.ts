@@ -1,4 +1,4 @@
-/** Whether a ledger that is there can be read by this version of svc. */
+/** Whether this version of svc can read an existing ledger. */
 import { SvcError } from '../../engine/index.ts';
 import { migrations } from './migrations.ts';
 
@@ -13,7 +13,7 @@ export const OWN_CURES: VersionCures = {
   newer: 'Update svc.',
 };
 
-/** Throws `config` for any other schema than ours. */
+/** Throws `config` for any schema version but ours. */
 export function assertVersion(name: string, version: number, cures: VersionCures): void {
   if (version === migrations.length) return;
   const isNewer = version > migrations.length;
@@ -24,7 +24,7 @@ export function assertVersion(name: string, version: number, cures: VersionCures
   );
 }
 
-/** What is said of a ledger whose schema this program does not know, to whoever would write to it. */
+/** Returns the message for a ledger with an unknown newer schema, which must not be written to. */
 export function newerText(name: string, version: number, known: number): string {
   return `The ledger ${name} was written by a newer svc (schema ${version}, this one knows ${known})`;
 }

@@ -1,7 +1,7 @@
 /**
- * The session as it runs: sums, the newest requests and latencies since the
- * proxy started, kept in memory so that a status page never waits for a file.
- * Bounded in everything that a client can name.
+ * The running session: sums, the newest requests and latencies since the proxy started, kept in
+ * memory so that a status page never waits for a file. Everything that a client can name is
+ * bounded.
  */
 import type { RunningTotals, Totals } from './figures.ts';
 import { addToTotals, emptyTotals } from './figures.ts';
@@ -15,22 +15,22 @@ import type { ToolTotals } from './tools/tool-totals.ts';
 export interface LatencyFigures {
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
-  /** How many requests the figures rest on. */
+  /** Number of requests the figures are based on. */
   readonly samples: number;
 }
 
-/** A live view: every call reads the present state; the maps go on changing. */
+/** A live view: every call reads the current state, and the returned maps keep changing. */
 export type SessionWindow = ReturnType<typeof createSessionWindow>;
 
 /** Rows kept for `/recent` (spec §2.6). */
 const RECENT_ROWS = 50;
 /** Latencies kept for the percentiles. */
 const LATENCY_SAMPLES = 1024;
-/** Names with sums of their own; a client can invent as many as it likes. */
+/** Names with sums of their own; a client can invent any number. */
 const MAX_NAMES = 500;
-/** Keys and projects with sums of their own: each is a series of its own wherever `/metrics` is kept. */
+/** Keys and projects with sums of their own: each is a series of its own in `/metrics`. */
 const MAX_CALLERS = 100;
-/** The same of tools, and of sets of definitions. */
+/** The same for tools, and for sets of definitions. */
 const MAX_TOOLS = 200;
 const MAX_TOOL_SETS = 100;
 const OTHER = '(other)';
@@ -44,7 +44,7 @@ export function createSessionWindow(startedMs: number) {
   const projects = new Map<string, RunningTotals>();
   const tools = createToolSums(MAX_TOOLS, MAX_TOOL_SETS);
   const recent = new RecentRows(RECENT_ROWS);
-  // Numbers in a list of ours would be objects each, copied by the garbage collector on their way.
+  // In a plain array the numbers would be objects, copied by the garbage collector.
   const latenciesMs = new Float64Array(LATENCY_SAMPLES);
   let measured = 0;
   return {
@@ -63,16 +63,19 @@ export function createSessionWindow(startedMs: number) {
       measured += 1;
     },
     totals: (): Totals => ({ ...totals }),
-    /** By model; a request without a known model is under `unknown`, those past the bound under `(other)`. */
+    /**
+     * By model; a request without a known model is under `unknown`, those past the limit under
+     * `(other)`.
+     */
     byModel: (): ReadonlyMap<string, Totals> => models,
     byProvider: (): ReadonlyMap<string, Totals> => providers,
-    /** By label of the key, of the requests that had one; those past the bound under `(other)`. */
+    /** By key label, for requests that have one; those past the limit under `(other)`. */
     byKey: (): ReadonlyMap<string, Totals> => keys,
-    /** By project, of the requests of which it is known; likewise. */
+    /** By project, for requests with a known one; likewise. */
     byProject: (): ReadonlyMap<string, Totals> => projects,
-    /** By tool; those past the bound under `(other)`. */
+    /** By tool; those past the limit under `(other)`. */
     byTool: (): ReadonlyMap<string, ToolTotals> => tools.byTool(),
-    /** The newest rows, newest first, at most `limit` (and 50). */
+    /** Returns the newest rows, newest first, at most `limit` (and 50). */
     recent: (limit: number = RECENT_ROWS): readonly LedgerRow[] =>
       recent.newestFirst().slice(0, limit),
     last: (): LedgerRow | undefined => recent.newest(),
@@ -95,7 +98,7 @@ function groupOf(
   return totals;
 }
 
-/** Nearest-rank percentiles: each is a latency that some request really had. */
+/** Nearest-rank percentiles: each is the latency of an actual request. */
 function latencyFigures(samples: Float64Array): LatencyFigures {
   const sorted = samples.toSorted();
   return {

@@ -1,13 +1,13 @@
 /**
- * Keeps the HTTP library from opening another connection for a request that it has just given up.
- * When it destroys a socket on an abort, its own error lets the request count as not yet sent
- * (undici 7.30.2, `onHttpSocketClose` in `client-h1.js`), so that it connects anew, finds the
- * request aborted, and leaves the connection empty: 10 cancelled streams made 20 connections.
+ * Keeps the HTTP library from opening another connection for a request that was just aborted. When
+ * it destroys a socket on an abort, its own error makes the request count as not yet sent (undici
+ * 7.30.2, `onHttpSocketClose` in `client-h1.js`), so it reconnects, finds the request aborted, and
+ * leaves the connection unused: 10 cancelled streams made 20 connections.
  */
 import type { Socket } from 'node:net';
 import { errors } from 'undici';
 
-/** Makes an abort end the request that runs on `socket` as well. Returns the same socket. */
+/** Makes an abort also end the request running on `socket`. Returns the same socket. */
 export function abortForGood(socket: Socket): Socket {
   const destroy = socket.destroy.bind(socket);
   socket.destroy = (error) =>

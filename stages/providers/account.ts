@@ -1,6 +1,6 @@
 /**
- * What an error answer says of the account behind the key that was sent. Providers say the same in
- * different statuses, so their words count as well:
+ * What an error answer says about the account of the key that was sent. Providers use different
+ * statuses for the same condition, so the message counts as well:
  *
  * | status        | words                                   | trouble                            |
  * |---------------|-----------------------------------------|------------------------------------|
@@ -21,22 +21,25 @@ export type AccountTrouble = 'no_credit' | 'refused' | 'no_access';
 const STATUSES: ReadonlySet<number> = new Set([400, 402, 403, 429]);
 
 /**
- * Words of Anthropic, OpenAI, xAI, Moonshot, DashScope, SiliconFlow, Novita and others. "You exceeded
- * your current quota" is none of them: Google says so of a limit per minute as well.
+ * Messages of Anthropic, OpenAI, xAI, Moonshot, DashScope, SiliconFlow, Novita and others. "You
+ * exceeded your current quota" is not among them: Google uses it for a limit per minute as well.
  */
 const NO_CREDIT =
   /credit balance|(?:insufficient|not[_ ]enough|no)[_ ](?:account[_ ])?(?:balance|quota|credits?|funds)|balance (?:is )?(?:insufficient|not enough|too low)|(?:out of|used all(?: \w+)?) (?:credits?|extra usage)|exceeded_current_quota|billing[_ ](?:hard[_ ]limit|not[_ ]active|error)|specified api usage limits|spending limit|arrearage|payment required/i;
-/** Google's words for a key that it does not take, which others say with 401. */
+/** Google's messages for an invalid key, for which others use 401. */
 const INVALID_KEY = /API_KEY_INVALID|\bapi key (?:not valid|expired|not found)/i;
 const FLAGGED = /flagged|moderation|content[_ ](?:policy|filter)/i;
 const NO_ACCESS = /\bmodel\b|model_not_found/i;
 
-/** True for a status whose words are worth reading. */
+/** Returns true for a status whose message is worth reading. */
 export function mayBeOfAccount(status: number): boolean {
   return STATUSES.has(status);
 }
 
-/** What an answer with `status` says of the account; `body` is its document, decoded, or empty where it cannot be read. */
+/**
+ * Returns what an answer with `status` says about the account; `body` is its decoded document, or
+ * empty if unreadable.
+ */
 export function accountTrouble(status: number, body: Buffer): AccountTrouble | undefined {
   if (!STATUSES.has(status)) return undefined;
   if (status === 402) return 'no_credit';
@@ -47,10 +50,13 @@ export function accountTrouble(status: number, body: Buffer): AccountTrouble | u
   return NO_ACCESS.test(words) ? 'no_access' : 'refused';
 }
 
-/** Longest text that is looked at: an error says what it is at once, and may quote the request behind that. */
+/**
+ * Longest text that is searched: an error states its reason first, and may quote the request
+ * afterwards.
+ */
 const MAX_WORDS = 500;
 
-/** The error's own texts; what it quotes of the request stands deeper. */
+/** Returns the error's own texts; quotes of the request are nested deeper. */
 function wordsOf(body: Buffer): string {
   const document = parseJson(body.toString('utf8'));
   const first: unknown = Array.isArray(document) ? document[0] : document;
@@ -65,7 +71,7 @@ function wordsOf(body: Buffer): string {
     .join('\n');
 }
 
-/** Google names the reason in one of the details. */
+/** Google gives the reason in one of the details. */
 function reasonOf(detail: unknown): unknown {
   return isObject(detail) ? detail['reason'] : undefined;
 }

@@ -1,6 +1,6 @@
 /**
  * Where a provider's requests go: from the base URL that people copy out of a manual to the path of
- * each request. Manuals do not agree on what a base URL holds, so its own form has to tell:
+ * each request. Manuals disagree on what a base URL contains, so its form decides:
  *
  * | base URL                                      | a client's `/v1/chat/completions` goes to  |
  * |-----------------------------------------------|--------------------------------------------|
@@ -10,13 +10,13 @@
  * | `/inference`: any other prefix, kind `chat`   | `/inference/chat/completions`              |
  * | `/v3/chat/completions`: a full address        | `/v3/chat/completions`                     |
  *
- * SDKs of the chat dialect append the endpoint alone to whatever base URL they get, and so that is
- * what those providers document. SDKs of the messages and generative dialects append the version too.
+ * SDKs of the chat dialect append only the endpoint to any base URL, so that is what those
+ * providers document. SDKs of the messages and generative dialects append the version too.
  */
 import type { EndpointKind } from '../model/endpoint.ts';
 import type { ProviderAddress, ProviderKind } from './provider.ts';
 
-/** How a full address ends that was copied in place of a base URL. */
+/** Endings of a full address that was copied instead of a base URL. */
 const ENDPOINTS: Readonly<Record<EndpointKind, RegExp>> = {
   messages: /\/messages(?:\/(?:count_tokens|batches))?$/,
   chat: /\/(?:chat\/completions|completions|embeddings|responses|(?<=.\/)models)$/,
@@ -25,16 +25,16 @@ const ENDPOINTS: Readonly<Record<EndpointKind, RegExp>> = {
 
 /** A version at the end of a prefix. */
 const LAST_VERSION = /\/v\d+(?:(?:alpha|beta)\d*)?$/;
-/** Where Vertex keeps the models of a maker; the version stands long before it. */
+/** Where Vertex has the models of a maker; the version comes long before it. */
 const PUBLISHER = /\/publishers\/[^/]+$/;
 /** The version of a request's own path; files are uploaded beside it. */
 const OWN_VERSION = /^(\/(?:up|down)load)?\/v1(?:alpha|beta)?\d*(?=\/)/;
-/** Hosts that serve the chat dialect without any version, and so document an origin alone. */
+/** Hosts that serve the chat dialect without any version, and so document only an origin. */
 const UNVERSIONED = new Set(['api.perplexity.ai', 'api.githubcopilot.com']);
 
 /**
- * What a sound base URL means for a provider of `kind`. Where `isCode` the provider's own code
- * makes the path, and gets to see the whole of the request's own behind the prefix.
+ * Interprets a valid base URL for a provider of `kind`. With `isCode` the provider's own code makes
+ * the path, and sees the whole of the request's own path after the prefix.
  */
 export function toAddress(kind: ProviderKind, baseUrl: string, isCode = false): ProviderAddress {
   const { origin, hostname, pathname, search } = new URL(baseUrl);
@@ -50,13 +50,13 @@ export function toAddress(kind: ProviderKind, baseUrl: string, isCode = false): 
   return { origin, pathPrefix, appends: isEndpoint ? 'endpoint' : 'path', query };
 }
 
-/** What the kind says of a base URL that ends in no version. */
+/** Returns what the kind implies for a base URL without a version at its end. */
 function appendsEndpoint(kind: EndpointKind, hostname: string, pathPrefix: string): boolean {
   if (kind === 'generative') return PUBLISHER.test(pathPrefix);
   return kind === 'chat' && (pathPrefix !== '' || UNVERSIONED.has(hostname));
 }
 
-/** The path and query at the provider for a request's own `target`. */
+/** Returns the path and query at the provider for a request's own `target`. */
 export function upstreamPath(address: ProviderAddress, target: string): string {
   return withQuery(joined(address, target), address.query);
 }
@@ -65,13 +65,15 @@ function joined({ pathPrefix, appends }: ProviderAddress, target: string): strin
   if (pathPrefix === '' && appends === 'path') return target;
   const [version, upload] = OWN_VERSION.exec(target) ?? [];
   if (version === undefined) return pathPrefix + target;
-  // Uploads have a path of their own beside the version, never behind it.
+  // Uploads have a path of their own beside the version, never after it.
   if (upload !== undefined) return pathPrefix.replace(LAST_VERSION, '') + target;
   const isDoubled = appends === 'endpoint' || pathPrefix.endsWith(version);
   return isDoubled ? pathPrefix + target.slice(version.length) : pathPrefix + target;
 }
 
-/** Adds what the base URL asks for; a parameter that the client sends itself is the client's. */
+/**
+ * Adds the parameters of the base URL; a parameter that the client sends itself takes precedence.
+ */
 function withQuery(path: string, query: string): string {
   if (query === '') return path;
   const own = new URLSearchParams(path.split('?', 2)[1] ?? '');
@@ -84,14 +86,17 @@ function nameOf(pair: string): string {
   return [...new URLSearchParams(pair).keys()][0] ?? '';
 }
 
-/** The path that shows best where a provider's requests go. */
+/** The path that best shows where a provider's requests go. */
 const SHOWN: Readonly<Record<EndpointKind, string>> = {
   messages: '/v1/messages',
   chat: '/v1/chat/completions',
   generative: '/v1beta/models',
 };
 
-/** The whole URL that conversations go to, to be shown; of a passthrough only what stands before each path. */
+/**
+ * Returns the full URL for conversations, for display; for a passthrough only the part before each
+ * path.
+ */
 export function shownEndpoint(kind: ProviderKind, baseUrl: string, isCode = false): string {
   const address = toAddress(kind, baseUrl, isCode);
   const path = kind === 'passthrough' ? address.pathPrefix : upstreamPath(address, SHOWN[kind]);

@@ -1,6 +1,6 @@
 /**
- * One attempt at a provider, from asking to be let in to the last word on how it went: the
- * order in which breaker, keys and pace are asked, and who is notified of what afterwards.
+ * One attempt at a provider, from admission to its final outcome: the order in which breaker, keys
+ * and pace are checked, and what is reported to each of them afterwards.
  *
  * | response head               | with a configured key                | with the client's own, or none      |
  * |-----------------------------|--------------------------------------|-------------------------------------|
@@ -11,9 +11,9 @@
  * | 5xx of `outcome.ts`         | counts as failure; `next_provider`   | the same                            |
  * | anything else               | `accept`                              | `accept`                             |
  *
- * A 2xx is no success yet: that is reported through `content`, when the first content arrived or
- * the document was complete. `failed` may follow it, for a stream that broke. `release`
- * ends every attempt and reports nothing if something was reported before.
+ * A 2xx is not yet a success: that is reported through `content`, when the first content arrived or
+ * the document was complete. `failed` may follow it, for a stream that broke. `release` ends every
+ * attempt and reports nothing if something was reported before.
  */
 import { isSvcError } from '../../engine/index.ts';
 import type { CancelSignal, Clock, SvcError } from '../../engine/index.ts';
@@ -28,40 +28,40 @@ import type { ProviderKey, ProviderName } from './provider.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { ProviderState } from './states.ts';
 
-/** What to do with a response: give it to the client, or try on. */
+/** What to do with a response: pass it to the client, or retry. */
 export type HeadVerdict = 'accept' | 'next_key' | 'next_provider';
 
-/** An attempt that may not be made, and the error to answer with if no other succeeds. */
+/** An attempt that may not be made, and the error to return if no other succeeds. */
 export interface Refusal {
   readonly admitted: false;
   readonly why: 'stopped' | 'breaker' | 'keys' | 'pace';
-  /** Undefined if this request has tried every usable key: its last answer says more. */
+  /** Undefined if this request has tried every usable key: its last answer is more informative. */
   readonly error: SvcError | undefined;
 }
 
 export interface AdmissionRequest {
   readonly provider: ProviderName;
   readonly state: ProviderState;
-  /** Ids of the keys that this request has tried; `requestAdmission` adds the one that it picks. */
+  /** Ids of the keys that this request has tried; `requestAdmission` adds the one it picks. */
   readonly triedKeys: Set<string>;
-  /** The id of the key to take while it is usable. */
+  /** The id of the key to use while it is usable. */
   readonly preferredKey?: string | undefined;
-  /** True if a configured key goes out. */
+  /** True if a configured key is sent. */
   readonly usesConfiguredKey: boolean;
   readonly clock: Clock;
   readonly signal: CancelSignal;
 }
 
 /**
- * Asks for one attempt: it may be made, perhaps after a wait for `rpm`, or the reason why not.
- * Rejects with the signal's reason if it aborts meanwhile.
+ * Requests one attempt: returns its admission, perhaps after a wait for `rpm`, or the reason
+ * against it. Rejects with the signal's reason if it aborts meanwhile.
  */
 export async function requestAdmission(request: AdmissionRequest): Promise<Admission | Refusal> {
   const { state, signal } = request;
   if (state.stopped !== undefined) {
     return { admitted: false, why: 'stopped', error: providerStopped(request.provider) };
   }
-  // Nobody stands in line for a provider that would not be asked anyway.
+  // No waiting in line for a provider that would not be called anyway.
   if (state.breaker.isOpen()) {
     return openRefusal(request.provider, state.breaker.view().openForS);
   }
@@ -81,7 +81,7 @@ export async function requestAdmission(request: AdmissionRequest): Promise<Admis
   if (!pass.ok) return openRefusal(request.provider, pass.openForS);
   const claim = pass.probe ? state.claimProbe() : undefined;
   if (claim === undefined || (await claim)) return new Admission(request, pass, picked, waitedMs);
-  // Another proxy probes, or has found out meanwhile: perhaps that all is well.
+  // Another proxy is probing, or has finished meanwhile: perhaps the provider has recovered.
   const again = state.breaker.tryEnter();
   if (!again.ok) return openRefusal(request.provider, again.openForS);
   return new Admission(request, again, picked, waitedMs);
@@ -113,9 +113,9 @@ function keyRefusal({ health }: ProviderState, none: NoKey): Refusal {
 /** An attempt that may be made. */
 export class Admission {
   readonly admitted = true;
-  /** The configured key to send; undefined where the client's own goes out, or none. */
+  /** The configured key to send; undefined if the client's own is sent, or none. */
   readonly key: ProviderKey | undefined;
-  /** True for the request by which a breaker finds out whether the provider is back. */
+  /** True for the request by which a breaker probes whether the provider has recovered. */
   readonly isProbe: boolean;
   /** Milliseconds spent in line for `rpm`. */
   readonly waitedMs: number;
@@ -138,12 +138,15 @@ export class Admission {
     this.waitedMs = waitedMs;
   }
 
-  /** What stands for the configured key; undefined without one. */
+  /** Id of the configured key; undefined without one. */
   get keyId(): string | undefined {
     return this.#keyId;
   }
 
-  /** Reports the response head, and what the words behind it say of the account (`accountTrouble`). */
+  /**
+   * Reports the response head, and what the error message says about the account
+   * (`accountTrouble`).
+   */
   head(status: number, headers: Headers, trouble?: AccountTrouble): HeadVerdict {
     const isGood = status >= 200 && status < 300;
     if (!isGood) this.#settle(trouble === 'no_credit' ? 'abandoned' : outcomeOfStatus(status));
@@ -170,7 +173,7 @@ export class Admission {
     this.#settle('succeeded');
   }
 
-  /** Reports what was thrown instead of an answer or in the middle of it; `signal` is the run's. */
+  /** Reports what was thrown instead of an answer or during it; `signal` is the run's. */
   failed(thrown: unknown, signal: CancelSignal): void {
     this.#settle(outcomeOfFailure(thrown, signal));
   }
@@ -185,7 +188,7 @@ export class Admission {
     this.#settle('abandoned');
   }
 
-  /** The first word counts; after a success only a failure is news. */
+  /** The first report counts; after a success only a failure is reported. */
   #settle(outcome: BreakerOutcome): void {
     const reported = this.#reported;
     if (reported !== undefined && !(reported === 'succeeded' && outcome === 'failed')) return;

@@ -1,6 +1,6 @@
 /**
- * The circuit breaker of one provider: it stops asking a provider that is failing, and
- * finds out with one request at a time whether it is well again.
+ * The circuit breaker of one provider: it stops calling a failing provider, and probes with one
+ * request at a time whether it has recovered.
  *
  * | state     | event                                   | next      | also                         |
  * |-----------|-----------------------------------------|-----------|------------------------------|
@@ -11,27 +11,30 @@
  * | open      | entry                                   | open      | refused with the time left   |
  * | open      | entry after 30 s                        | half_open | admitted as the probe        |
  * | half_open | entry                                   | half_open | refused                      |
- * | half_open | the probe succeeds                      | closed    | the counts start anew        |
+ * | half_open | the probe succeeds                      | closed    | the counts are reset         |
  * | half_open | the probe fails                         | open      | for 30 s                     |
  * | half_open | the probe is abandoned                  | half_open | the next entry is the probe  |
- * | half_open | entry 30 s after a probe without a word | half_open | admitted as the probe        |
- * | any       | reset                                   | closed    | the counts start anew        |
+ * | half_open | entry 30 s after a probe with no report | half_open | admitted as the probe        |
+ * | any       | reset                                   | closed    | the counts are reset         |
  *
- * Where proxies share their breakers, what one has found holds for the others as well:
+ * If proxies share their breakers, the findings of one apply to the others:
  *
  * | state     | another proxy says                      | next      | also                         |
  * |-----------|-----------------------------------------|-----------|------------------------------|
  * | any       | it is open, for so long                 | open      | for so long                  |
- * | any       | it is closed                            | closed    | the counts start anew        |
+ * | any       | it is closed                            | closed    | the counts are reset         |
  * | half_open | the probe is out, instead of ours       | half_open | the next entry asks again    |
  *
- * Whoever entered before the state changed no longer counts: late news of an old failure
- * must not reopen a provider that has recovered. The last row but one keeps a probe that
- * hangs from locking a provider out.
+ * Requests admitted before the state changed no longer count: a late report of an old failure must
+ * not reopen a provider that has recovered. The last row but one keeps a probe that hangs from
+ * locking a provider out.
  */
 import type { Clock } from '../../engine/index.ts';
 
-/** What an attempt says of its provider; `abandoned` says nothing, such as a client that left. */
+/**
+ * What an attempt says about its provider; `abandoned` says nothing, for example when the client
+ * left.
+ */
 export type BreakerOutcome = 'succeeded' | 'failed' | 'abandoned';
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
@@ -39,18 +42,18 @@ export type BreakerState = 'closed' | 'open' | 'half_open';
 /** Admission of one attempt. */
 export interface BreakerPass {
   readonly ok: true;
-  /** True for the one request that finds out whether the provider is back. */
+  /** True for the one request that probes whether the provider has recovered. */
   readonly probe: boolean;
   /**
-   * Reports how the attempt went. The first report counts; only a failure may still
-   * follow a success, for a stream that began well and broke.
+   * Reports how the attempt went. The first report counts; only a failure may follow a success, for
+   * a stream that began well and broke.
    */
   settle(outcome: BreakerOutcome): void;
 }
 
 export interface BreakerRefusal {
   readonly ok: false;
-  /** Seconds until another try makes sense, with a fraction. */
+  /** Seconds until a retry makes sense, with a fraction. */
   readonly openForS: number;
 }
 
@@ -63,40 +66,42 @@ export interface BreakerView {
   readonly openForS: number;
 }
 
-/** Shortest wait that a refusal names while a probe is out: its end is unknown. */
+/** Shortest wait in a refusal while a probe is running: its end is unknown. */
 const PROBE_WAIT_S = 1;
-/** Failures in the window that open it, at least. */
+/** Minimum number of failures in the window that open it. */
 const MIN_FAILURES = 5;
-/** The part of the window's requests that must have failed. */
+/** The share of the window's requests that must have failed. */
 const FAILURE_RATIO = 0.5;
-/** How long it is open, and how long a probe without a word keeps others from probing. */
+/** How long it is open, and how long an unreported probe blocks further probes. */
 export const OPEN_MS = 30_000;
 /** How long an event counts: between 59 and 60 of its steps. */
 const WINDOW_MS = 60_000;
 const STEPS = 60;
 const STEP_MS = WINDOW_MS / STEPS;
 
-/** What happened here and others may want to know; `freed`: the probe was abandoned. */
+/** Local changes that other proxies may need to know; `freed`: the probe was abandoned. */
 export type BreakerMove = 'opened' | 'closed' | 'freed';
 
-/** A breaker in this process's memory; `clock` is only asked for monotonic time. */
+/** A breaker in this process's memory; `clock` is only used for monotonic time. */
 export class Breaker {
   readonly #clock: Clock;
   readonly #moved: (move: BreakerMove) => void;
   readonly #window = new Window();
   #state: BreakerState = 'closed';
-  /** While open: when a probe may go. While half open: when the present probe counts as lost. */
+  /**
+   * While open: when a probe may be sent. While half open: when the current probe counts as lost.
+   */
   #untilMs = 0;
   /** Passes of an older epoch no longer count. */
   #epoch = 0;
 
-  /** `moved` hears what changes here, and nothing of what was heard. */
+  /** `moved` is called for local changes, not for those received from other proxies. */
   constructor(clock: Clock, moved: (move: BreakerMove) => void = () => undefined) {
     this.#clock = clock;
     this.#moved = moved;
   }
 
-  /** Asks to send a request. Constant time. Every pass must be settled. */
+  /** Requests permission to send. Constant time. Every pass must be settled. */
   tryEnter(): BreakerPass | BreakerRefusal {
     if (this.#state === 'closed') return this.#admit(false);
     const nowMs = this.#clock.monotonicMs();
@@ -110,12 +115,12 @@ export class Breaker {
     return this.#admit(true);
   }
 
-  /** True while it refuses everybody; false once a probe may go. */
+  /** Returns true while it refuses all requests; false once a probe may be sent. */
   isOpen(): boolean {
     return this.#state === 'open' && this.#clock.monotonicMs() < this.#untilMs;
   }
 
-  /** Closes the breaker, as an operator's word. */
+  /** Closes the breaker at an operator's command. */
   reset(): void {
     this.hearClosed();
     this.#moved('closed');
@@ -135,7 +140,9 @@ export class Breaker {
     this.#window.clear();
   }
 
-  /** Another proxy's probe is out: ours must not go. For `waitMs` nobody asks again. */
+  /**
+   * Another proxy's probe is running: ours must not be sent. The next claim is made after `waitMs`.
+   */
   yieldProbe(waitMs: number): void {
     this.#state = 'half_open';
     this.#untilMs = this.#clock.monotonicMs() + waitMs;
@@ -167,7 +174,7 @@ export class Breaker {
         if (epoch !== this.#epoch) return;
         if (probe && isFirst) this.#settleProbe(outcome);
         else this.#count(outcome, isFirst);
-        // A probe that closed the breaker belongs to what begins with it.
+        // A probe that closed the breaker belongs to the new epoch.
         if (outcome === 'succeeded') epoch = this.#epoch;
       },
     };
@@ -199,7 +206,7 @@ export class Breaker {
   }
 }
 
-/** Counts of the last `STEPS` steps of time, with their sums kept up to date. */
+/** Counts of the last `STEPS` steps of time, with running sums. */
 class Window {
   requests = 0;
   failures = 0;
@@ -208,7 +215,7 @@ class Window {
   /** The number of the current step, counted from the clock's zero. */
   #step = 0;
 
-  /** Drops what has left the window: at most `STEPS` steps, however long nothing happened. */
+  /** Drops what has left the window: at most `STEPS` steps, however long it was idle. */
   advance(nowMs: number): void {
     const step = Math.floor(nowMs / STEP_MS);
     if (step - this.#step >= STEPS) this.clear();

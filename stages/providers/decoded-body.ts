@@ -1,4 +1,6 @@
-/** An answer whose bytes are read here, of a provider that encoded it although it was asked not to. */
+/**
+ * An answer that must be read here, from a provider that encoded it although it was asked not to.
+ */
 import { undecodable } from '../model/errors.ts';
 import { headerValue, withoutHeaders } from '../model/headers.ts';
 import { canDecode, createDecoder } from '../wire/decode.ts';
@@ -6,7 +8,10 @@ import type { Decoder } from '../wire/decode.ts';
 import { bodyOf } from './response-body.ts';
 import type { UpstreamResponse } from './upstream.ts';
 
-/** The same answer without its `Content-Encoding`; as it is if it has none, or one that nobody here reads. */
+/**
+ * Returns the same answer without its `Content-Encoding`; unchanged if it has none, or an
+ * unsupported one.
+ */
 export function decodedResponse(response: UpstreamResponse): UpstreamResponse {
   const encoding = readEncoding(response);
   if (encoding === undefined) return response;
@@ -20,13 +25,13 @@ export function decodedResponse(response: UpstreamResponse): UpstreamResponse {
   };
 }
 
-/** The `Content-Encoding` of an answer, if it is one that is read here. */
+/** Returns the `Content-Encoding` of an answer if it is supported here. */
 export function readEncoding({ headers }: Pick<UpstreamResponse, 'headers'>): string | undefined {
   const encoding = headerValue(headers, 'content-encoding');
   return encoding !== undefined && canDecode(encoding) ? encoding : undefined;
 }
 
-/** Decodes a body as it comes. */
+/** Decodes a body as it arrives. */
 function decoding(encoding: string): TransformStream<Buffer, Buffer> {
   let decoder: Decoder;
   return new TransformStream<Buffer, Buffer>({

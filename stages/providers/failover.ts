@@ -1,23 +1,25 @@
 /**
- * Whether the requests of one provider are answered by another, for the log: one line when that
- * begins and one when it ends. A provider that fails every other request writes no more of them
- * than a pair every ten seconds.
+ * Whether another provider answers one provider's requests, for the log: one line when that begins
+ * and one when it ends. A provider that fails every other request logs at most one such pair every
+ * ten seconds.
  */
 import type { Clock } from '../../engine/index.ts';
 
 export type Failover = ReturnType<typeof createFailover>;
 
-/** Shortest time between two beginnings that are logged. */
+/** Minimum time between two logged beginnings. */
 const LOG_EVERY_MS = 10_000;
 
-/** `clock` is only asked for monotonic time. */
+/** `clock` is only used for monotonic time. */
 export function createFailover(clock: Clock) {
   let isAway = false;
   let isLogged = false;
   let requests = 0;
   let loggedMs = -Infinity;
   return {
-    /** Reports that another provider has answered. True where that is to be logged as the beginning. */
+    /**
+     * Reports that another provider has answered. Returns true if the beginning is to be logged.
+     */
     away(): boolean {
       isAway = true;
       requests += 1;
@@ -28,8 +30,8 @@ export function createFailover(clock: Clock) {
       return true;
     },
     /**
-     * Reports that it has answered itself. How many requests others have answered since the last
-     * logged end, where this is to be logged as the next one; undefined where not.
+     * Reports that it has answered itself. Returns how many requests others have answered since the
+     * last logged end if this is to be logged as the next one; otherwise undefined.
      */
     back(): number | undefined {
       if (!isAway) return undefined;

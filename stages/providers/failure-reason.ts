@@ -1,4 +1,4 @@
-/** The reason given for a failed connection: words that hold no address and no secret. */
+/** The reason given for a failed connection: text without addresses or secrets. */
 
 const REASONS = new Map([
   ['ECONNREFUSED', 'connection refused'],
@@ -14,12 +14,12 @@ const REASONS = new Map([
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'the response contradicts its own length'],
 ]);
 
-/** Codes of Node and of OpenSSL, whose verdicts on a certificate have no common prefix. */
+/** Codes of Node and of OpenSSL; those for certificates have no common prefix. */
 const OF_TLS = /^(?:ERR_TLS|ERR_SSL|UNABLE_TO_|EPROTO$)|CERT|CRL|ISSUER|_CA$/;
 
-/** A short cause, by the codes of `error` and of what caused it. */
+/** Returns a short cause, by the codes of `error` and of what caused it. */
 export function reasonOf(error: Error): string {
-  // Parsers name their errors by what they stumbled over, if at all.
+  // Parser errors are named after the unexpected input, if at all.
   if (error.name === 'HTTPParserError' || codeOf(error)?.startsWith('HPE_') === true) {
     return REASONS.get(codeOf(error) ?? '') ?? 'the response is not valid HTTP';
   }

@@ -1,23 +1,22 @@
 /**
- * Whether a provider is worth asking first. An unhealthy one is passed over while a
- * fallback is there, and asked all the same where there is none: being the only
- * provider must not make a slip into an outage.
+ * Whether a provider should be tried first. An unhealthy one is skipped while there is a fallback,
+ * and still called if there is none: for a single provider, a slip must not become an outage.
  *
  * | state     | event                               | next      | also                              |
  * |-----------|-------------------------------------|-----------|-----------------------------------|
- * | healthy   | success                             | healthy   | the row of failures ends          |
+ * | healthy   | success                             | healthy   | the failure streak is reset       |
  * | healthy   | failure, fewer than 3 in a row      | healthy   |                                   |
  * | healthy   | failure, the third in a row or more | unhealthy | `down`, for 30 s                  |
  * | healthy   | no key left                         | unhealthy | `rate_limited` or `auth`, 30 s    |
  * | no key    | a key may be used again             | healthy   |                                   |
- * | unhealthy | recovery check, 30 s after          | healthy   | the row stays: one more failure … |
- * | unhealthy | success                             | healthy   | the row of failures ends          |
- * | unhealthy | failure, no key left                | unhealthy | the 30 s are not prolonged        |
+ * | unhealthy | recovery check, 30 s after          | healthy   | the streak stays: one more fails … |
+ * | unhealthy | success                             | healthy   | the failure streak is reset       |
+ * | unhealthy | failure, no key left                | unhealthy | the 30 s are not extended         |
  * | no key    | failure, the third in a row or more | unhealthy | `down` is reported from now on        |
- * | any       | forced `healthy`                    | healthy   | the row of failures ends          |
+ * | any       | forced `healthy`                    | healthy   | the failure streak is reset       |
  * | any       | forced `unhealthy`                  | unhealthy | until forced `healthy`            |
  *
- * The specification's section 3 gives the states; that it takes three failures in a row is
+ * The specification's section 3 defines the states; the threshold of three consecutive failures is
  * ours, since a conversation that moves to a fallback loses its provider's prompt cache.
  */
 import type { Clock } from '../../engine/index.ts';
@@ -37,7 +36,7 @@ export interface HealthView {
   readonly recoversInMs: number;
 }
 
-/** The reason of an unhealthy provider in words. */
+/** Returns the reason of an unhealthy provider in words. */
 export function unhealthyBecause({ reason, failuresInRow }: HealthView): string {
   switch (reason) {
     case 'rate_limited':
@@ -53,10 +52,10 @@ export function unhealthyBecause({ reason, failuresInRow }: HealthView): string 
 
 /** Time until an unhealthy provider is eligible again. */
 const RECOVERY_MS = 30_000;
-/** Failures in a row that make it unhealthy. */
+/** Consecutive failures that make it unhealthy. */
 const MOST_IN_ROW = 3;
 
-/** Health in this process's memory; `clock` is only asked for monotonic time, and no timer runs. */
+/** Health in this process's memory; `clock` is only used for monotonic time, and no timer runs. */
 export class Health {
   readonly #clock: Clock;
   #inRow = 0;
@@ -65,18 +64,23 @@ export class Health {
   #untilMs = -Infinity;
   readonly #untilKeyMs: () => number;
 
-  /** `untilKeyMs` gives the milliseconds until one of its configured keys may be used; 0 where that is now. */
+  /**
+   * `untilKeyMs` returns the milliseconds until one of its configured keys may be used; 0 for now.
+   */
   constructor(clock: Clock, untilKeyMs: () => number = () => Infinity) {
     this.#clock = clock;
     this.#untilKeyMs = untilKeyMs;
   }
 
   isHealthy(): boolean {
-    // Most providers were never unhealthy: they cost no look at the clock.
+    // Most providers were never unhealthy: for them the clock is not read.
     return this.#untilMs === -Infinity || this.#recoversInMs() === 0;
   }
 
-  /** The same for a request with the client's own key, which configured keys say nothing of. */
+  /**
+   * The same for a request with the client's own key, to which the state of configured keys does
+   * not apply.
+   */
   isUp(): boolean {
     return this.isHealthy() || this.#isOutOfKeys();
   }
@@ -93,12 +97,12 @@ export class Health {
     if (this.#inRow >= MOST_IN_ROW) this.#mark('down');
   }
 
-  /** Reports that no configured key was left: all cooling, or all refused. */
+  /** Reports that no configured key is left: all cooling, or all refused. */
   outOfKeys(reason: 'rate_limited' | 'auth'): void {
     this.#mark(reason);
   }
 
-  /** The operator's word, from `provider-force-health`. */
+  /** Sets the state at an operator's command, from `provider-force-health`. */
   force(state: HealthState): void {
     this.#inRow = 0;
     this.#untilMs = state === 'healthy' ? -Infinity : Infinity;
@@ -115,7 +119,10 @@ export class Health {
     };
   }
 
-  /** The earlier of the recovery check and, where only keys are missing, of the first that may be used. */
+  /**
+   * Returns the time to the recovery check or, if only keys are missing, to the first usable key,
+   * whichever is earlier.
+   */
   #recoversInMs(): number {
     const leftMs = Math.max(0, this.#untilMs - this.#clock.monotonicMs());
     return leftMs > 0 && this.#isOutOfKeys() ? Math.min(leftMs, this.#untilKeyMs()) : leftMs;

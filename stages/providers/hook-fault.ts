@@ -1,10 +1,10 @@
 /**
- * A fault in the code of a provider that is code. It ends its attempt as a failed provider
- * would, and says nothing of the upstream: breaker and health do not hear of it.
+ * A fault in the code of a provider that is code. It ends its attempt as a failed provider would,
+ * and says nothing about the upstream: breaker and health are not told.
  */
 import { SvcError, isSvcError } from '../../engine/index.ts';
 
-/** What a hook threw or left behind, as the cause of the error that is reported. */
+/** What a hook threw or returned, as the cause of the reported error. */
 class HookFault extends Error {}
 
 /** `bad_gateway` that names provider and hook. */
@@ -14,12 +14,15 @@ export function hookFault(provider: string, hook: string, why: string, thrown?: 
   });
 }
 
-/** True for an error made by `hookFault`. */
+/** Returns true for an error made by `hookFault`. */
 export function isHookFault(thrown: unknown): boolean {
   return isSvcError(thrown) && thrown.cause instanceof HookFault;
 }
 
-/** The first line of what was thrown, in 200 characters; strangers' errors may even throw when read. */
+/**
+ * Returns the first line of what was thrown, cut to 200 characters; foreign errors may even throw
+ * when read.
+ */
 export function wordsOf(thrown: unknown): string {
   try {
     const words = thrown instanceof Error ? thrown.message : String(thrown);

@@ -1,7 +1,7 @@
 /**
- * What a provider that is code may change on the way: its requests before they are sent, its
- * answers before anybody else reads them. A hook runs on parsed JSON of the provider's own
- * dialect, synchronously and for 50 ms at most; one that fails ends its attempt and no more.
+ * What a provider that is code may change: its requests before they are sent, its answers before
+ * any other code reads them. A hook runs on parsed JSON of the provider's own dialect,
+ * synchronously and for at most 50 ms; a failing hook ends only its own attempt.
  */
 import { SvcError } from '../../engine/index.ts';
 import type { Clock } from '../../engine/index.ts';
@@ -15,13 +15,13 @@ import { hookFault, isHookFault, wordsOf } from './hook-fault.ts';
 import { bodyOf } from './response-body.ts';
 import type { UpstreamRequest, UpstreamResponse } from './upstream.ts';
 
-/** Any JSON value; hooks know their dialect's shapes themselves. */
+/** Any JSON value; hooks know the structure of their dialect. */
 // oxlint-disable-next-line typescript/no-explicit-any -- authors read into bodies whose shape only they know
 export type HookJson = any;
 
-/** A request as it is about to be sent. Names of header fields are in lower case. */
+/** A request as it is about to be sent. Header names are in lower case. */
 export interface HookedRequest {
-  /** Path and query, the provider's prefix included. */
+  /** Path and query, including the provider's prefix. */
   path: string;
   headers: Record<string, string>;
   body: HookJson;
@@ -35,14 +35,16 @@ export interface HookedResponse {
 
 /** One event of a stream whose data is JSON. */
 export interface HookedEvent {
-  /** The name of the event; absent where the dialect gives none. */
+  /** The name of the event; absent if the dialect has none. */
   event?: string | undefined;
   data: HookJson;
 }
 
-/** Each hook changes what it is given in place, or returns another; nothing returned keeps it. */
+/**
+ * Each hook changes its argument in place, or returns a replacement; returning nothing keeps it.
+ */
 export interface ProviderHooks {
-  /** Differs where the code does: an answer that was kept under other hooks is not given again. */
+  /** Differs whenever the code does: an answer cached under other hooks is not reused. */
   readonly version?: string;
   readonly request?: (request: HookedRequest) => HookedRequest | void;
   readonly response?: (response: HookedResponse) => HookedResponse | void;
@@ -50,19 +52,22 @@ export interface ProviderHooks {
   readonly event?: (event: HookedEvent) => HookedEvent | null | void;
 }
 
-/** Whose hooks run, and the clock that times them. */
+/** The provider whose hooks run, and the clock that times them. */
 export interface HookOwner {
   readonly name: string;
   readonly hooks: ProviderHooks;
   readonly clock: Clock;
 }
 
-/** How long a hook may run, in milliseconds: nothing else happens in the proxy meanwhile. */
+/** How long a hook may run, in milliseconds: it blocks the whole proxy. */
 const HOOK_BUDGET_MS = 50;
-/** A document that is longer than this is not handed to a hook. */
+/** A longer document is not passed to a hook. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
-/** The request as the hook leaves it. `body` is parsed only if there is a hook. Throws `bad_gateway` naming the provider. */
+/**
+ * Returns the request after the hook. `body` is parsed only if there is a hook. Throws
+ * `bad_gateway` naming the provider.
+ */
 export function hookRequest(
   owner: HookOwner,
   wire: UpstreamRequest,
@@ -89,7 +94,10 @@ export function hookRequest(
   });
 }
 
-/** The answer as the hooks will leave it, read as it is read. Throws `bad_gateway` for one that cannot be read. */
+/**
+ * Returns the answer with the hooks applied as it is read. Throws `bad_gateway` for one that cannot
+ * be read.
+ */
 export function hookResponse(owner: HookOwner, response: UpstreamResponse): UpstreamResponse {
   const type = headerValue(response.headers, 'content-type')?.toLowerCase() ?? '';
   const { event, response: document } = owner.hooks;
@@ -123,7 +131,7 @@ function hookedEvents(
 
   function changed(piece: { event: string | undefined; data: string | undefined; bytes: Buffer }) {
     const data = piece.data === undefined ? undefined : parseJson(piece.data);
-    // Comments, garbage and the end mark of a dialect are nobody's to change.
+    // Comments, garbage and a dialect's end mark are never passed to hooks.
     if (data === undefined) return piece.bytes;
     const given: HookedEvent = { event: piece.event, data };
     const hooked = call(owner, 'event', hook, given);
@@ -183,7 +191,7 @@ function call<T, R>(owner: HookOwner, name: HookName, hook: (given: T) => R, giv
   }
   const unfit = left(owner, name, () => unfitResult(name, result));
   if (unfit !== undefined) {
-    // Whatever becomes of it is of no use any more.
+    // Its outcome no longer matters.
     if (result instanceof Promise) result.catch(() => undefined);
     throw failed(owner, name, unfit);
   }
@@ -194,7 +202,7 @@ function call<T, R>(owner: HookOwner, name: HookName, hook: (given: T) => R, giv
   return result;
 }
 
-/** Reads what a hook has left, of which every member may be a function that throws. */
+/** Reads the result of a hook, any member of which may be a getter that throws. */
 function left<T>(owner: HookOwner, name: HookName, read: () => T): T {
   try {
     return read();
@@ -203,7 +211,7 @@ function left<T>(owner: HookOwner, name: HookName, read: () => T): T {
   }
 }
 
-/** `value` as JSON. */
+/** Returns `value` as JSON. */
 function written(owner: HookOwner, name: HookName, what: string, value: unknown): string {
   const why = `it left no ${what} that can be written as JSON`;
   let text: string | undefined;
@@ -224,7 +232,7 @@ function toRecord(headers: Headers): Record<string, string> {
   const record: Record<string, string> = {};
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const name = headers[i]!.toLowerCase();
-    // The hook's body is written without any coding.
+    // The hook's body is written unencoded.
     if (name === 'content-encoding') continue;
     const before = record[name];
     record[name] = before === undefined ? headers[i + 1]! : `${before}, ${headers[i + 1]!}`;
@@ -232,7 +240,7 @@ function toRecord(headers: Headers): Record<string, string> {
   return record;
 }
 
-/** Fields that speak of the connection, or of bytes that are written here. */
+/** Headers about the connection, or about bytes that are written here. */
 const OURS = new Set(['host', 'content-length', 'content-encoding', 'expect']);
 
 function toFlat(owner: HookOwner, headers: unknown): string[] {
@@ -260,14 +268,17 @@ function toFlat(owner: HookOwner, headers: unknown): string[] {
 /** The hooks of a provider that is code. */
 type HookName = 'request' | 'response' | 'event';
 
-/** What an object that a hook returns has at least. */
+/** Members that an object returned by a hook must have. */
 const MEMBERS: Readonly<Record<HookName, readonly string[]>> = {
   request: ['path', 'headers', 'body'],
   response: ['body'],
   event: ['data'],
 };
 
-/** Why `result` is of no use (authors return other things by mistake), undefined where it is. Throws what a getter of it throws. */
+/**
+ * Returns why `result` is unusable (authors return other things by mistake), undefined if it is
+ * usable. Throws what a getter of it throws.
+ */
 function unfitResult(hook: HookName, result: unknown): string | undefined {
   if (result === undefined || result === null) return undefined;
   if (isThenable(result)) return 'it returned a promise; hooks are synchronous';

@@ -1,7 +1,7 @@
 /**
- * Ends a response body in which nothing was heard for too long. A body that its reader has
- * paused may be silent for as long as that lasts. Nearly every whole answer arrives with its
- * head, so the timer is made only once a body is known to go on.
+ * Ends a response body that was silent for too long. While its reader has paused it, a body may be
+ * silent. Nearly every whole answer arrives with its head, so the timer is only started once a body
+ * is known to continue.
  */
 export class IdleLimit {
   readonly #limitMs: number;
@@ -10,13 +10,13 @@ export class IdleLimit {
   #isPaused = false;
   #isOver = false;
 
-  /** `limitMs` 0 allows any silence. */
+  /** A `limitMs` of 0 disables the limit. */
   constructor(limitMs: number, onIdle: () => void) {
     this.#limitMs = limitMs;
     this.#onIdle = onIdle;
   }
 
-  /** Listens from now on, or once the reader goes on; does nothing once the body has ended. */
+  /** Starts timing now, or when the reader resumes; does nothing once the body has ended. */
   start(): void {
     if (this.#isOver || this.#isPaused || this.#limitMs === 0) return;
     clearTimeout(this.#timer);
@@ -37,7 +37,7 @@ export class IdleLimit {
     this.start();
   }
 
-  /** The body has ended, well or not. */
+  /** Called when the body has ended, successfully or not. */
   end(): void {
     this.#isOver = true;
     this.#clear();

@@ -1,14 +1,14 @@
 /**
- * Takes `100 Continue` out of what a provider sends. RFC 9110 §15.2 lets a server send it unasked
- * and has clients skip it; our HTTP library takes it for a broken server, and skips only the other
- * interim answers. So they are taken out where bytes enter a socket: by `push`, as those of any
- * stream of Node do.
+ * Removes `100 Continue` from what a provider sends. RFC 9110 §15.2 lets a server send it
+ * unsolicited and requires clients to skip it; our HTTP library treats it as a protocol error, and
+ * skips only the other interim responses. So they are removed where bytes enter a socket: in
+ * `push`, as for any Node stream.
  */
 import type { Socket } from 'node:net';
 
 const INTERIM = /^HTTP\/1\.\d 1\d\d/;
 const CONTINUE = /^HTTP\/1\.\d 100[ \r]/;
-/** As long as a status line must be to be recognised. */
+/** Length at which a status line can be recognised. */
 const STATUS_CHARS = 'HTTP/1.1 100 '.length;
 const STATUS_CLASS_AT = 'HTTP/1.1 '.length;
 const INFORMATIONAL = 0x31;
@@ -16,11 +16,11 @@ const HEAD_END = '\r\n\r\n';
 /** A longer interim head is left to the library, which refuses it. */
 const MAX_HEAD_BYTES = 16 * 1024;
 
-/** Makes `socket` skip interim `100` heads in front of each answer. Returns the same socket. */
+/** Makes `socket` skip interim `100` heads before each response. Returns the same socket. */
 export function skipContinue(socket: Socket): Socket {
   const push = socket.push.bind(socket);
   const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
-  /** True from a request until the first bytes of its final answer. */
+  /** True from a request until the first bytes of its final response. */
   let isHeadDue = false;
   let held: Buffer | undefined;
   socket.write = (...given: unknown[]): boolean => {
@@ -36,18 +36,21 @@ export function skipContinue(socket: Socket): Socket {
     const { passed, rest } = skip(held === undefined ? bytes : Buffer.concat([held, bytes]));
     held = rest;
     isHeadDue = rest !== undefined;
-    // Where all of it is held more is wanted.
+    // If everything is held back, more is needed.
     return passed.length === 0 || push(passed);
   };
   return socket;
 }
 
-/** True of nearly every answer: it does not begin with an interim head, as one byte shows. */
+/**
+ * Returns true for nearly every response: one byte shows that it does not begin with an interim
+ * head.
+ */
 function isFinal(bytes: Buffer): boolean {
   return bytes.length >= STATUS_CHARS && bytes[STATUS_CLASS_AT] !== INFORMATIONAL;
 }
 
-/** What may be passed on; `rest` is where an interim head is not complete, or may still begin. */
+/** Returns what may be passed on; `rest` is an incomplete or possible interim head. */
 function skip(bytes: Buffer): { readonly passed: Buffer; readonly rest?: Buffer } {
   const kept: Buffer[] = [];
   let at = 0;

@@ -11,9 +11,9 @@
  * | refused | `limited`                   | limited | until the later of the two times            |
  * | limited, refused | its time has come  | usable  |                                             |
  *
- * A cooldown is in force the moment it is reported and never shortened, whatever order
- * concurrent answers come in. A success ends none: it may be older than the refusal.
- * A client's own key never gets here; it is neither rotated nor cooled.
+ * A cooldown applies from the moment it is reported and is never shortened, in whatever order
+ * concurrent answers arrive. A success does not end it: it may be older than the refusal. A
+ * client's own key is not handled here; it is neither rotated nor cooled.
  */
 import { createHash } from 'node:crypto';
 import type { Clock, SvcError } from '../../engine/index.ts';
@@ -23,16 +23,19 @@ import type { ProviderKey } from './provider.ts';
 /** `failover` stays with the first usable key, `roundrobin` takes them in turn. */
 export type KeyRotation = 'failover' | 'roundrobin';
 
-/** The provider's verdict on a key: 429; or 401 and what else holds for every request with it. */
+/**
+ * The provider's verdict on a key: 429; or 401 and anything else that applies to every request with
+ * it.
+ */
 export type KeyRejection = 'limited' | 'refused';
 
 export interface KeyRingSettings {
   readonly rotation: KeyRotation;
-  /** In the order of use. A key listed twice counts once. */
+  /** In order of use. A key listed twice counts once. */
   readonly keys: readonly ProviderKey[];
-  /** After a 429 without a wait of its own, in milliseconds. */
+  /** Cooldown after a 429 that gives no wait, in milliseconds. */
   readonly cooldown429Ms: number;
-  /** After any other refusal, in milliseconds. */
+  /** Cooldown after any other refusal, in milliseconds. */
   readonly cooldown401Ms: number;
 }
 
@@ -40,24 +43,24 @@ export interface KeyRingSettings {
 export interface PickedKey {
   readonly usable: true;
   readonly key: ProviderKey;
-  /** What stands for the key in `exclude` and `reject`; a hash of it, and never to be shown. */
+  /** Identifies the key in `exclude` and `reject`; a hash of it, never to be shown. */
   readonly id: string;
 }
 
-/** Why there is none. */
+/** Why there is no key. */
 export interface NoKey {
   readonly usable: false;
   /**
    * `refused`: each key was refused and is cooling. `cooling`: each is cooling, some after a 429.
-   * `tried`: what is left was excluded. `none`: the ring is empty.
+   * `tried`: the remaining ones were excluded. `none`: the ring is empty.
    */
   readonly why: 'refused' | 'cooling' | 'tried' | 'none';
   /**
-   * Milliseconds until a key is usable again: the limited ones' smallest wait where there
-   * are any, since a refused key will most likely be refused again. 0 for `tried` and `none`.
+   * Milliseconds until a key is usable again: the smallest wait of limited keys if there are any,
+   * since a refused key will most likely be refused again. 0 for `tried` and `none`.
    */
   readonly waitMs: number;
-  /** Of `refused`, what the first key was refused for; undefined for a 401. */
+  /** For `refused`, the reason for the first key; undefined for a 401. */
   readonly because?: string | undefined;
 }
 
@@ -69,13 +72,16 @@ export interface KeyView {
   readonly state: 'usable' | KeyRejection;
   /** Milliseconds until it is usable; 0 if it is. */
   readonly waitMs: number;
-  /** How often it was picked, answered with 429 and with 401, since the start. */
+  /** How often it was picked, and answered with 429 and with 401, since the start. */
   readonly picked: number;
   readonly limited: number;
   readonly refused: number;
 }
 
-/** The failure to answer with: PROVIDER_001, RATELIMIT_002 or AUTH_001; undefined for `tried`, where the last answer says more. */
+/**
+ * Returns the error to respond with: PROVIDER_001, RATELIMIT_002 or AUTH_001; undefined for
+ * `tried`, where the last answer is more informative.
+ */
 export function keyFault(none: NoKey): SvcError | undefined {
   switch (none.why) {
     case 'refused':
@@ -94,7 +100,7 @@ export function keyFault(none: NoKey): SvcError | undefined {
 interface KeyState {
   readonly picked: PickedKey;
   verdict: KeyRejection | undefined;
-  /** What it was refused for, where that was no 401. */
+  /** Why it was refused, if not by a 401. */
   because: string | undefined;
   untilMs: number;
   picks: number;
@@ -102,23 +108,23 @@ interface KeyState {
   refused: number;
 }
 
-/** A key that rests: by the provider's verdict, for so many milliseconds. */
+/** A key in cooldown: by the provider's verdict, for this many milliseconds. */
 export interface KeyRest {
   readonly id: string;
   readonly verdict: KeyRejection;
   readonly waitMs: number;
 }
 
-/** A ring in this process's memory; `clock` is only asked for monotonic time. */
+/** A ring in this process's memory; `clock` is only used for monotonic time. */
 export class KeyRing {
   readonly #clock: Clock;
   readonly #moved: (id: string) => void;
   #settings: KeyRingSettings;
   #states: readonly KeyState[] = [];
-  /** Where `roundrobin` looks first. */
+  /** Where `roundrobin` starts. */
   #next = 0;
 
-  /** `moved` hears of each key whose rest began or ended by a word from here. */
+  /** `moved` is called for each key whose cooldown began or ended by a local report. */
   constructor(
     settings: KeyRingSettings,
     clock: Clock,
@@ -130,7 +136,10 @@ export class KeyRing {
     this.configure(settings);
   }
 
-  /** Chooses a key, none of those in `exclude` (ids that this request has tried); `preferred` while it is usable. Costs one look a key. */
+  /**
+   * Picks a key not in `exclude` (ids that this request has tried); `preferred` while it is usable.
+   * Linear in the number of keys.
+   */
   pick(exclude?: ReadonlySet<string>, preferred?: string): KeyPick {
     const states = this.#states;
     const nowMs = this.#clock.monotonicMs();
@@ -156,8 +165,8 @@ export class KeyRing {
   }
 
   /**
-   * Reports a verdict. `retryAfterMs` is what the provider asked for, clamped already; `because`
-   * says what else than a 401 a key was refused for. An unknown id is ignored.
+   * Reports a verdict. `retryAfterMs` is the wait requested by the provider, already clamped;
+   * `because` is the reason for a refusal other than a 401. An unknown id is ignored.
    */
   reject(id: string, how: KeyRejection, retryAfterMs?: number, because?: string): void {
     const state = this.#states.find((one) => one.picked.id === id);
@@ -170,7 +179,7 @@ export class KeyRing {
     this.#moved(id);
   }
 
-  /** Another proxy was answered so with the same key. An unknown id is ignored. */
+  /** Applies a verdict that another proxy got for the same key. An unknown id is ignored. */
   hear({ id, verdict, waitMs }: KeyRest): void {
     const state = this.#states.find((one) => one.picked.id === id);
     if (state === undefined) return;
@@ -179,13 +188,13 @@ export class KeyRing {
     state.untilMs = Math.max(state.untilMs, this.#clock.monotonicMs() + waitMs);
   }
 
-  /** Another proxy's operator has let the key be tried again. */
+  /** Applies another proxy's reset of the key by an operator. */
   hearUsable(id: string): void {
     const state = this.#states.find((one) => one.picked.id === id);
     if (state !== undefined) wake(state);
   }
 
-  /** Every key is usable again, by an operator's word. */
+  /** Makes every key usable again, at an operator's command. */
   reset(): void {
     for (const state of this.#states) {
       wake(state);
@@ -193,7 +202,7 @@ export class KeyRing {
     }
   }
 
-  /** Takes over new settings; a key that stays keeps its state. */
+  /** Applies new settings; a key that stays keeps its state. */
   configure(settings: KeyRingSettings): void {
     const before = new Map(this.#states.map((state) => [state.picked.id, state]));
     const states = new Map<string, KeyState>();
@@ -216,7 +225,7 @@ export class KeyRing {
     return this.#states.map(({ picked }) => picked.id);
   }
 
-  /** The keys that rest now. */
+  /** Returns the keys in cooldown. */
   resting(): readonly KeyRest[] {
     const nowMs = this.#clock.monotonicMs();
     return this.#states.flatMap(({ picked: { id }, verdict, untilMs }) =>
@@ -224,20 +233,25 @@ export class KeyRing {
     );
   }
 
-  /** True unless every key is cooling. An empty ring is usable: it has nothing to wait for. */
+  /**
+   * Returns true unless every key is cooling. An empty ring is usable: it has nothing to wait for.
+   */
   isUsable(): boolean {
     const nowMs = this.#clock.monotonicMs();
     return this.#states.length === 0 || this.#states.some((state) => state.untilMs <= nowMs);
   }
 
-  /** Milliseconds until a key may be used, by whatever verdict it rests; 0 where one may now, and of an empty ring. */
+  /**
+   * Returns milliseconds until a key may be used, whatever its cooldown is for; 0 if one may be
+   * used now, and for an empty ring.
+   */
   untilUsableMs(): number {
     if (this.#states.length === 0) return 0;
     const firstMs = Math.min(...this.#states.map((state) => state.untilMs));
     return Math.max(0, firstMs - this.#clock.monotonicMs());
   }
 
-  /** Every key in order, without its secret. */
+  /** Returns every key in order, without its secret. */
   view(): readonly KeyView[] {
     const nowMs = this.#clock.monotonicMs();
     return this.#states.map(({ picked, verdict, untilMs, picks, limited, refused }) => ({
@@ -282,7 +296,7 @@ function noKey(states: readonly KeyState[], nowMs: number): NoKey {
   };
 }
 
-/** The same secret under another scheme is another credential to the provider. */
+/** The same secret under another scheme is a different credential to the provider. */
 function idOf(key: ProviderKey): string {
   return createHash('sha256').update(`${key.scheme}\0${key.secret}`).digest('hex');
 }

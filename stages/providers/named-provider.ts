@@ -1,7 +1,7 @@
 /**
- * Who serves a request as far as the configuration says it, and whether it goes there as it came
- * in. A provider of kind passthrough forwards and never rewrites; the built-in one, which has no
- * address, leaves the choice to the request's own path.
+ * Which provider the configuration names for a request, and whether the request is sent there
+ * unchanged. A provider of kind passthrough forwards and never rewrites; the built-in one, which
+ * has no address, is chosen by the request's own path.
  */
 import { kindByCredential } from '../dialect/endpoints.ts';
 import type { EndpointKind } from '../model/endpoint.ts';
@@ -16,19 +16,19 @@ type Providers = ReadonlyMap<ProviderName, Provider>;
 /** The name of the built-in provider that has no address of its own. */
 const BUILT_IN = 'passthrough';
 
-/** A provider's name, and why it is this one. */
+/** A provider's name, and why it was chosen. */
 export interface Named {
   readonly name: ProviderName;
-  /** True if the request must reach it as it came in. */
+  /** True if the request must reach it unchanged. */
   readonly verbatim: boolean;
   readonly by: 'model' | 'primary' | 'path';
-  /** The model that was looked for; undefined where no provider is chosen by model. */
+  /** The model that was looked up; undefined if no provider is chosen by model. */
   readonly model: string | undefined;
-  /** Whose path and dialect the request comes in. */
+  /** The kind of the request's path and dialect. */
   readonly kind: EndpointKind;
 }
 
-/** The kind of provider that the request's path, or its credential, belongs to. */
+/** Returns the kind of provider that the request's path, or its credential, belongs to. */
 export function kindOf({ original }: ProxyRequest): EndpointKind {
   const { endpoint, body } = original;
   return endpoint.defaultKind === 'by-credential'
@@ -36,7 +36,7 @@ export function kindOf({ original }: ProxyRequest): EndpointKind {
     : endpoint.defaultKind;
 }
 
-/** The provider of a request that no rule sends elsewhere. */
+/** Returns the provider of a request that no rule reroutes. */
 export function namedFor(request: ProxyRequest, config: RouteConfig, providers: Providers): Named {
   const { isConversation } = request.original.endpoint;
   const model = config.byModel.size > 0 && isConversation ? modelNamed(request) : undefined;
@@ -55,7 +55,9 @@ function modelNamed(request: ProxyRequest): string | undefined {
   return endpoint.rewritable ? modelOf(request) : unreadModel(body);
 }
 
-/** False where no request goes anywhere as it came in, so that nobody need ask for each. */
+/**
+ * Returns false if no request is ever sent unchanged, so that the check can be skipped for each.
+ */
 export function mayBeVerbatim(config: RouteConfig, providers: Providers): boolean {
   const names = [
     config.primary,
@@ -68,7 +70,7 @@ export function mayBeVerbatim(config: RouteConfig, providers: Providers): boolea
   );
 }
 
-/** The provider that `name` means for a request of `kind`. It may be one that is not there. */
+/** Returns the provider that `name` means for a request of `kind`. It may not exist. */
 export function resolved(
   name: ProviderName,
   kind: EndpointKind,

@@ -1,6 +1,6 @@
 /**
- * What an attempt's end says of its provider. The breaker and the health of a provider
- * are moved by this table and by nothing else:
+ * What an attempt's end says about its provider. Only this table changes the breaker and the health
+ * of a provider:
  *
  * | end of the attempt                         | outcome   | why                                    |
  * |--------------------------------------------|-----------|----------------------------------------|
@@ -14,8 +14,8 @@
  * | client gone, shutdown, our own fault       | abandoned | nothing was learnt                     |
  * | a fault in the provider's own hooks        | abandoned | it says nothing of the upstream        |
  *
- * A 429 or an account without credit is no success either: it must not dilute the failures of
- * others, nor close a breaker as its probe. The keys' cooldown deals with it.
+ * A 429 or an account without credit is not a success either: it must not dilute the failures of
+ * others, nor close a breaker as its probe. The keys' cooldown handles it.
  */
 import { isSvcError } from '../../engine/index.ts';
 import type { CancelSignal } from '../../engine/index.ts';
@@ -25,22 +25,22 @@ import { isHookFault } from './hook-fault.ts';
 const FAILURES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 
 /**
- * True for a status after which the provider counts as failing and a fallback is due. 520–530 are
- * Cloudflare's, about the server behind it, and Anthropic's 529.
+ * Returns true for a status after which the provider counts as failing and a fallback is tried.
+ * 520–530 are Cloudflare's, about the origin server, and Anthropic's 529.
  */
 export function isProviderFailure(status: number): boolean {
   return FAILURES.has(status) || (status >= 520 && status <= 530);
 }
 
-/** What a response head says. */
+/** Returns the outcome that a response head implies. */
 export function outcomeOfStatus(status: number): BreakerOutcome {
   if (isProviderFailure(status)) return 'failed';
   return status === 402 || status === 429 || status >= 500 ? 'abandoned' : 'succeeded';
 }
 
 /**
- * What a failure without a usable answer says: what the upstream or a reader of its body
- * threw. Pass the run's signal: once it has aborted, whatever was thrown is our own doing.
+ * Returns the outcome of a failure without a usable answer: of what the upstream or a reader of its
+ * body threw. Pass the run's signal: once it has aborted, the error is our own doing.
  */
 export function outcomeOfFailure(thrown: unknown, signal: CancelSignal): BreakerOutcome {
   if (signal.aborted || !isSvcError(thrown) || isHookFault(thrown)) return 'abandoned';

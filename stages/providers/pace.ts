@@ -1,12 +1,12 @@
 /**
- * Keeps a provider's requests a minute: `rate_limiting.<provider>.rpm`. In any 60 s at
- * most `rpm` requests start; the next one waits in line until the oldest of them is 60 s old.
+ * Limits a provider's requests per minute: `rate_limiting.<provider>.rpm`. In any 60 s at most
+ * `rpm` requests start; the next one waits in line until the oldest of them is 60 s old.
  *
- * A rolling window, and neither of the usual two: an even pace (60 rpm = one a second)
- * would delay the small requests that agents send in twos and threes although the
- * provider would take them, and a token bucket lets nearly twice `rpm` through in a
- * minute that begins with a full bucket. With the window nobody waits below the limit,
- * and the limit holds however the provider counts its minutes.
+ * A rolling window instead of the usual two: an even pace (60 rpm = one a second) would delay the
+ * small requests that agents send in twos and threes although the provider would take them, and a
+ * token bucket lets nearly twice `rpm` through in a minute that begins with a full bucket. With the
+ * window no request waits below the limit, and the limit holds however the provider counts its
+ * minutes.
  *
  * | event                                         | then                                      |
  * |-----------------------------------------------|-------------------------------------------|
@@ -22,9 +22,9 @@ import { providerPaced } from '../model/errors.ts';
 export interface PaceOptions {
   /** Requests that may start in any minute; at least 1. */
   readonly rpm: number;
-  /** Requests in line at most; default 100. */
+  /** Maximum requests in line; default 100. */
   readonly maxWaiting?: number;
-  /** The longest wait that anybody is made to stand, in milliseconds; default a minute, after which a place is free. */
+  /** The longest wait in line, in milliseconds; default a minute, after which a place is free. */
   readonly maxWaitMs?: number;
 }
 
@@ -35,14 +35,14 @@ interface Waiter {
   readonly start: (waitedMs: number) => void;
 }
 
-/** A pace in this process's memory; `clock` gives monotonic time and one timer at most. */
+/** A pace in this process's memory; `clock` provides monotonic time and at most one timer. */
 export class Pace {
   readonly #clock: Clock;
   #options: Required<PaceOptions>;
   /** Start times of the last `rpm` requests, oldest at `#oldest`. */
   #starts: Float64Array;
   #oldest = 0;
-  /** In order of arrival; a set gives up any member in constant time. */
+  /** In order of arrival; a set removes any member in constant time. */
   readonly #line = new Set<Waiter>();
   #stopTimer: (() => void) | undefined;
 
@@ -53,9 +53,9 @@ export class Pace {
   }
 
   /**
-   * Takes a place in the minute: 0 if there is one now, else a promise of the milliseconds
-   * waited. Throws RATELIMIT_002 if the line is full or too slow, and rejects with the
-   * signal's reason if it aborts. A place taken is spent, whatever comes of the request.
+   * Takes a place in the minute: returns 0 if there is one now, else a promise of the milliseconds
+   * waited. Throws RATELIMIT_002 if the line is full or too slow, and rejects with the signal's
+   * reason if it aborts. A place taken is used up, whatever happens to the request.
    */
   enter(signal: CancelSignal): number | Promise<number> {
     const nowMs = this.#clock.monotonicMs();
@@ -69,7 +69,9 @@ export class Pace {
     return this.#stand(nowMs, signal);
   }
 
-  /** Another limit, from a reload; what has started stays counted, who waits keeps waiting. */
+  /**
+   * Applies another limit, from a reload; started requests stay counted, waiting ones keep waiting.
+   */
   configure(options: PaceOptions): void {
     const before = this.#inOrder();
     this.#options = complete(options);
@@ -83,16 +85,19 @@ export class Pace {
   view() {
     const sinceMs = this.#clock.monotonicMs() - MINUTE_MS;
     const started = this.#starts.reduce((sum, startMs) => sum + (startMs > sinceMs ? 1 : 0), 0);
-    // `started` in the last 60 s, as far as the limit needs to know.
+    // `started` in the last 60 s, counted up to the limit.
     return { rpm: this.#options.rpm, started, waiting: this.#line.size };
   }
 
-  /** How long the request with `ahead` others before it has to wait; not above 0 if it need not. */
+  /**
+   * Returns how long a request with `ahead` others before it has to wait; not above 0 if it need
+   * not.
+   */
   #waitOf(ahead: number, nowMs: number): number {
     const { rpm } = this.#options;
     const laps = Math.floor(ahead / rpm);
     const freedBy = this.#starts[(this.#oldest + ahead) % rpm]! + MINUTE_MS;
-    // Those ahead that start only now free their own places a whole minute later.
+    // Those ahead that only start now free their own places a full minute later.
     return Math.max(freedBy - nowMs, 0) + laps * MINUTE_MS;
   }
 
@@ -124,7 +129,7 @@ export class Pace {
     });
   }
 
-  /** Starts whoever may start, and sets the timer for the next. */
+  /** Starts every request that may start, and sets the timer for the next. */
   #serve(): void {
     this.#stopTimer?.();
     this.#stopTimer = undefined;

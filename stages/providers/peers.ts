@@ -1,23 +1,23 @@
 /**
- * What proxies that share their state hear of each other's providers. Each proxy decides by what
- * it holds in memory; peers hear what changes in it, and change it in turn.
+ * What proxies that share their state tell each other about providers. Each proxy decides by its
+ * own memory; its changes are sent to peers, and their changes are applied to it.
  */
 import type { BreakerMove } from './breaker.ts';
 import type { ProviderName } from './provider.ts';
 
 export interface Peers {
-  /** The breaker of `provider` moved here. */
+  /** The breaker of `provider` changed here. */
   breakerMoved(provider: ProviderName, move: BreakerMove): void;
-  /** The key of this id began or ended a rest here. */
+  /** The cooldown of the key with this id began or ended here. */
   keyMoved(provider: ProviderName, keyId: string): void;
   /**
-   * Asks for the one probe of all proxies: whether it is ours. If not, the breaker has been told
-   * why. Undefined where nobody has to be asked. Never rejects.
+   * Claims the one probe of all proxies: resolves to whether it is ours. If not, the breaker has
+   * been told why. Undefined without peers. Never rejects.
    */
   claimProbe(provider: ProviderName): Promise<boolean> | undefined;
 }
 
-/** One proxy alone. */
+/** A single proxy. */
 export const NO_PEERS: Peers = Object.freeze({
   breakerMoved: () => undefined,
   keyMoved: () => undefined,

@@ -1,15 +1,22 @@
 /**
- * The body of a response: a web stream whose pieces join what one turn of the event loop brings. A
- * server that sends two hundred small events at once gives one chunk, not two hundred; an event
- * that comes alone is not held back. What has arrived can be looked at before any of it is taken.
+ * The body of a response: a web stream whose pieces combine what arrives in one turn of the event
+ * loop. A server that sends two hundred small events at once produces one chunk, not two hundred;
+ * an event that arrives alone is not held back. What has arrived can be inspected before any of it
+ * is taken.
  */
 import type { Gathering } from '../../engine/index.ts';
 
-/** With this much unread the socket is paused, so that no piece is larger than this and one read's rest. */
+/**
+ * With this much unread the socket is paused, so that no piece is larger than this plus the rest of
+ * one read.
+ */
 const MAX_PIECE_BYTES = 32 * 1024;
-/** What comes with the head is one piece if it came in one read, of 64 KiB at most: a short answer is all there then. */
+/**
+ * Data that arrives with the head is one piece if it came in one read, of at most 64 KiB: a short
+ * answer is then complete.
+ */
 const MAX_FIRST_PIECE_BYTES = 64 * 1024;
-/** What is read ahead of a stalled reader is not needed yet, so less of it is held. */
+/** Data read ahead of a stalled reader is not needed yet, so less of it is held. */
 const MAX_AHEAD_BYTES = 4 * 1024;
 
 /** Where the pieces come from. */
@@ -17,18 +24,18 @@ export interface FlowControl {
   pause(): void;
   resume(): void;
   cancel(reason: unknown): void;
-  /** More is wanted than has arrived; absent where it comes by itself. */
+  /** More is needed than has arrived; absent if data comes by itself. */
   ask?(): void;
 }
 
-/** What a stream carries: items of its own at both ends, and one for each piece of the body. */
+/** The items of a stream: its own at both ends, and one for each piece of the body. */
 export interface StreamForm<T> {
   readonly before: readonly T[];
   readonly each: (piece: Buffer) => T;
   readonly after: readonly T[];
 }
 
-/** The pieces as they are. */
+/** The pieces unchanged. */
 const BYTES: StreamForm<Buffer> = { before: [], each: (piece) => piece, after: [] };
 
 /** What has arrived of a body and was not taken. */
@@ -36,7 +43,7 @@ export interface Arrived {
   readonly pieces: readonly Buffer[];
   /** True if nothing follows. */
   readonly isWhole: boolean;
-  /** What it broke with. */
+  /** The error it broke with. */
   readonly error: Error | undefined;
 }
 
@@ -49,10 +56,10 @@ export class ResponseBody {
   #mostFirstBytes = MAX_FIRST_PIECE_BYTES;
   #isWhole = false;
   #error: Error | undefined;
-  /** What comes with the head cannot have been asked for yet. */
+  /** Data that comes with the head cannot have been requested yet. */
   #isAsked = false;
   #isWaking = false;
-  /** Hands the next item to the stream's reader, which waits for it. */
+  /** Passes the next item to the stream's reader, which waits for it. */
   #give: (() => void) | undefined;
   #more: Promise<void> | undefined;
   #onMore: () => void = () => undefined;
@@ -70,7 +77,7 @@ export class ResponseBody {
     const most = this.#isAsked ? asked : this.#mostFirstBytes;
     if (this.#unreadBytes >= most && !this.#isPaused) {
       this.#isPaused = true;
-      // A copy: each piece would keep the whole read alive that it was cut from.
+      // A copy: each piece would otherwise keep alive the whole read it was cut from.
       if (isAhead) this.#pieces = [Buffer.concat(this.#pieces)];
       this.#flow.pause();
     }
@@ -116,7 +123,7 @@ export class ResponseBody {
     if (!this.#isWhole && this.#error === undefined) this.#flow.resume();
   }
 
-  /** What has arrived, without taking it. */
+  /** Returns what has arrived, without taking it. */
   arrived(): Arrived {
     return { pieces: this.#pieces, isWhole: this.#isWhole, error: this.#error };
   }
@@ -145,12 +152,12 @@ export class ResponseBody {
     return this.#error === undefined ? { bytes } : { bytes, error: this.#error };
   }
 
-  /** The pieces that were not taken, as a stream that holds none of them. Called once. */
+  /** Returns the remaining pieces as a stream, without holding any of them. Called once. */
   bytes(): ReadableStream<Buffer> {
     return this.stream(BYTES);
   }
 
-  /** The same in another form. A body that breaks gives first what arrived before that. */
+  /** Likewise, in another form. A body that breaks first yields what arrived before that. */
   stream<T>({ before, each, after }: StreamForm<T>): ReadableStream<T> {
     const first = [...before];
     return new ReadableStream<T>(
@@ -181,7 +188,10 @@ export class ResponseBody {
     );
   }
 
-  /** Gives up what is not taken, which closes the connection; a stream of it breaks. Harmless after the end. */
+  /**
+   * Discards what is not taken, which closes the connection; a stream of it breaks. Harmless after
+   * the end.
+   */
   cancel(reason: unknown): void {
     this.#pieces = [];
     this.#unreadBytes = 0;
@@ -191,7 +201,7 @@ export class ResponseBody {
   }
 }
 
-/** A body of what `stream` brings. */
+/** Makes a body of the content of `stream`. */
 export function bodyOf(stream: ReadableStream<Buffer>): ResponseBody {
   const reader = stream.getReader();
   let isReading = false;

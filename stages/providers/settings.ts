@@ -1,4 +1,4 @@
-/** `providers.*` and `keys.*`: the upstream providers, the built-in ones and those that the user names. */
+/** `providers.*` and `keys.*`: the upstream providers, built in and user-defined. */
 import { ENDPOINT_KINDS } from '../model/endpoint.ts';
 import { dollars, flag, kind, oneOf, seconds, secret, TEXT, words } from '../settings/kind.ts';
 import type { Origin } from '../settings/setting.ts';
@@ -7,7 +7,7 @@ import { each, slice } from '../settings/slice.ts';
 import type { SectionOf } from '../settings/slice.ts';
 import type { ProviderKind } from './provider.ts';
 
-/** The languages that a provider can speak; `passthrough` forwards and never rewrites. */
+/** The dialects of providers; `passthrough` forwards and never rewrites. */
 export const PROVIDER_KINDS = [...ENDPOINT_KINDS, 'passthrough'] as const;
 
 /** The public origin of each kind. A passthrough has none: the request's own path decides. */
@@ -145,7 +145,7 @@ const named = each(
       guarded: true,
       read: bare,
     }),
-    /** US dollars a million tokens, where the user overrides the price table. */
+    /** US dollars per million tokens, if the user overrides the price table. */
     pricing: slice({
       inputUsdPerMTok: setting('providers.<name>.pricing.input_cost_per_1m_tokens', {
         type: dollars,
@@ -190,14 +190,14 @@ const named = each(
     }),
   },
   ({ kind: written, baseUrl, apiKey, oauthToken, oauthToken2, ...rest }, { name, origin }) => {
-    // A name without a kind is one of the built-in ones; anything else was refused before.
+    // A name without a kind is one of the built-in ones; anything else was refused earlier.
     const speaks = written ?? (name as ProviderKind);
     const url = baseUrl ?? PUBLIC_BASE_URLS[speaks];
     return {
       ...rest,
       name,
       kind: speaks,
-      /** Without a slash at the end; null for the built-in passthrough. */
+      /** Without a trailing slash; null for the built-in passthrough. */
       baseUrl: url === null ? null : url.replace(/(?<!\/)\/+$/, ''),
       /** In the order of rotation; empty when only clients bring keys. */
       keys: [
@@ -249,10 +249,10 @@ export type ProviderConfig = SectionOf<typeof providers>[string];
 
 /** One configured key of a provider. */
 export interface ConfiguredKey {
-  /** `api-key` goes out in the header of the kind, `bearer` as `Authorization: Bearer`. */
+  /** `api-key` is sent in the header of the kind, `bearer` as `Authorization: Bearer`. */
   readonly scheme: 'api-key' | 'bearer';
   readonly secret: string;
-  /** Safe to show: the variable or the setting that it was read from. */
+  /** Safe to show: the variable or the setting it was read from. */
   readonly label: string;
 }
 
@@ -262,21 +262,21 @@ function toKey(
   { source, where }: Origin,
   key: string,
 ): readonly ConfiguredKey[] {
-  // Two keys may stand on one line of a file.
+  // One line of a file may have two keys.
   return value === null ? [] : [{ scheme, secret: value, label: source === 'file' ? key : where }];
 }
 
-/** 0 means no limit. Anything above is at least a millisecond. */
+/** 0 means no limit. Any other value is at least a millisecond. */
 function limitMs(time: number): number | null {
   return time === 0 ? null : Math.max(1, Math.round(toMs(time)));
 }
 
-/** The same map without a prototype, so that looking up `constructor` finds nothing. */
+/** Returns the same map without a prototype, so that looking up `constructor` finds nothing. */
 function bare<T>(map: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
   return Object.assign(Object.create(null) as Record<string, T>, map);
 }
 
-/** `keys.*`: how configured keys take turns. */
+/** `keys.*`: how configured keys are rotated. */
 export const keys = slice({
   rotation: setting('keys.rotation', {
     type: oneOf('failover', 'roundrobin'),

@@ -1,7 +1,6 @@
 /**
- * Everything that is known of how the providers are doing: keys, breaker, health and
- * pace of each, by name. It outlives reloads: what a provider has shown stays known while
- * its settings change under it.
+ * The live state of all providers: keys, breaker, health and pace of each, by name. It survives
+ * reloads: what is known about a provider is kept while its settings change.
  */
 import type { Clock } from '../../engine/index.ts';
 import { Breaker } from './breaker.ts';
@@ -19,47 +18,47 @@ import type { ProviderName } from './provider.ts';
 import { createTries } from './tries.ts';
 import type { Tries } from './tries.ts';
 
-/** The live side of one provider. */
+/** The live state of one provider. */
 export interface ProviderState {
   readonly keys: KeyRing;
   readonly breaker: Breaker;
   readonly health: Health;
   readonly failover: Failover;
   readonly tries: Tries;
-  /** Undefined where no `rpm` is set. */
+  /** Undefined if no `rpm` is set. */
   readonly pace: Pace | undefined;
   readonly needsKey: boolean;
-  /** Why it is not asked at all until the next reload; undefined where it may be. */
+  /** Why it is not called until the next reload; undefined if it may be. */
   readonly stopped: string | undefined;
-  /** By what other proxies know it: its kind and its server. */
+  /** How other proxies identify it: by its kind and its server. */
   readonly identity: ProviderIdentity;
-  /** Asks for the probe of a breaker that is shared: `Peers.claimProbe`. */
+  /** Claims the probe of a shared breaker: `Peers.claimProbe`. */
   claimProbe(): Promise<boolean> | undefined;
 }
 
-/** The same provider to every proxy that has the same name for it. */
+/** What identifies the provider to every proxy that uses the same name for it. */
 export interface ProviderIdentity {
   readonly kind: string;
-  /** Its server: a base URL, with the machine where that is on loopback. */
+  /** Its server: a base URL, including the machine if it is on loopback. */
   readonly place: string;
 }
 
-/** What a reload may change of it. */
+/** What a reload may change. */
 export interface ProviderStateSettings {
   readonly keys: KeyRingSettings;
   readonly pace?: PaceOptions | undefined;
-  /** False for a provider that wants no credential; default true. */
+  /** False for a provider that needs no credential; default true. */
   readonly needsKey?: boolean;
-  /** Default: nobody else knows it. */
+  /** Default: not shared. */
   readonly identity?: ProviderIdentity;
 }
 
-/** A provider's state as it may be shown: nothing in here is secret. */
+/** A provider's state for display: it contains no secrets. */
 export type ProviderStateView = ReturnType<typeof toView>;
 
 export type ProviderStates = ReturnType<typeof createProviderStates>;
 
-/** States without a provider; `configure` brings them. */
+/** Creates the states without any provider; `configure` adds them. */
 export function createProviderStates(clock: Clock) {
   let states: ReadonlyMap<ProviderName, LiveState> = new Map();
   let peers: Peers = NO_PEERS;
@@ -73,7 +72,10 @@ export function createProviderStates(clock: Clock) {
     all: (): ReadonlyMap<ProviderName, ProviderState> => states,
     /** The state of a configured provider; undefined for any other name. */
     get: (name: ProviderName): ProviderState | undefined => states.get(name),
-    /** Takes over the settings of all providers. Those that are gone are forgotten; runs that hold their state keep it. */
+    /**
+     * Applies the settings of all providers. Removed ones are dropped; runs that hold their state
+     * keep it.
+     */
     configure(settings: ReadonlyMap<ProviderName, ProviderStateSettings>): void {
       states = new Map(
         [...settings].map(([name, each]) => [
@@ -83,9 +85,10 @@ export function createProviderStates(clock: Clock) {
       );
     },
     /**
-     * `names` in the order in which to try them: first those that are healthy with a breaker
-     * that is not open, then the others, each part in the order given. Unknown names are left out.
-     * Where `takesOwnKey` the client's own key goes out: how the configured ones do is left aside.
+     * Returns `names` in the order in which to try them: first those that are healthy with a
+     * breaker that is not open, then the others, each part in the given order. Unknown names are
+     * left out. If `takesOwnKey`, the client's own key is sent: the state of the configured ones is
+     * ignored.
      */
     inOrder(
       names: readonly ProviderName[],
@@ -97,7 +100,10 @@ export function createProviderStates(clock: Clock) {
       const good = new Set(known.filter(isGood));
       return [...good, ...known.filter((name) => !good.has(name))];
     },
-    /** `provider-force-health`: sets the health and, for `healthy`, closes the breaker and lets every key be tried again. False for an unknown name. */
+    /**
+     * `provider-force-health`: sets the health and, for `healthy`, closes the breaker and makes
+     * every key usable. False for an unknown name.
+     */
     forceHealth(name: ProviderName, health: HealthState): boolean {
       const state = states.get(name);
       state?.health.force(health);
@@ -109,7 +115,7 @@ export function createProviderStates(clock: Clock) {
       return state !== undefined;
     },
     /**
-     * Stops asking a provider whose own code is broken, until it is configured anew or set to be
+     * Stops calling a provider whose own code is broken, until it is reconfigured or forced
      * healthy. False if it was stopped already, or for an unknown name.
      */
     stop(name: ProviderName, why: string): boolean {
@@ -118,10 +124,10 @@ export function createProviderStates(clock: Clock) {
       state.stopped = why;
       return true;
     },
-    /** Every provider in order of configuration. */
+    /** Returns every provider in order of configuration. */
     view: (): ReadonlyMap<ProviderName, ProviderStateView> =>
       new Map([...states].map(([name, state]) => [name, toView(state)])),
-    /** What `/health` says of the breakers. */
+    /** Returns the breakers for `/health`. */
     breakers: () => toBreakersView(states),
   };
 }

@@ -1,18 +1,21 @@
-/** How the tries at one provider ended in the last hour, for people: nothing is decided by it. */
+/**
+ * How the attempts at one provider ended in the last hour, for display only: nothing is decided by
+ * it.
+ */
 import type { Clock } from '../../engine/index.ts';
 
 export type Tries = ReturnType<typeof createTries>;
 
 export interface TriesView {
-  /** Since the start; 0 of a provider that was never asked. */
+  /** Since the start; 0 for a provider that was never called. */
   readonly everTried: number;
   /** In the last hour. */
   readonly tried: number;
-  /** Of these, those after which the request went elsewhere or failed. */
+  /** Of these, those after which the request moved elsewhere or failed. */
   readonly failed: number;
-  /** Failures since the last try that did not fail. */
+  /** Failures since the last attempt that did not fail. */
   readonly failedInRow: number;
-  /** Requests of the last hour that were for it and that another provider answered. */
+  /** Requests of the last hour that were meant for it and answered by another provider. */
   readonly answeredByOthers: number;
 }
 
@@ -26,9 +29,9 @@ interface Minute {
   answeredByOthers: number;
 }
 
-/** `clock` is only asked for monotonic time. */
+/** `clock` is only used for monotonic time. */
 export function createTries(clock: Clock) {
-  /** Oldest first; those without anything are left out. */
+  /** Oldest first; empty ones are left out. */
   const minutes: Minute[] = [];
   let everTried = 0;
   let failedInRow = 0;
@@ -50,7 +53,7 @@ export function createTries(clock: Clock) {
   }
 
   return {
-    /** A try has ended. */
+    /** Records the end of an attempt. */
     ended(hasFailed: boolean): void {
       const minute = present();
       everTried += 1;
@@ -58,7 +61,7 @@ export function createTries(clock: Clock) {
       if (hasFailed) minute.failed += 1;
       failedInRow = hasFailed ? failedInRow + 1 : 0;
     },
-    /** Another provider has answered a request that was for this one. */
+    /** Records that another provider has answered a request meant for this one. */
     answeredByAnother(): void {
       present().answeredByOthers += 1;
     },

@@ -1,7 +1,8 @@
 /**
- * Connections through an outbound proxy: a `CONNECT` (RFC 9110 §9.3.6) on a connection to it, and
- * then whatever the provider speaks. Our HTTP library's own agent for this folds the fields of every
- * request into an object, which loses a repeated one, and makes its connections in its own way.
+ * Connections through an outbound proxy: a `CONNECT` (RFC 9110 §9.3.6) on a connection to it,
+ * followed by the provider's own protocol. Our HTTP library's own agent for this converts the
+ * headers of every request to an object, which loses a repeated one, and opens its connections in
+ * its own way.
  */
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,26 +11,26 @@ import { providerUnreachable } from '../model/errors.ts';
 import { reasonOf } from './failure-reason.ts';
 import type { Connector } from './undici-upstream.ts';
 
-/** As long as a machine goes on trying to connect directly. */
+/** As long as a machine keeps trying to connect directly. */
 const ANSWER_WITHIN_MS = 120_000;
 
-/** What a tunnel is opened to. */
+/** The target of a tunnel. */
 export interface TunnelEnd {
   readonly protocol: string;
   /** Without brackets. */
   readonly hostname: string;
-  /** Empty: the protocol's own. */
+  /** Empty for the protocol's default. */
   readonly port: string;
 }
 
-/** The port that is meant. */
+/** Returns the effective port. */
 export function portOf({ protocol, port }: TunnelEnd): string {
   return port || (protocol === 'https:' ? '443' : '80');
 }
 
 /**
- * Connects through the proxy at the URL `proxy`, which may hold a user and a password and is
- * reached, like what lies behind it, by `open`. A proxy that does not let through is `PROVIDER_003`.
+ * Connects through the proxy at the URL `proxy`, which may contain a user and a password; `open`
+ * connects to it, as to a provider. A refusal by the proxy is `PROVIDER_003`.
  */
 export function createTunnel(proxy: string, open: Connector): Connector {
   const url = new URL(proxy);

@@ -1,7 +1,7 @@
 /**
- * The upstream over undici's dispatcher. Every limit is set here and none is
- * left to the library's default: head and idle time come from the provider,
- * idle connections close before a server would close them.
+ * The upstream over undici's dispatcher. Every limit is set here and none is left to the library's
+ * default: head and idle timeouts come from the provider, idle connections close before a server
+ * would close them.
  */
 import { Agent, buildConnector, errors } from 'undici';
 import type { Dispatcher } from 'undici';
@@ -28,28 +28,28 @@ export type Connector = buildConnector.connector;
 /** Below the 30 to 400 seconds after which providers' edges close an idle connection. */
 const KEEP_ALIVE_MS = 20_000;
 const MAX_CONNECTIONS_PER_ORIGIN = 1024;
-/** A provider's head may carry many rate-limit fields; more than this is hostile. */
+/** A provider's head may have many rate-limit headers; more than this is hostile. */
 const MAX_HEAD_BYTES = 64 * 1024;
 
-/** What every connection to a provider keeps to, whichever way it takes. */
+/** The limits of every connection to a provider, direct or not. */
 export const outboundLimits = Object.freeze({
   connections: MAX_CONNECTIONS_PER_ORIGIN,
   pipelining: 1,
   keepAliveTimeout: KEEP_ALIVE_MS,
   keepAliveMaxTimeout: KEEP_ALIVE_MS,
   maxHeaderSize: MAX_HEAD_BYTES,
-  // Both are timed here: its own timers tick twice a second.
+  // Both are timed here: the library's own timers tick twice a second.
   headersTimeout: 0,
   bodyTimeout: 0,
-  // What a paused socket has read ahead counts against what one stream may hold.
+  // What a paused socket has read ahead counts against a stream's buffer limit.
   connect: { timeout: 0, highWaterMark: 16 * 1024 },
   // Measured over loopback TLS with 60 KB requests (Node 20, medians of 8 rounds of 150): HTTP/1.1
   // took 0.55 ms alone and 13 ms among 16, HTTP/2 on one connection 1.08 ms and 20 ms, for 1.4 to
-  // 1.9 times the processor's time. One stream that stalls a shared connection is no gain either.
+  // 1.9 times the processor time. A stream that stalls a shared connection is a drawback too.
   allowH2: false,
 });
 
-/** A dispatcher over connections that `open` makes, directly by default. */
+/** Creates a dispatcher over connections opened by `open`, directly by default. */
 export function createAgent(open: Connector = createConnector()): Dispatcher {
   return new Agent({
     ...outboundLimits,
@@ -60,30 +60,33 @@ export function createAgent(open: Connector = createConnector()): Dispatcher {
   });
 }
 
-/** How direct connections are made. */
+/** Creates the connector for direct connections. */
 export function createConnector(): Connector {
   return buildConnector(outboundLimits.connect);
 }
 
-/** An upstream that sends through `dispatcher`, which it owns, and answers at the end of each `turn`. */
+/**
+ * Creates an upstream that sends through `dispatcher`, which it owns, and responds at the end of
+ * each `turn`.
+ */
 export function createUpstream(dispatcher: Dispatcher, turn: Turn): Upstream {
   return {
     send: (request, call) => new DispatchedRequest(request, turn, call?.onSent).start(dispatcher),
-    // A gentler close would wait for connections that are still being made.
+    // A graceful close would wait for connections that are still being opened.
     close: () => dispatcher.destroy(),
   };
 }
 
 /**
- * One request and its response, as undici calls back on it: by the names of old, since behind the
- * newer ones it makes an object of the fields of every head and a controller, which nobody reads here.
+ * One request and its response, called back by undici through the old handler names: for the newer
+ * ones it makes an object of every head's fields and a controller, which are not used here.
  */
 class DispatchedRequest implements Dispatcher.DispatchHandler, FlowControl {
   #request: UpstreamRequest;
   #turn: Turn;
   #resolve: (response: UpstreamResponse) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
-  /** Gives up the connection that the request is on. */
+  /** Aborts the connection of the request. */
   #abort: ((error: Error) => void) | undefined;
   #resume: () => void = () => undefined;
   #isPaused = false;
@@ -91,7 +94,7 @@ class DispatchedRequest implements Dispatcher.DispatchHandler, FlowControl {
   #headTimer: NodeJS.Timeout | undefined;
   #idle: IdleLimit;
   #stopped: Error | undefined;
-  /** While the library looks at the request: what it refuses then never concerned a provider. */
+  /** True while the library validates the request: a refusal then never involved a provider. */
   #isLookedAt = false;
   #onSent: (() => void) | undefined;
 
@@ -214,7 +217,10 @@ class DispatchedRequest implements Dispatcher.DispatchHandler, FlowControl {
   }
 }
 
-/** Names and values as texts: a part of the first read would keep all of it alive as long as the stream. */
+/**
+ * Copies names and values as texts: slices of the first read would keep all of it alive as long as
+ * the stream.
+ */
 function toHeaders(fields: readonly Buffer[]): string[] {
   const headers: string[] = [];
   for (const field of fields) headers.push(field.toString('latin1'));
@@ -225,7 +231,7 @@ function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-/** What a failure before the head means. A cancelled run keeps its own reason. */
+/** Interprets a failure before the head. A cancelled run keeps its own reason. */
 function toHeadError(error: Error, isRefused: boolean): Error {
   if (isSvcError(error) || error instanceof Cancelled) return error;
   if (isOfTheRequest(error)) return cannotBeSent(error);
@@ -241,7 +247,7 @@ function toHeadError(error: Error, isRefused: boolean): Error {
   return providerUnreachable(reasonOf(error), error);
 }
 
-/** True for what the library finds wrong with a request only when it writes it. */
+/** Returns true for faults of a request that the library only finds when writing it. */
 function isOfTheRequest(error: Error): boolean {
   return (
     error instanceof errors.InvalidArgumentError ||
@@ -250,7 +256,7 @@ function isOfTheRequest(error: Error): boolean {
   );
 }
 
-/** What a failure inside the body means. */
+/** Interprets a failure inside the body. */
 function toBodyError(error: Error): Error {
   if (isSvcError(error) || error instanceof Cancelled) return error;
   return new SvcError(

@@ -1,7 +1,6 @@
 /**
- * The wire to the providers: one request out, a head and a body back. Reads of
- * one turn of the event loop are joined into one chunk, and a reader that stops
- * pauses the socket.
+ * The connection to the providers: one request out, a head and a body back. Reads of one turn of
+ * the event loop are combined into one chunk, and a reader that stops pauses the socket.
  */
 import type { CancelSignal } from '../../engine/index.ts';
 import type { Headers } from '../model/headers.ts';
@@ -24,11 +23,14 @@ export interface UpstreamRequest {
 export interface UpstreamResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** Pieces as they come, each joined from whatever has arrived. Breaks with a `SvcError`. */
+  /** Pieces as they arrive, each combining what has arrived. Breaks with a `SvcError`. */
   readonly body: ResponseBody;
 }
 
-/** A body to its end; undefined if it is longer than `maxBytes`, and then cancelled. Rejects where it breaks off. */
+/**
+ * Reads a body to its end; returns undefined if it is longer than `maxBytes`, which cancels it.
+ * Rejects if it breaks off.
+ */
 export async function readWhole(body: ResponseBody, maxBytes: number): Promise<Buffer | undefined> {
   const { bytes, error } = await body.beginning(maxBytes + 1);
   if (error !== undefined) throw error;
@@ -37,24 +39,30 @@ export async function readWhole(body: ResponseBody, maxBytes: number): Promise<B
   return undefined;
 }
 
-/** Which try of which run a request is, so that what is recorded of it joins the ledger and the trace. */
+/**
+ * Which attempt of which run a request is, so that its recording can be joined with the ledger and
+ * the trace.
+ */
 export interface UpstreamCall {
   readonly runId: string;
-  /** Place among the attempts of the run's trace, from 0. */
+  /** Index among the attempts of the run's trace, from 0. */
   readonly attempt: number;
   /** The provider's configured name. */
   readonly provider: string;
-  /** Called once all of the request was written to the connection: the provider has it, whatever follows. */
+  /**
+   * Called once the whole request was written to the connection: the provider has it, whatever
+   * follows.
+   */
   readonly onSent?: () => void;
 }
 
 export interface Upstream {
   /**
-   * Sends a request and waits for the head. Throws `bad_gateway` (PROVIDER_003)
-   * if none arrives, `gateway_timeout` (TIMEOUT_001) if it does not arrive in
-   * time, and the signal's reason if it aborts. `call` is absent for what belongs to no run.
+   * Sends a request and waits for the head. Throws `bad_gateway` (PROVIDER_003) if none arrives,
+   * `gateway_timeout` (TIMEOUT_001) if it does not arrive in time, and the signal's reason if it
+   * aborts. `call` is absent for requests outside a run.
    */
   send(request: UpstreamRequest, call?: UpstreamCall): Promise<UpstreamResponse>;
-  /** Closes idle connections and waits for none. */
+  /** Closes idle connections without waiting for others. */
   close(): Promise<void>;
 }

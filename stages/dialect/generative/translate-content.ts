@@ -106,7 +106,7 @@ export function toMark(value: string): ProviderMark {
 }
 
 /**
- * Returns the documented keys `output` and `error` contain the text; any other object is itself the
+ * Reads a response. The documented keys `output` and `error` contain the text; any other object is itself the
  * text, as JSON.
  */
 function readResponse(response: JsonObject, note: Note): ToolResultBlock {

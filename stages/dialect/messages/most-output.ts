@@ -2,7 +2,7 @@
 import { claudeOf } from '../../model/model-facts.ts';
 
 /**
- * Returns the dialect requires a limit; if the client had none, returns the maximum of the model's
+ * The dialect requires a limit; if the client had none, returns the maximum of the model's
  * generation.
  */
 export function mostOutputOf(model: string): number {

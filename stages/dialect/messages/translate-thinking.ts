@@ -123,7 +123,7 @@ function inToolLoop(messages: readonly CanonicalMessage[]): boolean {
 }
 
 /**
- * Returns the API accepts temperatures up to 1, one of temperature and top_p, neither with
+ * The API accepts temperatures up to 1, one of temperature and top_p, neither with
  * thinking, and with newer models none at all.
  */
 export function writeSampling(request: CanonicalRequest, thinks: boolean, note: Note): JsonObject {

@@ -13,7 +13,7 @@ export function cannotCarry(what: string): SvcError {
   return new SvcError('unprocessable', what);
 }
 
-/** Returns the upstream's answer does not fit its dialect. */
+/** The upstream's answer does not fit its dialect. */
 export function unreadableAnswer(what: string): SvcError {
   return new SvcError('bad_gateway', what);
 }

@@ -1,6 +1,6 @@
 /**
- * From a provider's response to an answer: a short document is gathered and sent in one piece,
- * everything else is a web stream that reads from the socket only when it is read from.
+ * From a provider's response to an answer: a short document is collected and sent in one piece,
+ * everything else is a web stream that reads from the socket on demand.
  */
 import type { Answer, Clock, WholeAnswer } from '../../../engine/index.ts';
 import type { UsageRequest } from '../../model/dialect.ts';
@@ -10,14 +10,14 @@ import { headerValue } from '../../model/headers.ts';
 import type { ResponseBody } from '../../providers/response-body.ts';
 import { inErrorTime } from './error-words.ts';
 
-/** A document up to this size is gathered: a stream would cost more than the wait. */
+/** A document up to this size is collected: a stream would cost more than the wait. */
 export const MAX_GATHERED_BYTES = 256 * 1024;
 
-/** True if the answer is one JSON document, whose length is not known to be large. */
+/** Returns true if the answer is one JSON document, whose length is not known to be large. */
 export function isDocument(head: HeadFrame): boolean {
   if (head.streaming) return false;
   const { dialect, facts } = head.request.original;
-  // Such a stream may be events one by one in a JSON list.
+  // Such a stream may be a JSON list of events.
   if (dialect.isStreamInPath && facts.stream && head.status < 400) return false;
   const type = headerValue(head.headers, 'content-type')?.toLowerCase() ?? '';
   if (!type.includes('json') && headerValue(head.headers, 'content-length') !== '0') return false;
@@ -25,12 +25,12 @@ export function isDocument(head: HeadFrame): boolean {
   return declared <= MAX_GATHERED_BYTES;
 }
 
-/** True if the response cannot have a body, whatever its header fields say. */
+/** Returns true if the response cannot have a body, whatever its headers say. */
 export function isBodiless(status: number, method: string): boolean {
   return method === 'HEAD' || status === 204 || status === 304;
 }
 
-/** The answer as it comes: head, chunks, end. */
+/** Returns the answer as it arrives: head, chunks, end. */
 export function framesOf(head: HeadFrame, body: ResponseBody): ReadableStream<ProxyFrame> {
   return body.stream<ProxyFrame>({ before: [head], each: toChunk, after: [END] });
 }
@@ -50,14 +50,14 @@ export async function gather(
   return body.arrived().isWhole ? wholeOf(head, bytes) : framesOf(head, body);
 }
 
-/** An answer that is all there. */
+/** Makes a whole answer. */
 export function wholeOf(head: HeadFrame, bytes: Buffer): WholeAnswer<ProxyFrame> {
   return bytes.length === 0 ? [head, END] : [head, toChunk(bytes), END];
 }
 
 /**
- * Makes a chunk of whole events, without what only answers to `added`; the meter still reads that.
- * One chunk: a second would be lost where the provider breaks off before it is read.
+ * Makes a chunk of whole events, without those caused only by `added`, which the meter still reads.
+ * One chunk: a second would be lost if the provider breaks off before it is read.
  */
 export function chunksWithout(added: UsageRequest | undefined): (bytes: Buffer) => ChunkFrame {
   if (added === undefined) return toChunk;

@@ -1,7 +1,7 @@
 /**
- * Error answers whose words decide what happens next: whether the account behind the key is the
- * reason, or a part of the request that this provider does not take. Nothing of them is taken, so
- * that they can be passed on as they came.
+ * Error answers whose message decides what happens next: whether the account of the key is the
+ * reason, or a part of the request that this provider does not accept. The body is not consumed, so
+ * that it can be passed on unchanged.
  */
 import { keptText } from '../../../engine/index.ts';
 import type { Answer, Clock, WholeAnswer } from '../../../engine/index.ts';
@@ -14,7 +14,7 @@ import type { AccountTrouble } from '../../providers/account.ts';
 import type { UpstreamResponse } from '../../providers/upstream.ts';
 import { decodeBody } from '../../wire/decode.ts';
 
-/** Errors are short; what is longer is passed on unread. */
+/** Errors are short; a longer body is passed on unread. */
 const MAX_ERROR_BYTES = 64 * 1024;
 /** How long the next key, or the client, waits for words that may never come. */
 export const MAX_ERROR_MS = 2_000;
@@ -54,13 +54,14 @@ export async function troubleIn(
   return accountTrouble(response.status, error === undefined ? words : NOTHING);
 }
 
-/** How providers say that they do not take a part of a request. */
+/** How providers refuse a part of a request. */
 const REFUSALS: Readonly<Record<Unsupported, RegExp>> = {
   stream_options: /stream_options|include_usage/,
   'reasoning of calls':
     /reasoning.{0,80}(?:extra|not (?:permitted|allowed|supported)|unsupported|unknown|unexpected)|(?:extra|unsupported|unknown|unexpected|unrecognized).{0,80}reasoning/i,
   'calls without reasoning': /reasoning_content/,
-  // The provider's words, with or without quotation marks; other faults of thoughts have other words.
+  // The provider's message, with or without quotation marks; other faults of thinking blocks have
+  // other messages.
   'thoughts that do not match':
     /messages\.\d+\.content\.\d+: Invalid [`'"]?signature[`'"]? in [`'"]?(?:redacted_)?thinking[`'"]? block/,
   'thoughts of another account':
@@ -70,14 +71,17 @@ const REFUSALS: Readonly<Record<Unsupported, RegExp>> = {
     /system messages? (?:must|should|can only|is only allowed).{0,40}(?:begin|first|start)|unexpected role ['"\\]*system|role.{0,60}input should be .user. or .assistant/i,
 };
 
-/** True for an error that may be about a part of the request; 404 says of an item that it is not stored there. */
+/**
+ * Returns true for an error that may be about a part of the request; 404 may mean that an item is
+ * not stored there.
+ */
 export function mayRefuse(status: number): boolean {
   return status === 400 || status === 422 || status === 404;
 }
 
 /**
- * The first of `candidates` that the answer refuses, as far as it came in time. One that breaks off fails once more
- * for the code that reads on.
+ * Returns the first of `candidates` that the answer refuses, as far as it came in time. One that
+ * breaks off fails once more for the code that reads on.
  */
 export async function unsupportedIn(
   response: UpstreamResponse,
@@ -90,8 +94,8 @@ export async function unsupportedIn(
 }
 
 /**
- * The decoded beginning of the body, of one that is `late` as far as it came, none of it where it cannot be decoded;
- * what it broke off with, and what came before.
+ * Returns the decoded beginning of the body, of one that is `late` as far as it came, none of it
+ * where it cannot be decoded; what it broke off with, and what came before.
  */
 export async function wordsOf(
   { headers, body }: UpstreamResponse,
@@ -103,10 +107,13 @@ export async function wordsOf(
   return { words: await decodeBody(bytes, encoding, MAX_ERROR_BYTES).catch(() => NOTHING) };
 }
 
-/** What of it is kept with the attempt, in UTF-16 units. */
+/** How much of it is kept with the attempt, in UTF-16 code units. */
 const MOST_KEPT_CHARS = 300;
 
-/** The message of an error answer that is all there; undefined for what is no error, is still to come, or holds none. */
+/**
+ * Returns the message of a complete error answer; undefined if it is not an error, still
+ * incomplete, or has none.
+ */
 export async function messageOf(answer: Answer<ProxyFrame>): Promise<string | undefined> {
   if (!Array.isArray(answer)) return undefined;
   const [head, chunk] = answer as WholeAnswer<ProxyFrame>;

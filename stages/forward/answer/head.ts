@@ -1,4 +1,7 @@
-/** The head of an answer as the client gets it: the provider's, less what belongs to that connection. */
+/**
+ * The head of an answer as sent to the client: the provider's, less what belongs to that
+ * connection.
+ */
 import type { HeadFrame } from '../../model/frame.ts';
 import { headerValue, isPlain, ofConnection, withoutHeaders } from '../../model/headers.ts';
 import { withRoute } from '../../model/request.ts';
@@ -6,7 +9,7 @@ import type { UpstreamResponse } from '../../providers/upstream.ts';
 import type { AttemptScope } from '../attempt-scope.ts';
 import type { Prepared } from '../request/prepared.ts';
 
-/** The head of an answer passed through. What a translation makes of it is in `translated.ts`. */
+/** Returns the head of an answer passed through. For a translated one see `translated.ts`. */
 export function toHead(
   prepared: Prepared,
   response: UpstreamResponse,
@@ -38,14 +41,20 @@ export function toHead(
   });
 }
 
-/** Headers in which this proxy speaks for itself, and what would wipe the storage of its origin in a browser. */
+/**
+ * Headers in which this proxy reports about itself, and the one that would clear a browser's
+ * storage for its origin.
+ */
 function isOurs(name: string): boolean {
   return name.startsWith('x-svc-') || name === 'clear-site-data';
 }
 
-/** True if the answer is a stream, of events or as one list, that can be seen to end in the middle. */
+/**
+ * Returns true if the answer is a stream, of events or as one list, whose truncation can be
+ * detected.
+ */
 function mustEnd({ request, dialect }: Prepared, response: UpstreamResponse, isEvents: boolean) {
-  // A redirect, or a status without a body, is whole without a stream.
+  // A redirect, or a status without a body, is complete without a stream.
   if (response.status >= 300 || response.status === 204 || !isPlain(response)) return false;
   return isEvents || (dialect.isStreamInPath && request.original.facts.stream);
 }

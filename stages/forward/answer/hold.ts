@@ -1,6 +1,6 @@
 /**
- * Holds the beginning of an answer back while another provider could still take
- * over: until the first content, for ten seconds, or up to 64 KiB.
+ * Holds back the beginning of an answer while another provider could still take over: until the
+ * first content, for ten seconds, or up to 64 KiB.
  */
 import type { Clock } from '../../../engine/index.ts';
 import type { Dialect } from '../../model/dialect.ts';
@@ -8,9 +8,9 @@ import type { ResponseBody } from '../../providers/response-body.ts';
 import { createDecoder } from '../../wire/decode.ts';
 import { createSplitter } from '../../wire/events.ts';
 
-/** How long and how much is held back at most. */
+/** Limits of time and size for what is held back. */
 export interface HoldLimits {
-  /** A provider that has sent nothing of substance for this long is taken as it is. */
+  /** A provider that has sent no content for this long is accepted as it is. */
   readonly ms: number;
   readonly bytes: number;
 }
@@ -20,13 +20,16 @@ export const HOLD_LIMITS: HoldLimits = Object.freeze({ ms: 10_000, bytes: 64 * 1
 /** Why the answer was released. */
 export type Release = 'content' | 'end' | 'time' | 'size';
 
-/** Why no more is held: nothing of the body was taken, it goes on from its beginning. */
+/** Why holding ended: nothing of the body was taken, it continues from its beginning. */
 export type Held =
   | { readonly released: Release }
   /** It failed before any content: nothing was shown to the client. */
   | { readonly failed: unknown };
 
-/** What failed if a provider sent an error event in place of an answer: the last of what was held. */
+/**
+ * The failure of a provider that sent an error event instead of an answer: the last event that was
+ * held.
+ */
 export class ErrorEvent extends Error {
   constructor() {
     super('the provider sent an error inside its stream');
@@ -36,14 +39,14 @@ export class ErrorEvent extends Error {
 
 export interface HoldOptions {
   readonly body: ResponseBody;
-  /** The body's `Content-Encoding`: its copy is decoded, the body goes on as it came. */
+  /** The body's `Content-Encoding`: a copy is decoded, the body continues unchanged. */
   readonly encoding: string | undefined;
   readonly dialect: Dialect;
   readonly clock: Clock;
   readonly limits: HoldLimits;
 }
 
-/** Looks at what arrives until it is released or fails. Never rejects. */
+/** Reads ahead until the answer is released or fails. Never rejects. */
 export async function hold({ body, encoding, dialect, clock, limits }: HoldOptions): Promise<Held> {
   const judge = createJudge(dialect, limits);
   let isTimeUp = false;
@@ -84,13 +87,13 @@ export async function hold({ body, encoding, dialect, clock, limits }: HoldOptio
 
 type Verdict = 'content' | 'size' | 'failed';
 
-/** Looks at what comes: is it content, an error, or too much to wait any longer? */
+/** Judges what arrives: content, an error, or too much to wait any longer. */
 function createJudge(dialect: Dialect, { bytes: maxBytes }: HoldLimits) {
   const splitter = createSplitter();
   const observer = dialect.observeUsage(true);
   let heldBytes = 0;
   return {
-    /** Nothing follows what was taken, which said nothing. */
+    /** The body ended without content. */
     atEnd(): Held {
       if (observer.terminated()) return { released: 'end' };
       return { failed: new Error('its stream ended before any content') };
@@ -98,7 +101,7 @@ function createJudge(dialect: Dialect, { bytes: maxBytes }: HoldLimits) {
     take(piece: Buffer): Verdict | undefined {
       heldBytes += piece.length;
       observer.push(piece);
-      // Content first: what comes behind it in the same piece is shown in any case.
+      // Content first: whatever follows in the same piece is shown in any case.
       for (const { event, data } of splitter.push(piece)) {
         if (data !== undefined && dialect.isContent(event, data)) return 'content';
       }

@@ -1,7 +1,7 @@
 /**
- * A provider's error answer, kept while another provider is asked: if nobody can answer, the
- * client sees it as it came. Reading it must not cost the fallback its time, so one that is
- * long or slow to come is given up.
+ * A provider's error answer, kept while another provider is tried: if none can answer, the client
+ * gets it unchanged. Reading it must not delay the fallback, so one that is long or slow is
+ * dropped.
  */
 import type { Answer } from '../../../engine/index.ts';
 import type { ProxyFrame } from '../../model/frame.ts';
@@ -15,7 +15,7 @@ import type { Prepared } from '../request/prepared.ts';
 
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** Reads the answer to its end; undefined if that cannot be, or if the client may not see it. */
+/** Reads the answer to its end; undefined if that fails, or if the client may not see it. */
 export async function keepErrorAnswer(
   prepared: Prepared,
   response: UpstreamResponse,

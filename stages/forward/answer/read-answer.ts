@@ -1,6 +1,6 @@
 /**
- * From a provider's response to the answer that the client gets, telling the
- * provider's breaker how it went on the way.
+ * From a provider's response to the client's answer, reporting the outcome to the provider's
+ * breaker.
  */
 import { SvcError, isSvcError, isWhole, streamOf } from '../../../engine/index.ts';
 import type { Answer } from '../../../engine/index.ts';
@@ -30,12 +30,12 @@ import { ErrorEvent, HOLD_LIMITS, hold } from './hold.ts';
 import type { Prepared } from '../request/prepared.ts';
 import { passingSteps, watchBody } from './watched-body.ts';
 
-/** The answer, or why there is none; `errorAnswer` is what the provider answered instead. */
+/** The answer, or why there is none; `errorAnswer` is the provider's answer in that case. */
 export type Read =
   | { readonly answer: Answer<ProxyFrame>; readonly live?: LiveSteps }
   | { readonly error: SvcError; readonly errorAnswer?: Answer<ProxyFrame> };
 
-/** What a failure is called that was thrown before anything was shown. */
+/** Converts a failure thrown before anything was shown. */
 export function toFailure(thrown: unknown): SvcError {
   if (isSvcError(thrown)) return thrown;
   const message = thrown instanceof Error ? thrown.message : 'it broke off';
@@ -44,7 +44,10 @@ export function toFailure(thrown: unknown): SvcError {
   });
 }
 
-/** Reads on until there is something to show, or a reason to show nothing of it, which is returned rather than thrown. */
+/**
+ * Reads until there is something to show, or a reason to show nothing of it, which is returned
+ * rather than thrown.
+ */
 export async function readAnswer(
   prepared: Prepared,
   response: UpstreamResponse,
@@ -78,19 +81,19 @@ export async function readAnswer(
 }
 
 /**
- * True if the client gets the provider's own bytes. So it does with the errors of one that was
- * only asked for a whole answer, which come in the client's dialect.
+ * Returns true if the client gets the provider's own bytes. That includes errors of a provider that
+ * was only asked for a whole answer, which are in the client's dialect.
  */
 function isVerbatim({ reading }: Prepared, { status }: HeadFrame): boolean {
   return reading.how === 'passthrough' || (reading.how === 'one-document' && status >= 400);
 }
 
-/** True if the answer is read to its end before anything of it is shown. */
+/** Returns true if the answer is read to its end before anything of it is shown. */
 function isReadWhole(prepared: Prepared, head: HeadFrame): boolean {
   return !head.streaming && (!isVerbatim(prepared, head) || isDocument(head));
 }
 
-/** A document says how it went only at its end, and then perhaps that it failed. */
+/** A document's outcome is only known at its end, where it may turn out to be an error. */
 async function readDocument(
   prepared: Prepared,
   { body }: UpstreamResponse,
@@ -114,18 +117,18 @@ async function readDocument(
   return declaredFailure(prepared, head, answer);
 }
 
-/** True for what should be the answer of a model. */
+/** Returns true for what should be the answer of a model. */
 function isAnswered({ request }: Prepared, { status }: HeadFrame): boolean {
   return request.original.endpoint.operation === 'generate' && status < 300;
 }
 
-/** True for a page of some gateway or captive portal in place of an answer. */
+/** Returns true for a page of a gateway or captive portal instead of an answer. */
 function isPage(prepared: Prepared, head: HeadFrame): boolean {
   const type = headerValue(head.headers, 'content-type')?.toLowerCase() ?? '';
   return isAnswered(prepared, head) && /^(?:text\/html|application\/xhtml)/.test(type);
 }
 
-/** A success without an answer: nobody could use it, and another provider may have one. */
+/** A success without an answer: useless to the client, and another provider may have one. */
 function noAnswer(
   { provider }: Prepared,
   { status }: HeadFrame,
@@ -138,7 +141,7 @@ function noAnswer(
   return { error: new SvcError('bad_gateway', message, { code: 'PROVIDER_004' }) };
 }
 
-/** The document is all here and says nothing of a failure. */
+/** The document is complete and is not an error. */
 function complete(answer: Answer<ProxyFrame>, admission: Admission): Read {
   admission.content();
   admission.release();
@@ -146,10 +149,10 @@ function complete(answer: Answer<ProxyFrame>, admission: Admission): Read {
 }
 
 const NOTHING = Buffer.alloc(0);
-/** An error is short also where it is encoded; of a longer document nothing is decoded here. */
+/** An error is short even when encoded; a longer encoded document is not decoded here. */
 const MAX_ENCODED_ERROR_BYTES = 4 * 1024;
 
-/** The bytes that may be an error under a status of success; none where there can be no such thing. */
+/** Returns the bytes that may be an error under a success status; none if that is impossible. */
 async function errorBytes(
   { request }: Prepared,
   head: HeadFrame,
@@ -164,7 +167,10 @@ async function errorBytes(
   return decodeBody(chunk.bytes, encoding, MAX_GATHERED_BYTES).catch(() => NOTHING);
 }
 
-/** An error under a status of success: another provider may take over, or the client sees it as it came. */
+/**
+ * Handles an error under a success status: another provider may take over, or the client gets it
+ * unchanged.
+ */
 function declaredFailure(
   { provider }: Prepared,
   head: HeadFrame,
@@ -177,7 +183,10 @@ function declaredFailure(
   };
 }
 
-/** The answer as it can be read here, where what the client gets is made of it. Nobody was asked to encode it. */
+/**
+ * Returns the answer in readable form, if the client's answer is made from it. It should not have
+ * been encoded.
+ */
 export function readable(
   { provider, reading }: Prepared,
   response: UpstreamResponse,
@@ -214,7 +223,7 @@ async function readHeld(
   const { failed } = held;
   const sent = Buffer.concat(body.arrived().pieces);
   body.cancel(new Error('another provider takes over'));
-  // A stream that ends before it says anything is a failure of the provider's as well.
+  // A stream that ends before any content is a failure of the provider as well.
   if (isSvcError(failed) || scope.run.signal.aborted) admission.failed(failed, scope.run.signal);
   else admission.errorEvent();
   admission.release();
@@ -223,7 +232,7 @@ async function readHeld(
   return { error, errorAnswer: await sentAnswer(prepared, head, sent, scope) };
 }
 
-/** The answer as it comes, watched on its way. */
+/** Returns the answer as it arrives, with its outcome watched. */
 async function toLive(
   prepared: Prepared,
   head: HeadFrame,
@@ -244,14 +253,17 @@ async function toLive(
   };
 }
 
-/** What was asked for here and can be taken out of the answer again. */
+/** Returns what was requested here and can be removed from the answer again. */
 function addedUsage({ reading }: Prepared, head: HeadFrame): UsageRequest | undefined {
   return reading.how === 'passthrough' && head.streaming && isPlain(head)
     ? reading.added
     : undefined;
 }
 
-/** The answer of a provider that sent an error event before any content: nothing follows `sent`. */
+/**
+ * Returns the answer of a provider that sent an error event before any content: nothing follows
+ * `sent`.
+ */
 async function sentAnswer(
   prepared: Prepared,
   head: HeadFrame,

@@ -1,6 +1,6 @@
 /**
- * Answers in another dialect than the client's: read as they come and written anew,
- * so that nothing behind `forward` knows that another provider answered.
+ * Answers in a dialect other than the client's: read as they arrive and rewritten, so that no stage
+ * after `forward` sees that another provider answered.
  */
 import { SvcError, streamOf } from '../../../engine/index.ts';
 import type { Answer } from '../../../engine/index.ts';
@@ -27,13 +27,13 @@ import type { AttemptScope, BodyWatch } from '../attempt-scope.ts';
 import { chunksWithout, framesOf } from './answer.ts';
 import { callMarksOf } from '../request/call-marks-of.ts';
 
-/** A document that is longer than this is not translated. */
+/** A longer document is not translated. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 type Translating = Exclude<Reading, { how: 'passthrough' }>;
 
-/** Translates one answer; `toFrame` takes out what is there for the meter only. */
+/** Translates one answer; `toFrame` removes what is only there for the meter. */
 interface AnswerTranslation {
   readonly translator: Translator;
   readonly toFrame: (events: Buffer) => ChunkFrame;
@@ -53,7 +53,7 @@ function translationFor(
     from,
     to,
     wishes: metered,
-    // Of the run, so that a replay gives the same bytes.
+    // Derived from the run, so that a replay gives the same bytes.
     ids: createTokens(run.id),
     now: () => run.startedWallMs,
     marks: callMarksOf(services, prepared.request, prepared.provider),
@@ -61,19 +61,19 @@ function translationFor(
   return { translator, toFrame: chunksWithout(added) };
 }
 
-/** A body to its end. Throws `bad_gateway` if it is too long to be translated. */
+/** Reads a body to its end. Throws `bad_gateway` if it is too long to be translated. */
 async function documentOf(body: ResponseBody): Promise<Buffer> {
   const bytes = await readWhole(body, MAX_DOCUMENT_BYTES);
   if (bytes !== undefined) return bytes;
   throw new SvcError('bad_gateway', 'The answer is too long to be translated');
 }
 
-/** Fields that speak of the body that the provider sent. */
+/** Headers about the provider's body. */
 const OF_THE_BODY = /^(?:content-(?:type|length|encoding|md5)|etag|digest)$/;
-/** What is still true when the answer is written in another dialect. */
+/** Headers that remain valid when the answer is written in another dialect. */
 const STILL_TRUE = /^(?:request-id|x-request-id|retry-after(?:-ms)?)$/;
 
-/** The head that the client sees: the provider's own fields speak of another body. */
+/** Returns the head for the client: the provider's own headers are about another body. */
 function toTranslatedHead(head: HeadFrame, type: string, { reading, model }: Prepared): HeadFrame {
   const isSame = reading.how === 'one-document';
   const kept = withoutHeaders(head.headers, (name) =>
@@ -83,7 +83,7 @@ function toTranslatedHead(head: HeadFrame, type: string, { reading, model }: Pre
     ...head,
     headers: ['content-type', type, ...kept],
     streaming: type === 'text/event-stream',
-    // It reads what the provider says, and the meter reads what the client gets.
+    // The observer reads the provider's bytes, while the meter reads the client's.
     observer: undefined,
     ...(model === undefined || isSame ? {} : { model }),
   });
@@ -94,7 +94,10 @@ function withUsage(head: HeadFrame, translator: Translator): HeadFrame {
   return Object.freeze({ ...head, usage: () => translator.usage() });
 }
 
-/** An error answer in the client's dialect. Throws PROVIDER_004 for what only concerns the provider. */
+/**
+ * Translates an error answer to the client's dialect. Throws PROVIDER_004 for errors that only
+ * concern the provider.
+ */
 export function translatedError(
   prepared: Prepared,
   reading: Translating,
@@ -118,7 +121,10 @@ export function translatedError(
   return [{ ...written, status: error.status }, toChunk(error.body), END];
 }
 
-/** An answer in the client's dialect, live if the provider streams to a client that asked for that. `watch` sees the body. */
+/**
+ * Translates an answer to the client's dialect, live if the provider streams to a client that asked
+ * for that. `watch` sees the body.
+ */
 export async function translatedAnswer(
   prepared: Prepared,
   head: HeadFrame,
@@ -163,11 +169,11 @@ function translatedAtOnce(
       : Buffer.concat(isStream ? translator.whole(document) : [translator.json(document)]);
   const metered = how === 'one-document' ? written : withUsage(written, translator);
   const answer = [metered, toFrame(body), END];
-  // A stream goes the way of streams, also where it is short: a client may want it in lines.
+  // Even a short stream is sent as a stream: a client may want it in lines.
   return written.streaming ? streamOf(answer) : answer;
 }
 
-/** A document of what a provider streamed though nobody asked for a stream. */
+/** Makes a document of an answer that the provider streamed without being asked to. */
 function joinedAnswer(
   prepared: Prepared,
   head: HeadFrame,
@@ -184,7 +190,9 @@ function toWireEvent(piece: ChunkEvent | undefined): WireEvent[] {
   return piece?.data === undefined ? [] : [{ event: piece.event, data: piece.data }];
 }
 
-/** A stream that reads frames of the provider's dialect and writes those of the client's. */
+/**
+ * Creates a stream that reads frames of the provider's dialect and writes those of the client's.
+ */
 function toTranslating(
   { translator, toFrame }: AnswerTranslation,
   watch: BodyWatch | undefined,

@@ -1,6 +1,6 @@
 /**
- * An error in which a provider says again with which key it was asked. A configured key is not the
- * client's, so the client does not get to see it; whatever else the error says stays.
+ * Removes the key from an error in which a provider repeats it. A configured key is not the
+ * client's, so the client must not see it; the rest of the error stays.
  */
 import type { Clock } from '../../../engine/index.ts';
 import type { ProviderKey } from '../../providers/provider.ts';
@@ -11,12 +11,15 @@ import { withoutHeaders } from '../../model/headers.ts';
 import { secretPatterns } from '../../model/secret-forms.ts';
 import { inErrorTime, wordsOf } from './error-words.ts';
 
-/** A shorter one, such as `none` for a local server, is a word like others. */
+/** A shorter one, such as `none` for a local server, is an ordinary word. */
 const LEAST_KEY_CHARS = 8;
 const isLong = ({ length }: string): boolean => length >= LEAST_KEY_CHARS;
 const HIDDEN = '[redacted]';
 
-/** `response` itself where it is no error, or says none of `keys` in any of their forms. */
+/**
+ * Returns `response` itself if it is not an error, or contains none of `keys` in any of their
+ * forms.
+ */
 export async function withoutKeys(
   response: UpstreamResponse,
   keys: readonly ProviderKey[],

@@ -11,8 +11,8 @@ import { chunksWithout } from './answer.ts';
 import type { BodyWatch, LiveSteps, ReadOptions } from '../attempt-scope.ts';
 
 /**
- * A longer event goes on in parts. Half of a shorter one is held: it is of no use to a client, and
- * after a connection that broke off in the middle of it an error event could not be read.
+ * A longer event is passed on in parts. A shorter partial one is held: it is of no use to a client,
+ * and if the connection broke off inside it, a following error event could not be read.
  */
 const MAX_HELD_BYTES = 64 * 1024;
 
@@ -70,7 +70,10 @@ export function watchBody(head: HeadFrame, { admission, scope }: ReadOptions): B
   return watch;
 }
 
-/** The handlers of `forward` for an answer passed through: it is watched, and what only answers to `added` is taken out. */
+/**
+ * Returns the handlers of `forward` for an answer passed through: the body is watched, and events
+ * caused only by `added` are removed.
+ */
 export function passingSteps(watch: BodyWatch, added: UsageRequest | undefined): LiveSteps {
   const toChunk = chunksWithout(added);
   return {
@@ -91,20 +94,20 @@ export function passingSteps(watch: BodyWatch, added: UsageRequest | undefined):
 const ERROR_EVENT =
   /(?:^|[\r\n])(?:event: ?(?:error|response\.failed)[\r\n]|data: ?\{\s*"(?:error"\s*:\s*[{"]|type"\s*:\s*"(?:error|response\.failed)"))/;
 
-/** What every such event holds: nearly no other text does, and it is found much faster. */
+/** Part of every such event and of hardly any other text, and much faster to search for. */
 const MENTION = /error|response\.failed/;
 
 /**
- * Of a burst only so much at its beginning and at its end is looked at: an error comes in place
- * of an answer or is the last that a provider says.
+ * How much of a burst is searched at its beginning and at its end: an error replaces an answer, or
+ * is the provider's last event.
  */
 const BEGINNING_BYTES = 1024;
 const END_BYTES = 4096;
 
 /**
- * True if an error event begins in these bytes, which are whole events or parts of one. It is
- * cheap enough for every chunk of every stream; inside a JSON text a line break is escaped, so
- * what a model says is never taken for an event.
+ * Returns true if an error event begins in these bytes, which are whole events or parts of one.
+ * Cheap enough for every chunk of every stream; inside a JSON text a line break is escaped, so
+ * model output is never taken for an event.
  */
 export function holdsErrorEvent(bytes: Buffer): boolean {
   const { length } = bytes;

@@ -1,7 +1,7 @@
 /**
- * Lets the provider cache what a conversation repeats, where the client does not ask for it:
+ * Makes the provider cache the repeated part of a conversation if the client does not request it:
  * markers for a provider of the messages dialect, a key for one that routes by it. A conversation's
- * first request goes out as it is: most of them are the only one, and writing the cache costs more
+ * first request is sent unchanged: most of them are the only one, and writing the cache costs more
  * than plain input.
  */
 import { isObject } from '../../dialect/json-kind.ts';
@@ -22,7 +22,7 @@ interface CachingOptions {
   readonly services: Services;
 }
 
-/** What a body gets, or why it gets nothing. */
+/** What is added to a body, or why nothing is. */
 export type Caching =
   | { readonly breakpoints: readonly JsonPath[] }
   | { readonly key: string }
@@ -30,7 +30,10 @@ export type Caching =
 
 const CACHE_KEY = 'prompt_cache_key';
 
-/** The request as it goes to a provider of its own dialect. `caching` is undefined where there is no question of any. */
+/**
+ * Returns the request for a provider of its own dialect. `caching` is undefined if caching does not
+ * apply.
+ */
 export function withCaching(
   request: ProxyRequest,
   provider: Provider,
@@ -45,7 +48,7 @@ export function withCaching(
   return { request: withReport(marked, { breakpoints: caching.breakpoints.length }), caching };
 }
 
-/** The same for the body that a translation made of `request`. */
+/** Does the same for the body that a translation made of `request`. */
 export function withCachingIn(
   body: JsonObject,
   request: ProxyRequest,
@@ -117,7 +120,7 @@ function keyFor(
   { conversations }: CachingOptions['services'],
 ): Caching | undefined {
   if (promptCache === 'auto' && !takesPromptCacheKey(origin)) return undefined;
-  // The provider keeps the conversation, and what is sent does not tell it from any other.
+  // The provider stores the conversation, and the request alone does not identify it.
   if ((body['previous_response_id'] ?? undefined) !== undefined) return undefined;
   if ((body[CACHE_KEY] ?? undefined) !== undefined)
     return { notBecause: 'the client sets its own key' };

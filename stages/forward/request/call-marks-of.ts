@@ -6,8 +6,8 @@ import type { Provider } from '../../providers/provider.ts';
 import type { Services } from '../../services.ts';
 
 /**
- * Signatures are sealed by an account, and another provider of the same kind refuses them: it gets none
- * but its own. Reasoning in clear is anyone's of its kind.
+ * Signatures are bound to an account, and another provider of the same kind refuses them: each gets
+ * only its own. Readable reasoning may go to any provider of its kind.
  */
 export function callMarksOf(
   { callMarks }: Pick<Services, 'callMarks'>,
@@ -18,7 +18,7 @@ export function callMarksOf(
   return callMarks.of(kind === 'generative' ? JSON.stringify([conversation, name]) : conversation);
 }
 
-/** Where a provider has refused what it was given back. */
+/** For a provider that has refused the marks it was sent. */
 export const NO_MARKS: ConversationMarks = Object.freeze({
   get: () => undefined,
   put: () => undefined,

@@ -1,16 +1,19 @@
 /**
- * The refusal of a request whose thoughts do not match what stands before them, in the messages
- * dialect: it is sent once more, and the provider is asked to leave these thoughts out. From then on
- * the conversation asks so from the start: the thoughts in it do not come to match again.
+ * Handles the refusal of a request whose thinking blocks do not match what precedes them, in the
+ * messages dialect: it is sent again, asking the provider to drop these blocks. From then on the
+ * conversation asks for that from the start: its blocks will never match again.
  */
 import { isObject } from '../../dialect/json-kind.ts';
 import { withParamAnyway } from '../../model/request.ts';
 import type { ProxyRequest } from '../../model/request.ts';
 
-/** Without it the provider does not know the setting. */
+/** Without it the provider does not accept the setting. */
 export const CONTROLS_BETA = 'thinking-binding-controls-2026-08-01';
 
-/** True for a request that may be sent with its thoughts left out: it holds some, and says nothing of it itself. */
+/**
+ * Returns true for a request that may be sent without its thinking blocks: it has some, and does
+ * not set this itself.
+ */
 export function mayDropThoughts({ original }: ProxyRequest): boolean {
   if (original.endpoint.dialect !== 'messages' || !isObject(original.json)) return false;
   const { thinking } = original.json;
@@ -20,7 +23,7 @@ export function mayDropThoughts({ original }: ProxyRequest): boolean {
   return !isObject(binding) || binding['prefix_mismatch_behavior'] === undefined;
 }
 
-/** The request that asks the provider to leave out what does not match. */
+/** Returns the request that asks the provider to drop blocks that do not match. */
 export function withoutMismatches(request: ProxyRequest): ProxyRequest {
   const { json } = request.original;
   const { params } = request.edits;

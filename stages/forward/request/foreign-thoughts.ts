@@ -1,9 +1,10 @@
 /**
- * What another account, project or model sealed: encrypted reasoning of the responses dialect, thought
- * signatures of the generative one. Each server reads its own alone, and refuses the whole request for
- * any other [openai: invalid_encrypted_content; Gemini: corrupted thought signature]. A client keeps
- * sending what it was given, so without this a conversation that a fallback served once, or whose key
- * has changed, is refused for ever. Nothing is taken out before a server has refused it.
+ * Content encrypted or signed for another account, project or model: encrypted reasoning of the
+ * responses dialect, thought signatures of the generative one. Each server can only read its own,
+ * and refuses the whole request for any other [openai: invalid_encrypted_content; Gemini: corrupted
+ * thought signature]. A client keeps sending what it was given, so without this a conversation that
+ * a fallback served once, or whose key has changed, is refused for ever. Nothing is removed before
+ * a server has refused it.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -16,23 +17,25 @@ import { findItems, findSpans } from '../../wire/json-path.ts';
 import { insertMember, splice } from '../../wire/splice.ts';
 import type { SpliceEdit } from '../../wire/splice.ts';
 
-/** How `Unsupported` names them. */
+/** Its name in `Unsupported`. */
 export const FOREIGN = 'thoughts of another account';
 export const UNSIGNED = 'calls without a signature';
 
-/** Sealed thoughts that are remembered, of all providers; the least recently seen are forgotten first. */
+/**
+ * Maximum number of items remembered over all providers; the least recently seen are evicted first.
+ */
 const MOST_KEPT = 20_000;
 
-/** One sealed thought of a request. */
+/** One encrypted or signed item of a request. */
 export interface SealedThought {
-  /** What is taken out or replaced: an item of the input, or a signature. */
+  /** What is removed or replaced: an item of the input, or a signature. */
   readonly path: JsonPath;
   readonly seal: string;
-  /** True of a signature that belongs to a call: one has to stand there. */
+  /** True for a signature of a call, where one is required. */
   readonly isOfCall: boolean;
 }
 
-/** Which sealed thoughts a provider has refused, for the life of the process. */
+/** Which items a provider has refused, for the life of the process. */
 export interface ForeignThoughts {
   has(provider: string, thought: SealedThought): boolean;
   add(provider: string, thoughts: readonly SealedThought[]): void;
@@ -52,7 +55,7 @@ export function createForeignThoughts(): ForeignThoughts {
   };
 }
 
-/** The sealed thoughts that a request holds, in its own dialect. */
+/** Returns such items of a request, in its own dialect. */
 export function sealedIn({ original }: ProxyRequest): readonly SealedThought[] {
   const { json, endpoint } = original;
   if (!isObject(json)) return [];
@@ -60,7 +63,10 @@ export function sealedIn({ original }: ProxyRequest): readonly SealedThought[] {
   return endpoint.dialect === 'generative' ? signatures(json) : [];
 }
 
-/** Reasoning without its text in cipher is looked up by its id, which another account does not have either. */
+/**
+ * Reasoning without encrypted text is looked up by its id, which another account does not have
+ * either.
+ */
 function sealedItems({ input }: JsonObject): SealedThought[] {
   return listOf(input).flatMap((item, at) => {
     if (!isObject(item) || item['type'] !== 'reasoning') return [];
@@ -69,7 +75,7 @@ function sealedItems({ input }: JsonObject): SealedThought[] {
   });
 }
 
-/** A part of a model's content, with where it stands. */
+/** A part of a model's content, with its path. */
 interface PlacedPart {
   readonly path: JsonPath;
   readonly part: JsonObject;
@@ -88,7 +94,7 @@ function modelParts({ contents }: JsonObject): PlacedPart[][] {
 const isCall = ({ part }: PlacedPart): boolean =>
   isObject(part['functionCall'] ?? part['function_call']);
 
-/** The spelling under which a part has its signature. */
+/** Returns the spelling under which a part has its signature. */
 const signatureOf = ({ part }: PlacedPart): string | undefined =>
   ['thoughtSignature', 'thought_signature'].find((name) => typeof part[name] === 'string');
 
@@ -103,7 +109,9 @@ function signatures(json: JsonObject): SealedThought[] {
     });
 }
 
-/** The first calls of the model's turns that have no signature, which newer models refuse. */
+/**
+ * Returns the first calls of the model's turns that have no signature, which newer models refuse.
+ */
 function unsignedCalls(json: JsonObject): JsonPath[] {
   return modelParts(json).flatMap((parts) => {
     const first = parts.find(isCall);
@@ -111,13 +119,16 @@ function unsignedCalls(json: JsonObject): JsonPath[] {
   });
 }
 
-/** True where a call of another model may have to be marked as such. */
+/** Returns true if a call of another model may have to be marked as such. */
 export function hasUnsignedCalls({ original }: ProxyRequest): boolean {
   const { json, endpoint } = original;
   return endpoint.dialect === 'generative' && isObject(json) && unsignedCalls(json).length > 0;
 }
 
-/** `bytes`, the body of such a request, with the signature that the provider takes for calls of other models. */
+/**
+ * Returns `bytes`, the body of such a request, with the signature that the provider accepts for
+ * calls of other models.
+ */
 export function withSignatures(bytes: Buffer, { original }: ProxyRequest): Buffer {
   const { json } = original;
   const paths = isObject(json) ? unsignedCalls(json) : [];
@@ -131,7 +142,7 @@ export function withSignatures(bytes: Buffer, { original }: ProxyRequest): Buffe
 
 const ANY = JSON.stringify(ANY_SIGNATURE);
 
-/** `bytes` without these thoughts; every other byte stays. */
+/** Returns `bytes` without these items; every other byte stays. */
 export function withoutThoughts(bytes: Buffer, thoughts: readonly SealedThought[]): Buffer {
   const [items, marks] = [
     thoughts.filter(({ path }) => path[0] === 'input'),
@@ -140,7 +151,7 @@ export function withoutThoughts(bytes: Buffer, thoughts: readonly SealedThought[
   return splice(bytes, [...withoutItems(bytes, items), ...withoutMarks(bytes, marks)]);
 }
 
-/** Takes items out of the list `input`, each with one comma. */
+/** Removes items from the list `input`, each with one comma. */
 function withoutItems(bytes: Buffer, thoughts: readonly SealedThought[]): SpliceEdit[] {
   if (thoughts.length === 0) return [];
   const [input] = findSpans(bytes, [['input']]);
@@ -159,7 +170,7 @@ function withoutItems(bytes: Buffer, thoughts: readonly SealedThought[]): Splice
 
 const COMMA = Buffer.from(',');
 
-/** A call gets the signature that any model's call may have; elsewhere an empty one says nothing. */
+/** A call gets the signature that is valid for any model's call; other parts get an empty one. */
 function withoutMarks(bytes: Buffer, thoughts: readonly SealedThought[]): SpliceEdit[] {
   const spans = findSpans(
     bytes,

@@ -8,7 +8,7 @@ import type { UpstreamRequest } from '../../providers/upstream.ts';
 import type { Services } from '../../services.ts';
 import type { Prepared } from './prepared.ts';
 
-/** Whose hooks see this exchange; what is passed through unread is nobody's to change. */
+/** Returns whose hooks see this exchange; content that passes unread is never changed. */
 export function hookOwner(
   request: ProxyRequest,
   { name, hooks }: Provider,
@@ -18,7 +18,7 @@ export function hookOwner(
   return isSeen ? { name, hooks, clock } : undefined;
 }
 
-/** The same preparation with the hooks on both of its ends. */
+/** Returns the same preparation with the hooks on both ends. */
 export function withHooks(prepared: Prepared, owner: HookOwner): Prepared {
   return {
     ...prepared,
@@ -30,7 +30,7 @@ export function withHooks(prepared: Prepared, owner: HookOwner): Prepared {
   };
 }
 
-/** A body that goes out as it came in may still be encoded. */
+/** A body that is sent unchanged may still be encoded. */
 function parsedBody(wire: UpstreamRequest, { original }: ProxyRequest): unknown {
   const isEncoded = headerValue(wire.headers, 'content-encoding') !== undefined;
   const bytes = isEncoded ? original.body.bytes : wire.body;

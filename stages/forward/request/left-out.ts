@@ -1,10 +1,10 @@
-/** Says in the log what a request loses on its way to a provider of another kind. */
+/** Logs what a request loses on its way to a provider of another kind. */
 import type { StageLog } from '../../services.ts';
 
-/** How many different losses are remembered; later ones are in their traces alone. */
+/** How many different losses are remembered; later ones are only in their traces. */
 const MAX_REMEMBERED = 1000;
 
-/** Logs what `provider` does not get, in one line for each request that brings something new. */
+/** Logs what `provider` does not receive, in one line for each request with something new. */
 export function createLeftOutLog(
   log: Pick<StageLog, 'warning'>,
 ): (provider: string, notes: readonly string[]) => void {

@@ -1,7 +1,7 @@
 /**
- * Instructions in the middle of a conversation of the messages dialect, for a model that takes no
- * messages of role `system`. Which models take them is not known of every provider, so they go out
- * as they came, and only where they are refused as text of the user in the same place.
+ * Instructions within a conversation of the messages dialect, for a model that does not accept
+ * messages of role `system`. Which models accept them is not known for every provider, so they are
+ * sent unchanged first, and after a refusal as user text in the same place.
  */
 import { isObject, listOf } from '../../dialect/json-kind.ts';
 import { isForOneTurn, markedInstructions } from '../../dialect/marked-instructions.ts';
@@ -10,10 +10,10 @@ import { isRewritable, setValues } from '../../model/request.ts';
 import type { NewValue, ProxyRequest } from '../../model/request.ts';
 
 /**
- * The request for `model` with every message of role `system` as marked text of the user; undefined
- * where there is none, where one holds more than text, or where the request must go out as it is:
- * byte for byte, or because `isBound` thoughts of a model that signs what stands before them are in
- * it. Members of such messages that other roles do not have are left out.
+ * Returns the request for `model` with every message of role `system` as marked user text;
+ * undefined if there is none, if one contains more than text, or if the request must stay
+ * unchanged: byte for byte, or because `isBound` thinking blocks of a model that signs the
+ * preceding content are in it. Members that only such messages have are left out.
  */
 export function withMarkedInstructions(
   request: ProxyRequest,
@@ -37,7 +37,7 @@ export function withMarkedInstructions(
   return values.length === 0 ? undefined : setValues(request, values);
 }
 
-/** A message that is gone would move all behind it. */
+/** Removing the message would shift everything after it. */
 const OVER = 'What stood here was for one turn, which is over.';
 /** Some only set parameters of a turn, which no other role has. */
 const NONE = 'No instructions.';

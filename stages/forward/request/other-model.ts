@@ -1,8 +1,8 @@
 /**
- * A request of the messages dialect for another model than the client's: a fallback, a rule, an alias.
- * The client wrote it for its own model, and each generation of Claude refuses some of what another one
- * takes. What only steers how the model thinks and writes is said as the other model takes it; what
- * asks for something else makes the other model unfit.
+ * A request of the messages dialect for a model other than the client's: a fallback, a rule, an
+ * alias. The client wrote it for its own model, and each generation of Claude refuses some
+ * parameters that another accepts. Parameters that only steer how the model thinks and writes are
+ * converted; anything that changes the task makes the other model unfit.
  */
 import { thinkingBudget } from '../../dialect/messages/translate-thinking.ts';
 import { isObject, listOf, objectOf } from '../../dialect/json-kind.ts';
@@ -12,13 +12,13 @@ import type { ClaudeEffort, ClaudeRequests } from '../../model/claude-requests.t
 import { isRewritable, modelOf, setParam } from '../../model/request.ts';
 import type { ProxyRequest } from '../../model/request.ts';
 
-/** The request as the other model takes it, and what was changed; or why it cannot have it. */
+/** The request as the other model accepts it, and what was changed; or why it cannot be sent. */
 export type ForModel =
   | { readonly request: ProxyRequest; readonly notes: readonly string[] }
   | { readonly skip: string };
 
 /**
- * `request`, which goes to `model` in place of the one that the client names, or, where it is not
+ * Converts `request`, which goes to `model` instead of the one that the client names, or, if not
  * `isPrimary`, to another provider than the client's.
  */
 export function forModel(
@@ -54,7 +54,9 @@ export function forModel(
 const CREDIT = 'fallback_credit_token';
 const NO_CREDIT = `${CREDIT} left out: it counts at its own provider, for the model that the client chose`;
 
-/** What a refusal at one provider gave for the next try there; anywhere else it is refused itself. */
+/**
+ * A credit from a provider's refusal is for the next attempt there; anywhere else it is refused.
+ */
 function withoutCredit(request: ProxyRequest, json: JsonObject): ProxyRequest {
   return (json[CREDIT] ?? null) === null ? request : setParam(request, CREDIT, undefined);
 }
@@ -70,7 +72,10 @@ function whyUnfit(json: JsonObject, takes: ClaudeRequests, model: string): strin
   return undefined;
 }
 
-/** True for a last message in which the client begins the answer; one that the provider's own tool interrupted goes on. */
+/**
+ * Returns true for a last message in which the client begins the answer; a message interrupted by
+ * the provider's own tool is being continued.
+ */
 function endsInBeginning(messages: unknown): boolean {
   const last = objectOf(listOf(messages).at(-1));
   if (last['role'] !== 'assistant') return false;
@@ -79,7 +84,10 @@ function endsInBeginning(messages: unknown): boolean {
 
 const SAMPLING = ['temperature', 'top_p', 'top_k'];
 
-/** The members that depend on the model, as it takes them; undefined for one that it does not. */
+/**
+ * Returns the model-dependent members as the model accepts them; undefined for one that it does
+ * not.
+ */
 function paramsFor(json: JsonObject, takes: ClaudeRequests): Record<string, unknown> {
   const thinking = thinkingFor(json, takes);
   const isOn = thinking?.['type'] === 'adaptive' || thinking?.['type'] === 'enabled';
@@ -117,7 +125,10 @@ function withoutBudget({ budget_tokens: _budget, ...more }: JsonObject): JsonObj
   return { ...more, type: 'adaptive' };
 }
 
-/** A model that wants a budget wants its own thinking before a tool's result as well, and another model's is none. */
+/**
+ * A model that needs a budget also needs its own thinking before a tool result, and another model's
+ * does not count.
+ */
 function budgetFor(json: JsonObject): JsonObject | undefined {
   const last = objectOf(listOf(json['messages']).at(-1));
   const isInLoop = listOf(last['content']).some((part) => objectOf(part)['type'] === 'tool_result');
@@ -139,7 +150,10 @@ function effortOf(json: JsonObject): ClaudeEffort | undefined {
   return EFFORTS.has(effort) ? (effort as ClaudeEffort) : undefined;
 }
 
-/** With an effort that the model has: the least where thinking was to be off and cannot be, at most high where it is off. */
+/**
+ * Returns the output config with an effort of the model: the lowest if thinking should be off but
+ * cannot be, at most high if it is off.
+ */
 function outputFor(
   json: JsonObject,
   takes: ClaudeRequests,
@@ -161,7 +175,7 @@ function outputFor(
 const atMostHigh = (effort: ClaudeEffort | undefined): ClaudeEffort | undefined =>
   effort === 'xhigh' || effort === 'max' ? 'high' : effort;
 
-/** An order to forget old thinking is refused where there is no thinking. */
+/** A directive to clear old thinking is refused without thinking. */
 function withoutClearing(management: unknown): unknown {
   if (!isObject(management)) return management;
   const all = listOf(management['edits']);

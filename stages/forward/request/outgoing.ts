@@ -1,7 +1,6 @@
 /**
- * The request as it goes to a provider: the client's fields and bytes, less what
- * belongs to the connection and to us, with a configured key where the client
- * brought none.
+ * The request as sent to a provider: the client's headers and bytes, less what belongs to the
+ * connection and to us, with a configured key if the client brought none.
  */
 import type { CancelSignal } from '../../../engine/index.ts';
 import type { Dialect } from '../../model/dialect.ts';
@@ -22,20 +21,20 @@ import { upstreamPath } from '../../providers/address.ts';
 import type { Provider, ProviderKey } from '../../providers/provider.ts';
 import type { UpstreamRequest } from '../../providers/upstream.ts';
 
-/** Fields of every kind of credential: none of them may reach a provider that it was not meant for. */
+/** Headers for every kind of credential: none of them may reach a provider it was not meant for. */
 const CREDENTIALS = new Set([...KEY_FIELDS, 'cookie', 'openai-organization', 'openai-project']);
 
-/** Fields that we set ourselves, and `Expect`, which was answered here. */
+/** Headers that we set ourselves, and `Expect`, which was answered here. */
 const OURS = new Set(['host', 'content-length', 'expect']);
 
 export interface OutgoingOptions {
-  /** Ask for an answer without `Content-Encoding`, because its events are read. */
+  /** Requests an answer without `Content-Encoding`, because its events are read. */
   readonly identity: boolean;
-  /** The configured key to send, where the route says so. */
+  /** The configured key to send, if the route says so. */
   readonly key: ProviderKey | undefined;
-  /** True if the client's own credential goes along. */
+  /** True if the client's own credential is sent too. */
   readonly ownKey: boolean;
-  /** True if credentials in other fields, such as a gateway's, do not. */
+  /** True if credentials in other headers, such as a gateway's, are removed. */
   readonly elsewhere: boolean;
   readonly signal: CancelSignal;
   /** A beta of the messages dialect that the request needs. */
@@ -44,7 +43,7 @@ export interface OutgoingOptions {
   readonly rewrite?: ((bytes: Buffer) => Buffer) | undefined;
 }
 
-/** The dialect whose header carries a provider's key. */
+/** Returns the dialect whose header carries a provider's key. */
 function keyDialect(provider: Provider, request: ProxyRequest): Dialect {
   if (provider.kind !== 'passthrough') return dialects[provider.kind];
   const { defaultKind } = request.original.endpoint;
@@ -87,7 +86,7 @@ function addBeta(headers: string[], beta: string): void {
   if (listed?.includes(beta) !== true) headers.push(BETA_FIELD, beta);
 }
 
-/** Without the query's `key`, where the client's own credential must not go along. */
+/** Removes `key` from the query if the client's own credential must not be sent. */
 function outgoingTarget(request: ProxyRequest, ownKey: boolean): string {
   const target = targetOf(request);
   if (ownKey || !/[?&]key=/.test(target)) return target;
@@ -103,7 +102,7 @@ function rendering(request: ProxyRequest, rewrite: OutgoingOptions['rewrite']): 
   return { bytes: rewrite(plain), encoded: false };
 }
 
-/** The wire request for one try at `provider`. */
+/** Makes the wire request for one attempt at `provider`. */
 export function toUpstreamRequest(
   request: ProxyRequest,
   provider: Provider,

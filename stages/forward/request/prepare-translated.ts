@@ -1,4 +1,4 @@
-/** Makes a request ready for a provider that speaks another dialect, or that may not stream. */
+/** Prepares a request for a provider of another dialect, or one that may not stream. */
 import type { Dialect } from '../../model/dialect.ts';
 import { exactJson, parseExact } from '../../dialect/exact-json.ts';
 import { dialects } from '../../dialect/registry.ts';
@@ -15,7 +15,10 @@ import { FOREIGN } from './foreign-thoughts.ts';
 import { mayStream, modelAt } from './prepared.ts';
 import type { OneDocument, Preparation, PrepareOptions, Reading } from './prepared.ts';
 
-/** The same request for an answer in one piece, to be written to the client as one short stream. */
+/**
+ * Returns the same request for an answer in one piece, to be written to the client as one short
+ * stream.
+ */
 export function toOneDocument(request: ProxyRequest, from: TranslatableDialect): OneDocument {
   const target = targetOf(request);
   const wishes = ownWishes(from, request.original.json, target, modelOf(request) ?? '');
@@ -33,7 +36,7 @@ export function toOneDocument(request: ProxyRequest, from: TranslatableDialect):
   };
 }
 
-/** What servers of the chat dialect refuse or want, each in its own way. */
+/** What servers of the chat dialect refuse or require, each in its own way. */
 const OF_CHAT: readonly Unsupported[] = [
   'stream_options',
   'reasoning of calls',
@@ -49,7 +52,7 @@ function spareIn(to: TranslatableDialect): readonly Unsupported[] {
   return to === 'messages' ? OF_MESSAGES : [FOREIGN];
 }
 
-/** The request translated for `target`. */
+/** Translates the request for `target`. */
 export function prepareTranslated(
   request: ProxyRequest,
   from: TranslatableDialect,
@@ -105,13 +108,13 @@ export function prepareTranslated(
   };
 }
 
-/** The client's own credential, where another path of the same provider serves the request. */
+/** Returns the client's own credential, if another path of the same provider serves the request. */
 function ownCredential(request: ProxyRequest, dialect: Dialect): string[] {
   const { headers } = request.original.body;
   return withoutHeaders(headers, (name) => !dialect.credentialHeaders.includes(name));
 }
 
-/** The body with every edit made, as it would go out. */
+/** Returns the body with all edits, as it would be sent. */
 function parsedBody(request: ProxyRequest): unknown {
   const rendered = render(request);
   const bytes = rendered.encoded ? request.original.body.bytes : rendered.bytes;

@@ -1,7 +1,6 @@
 /**
- * Makes a request ready for one provider: as it is where both speak the same
- * dialect, translated where they do not, or the reason why this provider cannot
- * carry it.
+ * Prepares a request for one provider: unchanged if both use the same dialect, else translated; or
+ * returns the reason why this provider cannot serve it.
  */
 import { isTranslatable } from '../../dialect/translatable.ts';
 import { droppedParts } from '../../dialect/translate/dropped.ts';
@@ -34,22 +33,24 @@ import type { OneDocument, Preparation, PrepareOptions, Prepared } from './prepa
 
 const MIDDLE = 'instructions in the middle';
 
-/** The code that translates requests. It is large, and loaded by the first request that needs it. */
+/**
+ * The code that translates requests. It is large, and loaded by the first request that needs it.
+ */
 const loadTranslation = () => import('./prepare-translated.ts');
 
-/** True if nothing states that this provider serves the path of the responses dialect. */
+/** Returns true if it is unknown whether this provider serves the path of the responses dialect. */
 function isGuess({ original }: ProxyRequest, { kind, name }: Provider): boolean {
   return original.endpoint.dialect === 'responses' && kind === 'chat' && name !== kind;
 }
 
-/** True if the provider speaks the dialect of the client's own path, as far as is known. */
+/** Returns true if the provider uses the dialect of the client's own path, as far as is known. */
 function speaks(request: ProxyRequest, { provider, chatOnly }: PrepareOptions): boolean {
   if (provider.kind === 'passthrough') return true;
   if (provider.kind !== kindOf(request)) return false;
   return !isGuess(request, provider) || !chatOnly.has(provider.name);
 }
 
-/** True for a stand-in on another server than the one that the request is meant for. */
+/** Returns true for a fallback on another server than the one that the request is meant for. */
 function isOtherServer(
   { route }: ProxyRequest,
   { target, provider, services }: PrepareOptions,
@@ -59,7 +60,10 @@ function isOtherServer(
   return meant !== undefined && services.providers.get(meant.provider)?.origin !== provider.origin;
 }
 
-/** The request with the model asked there, and the members that the configuration adds where the client has none. */
+/**
+ * Returns the request with the model to use there, and the configured members that the client did
+ * not set.
+ */
 function forProvider(request: ProxyRequest, options: PrepareOptions): ProxyRequest {
   const model = modelAt(request, options);
   let edited = request;
@@ -78,7 +82,7 @@ function hasMember({ original, edits }: ProxyRequest, name: string): boolean {
   );
 }
 
-/** Makes `request` ready for `target`. */
+/** Prepares `request` for `target`. */
 export async function prepare(
   request: ProxyRequest,
   options: PrepareOptions,
@@ -91,7 +95,10 @@ export async function prepare(
   return 'ready' in found ? { ready: withHooks(found.ready, owner) } : found;
 }
 
-/** A subscription ties the bytes of a request to its own provider; any other one may have them rewritten. */
+/**
+ * A subscription ties the bytes of a request to its own provider; any other one may get them
+ * rewritten.
+ */
 function forAccount(request: ProxyRequest, { credential }: RouteTarget): ProxyRequest {
   const isTied = request.original.body.untouchable === 'subscription';
   return isTied && credential !== 'client' ? released(request) : request;
@@ -131,7 +138,7 @@ async function prepareWire(request: ProxyRequest, options: PrepareOptions): Prom
   return prepareTranslated(request, from, options);
 }
 
-/** How to ask for the usage of a stream that neither the client nor the configuration decides about. */
+/** Returns how to request a stream's usage if neither the client nor the configuration decides. */
 function usageToAskFor(request: ProxyRequest): UsageRequest | undefined {
   const { dialect, facts } = request.original;
   const { usageRequest } = dialect;
@@ -169,16 +176,19 @@ async function prepareSame(request: ProxyRequest, options: PrepareOptions): Prom
   return { ready: toPrepared(cached, decided, whole, options) };
 }
 
-/** What was decided of a request by what its thoughts are signed over, or what the provider refused. */
+/**
+ * What was decided for a request by what its thinking signatures cover, or by the provider's
+ * refusals.
+ */
 interface Decided {
   readonly sent: AsSent;
-  /** True where thoughts may have to be left out. */
+  /** True if thinking blocks may have to be dropped. */
   readonly isBound: boolean;
   readonly dropsThoughts: boolean;
-  /** True where instructions in the middle go as text of the user, and where they could. */
+  /** True if instructions within the conversation are sent as user text, or could be. */
   readonly isMarked: boolean;
   readonly mayMark: boolean;
-  /** What was changed for another model than the client's. */
+  /** What was changed for a model other than the client's. */
   readonly notes: readonly string[];
   readonly thoughts: ThoughtRepair;
 }

@@ -1,4 +1,4 @@
-/** A request made ready for one provider, what that takes, and how its answer is to be read. */
+/** A request prepared for one provider, and how its answer is to be read. */
 import type { CancelSignal } from '../../../engine/index.ts';
 import type { AsSent } from '../../conversations/as-sent.ts';
 import type { Caching } from './caching.ts';
@@ -18,7 +18,7 @@ import type { UpstreamRequest, UpstreamResponse } from '../../providers/upstream
 
 /** How an answer has to be changed before the client may see it. */
 export type Reading =
-  /** `added` is what was asked for here and the client does not get. */
+  /** `added` was requested here and is removed for the client. */
   | { readonly how: 'passthrough'; readonly added: UsageRequest | undefined }
   /** `one-document`: the client asked for a stream and the provider may not stream. */
   | {
@@ -31,40 +31,48 @@ export type Reading =
 export interface Prepared {
   readonly provider: Provider;
   readonly target: RouteTarget;
-  /** The request as it stands for this provider. */
+  /** The request as prepared for this provider. */
   readonly request: ProxyRequest;
-  /** The model that this provider is asked for. */
+  /** The model requested from this provider. */
   readonly model: string | undefined;
   /** The dialect in which the provider answers. */
   readonly dialect: Dialect;
   readonly reading: Reading;
   /** The id of the configured key that the conversation began with. */
   readonly preferredKey?: string | undefined;
-  /** Notes the id of the key that goes out; false where it is not the one that the conversation began with. */
+  /**
+   * Records the id of the key that is sent; false if it is not the one that the conversation began
+   * with.
+   */
   readonly noteKey?: (keyId: string) => boolean;
-  /** True if the provider may not know the path at all; then its 404 says nothing of the request. */
+  /**
+   * True if the provider may not have the path at all; its 404 then says nothing about the request.
+   */
   readonly isGuess: boolean;
-  /** What it holds that this provider may refuse, and can do without. */
+  /** Parts of the request that this provider may refuse and that can be left out. */
   readonly spare: readonly Unsupported[];
-  /** What was left out or changed knowingly. */
+  /** What was deliberately left out or changed. */
   readonly notes: readonly string[];
-  /** What of it was decided by what went out before; absent where no thought goes to this provider. */
+  /** What was decided by what was sent before; absent if no thinking goes to this provider. */
   readonly sent?: AsSent;
-  /** What the provider was asked to cache for a client that does not ask; undefined where that is no question. */
+  /**
+   * What the provider was asked to cache for a client that does not ask; undefined if that does not
+   * apply.
+   */
   readonly caching: Caching | undefined;
   wire(key: ProviderKey | undefined, signal: CancelSignal): UpstreamRequest;
-  /** The answer as the provider's own code leaves it; absent for a provider that is no code. */
+  /** Returns the answer after the provider's own code; absent for a provider that is not code. */
   answered?(response: UpstreamResponse): UpstreamResponse;
 }
 
-/** The request ready, or why this provider cannot have it. */
+/** The prepared request, or why this provider cannot serve it. */
 export type Preparation = { readonly ready: Prepared } | { readonly skip: string };
 
-/** What a whole answer takes where the client asked for a stream. */
+/** How to fetch a whole answer for a client that asked for a stream. */
 export interface OneDocument {
   readonly reading: Reading;
   readonly request: ProxyRequest;
-  /** The path that gives whole answers, from the one that gives streams. */
+  /** Returns the path for whole answers, given the one for streams. */
   readonly path: (path: string) => string;
 }
 
@@ -73,17 +81,17 @@ export interface PrepareOptions {
   readonly provider: Provider;
   readonly config: ForwardConfig;
   readonly services: Services;
-  /** Ask for answers without `Content-Encoding`, because events are looked at. */
+  /** Requests answers without `Content-Encoding`, because events are read. */
   readonly identity: boolean;
-  /** What this provider was found to refuse. */
+  /** What this provider is known to refuse. */
   readonly unsupported: ReadonlySet<Unsupported>;
-  /** Sealed thoughts that providers have refused. */
+  /** Encrypted items that providers have refused. */
   readonly foreign: ForeignThoughts;
-  /** Chat providers that were found not to serve the newer path of the same maker. */
+  /** Chat providers known not to serve the newer path of the same maker. */
   readonly chatOnly: ReadonlySet<ProviderName>;
 }
 
-/** The model to ask there, by the provider's own name of it. */
+/** Returns the model to request there, by the provider's own name of it. */
 export function modelAt(
   request: ProxyRequest,
   { target, provider }: Pick<PrepareOptions, 'target' | 'provider'>,
@@ -92,7 +100,7 @@ export function modelAt(
   return wanted === undefined ? undefined : (provider.modelAliases.get(wanted) ?? wanted);
 }
 
-/** True unless the provider, the model or the configuration allows whole answers only. */
+/** Returns true unless the provider, the model or the configuration allows whole answers only. */
 export function mayStream(
   request: ProxyRequest,
   { provider, config }: Pick<PrepareOptions, 'provider' | 'config'>,

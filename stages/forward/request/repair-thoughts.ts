@@ -1,4 +1,4 @@
-/** What is done for one provider about thoughts in a request of its own dialect that it may not take. */
+/** Adapts thinking in a request of the provider's own dialect that the provider may not accept. */
 import type { Unsupported } from '../../dialect/translate/translate.ts';
 import { isRewritable } from '../../model/request.ts';
 import type { ProxyRequest } from '../../model/request.ts';
@@ -12,7 +12,7 @@ import {
 } from './foreign-thoughts.ts';
 import type { PrepareOptions } from './prepared.ts';
 
-/** The repair, and what else could be repaired where the provider says so. */
+/** The repair, and what else could be repaired if the provider asks for it. */
 export interface ThoughtRepair {
   readonly rewrite: ((bytes: Buffer) => Buffer) | undefined;
   readonly spare: readonly Unsupported[];
@@ -21,7 +21,10 @@ export interface ThoughtRepair {
 
 const NONE: ThoughtRepair = Object.freeze({ rewrite: undefined, spare: [], notes: [] });
 
-/** Takes out what this provider has refused before, or now; nothing of a request that must go out as it came. */
+/**
+ * Removes what this provider has refused, before or now; nothing from a request that must be sent
+ * unchanged.
+ */
 export function repairThoughts(
   request: ProxyRequest,
   { provider, unsupported, foreign }: Pick<PrepareOptions, 'provider' | 'unsupported' | 'foreign'>,

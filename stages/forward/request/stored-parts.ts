@@ -1,13 +1,13 @@
 /**
- * What a request refers to that its provider keeps: an earlier response, a conversation, a file, a
- * cached prefix. No other server has it; one that does not know the field answers without it, and
- * nobody sees that the conversation had no beginning.
+ * References in a request to what its provider stores: an earlier response, a conversation, a file,
+ * a cached prefix. No other server has it; one that does not know the field answers without it,
+ * unnoticed, although the conversation has no beginning.
  */
 import type { ProxyRequest } from '../../model/request.ts';
 import { filledString, isObject, objectOf, objectsOf } from '../../dialect/json-kind.ts';
 import type { JsonObject } from '../../dialect/json-kind.ts';
 
-/** The stored thing in words, or undefined where everything stands in the request itself. */
+/** Names the stored thing, or undefined if the request is self-contained. */
 export function storedPart({ original }: ProxyRequest): string | undefined {
   const { json, endpoint } = original;
   if (!isObject(json)) return undefined;
@@ -33,7 +33,7 @@ function ofResponses(body: JsonObject): string | undefined {
   if (isSet(body['previous_response_id'])) return 'the response that previous_response_id names';
   if (isSet(body['conversation'])) return 'the stored conversation';
   if (isObject(body['prompt'])) return 'the stored prompt';
-  // Its client asks for it by its id, and the path's own provider is asked then.
+  // Its client fetches it by its id, from the path's own provider.
   if (body['background'] === true)
     return 'a place from which to fetch an answer made in the background';
   const items = objectsOf(body['input']);
@@ -47,7 +47,7 @@ function ofResponses(body: JsonObject): string | undefined {
   return objectsOf(body['tools']).some(isStoredTool) ? 'what its tools work on' : undefined;
 }
 
-/** Searches in stored files, and containers that exist already. */
+/** Searches in stored files, and existing containers. */
 function isStoredTool({ vector_store_ids, container, environment }: JsonObject): boolean {
   const named = container ?? objectOf(environment)['container_id'];
   return Array.isArray(vector_store_ids) || filledString(named) !== undefined;
@@ -73,7 +73,7 @@ function ofGenerative(body: JsonObject): string | undefined {
     : undefined;
 }
 
-/** Files of the provider's own store; any server can fetch other addresses. */
+/** Files in the provider's own store; any server can fetch other addresses. */
 const OWN_FILE = /^(?:files\/|https:\/\/generativelanguage\.[^/]+\/)/;
 
 function ofMessages(body: JsonObject): string | undefined {

@@ -1,22 +1,25 @@
 /**
- * What single providers refuse that others of their kind take. Nothing states it beforehand, so it
- * is found out by asking: an error answer that names the thing makes the request go out once more
- * without it, and where that went well the next ones go out so at once.
+ * What single providers refuse that others of their kind accept. It is not documented, so it is
+ * learned by trying: after an error that names the part, the request is sent again without it, and
+ * if that succeeds, later requests omit it at once.
  */
 import type { Unsupported } from '../../dialect/translate/translate.ts';
 import type { RouteTarget } from '../../model/request.ts';
 
-/** What is known of each provider and model, for the life of the process. `model` is the one that the request names. */
+/**
+ * What is known about each provider and model, for the life of the process. `model` is the one that
+ * the request names.
+ */
 export interface KnownUnsupported {
   of(target: RouteTarget, model: string | undefined): ReadonlySet<Unsupported>;
   add(target: RouteTarget, model: string | undefined, part: Unsupported): void;
 }
 
-/** What models of one provider differ in; the rest is a matter of its server. */
+/** Differences between models of one provider; everything else depends on its server. */
 const OF_MODEL: ReadonlySet<Unsupported> = new Set(['instructions in the middle']);
 
 const NONE: ReadonlySet<Unsupported> = new Set();
-/** Clients choose the names of models; what is not kept is found out again. */
+/** Clients choose the names of models; evicted entries are learned again. */
 const MOST_KEPT = 1000;
 
 export function createKnownUnsupported(): KnownUnsupported {

@@ -1,12 +1,14 @@
 /**
- * Connections to the database that a URL names. The driver is loaded here, by whoever first needs
- * one: a ledger in a file needs none of it.
+ * Connections to the database of a URL. The driver is loaded here on first use: a ledger in a file
+ * does not need it.
  */
 import { ledgerName } from '../address.ts';
 import { newerText } from '../version.ts';
 import { OLDEST_SERVER, VERSION_TABLE } from './schema.ts';
 
-/** What can be asked. The driver's own types are not there for those who install this package. */
+/**
+ * The queries of a connection. The driver's own types are not installed for users of this package.
+ */
 export interface Asked {
   query(
     sql: string,
@@ -15,14 +17,14 @@ export interface Asked {
 }
 
 export interface Connection extends Asked {
-  /** Asks what may take longer than the statement of a batch: changes to the tables. */
+  /** Runs a statement that may take longer than that of a batch: changes to the tables. */
   change(sql: string): Promise<unknown>;
-  /** Does not wait for a server that does not answer. */
+  /** Does not wait for an unresponsive server. */
   close(): void;
 }
 
 export interface PooledConnection extends Asked {
-  /** Gives it back, or ends it. */
+  /** Returns it to the pool, or ends it. */
   release(ends: boolean): void;
 }
 
@@ -31,13 +33,13 @@ export interface Pool extends Asked {
   end(): Promise<void>;
 }
 
-/** So long may connecting take, the look-up of the host and TLS included. */
+/** Timeout for connecting, including the look-up of the host and TLS. */
 const CONNECT_MS = 5000;
-/** Longer a statement is not waited for: its server may be gone without a word. */
+/** Timeout for a statement: its server may be gone without notice. */
 const STATEMENT_MS = 15_000;
 const QUESTION_MS = 60_000;
 const CHANGE_MS = 3_600_000;
-/** Questions that a server asks at a time; each takes a connection, of which the database has few. */
+/** Concurrent queries of a server; each takes a connection, and the database has few of them. */
 const MOST_CONNECTIONS = 4;
 const IDLE_MS = 30_000;
 
@@ -54,13 +56,13 @@ type Driver = Awaited<ReturnType<typeof driver>>;
 function settingsFor(pg: Driver, url: string, statementMs: number) {
   return {
     connectionString: sslAsToday(url),
-    // A pooler that stands before the server takes this one, and hardly another.
+    // A pooler in front of the server accepts this parameter, and hardly any other.
     application_name: 'svc',
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: statementMs,
     keepAlive: true,
     types: {
-      // Counts, sums and money are far below where numbers lose their last digit.
+      // Counts, sums and money are far below where numbers lose precision.
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         oid === INT8 || oid === NUMERIC
           ? Number
@@ -73,19 +75,19 @@ function settingsFor(pg: Driver, url: string, statementMs: number) {
 }
 
 /**
- * The driver takes three words of `sslmode` for `verify-full`, and says on the screen that it will
- * not for ever. It is given that word.
+ * The driver treats three values of `sslmode` as `verify-full`, and warns on the screen that it
+ * will not always. It is given that value.
  */
 function sslAsToday(url: string): string {
   if (/[?&]uselibpqcompat=true\b/.test(url)) return url;
   return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 }
 
-/** One connection; `onLost` hears once when it breaks while nothing is asked. */
+/** Opens one connection; `onLost` is called once if it breaks while idle. */
 export async function connect(url: string, onLost: () => void): Promise<Connection> {
   const pg = await driver();
   const client = new pg.Client(settingsFor(pg, url, STATEMENT_MS));
-  // Without a listener it would end the thread; what is asked then fails by itself.
+  // Without a listener it would end the thread; pending queries then fail by themselves.
   client.on('error', () => undefined);
   client.once('end', onLost);
   await client.connect();
@@ -102,7 +104,7 @@ export async function connect(url: string, onLost: () => void): Promise<Connecti
   };
 }
 
-/** Connections for questions. */
+/** Opens connections for queries. */
 export async function openPool(url: string): Promise<Pool> {
   const pg = await driver();
   const pool = new pg.Pool({
@@ -115,21 +117,24 @@ export async function openPool(url: string): Promise<Pool> {
   return pool;
 }
 
-/** What stands in the database under the names that svc uses. */
+/** What the database has under the names that svc uses. */
 export interface FoundSchema {
-  /** Of the schema; 0 where there is none of ours. */
+  /** Version of the schema; 0 if there is none of ours. */
   readonly version: number;
   readonly ledgerId: string | null;
-  /** Tables with names of ours. */
+  /** Tables with our names. */
   readonly tables: readonly string[];
   readonly serverVersion: number;
   readonly encoding: string;
-  /** Where tables are made that are named without a schema; null for nowhere. */
+  /** The schema in which unqualified tables are created; null for none. */
   readonly schema: string | null;
   readonly isReadOnly: boolean;
 }
 
-/** The catalogue is read itself: what resolves names may remember that there was none before a lock was waited for. */
+/**
+ * Reads the catalogue directly: name resolution may have cached that the tables were missing before
+ * the lock was acquired.
+ */
 const LOOK = `SELECT current_setting('server_version_num')::int / 10000 AS "serverVersion",
     current_setting('server_encoding') AS encoding,
     current_schema() AS schema,
@@ -152,7 +157,7 @@ export async function lookAt(connection: Asked): Promise<FoundSchema> {
   return { ...found, version: own?.version ?? 0, ledgerId: own?.ledgerId ?? null };
 }
 
-/** Why this program must not write there, with the cure; undefined where it may. */
+/** Returns why this program must not write there, with the cure; undefined if it may. */
 export function refusalOf(
   found: FoundSchema,
   url: string,

@@ -1,4 +1,4 @@
-/** The thread that writes a ledger in Postgres, on a new connection where the old one broke. */
+/** The thread that writes a ledger in Postgres, on a new connection if the old one broke. */
 import { serveJobs } from '../../threads/serve.ts';
 import type { JobPort } from '../../threads/serve.ts';
 import type { PostgresSetup, WriterEvent, WriterProtocol } from '../writer/writer-messages.ts';
@@ -43,7 +43,7 @@ class LedgerDatabase implements WritingPlace {
     this.#store = undefined;
   }
 
-  /** Connects again at once, so that it is known when that cannot be done, and not only by the next row. */
+  /** Reconnects at once, so that a failure is noticed before the next row. */
   #onLost(): void {
     this.#store = undefined;
     this.#goOn();

@@ -1,6 +1,6 @@
 /**
- * The ledger in Postgres for reading: the same queries as of a file, over connections that are
- * made when something is asked. Answers are waited for, so no thread is needed.
+ * The ledger in Postgres for reading: the same queries as for a file, over connections that are
+ * opened on demand. Queries are asynchronous, so no thread is needed.
  */
 import type { CompiledQuery, DatabaseConnection, Driver, KyselyPlugin, QueryResult } from 'kysely';
 import {
@@ -23,9 +23,9 @@ import { isOurFault, readError, stateOf } from './trouble.ts';
 const CLOSE_MS = 2000;
 
 /**
- * Opens the ledger that `url` names. What is asked rejects with `not_found` if there is none yet,
- * `config` if it is not one of this program's version, `unavailable` (RESOURCE_002) if the
- * database does not answer; later questions try again.
+ * Opens the ledger of `url`. Queries reject with `not_found` if there is none yet, `config` if it
+ * has another version, `unavailable` (RESOURCE_002) if the database does not respond; later queries
+ * try again.
  */
 export function openPostgresReader(url: string): LedgerReader {
   return new Kysely<LedgerSchema>({
@@ -39,7 +39,7 @@ export function openPostgresReader(url: string): LedgerReader {
   });
 }
 
-/** What stands at `url`. Rejects with `unavailable` where nothing answers. */
+/** Returns what is at `url`. Rejects with `unavailable` if nothing responds. */
 export async function lookAtPostgres(url: string): Promise<FoundSchema> {
   const pool = await openPool(url);
   try {
@@ -51,7 +51,7 @@ export async function lookAtPostgres(url: string): Promise<FoundSchema> {
   }
 }
 
-/** A file numbers its rows where nobody sees it. */
+/** In a file the row numbers are not visible. */
 const withoutRowNumbers: KyselyPlugin = {
   transformQuery: ({ node }) => node,
   async transformResult({ result }) {
@@ -63,7 +63,7 @@ const withoutRowNumbers: KyselyPlugin = {
 class PoolDriver implements Driver {
   readonly #url: string;
   #pool: Promise<Pool> | undefined;
-  /** Those that were found to lead to a ledger of ours. */
+  /** Connections already checked to lead to a ledger of ours. */
   readonly #checked = new WeakSet<PooledConnection>();
 
   constructor(url: string) {
@@ -91,7 +91,7 @@ class PoolDriver implements Driver {
   commitTransaction = refuseTransaction;
   rollbackTransaction = refuseTransaction;
 
-  /** What is still being asked is not waited for long: the server may be gone. */
+  /** Does not wait long for pending queries: the server may be gone. */
   async destroy(): Promise<void> {
     const pool = await this.#pool;
     if (pool === undefined) return;

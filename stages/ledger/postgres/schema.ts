@@ -1,6 +1,6 @@
 /**
- * The ledger's schema in Postgres: the same numbered steps as in a file, each statement in the
- * other dialect. What a file keeps in its header stands in a table of one row.
+ * The ledger's schema in Postgres: the same numbered steps as in a file, each statement translated.
+ * What a file keeps in its header is in a table of one row.
  */
 import { COLUMNS, FIELDS } from '../columns.ts';
 import type { Column } from '../columns.ts';
@@ -10,13 +10,12 @@ import type { Migration } from '../migrations.ts';
 import { CELLS, ledgerColumns } from '../tables.ts';
 import { addToToolDays, keepToolSets } from '../tools/tool-days.ts';
 
-/** Postgres before this lacks what the statements need. */
+/** Older versions of Postgres lack what the statements need. */
 export const OLDEST_SERVER = 12;
 
 /**
- * The version, the id that tells this ledger from all others, and the lock under which writers
- * take turns: so a sum is never added to by two at once, and rows are numbered in the order in
- * which others come to see them.
+ * The version, the id of this ledger, and the lock under which writers take turns: so no sum is
+ * updated by two at once, and rows are numbered in the order in which they become visible.
  */
 export const VERSION_TABLE = 'svc_ledger';
 
@@ -26,7 +25,7 @@ export const createVersionTable = `CREATE TABLE ${VERSION_TABLE} (
   ledger_id TEXT NOT NULL
 )`;
 
-/** SQLite's own: triggers that a later step drops again, and up to which row a file has been summed up. */
+/** SQLite only: triggers that a later step drops again, and how far a file has been summed up. */
 const OF_FILES = /^(?:CREATE|DROP) TRIGGER\b|\bsummed\b/;
 
 /** Texts are compared byte by byte, as in a file; whole numbers have 64 bits there as well. */
@@ -35,7 +34,7 @@ const TYPES: readonly (readonly [RegExp, string])[] = [
   [/\bREAL\b/g, 'DOUBLE PRECISION'],
   [/\bTEXT\b/g, 'TEXT COLLATE "C"'],
   [/\)\s*STRICT$/, ')'],
-  // A file numbers its rows by itself.
+  // A file numbers its rows itself.
   [
     /^CREATE TABLE requests \(/,
     'CREATE TABLE requests (\n      rowid BIGINT GENERATED ALWAYS AS IDENTITY UNIQUE,',
@@ -44,7 +43,7 @@ const TYPES: readonly (readonly [RegExp, string])[] = [
   [/\bjson_each\((\w+)\) AS each\b/g, 'json_array_elements($1::json) AS each(value)'],
 ];
 
-/** A step of the schema as Postgres takes it. */
+/** Returns a step of the schema for Postgres. */
 export function toPostgres(step: Migration): Migration {
   return step.filter((sql) => !OF_FILES.test(sql)).map(inPostgres);
 }
@@ -60,16 +59,15 @@ const TYPE_OF = {
   fraction: 'double precision',
 } as const satisfies Readonly<Record<Column<unknown>['type'], string>>;
 
-/** What a row is given as, and its types: its columns, and what its set of tools has. */
+/** The parameters of a row, and their types: its columns, and the content of its tool set. */
 const GIVEN = [...ledgerColumns, 'tools_of_set'];
 const GIVEN_TYPES = [...FIELDS.map((field) => TYPE_OF[COLUMNS[field].type]), 'text'];
 const [ADDED_RESULTS, ADDED_DEFINITIONS] = addToToolDays('stored');
 
 /**
- * Stores rows, given as a list for each column behind the version of the schema, and adds those
- * that were not there yet to their hours: one statement, so that it is done whole or not at all,
- * within one round trip. Says in `held` whether the schema still has that version; if not, nothing
- * is stored.
+ * Stores rows, passed as a list for each column after the version of the schema, and adds the new
+ * ones to their hours: one statement, so that it is atomic and takes one round trip. `held` says
+ * whether the schema still has that version; if not, nothing is stored.
  */
 export const STORE_ROWS = `WITH held AS MATERIALIZED (
     SELECT 1 FROM ${VERSION_TABLE} WHERE version = $1 FOR UPDATE
@@ -98,7 +96,7 @@ export const PRUNE = `DELETE FROM requests WHERE rowid IN (
     FOR UPDATE SKIP LOCKED
   )`;
 
-/** A flat batch as a list for each column. */
+/** Converts a flat batch to a list for each column. */
 export function toColumns(cells: readonly Cell[]): Cell[][] {
   const columns: Cell[][] = Array.from({ length: CELLS }, () => []);
   for (const [at, cell] of cells.entries()) columns[at % CELLS]!.push(toPostgresCell(cell));
@@ -110,7 +108,7 @@ function toPostgresCell(cell: Cell): Cell {
   return Number.isNaN(cell) ? null : cell;
 }
 
-/** Of all characters Postgres cannot hold this one; a file keeps it. */
+/** Replaces NUL, the one character that Postgres cannot store; a file keeps it. */
 export function toPostgresText(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\u{fffd}') : text;
 }

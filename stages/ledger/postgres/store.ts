@@ -1,6 +1,6 @@
 /**
- * The ledger in Postgres, opened for writing: what `sqlite/store.ts` is for a file. Several proxies may
- * write at once. Runs inside the writer thread.
+ * The ledger in Postgres, opened for writing: the counterpart of `sqlite/store.ts`. Several proxies
+ * may write at once. Runs inside the writer thread.
  */
 import { randomBytes } from 'node:crypto';
 import type { Migration } from '../migrations.ts';
@@ -22,7 +22,9 @@ import { isContentFault } from './trouble.ts';
 /** Proxies that start together make or change the tables one after the other. */
 const LOCK = `SELECT pg_advisory_xact_lock(${APPLICATION_ID}, hashtext(current_schema()))`;
 
-/** Another program has changed the schema since the connection was made: it is to be looked at again. */
+/**
+ * Another program has changed the schema since the connection was opened: it must be checked again.
+ */
 export class SchemaChanged extends Error {
   constructor() {
     super('the tables were changed by another svc');
@@ -30,7 +32,10 @@ export class SchemaChanged extends Error {
   }
 }
 
-/** Connects, and makes or changes the tables. Rejects with `LedgerRefused` where they are not ours to write. */
+/**
+ * Connects, and makes or changes the tables. Rejects with `LedgerRefused` if they are not ours to
+ * write.
+ */
 export async function openPostgres(
   url: string,
   migrations: readonly Migration[],
@@ -40,7 +45,7 @@ export async function openPostgres(
   try {
     const { version, tables, isReadOnly } = await lookAt(connection);
     const isReady = version === migrations.length && tables.length === 3 && !isReadOnly;
-    // While another proxy makes the tables, some of them can be seen before the others.
+    // While another proxy makes the tables, some of them are visible before the others.
     if (!isReady) await migrate(connection, url, migrations);
     return toStore(connection, migrations.length);
   } catch (error) {
@@ -69,7 +74,7 @@ async function migrate(
   if (found.version === migrations.length) return void (await connection.query('COMMIT'));
   const isNew = found.version === 0;
   if (isNew) await connection.query(createVersionTable);
-  // Whoever stores rows holds this one, and waits for it.
+  // A writer that stores rows holds this lock, so this waits for it.
   else await connection.query(`SELECT 1 FROM ${VERSION_TABLE} FOR UPDATE`);
   for (const step of migrations.slice(found.version))
     for (const sql of toPostgres(step)) await connection.change(sql);

@@ -1,2 +1,4 @@
-/** The compiled module of the thread that writes; in the joined program all of them lie in one folder. */
+/**
+ * The compiled module of the writer thread; in the bundled program all of them are in one folder.
+ */
 export const postgresThread = new URL('./postgres-worker.js', import.meta.url);

@@ -1,4 +1,4 @@
-/** What the database or the way to it refuses, in words for the user. Never a password. */
+/** Errors of the database or of the connection to it, in words for the user. Never a password. */
 import { SvcError } from '../../../engine/index.ts';
 import { ledgerName, passwordsOf } from '../address.ts';
 
@@ -8,7 +8,7 @@ const REACH = `See that the server runs and that host and port in SVC_DB are rig
 const TLS =
   'See that its certificate is that of the host in SVC_DB and signed by an authority that Node knows (`sslrootcert`, NODE_EXTRA_CA_CERTS); `sslmode=no-verify` encrypts without looking at it.';
 
-/** By the code of Node or the beginning of the server's (SQLSTATE). */
+/** By the code of Node or the prefix of the server's (SQLSTATE). */
 const CURES: readonly (readonly [start: string, cure: string])[] = [
   ['28', 'Correct user and password in SVC_DB, and what pg_hba.conf on the server says of them.'],
   ['3D000', 'Make the database on its server (CREATE DATABASE); svc makes its tables by itself.'],
@@ -36,30 +36,36 @@ const CURES: readonly (readonly [start: string, cure: string])[] = [
   ['ERR_TLS', TLS],
 ];
 
-/** SQLSTATE: five characters, which the server gives to all that it refuses. */
+/** Returns the SQLSTATE: five characters, which the server attaches to every refusal. */
 export function stateOf(error: unknown): string | undefined {
   const code = codeOf(error);
   return /^[\dA-Z]{5}$/.test(code) && !code.startsWith('E') ? code : undefined;
 }
 
-/** True for a statement that no server could have understood. */
+/** Returns true for a statement that no server could have understood. */
 export function isOurFault(error: unknown): boolean {
   const state = stateOf(error) ?? '';
   return state.startsWith('42') && state !== '42501' && state !== '42P01';
 }
 
-/** True for rows that the server refuses for what is in them: data, or constraints of the schema. */
+/**
+ * Returns true for rows that the server refuses because of their content: data, or constraints of
+ * the schema.
+ */
 export function isContentFault(error: unknown): boolean {
   return /^2[23]/.test(stateOf(error) ?? '');
 }
 
-/** True where another connection may do what this one did not: the server is going, or not the one that writes. */
+/**
+ * Returns true if another connection may succeed: the server is shutting down, or is not the one
+ * that accepts writes.
+ */
 export function isOfConnection(error: unknown): boolean {
   const state = stateOf(error);
   return state === undefined || /^(?:08|57|25|42P01)/.test(state);
 }
 
-/** Its message in one line, with the code, and what to do. */
+/** Returns its message in one line, with the code, and what to do. */
 export function inWords(error: unknown, url: string): { message: string; cure: string } {
   const code = codeOf(error);
   let text = textOf(error).split('\n')[0] ?? '';
@@ -68,7 +74,7 @@ export function inWords(error: unknown, url: string): { message: string; cure: s
   return { message: `${ledgerName(url)}: ${why}`, cure: cureOf(code, text) };
 }
 
-/** The same as an error for whoever asked a question. */
+/** Returns the same as an error for a failed query. */
 export function readError(error: unknown, url: string): SvcError {
   const { message, cure } = questionInWords(error, url);
   return new SvcError('unavailable', `The ledger cannot be read: ${message}`, {
@@ -77,7 +83,7 @@ export function readError(error: unknown, url: string): SvcError {
   });
 }
 
-/** As `inWords`, for a question: no row waits for it. */
+/** As `inWords`, for a query: no rows wait for it. */
 export function questionInWords(error: unknown, url: string): { message: string; cure: string } {
   const { message, cure } = inWords(error, url);
   return { message, cure: cure.replace(`; ${KEPT}`, '') };
@@ -99,7 +105,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** Where a name has several addresses, Node's error has a list of them and no words. */
+/** For a name with several addresses, Node's error has a list of them and no message. */
 function textOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '')
     return [...new Set(error.errors.map((one: unknown) => textOf(one)))].join(', ');

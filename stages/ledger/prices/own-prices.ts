@@ -1,6 +1,6 @@
 /**
- * Prices of the user's own: `$SVC_HOME/prices.json`, a list of models with a rate for each unit, and
- * `providers.<name>.pricing`. Rates are dollars for a million tokens, and for a thousand searches.
+ * The user's own prices: `$SVC_HOME/prices.json`, a list of models with a rate for each unit, and
+ * `providers.<name>.pricing`. Rates are dollars per million tokens, and per thousand searches.
  */
 import { SvcError } from '../../../engine/index.ts';
 import { isObject } from '../../dialect/json-kind.ts';
@@ -46,7 +46,7 @@ const MEMBERS = new Set<string>([
 ]);
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Rates from dollars by unit, and from those above `long.above` tokens of input. */
+/** Makes rates from dollars by unit, and from those above `long.above` input tokens. */
 export function toRates(
   usd: Readonly<Record<string, number>>,
   long: Readonly<Record<string, number>> = {},
@@ -62,7 +62,7 @@ export function toRates(
   return rates;
 }
 
-/** What is wrong with a map of dollars by unit, in words; undefined for nothing. */
+/** Returns the fault of a map of dollars by unit, in words; undefined for none. */
 export function faultOfRates(usd: JsonObject, others: readonly string[] = []): string | undefined {
   for (const [name, value] of Object.entries(usd)) {
     if (!others.includes(name) && !(UNITS as readonly string[]).includes(name))
@@ -76,7 +76,10 @@ function isAmount(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
-/** Reads the text of the user's file. Throws `config` CONFIG_001, which names the entry, for what is no price. */
+/**
+ * Reads the text of the user's file. Throws `config` CONFIG_001, which names the entry, for an
+ * invalid price.
+ */
 export function readOwnPrices(text: string, file: string): OverlayPrice[] {
   const refuse = (what: string): never => {
     throw new SvcError('config', `${file}: ${what}`, { code: 'CONFIG_001' });
@@ -112,7 +115,7 @@ export function readOwnPrices(text: string, file: string): OverlayPrice[] {
     const name = plainName(model).replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
     return {
       vendor,
-      // That model and its dated snapshots: a larger or smaller sister has another price.
+      // That model and its dated snapshots: a larger or smaller variant has another price.
       model: new RegExp(`^${name}$`),
       since,
       rates: toRates(usd as Record<string, number>, long as Record<string, number>),
@@ -123,7 +126,7 @@ export function readOwnPrices(text: string, file: string): OverlayPrice[] {
   });
 }
 
-/** What is wrong with factors by term, likewise. */
+/** Returns the fault of factors by term, likewise. */
 export function faultOfTerms(terms: JsonObject): string | undefined {
   const [name] = Object.entries(terms).find(([, value]) => !isAmount(value)) ?? [];
   return name === undefined ? undefined : `the factor of '${name}' is no number of 0 or more`;

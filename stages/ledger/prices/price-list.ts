@@ -1,7 +1,7 @@
 /**
- * The public price list: what a provider asks for a model at a moment. The data
- * are those of `@pydantic/genai-prices` as installed, with our overlay over them, and prices of the
- * user's own file over both; the library's updater, which would fetch from the network, is never used.
+ * The public price list: a provider's price for a model at a given time. The data are those of
+ * `@pydantic/genai-prices` as installed, overridden by our overlay, and both by prices of the
+ * user's own file; the library's updater, which would fetch from the network, is never used.
  */
 import { createRequire } from 'node:module';
 import type { ModelPrice } from '@pydantic/genai-prices';
@@ -13,17 +13,19 @@ import { completed, scaled } from './rate-card.ts';
 
 type PriceLibrary = typeof import('@pydantic/genai-prices');
 
-/** Whose price is asked for. */
+/** The provider whose price is looked up. */
 export interface PricedProvider {
-  /** The configured name; overrides go by it. */
+  /** The configured name; overrides use it. */
   readonly name: string;
   /** `messages`, `chat`, `generative` or `passthrough`. */
   readonly kind: string;
-  /** Where it is reached; recognises resellers and other vendors behind a kind. */
+  /** Its address; identifies resellers and other vendors of a kind. */
   readonly baseUrl?: string;
 }
 
-/** A line of the list. Rates are dollars per million tokens below any tier; `null` where none is listed. */
+/**
+ * A line of the list. Rates are dollars per million tokens below any tier; `null` if not listed.
+ */
 export interface ListedPrice {
   readonly vendor: string;
   readonly model: string;
@@ -33,20 +35,20 @@ export interface ListedPrice {
   readonly outputUsdPer1m: number | null;
   readonly cacheReadUsdPer1m: number | null;
   readonly cacheWriteUsdPer1m: number | null;
-  /** All rates, terms and where they are from; `null` where there is no price. */
+  /** All rates, terms and their source; `null` if there is no price. */
   readonly card: RateCard | null;
 }
 
 export type PriceList = ReturnType<typeof createPriceList>;
 
-/** The vendor whose dialect a kind is. */
+/** The vendor of each dialect. */
 const VENDORS: ReadonlyMap<string, string> = new Map([
   ['messages', 'anthropic'],
   ['chat', 'openai'],
   ['generative', 'google'],
 ]);
 
-/** The library's names of units with a rate of dollars a million. */
+/** The library's names of units with a rate per million. */
 const TOKEN_UNITS = {
   input: 'input_mtok',
   output: 'output_mtok',
@@ -61,13 +63,13 @@ const TOKEN_UNITS = {
   output_image: 'output_image_mtok',
   input_video: 'input_video_mtok',
 } as const satisfies Partial<Record<UnitName, string>>;
-/** And with one of dollars for a thousand. */
+/** And those with a rate per thousand. */
 const CALL_PRICES = {
   web_search: 'web_searches_kcount',
   file_search: 'storage_searches_kcount',
 } as const satisfies Partial<Record<UnitName, string>>;
 
-/** Prices over the library's, the most important ones first. */
+/** Prices that override the library's, highest precedence first. */
 type Layers = readonly (readonly [PriceLayer, readonly OverlayPrice[]])[];
 
 const layersOver = (own: readonly OverlayPrice[]): Layers => [
@@ -75,25 +77,31 @@ const layersOver = (own: readonly OverlayPrice[]): Layers => [
   ['overlay', OVERLAY],
 ];
 
-/** The list in the installed package; nothing is read before it is needed. */
+/** Creates the list of the installed package; nothing is read before it is needed. */
 export function createPriceList() {
   let library: PriceLibrary | undefined;
   const loaded = () => {
-    // `require`, so that a request that ends before the list is warm still gets its price.
+    // `require`, so that a request that ends before the list is loaded still gets its price.
     library ??= createRequire(import.meta.url)('@pydantic/genai-prices') as PriceLibrary;
     return library;
   };
   return {
-    /** Reads the data, which takes some 100 ms once; otherwise the first question does. */
+    /** Reads the data, which takes some 100 ms once; otherwise the first look-up does. */
     load: (): void => void loaded(),
-    /** The price of a model at a moment (ms since the epoch), or `null` if it is not listed; `own` are prices of the user's file. */
+    /**
+     * Returns the price of a model at a time (ms since the epoch), or `null` if it is not listed;
+     * `own` are prices of the user's file.
+     */
     find: (
       provider: PricedProvider,
       model: string,
       atMs: number,
       own: readonly OverlayPrice[] = [],
     ): RateCard | null => findCard(loaded(), layersOver(own), provider, model, atMs),
-    /** All models of a vendor (`anthropic`, `openai`, `google`, …) as priced at that moment; empty for an unknown vendor. */
+    /**
+     * Returns all models of a vendor (`anthropic`, `openai`, `google`, …) with their prices at that
+     * time; empty for an unknown vendor.
+     */
     list(vendor: string, atMs: number, own: readonly OverlayPrice[] = []): ListedPrice[] {
       const provider = loaded().findProvider({ providerId: vendor });
       const layers = layersOver(own);
@@ -110,11 +118,11 @@ export function createPriceList() {
         return toLine(vendor, id, name, card && withTerms(card, vendor, id, atMs), window);
       });
       const known = new Set(listed.map(({ model }) => plainName(model)));
-      // What the library does not list, by the name that stands in its pattern.
+      // Models that the library does not list, by the name in their pattern.
       for (const [layer, prices] of layers) {
         for (const price of prices.filter((one) => one.vendor === vendor || one.vendor === '*')) {
           const id = price.name ?? nameIn(price.model);
-          // A model that the library lists by another of its names is in there as well.
+          // A model that the library lists under another of its names is already included.
           const isListed = listed.some((line) => price.model.test(plainName(line.model)));
           if (isListed || known.has(plainName(id))) continue;
           known.add(plainName(id));
@@ -127,12 +135,15 @@ export function createPriceList() {
   };
 }
 
-/** The name that a pattern matches first. */
+/** Returns the name that a pattern matches first. */
 function nameIn({ source }: RegExp): string {
   return source.replace('[12]', '2').replaceAll(/\(\?[:!][^()]{0,80}\)\??|[\^$]/g, '');
 }
 
-/** Asks the vendor behind the address, then the one whose dialect it speaks, then the one whose model it is. */
+/**
+ * Tries the vendor of the address, then the one whose dialect it speaks, then the one whose model
+ * it is.
+ */
 function findCard(
   library: PriceLibrary,
   layers: Layers,

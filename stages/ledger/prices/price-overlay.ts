@@ -1,24 +1,24 @@
 /**
- * Prices that the library lacks or has wrong, and the factors of other terms, which it does not know:
- * each with its source and the day on which it was read. A price holds from its day on until the next
- * one of the same models. What is known of prices of cached input stands in `model-facts` alone.
+ * Prices that the library lacks or has wrong, and the factors of other terms, which it does not
+ * have: each with its source and the day it was read. A price applies from its day until the next
+ * one of the same models. Facts about prices of cached input are in `model-facts` only.
  */
 import type { UnitName } from '../../model/billed-units.ts';
 import { factsOf } from '../../model/model-facts.ts';
 import type { Rate, RateCard, Rates, TermFactors } from './rate-card.ts';
 import { flat, scaled } from './rate-card.ts';
 
-/** A price of models of one vendor, or of any where that is `*`. */
+/** A price for models of one vendor, or of any for `*`. */
 export interface OverlayPrice {
   readonly vendor: string;
   readonly model: RegExp;
-  /** The first day, `YYYY-MM-DD` in UTC; the first price of a model holds before it too. */
+  /** The first day, `YYYY-MM-DD` in UTC; a model's first price also applies before it. */
   readonly since: string;
   readonly rates: Rates;
   readonly terms?: TermFactors;
   readonly contextWindow?: number;
   readonly source: string;
-  /** How a table names it, where the pattern does not say it. */
+  /** Its name in tables, if the pattern does not give it. */
   readonly name?: string;
 }
 
@@ -55,13 +55,19 @@ function tiered(base: number, tier?: { readonly start: number; readonly price: n
   return { base, tiers: tier === undefined ? [] : [tier] };
 }
 
-/** $10 for a thousand searches [platform.claude.com, pricing; developers.openai.com, pricing, 2026-11]. */
+/**
+ * $10 per thousand searches [platform.claude.com, pricing; developers.openai.com, pricing,
+ * 2026-11].
+ */
 const SEARCH = flat(10_000);
-/** $2.50 for a thousand [developers.openai.com, pricing, 2026-11, as the library has it]. */
+/** $2.50 per thousand [developers.openai.com, pricing, 2026-11, as the library has it]. */
 const FILE_SEARCH = flat(2500);
 const MILLION = 1_000_000;
 
-/** A GPT from 6 on: above 272,000 tokens of input that costs twice as much, and output one and a half times. */
+/**
+ * A GPT from version 6 on: above 272,000 input tokens, input costs twice as much and output one and
+ * a half times.
+ */
 function gpt(
   name: string,
   since: string,
@@ -90,7 +96,7 @@ function steps(first: number, ...prices: readonly number[]): Rate {
 
 const SOL = 'developers.openai.com, models/gpt-6.2-sol, read 2026-11-26';
 
-/** Of equal models in the order of days. */
+/** Equal models in order of days. */
 export const OVERLAY: readonly OverlayPrice[] = [
   claude('claude-fable-5-2', '2026-11-09', [8, 40], `${PRICING}; docs of resellers, 2026-11-10`),
   claude('claude-mythos-5-2', '2026-11-09', [8, 40], `${PRICING}, as Fable 5.2`),
@@ -124,7 +130,7 @@ export const OVERLAY: readonly OverlayPrice[] = [
   },
 ];
 
-/** Rates that a listed model lacks: sound of models whose listed price is that of text. */
+/** Rates that a listed model lacks: audio of models whose listed price is that of text. */
 const ADDED: readonly Omit<OverlayPrice, 'since'>[] = [
   {
     vendor: 'openai',
@@ -159,7 +165,7 @@ const ADDED: readonly Omit<OverlayPrice, 'since'>[] = [
   },
 ];
 
-/** What terms make of the rates of some models. */
+/** How terms change the rates of some models. */
 interface Terms {
   readonly vendor: string;
   readonly model: RegExp;
@@ -172,7 +178,10 @@ const FAST = 'platform.claude.com, fast-mode, read 2026-11-26';
 const PRIORITY = 'openai.com, api-fast-mode, api-priority-processing, read 2026-11-26';
 const ALL = /./;
 
-/** Later ones over earlier ones. A tier that is sold by contract alone (`scale`, Anthropic's `priority`, `provisioned_throughput`) has none. */
+/**
+ * Later entries override earlier ones. A tier that is only sold by contract (`scale`, Anthropic's
+ * `priority`, `provisioned_throughput`) has none.
+ */
 const TERMS: readonly Terms[] = [
   { vendor: 'anthropic', model: ALL, terms: { us: 1.1, batch: 0.5 }, source: PRICING },
   {
@@ -241,7 +250,10 @@ const TERMS: readonly Terms[] = [
   },
 ];
 
-/** The name of a model without what resellers, dates and windows add to it, with hyphens for dots. */
+/**
+ * Returns the name of a model without the additions of resellers, dates and windows, with hyphens
+ * for dots.
+ */
 export function plainName(model: string): string {
   return model
     .toLowerCase()
@@ -253,7 +265,7 @@ export function plainName(model: string): string {
     .replace(/^.*(?=claude-)/, '');
 }
 
-/** The price of `model` at `atMs` by `prices`; of any vendor where none is named. */
+/** Returns the price of `model` at `atMs` from `prices`; of any vendor if none is named. */
 export function overlaid(
   prices: readonly OverlayPrice[],
   vendor: string | undefined,
@@ -268,7 +280,7 @@ export function overlaid(
   return of.findLast(({ since }) => Date.parse(since) <= atMs) ?? of[0];
 }
 
-/** A card with the rates that its model lacks and with its terms. */
+/** Adds the rates that a model's card lacks, and its terms. */
 export function withTerms(card: RateCard, vendor: string, model: string, atMs: number): RateCard {
   const name = plainName(model);
   const is = (one: { readonly vendor: string; readonly model: RegExp }) =>
@@ -281,7 +293,7 @@ export function withTerms(card: RateCard, vendor: string, model: string, atMs: n
     ...card,
     rates: { ...rates, ...card.rates },
     terms: Object.assign({}, ...terms.map((one) => one.terms), card.terms) as TermFactors,
-    // Where Google asks more for sound, the list says so [ai.google.dev, pricing].
+    // If Google charges more for audio, the list says so [ai.google.dev, pricing].
     ...(vendor === 'google' && { isSoundText: true }),
     ...(/image/.test(name) && { isPictures: true }),
     ...(vendor === 'google' && /^gemini-[12]/.test(name) && { isSearchPerRequest: true }),

@@ -1,8 +1,8 @@
 /**
- * What a request cost, in whole nano-dollars: the sum of all that is billed, each unit at the rate of
- * its model, under the terms of the answer. Prices are the user's own where the configuration has them,
- * else the public list's. What has no price makes the whole cost `null`: an invented price, or a sum
- * without a part of it, would be worse than none.
+ * What a request cost, in whole nano-dollars: the sum of everything billed, each unit at the rate
+ * of its model, under the terms of the answer. Prices are the user's own if configured, else the
+ * public list's. A unit without a price makes the whole cost `null`: an invented price, or a
+ * partial sum, would be worse than none.
  */
 import { LRUCache } from 'lru-cache';
 import { CALL_UNITS, billedUnits } from '../../model/billed-units.ts';
@@ -20,7 +20,7 @@ import type { Rate, RateCard, Rates, TermFactors } from './rate-card.ts';
 export interface PriceOverride {
   readonly input_cost_per_1m_tokens?: number;
   readonly output_cost_per_1m_tokens?: number;
-  /** Of other units, likewise; of searches for a thousand. */
+  /** Rates of other units, likewise; of searches per thousand. */
   readonly rates?: Rates;
   /** Factors of terms. */
   readonly terms?: TermFactors;
@@ -31,17 +31,17 @@ export interface PricesOptions {
   readonly overrides?: ReadonlyMap<string, PriceOverride>;
   /** Prices of the user's own file, over the public list. */
   readonly own?: readonly OverlayPrice[];
-  /** The public list; tests give their own. */
+  /** The public list; tests pass their own. */
   readonly list?: PriceList;
 }
 
 export type Prices = ReturnType<typeof createPrices>;
 
-/** Prices change at most by the minute; a minute is what a looked-up price is trusted for. */
+/** Prices change at most by the minute, so a looked-up price is cached for a minute. */
 const MEMO_MS = 60_000;
-/** Models remembered; clients can invent names. */
+/** Maximum number of cached models; clients can invent names. */
 const MEMO_SIZE = 500;
-/** One dollar per million is 1,000 nano-dollars a unit. */
+/** One dollar per million is 1,000 nano-dollars per unit. */
 const NANO_PER_UNIT = 1000;
 const VENDORS = ['anthropic', 'openai', 'google'] as const;
 
@@ -50,13 +50,13 @@ interface Memo {
   readonly card: RateCard | null;
 }
 
-/** Prices with the user's overrides on top of the public list. */
+/** Creates prices with the user's overrides on top of the public list. */
 export function createPrices(options: PricesOptions = {}) {
   const list = options.list ?? createPriceList();
   const memo = new LRUCache<string, Memo>({ max: MEMO_SIZE });
 
   const cardOf = (provider: PricedProvider, model: string, atMs: number): RateCard | null => {
-    // No provider's name holds a line break.
+    // No provider's name contains a line break.
     const key = `${provider.name}\n${model}`;
     const minute = Math.floor(atMs / MEMO_MS);
     const known = memo.get(key);
@@ -77,7 +77,9 @@ export function createPrices(options: PricesOptions = {}) {
   const billFor = (provider: PricedProvider, model: string, usage: Usage, atMs: number): Bill =>
     billOf(usage, cardsOf(provider, model, atMs), model);
 
-  /** What `changed` would have cost more than `usage`: of the answer's own tokens alone. */
+  /**
+   * Returns how much more `changed` would have cost than `usage`, for the answer's own tokens only.
+   */
   const difference = (
     provider: PricedProvider,
     model: string,
@@ -92,7 +94,10 @@ export function createPrices(options: PricesOptions = {}) {
   };
 
   return {
-    /** What the usage cost at that moment, or `null` if its input is unknown or anything of it has no price. Microseconds after the first call for a model. */
+    /**
+     * Returns what the usage cost at that time, or `null` if its input is unknown or any part of it
+     * has no price. Microseconds after the first call for a model.
+     */
     costNanoUsd(
       provider: PricedProvider,
       model: string,
@@ -104,14 +109,18 @@ export function createPrices(options: PricesOptions = {}) {
       return missing.length > 0 ? null : Math.round(nanoUsd);
     },
     /**
-     * What of the usage has no price, in words: `model gpt-6`, `web_search of gpt-9`, `tier scale of
-     * gpt-5`; empty where all of it has one. And what the rest costs, which budgets count at least.
+     * Returns the parts of the usage without a price, in words: `model gpt-6`, `web_search of
+     * gpt-9`, `tier scale of gpt-5`; empty if all have one. Also the cost of the rest, which
+     * budgets count as a minimum.
      */
     lacking(provider: PricedProvider, model: string, usage: Usage, atMs: number) {
       const { missing, nanoUsd } = billFor(provider, model, usage, atMs);
       return { missing, knownNanoUsd: Math.round(nanoUsd) };
     },
-    /** Each unit at the rate that it has within the whole usage; null where it has no price. Without the fee of the request. */
+    /**
+     * Returns each unit at its rate within the whole usage; null if it has no price. Without the
+     * fee per request.
+     */
     unitCosts(provider: PricedProvider, model: string, usage: Usage, atMs: number) {
       const cardFor = cardsOf(provider, model, atMs);
       return billedUnits(usage).map((unit) => {
@@ -120,8 +129,8 @@ export function createPrices(options: PricesOptions = {}) {
       });
     },
     /**
-     * What `savedTokens` more of input would have cost, had they been billed like the rest of this
-     * request: in the same proportions plain, cache-read and cache-written.
+     * Returns what `savedTokens` more input would have cost, billed like the rest of this request:
+     * in the same proportions plain, cache-read and cache-written.
      */
     savedNanoUsd(
       provider: PricedProvider,
@@ -137,8 +146,8 @@ export function createPrices(options: PricesOptions = {}) {
       return difference(provider, model, usage, larger, atMs);
     },
     /**
-     * What the provider's prompt cache saved of this request by its own usage: what the input would
-     * have cost as plain input, less what it cost. Negative where more was written than read.
+     * Returns what the provider's prompt cache saved for this request by its own usage: the cost of
+     * the input as plain input, minus its actual cost. Negative if more was written than read.
      */
     cachingNanoUsd(
       provider: PricedProvider,
@@ -157,8 +166,9 @@ export function createPrices(options: PricesOptions = {}) {
       return difference(provider, model, usage, plain, atMs);
     },
     /**
-     * What `missedTokens` of the input cost more than reading them from the provider's cache would
-     * have: they were written to it, as far as anything was, and the rest was plain input.
+     * Returns how much more `missedTokens` of the input cost than reading them from the provider's
+     * cache would have: they count as written to it, as far as there were writes, and the rest as
+     * plain input.
      */
     missedNanoUsd(
       provider: PricedProvider,
@@ -183,7 +193,7 @@ export function createPrices(options: PricesOptions = {}) {
       const more = difference(provider, model, read, usage, atMs);
       return more === null ? null : Math.max(0, more);
     },
-    /** What `addedTokens` of the input cost, had they been billed like the rest, likewise. */
+    /** Returns what `addedTokens` of the input cost, billed like the rest, likewise. */
     addedNanoUsd(
       provider: PricedProvider,
       model: string,
@@ -197,9 +207,10 @@ export function createPrices(options: PricesOptions = {}) {
       return difference(provider, model, smaller, usage, atMs);
     },
     /**
-     * What the first `tokens` of the input cost, as those of tools do, which the model reads before all
-     * else: they were read from the provider's cache as far as anything was, then written to it, and
-     * the rest was plain input; at the rates that the whole prompt has. `null` without a price.
+     * Returns the cost of the first `tokens` of the input, such as those of tools, which the model
+     * reads before everything else: they count as read from the provider's cache as far as there
+     * were reads, then as written to it, and the rest as plain input; at the rates of the whole
+     * prompt. `null` without a price.
      */
     leadingNanoUsd(
       provider: PricedProvider,
@@ -215,16 +226,19 @@ export function createPrices(options: PricesOptions = {}) {
       const { nanoUsd, missing } = billOfUnits(units, own, cardFor, model);
       return missing.length > 0 || cardFor(undefined) === null ? null : Math.round(nanoUsd);
     },
-    /** Tokens that the model reads at most; null where that is not listed. */
+    /** Returns the context window of the model in tokens; null if not listed. */
     contextWindow: (provider: PricedProvider, model: string, atMs: number): number | null =>
       cardOf(provider, model, atMs)?.contextWindow ?? null,
-    /** The public list of these vendors, for `list-pricing`. */
+    /** Returns the public list of these vendors, for `list-pricing`. */
     listPrices: (atMs: number, vendors: readonly string[] = VENDORS): ListedPrice[] =>
       vendors.flatMap((vendor) => list.list(vendor, atMs, options.own)),
   };
 }
 
-/** A sum in nano-dollars, with a fraction, and what it lacks; what has no price for its terms is in it at the usual ones. */
+/**
+ * A sum in nano-dollars, with a fraction, and what it lacks; a unit without a price for its terms
+ * is included at the usual ones.
+ */
 interface Bill {
   readonly nanoUsd: number;
   readonly missing: readonly string[];
@@ -232,7 +246,7 @@ interface Bill {
 
 const NOTHING_MISSING: readonly string[] = [];
 
-/** The one sum of money: every unit at its rate, under the terms of the answer. */
+/** The only calculation of money: every unit at its rate, under the terms of the answer. */
 function billOf(
   usage: Usage,
   cardOf: (model: string | undefined) => RateCard | null,
@@ -241,7 +255,7 @@ function billOf(
   const { nanoUsd, missing } = billOfUnits(billedUnits(usage), usage, cardOf, model);
   const card = cardOf(undefined);
   const unknown = usage.billing?.unknownUses?.map((name) => `${name} of ${model}`) ?? [];
-  // Where it was used for nothing.
+  // Used, but free of charge.
   const isBilled = usage.billing?.isUnbilled !== true;
   const noCard = card === null && isBilled ? [`model ${model}`] : NOTHING_MISSING;
   const lacked =
@@ -282,7 +296,9 @@ function billOfUnits(
   return { nanoUsd, missing };
 }
 
-/** In the order in which the beginning of a prompt is billed: what is kept longest stands first. */
+/**
+ * In the order in which the beginning of a prompt is billed: the longest-lived part comes first.
+ */
 const LEADING = [
   'cache_read',
   'cache_write_12h',
@@ -291,7 +307,7 @@ const LEADING = [
   'input',
 ] as const satisfies readonly BilledUnit['unit'][];
 
-/** The units that the first `tokens` of the answer's own prompt are billed as. */
+/** Returns the billed units of the first `tokens` of the answer's own prompt. */
 function leadingUnits(units: readonly BilledUnit[], tokens: number): BilledUnit[] {
   let left = tokens;
   return LEADING.flatMap((name) =>
@@ -308,7 +324,10 @@ function countOf(card: RateCard, { unit, count }: BilledUnit): number {
   return unit === 'web_search' && card.isSearchPerRequest ? 1 : count;
 }
 
-/** What the terms of an answer make of a rate, or the name of the one that has no price; `isOwn` of the model that answered. */
+/**
+ * Returns the factor of an answer's terms on a rate, or the name of the term without a price;
+ * `isOwn` is true for the model that answered.
+ */
 function factorOf(
   { terms }: RateCard,
   told: RateTerms | undefined,
@@ -317,7 +336,7 @@ function factorOf(
   if (told === undefined) return 1;
   const { speed, tier, geo } = told;
   let factor = 1;
-  // Another model runs fast only where it is sold so.
+  // Another model only runs fast if that is sold for it.
   if (speed !== undefined && speed !== 'standard') {
     const one = terms[speed] ?? (isOwn ? undefined : 1);
     if (one === undefined) return `speed ${speed}`;
@@ -333,7 +352,7 @@ function factorOf(
   return one === undefined ? `region ${geo}` : factor * one;
 }
 
-/** `usage` without what is billed beside its own tokens. */
+/** Returns `usage` without what is billed besides its own tokens. */
 function ownTokens(usage: Usage): Usage {
   const { billing: told } = usage;
   if (told === undefined) return usage;
@@ -354,9 +373,9 @@ function scaleInput(usage: Usage, factor: number): Usage {
 }
 
 /**
- * The listed price with the user's own in its place. An own input price moves the cache
- * prices in proportion where the list knows them: a discount is on all of it. Where it
- * does not, cached tokens cost what input costs, which can only be too much.
+ * Returns the listed price overridden by the user's own. An own input price changes the cache
+ * prices in proportion if the list has them: a discount applies to all of it. Otherwise cached
+ * tokens cost what input costs, which can only be too much.
  */
 function withOverride(listed: RateCard | null, override: PriceOverride | undefined) {
   if (override === undefined) return listed;

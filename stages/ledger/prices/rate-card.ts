@@ -1,7 +1,13 @@
-/** What a model costs at a moment: a rate for each unit, and what other terms than the usual ones make of it. */
+/**
+ * What a model costs at a given time: a rate for each unit, and the effect of terms other than the
+ * usual ones.
+ */
 import type { UnitName } from '../../model/billed-units.ts';
 
-/** Dollars for a million of a unit. A tier reprices the whole request once its input exceeds `start` tokens. */
+/**
+ * Dollars per million of a unit. A tier reprices the whole request once its input exceeds `start`
+ * tokens.
+ */
 export interface Rate {
   readonly base: number;
   readonly tiers: readonly { readonly start: number; readonly price: number }[];
@@ -12,31 +18,31 @@ export type Rates = { readonly [Unit in UnitName]?: Rate };
 /** Factors on every rate for tokens, by the name of the term: `fast`, `priority`, `us`, … */
 export type TermFactors = Readonly<Record<string, number>>;
 
-/** Where a price is from, later ones over earlier ones. */
+/** The source of a price; later ones override earlier ones. */
 export type PriceLayer = 'library' | 'overlay' | 'file' | 'config';
 
 export interface RateCard {
   readonly rates: Rates;
   readonly terms: TermFactors;
-  /** Dollars for a request as such; 0 nearly everywhere. */
+  /** Dollars per request; 0 nearly everywhere. */
   readonly perRequestUsd: number;
-  /** True where sound costs what text does unless it has a rate. */
+  /** True if audio without a rate costs what text does. */
   readonly isSoundText?: true;
-  /** True where all that is written is pictures unless they have a rate. */
+  /** True if all output counts as images unless they have a rate. */
   readonly isPictures?: true;
-  /** True where searches are billed once for a request, however many it made. */
+  /** True if searches are billed once per request, however many it made. */
   readonly isSearchPerRequest?: true;
-  /** Tokens that the model reads at most; absent where that is not listed. */
+  /** The context window in tokens; absent if not listed. */
   readonly contextWindow?: number;
   readonly layer: PriceLayer;
-  /** Page and day, where they are known. */
+  /** Page and date, if known. */
   readonly source?: string;
 }
 
 /**
- * The rate of a unit, by the rules of providers for what has none of its own; undefined where there is
- * none: cached tokens cost what plain ones do, and pictures in the input what text does. Sound, pictures
- * that are written, writes for twelve hours and calls of tools have a price of their own or none.
+ * Returns the rate of a unit, by the rules of providers for units without their own; undefined if
+ * there is none: cached tokens cost what plain ones do, and images in the input what text does.
+ * Audio, generated images, twelve-hour cache writes and tool calls have their own price or none.
  */
 export function rateOf({ rates, isSoundText, isPictures }: RateCard, unit: UnitName) {
   const own = rates[unit];
@@ -63,12 +69,12 @@ export function rateOf({ rates, isSoundText, isPictures }: RateCard, unit: UnitN
   }
 }
 
-/** A rate that nothing changes. */
+/** Makes a rate without tiers. */
 export function flat(usdPerMillion: number): Rate {
   return { base: usdPerMillion, tiers: [] };
 }
 
-/** `rate` times `factor`, in each tier. */
+/** Returns `rate` times `factor`, in each tier. */
 export function scaled(rate: Rate, factor: number): Rate {
   return {
     base: rate.base * factor,
@@ -76,13 +82,13 @@ export function scaled(rate: Rate, factor: number): Rate {
   };
 }
 
-/** Dollars for a million of a unit in a request whose input has so many tokens. */
+/** Returns dollars per million of a unit in a request with so many input tokens. */
 export function rateAt({ base, tiers }: Rate, promptTokens: number): number {
   if (tiers.length === 0) return base;
   return tiers.findLast(({ start }) => promptTokens > start)?.price ?? base;
 }
 
-/** Units whose rates an own price of input moves along. */
+/** Units whose rates follow an own input price. */
 export const OF_INPUT = [
   'cache_read',
   'cache_write',
@@ -95,7 +101,10 @@ export const OF_INPUT = [
   'cache_read_image',
 ] as const;
 
-/** An own card with what it does not say from the one `below`: of the same model, in proportion to the price of input. */
+/**
+ * Completes an own card from the card `below` of the same model, in proportion to the price of
+ * input.
+ */
 export function completed(own: RateCard, below: RateCard): RateCard {
   const [now, was] = [own.rates.input?.base, below.rates.input?.base];
   const rates: { -readonly [U in keyof Rates]: Rate } = { ...own.rates };

@@ -1,4 +1,7 @@
-/** The connection that reads a ledger in SQLite, without Kysely: its 260 modules are not needed to run a query that is written. */
+/**
+ * The connection that reads a ledger in SQLite, without Kysely: running a prepared query does not
+ * need its 260 modules.
+ */
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { SqliteDatabase } from 'kysely';
@@ -13,9 +16,9 @@ import { latencySpreads } from './spreads.ts';
 const BUSY_TIMEOUT_MS = 2000;
 
 /**
- * Opens the SQLite file so that it cannot be written. Throws `not_found` if there is no ledger yet, `config` if it is not
- * one of this program's version, `unavailable` (RESOURCE_002) if it cannot be read. Its type is
- * not the driver's, whose types those who install this package do not have.
+ * Opens the SQLite file read-only. Throws `not_found` if there is no ledger yet, `config` if it has
+ * another version, `unavailable` (RESOURCE_002) if it cannot be read. The type is our own, because
+ * the driver's types are not installed for users of this package.
  */
 export function openReadOnly(file: string, cures = OWN_CURES): SqliteDatabase {
   const database = connect(file);

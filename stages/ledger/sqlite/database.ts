@@ -1,6 +1,6 @@
 /**
- * The ledger for reading: typed queries over a connection that cannot write.
- * Queries are Kysely's, so that another dialect can stand behind the same type.
+ * The ledger for reading: typed queries over a read-only connection. Queries are Kysely's, so that
+ * another dialect can have the same type.
  */
 import { CamelCasePlugin, Kysely, SqliteDialect } from 'kysely';
 import type { LedgerReader, LedgerSchema } from '../tables.ts';
@@ -8,8 +8,8 @@ import { OWN_CURES } from '../version.ts';
 import { openReadOnly } from './connection.ts';
 
 /**
- * Opens the SQLite file for reading on this thread, which suits the command line: a query
- * over many rows takes a while. Throws as `openReadOnly` does.
+ * Opens the SQLite file for reading on this thread, which suits the command line: a query over many
+ * rows takes a while. Throws as `openReadOnly` does.
  */
 export function openLedgerReader(file: string, cures = OWN_CURES): LedgerReader {
   return new Kysely<LedgerSchema>({

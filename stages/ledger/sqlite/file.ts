@@ -1,6 +1,6 @@
 /**
- * The ledger's file on disk: who may own it and who may read it. The ledger decides when
- * somebody worked, on what and for how much, so it is nobody else's to read, whatever the umask.
+ * The ledger's file on disk: who may own it and who may read it. The ledger shows when a user
+ * worked, on what and at what cost, so no other user may read it, whatever the umask.
  */
 import { chmodSync, lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -9,29 +9,35 @@ import { createPrivate } from '../../private-file.ts';
 import { LedgerRefused } from '../writer/trouble.ts';
 import { ownerOf } from './header.ts';
 
-/** What SQLite keeps beside the main file. */
+/** The files that SQLite keeps beside the main file. */
 export const COMPANIONS = ['-wal', '-shm'] as const;
 
 /**
- * Makes sure that the file exists, is ours and has mode 0600; folders that must be made get 0700.
- * An existing folder keeps its mode: it may be `/tmp`. Throws `LedgerRefused`, having touched
- * nothing, or what the disk says.
+ * Ensures that the file exists, is ours and has mode 0600; new folders get 0700. An existing folder
+ * keeps its mode: it may be `/tmp`. Throws `LedgerRefused` without changing anything, or the error
+ * of the file system.
  */
 export function prepareLedgerFile(file: string, ownUid: number | undefined): void {
   checkLedgerFile(file, ownUid);
-  // Before SQLite can make it with the umask's mode.
+  // Before SQLite can create it with the umask's mode.
   createPrivate(file);
   for (const name of [file, ...COMPANIONS.map((suffix) => file + suffix)]) makePrivate(name);
 }
 
-/** Makes the folder and throws `LedgerRefused` for a file that must not be used. The file itself is not touched. */
+/**
+ * Makes the folder and throws `LedgerRefused` for a file that must not be used. The file itself is
+ * not touched.
+ */
 export function checkLedgerFile(file: string, ownUid: number | undefined): void {
   makeFolders(path.dirname(file));
   checkOwner(file, ownUid);
   checkContent(file);
 }
 
-/** Refuses a link that another user laid or that leads to another user's file, and whatever is no plain file. */
+/**
+ * Refuses a link made by another user or leading to another user's file, and anything but a plain
+ * file.
+ */
 function checkOwner(file: string, ownUid: number | undefined): void {
   const link = lstatSync(file, { throwIfNoEntry: false });
   if (link === undefined) return;
@@ -50,7 +56,9 @@ function checkOwner(file: string, ownUid: number | undefined): void {
   }
 }
 
-/** Refuses what some other program, or a person, wrote: a path given by mistake must not cost a file. */
+/**
+ * Refuses a file written by another program or a person: a mistaken path must not destroy a file.
+ */
 function checkContent(file: string): void {
   if (ownerOf(file) !== 'stranger') return;
   throw new LedgerRefused(

@@ -1,23 +1,30 @@
 /**
- * Whose file it is that lies where the ledger should be, told from its first bytes alone:
- * opening another program's database can already change it.
+ * Who owns the file at the ledger's path, by its first bytes alone: opening another program's
+ * database can already change it.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { APPLICATION_ID } from '../tables.ts';
 
-/** `blank`: no file, an empty one, or a database without a table. `damaged`: an SQLite file whose header says no more than that. */
+/**
+ * `blank`: no file, an empty one, or a database without a table. `damaged`: an SQLite file whose
+ * header is otherwise unreadable.
+ */
 export type Owner = 'blank' | 'ours' | 'damaged' | 'stranger';
 
 const MAGIC = 'SQLite format 3\0';
-/** The database header and the head of the page of tables behind it (sqlite.org/fileformat2.html). */
+/**
+ * The database header and the head of the following page of tables (sqlite.org/fileformat2.html).
+ */
 const HEADER_BYTES = 108;
-/** Three bytes that have one value only. */
+/** Three bytes with a fixed value. */
 const PAYLOAD_FRACTIONS = [64, 32, 32] as const;
 const PAYLOAD_AT = 21;
 const OWNER_AT = 68;
 const TABLE_CELLS_AT = 103;
 
-/** Whose the file is. Follows a link; changes nothing. Throws what the disk says. */
+/**
+ * Returns whose file it is. Follows a link; changes nothing. Throws the error of the file system.
+ */
 export function ownerOf(file: string): Owner {
   const header = headerOf(file);
   if (header.length === 0) return 'blank';
@@ -41,7 +48,7 @@ function headerOf(file: string): Buffer {
   }
 }
 
-/** Undefined where another process has put the file aside since the look at its size. */
+/** Undefined if another process has moved the file since its size was checked. */
 function openIfThere(file: string): number | undefined {
   try {
     return openSync(file, 'r');

@@ -1,7 +1,7 @@
 /**
- * Opening the ledger's file, and putting a damaged one aside, where two proxies may do it at
- * the same time. SQLite opens a file's companions by their paths and later than the file, so
- * whoever opens while another renames would hold one file and the companions of the next.
+ * Opens the ledger's file, and moves a damaged one aside, while other proxies may do the same.
+ * SQLite opens a file's companions by their paths and later than the file, so opening during a
+ * rename could combine one file with the companions of the next.
  */
 import { existsSync, renameSync } from 'node:fs';
 import { freePath } from '../../aside.ts';
@@ -9,11 +9,11 @@ import { openLock } from '../../lock.ts';
 import { inodeOf } from '../../private-file.ts';
 import { COMPANIONS } from './file.ts';
 
-/** How long a thread stands still for the lock: opening a sound file takes some ten milliseconds. */
+/** How long a thread blocks on the lock: opening a sound file takes some ten milliseconds. */
 const WAIT_MS = 1000;
 const LOOK_EVERY_MS = 5;
 
-/** Another process has been opening the file, or putting it aside, for a second. */
+/** Another process has been opening the file, or moving it aside, for a second. */
 export class LedgerHeld extends Error {
   constructor(file: string) {
     super(`another process holds ${file}.lock`);
@@ -22,8 +22,9 @@ export class LedgerHeld extends Error {
 }
 
 /**
- * What `work` returns, which is run while nobody else opens this ledger or puts it aside.
- * Its folder must be there. Throws `LedgerHeld`, what `work` throws, or what the disk says.
+ * Returns the result of `work`, which runs while no other process opens this ledger or moves it
+ * aside. Its folder must exist. Throws `LedgerHeld`, what `work` throws, or the error of the file
+ * system.
  */
 export function alone<T>(file: string, work: () => T): T {
   const lock = openLock(`${file}.lock`);
@@ -41,9 +42,9 @@ export function alone<T>(file: string, work: () => T): T {
 }
 
 /**
- * Renames the file with its companions to `<file>.corrupt-<time>`, unless it is no longer the
- * one with this inode. Returns the path, undefined where nothing was done. To be called
- * `alone`, with the file closed. Throws what the disk says. Nothing is deleted.
+ * Renames the file with its companions to `<file>.corrupt-<time>`, unless it no longer has this
+ * inode. Returns the path, undefined if nothing was done. Call it inside `alone`, with the file
+ * closed. Throws the error of the file system. Nothing is deleted.
  */
 export function putAside(
   file: string,

@@ -1,7 +1,6 @@
 /**
- * A Kysely driver whose connection lives in a thread of its own. A sum over
- * 100,000 rows takes some 100 ms; on the main thread every stream would stand
- * still for that long.
+ * A Kysely driver whose connection is in a thread of its own. A sum over 100,000 rows takes some
+ * 100 ms; on the main thread every stream would be blocked for that long.
  */
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import {
@@ -27,9 +26,9 @@ export interface ReaderProtocol {
 }
 
 /**
- * The ledger for a server: the same type as `openLedgerReader` gives, answered from another
- * thread, which starts with the first query. The file need not exist yet: a query then rejects
- * with what `openReadOnly` throws, and later ones try again. End the thread with `destroy()`.
+ * Opens the ledger for a server: the same type as `openLedgerReader`, but queries run in another
+ * thread, which starts with the first one. The file need not exist yet: a query then rejects with
+ * what `openReadOnly` throws, and later ones try again. End the thread with `destroy()`.
  */
 export function openThreadedLedgerReader(file: string): LedgerReader {
   const driver = new ThreadDriver(file);

@@ -1,4 +1,4 @@
-/** The thread that answers a server's questions to the ledger, so that a long query holds up no request. */
+/** The thread that runs a server's queries of the ledger, so that a long one delays no request. */
 import type { SqliteDatabase } from 'kysely';
 import { inodeOf } from '../../private-file.ts';
 import { serveJobs } from '../../threads/serve.ts';
@@ -7,7 +7,7 @@ import type { ReaderProtocol } from './reader-thread.ts';
 
 serveJobs<ReaderProtocol, string>((file) => {
   let open: { readonly database: SqliteDatabase; readonly inode: bigint | undefined } | undefined;
-  /** The file that lies at the path now: the writer may have put a damaged one aside. */
+  /** The file now at the path: the writer may have moved a damaged one aside. */
   const database = (): SqliteDatabase => {
     const inode = inodeOf(file);
     if (open !== undefined && open.inode !== inode) {

@@ -1,10 +1,10 @@
 /**
- * How latencies spread, as a function of the database: the values of a million rows stay in the
- * thread that reads them. Sorting them in SQL takes four times as long.
+ * The distribution of latencies, as a function of the database: the values of a million rows stay
+ * in the thread that reads them. Sorting them in SQL takes four times as long.
  */
 import type { LatencySpread, Spreads } from '../latency.ts';
 
-/** Numbers in one piece of memory that grows. */
+/** A growing array of numbers in one piece of memory. */
 class Numbers {
   #values = new Float64Array(1024);
   #count = 0;
@@ -25,7 +25,7 @@ class Numbers {
 }
 
 interface Collected {
-  /** Values one after the other, and where in them a run of one step begins. */
+  /** Consecutive values, and where in them the values of each step begin. */
   readonly values: Numbers;
   readonly runs: { readonly step: number; readonly from: number }[];
 }

@@ -1,6 +1,6 @@
 /**
- * The ledger's SQLite file, opened for writing: the only code that changes it.
- * Runs inside the writer thread, where a wait for the disk hurts nobody.
+ * The ledger's SQLite file, opened for writing: the only code that changes it. Runs inside the
+ * writer thread, where blocking on the disk is harmless.
  */
 import Database from 'better-sqlite3';
 import { freePath } from '../../aside.ts';
@@ -22,29 +22,32 @@ const BUSY_TIMEOUT_MS = 1000;
 /** Before 3.51.3 two connections that checkpoint one WAL file can corrupt it. */
 const OLDEST_SAFE_SQLITE = [3, 51, 3] as const;
 
-/** Rows that one statement stores: a call for each takes half as long again. */
+/** Rows per statement: one call for each row takes half as long again. */
 const ROWS_AT_ONCE = 5;
 
 const MOST_KNOWN_SETS = 500;
-/** Where in a row its results of tools and the id of their set are. */
+/** Positions of a row's tool results and of its tool set's id. */
 const RESULTS = ledgerColumns.indexOf('tool_results');
 const SET = ledgerColumns.indexOf('tool_set');
 
-/** The open file, which answers at once. Every call may throw what SQLite throws. */
+/** The open file; its calls are synchronous. Each may throw an error of SQLite. */
 export interface FileStore extends LedgerStore {
   insert(cells: readonly Cell[]): void;
   prune(beforeMs: number, most: number): number;
-  /** What tells the open file from another that is put in its place. */
+  /** Identifies the open file, in case it is replaced. */
   readonly inode: bigint | undefined;
-  /** False once the path leads to another file, or to none: what is written here would be lost. */
+  /** False once the path leads to another file, or to none: further writes would be lost. */
   isInPlace(): boolean;
-  /** Closes, and renames a damaged file; returns where it lies now, or undefined if another process did it already. */
+  /**
+   * Closes and renames a damaged file; returns its new path, or undefined if another process did it
+   * already.
+   */
   putAside(nowMs: number): string | undefined;
 }
 
-/** The file was damaged when it was opened, and has been put aside. */
+/** The file was damaged when it was opened, and has been moved aside. */
 export class LedgerDamaged extends Error {
-  /** Where it lies now; undefined if another process moved it first. */
+  /** Its new path; undefined if another process moved it first. */
   readonly aside: string | undefined;
   constructor(cause: Error, aside: string | undefined) {
     super(cause.message, { cause });
@@ -54,11 +57,13 @@ export class LedgerDamaged extends Error {
 }
 
 /**
- * Opens, checks and migrates the file. Throws `LedgerRefused` for a file that is not ours to
- * write, `LedgerDamaged` for a broken one (the next call begins a new one), or what the disk says.
+ * Opens, checks and migrates the file. Throws `LedgerRefused` for a file that is not ours to write,
+ * `LedgerDamaged` for a broken one (the next call creates a new one), or the error of the file
+ * system.
  */
 export function openStore(setup: WriterSetup, nowMs: number): FileStore {
-  // Twice: nothing may lie beside a file that is not ours, and another may have moved this one.
+  // Checked twice: nothing may be created beside a file that is not ours, and another process may
+  // have moved this one.
   checkLedgerFile(setup.file, process.getuid?.());
   return alone(setup.file, () => openAlone(setup, nowMs));
 }
@@ -82,12 +87,12 @@ function openAlone(setup: WriterSetup, nowMs: number): FileStore {
   }
 }
 
-/** True if SQLite says that the file is not a database, or no longer a sound one. */
+/** Returns true if SQLite reports that the file is not a database, or a damaged one. */
 export function isDamage(error: unknown): boolean {
   return /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error));
 }
 
-/** True if another process held a lock for longer than we or SQLite waited. */
+/** Returns true if another process held a lock for longer than we or SQLite waited. */
 export function isBusy(error: unknown): boolean {
   return error instanceof LedgerHeld || codeOf(error).startsWith('SQLITE_BUSY');
 }
@@ -103,7 +108,7 @@ function toStore(db: Database.Database, file: string, inode: bigint | undefined)
   const addToTools = addToToolDays('(SELECT * FROM requests WHERE rowid > ?) AS stored').map(
     (text) => db.prepare(text),
   );
-  /** Sets that are kept, as far as this store has seen them. */
+  /** Stored tool sets, as far as this store has seen them. */
   let knownSets: ReadonlySet<Cell> = new Set();
   const pruneSome = db.prepare(
     `DELETE FROM requests WHERE rowid IN
@@ -125,7 +130,7 @@ function toStore(db: Database.Database, file: string, inode: bigint | undefined)
     for (const step = ROWS_AT_ONCE * width; at + step <= rows.length; at += step)
       insertSeveral.run(rows.slice(at, at + step));
     for (; at < rows.length; at += width) insertOne.run(rows.slice(at, at + width));
-    // A row that was there already got no number of its own, and is not added again.
+    // A row that already existed got no new number, and is not added again.
     addToHours.run(upto);
     if (hasTools) for (const add of addToTools) add.run(upto);
     noteSummed.run();
@@ -147,7 +152,7 @@ function toStore(db: Database.Database, file: string, inode: bigint | undefined)
   };
 }
 
-/** Stores so many rows; those already there are left alone. */
+/** Returns SQL that stores so many rows; existing ones are left alone. */
 function insertSql(rows: number): string {
   const row = `(${ledgerColumns.map(() => '?').join(', ')})`;
   return `INSERT INTO requests (${ledgerColumns.join(', ')})
@@ -163,7 +168,7 @@ function migrate(db: Database.Database, setup: WriterSetup, nowMs: number): void
     db.prepare('VACUUM INTO ?').run(copy);
   }
   db.transaction(() => {
-    // Another proxy may have migrated between the look above and this lock.
+    // Another proxy may have migrated between the check above and this lock.
     const version = checkVersion(db, setup.file, setup.migrations);
     for (const step of setup.migrations.slice(version)) for (const sql of step) db.exec(sql);
     db.pragma(`application_id = ${APPLICATION_ID}`);
@@ -171,7 +176,10 @@ function migrate(db: Database.Database, setup: WriterSetup, nowMs: number): void
   }).immediate();
 }
 
-/** The schema's version in the file, 0 for an empty one. Throws `LedgerRefused` for a newer or a foreign file. */
+/**
+ * Returns the schema's version in the file, 0 for an empty one. Throws `LedgerRefused` for a newer
+ * or a foreign file.
+ */
 function checkVersion(
   db: Database.Database,
   file: string,

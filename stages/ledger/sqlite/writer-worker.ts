@@ -7,7 +7,7 @@ import type { WritingPlace } from '../writer/writing-thread.ts';
 import { isBusy, isDamage, LedgerDamaged, openStore } from './store.ts';
 import type { FileStore } from './store.ts';
 
-/** A lock is everyday while two proxies share a file; it is trouble only when it lasts. */
+/** A lock is normal while two proxies share a file; it is only a problem if it lasts. */
 const QUIET_BUSY_TRIES = 3;
 
 class LedgerFile implements WritingPlace {
@@ -50,13 +50,13 @@ class LedgerFile implements WritingPlace {
 
   #putAside(): string | undefined {
     const store = this.#store;
-    // It is closed even where it cannot be moved: nothing could be stored there any more.
+    // Closed even if it cannot be moved: nothing more could be stored there.
     this.#store = undefined;
     return store?.putAside(Date.now());
   }
 }
 
-/** Nothing where another process put it aside. */
+/** Nothing if another process moved it aside. */
 function replaced(aside: string | undefined, { message }: Error): WriterEvent | undefined {
   return aside === undefined ? undefined : { type: 'replaced', aside, message };
 }

@@ -1,9 +1,9 @@
-/** What tools gave back in one request, in the forms that a row has it in: stored, as JSON, and as CSV. */
+/** What tools returned in one request, in the formats of a row: stored, as JSON, and as CSV. */
 import type { ToolResults } from '../../model/tool-use.ts';
 
 type Stored = readonly [tool: string, calls: number, failed: number, tokens: number, sent: number];
 
-/** As a cell of the ledger. */
+/** Formats them as a cell of the ledger. */
 export function resultsToText(results: readonly ToolResults[]): string {
   return JSON.stringify(
     results.map(({ tool, calls, failed, tokens, sentTokens }): Stored => [
@@ -26,7 +26,7 @@ export function resultsFromText(text: string): readonly ToolResults[] {
   }));
 }
 
-/** In the spelling of other answers. */
+/** Formats them as in other responses. */
 export function resultsToJson(results: readonly ToolResults[]) {
   return results.map(({ tool, calls, failed, tokens, sentTokens }) => ({
     tool,
@@ -37,12 +37,15 @@ export function resultsToJson(results: readonly ToolResults[]) {
   }));
 }
 
-/** `Bash=2/0/1200/300 Read=1/0/80/80`: calls, failed ones, tokens and sent tokens. A name has no space. */
+/**
+ * Formats them as `Bash=2/0/1200/300 Read=1/0/80/80`: calls, failed calls, tokens and sent tokens.
+ * A name has no space.
+ */
 export function resultsToWords(results: readonly ToolResults[]): string {
   return results.map(resultWords).join(' ');
 }
 
-/** `Bash=2/0/1200/300`, likewise. */
+/** Formats one as `Bash=2/0/1200/300`, likewise. */
 export function resultWords({ tool, calls, failed, tokens, sentTokens }: ToolResults): string {
   return `${tool}=${calls}/${failed}/${tokens}/${sentTokens}`;
 }

@@ -1,8 +1,8 @@
 /**
- * The sums of every UTC day by tool, and by set of definitions, which outlive the rows that retention
- * deletes. The writer adds what a batch really stored in the batch's own transaction, as it does with
- * the sums of hours. What a set has is kept once, and shared out when somebody asks: an agent sends the
- * same hundred definitions in every turn.
+ * The sums of every UTC day by tool, and by set of definitions, which outlive the rows that
+ * retention deletes. The writer adds the rows that a batch actually stored in the batch's own
+ * transaction, as for the hourly sums. The content of a set is stored once and distributed over its
+ * tools at query time: an agent sends the same hundred definitions in every turn.
  */
 import { columnName } from '../columns.ts';
 import { KEY_COLUMNS } from '../hours.ts';
@@ -11,17 +11,20 @@ import { DEFINITION_SUMS, RESULT_SUMS } from './tool-totals.ts';
 import type { DefinitionTotals, ResultTotals } from './tool-totals.ts';
 
 export const DAY_MS = 86_400_000;
-/** Sets whose tools are kept; a client can invent as many as it likes. Of others only the sums are. */
+/**
+ * Maximum number of sets stored with their tools; a client can invent any number. Of others only
+ * the sums are stored.
+ */
 const MAX_SETS = 2000;
 
 type DayKeys = { readonly [K in HourKey]: string | null } & {
-  /** Where the day begins, in milliseconds since the epoch. */
+  /** The beginning of the day, in milliseconds since the epoch. */
   readonly startedMs: number;
 };
 
-/** The results of one tool in the requests that began in one UTC day and have all keys in common. */
+/** The results of one tool in the requests that began in one UTC day and share all keys. */
 export type StoredToolDay = DayKeys & { readonly tool: string } & ResultTotals;
-/** The definitions of one set in the same. */
+/** The definitions of one set in the same requests. */
 export type StoredToolSetDay = DayKeys & { readonly toolSet: string } & DefinitionTotals;
 
 /** The tools of a set and their sizes, as JSON text. */
@@ -32,7 +35,10 @@ export interface StoredToolSet {
 
 const DAY = `started_ms - started_ms % ${DAY_MS} AS day`;
 
-/** Adds the rows that `rows` names to their days, by tool and by set; the statements change nothing of each other. */
+/**
+ * Returns SQL that adds the rows named by `rows` to their days, by tool and by set; the statements
+ * are independent.
+ */
 export function addToToolDays(rows: string): readonly [results: string, definitions: string] {
   const figure = (place: number) => `sum(CAST(each.value ->> ${place} AS INTEGER))`;
   return [
@@ -71,7 +77,10 @@ function adding(table: string, key: string, names: readonly string[], added: Add
     ${sums.map((sum) => `${sum} = ${table}.${sum} + excluded.${sum}`).join(', ')}`;
 }
 
-/** Keeps the sets that `from` selects as id and tools, but for what is kept already and beyond the bound. */
+/**
+ * Returns SQL that stores the sets that `from` selects as id and tools, except those already stored
+ * and those beyond the limit.
+ */
 export function keepToolSets(from: string): string {
   return `INSERT INTO tool_sets (id, tools) SELECT given.id, given.tools FROM (${from}) AS given
     WHERE (SELECT count(*) FROM tool_sets) < ${MAX_SETS} ON CONFLICT (id) DO NOTHING`;

@@ -1,4 +1,4 @@
-/** What is asked of the sums by tool. */
+/** Queries of the sums by tool. */
 import { sql } from 'kysely';
 import { mcpServerOf, OTHER_TOOLS } from '../../model/tool-use.ts';
 import type { SizedTool } from '../../model/tool-use.ts';
@@ -21,21 +21,24 @@ import type {
   ToolTotals,
 } from './tool-totals.ts';
 
-/** What sums by tool can be grouped by: the tool itself, its MCP server, and what sums of hours are. */
+/** The keys of sums by tool: the tool itself, its MCP server, and the keys of hourly sums. */
 export type ToolKey = 'tool' | 'mcp' | HourKey;
 
 export interface ToolGroup {
-  /** In the order in which they were asked for. */
+  /** In the requested order. */
   readonly keys: readonly (string | null)[];
   readonly totals: ToolTotals;
 }
 
-/** Which sums by tool are wanted: a filter of requests by what they are kept by. */
+/** Which sums by tool to select: a request filter limited to their keys. */
 export type ToolFilter = Pick<RowFilter, 'sinceMs' | 'untilMs' | 'model' | (typeof EXACT)[number]>;
 
 const EXACT = ['provider', 'client', 'keyLabel', 'project'] as const;
 
-/** The filter, or undefined where it asks for what sums by tool are not kept by: conversations, outcomes, words. */
+/**
+ * Returns the filter, or undefined if it uses something that sums by tool are not stored by:
+ * conversations, outcomes, words.
+ */
 export function toToolFilter(filter: RowFilter): ToolFilter | undefined {
   const { sessionId, outcome, failed, id, words, ...kept } = filter;
   const isKept = [sessionId, outcome, failed, id, words].every((one) => one === undefined);
@@ -43,8 +46,8 @@ export function toToolFilter(filter: RowFilter): ToolFilter | undefined {
 }
 
 /**
- * The sums of the UTC days that lie in `filter` or meet it, for each combination of `keys`: most calls
- * first, then most tokens of definitions.
+ * Returns the sums of the UTC days within or overlapping `filter`, for each combination of `keys`:
+ * most calls first, then most tokens of definitions.
  */
 export async function toolSums(
   db: LedgerReader,
@@ -100,7 +103,7 @@ async function resultsIn(db: LedgerReader, keys: readonly HourKey[], filter: Too
   return rows as readonly (KeysOf & { readonly tool: string } & ResultTotals)[];
 }
 
-/** In one order, because parts with fractions are added up. */
+/** In a fixed order, because fractions are added up. */
 async function definitionsIn(db: LedgerReader, keys: readonly HourKey[], filter: ToolFilter) {
   const rows = await db
     .selectFrom('toolSetDays')

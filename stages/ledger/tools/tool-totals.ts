@@ -1,30 +1,30 @@
 /**
- * Sums by tool: one definition for the live window, which adds rows up as they come, and for the
- * ledger, which is asked later. A test holds the two against each other.
+ * Sums by tool: one definition for the live window, which adds rows as they come, and for the
+ * ledger, which is queried later. A test compares the two.
  */
 import { toUsd } from '../figures.ts';
 import type { LedgerRow } from '../row.ts';
 import { mcpServerOf, OTHER_TOOLS, toolSet } from '../../model/tool-use.ts';
 import type { ToolSet } from '../../model/tool-use.ts';
 
-/** Of the results of tools. */
+/** Sums over tool results. */
 const RESULTS = {
   calls: 0,
-  /** Calls whose result says that they failed. */
+  /** Calls whose result reports a failure. */
   failedCalls: 0,
-  /** Of new results as clients sent them; see `ToolResults`. */
+  /** Tokens of new results as clients sent them; see `ToolResults`. */
   resultTokens: 0,
-  /** Of the same as they went upstream. */
+  /** Tokens of the same results as sent upstream. */
   sentResultTokens: 0,
 };
 
-/** Of the definitions of tools. */
+/** Sums over tool definitions. */
 const DEFINITIONS = {
-  /** Definitions that requests carried: for one tool, the requests that did. */
+  /** Definitions in requests; for one tool, the number of requests with its definition. */
   definitions: 0,
-  /** Over all of them; a part of what all tools of a request take has a fraction. */
+  /** Tokens of all of them; fractional, since a request's total is distributed over its tools. */
   definitionTokens: 0,
-  /** Of the `pricedDefinitions` among them, in nano-dollars, likewise. */
+  /** Cost of the `pricedDefinitions` among them, in nano-dollars, likewise. */
   definitionNanoUsd: 0,
   pricedDefinitions: 0,
 };
@@ -37,7 +37,7 @@ const TOOL_SUMS = [...RESULT_SUMS, ...DEFINITION_SUMS];
 export type ResultTotals = Readonly<Record<keyof typeof RESULTS, number>>;
 export type DefinitionTotals = Readonly<Record<keyof typeof DEFINITIONS, number>>;
 
-/** What one tool, or one server of tools, took. */
+/** The sums of one tool, or of one server of tools. */
 export type ToolTotals = ResultTotals & DefinitionTotals;
 export type RunningToolTotals = { -readonly [K in keyof ToolTotals]: number };
 
@@ -49,7 +49,7 @@ export function addToolTotals(totals: RunningToolTotals, more: Partial<ToolTotal
   for (const name of TOOL_SUMS) totals[name] += more[name] ?? 0;
 }
 
-/** Gives each tool its part of what a set of definitions took, by its size. */
+/** Distributes the sums of a set of definitions over its tools, by size. */
 export function addDefinitions(
   of: (tool: string) => RunningToolTotals,
   sums: DefinitionTotals,
@@ -65,7 +65,10 @@ export function addDefinitions(
   }
 }
 
-/** Sums by tool as rows come: at most `mostTools` tools and `mostSets` sets of definitions, and what is past them together. */
+/**
+ * Creates sums by tool that grow with each row: at most `mostTools` tools and `mostSets` sets of
+ * definitions, and those past the limits together.
+ */
 export function createToolSums(mostTools: number, mostSets: number) {
   const results = new Map<string, RunningToolTotals>();
   const sets = new Map<string, { readonly set: ToolSet; readonly sums: RunningToolTotals }>();
@@ -78,7 +81,7 @@ export function createToolSums(mostTools: number, mostSets: number) {
   };
   const resultsOf = bounded(results);
   return {
-    /** Must mean what `addToToolDays` does. */
+    /** Must match `addToToolDays`. */
     add(row: LedgerRow): void {
       for (const { tool, calls, failed, tokens, sentTokens } of row.toolResults ?? [])
         addToolTotals(resultsOf(tool), {
@@ -98,7 +101,7 @@ export function createToolSums(mostTools: number, mostSets: number) {
         pricedDefinitions: row.costToolDefinitionsNanoUsd === null ? 0 : 1,
       });
     },
-    /** By tool; those that were called come first. */
+    /** Returns the sums by tool; those that were called come first. */
     byTool(): ReadonlyMap<string, ToolTotals> {
       const tools = new Map([...results].map(([tool, totals]) => [tool, { ...totals }]));
       const of = bounded(tools);
@@ -108,13 +111,16 @@ export function createToolSums(mostTools: number, mostSets: number) {
   };
 }
 
-/** What definitions cost, in nano-dollars; null where some were sent and no such request has a price. */
+/**
+ * Returns the cost of definitions, in nano-dollars; null if some were sent and no such request has
+ * a price.
+ */
 export function knownDefinitionCost(totals: ToolTotals): number | null {
   const isPriceless = totals.definitions > 0 && totals.pricedDefinitions === 0;
   return isPriceless ? null : Math.round(totals.definitionNanoUsd);
 }
 
-/** The sums in the spelling of `/stats` and `svc attribution --json`; dollars. */
+/** Returns the sums in the format of `/stats` and `svc attribution --json`; dollars. */
 export function toolTotalsJson(totals: ToolTotals) {
   return {
     calls: totals.calls,
@@ -127,14 +133,14 @@ export function toolTotalsJson(totals: ToolTotals) {
   };
 }
 
-/** The sums of each name. The object has no prototype: a tool may be called `__proto__`. */
+/** Returns the sums of each name. The object has no prototype: a tool may be called `__proto__`. */
 export function byToolJson(groups: ReadonlyMap<string, ToolTotals>) {
   const json = Object.create(null) as Record<string, ReturnType<typeof toolTotalsJson>>;
   for (const [name, totals] of groups) json[name] = toolTotalsJson(totals);
   return json;
 }
 
-/** Sums by tool as sums by MCP server; tools of none are left out. */
+/** Converts sums by tool to sums by MCP server; tools without a server are left out. */
 export function byServer(tools: ReadonlyMap<string, ToolTotals>): ReadonlyMap<string, ToolTotals> {
   const servers = new Map<string, RunningToolTotals>();
   for (const [tool, totals] of tools) {

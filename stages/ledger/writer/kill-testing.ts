@@ -1,7 +1,6 @@
 /**
- * A process made to be killed: writes ledger rows under load until it dies, and
- * keeps a history of what it meant to write. The history goes to a file by
- * synchronous writes, so a `SIGKILL` cannot take away what was noted.
+ * A process made to be killed: writes ledger rows under load until it dies, and keeps a history of
+ * its intended writes. The history is written synchronously, so a `SIGKILL` cannot lose any of it.
  *
  * Usage: node kill-testing.js <ledger> <history> <first id>
  */
@@ -10,7 +9,10 @@ import { systemClock } from '../../../engine/index.ts';
 import { ledgerRow } from '../row.ts';
 import { ThreadedWriter } from './threaded-writer.ts';
 
-/** Rows a turn of the event loop; some 2,000 to 3,000 a second in all, far above what one machine's agents send. */
+/**
+ * Rows per turn of the event loop; some 2,000 to 3,000 per second in all, far above what one
+ * machine's agents send.
+ */
 const ROWS_A_TURN = 7;
 
 /** Records without end. Each line of the history is `<id> <wall ms at which record() was called>`. */

@@ -1,4 +1,7 @@
-/** The writer of a ledger that is kept nowhere: for graphs that are only looked at or replayed. No thread is started. */
+/**
+ * The writer of a ledger that is not stored: for graphs that are only inspected or replayed. No
+ * thread is started.
+ */
 import type { LedgerWriter } from './writer-contract.ts';
 
 const NOTHING = Object.freeze({

@@ -1,8 +1,8 @@
 /**
- * The near side of the writer thread: gathers rows into batches, hands them over, and keeps them
- * until they are stored. `record` copies a row into a batch and returns; a thread does all that
- * touches the disk, or the database server. The queue is bounded: when that stays away, rows are
- * dropped and counted, and requests go on.
+ * The caller's side of the writer thread: gathers rows into batches, sends them, and keeps them
+ * until they are stored. `record` copies a row into a batch and returns; a thread does all work on
+ * the disk, or the database server. The queue is bounded: when the store is unavailable, rows are
+ * dropped and counted, and requests continue.
  */
 import { stat } from 'node:fs/promises';
 import { SvcError } from '../../../engine/index.ts';
@@ -24,18 +24,21 @@ import type {
   LedgerWriterStats,
 } from './writer-contract.ts';
 
-/** Of the 100 ms until a row counts as acknowledged, the most is left to the disk and to a busy machine. */
+/**
+ * A row should be acknowledged within 100 ms; most of that is left to the disk and to a busy
+ * machine.
+ */
 const MAX_BATCH_MS = 30;
-/** Rows in a batch at most. */
+/** Maximum rows in a batch. */
 const MAX_BATCH_ROWS = 50;
-/** Batches handed out and not yet stored; the others wait on this side. */
+/** Batches sent and not yet stored; further ones wait on this side. */
 const MAX_IN_FLIGHT = 8;
 /** Old rows deleted at once: a few milliseconds, in which no new row is written. */
 const MAX_PRUNED_ROWS = 500;
-/** What the disk has for others between two of them. */
+/** Time for other disk work between two deletions. */
 const PRUNE_PAUSE_MS = 20;
 const DEFAULT_MAX_QUEUED_ROWS = 10_000;
-/** With the 30 s in which requests may end, as long as `svc stop` waits. */
+/** Together with the 30 s in which requests may end, as long as `svc stop` waits. */
 const DEFAULT_CLOSE_WITHIN_MS = 5000;
 const FIRST_RESTART_MS = 100;
 const LONGEST_RESTART_MS = 10_000;
@@ -45,7 +48,7 @@ interface ErrorDetails {
   readonly cause?: Error;
 }
 
-/** A writer whose file belongs to a thread; another is started when that dies. */
+/** A writer whose file belongs to a thread; if the thread dies, another is started. */
 export class ThreadedWriter implements LedgerWriter {
   readonly #options: LedgerWriterOptions;
   readonly #pool: WorkerPool<WriterProtocol>;
@@ -61,7 +64,7 @@ export class ThreadedWriter implements LedgerWriter {
   #written = 0;
   #dropped = 0;
   readonly #trouble: Trouble;
-  /** True while the disk refuses, so that waiting for it makes no sense. */
+  /** True while the disk refuses, so that waiting for it is pointless. */
   #stuck = false;
   /** Present until the first attempt at the file has ended. */
   #opening:
@@ -72,7 +75,7 @@ export class ThreadedWriter implements LedgerWriter {
   #settled = 0;
   #flushing: { readonly target: number; readonly resolve: () => void }[] = [];
   #replaced: SvcError | undefined;
-  /** Of the file that the thread has open; undefined before it has one. */
+  /** Inode of the file that the thread has open; undefined before it has one. */
   #inode: bigint | undefined;
 
   constructor(options: LedgerWriterOptions) {
@@ -83,10 +86,10 @@ export class ThreadedWriter implements LedgerWriter {
       ...threadOf(options),
       name: 'svc-ledger',
       clock: options.clock,
-      // It handles a batch at a time and keeps nothing of it.
+      // The thread handles one batch at a time and keeps nothing of it.
       limits: { maxYoungGenerationSizeMb: 4 },
       jobsAtOnce: MAX_IN_FLIGHT,
-      // The thread keeps the process alive only while somebody waits for it.
+      // The thread keeps the process alive only while a caller waits for it.
       keepsAlive: false,
       // Storing a row twice changes nothing.
       isRepeatable: true,
@@ -97,7 +100,7 @@ export class ThreadedWriter implements LedgerWriter {
     this.#opened = new Promise((resolve, reject) => {
       this.#opening = { resolve, reject };
     });
-    // Whoever does not ask for `ready` hears of a refusal through `onTrouble`.
+    // A caller that does not wait for `ready` is told of a refusal through `onTrouble`.
     this.#opened.catch(() => undefined);
     this.#pool.start();
   }
@@ -208,7 +211,7 @@ export class ThreadedWriter implements LedgerWriter {
   }
 
   #onWritten(rows: number, end: JobEnd<WriterProtocol['result']>): void {
-    // What was not stored counts as lost when the writer is over.
+    // Unstored rows count as lost once the writer is closed.
     if (!('done' in end) || this.#state === 'over') return;
     const { rejected, reason } = end.done;
     this.#stuck = false;
@@ -220,7 +223,7 @@ export class ThreadedWriter implements LedgerWriter {
     this.#release(this.#settled);
   }
 
-  /** The file is not ours to write: what is queued is lost, and reported so. */
+  /** The file is not ours to write: queued rows are lost, and reported as such. */
   #refuse(error: SvcError): void {
     this.#state = 'over';
     // Before the thread is gone, which ends the opening without an error.
@@ -244,7 +247,7 @@ export class ThreadedWriter implements LedgerWriter {
     this.#state = 'over';
   }
 
-  /** Ends the batch being gathered and hands it over. */
+  /** Ends the current batch and sends it. */
   #send(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
@@ -256,7 +259,7 @@ export class ThreadedWriter implements LedgerWriter {
     void end.then((how) => this.#onWritten(rows, how));
   }
 
-  /** Lets go those whose rows are stored; all of them if waiting makes no sense. */
+  /** Resolves the flushes whose rows are stored; all of them if waiting is pointless. */
   #release(upTo: number): void {
     const done = this.#flushing.filter((flush) => flush.target <= upTo);
     this.#flushing = this.#flushing.filter((flush) => flush.target > upTo);
@@ -281,7 +284,7 @@ export class ThreadedWriter implements LedgerWriter {
   }
 }
 
-/** The thread that writes to where the ledger is, and what it needs to know. */
+/** Returns the thread for the ledger's location, and its setup. */
 function threadOf({
   db,
   synchronous = 'normal',

@@ -1,4 +1,7 @@
-/** What is wrong with the ledger, reported once: a full disk under load would otherwise be reported a thousand times a second. */
+/**
+ * Faults of the ledger, each reported once: a full disk under load would otherwise be reported a
+ * thousand times a second.
+ */
 import { SvcError } from '../../../engine/index.ts';
 import { isPostgresUrl } from '../address.ts';
 
@@ -7,12 +10,12 @@ const DISK_CURE =
 const SERVER_CURE =
   'See that the database server in SVC_DB answers; rows are kept in memory as long as they fit.';
 
-/** What helps where nothing else is known, by where the ledger is. */
+/** Returns the default cure, by where the ledger is. */
 export function cureOf(db: string): string {
   return isPostgresUrl(db) ? SERVER_CURE : DISK_CURE;
 }
 
-/** The file or database must not be used as a ledger. Never cured by trying again. */
+/** The file or database must not be used as a ledger. Retrying never helps. */
 export class LedgerRefused extends Error {
   readonly cure: string;
   constructor(message: string, cure: string) {
@@ -22,7 +25,7 @@ export class LedgerRefused extends Error {
   }
 }
 
-/** The present trouble of a ledger, and whom to notify. */
+/** The current fault of a ledger, and the callback for reports. */
 export class Trouble {
   readonly #report: (error: SvcError) => void;
   readonly #reported = new Set<string>();
@@ -32,12 +35,12 @@ export class Trouble {
     this.#report = report;
   }
 
-  /** The newest trouble that is not over. */
+  /** The latest fault that is not over. */
   get current(): SvcError | undefined {
     return this.#current;
   }
 
-  /** Notes a trouble, and reports it unless the same was reported since the last time that all was well. */
+  /** Records a fault, and reports it unless the same was reported since the last recovery. */
   begin(error: SvcError): void {
     this.#current = error;
     if (this.#reported.has(error.message)) return;
@@ -45,19 +48,19 @@ export class Trouble {
     this.#report(error);
   }
 
-  /** All is well again. */
+  /** Ends the fault. */
   end(): void {
     this.#current = undefined;
     this.#reported.clear();
   }
 }
 
-/** What was accepted cannot be stored, or is lost (`unavailable`, RESOURCE_002). */
+/** Accepted rows cannot be stored, or are lost (`unavailable`, RESOURCE_002). */
 export function storeError(message: string, cure: string, cause?: unknown): SvcError {
   return new SvcError('unavailable', message, { code: 'RESOURCE_002', cure, cause });
 }
 
-/** A damaged file was put aside. */
+/** A damaged file was moved aside. */
 export function replacedError(file: string, aside: string, why: string): SvcError {
   return new SvcError(
     'internal',

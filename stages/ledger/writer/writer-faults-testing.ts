@@ -1,6 +1,6 @@
 /**
- * A writer thread for a test: the first time it stores its first batch and dies
- * before it can report so; from then on it is the real one.
+ * A writer thread for a test: the first time, it stores its first batch and dies before it can
+ * report so; afterwards it is the real one.
  */
 import { existsSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';

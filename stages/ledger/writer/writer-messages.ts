@@ -2,7 +2,7 @@
 import type { Cell } from '../tables.ts';
 import type { Migration } from '../migrations.ts';
 
-/** Where the thread of a database writes. */
+/** Setup of the writer thread of a database. */
 export interface PostgresSetup {
   readonly url: string;
   readonly migrations: readonly Migration[];
@@ -17,17 +17,20 @@ export interface WriterSetup {
   readonly migrations: readonly Migration[];
 }
 
-/** Deletes the oldest rows of those that began before `pruneBeforeMs`, at most `most`. */
+/** Deletes the oldest rows that began before `pruneBeforeMs`, at most `most`. */
 export interface PruneJob {
   readonly pruneBeforeMs: number;
   readonly most: number;
 }
 
-/** What the writer thread does: it stores batches of rows in one flat array of cells, and deletes old ones. */
+/**
+ * The writer thread's work: it stores batches of rows in one flat array of cells, and deletes old
+ * ones.
+ */
 export interface WriterProtocol {
   readonly job: readonly Cell[] | PruneJob;
   readonly result: {
-    /** Rows that the file refused for their content. */
+    /** Rows refused for their content. */
     readonly rejected: number;
     readonly reason: string | undefined;
     readonly deleted: number;
@@ -38,11 +41,14 @@ export interface WriterProtocol {
 }
 
 export type WriterEvent =
-  /** `inode` tells a file from another that is put in its place. */
+  /** `inode` identifies the file, in case it is replaced. */
   | { readonly type: 'open'; readonly inode: bigint | undefined }
-  /** The file or database must not be written by this program; trying again is pointless. */
+  /** The file or database must not be written by this program; retrying is pointless. */
   | { readonly type: 'refused'; readonly message: string; readonly cure: string }
-  /** Writing failed for now; the same work is tried again. Without a cure of its own it is the disk. */
+  /**
+   * Writing failed temporarily; the same work is retried. Without its own cure, the fault is the
+   * disk's.
+   */
   | { readonly type: 'trouble'; readonly message: string; readonly cure?: string }
-  /** The file was damaged and now lies at `aside`; a new one was begun. */
+  /** The damaged file is now at `aside`; a new one was created. */
   | { readonly type: 'replaced'; readonly aside: string; readonly message: string };

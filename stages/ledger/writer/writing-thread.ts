@@ -1,7 +1,7 @@
 /**
- * What the threads that write a ledger have in common. Work is done in the order in which it came;
- * what the disk or the server refuses is kept and tried again, so that a full disk, a locked file
- * or a server that is away delays rows but loses none that were accepted.
+ * Common code of the threads that write a ledger. Work is done in order of arrival; work that the
+ * disk or the server refuses is kept and retried, so that a full disk, a locked file or an
+ * unavailable server delays rows but loses none that were accepted.
  */
 import type { JobPort, JobServer } from '../../threads/serve.ts';
 import { CELLS } from '../tables.ts';
@@ -16,27 +16,39 @@ type Stored = WriterProtocol['result'];
 
 const STORED: Stored = { rejected: 0, reason: undefined, deleted: 0 };
 
-/** A file answers at once, and a server later. */
+/** Synchronous for a file, asynchronous for a server. */
 export type Soon<T> = T | PromiseLike<T>;
 
-/** A ledger opened for writing. Its calls may throw or reject with what the disk or the server says. */
+/**
+ * A ledger opened for writing. Its calls may throw or reject with an error of the disk or the
+ * server.
+ */
 export interface LedgerStore {
-  /** Stores a flat batch, whole or not at all; rows already there are left alone, so a batch may be sent twice. */
+  /**
+   * Stores a flat batch, whole or not at all; existing rows are left alone, so a batch may be sent
+   * twice.
+   */
   insert(cells: readonly Cell[]): Soon<void>;
-  /** Deletes the oldest rows of those that began before `beforeMs`, at most `most`; gives how many. */
+  /** Deletes the oldest rows that began before `beforeMs`, at most `most`; returns how many. */
   prune(beforeMs: number, most: number): Soon<number>;
-  /** True for an error of `insert` that says no more than that a row cannot be stored for what is in it. */
+  /**
+   * Returns true for an error of `insert` that only means that a row cannot be stored because of
+   * its content.
+   */
   isContentFault(error: unknown): boolean;
   close(): void;
 }
 
-/** Where a thread writes: it opens the store, and again after a failure, and knows what its errors mean. */
+/** Where a thread writes: opens the store, again after a failure, and interprets its errors. */
 export interface WritingPlace {
-  /** The open store. Throws or rejects with `LedgerRefused` where nothing may be written. */
+  /** Returns the open store. Throws or rejects with `LedgerRefused` if nothing may be written. */
   store(): Soon<LedgerStore>;
-  /** Gives up what `error` has spoiled, after so many failures on end, and gives what is to be reported. */
+  /**
+   * Drops what `error` has broken, after this many consecutive failures, and returns what to
+   * report.
+   */
   onFailure(error: unknown, failures: number): WriterEvent | undefined;
-  /** True for what hinders for moments, so that even the last try is repeated. */
+  /** Returns true for a brief obstacle, so that even the last attempt is repeated. */
   isBrief(error: unknown): boolean;
   close(): void;
 }
@@ -52,21 +64,24 @@ export class WritingThread implements JobServer<WriterProtocol> {
   readonly #queue: Task[] = [];
   #failures = 0;
   #isWorking = false;
-  /** True while a timer will go on with the queue. */
+  /** True while a timer will resume the queue. */
   #isPaused = false;
-  /** True once the last batch has come: then everything is tried once more, and not again. */
+  /** True once the last batch has come: everything is then tried once more, and not again. */
   #isLastTry = false;
   #hasEnded = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Opens the store; the place calls `goOn` when it has lost it, so that this is known before the next row. */
+  /**
+   * Opens the store; the place calls `goOn` when it has lost the store, so that this is noticed
+   * before the next row.
+   */
   constructor(port: JobPort<WriterProtocol>, place: (goOn: () => void) => WritingPlace) {
     this.#port = port;
     this.#place = place(() => void this.#work());
     void this.#work();
   }
 
-  /** Resolves when the store has taken it. */
+  /** Resolves when the store has done the job. */
   run(job: WriterProtocol['job']): Promise<Stored> {
     return new Promise((resolve) => {
       this.#queue.push({ job, resolve });
@@ -146,7 +161,10 @@ async function insert(store: LedgerStore, cells: readonly Cell[]): Promise<Store
   return insertSingly(store, cells);
 }
 
-/** One row that the schema refuses must not take the other rows of its batch with it, nor block the queue for ever. */
+/**
+ * One row that the schema refuses must not take the other rows of its batch with it, nor block the
+ * queue for ever.
+ */
 async function insertSingly(store: LedgerStore, cells: readonly Cell[]): Promise<Stored> {
   let rejected = 0;
   let reason: string | undefined;

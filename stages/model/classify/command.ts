@@ -73,7 +73,7 @@ export function programsOf(command: string, depth = 0): readonly string[] {
 }
 
 /**
- * Returns the last program that shapes the output decides; programs that only pass text on are
+ * The last program that shapes the output decides; programs that only pass text on are
  * skipped.
  */
 function printedByPipeline(pipeline: Pipeline, depth: number): Printed | 'silent' {
