@@ -1,4 +1,4 @@
-/** An answer that was kept, and the store that keeps it. */
+/** A cached response, and the interface of its store. */
 import type { KeptAnswer } from '../model/kept-answer.ts';
 
 export type { KeptAnswer } from '../model/kept-answer.ts';
@@ -6,55 +6,61 @@ export type { KeptAnswer } from '../model/kept-answer.ts';
 export interface AnswerStats {
   readonly hits: number;
   readonly misses: number;
-  /** Hits by lookups, from 0 to 1; `null` before the first lookup. */
+  /** Hits per look-up, from 0 to 1; `null` before the first one. */
   readonly hitRatio: number | null;
   readonly entries: number;
-  /** What the entries take, in bytes, with their header fields. */
+  /** Size of the entries in bytes, including their headers. */
   readonly bytes: number;
-  /** Answers that could not be written or read back. The requests did not notice. */
+  /** Answers that could not be written or read back. The requests were not affected. */
   readonly failures: number;
 }
 
-/** How much is kept, and how long. */
+/** How much is kept, and for how long. */
 export interface AnswerBounds {
   readonly maxBytes: number;
-  /** How long an answer may be given again. */
+  /** How long an answer may be reused. */
   readonly ttlMs: number;
 }
 
-/** Answers by key (`answerKey`): least recently used first out, and none older than its time. */
+/** Answers by key (`answerKey`), evicted least recently used first or when expired. */
 export interface AnswerStore {
-  /** Undefined on a miss. Never rejects: an entry that cannot be read is a miss. */
+  /** Returns undefined on a miss. Never rejects: an unreadable entry is a miss. */
   get(key: string): KeptAnswer | undefined | Promise<KeptAnswer | undefined>;
-  /** Keeps a copy; returns at once and never throws. An answer over a quarter of the store is not kept. */
+  /**
+   * Stores a copy; returns at once and never throws. An answer larger than a quarter of the store
+   * is not stored.
+   */
   put(key: string, answer: KeptAnswer): void;
   stats(): AnswerStats;
-  /** Takes over new bounds; what is over them goes. */
+  /** Applies new bounds; entries beyond them are evicted. */
   configure(bounds: AnswerBounds): void;
-  /** Forgets every answer; resolves when they are gone. */
+  /** Removes every answer; resolves when they are gone. */
   clear(): Promise<void>;
-  /** Resolves when everything that was put is kept. */
+  /** Resolves when every `put` so far is stored. */
   settled(): Promise<void>;
 }
 
-/** The part of a store that one answer may take. */
+/** A single answer may take one part in this many of a store. */
 const LARGEST_PART = 4;
 
-/** The largest answer that a store of `maxBytes` keeps. */
+/** Returns the size of the largest answer that a store of `maxBytes` accepts. */
 export function largestAnswer(maxBytes: number): number {
   return Math.floor(maxBytes / LARGEST_PART);
 }
 
-/** Fields of one exchange: sent again they would tell a client of limits, cookies and ids that are not its own. */
+/**
+ * Headers of one exchange: replayed, they would give a client limits, cookies and ids that are not
+ * its own.
+ */
 const OF_ONE_RESPONSE =
   /^(?:set-cookie2?|date|age|server-timing|retry-after(?:-ms)?|content-length|cf-ray|alt-svc)$|ratelimit|(?:request-?id|trace-?id|processing-ms)$/;
 
-/** True for a response field (lower case) that is kept with an answer. */
+/** Returns true for a response header (lower case) that is stored with an answer. */
 export function isKeptHeader(lowerName: string): boolean {
   return !OF_ONE_RESPONSE.test(lowerName);
 }
 
-/** What is counted for an entry beside its body: field names and values, key and bookkeeping. */
+/** Returns the size of an entry: its body, header names and values, key and bookkeeping. */
 export function answerBytes(answer: KeptAnswer): number {
   let bytes = 512;
   for (const field of answer.headers) bytes += field.length;
@@ -62,7 +68,7 @@ export function answerBytes(answer: KeptAnswer): number {
   return bytes;
 }
 
-/** Hits and misses, counted from zero and alike in every store. */
+/** Counts hits and misses from zero, the same way in every store. */
 export function createLookupCount() {
   let hits = 0;
   let misses = 0;

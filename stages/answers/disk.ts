@@ -1,12 +1,12 @@
 /**
- * Kept answers on disk, one file each, so that they outlive the process: least recently
- * used out first, by bytes, and none older than its time.
+ * Cached responses on disk, one file each, so that they outlive the process: evicted by bytes,
+ * least recently used first, or when expired.
  *
- * Files are written beside their place and moved into it, with mode 0600 in a folder of
- * mode 0700. What cannot be read back as it was written is removed and counts as a miss.
- * The index is in memory, made from the folder at start; use is remembered as the files'
- * modification time. Two processes may share a folder: each sees the other's answers after
- * its next start, and neither gives a torn one.
+ * Files are written under a temporary name and renamed, with mode 0600 in a folder of mode 0700. A
+ * file that cannot be read back as written is removed and counts as a miss. The index is in memory,
+ * built from the folder at start; the last use is stored as the file's modification time. Two
+ * processes may share a folder: each sees the other's answers after its next start, and neither
+ * returns a torn one.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -27,18 +27,21 @@ import type { AnswerBounds, AnswerStats, AnswerStore, KeptAnswer } from './answe
 import { decodeAnswer, encodeAnswer } from './file-format.ts';
 
 export interface DiskAnswersOptions extends AnswerBounds {
-  /** Made if it is not there; nothing but our own files in it is touched. */
+  /** Created if missing; only our own files in it are touched. */
   readonly folder: string;
   readonly clock: Clock;
 }
 
-/** Files of ours: by key, or on their way there. */
+/** Our files: named by key, or temporary. */
 const ANSWER_FILE = /^([0-9a-f]{64})\.answer$/;
 const DRAFT_FILE = /^[0-9a-f]{64}\.[0-9a-f]{12}\.draft$/;
-/** Answers waiting for the disk take at most this much memory; beyond it they are not kept. */
+/** Answers waiting for the disk take at most this much memory; beyond it they are not stored. */
 const MAX_QUEUED_BYTES = 32 * 1024 * 1024;
 
-/** Opens the store in `folder`. Rejects with the system's error if the folder cannot be made or listed. */
+/**
+ * Opens the store in `folder`. Rejects with the system's error if the folder cannot be created or
+ * listed.
+ */
 export async function openDiskAnswers(options: DiskAnswersOptions): Promise<AnswerStore> {
   const store = new DiskAnswers(options);
   await store.open();
@@ -53,7 +56,7 @@ class DiskAnswers implements AnswerStore {
   readonly #sizes = new Map<string, number>();
   #bytes = 0;
   #failures = 0;
-  /** Files on their way to the disk, by key: who asks again at once gets the answer from here. */
+  /** Files being written, by key: a look-up in the meantime is served from here. */
   readonly #queued = new Map<string, Buffer>();
   #queuedBytes = 0;
   /** Changes of the folder, one after the other. Never rejects. */
@@ -154,13 +157,13 @@ class DiskAnswers implements AnswerStore {
     return stored;
   }
 
-  /** The answer in a file, unless it is damaged, another's, too old, or from a time to come. */
+  /** Returns the answer in a file, unless it is damaged, another's, expired, or from the future. */
   async #load(key: string): Promise<KeptAnswer | undefined> {
     const file =
       this.#queued.get(key) ?? (await readFile(this.#fileOf(key)).catch(() => undefined));
     const stored = file === undefined ? undefined : decodeAnswer(file);
     if (stored?.key !== key) {
-      // One that was evicted meanwhile is no failure.
+      // An entry that was evicted meanwhile is not a failure.
       if (this.#sizes.has(key)) this.#failures += 1;
       return undefined;
     }
@@ -200,7 +203,7 @@ class DiskAnswers implements AnswerStore {
     await rm(this.#fileOf(key), { force: true });
   }
 
-  /** Puts a file at the recent end of the index. */
+  /** Moves a file to the recent end of the index. */
   #remember(key: string, bytes: number): void {
     this.#bytes += bytes - (this.#sizes.get(key) ?? 0);
     this.#sizes.delete(key);

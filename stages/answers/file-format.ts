@@ -1,13 +1,13 @@
 /**
- * A kept answer as one file: a mark, the SHA-256 of all that follows, the length of a JSON
- * header, the header, and the answer's bytes. The sum tells a torn or damaged file from a
- * good one, whatever happened to the disk.
+ * A cached response as one file: a magic number, the SHA-256 of everything that follows, the length
+ * of a JSON header, the header, and the answer's bytes. The hash distinguishes a torn or damaged
+ * file from a good one, whatever happened to the disk.
  */
 import { createHash } from 'node:crypto';
 import type { Usage } from '../model/usage.ts';
 import type { KeptAnswer } from './answer.ts';
 
-/** An answer with what the store knows of it. */
+/** An answer with the store's metadata. */
 export interface StoredAnswer {
   readonly key: string;
   /** Wall time in milliseconds: files outlive the process, and its monotonic clock. */
@@ -27,11 +27,11 @@ interface Header {
   readonly headers: string[];
   readonly streaming: boolean;
   readonly usage?: Usage | undefined;
-  /** Of the chunks, in order. */
+  /** Lengths of the chunks, in order. */
   readonly lengths: number[];
 }
 
-/** The bytes of a file. */
+/** Returns the bytes of a file. */
 export function encodeAnswer({ key, keptAtMs, answer }: StoredAnswer): Buffer {
   const { status, headers, streaming, usage, chunks } = answer;
   const lengths = chunks.map((chunk) => chunk.length);
@@ -44,14 +44,16 @@ export function encodeAnswer({ key, keptAtMs, answer }: StoredAnswer): Buffer {
   return Buffer.concat([MARK, createHash('sha256').update(rest).digest(), rest]);
 }
 
-/** What a file holds; undefined for anything that `encodeAnswer` did not write in full. */
+/**
+ * Returns the content of a file; undefined for anything that `encodeAnswer` did not write in full.
+ */
 export function decodeAnswer(file: Buffer): StoredAnswer | undefined {
   if (file.length < PREFIX_BYTES || !file.subarray(0, MARK.length).equals(MARK)) return undefined;
   const rest = file.subarray(MARK.length + SUM_BYTES);
   const sum = createHash('sha256').update(rest).digest();
   if (!sum.equals(file.subarray(MARK.length, MARK.length + SUM_BYTES))) return undefined;
   const bodyStart = LENGTH_BYTES + rest.readUInt32BE(0);
-  // The sum was right, so this is a header of ours.
+  // The hash was right, so this is a header of ours.
   const header = JSON.parse(rest.toString('utf8', LENGTH_BYTES, bodyStart)) as Header;
   const { key, keptAtMs, lengths, ...head } = header;
   let start = bodyStart;

@@ -1,6 +1,6 @@
 /**
- * Single flight: of equal requests in the air one goes to the provider, and the others
- * take its answer when it is complete.
+ * Single flight: of identical requests in flight one goes to the provider, and the others take its
+ * answer when it is complete.
  *
  * | who                     | event                                | then                        |
  * |-------------------------|--------------------------------------|-----------------------------|
@@ -12,35 +12,40 @@
  * | leader                  | has not landed after `waitMs`        | that follower goes alone    |
  * | follower                | is aborted                           | only it stops               |
  *
- * Landing is final, frees the key at once, and must happen however the leader ends; the
- * time limit is what keeps a follower from hanging should it not. Followers that go on
- * alone do not line up behind each other: they have waited once.
+ * Landing is final, frees the key at once, and must happen however the leader ends; otherwise the
+ * time limit keeps a follower from hanging. Followers that continue alone do not wait for each
+ * other: they have waited once.
  */
 import type { CancelSignal, Clock } from '../../engine/index.ts';
 import type { KeptAnswer } from './answer.ts';
 
-/** The place of the one that goes to the provider. */
+/** The seat of the request that goes to the provider. */
 export interface LeaderSeat {
   readonly role: 'leader';
-  /** Ends the flight, with the complete answer or without one. Later calls change nothing. */
+  /** Ends the flight, with the complete answer or without one. Later calls have no effect. */
   land(answer: KeptAnswer | undefined): void;
-  /** Gives the seat to one that waits: this one's request has ended, and says nothing of theirs. */
+  /**
+   * Passes the seat to a waiting request: this one has ended, which says nothing about the others.
+   */
   leave(): void;
 }
 
-/** The place of one that waits. */
+/** The seat of a waiting request. */
 export interface FollowerSeat {
   readonly role: 'follower';
-  /** The leader's answer, the seat of one that left, or undefined to go on alone. Rejects with the signal's reason if it aborts. */
+  /**
+   * Resolves to the leader's answer, the seat of a leader that left, or undefined to continue
+   * alone. Rejects with the signal's reason if it aborts.
+   */
   answer(signal: CancelSignal): Promise<Brought>;
 }
 
 export type Seat = LeaderSeat | FollowerSeat;
 
-/** What a follower's wait ends with. */
+/** The result of a follower's wait. */
 export type Brought = KeptAnswer | LeaderSeat | undefined;
 
-/** True if the one that waited leads now, and must land. */
+/** Returns true if the follower now leads, and must land. */
 export function isSeat(brought: Brought): brought is LeaderSeat {
   return brought !== undefined && 'role' in brought;
 }
@@ -53,7 +58,7 @@ export interface FlightsOptions {
   readonly waitMs?: number;
 }
 
-/** No flights yet. */
+/** Creates the flights, none at first. */
 export function createFlights(options: FlightsOptions) {
   const inAir = new Map<string, Flight>();
   return {
@@ -66,7 +71,7 @@ export function createFlights(options: FlightsOptions) {
       inAir.set(key, led);
       return led.seat();
     },
-    /** Flights in the air. */
+    /** Number of current flights. */
     get size(): number {
       return inAir.size;
     },

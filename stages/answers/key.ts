@@ -1,11 +1,11 @@
 /**
- * Which requests may be answered from what was kept, and what makes two of them the same.
+ * Which requests may be answered from the response cache, and when two of them are identical.
  *
- * The key covers the credential, the provider, the path and the whole body that would go
- * out, so two users never see each other's answers and no setting of a request is missed.
- * Two liberties are taken: the order of a body's top-level members says nothing to any
- * provider, and the per-request billing line that some clients put first is left out.
- * Below the top level the order stays, since a model may be shown it (a tool's schema).
+ * The key covers the credential, the provider, the path and the whole body that would be sent, so
+ * two users never see each other's answers and no parameter of a request is missed. Two exceptions:
+ * the order of a body's top-level members, which means nothing to any provider, is ignored, and the
+ * per-request billing line that some clients put first is left out. Below the top level the order
+ * counts, since a model may see it (a tool's schema).
  */
 import { createHash } from 'node:crypto';
 import { isObject } from '../dialect/json-kind.ts';
@@ -18,9 +18,11 @@ import { membersOf } from '../wire/members.ts';
 import type { Member } from '../wire/members.ts';
 import { letsProviderAct } from './repeatable.ts';
 
-/** A request as it would go out. */
+/** A request as it would be sent. */
 export interface KeyedRequest {
-  /** The key that goes out, a client's own or a configured one; empty for none. Only its hash is used. */
+  /**
+   * The key to be sent, a client's own or a configured one; empty for none. Only its hash is used.
+   */
   readonly credential: string;
   readonly provider: string;
   /** Path and query. */
@@ -29,14 +31,17 @@ export interface KeyedRequest {
   readonly body: Buffer;
 }
 
-/** Fields by which a provider answers the same body differently. */
+/** Headers by which a provider answers the same body differently. */
 const VARIANTS = ['accept-encoding', 'anthropic-version', 'anthropic-beta', 'openai-beta'] as const;
 
-/** The SHA-256 of everything that makes a request this one, in hex. Some 10 µs a kilobyte at most, so ask `mayKeep` first. */
+/**
+ * Returns the SHA-256 of everything that identifies a request, in hex. At most some 10 µs per
+ * kilobyte, so check `mayKeep` first.
+ */
 export function answerKey(request: KeyedRequest): string {
   const hash = createHash('sha256');
   const add = (part: string | Buffer): void => {
-    // With lengths, so that no two lists of parts run together into the same text.
+    // With lengths, so that no two lists of parts concatenate to the same text.
     hash.update(`${Buffer.byteLength(part)}:`).update(part);
   };
   add(createHash('sha256').update(request.credential).digest());
@@ -48,8 +53,9 @@ export function answerKey(request: KeyedRequest): string {
 }
 
 /**
- * True if a request may be answered twice with the same answer by its own words: it asks
- * for temperature 0, changes nothing at its provider and lets it not act, or says `x-svc-cache: on`. `x-svc-cache: off` is always obeyed.
+ * Returns true if a request permits the same answer twice: it asks for temperature 0, changes
+ * nothing at its provider and does not let it act, or has `x-svc-cache: on`. `x-svc-cache: off`
+ * always wins.
  */
 export function mayKeep(headers: Headers, body: unknown): boolean {
   const wish = headerSwitch(headers, 'x-svc-cache');
@@ -59,21 +65,25 @@ export function mayKeep(headers: Headers, body: unknown): boolean {
   return body['temperature'] === 0 || (isObject(config) && config['temperature'] === 0);
 }
 
-/** Members by which a request makes or changes something at its provider, or spends what can be spent once. */
+/**
+ * Members by which a request creates or changes something at its provider, or uses up something.
+ */
 const STATE = ['container', 'thread', 'fallback_credit_token', 'conversation', 'background'];
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
 
-/** A kept answer would name the same container twice, or warm no cache. */
+/** A cached response would name the same container twice, or warm no cache. */
 function touchesState(body: JsonObject): boolean {
   return body['max_tokens'] === 0 || STATE.some((name) => isSet(body[name]));
 }
 
 const BILLING_LINE = '"x-anthropic-billing-header';
-/** Where it stands in an array of system blocks. */
+/** Its path in an array of system blocks. */
 const FIRST_TEXT: readonly JsonPath[] = [[0, 'text']];
 
-/** The members of a body in order of their names, or the whole of a body that has none to speak of. */
+/**
+ * Returns the members of a body sorted by name, or the whole body if it has no suitable members.
+ */
 function bodyParts(body: Buffer): Buffer[] {
   const members = membersOf(body);
   if (members === undefined || !mayBeSorted(members)) return [body];
@@ -85,7 +95,10 @@ function bodyParts(body: Buffer): Buffer[] {
   return parts;
 }
 
-/** False where a name stands twice, or is written with escapes and might be another's: then the last one wins. */
+/**
+ * Returns false if a name occurs twice, or is written with escapes and might be another's: the last
+ * one then wins.
+ */
 function mayBeSorted(members: readonly Member[]): boolean {
   const spellings = new Set(members.map(({ spelling }) => spelling));
   return (
@@ -96,7 +109,7 @@ function mayBeSorted(members: readonly Member[]): boolean {
 const bySpelling = (a: Member, b: Member): number => (a.spelling < b.spelling ? -1 : 1);
 
 function withoutBilling(system: Buffer): Buffer[] {
-  // Where there is none, and that is nearly always, the search costs nothing.
+  // If there is none, which is nearly always, the search is cheap.
   if (!system.includes(BILLING_LINE)) return [system];
   const line = findSpans(system, FIRST_TEXT)[0];
   if (line === undefined || !isBilling(system, line.start)) return [system];

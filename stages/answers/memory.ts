@@ -1,4 +1,4 @@
-/** Kept answers in memory: least recently used out first, by bytes, and none older than its time. */
+/** Cached responses in memory: evicted by bytes, least recently used first, or when expired. */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../engine/index.ts';
 import { answerBytes, createLookupCount, largestAnswer } from './answer.ts';
@@ -13,7 +13,7 @@ interface Entry {
   readonly keptAtMs: number;
 }
 
-/** An empty store in this process's memory. */
+/** Creates an empty store in this process's memory. */
 export function createMemoryAnswers(options: MemoryAnswersOptions): AnswerStore {
   const { clock } = options;
   const lookups = createLookupCount();
@@ -51,12 +51,12 @@ export function createMemoryAnswers(options: MemoryAnswersOptions): AnswerStore 
       entries.clear();
     },
     async settled() {
-      // What is put is there at once.
+      // `put` is synchronous.
     },
   };
 }
 
-/** The time is checked by the store and not by the cache, whose clock cannot be passed in wholly. */
+/** The store checks the age, not the cache, whose clock cannot be fully injected. */
 function emptyCache(maxBytes: number): LRUCache<string, Entry> {
   return new LRUCache({
     maxSize: Math.max(1, maxBytes),
@@ -65,7 +65,9 @@ function emptyCache(maxBytes: number): LRUCache<string, Entry> {
   });
 }
 
-/** The same pieces in one allocation of their own: a piece may be a slice of a much larger read. */
+/**
+ * Copies the pieces to one allocation of their own: a piece may be a slice of a much larger read.
+ */
 function detached(answer: KeptAnswer): KeptAnswer {
   const bytes = Buffer.concat(answer.chunks);
   let start = 0;

@@ -1,6 +1,6 @@
 /**
- * Whether a request lets its provider search or act for the answer: the next time it may find something
- * else, and an answer that was kept would leave out what it does.
+ * Whether a request lets its provider search or act: the next result may differ, and a cached
+ * response would leave out the actions.
  */
 import { runsAtProvider } from '../dialect/translate/hosted.ts';
 import { isObject, listOf, objectsOf, stringOf } from '../dialect/json-kind.ts';
@@ -8,10 +8,12 @@ import type { JsonObject } from '../dialect/json-kind.ts';
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Members that ask the provider for a search, or for tools of other servers. */
+/** Members that request a search by the provider, or tools of other servers. */
 const ACTING = ['web_search_options', 'search_parameters', 'plugins'];
 
-/** True where the provider itself may search, run code or call other servers for the answer. */
+/**
+ * Returns true if the provider itself may search, run code or call other servers for the answer.
+ */
 export function letsProviderAct(body: JsonObject): boolean {
   if (ACTING.some((name) => isSet(body[name])) || listOf(body['mcp_servers']).length > 0)
     return true;
@@ -19,7 +21,8 @@ export function letsProviderAct(body: JsonObject): boolean {
   return (isObject(tools) ? [tools] : objectsOf(tools)).some((tool) => {
     const type = stringOf(tool['type']);
     if (type !== undefined) return runsAtProvider(type);
-    // In the generative dialect the tool's name is its member; elsewhere a tool without a type is the client's.
+    // In the generative dialect the tool's name is its member; elsewhere a tool without a type is
+    // the client's.
     const isNamed = 'name' in tool || 'function' in tool;
     return !isNamed && Object.keys(tool).some((name) => !DECLARATIONS.has(name));
   });

@@ -1,4 +1,4 @@
-/** `cache.*`: answers kept for requests that repeat. */
+/** `cache.*`: the response cache for repeated requests. */
 import { flag, megabytes, oneOf, seconds } from '../settings/kind.ts';
 import { setting, toBytes, toMs } from '../settings/setting.ts';
 import { slice } from '../settings/slice.ts';

@@ -1,6 +1,6 @@
 /**
- * Appends events to the chain. The caller holds the lock. Whatever has happened to the log, what
- * follows is written, and in such a way that a verification finds what happened.
+ * Appends events to the chain. The caller holds the lock. Whatever has happened to the log, new
+ * events are written, in such a way that a verification finds out what happened.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { SvcError } from '../../engine/index.ts';
@@ -10,7 +10,7 @@ import { lastLine } from './lines.ts';
 import type { AuditEvent, ChainEnd } from './record.ts';
 import { EMPTY_CHAIN, openRecord, sealEvent } from './record.ts';
 
-/** What is known of the log from the last time that it was appended to. */
+/** The state of the log after the last append. */
 export interface KnownLog {
   readonly inode: number;
   readonly sizeBytes: number;
@@ -18,9 +18,9 @@ export interface KnownLog {
 }
 
 /**
- * Appends `events` and anchors the new end. With `known` the end need not be looked for where the
- * file is the same. Throws what the disk says, having taken back what was half written; `config`
- * where the key of a log is gone.
+ * Appends `events` and anchors the new end. With `known`, the end is not searched for if the file
+ * is the same. Throws the error of the file system after undoing a partial write; `config` if the
+ * key of a log is gone.
  */
 export async function appendEvents(
   files: AuditFiles,
@@ -62,14 +62,14 @@ async function keyOf(files: AuditFiles): Promise<Buffer> {
     });
   }
   const made = await createKey(files);
-  // Before the log: a log without an anchor is one that somebody took.
+  // Before the log: a log without an anchor means that the anchor was removed.
   await writeAnchor(files, made);
   return made;
 }
 
 interface FoundEnd {
   readonly end: ChainEnd;
-  /** What must be written down about the log itself first. */
+  /** What must be recorded first about the log itself. */
   readonly notes: readonly AuditEvent[];
   readonly sizeBytes: number;
 }
@@ -107,8 +107,8 @@ function endOf({ kind, seq, mac, prev }: { kind: string } & ChainEnd & { prev: s
 }
 
 /**
- * A half line behind the last whole one: a crash left it, and it was never anchored, so it goes.
- * In a log that was tampered with it is evidence, and is ended so that it stays.
+ * Handles a partial line at the end: if a crash left it, it was never anchored, so it is removed.
+ * In a log that was tampered with it is evidence, and is terminated so that it stays.
  */
 async function endLine(
   log: FileHandle,
@@ -130,7 +130,7 @@ async function write(log: FileHandle, text: string, sizeBytes: number): Promise<
     await log.appendFile(text);
     await log.datasync();
   } catch (thrown) {
-    // Else the events would be written twice.
+    // Otherwise the events would be written twice.
     await log.truncate(sizeBytes).catch(() => undefined);
     throw thrown;
   }

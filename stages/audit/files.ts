@@ -1,6 +1,6 @@
 /**
- * The files of the audit log in the home folder: the log, the key of its chain, the anchored end
- * of the chain, and the lock of those who append. All have mode 0600, and no link is followed.
+ * The files of the audit log in the home folder: the log, the key of its chain, the anchored end of
+ * the chain, and the lock for appending. All have mode 0600, and no link is followed.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -17,7 +17,7 @@ import { EMPTY_CHAIN, macOf } from './record.ts';
 export interface AuditFiles {
   readonly log: string;
   readonly key: string;
-  /** The anchor: what the last record was, sealed. */
+  /** The anchor: the last record, sealed. */
   readonly headFile: string;
   readonly lock: string;
 }
@@ -26,7 +26,7 @@ const KEY_BYTES = 32;
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
 const APPEND = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW;
 
-/** The files of a home folder. */
+/** Returns the files of a home folder. */
 export function auditFiles(home: string): AuditFiles {
   const at = (name: string) => join(home, name);
   return {
@@ -37,7 +37,10 @@ export function auditFiles(home: string): AuditFiles {
   };
 }
 
-/** Opens for reading; undefined where there is no such file. Throws `config` for a link and what else cannot be read. */
+/**
+ * Opens for reading; undefined if there is no such file. Throws `config` for a link and anything
+ * else that cannot be read.
+ */
 export async function openToRead(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, O_RDONLY | O_NOFOLLOW);
@@ -47,14 +50,17 @@ export async function openToRead(path: string): Promise<FileHandle | undefined> 
   }
 }
 
-/** Opens the log for appending, private whatever the umask says. */
+/** Opens the log for appending, private whatever the umask. */
 export async function openToAppend(path: string): Promise<FileHandle> {
   const handle = await open(path, APPEND, 0o600);
   await handle.chmod(0o600);
   return handle;
 }
 
-/** The key of the chain; undefined where there is none. Throws `config` for a file that is no key of ours, or not private. */
+/**
+ * Returns the key of the chain; undefined if there is none. Throws `config` for a file that is not
+ * a key of ours, or not private.
+ */
 export async function readKey({ key: path }: AuditFiles): Promise<Buffer | undefined> {
   const handle = await openToRead(path);
   if (handle === undefined) return undefined;
@@ -72,14 +78,17 @@ export async function readKey({ key: path }: AuditFiles): Promise<Buffer | undef
   }
 }
 
-/** Makes the key, once. */
+/** Creates the key, once. */
 export async function createKey({ key: path }: AuditFiles): Promise<Buffer> {
   const key = randomBytes(KEY_BYTES);
   await replaceFile(path, (draft) => draft.writeFile(`${key.toString('hex')}\n`));
   return key;
 }
 
-/** The anchored end; `forged` where the file is not what was written; undefined where there is none. */
+/**
+ * Returns the anchored end; `forged` if the file is not what was written; undefined if there is
+ * none.
+ */
 export async function readAnchor(
   { headFile }: AuditFiles,
   key: Buffer,
@@ -96,7 +105,7 @@ export async function readAnchor(
   }
 }
 
-/** Anchors `end`; what it names must be on the disk by then. */
+/** Anchors `end`, whose record must already be on the disk. */
 export async function writeAnchor(
   { headFile }: AuditFiles,
   key: Buffer,

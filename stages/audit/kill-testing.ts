@@ -1,4 +1,4 @@
-/** Writes an audit log in the folder that it is given, as fast as it can, until it is killed. */
+/** Writes an audit log in the given folder, as fast as it can, until it is killed. */
 import { systemClock } from '../../engine/index.ts';
 import { auditFiles } from './files.ts';
 import { AuditLog } from './log.ts';
@@ -13,6 +13,6 @@ for (let n = 0; ; n += 1) {
   log.add({ kind: 'request', event: 'finished', details: { n, model: 'm'.repeat(n % 200) } });
   if (n % 20 !== 0) continue;
   await log.flush();
-  // What was flushed must be there whatever happens next.
+  // Flushed events must be there whatever happens next.
   process.stdout.write(`${log.stats().written}\n`);
 }

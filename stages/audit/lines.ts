@@ -4,18 +4,18 @@ import type { FileHandle } from 'node:fs/promises';
 export interface AuditLine {
   /** Without its line break. */
   readonly bytes: Buffer;
-  /** Where it begins in the file. */
+  /** Its offset in the file. */
   readonly offset: number;
-  /** False for what stands behind the last line break. */
+  /** False for data after the last line break. */
   readonly isWhole: boolean;
 }
 
 const BLOCK_BYTES = 256 * 1024;
-/** No record is longer; what is goes out in pieces, none of which is a record. */
+/** No record is longer; longer data is returned in pieces, none of which is a record. */
 const MAX_LINE_BYTES = 1024 * 1024;
 const NEWLINE = 0x0a;
 
-/** Every line from the first on. */
+/** Yields every line from the first on. */
 export async function* readLines(handle: FileHandle): AsyncGenerator<AuditLine> {
   let rest: Buffer = Buffer.alloc(0);
   let offset = 0;
@@ -42,7 +42,7 @@ export async function* readLines(handle: FileHandle): AsyncGenerator<AuditLine> 
   if (rest.length > 0) yield { bytes: rest, offset, isWhole: false };
 }
 
-/** The last line that is whole, and where it ends; `endsAt` is 0 where there is none. */
+/** Returns the last complete line, and its end; `endsAt` is 0 if there is none. */
 export async function lastLine(
   handle: FileHandle,
   sizeBytes: number,

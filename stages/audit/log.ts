@@ -1,7 +1,7 @@
 /**
- * The audit log of a running process. `add` puts an event into a bounded queue and returns; what
- * waits is written in batches, by whoever holds the lock, so that the commands of a user and a
- * proxy append to one chain.
+ * The audit log of a running process. `add` puts an event into a bounded queue and returns; the
+ * queue is written in batches, under the lock, so that a user's commands and a proxy append to one
+ * chain.
  */
 import { toSvcError } from '../../engine/index.ts';
 import type { Clock, SvcError } from '../../engine/index.ts';
@@ -10,31 +10,31 @@ import type { KnownLog } from './append.ts';
 import type { AuditFiles } from './files.ts';
 import type { AuditEvent } from './record.ts';
 
-/** How long an event waits for others at most. */
+/** How long an event waits at most for others. */
 const GATHER_MS = 100;
-/** Sealing one takes some 10 µs, and this thread has streams to serve. */
+/** Sealing an event takes some 10 µs, and this thread has streams to serve. */
 const BATCH_EVENTS = 256;
 const MAX_QUEUED = 10_000;
 const RETRY_MS = 1000;
 const LOCK_MS = 5000;
-/** Longest that `close` waits for a disk that does not answer. */
+/** How long `close` waits at most for an unresponsive disk. */
 const CLOSE_MS = 2000;
 
 export interface AuditLogOptions {
   readonly files: AuditFiles;
   readonly clock: Clock;
-  /** Hears of each trouble once until it is over. */
+  /** Called once for each fault until it is over. */
   readonly onTrouble: (error: SvcError) => void;
   readonly maxQueued?: number;
 }
 
-/** Does `work` alone among all processes that write this log. */
+/** Runs `work` under the lock of all processes that write this log. */
 export async function withAuditLock<T>(files: AuditFiles, work: () => Promise<T>): Promise<T> {
   const { underLock } = await import('../lock.ts');
   return underLock(files.lock, work, { timeoutMs: LOCK_MS });
 }
 
-/** An audit log that is off. It touches no file before its first event. */
+/** An audit log that starts disabled. It touches no file before its first event. */
 export class AuditLog {
   isEnabled = false;
   readonly #options: AuditLogOptions;
@@ -53,7 +53,7 @@ export class AuditLog {
     this.#options = options;
   }
 
-  /** On, it takes events; off, it notes that and takes no more. */
+  /** Enables or disables the log; disabling is itself recorded. */
   enable(isEnabled: boolean): void {
     if (isEnabled === this.isEnabled) return;
     this.isEnabled = true;
@@ -61,7 +61,7 @@ export class AuditLog {
     this.isEnabled = isEnabled;
   }
 
-  /** Takes an event and returns at once; never throws. Does nothing while it is off. */
+  /** Takes an event and returns at once; never throws. Does nothing while disabled. */
   add(event: Omit<AuditEvent, 'atMs'>): void {
     if (!this.isEnabled || this.#isClosed) return;
     const { clock, maxQueued = MAX_QUEUED } = this.#options;
@@ -120,7 +120,7 @@ export class AuditLog {
     return { atMs, kind: 'audit', event: 'dropped', details: { records } };
   }
 
-  /** Resolves when all that was added is on the disk, or the disk has refused it once. */
+  /** Resolves when everything added is on the disk, or the disk has refused it once. */
   async flush(): Promise<void> {
     await this.#writing;
     if (this.#queue.length > 0) await this.#write();
@@ -138,7 +138,7 @@ export class AuditLog {
     return {
       written: this.#written,
       queued: this.#queue.length,
-      /** Events that are not in the log; a record there says how many. */
+      /** Events missing in the log; a record there says how many. */
       dropped: this.#dropped,
       trouble: this.#trouble,
     };

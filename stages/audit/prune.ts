@@ -1,4 +1,6 @@
-/** Removes the oldest records; a sealed start stands in for them, so that the rest can still be verified. */
+/**
+ * Removes the oldest records; a sealed start replaces them, so that the rest can still be verified.
+ */
 import { SvcError } from '../../engine/index.ts';
 import { appendEvents } from './append.ts';
 import { replaceFile } from '../private-file.ts';
@@ -11,8 +13,8 @@ import { verifyAudit } from './verify.ts';
 const COPY_BYTES = 256 * 1024;
 
 /**
- * Removes the records from before `beforeMs` and returns how many they were. The caller holds the
- * lock. Throws `conflict` for a log that does not verify: what is wrong with it would be hidden.
+ * Removes the records from before `beforeMs` and returns how many there were. The caller holds the
+ * lock. Throws `conflict` for a log that does not verify: pruning would hide the fault.
  */
 export async function pruneAudit(
   files: AuditFiles,
@@ -29,7 +31,7 @@ export async function pruneAudit(
     end = { seq: record.seq, mac: isStart ? record.prev : record.mac };
     wholeBytes = offset + bytes.length + 1;
     if (keepFrom !== undefined) return;
-    // Clocks jump: the first record that is young enough keeps all that follow it.
+    // Clocks jump: the first record that is recent enough keeps all that follow it.
     if (!isStart && record.atMs >= beforeMs) keepFrom = offset;
     else {
       cut = end;
@@ -45,7 +47,7 @@ export async function pruneAudit(
   const log = await openToRead(files.log);
   if (key === undefined || log === undefined) throw new SvcError('conflict', 'The log is gone');
   try {
-    // The start must not stand for more than was anchored.
+    // The start must not replace more than was anchored.
     await writeAnchor(files, key, end);
     const before = new Date(beforeMs).toISOString();
     await replaceFile(files.log, async (draft) => {

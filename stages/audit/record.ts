@@ -1,6 +1,6 @@
 /**
- * One record of the audit log: a line of JSON that names the record before it and ends in an
- * HMAC-SHA-256 over all that stands before that in the line, its very bytes.
+ * One record of the audit log: a line of JSON that names the previous record and ends in an
+ * HMAC-SHA-256 over the exact bytes before it in the line.
  */
 import { createHmac } from 'node:crypto';
 
@@ -17,36 +17,36 @@ export const AUDIT_KINDS = [
 
 export type AuditKind = (typeof AUDIT_KINDS)[number];
 
-/** A detail of an event. Metadata alone: never a body, never a secret. */
+/** A detail of an event. Only metadata: never a body, never a secret. */
 export type AuditValue = string | number | boolean | null | readonly string[];
 
-/** What happened, before it has a place in the chain. */
+/** An event before it has a place in the chain. */
 export interface AuditEvent {
   /** Wall time, in milliseconds since the epoch. */
   readonly atMs: number;
   readonly kind: AuditKind;
-  /** What happened, in a word, such as `reloaded`. */
+  /** What happened, in one word, such as `reloaded`. */
   readonly event: string;
   readonly details: Readonly<Record<string, AuditValue>>;
 }
 
-/** The end of a chain: how many records it has had, and the MAC of the last, 64 hex digits. */
+/** The end of a chain: its number of records so far, and the MAC of the last, 64 hex digits. */
 export interface ChainEnd {
   readonly seq: number;
   readonly mac: string;
 }
 
-/** A record as it was read and found authentic. `start` opens a log whose older records were pruned. */
+/** A record that was read and is authentic. `start` opens a log whose older records were pruned. */
 export interface AuditRecord extends ChainEnd {
   readonly atMs: number;
   readonly kind: AuditKind | 'start';
   readonly event: string;
   readonly prev: string;
-  /** The members beside those above, as they stand in the line. */
+  /** The other members, as in the line. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** The end of the chain that has no record yet. */
+/** The end of a chain without records. */
 export const EMPTY_CHAIN: ChainEnd = { seq: 0, mac: '0'.repeat(64) };
 
 const MAX_TEXT_CHARS = 200;
@@ -55,7 +55,7 @@ const MAX_ITEMS = 200;
 const TAIL_BYTES = 74;
 const TAIL = /^,"mac":"([0-9a-f]{64})"\}$/;
 
-/** The line of `event` behind `end`, without a line break, and the end that it makes. */
+/** Returns the line of `event` after `end`, without a line break, and the new end. */
 export function sealEvent(
   key: Buffer,
   end: ChainEnd,
@@ -64,7 +64,7 @@ export function sealEvent(
   return seal(key, end.seq + 1, end.mac, event);
 }
 
-/** The line that stands for all records up to `end`, which were pruned. */
+/** Returns the line that replaces all pruned records up to `end`. */
 export function sealStart(
   key: Buffer,
   end: ChainEnd,
@@ -88,7 +88,9 @@ function seal(
   return { line: `${open},"mac":"${mac}"}`, end: { seq, mac } };
 }
 
-/** Reads a line without its break. Undefined unless it was sealed with `key` and is untouched. */
+/**
+ * Reads a line without its line break. Undefined unless it was sealed with `key` and is unchanged.
+ */
 export function openRecord(key: Buffer, line: Buffer): AuditRecord | undefined {
   const open = line.subarray(0, -TAIL_BYTES);
   const mac = TAIL.exec(line.subarray(-TAIL_BYTES).toString('latin1'))?.[1];
@@ -106,12 +108,12 @@ export function openRecord(key: Buffer, line: Buffer): AuditRecord | undefined {
   return { seq, atMs: Date.parse(time), kind, event, prev, mac, details };
 }
 
-/** HMAC-SHA-256 as 64 hex digits. */
+/** Returns the HMAC-SHA-256 as 64 hex digits. */
 export function macOf(key: Buffer, text: string | Buffer): string {
   return createHmac('sha256', key).update(text).digest('hex');
 }
 
-/** Texts from outside are bounded, so that a line is. */
+/** Text from outside is bounded, so that a line is. */
 function clipped(details: AuditEvent['details']): Record<string, AuditValue> {
   const clip = (value: AuditValue): AuditValue => {
     if (typeof value === 'string') return value.slice(0, MAX_TEXT_CHARS);
@@ -121,7 +123,7 @@ function clipped(details: AuditEvent['details']): Record<string, AuditValue> {
   return Object.fromEntries(Object.entries(details).map(([name, value]) => [name, clip(value)]));
 }
 
-/** JSON in visible ASCII: a line can then be shown on any terminal as it is. */
+/** Encodes JSON in visible ASCII, so that a line can be shown on any terminal. */
 function ascii(json: string): string {
   return json.replaceAll(
     /[\u007f-\uffff]/g,

@@ -1,4 +1,4 @@
-/** `audit.*`: who did what, in a log that shows tampering. */
+/** `audit.*`: who did what, in a tamper-evident log. */
 import { flag } from '../settings/kind.ts';
 import { isSwitchedOff, setting } from '../settings/setting.ts';
 import { slice } from '../settings/slice.ts';

@@ -7,43 +7,43 @@ import { readLines } from './lines.ts';
 import type { AuditRecord, ChainEnd } from './record.ts';
 import { EMPTY_CHAIN, openRecord } from './record.ts';
 
-/** What is wrong, and where. */
+/** The fault, and its place. */
 export interface AuditFault {
   readonly what: 'edited' | 'removed' | 'inserted' | 'swapped' | 'truncated' | 'anchor' | 'key';
-  /** Line of the log, from 1; null where it is about no line. */
+  /** Line of the log, from 1; null for a fault without a line. */
   readonly line: number | null;
-  /** Number of the record, as far as it is known. */
+  /** Number of the record, as far as known. */
   readonly seq: number | null;
   /** The whole fault as one sentence. */
   readonly text: string;
 }
 
 export interface AuditVerdict {
-  /** Sound records before the first fault. */
+  /** Valid records before the first fault. */
   readonly records: number;
   readonly firstSeq: number | null;
   readonly lastSeq: number | null;
   /** The record that the anchor names. */
   readonly anchoredSeq: number | null;
-  /** Records that were pruned, by the start of the log. */
+  /** Pruned records, according to the start of the log. */
   readonly pruned: number;
-  /** True if a crash cut the last line short; the next record takes its place. */
+  /** True if a crash cut the last line short; the next record replaces it. */
   readonly hasTornTail: boolean;
-  /** What no fault is and yet should be known. */
+  /** Notable findings that are not faults. */
   readonly warnings: readonly string[];
   readonly fault: AuditFault | undefined;
 }
 
-/** A sound record with its line. */
+/** Called with a valid record and its line. */
 export type Visit = (record: AuditRecord, line: AuditLine) => void;
 
 /**
- * Verifies the log and visits each sound record before the first fault. It may run while others
- * append or prune. Throws `not_found` where there is neither a log nor an anchor.
+ * Verifies the log and visits each valid record before the first fault. It may run while others
+ * append or prune. Throws `not_found` if there is neither a log nor an anchor.
  */
 export async function verifyAudit(files: AuditFiles, visit: Visit = () => undefined) {
   const key = await readKey(files);
-  // Before the log, which is written first: the anchor then names what is in the log.
+  // Read before the log, which is written first: the anchor then names a record in the log.
   const anchor = key && (await readAnchor(files, key));
   const log = await openToRead(files.log);
   try {
@@ -68,7 +68,7 @@ export async function verifyAudit(files: AuditFiles, visit: Visit = () => undefi
 const NO_KEY: Buffer = Buffer.alloc(0);
 
 class Walk {
-  /** True where records are missing, or stand elsewhere. */
+  /** True if records are missing or misplaced. */
   isGap = false;
   readonly #key: Buffer;
   readonly #anchor: ChainEnd | 'forged' | undefined;
@@ -146,7 +146,7 @@ class Walk {
     return true;
   }
 
-  /** A record that is missing at its place may stand at another. */
+  /** A record missing at its place may be at another. */
   lookFor(record: AuditRecord | undefined): void {
     const missing = this.#fault;
     if (record === undefined || record.seq !== missing?.seq || missing.what !== 'removed') return;
@@ -191,7 +191,7 @@ class Walk {
     }
   }
 
-  /** Notes the fault at which the walk ends. */
+  /** Records the fault at which the walk ends. */
   fail(
     what: AuditFault['what'],
     seq: number | null,

@@ -1,12 +1,12 @@
-/** Permissions to pass a limit once, given ahead by an operator. */
+/** Permissions to exceed a limit once, granted in advance by an operator. */
 import type { Clock } from '../../engine/index.ts';
 
 export type Allowances = ReturnType<typeof createAllowances>;
 
-/** A permission that nobody used within this time was meant for something that did not happen. */
+/** A permission unused for this long was meant for a request that never came. */
 const VALID_MS = 600_000;
 
-/** No permissions yet; `clock` is only asked for monotonic time. */
+/** Creates the store without permissions; `clock` is only used for monotonic time. */
 export function createAllowances(clock: Clock) {
   let expiresMs: number[] = [];
   const forget = (): void => {
@@ -17,12 +17,12 @@ export function createAllowances(clock: Clock) {
     add(): void {
       expiresMs.push(clock.monotonicMs() + VALID_MS);
     },
-    /** True if there is one to take. */
+    /** Returns true if there is one to take. */
     isAny(): boolean {
       forget();
       return expiresMs.length > 0;
     },
-    /** Takes one; false if there is none. */
+    /** Takes one; returns false if there is none. */
     use(): boolean {
       forget();
       return expiresMs.shift() !== undefined;

@@ -1,4 +1,6 @@
-/** What a batch is likely to use, where its requests stand in its own body and not in a file of the provider. */
+/**
+ * Estimated usage of a batch whose requests are in its own body and not in a file of the provider.
+ */
 import { isObject, objectOf, objectsOf, parseJson, stringOf } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
 import { createUsageSum } from '../dialect/usage-sum.ts';
@@ -12,10 +14,13 @@ import { askedOutput, foreseenOutput } from './most-output.ts';
 
 const MESSAGES_BATCHES = '/v1/messages/batches';
 const GENERATIVE_BATCH = /:batchGenerateContent$/;
-/** A larger body is not parsed on a request's way. */
+/** A larger body is not parsed while a request waits. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
-/** The usage of all its requests at most and the model of the first; undefined where they cannot be read. */
+/**
+ * Returns the maximum usage of all its requests and the model of the first; undefined if they
+ * cannot be read.
+ */
 export function estimateBatch(
   body: BodyFrame,
 ): { readonly model: string; readonly usage: Usage } | undefined {

@@ -1,6 +1,6 @@
 /**
- * Which work is billed, as it lies on disk: what was fetched before a start costs nothing when it is
- * fetched again after it. One JSON document, replaced whole; without it everything begins anew.
+ * Which deferred work is billed, on disk: work fetched before a restart costs nothing when it is
+ * fetched again after it. One JSON document, replaced whole; without it the state starts empty.
  */
 import { listOf, numberOf, objectOf, stringOf } from '../dialect/json-kind.ts';
 import { createStateWriter, readState } from '../state-file.ts';

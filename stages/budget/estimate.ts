@@ -1,4 +1,4 @@
-/** What a request will use, guessed before it is sent, and what a block says to the user. */
+/** The estimated usage of a request before it is sent, and the message for a blocked one. */
 import type { SvcError } from '../../engine/index.ts';
 import { spendingLimit } from '../model/errors.ts';
 import type { RateTerms } from '../model/billing.ts';
@@ -8,22 +8,25 @@ import { foreseenOutput } from './most-output.ts';
 import type { AskedOutput } from './most-output.ts';
 import type { SpendingNote } from './spending.ts';
 
-/** The request header whose `once` lets a request pass its limits. */
+/** The request header whose value `once` lets a request exceed its limits. */
 export const ALLOW_HEADER = 'x-svc-allow-spend';
 
-/** What a request will use at most, as far as it can be foreseen; the model is undefined where nothing names it. */
+/**
+ * The maximum usage of a request, as far as it can be foreseen; the model is undefined if nothing
+ * names it.
+ */
 export interface EstimatedUse {
   readonly model: string | undefined;
   readonly inputTokens: number;
-  /** Undefined where nothing is written, as for embeddings. */
+  /** Undefined if there is no output, as for embeddings. */
   readonly output: AskedOutput | undefined;
-  /** The terms that it asks for; undefined for the usual ones. */
+  /** The requested terms; undefined for the usual ones. */
   readonly terms?: RateTerms | undefined;
 }
 
 /**
- * The usage to price as a request's estimate for a model: all input at the plain price, although
- * some of it may be cached, and as much output as the request allows, or else the model.
+ * Returns the usage to price as a request's estimate for a model: all input at the plain price,
+ * although some of it may be cached, and as much output as the request or else the model allows.
  */
 export function estimateUsage(
   { inputTokens, output, terms }: Omit<EstimatedUse, 'model'>,
@@ -34,7 +37,10 @@ export function estimateUsage(
   return Object.freeze(terms === undefined ? usage : { ...usage, billing: terms });
 }
 
-/** 402 `spending_limit`, with the limit, what is used of it, the estimate with its range, and how to go on all the same. */
+/**
+ * Returns 402 `spending_limit` with the limit, how much of it is used, the estimate with its range,
+ * and how to proceed anyway.
+ */
 export function spendingFault(
   note: SpendingNote,
   range?: readonly [least: number, most: number],
@@ -61,14 +67,14 @@ function momentText(atMs: number): string {
   return `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** What a limit is of, in words: `per day`, `per month of the project 'shop'`. */
+/** Describes the scope of a limit: `per day`, `per month of the project 'shop'`. */
 export function scopeText({ scope, name }: Pick<SpendingNote, 'scope' | 'name'>): string {
   const [owner, period] = scope.includes('_') ? scope.split('_') : [undefined, scope];
   const per = `per ${period === 'tokens' ? 'day' : period}`;
   return owner === undefined ? per : `${per} of the ${owner} '${name}'`;
 }
 
-/** An amount of a limit in words: `$1.50`, or `12,000 tokens`. */
+/** Formats an amount of a limit: `$1.50`, or `12,000 tokens`. */
 export function amountText(scope: SpendingNote['scope'], value: number): string {
   if (scope === 'tokens') return `${value.toLocaleString('en-US')} tokens`;
   return `$${(value / 1e9).toFixed(value < 1e7 ? 4 : 2)}`;

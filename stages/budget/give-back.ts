@@ -1,4 +1,4 @@
-/** What limits held of work that is billed now comes back: its bill counts in its place. */
+/** Releases the reservation of work that is billed now: its bill replaces it. */
 import type { Held } from './deferred-bills.ts';
 import type { SpendingGuard } from './guard.ts';
 import type { Spender } from './owners.ts';
@@ -7,9 +7,9 @@ const DAY_MS = 86_400_000;
 const NO_LIMIT = { perDayNanoUsd: null, perMonthNanoUsd: null };
 
 /**
- * Takes `held` from what is counted as spent, unless that was on a day before `nowMs`: it stays with its day.
- * `spender` is who asks now: limits that are held with other proxies are known of their key alone. Returns
- * the nano-dollars that came back.
+ * Subtracts `held` from the spending, unless it is from a day before `nowMs`: it then stays with
+ * its day. `spender` is the current requester: limits shared with other proxies are only known
+ * through their key. Returns the nano-dollars released.
  */
 export function giveBack(
   held: Held | undefined,

@@ -1,26 +1,26 @@
 /**
  * The spending guard: how much a request, a session, a UTC day and a month may cost, how much each
- * proxy key and project may cost in a day and a month, and how many tokens a day may take. The limits of
- * a key hold also while the guard is off: they were made with the key.
+ * proxy key and project may cost in a day and a month, and how many tokens a day may take. The
+ * limits of a key apply even while the guard is off: they were made with the key.
  *
  * | event                          | then                                                           |
  * |--------------------------------|----------------------------------------------------------------|
  * | reserve, guard off             | granted; nothing is compared                                   |
  * | reserve, price unknown         | granted; only its tokens count                                 |
  * | reserve, cannot be foreseen    | blocked by any limit in dollars, unless allowed once           |
- * | reserve, over a limit          | blocked, unless allowed once; the first limit passed is named  |
+ * | reserve, over a limit          | blocked, unless allowed once; the first exceeded limit is named|
  * | reserve, over the warn percent | granted with a warning                                         |
- * | reserve                        | its estimate is held in session and day                        |
- * | change                         | its new estimate is held instead, or refused and nothing moves |
- * | settle                         | the estimate is given back, the real cost is spent             |
+ * | reserve                        | its estimate is reserved in session and day                    |
+ * | change                         | its new estimate replaces the old, or is refused               |
+ * | settle                         | the reservation is released, the real cost is spent            |
  * | settleUnmeasured               | the estimate is spent: an answer came without any figures      |
- * | release                        | the estimate is given back                                     |
- * | count                          | the cost of what nothing was held for is spent, by the day     |
- * | midnight UTC                   | the day's spending starts anew; what is held stays held        |
+ * | release                        | the reservation is released                                    |
+ * | count                          | a cost without a reservation is spent, by the day              |
+ * | midnight UTC                   | the day's spending is reset; reservations stay                 |
  *
- * What is held counts like what is spent, so requests that run at the same time cannot
- * pass a limit together by more than their estimates fell short. Amounts are whole
- * nano-dollars, for the scope `tokens` whole tokens.
+ * Reservations count as spending, so concurrent requests cannot exceed a limit together by more
+ * than their estimates fell short. Amounts are whole nano-dollars, for the scope `tokens` whole
+ * tokens.
  */
 import type { Clock } from '../../engine/index.ts';
 import { createAllowances } from './allowance.ts';
@@ -45,13 +45,15 @@ import type {
 
 const DAY_MS = 86_400_000;
 
-/** The percentage of `limit` that is left; null where there is none. */
+/** Returns the percentage of `limit` that is left; null without a limit. */
 function leftOf(limit: number | null, { spent, held }: Account): number | null {
   if (limit === null) return null;
   return limit === 0 ? 0 : Math.max(0, (1 - (spent + held) / limit) * 100);
 }
 
-/** One limit: its scope and size, what is used of it, the request's part, when it ends, whose it is. */
+/**
+ * One limit: its scope and size, how much is used, the request's share, when it resets, its owner.
+ */
 type Limit = readonly [
   scope: SpendingScope,
   limit: number | null,
@@ -61,7 +63,10 @@ type Limit = readonly [
   name?: string,
 ];
 
-/** A guard that has seen nothing. `clock` gives wall time for the day and monotonic time for allowances. */
+/**
+ * A guard without any history. `clock` provides wall time for the day and monotonic time for
+ * allowances.
+ */
 export class SpendingGuard implements Holder {
   readonly allowances: Allowances;
   readonly day: Account = { spent: 0, held: 0 };
@@ -70,10 +75,10 @@ export class SpendingGuard implements Holder {
   readonly #clock: Clock;
   readonly #sessions: Sessions = createSessions();
   readonly #owners: Owners = createOwners();
-  /** Who knows what other proxies use of the limits of keys and projects. */
+  /** Knows what other proxies use of the limits of keys and projects. */
   sharing: SharedSpending | undefined;
   #settings: SpendingSettings;
-  /** Of the keys that were used, as they were last: there are as many as somebody made. */
+  /** The latest limits of each used key; their number is bounded by the keys made. */
   readonly #keyLimits = new Map<string, OwnerLimits>();
   #dayNumber: number;
   #recall: Recall | undefined;
@@ -85,7 +90,10 @@ export class SpendingGuard implements Holder {
     this.#dayNumber = this.#today();
   }
 
-  /** What `reserve` would say, without holding anything and without using an allowance. */
+  /**
+   * Returns the verdict that `reserve` would give, without reserving anything and without using an
+   * allowance.
+   */
   check(request: SpendingRequest): SpendingVerdict {
     const { key } = request.spender ?? {};
     if (hasLimit(key)) this.#keyLimits.set(key.label, key);
@@ -101,7 +109,10 @@ export class SpendingGuard implements Holder {
     return near.length > 0 ? { verdict: 'warn', notes: near } : { verdict: 'ok' };
   }
 
-  /** Asks to send a request; `allowOnce` lets it pass its limits. What is granted must be settled or released. */
+  /**
+   * Requests a reservation; `allowOnce` lets it exceed its limits. A granted one must be settled or
+   * released.
+   */
   reserve(request: SpendingRequest, allowOnce = false): Grant {
     const found = this.check(request);
     const isOver = found.verdict === 'blocked';
@@ -113,7 +124,7 @@ export class SpendingGuard implements Holder {
     if (found.verdict === 'warn') this.counts.warned += 1;
     return {
       granted: true,
-      // Held even while the guard is off, so that turning it on finds true figures.
+      // Reserved even while the guard is off, so that turning it on starts with correct figures.
       reservation: new Reservation(
         this,
         this.#sessions.open(request.session),
@@ -125,17 +136,20 @@ export class SpendingGuard implements Holder {
     };
   }
 
-  /** Lets the next request that would be blocked pass, for ten minutes at most: the command line's `allow`. */
+  /**
+   * Lets the next request that would be blocked pass, for at most ten minutes: the command line's
+   * `allow`.
+   */
   allowNext(): void {
     this.allowances.add();
   }
 
-  /** Notes a request that was billed and whose price is not known. */
+  /** Counts a billed request without a known price. */
   noteUnpriced(): void {
     this.counts.unpriced += 1;
   }
 
-  /** Adds to the day what nothing was reserved for, or what it has cost before this process began. */
+  /** Adds to the day a cost without a reservation, or one from before this process started. */
   count(costNanoUsd: number, tokens: number, spender?: Spender): void {
     this.turnDay();
     const shared = costNanoUsd === 0 ? [] : this.sharedLimitsOf({ spender });
@@ -146,24 +160,27 @@ export class SpendingGuard implements Holder {
     this.tokens.spent += tokens;
   }
 
-  /** Adds what a session has cost before this process began. */
+  /** Adds a session's cost from before this process started. */
   countSession(session: string, costNanoUsd: number): void {
     this.#sessions.open(session).spent += costNanoUsd;
   }
 
-  /** From where `known` gets what was spent before this process began; without it nothing was. */
+  /**
+   * Sets where `known` reads the spending from before this process started; without it there was
+   * none.
+   */
   recallFrom(read: ReadSpentBefore): void {
     this.#recall = createRecall(read, (spent) => this.#countBefore(spent), this.#clock);
   }
 
-  /** Reads it, unless that was done; resolves when that has ended in one way or the other. */
+  /** Reads it, unless already done; resolves when that has ended, successfully or not. */
   async recall(): Promise<void> {
     await this.#recall?.pending()?.catch(() => undefined);
   }
 
   /**
-   * Undefined when every limit that is set for `spender` can be judged; until then a promise that is fulfilled
-   * when they can. Rejects with `unavailable` where what was spent before cannot be read.
+   * Returns undefined if every limit set for `spender` can be checked; otherwise a promise that
+   * resolves when they can. Rejects with `unavailable` if the earlier spending cannot be read.
    */
   known(spender?: Spender): Promise<void> | undefined {
     const { enabled, perSessionNanoUsd, perDayNanoUsd, perMonthNanoUsd } = this.#settings;
@@ -179,7 +196,7 @@ export class SpendingGuard implements Holder {
     this.#settings = settings;
   }
 
-  /** What `/health` shows. Amounts in nano-dollars. */
+  /** Returns the state for `/health`. Amounts in nano-dollars. */
   view() {
     this.turnDay();
     const { enabled, perRequestNanoUsd, perSessionNanoUsd, perDayNanoUsd } = this.#settings;
@@ -200,21 +217,27 @@ export class SpendingGuard implements Holder {
       /** The UTC day, `YYYY-MM-DD`. */
       day: new Date(this.#dayNumber * DAY_MS).toISOString().slice(0, 10),
       spentTodayNanoUsd: this.day.spent,
-      /** The UTC month, `YYYY-MM`, and what it has cost since the start or, where limits look back, before. */
+      /** The UTC month, `YYYY-MM`, and its cost since the start or, if limits look back, before. */
       month,
       spentMonthNanoUsd: this.#owners.peek('proxy', '', month)?.spent ?? 0,
       heldNanoUsd: this.day.held,
       tokensToday: this.tokens.spent,
-      /** How much of the day's limit is left, 0 to 100, of the narrower one; `null` without any. */
+      /** How much of the tighter limit of the day is left, 0 to 100; `null` without any. */
       dayLeftPercent: left.length === 0 ? null : Math.min(...left),
-      /** Why it is not known what was spent before the start; undefined where it is. */
+      /** Why the spending before the start is unknown; undefined if it is known. */
       unreadable: this.#recall?.failure?.message,
-      /** Since the start: requests with a warning, blocked, let through once, and of unknown price. */
+      /**
+       * Counts since the start: requests with a warning, blocked, let through once, and without a
+       * known price.
+       */
       ...this.counts,
     };
   }
 
-  /** How much of the tightest limit of a project or a used key is used, in percent, as far as this process knows; null without any. */
+  /**
+   * Returns the used percentage of the tightest limit of a project or a used key, as far as this
+   * process knows; null without any.
+   */
   ownersUsedPercent(): number | null {
     const { enabled, projects } = this.#settings;
     const used = (owner: 'key' | 'project') =>
@@ -228,7 +251,10 @@ export class SpendingGuard implements Holder {
     return all.length === 0 ? null : Math.max(...all);
   }
 
-  /** What an owner holds and has spent in the present period, as far as this process knows. */
+  /**
+   * Returns what an owner has reserved and spent in the current period, as far as this process
+   * knows.
+   */
   accountOf(owner: Owner, name: string, period: Period): Readonly<Account> {
     const id = periodName(period, this.#clock.wallMs());
     return this.#owners.peek(owner, name, id) ?? { spent: 0, held: 0 };
@@ -293,7 +319,7 @@ export class SpendingGuard implements Holder {
     for (const each of sessions) this.countSession(each.session, each.costNanoUsd);
   }
 
-  /** The limits that are set and touched, narrowest first, with what has been used of each. */
+  /** Returns the limits that apply, narrowest first, with the usage of each. */
   #notes(request: SpendingRequest): SpendingNote[] {
     const { estimateNanoUsd, estimateTokens = 0, spender, isUnforeseen } = request;
     const { enabled, perRequestNanoUsd, perSessionNanoUsd, perDayNanoUsd } = this.#settings;
@@ -322,7 +348,7 @@ export class SpendingGuard implements Holder {
     });
   }
 
-  /** The limits of a key or a project, where it has any. */
+  /** Returns the limits of a key or a project, if any. */
   #ownerLimits(
     owner: 'key' | 'project',
     name: string | undefined,
@@ -346,7 +372,7 @@ export class SpendingGuard implements Holder {
 
   turnDay(): void {
     const today = this.#today();
-    // Not only forward: a clock that was set wrong must not keep tomorrow's spending until then.
+    // Also backwards: a wrong clock must not keep tomorrow's spending until then.
     if (today === this.#dayNumber) return;
     this.#dayNumber = today;
     this.day.spent = 0;

@@ -1,34 +1,36 @@
 /**
- * How much an answer can be: what the request allows, by the name of any dialect, or else what the
- * model writes at most. Limits foresee this much, since nothing stops a model from using it up.
+ * The maximum length of an answer: the limit of the request, by its name in any dialect, or else
+ * the model's maximum. Limits reserve this much, since nothing prevents a model from using it.
  */
 import { isObject } from '../dialect/json-kind.ts';
 import { factsOf } from '../model/model-facts.ts';
 
-/** What requests call the limit; a provider of one dialect may understand another's name as well. */
+/**
+ * The names of the limit in requests; a provider of one dialect may accept another's name as well.
+ */
 export const LIMIT_NAMES = [
   'max_tokens',
   'max_completion_tokens',
   'max_output_tokens',
   'maxOutputTokens',
 ] as const;
-/** How many answers are asked for at once: each may be as long as the limit. */
+/** How many answers are requested at once: each may be as long as the limit. */
 export const CHOICES_NAMES = ['n', 'best_of', 'candidateCount', 'candidate_count'] as const;
 
-/** What a request says of the length of its answer. */
+/** The length of the answer that a request asks for. */
 export interface AskedOutput {
-  /** Undefined where it sets no limit, or one that is none. */
+  /** Undefined if it sets no limit, or an invalid one. */
   readonly limit: number | undefined;
-  /** How many answers; 1 by default. */
+  /** The number of answers; 1 by default. */
   readonly choices: number;
 }
 
-/** The limit and the choices among `values`, of which the largest counts where there are several. */
+/** Returns the limit and the number of choices; of several values the largest counts. */
 export function toAskedOutput(
   limits: readonly unknown[],
   choices: readonly unknown[],
 ): AskedOutput {
-  // Zero and less mean "as much as you like" to some servers.
+  // Zero and less mean "unlimited" to some servers.
   const given = limits.filter(
     (value): value is number => Number.isFinite(value) && Number(value) >= 1,
   );
@@ -39,7 +41,7 @@ export function toAskedOutput(
   };
 }
 
-/** The same of a body of any dialect. */
+/** Returns the same for a body of any dialect. */
 export function askedOutput(json: unknown): AskedOutput {
   if (!isObject(json)) return toAskedOutput([], []);
   const inner = [json, json['generationConfig'], json['generation_config']].filter(isObject);
@@ -47,7 +49,7 @@ export function askedOutput(json: unknown): AskedOutput {
   return toAskedOutput(of(LIMIT_NAMES), of(CHOICES_NAMES));
 }
 
-/** Output tokens of all answers together, at most. */
+/** Returns the maximum output tokens of all answers together. */
 export function foreseenOutput({ limit, choices }: AskedOutput, model: string | undefined): number {
   return (limit ?? factsOf(model).mostOutputTokens) * choices;
 }

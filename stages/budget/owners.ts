@@ -1,32 +1,32 @@
 /**
- * What the whole proxy has spent in a UTC month, and what each proxy key and each project has in a
- * UTC day and month. A period is part of the account's name: a new day begins with new accounts.
+ * The spending of the whole proxy in a UTC month, and of each proxy key and each project in a UTC
+ * day and month. A period is part of the account's id: a new day begins with new accounts.
  */
 import type { Account } from './sessions.ts';
 
-/** Whose spending an account holds. `proxy` is all of it; its name is empty. */
+/** The owner of an account. `proxy` is everything; its name is empty. */
 export type Owner = 'proxy' | 'key' | 'project';
 export type Period = 'day' | 'month';
 
-/** Dollars that an owner may spend, in nano-dollars; `null` for no limit. */
+/** Spending limits of an owner, in nano-dollars; `null` for no limit. */
 export interface OwnerLimits {
   readonly perDayNanoUsd: number | null;
   readonly perMonthNanoUsd: number | null;
 }
 
-/** True where one of them is set. */
+/** Returns true if one of them is set. */
 export function hasLimit<L extends Partial<OwnerLimits>>(limits: L | undefined): limits is L {
   return (limits?.perDayNanoUsd ?? limits?.perMonthNanoUsd ?? null) !== null;
 }
 
-/** Whose spending a request adds to, besides the proxy's. */
+/** The owners that a request's spending is added to, besides the proxy. */
 export interface Spender {
-  /** The key that it came with, by its label, and what that may spend. */
+  /** The key that the request came with, by its label, and its limits. */
   readonly key?: OwnerLimits & { readonly label: string };
   readonly project?: string | undefined;
 }
 
-/** What had been spent in the period that has this name. */
+/** The spending in the period with this id. */
 export interface OwnerSpent {
   readonly owner: Owner;
   readonly name: string;
@@ -34,21 +34,21 @@ export interface OwnerSpent {
   readonly costNanoUsd: number;
 }
 
-/** Accounts without a limit that are remembered: clients can invent projects. */
+/** Maximum number of accounts without a limit: clients can invent projects. */
 const MOST_FREE = 10_000;
 
-/** The name of the period in which `atMs` lies: `2026-11-26` or `2026-11`. */
+/** Returns the id of the period of `atMs`: `2026-11-26` or `2026-11`. */
 export function periodName(period: Period, atMs: number): string {
   return new Date(atMs).toISOString().slice(0, period === 'day' ? 10 : 7);
 }
 
-/** Where it begins, in milliseconds since the epoch. */
+/** Returns its beginning, in milliseconds since the epoch. */
 export function periodStartMs(period: Period, atMs: number): number {
   const at = new Date(atMs);
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), period === 'day' ? at.getUTCDate() : 1);
 }
 
-/** Where the next one begins. */
+/** Returns the beginning of the next one. */
 export function periodEndMs(period: Period, atMs: number): number {
   const at = new Date(atMs);
   const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()];
@@ -59,12 +59,12 @@ export function periodEndMs(period: Period, atMs: number): number {
 
 export type Owners = ReturnType<typeof createOwners>;
 
-/** No accounts yet. */
+/** Creates the accounts, none at first. */
 export function createOwners() {
   const accounts = new Map<string, Account>();
   let today = '';
 
-  /** Drops the accounts of periods that are over, but for those that hold something. */
+  /** Drops the accounts of past periods, except those with reservations. */
   function forget(atMs: number): void {
     const day = periodName('day', atMs);
     if (day === today) return;
@@ -77,10 +77,13 @@ export function createOwners() {
   const idOf = (owner: Owner, name: string, period: string) => `${owner}\0${name}\0${period}`;
 
   return {
-    /** An account, if it is known. */
+    /** Returns an account if it exists. */
     peek: (owner: Owner, name: string, period: string): Account | undefined =>
       accounts.get(idOf(owner, name, period)),
-    /** The same, made if need be; past a bound those without a limit are not remembered. */
+    /**
+     * Returns an account, created if necessary; past the maximum, those without a limit are not
+     * stored.
+     */
     open(owner: Owner, name: string, period: string, atMs: number, isLimited: boolean): Account {
       forget(atMs);
       const id = idOf(owner, name, period);

@@ -1,7 +1,6 @@
 /**
- * What had been spent before this process began, read from wherever it is kept. Until that is
- * known a limit that looks back cannot be judged, so whoever needs it waits for the read, and is
- * refused where it fails.
+ * Reads the spending from before this process started. Until it is known, a limit that looks back
+ * cannot be checked, so requests that need it wait for the read, and are refused if it fails.
  */
 import type { Clock } from '../../engine/index.ts';
 import { toSvcError } from '../../engine/index.ts';
@@ -11,7 +10,7 @@ import { spendingUnknown } from '../model/errors.ts';
 
 /** Costs in nano-dollars. */
 export interface SpentBefore {
-  /** Of the UTC day that began at `dayMs`. */
+  /** In the UTC day that began at `dayMs`. */
   readonly dayMs: number;
   readonly costNanoUsd: number;
   readonly tokens: number;
@@ -20,15 +19,15 @@ export interface SpentBefore {
   readonly sessions: readonly { readonly session: string; readonly costNanoUsd: number }[];
 }
 
-/** Reads all of it, or rejects and has counted nothing. */
+/** Reads all of it, or rejects without having counted anything. */
 export type ReadSpentBefore = () => Promise<SpentBefore>;
 
 export type Recall = ReturnType<typeof createRecall>;
 
-/** How long a failure answers for all who ask. */
+/** How long a failure is cached for all callers. */
 const RETRY_MS = 1000;
 
-/** Nothing is read before somebody asks. `count` gets what was read, once. */
+/** Creates a lazy reader. `count` is called with the result, once. */
 export function createRecall(
   read: ReadSpentBefore,
   count: (spent: SpentBefore) => void,
@@ -52,13 +51,13 @@ export function createRecall(
   }
 
   return {
-    /** Why the last read failed; undefined while none has. */
+    /** Why the last read failed; undefined if none has. */
     get failure(): SvcError | undefined {
       return failure;
     },
     /**
-     * Undefined once it is known; until then a promise that is fulfilled when it is. Rejects with
-     * `unavailable` where it cannot be read, which is tried again at most once a second.
+     * Returns undefined once it is known; until then a promise that resolves when it is. Rejects
+     * with `unavailable` if it cannot be read, which is retried at most once a second.
      */
     pending(): Promise<void> | undefined {
       if (isKnown) return undefined;

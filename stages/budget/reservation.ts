@@ -1,4 +1,7 @@
-/** What one request holds of the limits, and how that ends: the guard's table says what each event does. */
+/**
+ * A request's reservation on its limits, and how it ends: see the guard's table for the effect of
+ * each event.
+ */
 import type { Allowances } from './allowance.ts';
 import type { Account } from './sessions.ts';
 import type { Estimate, SpendingNote, SpendingRequest, SpendingVerdict } from './spending.ts';
@@ -6,41 +9,41 @@ import type { Estimate, SpendingNote, SpendingRequest, SpendingVerdict } from '.
 import { toSharedAccount } from './shared.ts';
 import type { SharedLimit, SharedSpending, SharedVerdict } from './shared.ts';
 
-/** The guard's side of it. */
+/** The interface of the guard for reservations. */
 export interface Holder {
   readonly day: Account;
   readonly tokens: Account;
   readonly counts: { blocked: number; allowedOnce: number };
   readonly allowances: Allowances;
   check(request: SpendingRequest): SpendingVerdict;
-  /** The accounts of the request's key and project, and of the proxy's month. */
+  /** Returns the accounts of the request's key and project, and of the proxy's month. */
   accountsOf(request: Pick<SpendingRequest, 'spender'>): readonly Account[];
-  /** Who knows what other proxies use; undefined where none do. */
+  /** Knows what other proxies use; undefined without any. */
   readonly sharing: SharedSpending | undefined;
-  /** The limits of the request that are held with others. */
+  /** Returns the request's limits that are shared with other proxies. */
   sharedLimitsOf(request: Pick<SpendingRequest, 'spender'>): readonly SharedLimit[];
   isNear(note: SpendingNote): boolean;
-  /** Begins the day anew where it has changed. */
+  /** Starts a new day if it has changed. */
   turnDay(): void;
 }
 
 /**
- * What a granted request holds, until it is settled or released; the first of the two counts. A
- * class: there is one for every request, and seven functions of its own each would be garbage.
+ * A granted request's reservation, until it is settled or released; the first of the two counts. A
+ * class: every request has one, and closures would add seven functions of garbage each.
  */
 export class Reservation {
   readonly #holder: Holder;
   readonly #request: SpendingRequest;
-  /** Of its session, and of all that it adds to besides the day. */
+  /** The accounts of its session and of all other owners, besides the day. */
   readonly #accounts: readonly Account[];
   #estimate: Estimate;
-  /** True if its limits do not stop it. */
+  /** True if its limits do not block it. */
   #mayPass: boolean;
   #isOpen = true;
-  /** The limits of which the other proxies know that this one holds its estimate. */
+  /** The limits for which the other proxies know its estimate. */
   #shared: readonly SharedLimit[] = [];
 
-  /** Holds the request's estimate from now on; `account` is its session's. */
+  /** Reserves the request's estimate; `account` is that of its session. */
   constructor(holder: Holder, account: Account, request: SpendingRequest, mayPass: boolean) {
     this.#holder = holder;
     this.#request = request;
@@ -51,8 +54,8 @@ export class Reservation {
   }
 
   /**
-   * Asks the other proxies for room under the limits that are held together; undefined where there
-   * are none. A request that is over one of them is to be released.
+   * Asks the other proxies for room under the shared limits; undefined if there are none. A request
+   * over one of them must be released.
    */
   share(): Promise<SharedVerdict> | undefined {
     const { sharing } = this.#holder;
@@ -95,14 +98,16 @@ export class Reservation {
     return { near: taken === undefined ? [] : notes.filter((note) => this.#holder.isNear(note)) };
   }
 
-  /** Tells the others that it holds, or has spent, so much more than they know. */
+  /** Tells the others about a reservation or spending that exceeds what they know by this much. */
   #tell(moreNanoUsd: number): void {
     if (this.#shared.length === 0 || moreNanoUsd === 0) return;
     const accounts = this.#shared.map((one) => toSharedAccount(one, true));
     void this.#holder.sharing?.take(accounts, moreNanoUsd);
   }
 
-  /** The limit for which `change` would refuse now; moves nothing and uses up no allowance. */
+  /**
+   * Returns the limit for which `change` would refuse now; changes nothing and uses no allowance.
+   */
   refuses(other: Estimate): SpendingNote | undefined {
     const passed = this.#isOpen ? this.#limitOf(other) : undefined;
     if (passed === undefined || this.#holder.allowances.isAny()) return undefined;
@@ -110,7 +115,10 @@ export class Reservation {
     return passed;
   }
 
-  /** Asks to spend `other` in place of what is held; the limit that it would pass, if it would and was not let through. */
+  /**
+   * Replaces the reservation by `other`; returns the limit that it would exceed, if it is not
+   * allowed to.
+   */
   change(other: Estimate): SpendingNote | undefined {
     if (!this.#isOpen) return undefined;
     const { allowances, counts } = this.#holder;
@@ -128,7 +136,7 @@ export class Reservation {
     return undefined;
   }
 
-  /** Ends with the real cost; `null` where it is unknown, which counts what of it is known. */
+  /** Ends with the real cost; `null` if unknown, in which case the known part counts. */
   settle(costNanoUsd: number | null, tokens = 0, knownNanoUsd = 0): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -141,14 +149,14 @@ export class Reservation {
     allTokens.spent += tokens;
   }
 
-  /** Ends with its own estimate, which it returns: it was answered, and the usage is unknown. */
+  /** Ends with its own estimate, which it returns: there was an answer, but without usage. */
   settleUnmeasured(): Estimate {
     const estimate = this.#estimate;
     this.settle(estimate.estimateNanoUsd, estimate.estimateTokens);
     return estimate;
   }
 
-  /** Ends without any cost: the request was not sent, or answered from what was kept. */
+  /** Ends without cost: the request was not sent, or answered from the cache. */
   release(): void {
     this.settle(0);
   }
@@ -161,7 +169,9 @@ export class Reservation {
     tokens.held += times * estimateTokens;
   }
 
-  /** The limit that `other` would pass in place of what is held, and may not. */
+  /**
+   * Returns the limit that replacing the reservation by `other` would exceed without permission.
+   */
   #limitOf(other: Estimate): SpendingNote | undefined {
     if (this.#mayPass) return undefined;
     this.#hold(-1);
@@ -176,7 +186,7 @@ export type Grant =
       readonly granted: true;
       readonly reservation: Reservation;
       readonly warnings: readonly SpendingNote[];
-      /** True if a limit was passed because it was allowed once. */
+      /** True if a limit was exceeded with a one-time permission. */
       readonly allowedOnce: boolean;
     }
   | { readonly granted: false; readonly note: SpendingNote };

@@ -1,22 +1,22 @@
-/** What each session has spent and holds, for as many sessions as fit. */
+/** The spending and reservations of each session, for as many sessions as fit. */
 
 /** Amounts in nano-dollars. */
 export interface Account {
   spent: number;
   held: number;
-  /** The part of `held` that other proxies have been asked about and have not answered. */
+  /** The part of `held` that other proxies were asked about and have not confirmed. */
   pending?: number;
 }
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-/** Sessions remembered: clients can invent ids. */
+/** Maximum number of sessions: clients can invent ids. */
 export const MAX_SESSIONS = 10_000;
 
 /**
- * No sessions yet. They are kept in two generations of `most` each: when the younger is full
- * the older is forgotten but for the sessions that hold something. A forgotten session spends
- * from zero if it comes back.
+ * Creates the sessions, none at first. They are kept in two generations of `most` each: when the
+ * younger is full, the older is dropped except for sessions with reservations. A dropped session
+ * that returns starts from zero.
  */
 export function createSessions(most = MAX_SESSIONS) {
   let young = new Map<string, Account>();
@@ -32,9 +32,9 @@ export function createSessions(most = MAX_SESSIONS) {
   }
 
   return {
-    /** A session's account, if it is known. */
+    /** Returns a session's account if it exists. */
     peek: (session: string): Account | undefined => young.get(session) ?? old.get(session),
-    /** A session's account, made if need be; it becomes the most recently used. */
+    /** Returns a session's account, created if necessary; it becomes the most recently used. */
     open(session: string): Account {
       const known = young.get(session);
       if (known !== undefined) return known;

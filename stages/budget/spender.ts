@@ -1,8 +1,8 @@
-/** Whose spending a request adds to. */
+/** The owners that a request's spending is added to. */
 import type { Original } from '../model/request.ts';
 import type { Spender } from './owners.ts';
 
-/** The key that it came with, and its project. */
+/** Returns the key that the request came with, and its project. */
 export function spenderOf(original: Pick<Original, 'body' | 'project'>): Spender {
   const { caller } = original.body;
   const project = original.project() ?? undefined;

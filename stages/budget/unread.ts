@@ -1,4 +1,7 @@
-/** What a request that passes unread is likely to use: enough of its body is looked at to price it. */
+/**
+ * Estimated usage of a request that passes unread: only as much of its body is read as pricing
+ * needs.
+ */
 import type { EstimatedUse } from './estimate.ts';
 import { CHOICES_NAMES, LIMIT_NAMES, toAskedOutput } from './most-output.ts';
 import type { Operation } from '../model/endpoint.ts';
@@ -10,20 +13,20 @@ import { scalarAt, spansOf } from '../wire/unread-model.ts';
 import type { ByteSpan } from '../wire/json-path.ts';
 import { createPathScanner } from '../wire/json-path.ts';
 
-/** A request of which nothing is known before it is answered. */
+/** A request about which nothing is known before its answer. */
 const UNKNOWN: EstimatedUse = Object.freeze({
   model: undefined,
   inputTokens: 0,
   output: undefined,
 });
 
-/** Nothing is generated or embedded by these, and providers take nothing for them. */
+/** These generate or embed nothing, and providers do not charge for them. */
 const FREE: ReadonlySet<Operation> = new Set(['count_tokens', 'models', 'probe']);
 const FREE_PATH = /^\/v1(?:beta)?\/(?:files|uploads|vector_stores|cachedContents)\b/;
 
 /**
- * What is done with something that is there already: a stored completion gets other notes, work is ended,
- * conversations and their messages are put together. Only what begins work is charged for.
+ * Operations on existing things: a stored completion gets new metadata, work is cancelled,
+ * conversations and their messages are edited. Only starting work is charged.
  */
 const ABOUT_PATH =
   /^\/v1\/(?:chat\/completions\/[^/]+|(?:responses|batches|messages\/batches|fine_tuning\/jobs)\/[^/]+\/(?:cancel|pause)|threads\/(?!runs$)[^/]+(?:\/messages(?:\/[^/]+)?|\/runs\/[^/]+(?:\/cancel)?)?|threads|assistants(?:\/[^/]+)?|conversations(?:\/.*)?)$|:cancel$/;
@@ -35,19 +38,19 @@ const scan = createPathScanner([
   ...[...LIMIT_NAMES, ...CHOICES_NAMES].map((name) => [name]),
 ]);
 
-/** A conversation of Google's that names its model and its input like a completion. */
+/** Google's conversation endpoint, which names its model and its input like a completion. */
 const INTERACTIONS = /^\/v1(?:alpha|beta1?)\/interactions$/;
 
 const COMMA = 0x2c;
 
 /**
- * What costs by what comes of it (pictures, sound, films, training), or by files that the provider has
- * (batches, runs): neither its body nor its answer says what it will come to.
+ * Requests charged by their result (images, audio, video, training), or by files at the provider
+ * (batches, runs): neither body nor answer says what they will cost.
  */
 const UNFORESEEN_PATH =
   /^\/v1\/(?:images|audio|videos|batches|messages\/batches|fine_tuning|evals|realtime|threads(?:\/[^/]+)?\/runs)(?:\/|$)|:(?:predict|generate[A-Z]|asyncBatch|batchGenerate)\w*$/;
 
-/** True of a request that costs something, and about which `estimateUnread` knows nothing. */
+/** Returns true for a request that costs something which `estimateUnread` cannot estimate. */
 export function isUnforeseen({ target, endpoint }: BodyFrame): boolean {
   return !endpoint.rewritable && UNFORESEEN_PATH.test(pathOf(target));
 }
@@ -58,13 +61,15 @@ function embeds({ target, endpoint }: BodyFrame): boolean {
 
 const GENERATES: ReadonlySet<Operation> = new Set(['generate', 'compact', 'completions']);
 
-/** True of a request whose answer must say what it used, in tokens, pictures or otherwise. */
+/**
+ * Returns true for a request whose answer must report its usage, in tokens, images or otherwise.
+ */
 export function isBilledByUse(body: BodyFrame): boolean {
   if (GENERATES.has(body.endpoint.operation) || embeds(body)) return true;
   return mayCost(body) && isUnforeseen(body);
 }
 
-/** True for a request that may cost something: only what is posted is ever charged for. */
+/** Returns true for a request that may cost something: only POSTs are ever charged. */
 export function mayCost({ method, target, endpoint }: BodyFrame): boolean {
   if (endpoint.operation === 'generate') return true;
   if (method !== 'POST' || FREE.has(endpoint.operation) || FREE_PATH.test(target)) return false;
@@ -72,8 +77,8 @@ export function mayCost({ method, target, endpoint }: BodyFrame): boolean {
 }
 
 /**
- * Model and likely usage of a request that was not parsed. All zero where its body cannot
- * tell, be it compressed, a form, or a picture's description.
+ * Returns model and likely usage of a request that was not parsed. All zero if its body cannot
+ * tell, because it is compressed, a form, or an image description.
  */
 export function estimateUnread(body: BodyFrame): EstimatedUse {
   const { endpoint, target, bytes } = body;
@@ -97,7 +102,7 @@ export function estimateUnread(body: BodyFrame): EstimatedUse {
   };
 }
 
-/** A list of numbers is text that the client has cut into tokens itself. */
+/** A list of numbers is text that the client has tokenized itself. */
 function tokensIn(bytes: Buffer, { start, end }: ByteSpan): number {
   const isTokens = /^[\s[]*\d/.test(bytes.toString('latin1', start, Math.min(end, start + 64)));
   if (!isTokens) return tokensOfLength(end - start);

@@ -1,4 +1,6 @@
-/** Appends records to the files of one process, and deletes what is too old or too much. */
+/**
+ * Appends records to the files of one process, and deletes files beyond the limits of age and size.
+ */
 import { closeSync, constants, existsSync, fchmodSync, openSync, writeSync } from 'node:fs';
 import { SvcError } from '../../engine/index.ts';
 import { makePrivateDir } from '../private-file.ts';
@@ -36,7 +38,7 @@ export function openAppender(folder: string, nowMs: () => number) {
     const isOver =
       current !== undefined &&
       (current.sizeBytes + sizeBytes > largest || nowMs() - current.openedMs > FILE_AGE_MS);
-    // `svc replay clear` deletes it under a running proxy.
+    // `svc replay clear` may delete it under a running proxy.
     if (isOver || (current !== undefined && !existsSync(current.path))) close();
     if (current !== undefined) return current;
     makePrivateDir(folder);
@@ -50,8 +52,8 @@ export function openAppender(folder: string, nowMs: () => number) {
 
   return {
     /**
-     * Scrubs, encodes and writes a record. Throws what the disk says, and `unprocessable` for a
-     * record that must not or cannot be kept.
+     * Scrubs, encodes and writes a record. Throws the error of the file system, and `unprocessable`
+     * for a record that must not or cannot be stored.
      */
     async append(
       record: CaptureRecord,
@@ -62,7 +64,7 @@ export function openAppender(folder: string, nowMs: () => number) {
       if (bytes.length > limits.maxBytes)
         throw new SvcError('unprocessable', 'it is larger than capture.max_mb');
       const file = fileFor(bytes.length, limits);
-      // What was written in part would hide every record behind it.
+      // A partial record would hide every record after it.
       try {
         for (let at = 0; at < bytes.length;) at += writeSync(file.fd, bytes, at);
       } catch (thrown) {

@@ -1,4 +1,7 @@
-/** The thread that writes captures: what takes its time, looking for secrets and the disk, holds up no stream. */
+/**
+ * The thread that writes captures, so that searching for secrets and writing to disk block no
+ * stream.
+ */
 import { reasonOf } from '../disk-reason.ts';
 import { serveJobs } from '../threads/serve.ts';
 import { openAppender } from './append.ts';

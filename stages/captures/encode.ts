@@ -1,20 +1,20 @@
 /**
- * Records as msgpack, one behind the other. Equal bytes of a record, such as a body that went out
- * as it came, stand in it once.
+ * Encodes records as msgpack, one after the other. Identical bytes in a record, such as a body that
+ * was sent unchanged, are stored once.
  */
 import { encode } from '@msgpack/msgpack';
 import type { CaptureRecord } from './record.ts';
 
-/** The version of the format; a file of another one is not read. */
+/** The version of the format; files of other versions are not read. */
 export const CAPTURE_VERSION = 1;
-/** Shorter bytes are not looked for a second time. */
+/** Shorter byte sequences are not deduplicated. */
 const SHARED_BYTES = 64;
 
 interface Blob {
   readonly blob: number;
 }
 
-/** A record as it is appended to a file. */
+/** Encodes a record for appending to a file. */
 export function encodeRecord(record: CaptureRecord): Uint8Array {
   const blobs: Uint8Array[] = [];
   return encode({ v: CAPTURE_VERSION, record: pack(record, blobs), blobs });

@@ -1,7 +1,7 @@
 /**
- * The files of captures in a folder of the home: one for every start of a proxy, another when it
- * has grown or is an hour old, so that what is too old or too much goes a file at a time. Nobody
- * appends to a file of another start, so that a record cut short by a crash is always the last.
+ * The capture files in a folder of the home: one for every start of a proxy, and another when it is
+ * too large or an hour old, so that retention deletes whole files. A process never appends to a
+ * file of another start, so a record cut short by a crash is always the last.
  */
 import {
   closeSync,
@@ -21,19 +21,19 @@ export const CAPTURE_HEADER = 'x-svc-capture';
 
 const NAME = /^\d{13}-\d+-\d+\.msgpack$/;
 
-/** The folder of a home. */
+/** Returns the folder in a home. */
 export function captureFolder(home: string): string {
   return join(home, 'captures');
 }
 
-/** The file that a process begins at `atMs`, its `count`th. */
+/** Returns the path of the file that a process starts at `atMs`, its `count`th. */
 export function captureFile(folder: string, atMs: number, pid: number, count: number): string {
   return join(folder, `${String(Math.floor(atMs)).padStart(13, '0')}-${pid}-${count}.msgpack`);
 }
 
 /**
- * The files in `folder`, oldest first; none where it does not exist. `changedMs` is when the last
- * record was written, in milliseconds since the epoch.
+ * Returns the files in `folder`, oldest first; none if it does not exist. `changedMs` is when the
+ * last record was written, in milliseconds since the epoch.
  */
 export function captureFiles(folder: string) {
   let names: string[];
@@ -54,13 +54,16 @@ export function captureFiles(folder: string) {
     });
 }
 
-/** What captures may take. */
+/** Limits of size and age. */
 export interface CaptureLimits {
   readonly maxBytes: number;
   readonly retentionMs: number;
 }
 
-/** Deletes what is older than the limits say, and the oldest while all take more than `maxBytes`; never `current`. */
+/**
+ * Deletes files older than the limit, and the oldest while all together exceed `maxBytes`; never
+ * `current`.
+ */
 export function pruneCaptures(
   folder: string,
   { maxBytes, retentionMs }: CaptureLimits,
@@ -78,9 +81,9 @@ export function pruneCaptures(
 }
 
 /**
- * The bytes of a file; no link is followed.
+ * Returns the bytes of a file; no link is followed.
  *
- * @throws SvcError `not_found`, or `bad_request` for what cannot be read.
+ * @throws SvcError `not_found`, or `bad_request` if it cannot be read.
  */
 export function readCaptureFile(path: string): Buffer {
   let fd: number | undefined;

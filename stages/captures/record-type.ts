@@ -1,14 +1,14 @@
 /**
- * What is recorded of one run: the request as the client sent it, every exchange with a provider
- * as it was on the wire, the answer as it reached the sink, and the row of the ledger. Times are
- * milliseconds since the start of the run. `id` and `attempt` join it with ledger and trace.
+ * What is recorded of one run: the request as the client sent it, every exchange with a provider as
+ * on the wire, the answer as it reached the sink, and the ledger row. Times are milliseconds since
+ * the start of the run. `id` and `attempt` join it with ledger and trace.
  */
 import { type } from 'arktype';
 
 const bytes = type.instanceOf(Uint8Array);
 /** A failure: its message is for people; kind and code identify it. */
 const failure = type({ kind: 'string', code: 'string|null', message: 'string' }).or('null');
-/** Bytes with the length of each piece and when it came. */
+/** Bytes with the length and arrival time of each piece. */
 const timed = type({ bytes, sizes: 'number.integer[]', atMs: 'number[]' }).narrow(
   ({ bytes: all, sizes, atMs }) =>
     atMs.length === sizes.length &&
@@ -29,13 +29,13 @@ export const recordType = type({
     target: 'string',
     /** Flat names and values, as on the wire; values of credentials are masked. */
     headers: 'string[]',
-    /** As on the wire, in whatever `Content-Encoding` it had. */
+    /** As on the wire, in its `Content-Encoding`. */
     body: bytes,
-    /** Why it had to go out as it came, or null. */
+    /** Why it had to be sent unchanged, or null. */
     untouchable: text,
   },
   attempts: type({
-    /** Place among the attempts of the run's trace, from 0. */
+    /** Index among the attempts of the run's trace, from 0. */
     attempt: 'number.integer>=0',
     provider: 'string',
     startedMs: 'number',
@@ -45,23 +45,23 @@ export const recordType = type({
     headers: 'string[]',
     /** Null for a request without a body. */
     body: bytes.or('null'),
-    /** Null where not even a head came. */
+    /** Null if not even a head arrived. */
     response: type({
       status: '100<=number.integer<=999',
       headers: 'string[]',
       headMs: 'number',
       body: timed,
-      /** `cancelled` where nobody wanted the rest. */
+      /** `cancelled` if the rest was not needed. */
       end: "'complete'|'broken'|'cancelled'",
       endMs: 'number',
       /** Why it broke. */
       failure,
     }).or('null'),
-    /** Why none came. */
+    /** Why none arrived. */
     failure,
   }).array(),
   answer: {
-    /** Null where the run failed before. */
+    /** Null if the run failed before. */
     head: type({
       status: '100<=number.integer<=999',
       headers: 'string[]',

@@ -1,6 +1,6 @@
 /**
- * What is recorded of one run, by the shape that `record-type.ts` gives it. That needs arktype, so
- * whoever only writes captures takes its types alone.
+ * What is recorded of one run, as defined in `record-type.ts`. That file needs arktype, so code
+ * that only writes captures imports only its types.
  */
 import type { recordType } from './record-type.ts';
 
@@ -18,16 +18,16 @@ export type CaptureRecord = Kept<typeof recordType.infer>;
 /** One request to a provider. */
 export type CapturedAttempt = CaptureRecord['attempts'][number];
 export type CapturedResponse = NonNullable<CapturedAttempt['response']>;
-/** The answer as the client got it. */
+/** The answer as sent to the client. */
 export type CapturedAnswer = CaptureRecord['answer'];
-/** The part of the ledger's row that a replay is compared with; null is unmeasured. */
+/** The part of the ledger row that a replay is compared with; null is unmeasured. */
 export type CapturedRow = CaptureRecord['row'];
-/** Bytes with where and when each piece of them came. */
+/** Bytes with position and arrival time of each piece. */
 export type TimedBytes = CapturedAnswer['body'];
 /** A failure: its message is for people; kind and code identify it. */
 export type CapturedFailure = NonNullable<CapturedAnswer['failure']>;
 
-/** The members of a ledger's row that are kept. */
+/** Returns the members of a ledger row that are recorded. */
 export function capturedRow(row: CapturedRow): CapturedRow {
   return {
     outcome: row.outcome,
@@ -49,14 +49,14 @@ export function capturedRow(row: CapturedRow): CapturedRow {
   };
 }
 
-/** The pieces of `bytes` as they came. */
+/** Returns the pieces of `bytes` as they arrived. */
 export function piecesOf({ bytes, sizes }: TimedBytes): Buffer[] {
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 0;
   return sizes.map((size) => all.subarray(at, (at += size)));
 }
 
-/** Bytes in a record, in all. */
+/** Returns the total number of body bytes in a record. */
 export function sizeOfRecord({ request, attempts, answer }: CaptureRecord): number {
   return attempts.reduce(
     (sum, { body, response }) => sum + (body?.length ?? 0) + (response?.body.bytes.length ?? 0),
@@ -64,12 +64,15 @@ export function sizeOfRecord({ request, attempts, answer }: CaptureRecord): numb
   );
 }
 
-/** What a record takes in memory beside its bodies: fields, buffers and the job that carries it (14 KB measured on Node 20). */
+/**
+ * Memory of a record besides its bodies: headers, buffers and the job that carries it (14 KB
+ * measured on Node 20).
+ */
 const OVERHEAD_BYTES = 16 * 1024;
 /** Size and time of one piece of a body. */
 const PIECE_BYTES = 32;
 
-/** What a record takes in memory, in bytes: most of a small one is not its bodies. */
+/** Returns the memory that a record takes, in bytes: most of a small one is not its bodies. */
 export function memoryOfRecord(record: CaptureRecord): number {
   const pieces = record.attempts.reduce(
     (sum, { response }) => sum + (response?.body.sizes.length ?? 0),

@@ -1,7 +1,7 @@
 /**
- * Takes credentials out of a record. A mask is as long as what it covers, so that lengths, pieces
- * and JSON stay what they were and a replay of the record meets the same bytes everywhere. An
- * encoded body in which something is found is kept decoded, without its encoding.
+ * Removes credentials from a record. A mask is as long as what it covers, so that lengths, pieces
+ * and JSON stay valid and a replay of the record has the same sizes everywhere. An encoded body
+ * that contains one is stored decoded, without its encoding.
  */
 import { SvcError } from '../../engine/index.ts';
 import { withoutNamedCredentials } from '../model/credential-members.ts';
@@ -16,25 +16,30 @@ import type {
   TimedBytes,
 } from './record.ts';
 
-/** `Bearer ` and the like; the beginning of a subscription's token decides how a request is treated. */
+/**
+ * `Bearer ` and the like; the prefix of a subscription's token decides how a request is treated.
+ */
 const SCHEME = /^(?:[A-Za-z][\w-]*[ \t]+)?(?:sk-ant-oat)?/;
 const MASK = 'redacted';
 
 /** What must not be in a record. */
 export interface CaptureSecrets {
-  /** Sources of regular expressions that match known secrets in each of their encodings, on Latin-1 text. */
+  /**
+   * Sources of regular expressions that match known secrets in each of their encodings, in Latin-1
+   * text.
+   */
   readonly known: readonly string[];
 }
 
-/** Replaces what a text holds of credentials by masks of the same length. */
+/** Replaces the credentials in a text by masks of the same length. */
 type Mask = (latin1: string) => string;
 
-/** `length` characters that are no credential. */
+/** Returns `length` characters that are not a credential. */
 function maskOf(length: number): string {
   return MASK.repeat(Math.ceil(length / MASK.length)).slice(0, length);
 }
 
-/** What has the shape of a credential, masked as far as the JSON string in which it stands. */
+/** Masks text with the shape of a credential, up to the end of its JSON string. */
 function hidden(found: string): string {
   const end = found.search(/\\?"/);
   if (end < 0) return maskOf(found.length);
@@ -42,9 +47,9 @@ function hidden(found: string): string {
 }
 
 /**
- * `record` without credentials.
+ * Returns `record` without credentials.
  *
- * @throws SvcError `unprocessable` where an encoded body cannot be read, so that nothing can be
+ * @throws SvcError `unprocessable` if an encoded body cannot be read, so that nothing can be
  *   said of what is in it.
  */
 export async function scrubbed(
@@ -137,7 +142,7 @@ async function decodedBytes(bytes: Uint8Array, encoding: string): Promise<Uint8A
   throw new SvcError('unprocessable', 'a body has an encoding that cannot be read');
 }
 
-/** The same bytes where nothing was found. */
+/** Returns the same bytes if nothing was found. */
 function inBytes(bytes: Uint8Array, mask: Mask): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   const clean = mask(text);

@@ -1,6 +1,6 @@
 /**
- * The near side of the thread that writes captures. It takes a record and returns at once; what
- * waits is bounded in bytes, and a record that finds no room is dropped, never its request.
+ * The caller's side of the thread that writes captures. It takes a record and returns at once; the
+ * queue is bounded in bytes, and when it is full the record is dropped, never its request.
  */
 import { WorkerPool } from '../threads/pool.ts';
 import { pruneCaptures } from './files.ts';
@@ -9,14 +9,14 @@ import { memoryOfRecord } from './record.ts';
 import type { CaptureRecord } from './record.ts';
 import type { CaptureSecrets } from './scrub.ts';
 
-/** What the thread is asked for. */
+/** The work for the thread. */
 export interface CaptureJob {
   readonly record: CaptureRecord;
   readonly secrets: CaptureSecrets;
   readonly limits: CaptureLimits;
 }
 
-/** A job of the thread; its result is the reason why the record was not kept, or null. */
+/** A job of the thread; its result is the reason why the record was not stored, or null. */
 export interface CaptureProtocol {
   readonly job: CaptureJob;
   readonly result: string | null;
@@ -25,16 +25,16 @@ export interface CaptureProtocol {
   readonly notice: never;
 }
 
-/** Where finished records go. */
+/** Where finished records are sent. */
 export type CaptureWriter = ReturnType<typeof createCaptureWriter>;
 
 const MOST_WAITING_BYTES = 64 * 1024 * 1024;
-/** Longest that `close` waits for a disk that does not answer. */
+/** How long `close` waits at most for an unresponsive disk. */
 const CLOSE_MS = 2000;
 
-/** A writer into `folder`; its thread starts with the first record. */
+/** Creates a writer into `folder`; its thread starts with the first record. */
 export function createCaptureWriter(folder: string, nowMs: () => number) {
-  // One job at a time: records stand in their file in the order in which their runs ended.
+  // One job at a time: records are in their file in the order in which their runs ended.
   const pool = new WorkerPool<CaptureProtocol>({
     entry: new URL('./capture-worker.js', import.meta.url),
     name: 'svc-captures',
@@ -55,11 +55,11 @@ export function createCaptureWriter(folder: string, nowMs: () => number) {
   }
 
   return {
-    /** True while a record of some size would be taken. */
+    /** True while a further record would be accepted. */
     get hasRoom(): boolean {
       return waitingBytes < MOST_WAITING_BYTES;
     },
-    /** Takes a record, whose bytes are best in shared memory. `done` hears what became of it. */
+    /** Takes a record, whose bytes are best in shared memory. `done` is called with the result. */
     write(job: CaptureJob, done: (reason: string | null) => void): void {
       const sizeBytes = memoryOfRecord(job.record);
       if (waitingBytes > 0 && waitingBytes + sizeBytes > MOST_WAITING_BYTES)
@@ -69,11 +69,11 @@ export function createCaptureWriter(folder: string, nowMs: () => number) {
         .finally(() => waiting.delete(written));
       waiting.add(written);
     },
-    /** Deletes what the limits do not allow. */
+    /** Deletes files beyond the limits. */
     prune(limits: CaptureLimits): void {
       pruneCaptures(folder, limits, nowMs());
     },
-    /** Resolves when all that was taken is on the disk or refused. */
+    /** Resolves when every accepted record is stored or refused. */
     flush,
     async close(): Promise<void> {
       const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS).unref());

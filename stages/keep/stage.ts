@@ -1,6 +1,6 @@
 /**
- * Keeps the answer of a cacheable request when it is complete, and hands it to
- * the equal requests that wait for it.
+ * Stores the answer of a cacheable request when it is complete, and passes it to identical requests
+ * that wait for it.
  */
 import { defineStage } from '../../engine/index.ts';
 import type { Settlement } from '../../engine/index.ts';
@@ -13,7 +13,7 @@ import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
 
 export interface KeepConfig {
-  /** Answers above this are not kept, nor held in memory to that end. */
+  /** Larger answers are not cached, nor kept in memory for that purpose. */
   readonly maxAnswerBytes: number;
 }
 
@@ -23,7 +23,7 @@ interface Keeping {
   observer: UsageObserver | undefined;
 }
 
-/** A failed or unfinished answer is nobody's: neither kept nor shared. */
+/** A failed or unfinished answer is neither cached nor shared. */
 function keptAnswer(settlement: Settlement<ProxyFrame>, state: Keeping): KeptAnswer | undefined {
   const { head } = settlement.last;
   if (settlement.outcome !== 'ok' || head === undefined || state.chunks === undefined)
@@ -42,7 +42,7 @@ function keptAnswer(settlement: Settlement<ProxyFrame>, state: Keeping): KeptAns
   };
 }
 
-/** An answer is kept under the provider that was to be asked, so not if another one stood in. */
+/** An answer is cached under the provider that was chosen first, so not if a fallback answered. */
 function isByFirst(request: ProxyRequest | undefined): boolean {
   const { route } = request ?? {};
   return route?.provider === route?.targets[0]?.provider;

@@ -1,6 +1,7 @@
 /**
- * What is known of limits, as it lies on disk: a proxy that starts again knows at once how far the plans
- * go, and at which pace. One JSON document, replaced whole; without it everything begins anew.
+ * What is known of limits, on disk: after a restart the proxy knows at once how much of the plans
+ * is left, and at which pace it is used. One JSON document, replaced whole; without it the state
+ * starts empty.
  */
 import { listOf, numberOf, objectOf, stringOf } from '../dialect/json-kind.ts';
 import { createStateWriter, readState } from '../state-file.ts';
@@ -22,7 +23,7 @@ export async function openPlanLimits(options: StateFileOptions) {
   return { planLimits, flush };
 }
 
-/** Undefined for what svc does not write. */
+/** Undefined for anything that svc does not write. */
 function toWindow(value: unknown): KnownWindow | undefined {
   const { provider, key, window, samples, spared } = objectOf(value);
   const { kind, name, used, minutes, resetsAtMs, status } = objectOf(window);

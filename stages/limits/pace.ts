@@ -1,6 +1,6 @@
 /** How fast a window is used, and when it will be used up at that pace. */
 
-/** How much was used at a time. */
+/** The usage at a point in time. */
 export interface Sample {
   /** Milliseconds since the epoch. */
   readonly atMs: number;
@@ -8,21 +8,22 @@ export interface Sample {
   readonly used: number;
 }
 
-/** A window of a plan: its length, and when it starts again. */
+/** A window of a plan: its length, and when it resets. */
 export interface Span {
   readonly minutes: number;
   readonly resetsAtMs: number;
 }
 
 /**
- * The part of a window whose pace is taken for what is to come: an hour of five hours, a day and a half
- * of a week, which has a night in it.
+ * The recent part of a window whose pace is extrapolated: an hour of five hours, a day and a half
+ * of a week, which includes a night.
  */
 const RECENT_PART = 1 / 5;
 
 /**
- * The share of the window that is used in a millisecond: that of its last fifth, or of all of it so
- * far where fewer samples are known. `samples` are of this window, oldest first, the newest is now.
+ * Returns the share of the window that is used per millisecond: over its last fifth, or over all of
+ * it so far if fewer samples are known. `samples` are of this window, oldest first, the newest is
+ * now.
  */
 export function paceOf(samples: readonly Sample[], { minutes, resetsAtMs }: Span): number {
   const newest = samples.at(-1);
@@ -35,7 +36,10 @@ export function paceOf(samples: readonly Sample[], { minutes, resetsAtMs }: Span
   return ranMs <= 0 ? 0 : Math.max(0, newest.used - since.used) / ranMs;
 }
 
-/** When a window is used up at `pace`, in milliseconds since the epoch; undefined where it starts again before. */
+/**
+ * Returns when a window is used up at `pace`, in milliseconds since the epoch; undefined if it
+ * resets before.
+ */
 export function usedUpAtMs(newest: Sample, pace: number, resetsAtMs: number): number | undefined {
   if (newest.used >= 1) return newest.atMs;
   if (pace <= 0) return undefined;

@@ -1,4 +1,4 @@
-/** What is known of the limits of each credential, from the newest answer to it. */
+/** What is known of the limits of each credential, from its latest response. */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { clientSession } from '../model/conversation.ts';
@@ -18,22 +18,26 @@ export interface Spared {
 /** One window of one credential. */
 export interface Limit extends StatedWindow {
   readonly provider: string;
-  /** A configured key's label, or `client` and the beginning of a hash for a credential of a client. */
+  /**
+   * A configured key's label, or `client` and the beginning of a hash for a client's credential.
+   */
   readonly key: string;
-  /** When the newest answer stated it, in milliseconds since the epoch. */
+  /** When the latest response stated it, in milliseconds since the epoch. */
   readonly seenAtMs: number;
-  /** The share that is used in an hour at the present pace; undefined where it has no length. */
+  /** The share used per hour at the current pace; undefined if the window has no length. */
   readonly usedPerHour: number | undefined;
-  /** When it is used up at that pace; undefined where it starts again before, or nothing says when that is. */
+  /**
+   * When it is used up at that pace; undefined if it resets before, or the reset time is unknown.
+   */
   readonly usedUpAtMs: number | undefined;
-  /** Of a plan's window, since it began and svc saw it. */
+  /** For a plan's window, since it began and svc saw it. */
   readonly spared: Spared;
 }
 
-/** Whose answer it is. */
+/** The credential that a response belongs to. */
 export interface LimitedKey {
   readonly provider: string;
-  /** The label of a configured key; undefined for a credential of the client. */
+  /** The label of a configured key; undefined for a client's credential. */
   readonly label: string | undefined;
   /** As the request was sent. */
   readonly sent: Headers;
@@ -41,10 +45,10 @@ export interface LimitedKey {
   readonly request: string;
 }
 
-/** Whose windows they are. */
+/** The owner of windows. */
 export type Owner = Pick<Limit, 'provider' | 'key'>;
 
-/** A window as it is remembered, also on the disk. */
+/** A window as stored, also on disk. */
 export interface KnownWindow extends Owner {
   readonly window: StatedWindow;
   /** Since the window began, oldest first. */
@@ -52,11 +56,11 @@ export interface KnownWindow extends Owner {
   readonly spared: Spared;
 }
 
-/** Windows of credentials that are remembered; clients can send any number of credentials. */
+/** Maximum number of windows remembered; clients can send any number of credentials. */
 const MOST_WINDOWS = 500;
-/** Sessions of which it is remembered whose windows they used. */
+/** Sessions for which the owner of the used windows is remembered. */
 const MOST_SESSIONS = 200;
-/** Requests of the same, until they are over. */
+/** Likewise for requests, until they are over. */
 const MOST_REQUESTS = 2000;
 /** Samples of a window, evenly over its length. */
 const MOST_SAMPLES = 300;
@@ -66,7 +70,7 @@ const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'];
 
 export type PlanLimits = ReturnType<typeof createPlanLimits>;
 
-/** `earlier` is what another process knew; `changed` hears of every change. */
+/** `earlier` is what another process knew; `changed` is called for every change. */
 export function createPlanLimits(
   clock: { wallMs(): number },
   earlier: readonly KnownWindow[] = [],
@@ -77,7 +81,7 @@ export function createPlanLimits(
   const byRequest = new LRUCache<string, Owner>({ max: MOST_REQUESTS });
   for (const one of earlier) known.set(idOf(one, one.window), one);
   return {
-    /** Reads the limits that the head of an answer states, if it states any. */
+    /** Reads the limits that the head of a response states, if any. */
     note(limited: LimitedKey, headers: Headers): void {
       const nowMs = clock.wallMs();
       const windows = statedWindows(headers, nowMs);
@@ -90,14 +94,16 @@ export function createPlanLimits(
         const id = idOf(owner, window);
         const before = known.peek(id);
         const samples = withSample(before, window, nowMs);
-        // Of the earlier window nothing counts any more.
+        // The usage of an earlier window no longer counts.
         const isSame = before !== undefined && samples.some(({ atMs }) => atMs < nowMs);
         const spared = isSame ? before.spared : NOTHING;
         known.set(id, { ...owner, window, samples, spared });
       }
       changed();
     },
-    /** Adds what a finished request did not use of the plan that it was sent with, or would have been. */
+    /**
+     * Adds what a finished request did not use of the plan it was, or would have been, sent with.
+     */
     spare({ id: request, sessionId }: SparedBy, spared: Spared): void {
       if (spared.tokens <= 0 && spared.requests === 0) return;
       const session = sessionId === null ? undefined : bySession.get(sessionId);
@@ -117,13 +123,16 @@ export function createPlanLimits(
         });
       changed();
     },
-    /** Whose windows a request would use that is sent so. */
+    /** Returns the owner of the windows that a request sent this way would use. */
     ownerOf,
-    /** What can be remembered, the oldest first. */
+    /** Returns what can be stored, the oldest first. */
     remembered: (): readonly KnownWindow[] => [...known.values()].toReversed(),
-    /** Whose windows the client's session used last; undefined where no answer to it stated any. */
+    /**
+     * Returns the owner of the windows that the client's session used last; undefined if no
+     * response to it stated any.
+     */
     keyOf: (session: string) => bySession.get(session),
-    /** All that are known and have not started again since, plans first and the fullest first. */
+    /** Returns all known windows that have not reset since, plans first and the fullest first. */
     list(): readonly Limit[] {
       const nowMs = clock.wallMs();
       return [...known.values()]
@@ -159,12 +168,14 @@ function toLimit({ provider, key, window, samples, spared }: KnownWindow, nowMs:
   return {
     ...base,
     usedPerHour: pace * 3_600_000,
-    // What no answer has said since is no later than now.
+    // Without a newer response, it cannot be earlier than now.
     usedUpAtMs: endMs && Math.max(nowMs, endMs),
   };
 }
 
-/** Without samples of an earlier window; of those that lie close together the newest alone is kept. */
+/**
+ * Without samples of an earlier window; of samples that are close together only the newest is kept.
+ */
 function withSample(
   before: KnownWindow | undefined,
   { used, resetsAtMs, minutes }: StatedWindow,

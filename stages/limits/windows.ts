@@ -1,30 +1,33 @@
 /**
- * The limits that providers state with every answer: how much of a plan's window is used and when it
- * starts again, and how much of a rate limit is left. Names as of 2026-11: Anthropic's
- * `anthropic-ratelimit-unified-<window>-*` of subscriptions and `anthropic-ratelimit-<what>-*` of keys,
- * `x-codex-<primary or secondary>-*` of ChatGPT plans, `x-ratelimit-*` of chat providers.
+ * The limits that providers state with every response: how much of a plan's window is used and when
+ * it resets, and how much of a rate limit is left. Names as of 2026-11: Anthropic's
+ * `anthropic-ratelimit-unified-<window>-*` of subscriptions and `anthropic-ratelimit-<what>-*` of
+ * keys, `x-codex-<primary or secondary>-*` of ChatGPT plans, `x-ratelimit-*` of chat providers.
  */
 import type { Headers } from '../model/headers.ts';
 
-/** One window as an answer stated it. */
+/** One window as stated by a response. */
 export interface StatedWindow {
-  /** A plan's window is used up over hours; a rate fills again within minutes. */
+  /** A plan's window is used up over hours; a rate recovers within minutes. */
   readonly kind: 'plan' | 'rate';
   /** `5h`, `7d`, `7d_opus`, `requests`, `input-tokens` … */
   readonly name: string;
-  /** The share that is used, 0 to 1 and more where a plan allows it. */
+  /** The share used, 0 to 1, or more if a plan allows it. */
   readonly used: number;
-  /** The window's length; undefined where neither name nor answer says it. */
+  /** The window's length; undefined if neither name nor response gives it. */
   readonly minutes: number | undefined;
-  /** When it starts again, in milliseconds since the epoch; undefined where that is not said. */
+  /** When it resets, in milliseconds since the epoch; undefined if not stated. */
   readonly resetsAtMs: number | undefined;
-  /** The provider's own word, such as `allowed_warning` or `rejected`. */
+  /** The provider's own status, such as `allowed_warning` or `rejected`. */
   readonly status: string | undefined;
 }
 
 type Fields = ReadonlyMap<string, string>;
 
-/** One way in which fields state windows: their names, and what the fields of one window say. */
+/**
+ * One format in which headers state windows: their names, and the meaning of the headers of one
+ * window.
+ */
 interface Form {
   /** With the groups `window` and `field`. */
   readonly pattern: RegExp;
@@ -52,12 +55,15 @@ const FORMS: readonly Form[] = [
     read: rateWindow,
   },
 ];
-/** How all of those begin, as nearly no field of an answer does. */
+/** Common prefixes, which hardly any other header has. */
 const MAY_LIMIT = /^(?:anthropic-ratelimit-|x-codex-|x-ratelimit-)/i;
 
 const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** The windows that the head of an answer states; most heads state none. Unknown fields are left alone. */
+/**
+ * Returns the windows that the head of a response states; most heads state none. Unknown headers
+ * are ignored.
+ */
 export function statedWindows(headers: Headers, nowMs: number): readonly StatedWindow[] {
   const stated: [name: string, value: string][] = [];
   for (let at = 0; at < headers.length; at += 2)
@@ -95,13 +101,13 @@ function unifiedWindow(name: string, fields: Fields): StatedWindow | undefined {
 function codexWindow(name: string, fields: Fields, nowMs: number): StatedWindow | undefined {
   const percent = amount(fields.get('used-percent'));
   const minutes = amount(fields.get('window-minutes'));
-  // A plan with one window states the other one as 0 minutes long.
+  // A plan with one window reports the other one as 0 minutes long.
   if (percent === undefined || minutes === 0) return undefined;
   const atS = amount(fields.get('reset-at'));
   const afterS = amount(fields.get('reset-after-seconds'));
   const after = afterS === undefined ? undefined : nowMs + afterS * 1000;
   const length = minutes === undefined ? name : lengthOf(minutes);
-  // What stands before it names a limit of its own, as some models have.
+  // The part before it names a separate limit, as some models have.
   const prefix = name.replace(/-?(?:primary|secondary)$/, '');
   return {
     kind: 'plan',
@@ -127,7 +133,7 @@ function rateWindow(name: string, fields: Fields, nowMs: number): StatedWindow |
   };
 }
 
-/** A date of RFC 3339, or a wait such as `1s`, `6m0s` or `20ms`. */
+/** Parses a date of RFC 3339, or a wait such as `1s`, `6m0s` or `20ms`. */
 function resetOf(text: string, nowMs: number): number | undefined {
   if (/^(?:\d{1,9}(?:\.\d{1,9})?(?:ms|[smhd])){1,5}$/.test(text)) {
     const parts = text.matchAll(/(\d{1,9}(?:\.\d{1,9})?)(ms|[smhd])/g);
@@ -146,7 +152,7 @@ function lengthOf(minutes: number): string {
   return minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`;
 }
 
-/** A figure that is neither negative nor beyond reason; undefined for anything else. */
+/** Parses a number that is neither negative nor unreasonable; undefined for anything else. */
 function amount(text: string | undefined): number | undefined {
   if (text === undefined || !/^\d{1,13}(?:\.\d+)?$/.test(text)) return undefined;
   return Number(text);

@@ -1,6 +1,6 @@
 /**
- * Answers from the response cache where a request is deterministic by its own
- * words, and lets equal requests that are in the air share one answer.
+ * Answers from the response cache if a request declares itself deterministic, and lets identical
+ * requests in flight share one answer.
  */
 import { defineStage, streamOf, toSvcError } from '../../engine/index.ts';
 import type { Answer, CancelSignal, StageContext } from '../../engine/index.ts';
@@ -19,17 +19,20 @@ import type { Services } from '../services.ts';
 
 export interface LookupConfig {
   readonly enabled: boolean;
-  /** A word that only this proxy has, where its answers must not be given by others; default: they may be. */
+  /**
+   * A value unique to this proxy, if it must not share cached responses with other proxies; by
+   * default it may.
+   */
   readonly aloneAs?: string;
 }
 
 const isOurs = (name: string): boolean => name.startsWith('x-svc-') || KEY_FIELDS.includes(name);
 
-/** Of names and values in turn: names in lower case. */
+/** For alternating names and values: names in lower case. */
 const lowerName = (text: string, index: number): string =>
   index % 2 === 0 ? text.toLowerCase() : text;
 
-/** Whose answers these are: never anybody else's. */
+/** Returns whose answers these are: they are never given to another owner. */
 function credentialOf(request: ProxyRequest, provider: Provider | undefined): string {
   const { headers, target } = request.original.body;
   const own = KEY_FIELDS.map((name) => headerValue(headers, name) ?? '');
@@ -37,12 +40,15 @@ function credentialOf(request: ProxyRequest, provider: Provider | undefined): st
   const credential = request.route?.targets[0]?.credential ?? 'none';
   const whose =
     credential === 'client' ? [...own, inQuery].join('\n') : ourCredential(credential, provider);
-  // What a gateway in front of the provider asks for says who it is as well.
+  // A credential for a gateway in front of the provider identifies the owner as well.
   const others = withoutHeaders(headers, (name) => isOurs(name) || !isCredentialField(name));
   return others.length === 0 ? whose : [whose, ...others.map(lowerName)].join('\n');
 }
 
-/** Answers outlive the process and may be shared with others: which keys are configured is a part of whose they are. */
+/**
+ * Answers outlive the process and may be shared with others: the configured keys are part of the
+ * owner.
+ */
 function ourCredential(credential: string, provider: Provider | undefined): string {
   if (credential !== 'configured' || provider === undefined) return credential;
   return [
@@ -51,7 +57,7 @@ function ourCredential(credential: string, provider: Provider | undefined): stri
   ].join('\n');
 }
 
-/** What the provider's configuration makes of a body on its way out. */
+/** Returns what the provider's configuration changes in an outgoing body. */
 function changesOf(target: RouteTarget | undefined, provider: Provider | undefined): string {
   if (target === undefined || provider === undefined) return '';
   const { place, modelAliases, extraBody, headers, hooks } = provider;
@@ -78,7 +84,7 @@ function keyOf(request: ProxyRequest, services: Services, aloneAs = ''): string 
   });
 }
 
-/** A kept answer in the pieces in which it came; one that was a stream is a stream again. */
+/** Returns a cached response in its original pieces; one that was a stream is a stream again. */
 function toAnswer(kept: KeptAnswer, request: ProxyRequest): Answer<ProxyFrame> {
   const { usage } = kept;
   const head: HeadFrame = Object.freeze({
@@ -107,7 +113,7 @@ async function lookUp(
     return toAnswer(kept, request);
   }
   const { signal } = ctx.run;
-  // Who boards must land, and a run that has ended already has nobody who would.
+  // A request that boards must land, and a run that has already ended never would.
   if (signal.aborted) throw toSvcError(signal.reason);
   const seat = services.answers.flights.board(key);
   const brought = seat.role === 'leader' ? seat : await seat.answer(signal);
@@ -119,7 +125,10 @@ async function lookUp(
   return toAnswer(brought, request);
 }
 
-/** The request with the place of its answer: for those who wait as well if it has the leader's seat. */
+/**
+ * Returns the request with the place of its answer, which also reaches waiting requests if it has
+ * the leader's seat.
+ */
 function toKeep(
   request: ProxyRequest,
   key: string,
@@ -128,14 +137,16 @@ function toKeep(
 ): RequestFrame {
   if (seat !== undefined) {
     signal.addEventListener('abort', () => seat.leave(), { once: true });
-    // It may have been given the seat in the moment in which its client left.
+    // It may have received the seat at the moment its client left.
     if (signal.aborted) seat.leave();
   }
   const cache = { key, land: (answer: KeptAnswer | undefined) => seat?.land(answer) };
   return Object.freeze({ kind: 'request', request: withReport(request, { cache }) });
 }
 
-/** Answers `request` on a hit; on a miss the request goes on and carries the place to keep its answer. */
+/**
+ * Answers `request` on a hit; on a miss the request continues and carries the place for its answer.
+ */
 export const lookup = defineStage<ProxyFrame, LookupConfig, Services>({
   name: 'lookup',
   answers: true,

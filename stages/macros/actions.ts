@@ -1,6 +1,9 @@
-/** What a step of a macro can do: the whole list, with what each action takes. */
+/** What a step of a macro can do: the complete list, with the parameters of each action. */
 
-/** What a parameter takes: a text, a whole number, yes or no, one of some words, or one text or several. */
+/**
+ * The type of a parameter: a text, a whole number, a boolean, one of some words, or one or several
+ * texts.
+ */
 export type Param = Described &
   (
     | { readonly kind: 'text' }
@@ -12,19 +15,19 @@ export type Param = Described &
 
 interface Described {
   readonly about: string;
-  /** Left out, the parameter must be given; null, it may be left out and is then not there. */
+  /** Absent if the parameter is required; null if it is optional without a default. */
   readonly default?: string | number | null;
 }
 
 export interface Action {
-  /** One sentence; stands in the documentation and in `svc macro actions`. */
+  /** One sentence; shown in the documentation and in `svc macro actions`. */
   readonly about: string;
   readonly params: Readonly<Record<string, Param>>;
-  /** How what it did is taken back; null where that is not possible or not needed. */
+  /** How to undo it; null if that is impossible or unnecessary. */
   readonly undo: string | null;
-  /** Whether a proxy must run for it. */
+  /** Whether it needs a running proxy. */
   readonly needsProxy: boolean;
-  /** True for what a macro does as a stage before `compress`, or to the file that it is run on. */
+  /** True for what a macro does as a stage before `compress`, or to the file it is run on. */
   readonly inStage?: true;
 }
 
@@ -35,7 +38,7 @@ const word = <const W extends readonly string[]>(about: string, words: W) =>
 const tokens = (about: string, least = 0) =>
   ({ kind: 'count', about, least, most: 999_999_999, default: null }) as const;
 
-/** Every action, by the name under which it stands in a macro. */
+/** Every action, by its name in macros. */
 export const ACTIONS = {
   recipes: {
     about: 'Runs recipes before those of `compression.recipes`, whether or not that names them',
@@ -177,5 +180,5 @@ export function isActionName(name: string): name is ActionName {
   return Object.hasOwn(ACTIONS, name);
 }
 
-/** The action of that name, with the types of every action. */
+/** Returns the action with that name, with the types of every action. */
 export const actionOf = (name: ActionName): Action => ACTIONS[name];

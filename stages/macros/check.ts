@@ -1,4 +1,4 @@
-/** Checks what a macro is written as, and says everything that is wrong with it at once. */
+/** Checks a macro as written, and reports all faults at once. */
 import { isObject } from '../dialect/json-kind.ts';
 import { FILE_NAME } from '../named-files.ts';
 import { isScalar, placeholdersOf, toVariable, VARIABLE_NAME } from '../model/placeholders.ts';
@@ -17,7 +17,7 @@ export const MOST_STEPS = 100;
 const FIELDS = ['name', 'description', 'variables', 'steps'];
 const VARIABLE_FIELDS = ['default', 'about'];
 
-/** `name`: what it must be called; without it the macro says so itself. */
+/** `name`: the required name; without it the macro names itself. */
 export function checkMacro(value: unknown, name?: string): CheckedMacro {
   const faults: WrittenFault[] = [];
   const report: ReportFault = (path, message) => void faults.push({ path, message });
@@ -108,7 +108,7 @@ function checkSteps(
   return steps.map(({ action, values }) => ({ action, values }));
 }
 
-/** A stage is for requests that nobody watches: what a person runs cannot be a step of one. */
+/** A stage is for unattended requests: an action that a person runs cannot be a step of one. */
 function refuseMixed(
   steps: readonly (WrittenStep & { readonly path: readonly string[] })[],
   report: ReportFault,
@@ -158,14 +158,16 @@ function checkValues(
     const undeclared = namesIn({ value }).filter((each) => !variables.has(each));
     for (const each of undeclared)
       report([...path, param], `names the variable ${each}, which variables does not declare`);
-    // What a variable fills is known when the macro runs.
+    // A value filled from a variable is only known when the macro runs.
     if (namesIn({ value }).length > 0) continue;
     const read = readValue(one, value);
     if (!read.ok) report([...path, param], read.message);
   }
 }
 
-/** The part at a path as people count: `steps.0.debug.on` is `step 1 (debug): on`. */
+/**
+ * Formats the part at a path with counting from one: `steps.0.debug.on` is `step 1 (debug): on`.
+ */
 export function macroPart(path: readonly string[]): string {
   const [part, at, action, ...rest] = path;
   if (part !== 'steps' || at === undefined) return path.join('.');
@@ -176,7 +178,7 @@ export function macroPart(path: readonly string[]): string {
 
 const lowered = ({ about }: Param): string => about.charAt(0).toLowerCase() + about.slice(1);
 
-/** The variables that stand in the texts of a step. */
+/** Returns the variables used in the texts of a step. */
 function namesIn(values: StepValues): readonly string[] {
   return Object.values(values)
     .flat()

@@ -1,12 +1,12 @@
 /**
  * A macro: a named sequence of steps, with variables. It is either a stage before `compress`, made
- * of recipes and settings of rules, or what a person runs: recipes on files and actions of the
- * engine. It is data alone (`docs/macros.md`): no step runs a program, and none can be made over HTTP.
+ * of recipes and rule settings, or run by a person: recipes on files and actions of the engine. It
+ * is data only (`docs/macros.md`): no step runs a program, and none can be created over HTTP.
  */
 import type { Variable } from '../model/placeholders.ts';
 import type { ActionName } from './actions.ts';
 
-/** Parameters of a step as they stand in the macro, variables not filled. */
+/** Parameters of a step as written in the macro, variables not filled. */
 export type StepValues = Readonly<Record<string, unknown>>;
 
 export interface WrittenStep {
@@ -21,7 +21,7 @@ export interface Macro {
   readonly steps: readonly WrittenStep[];
 }
 
-/** A step with every value in its place. Paths are as they were written. */
+/** A step with all values filled in. Paths are as written. */
 export type MacroStep =
   | { readonly action: 'recipes'; readonly use: readonly string[] }
   | {

@@ -2,10 +2,10 @@
 import { kind } from '../settings/kind.ts';
 import { setting } from '../settings/setting.ts';
 
-/** Names a macro that is a stage, for one conversation. */
+/** The header that selects a macro as a stage, for one conversation. */
 export const MACRO_HEADER = 'x-svc-macro';
 
-/** As `FILE_NAME` of the files that they stand in. */
+/** Same pattern as `FILE_NAME` of their files. */
 const NAMES = kind([/^[a-z0-9][a-z0-9_-]{0,63}$/, '[]'], 'a list of names of macros');
 
 export const macros = setting('macros', {

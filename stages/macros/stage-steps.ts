@@ -1,4 +1,4 @@
-/** What a macro does as a stage: which recipes it runs, and which settings of rules it sets. */
+/** What a macro does as a stage: which recipes it runs, and which rule settings it sets. */
 import type { RuleSettings } from '../model/pass.ts';
 import type { MacroStep, StageStep } from './macro.ts';
 
@@ -11,7 +11,10 @@ export interface StageSteps {
 export const isStageStep = (step: MacroStep): step is StageStep =>
   step.action === 'recipes' || step.action === 'settings';
 
-/** The steps of a stage, put together: of two settings of one name the later holds. Undefined for what a person runs. */
+/**
+ * Combines the steps of a stage: of two settings with the same name the later applies. Undefined
+ * for a macro that a person runs.
+ */
 export function stageStepsOf(steps: readonly MacroStep[]): StageSteps | undefined {
   const own = steps.filter(isStageStep);
   if (own.length === 0) return undefined;
@@ -36,7 +39,7 @@ function settingsOf(step: Extract<StageStep, { readonly action: 'settings' }>): 
   };
 }
 
-/** What it does, one phrase each, as in `recipes make, gcc` and `mode aggressive`. */
+/** Describes what it does, one phrase each, as in `recipes make, gcc` and `mode aggressive`. */
 export function stagePhrases({ recipes, settings }: StageSteps): readonly string[] {
   const named = Object.entries(settings).map(
     ([name, value]) => `${name.replaceAll(/[A-Z]/g, (sign) => `_${sign.toLowerCase()}`)} ${value}`,

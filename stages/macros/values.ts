@@ -1,4 +1,4 @@
-/** The values of steps: read as their parameters want them, with variables filled in. */
+/** The values of steps: parsed by their parameters' types, with variables filled in. */
 import { SvcError } from '../../engine/index.ts';
 import { fillPlaceholders, isScalar, valuesOf } from '../model/placeholders.ts';
 import { actionOf } from './actions.ts';
@@ -9,17 +9,17 @@ export type ReadValue =
   | { readonly ok: true; readonly value: string | number | boolean | readonly string[] }
   | { readonly ok: false; readonly message: string };
 
-/** Longest text that a value may have. */
+/** Maximum length of a value. */
 const MOST_CHARS = 4096;
 
-/** A value as its parameter takes it. `message` goes on after the parameter's name. */
+/** Parses a value for its parameter. `message` continues after the parameter's name. */
 export function readValue(param: Param, value: unknown): ReadValue {
   if (param.kind === 'texts') {
     const list: readonly unknown[] = Array.isArray(value) ? value : [value];
     if (list.length > 0 && list.every(isText)) return { ok: true, value: list };
     return refused('is a text or a list of texts', value);
   }
-  // A name such as 4.10 or true is meant as it is written.
+  // A name such as 4.10 or true is meant as written.
   const text = isScalar(value) ? String(value) : undefined;
   if (text === undefined || !isText(text)) return refused('is a text of one line', value);
   if (param.kind === 'text') return { ok: true, value: text };
@@ -38,7 +38,7 @@ export function readValue(param: Param, value: unknown): ReadValue {
     : refused(`is a number from ${least} to ${most}`, value);
 }
 
-/** One line of something: control characters would reach terminals and file names. */
+/** One line: control characters would reach terminals and file names. */
 const isText = (value: unknown): value is string =>
   typeof value === 'string' &&
   value.trim() !== '' &&
@@ -51,8 +51,8 @@ function refused(expected: string, value: unknown): ReadValue {
 }
 
 /**
- * The steps with every value in its place. Throws `bad_request` with everything that is wrong: a
- * variable that is missing or not known, and values that a step cannot take.
+ * Returns the steps with all values filled in. Throws `bad_request` listing all faults: missing or
+ * unknown variables, and values that a step does not accept.
  */
 export function fillMacro(
   { name, variables, steps }: Macro,

@@ -22,7 +22,7 @@ import { plausible } from './plausible.ts';
 
 export interface Measured {
   observer: UsageObserver | undefined;
-  /** True if the observer is given the answer by someone else. */
+  /** True if another reader feeds the answer to the observer. */
   isFed: boolean;
   decoder: Decoder | undefined;
   firstByteMs: number | undefined;
@@ -58,7 +58,7 @@ export function isError(head: HeadFrame): boolean {
   return head.status >= 400 || head.failed === true;
 }
 
-/** What the status and the stream's own words make of the engine's verdict. */
+/** Combines the engine's outcome with the status and the stream's own end. */
 export function outcomeOf(
   settlement: Settlement<ProxyFrame>,
   state: Measured,
@@ -70,15 +70,19 @@ export function outcomeOf(
   return state.observer.failed() || !state.observer.terminated() ? 'partial' : 'ok';
 }
 
-/** The usage that the provider reported, which the client's bytes need not hold where it was translated. */
+/**
+ * Returns the usage that the provider reported, which a translated answer's bytes may not contain.
+ */
 export function reportedUsage(head: HeadFrame | undefined, { observer }: Measured): Usage {
   return head?.usage?.() ?? observer?.usage() ?? emptyUsage;
 }
 
-/** Where Google names the tier [ai.google.dev, priority-inference, 2026-11]. */
+/** The header with Google's tier [ai.google.dev, priority-inference, 2026-11]. */
 const TIER_HEADER = 'x-gemini-service-tier';
 
-/** The same; of a stream that was cut off, or that is whole and says nothing of it, it is estimated. */
+/**
+ * Returns the same; estimated for a stream that was cut off, or that is complete and reports none.
+ */
 export function usageOf(
   { last }: Settlement<ProxyFrame>,
   usage: Usage,
@@ -89,7 +93,7 @@ export function usageOf(
   const { head } = last;
   if (head === undefined || observer === undefined) return usage;
   const { body, json } = head.request.original;
-  // What goes on by itself is paid when it has ended, and no part of it before.
+  // Deferred work is paid once it has ended, and no part of it before.
   if (usage.work?.isDeferred === true) return withServedTerms(usage, pathTerms(body, head));
   const isUnreported = isSilent(head, usage) && !observer.failed();
   if (isUnreported && !head.streaming) return SILENT;
@@ -106,7 +110,7 @@ export function usageOf(
   });
 }
 
-/** What costs something and says nothing of it: no row may look as if it had cost nothing. */
+/** For a billed request without reported usage: no row may look as if it had cost nothing. */
 const SILENT: Usage = Object.freeze({
   ...emptyUsage,
   estimated: true,
@@ -123,7 +127,7 @@ function pathTerms({ target }: BodyFrame, { headers }: HeadFrame) {
   return { path: target, header: headerValue(headers, TIER_HEADER), asked: undefined };
 }
 
-/** The model as the provider names it, or else the one that was asked. */
+/** Returns the model as the provider names it, or else the one that was requested. */
 export function modelIn(
   { last: { head, body, request: frame } }: Settlement<ProxyFrame>,
   { observer }: Measured,
@@ -137,8 +141,8 @@ export function modelIn(
 }
 
 /**
- * True of an answer whose figures are to be paid: of one that its request has made, and of work that went
- * on by itself the first whole one that says all of it. Every later look at either costs nothing.
+ * Returns true for an answer whose figures must be paid: one generated for its request, and for
+ * deferred work the first complete one. Later fetches of either cost nothing.
  */
 function isBill(
   { last: { head }, outcome }: Settlement<ProxyFrame>,
@@ -154,7 +158,7 @@ function unbilled({ work }: Usage): Usage {
   return work === undefined ? emptyUsage : { ...emptyUsage, work };
 }
 
-/** What the provider reported, as far as it can be true. */
+/** Returns the usage that the provider reported, as far as it is plausible. */
 export function plausibleUsage(
   settlement: Settlement<ProxyFrame>,
   state: Measured,
@@ -163,10 +167,10 @@ export function plausibleUsage(
 ): Usage {
   const { head } = settlement.last;
   const reported = reportedUsage(head, state);
-  // An answer of our own was counted by nobody, and one that was kept was looked at before.
+  // Our own answers have no provider figures, and cached ones were checked before.
   if (head === undefined || head.attempts.length === 0) return reported;
   if (!isBill(settlement, reported, deferredBills)) return unbilled(reported);
-  // Nothing bounds what a whole batch has used.
+  // The usage of a whole batch has no bound.
   if (!mayCost(head.request.original.body)) return reported;
   return plausible(reported, head.request, () => {
     const provider = providers.get(head.request.route?.provider ?? '');

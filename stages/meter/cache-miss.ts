@@ -1,4 +1,6 @@
-/** Compares a turn with the one before it, where it read less from the provider's cache than was there. */
+/**
+ * Compares a turn with the previous one if it read less from the provider's cache than was there.
+ */
 import type { RunInfo, Settlement } from '../../engine/index.ts';
 import { isObject, listOf } from '../dialect/json-kind.ts';
 import type { CacheMiss } from '../model/cached-turn.ts';
@@ -15,13 +17,13 @@ import type { Provider } from '../providers/provider.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
 
-/** Dialects of providers whose caches are explained by what is sent. */
+/** Dialects of providers whose cache misses can be explained by what is sent. */
 const EXPLAINED: ReadonlySet<string> = new Set(['messages', 'chat', 'responses']);
-/** Providers that cache unasked count in steps of so many tokens. */
+/** Providers with automatic caching count in steps of this many tokens. */
 const STEP_TOKENS = 128;
 
 /**
- * Undefined for a hit, and where the provider says nothing of its cache. Remembers the turn, so that the
+ * Undefined for a hit, and if the provider does not report its cache. Stores the turn, so that the
  * next one is compared with it. Called when the client has its answer: all hashing is done then.
  */
 export function explainMiss(
@@ -40,7 +42,7 @@ export function explainMiss(
     return undefined;
   if (report.cacheHit === true || attempts.length === 0) return undefined;
   if (cacheReadTokens === null && cacheWriteTokens === null) return undefined;
-  // Of a model that is not known nobody can say that it needs them, unless the configuration does.
+  // Whether an unknown model needs markers is unknown too, unless the configuration says so.
   const needsMarkers = provider.kind === 'messages' && provider.promptCache === 'on';
   const total = totalInputTokens(usage)!;
   const read = cacheReadTokens ?? 0;
@@ -63,7 +65,10 @@ export function explainMiss(
   return missOf(turn, before, namesIn(request), usage.cacheMiss);
 }
 
-/** What a provider keeps of a prompt without being asked; of a model that is not known, what it has shown to keep. */
+/**
+ * Returns what a provider caches of a prompt automatically; for an unknown model, what it has shown
+ * to cache.
+ */
 function leftUnasked(model: string, total: number, read: number): number {
   const least = factsOf(model).leastCachedTokens;
   if (least === undefined) return read;
@@ -75,7 +80,7 @@ function namesIn(request: ProxyRequest): Names {
   const { json } = original;
   return {
     tool: (at) => nameOfTool(listOf(isObject(json) ? json['tools'] : undefined)[at]),
-    // Those of svc stand where the turn before had its own.
+    // Markers of svc, at the place of the previous turn's own.
     marker: (from) =>
       request.edits.markers.length > 0
         ? -1

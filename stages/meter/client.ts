@@ -1,9 +1,9 @@
-/** Which program sent a request, and for which skill, by its header fields. */
+/** Which program sent a request, and for which skill, by its headers. */
 import { LRUCache } from 'lru-cache';
 import { headerValue } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
 
-/** Signs of a client in its user agent, the more specific ones first. */
+/** Patterns for a client's user agent, more specific ones first. */
 const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/claude-cli|claude-code/i, 'claude-code'],
   [/codex/i, 'codex'],
@@ -21,18 +21,21 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/undici|^node/i, 'node'],
 ];
 
-/** The family of the client, such as `claude-code`; the first word of an unknown user agent; null without one. */
+/**
+ * Returns the family of the client, such as `claude-code`; the first word of an unknown user agent;
+ * null without one.
+ */
 export type ClientFamily = (headers: Headers) => string | null;
 
-/** The skill that a client says it works on, or null. */
+/** Returns the skill that a client says it works on, or null. */
 export function clientSkill(headers: Headers): string | null {
   return headerValue(headers, 'x-svc-skill')?.trim() || null;
 }
 
-/** A handful of programs ask again and again. */
+/** The same few programs send most requests. */
 const MAX_AGENTS = 100;
 
-/** Recognises families, and remembers the user agents that it has seen. */
+/** Recognises families, and caches the user agents that it has seen. */
 export function createClientFamily(): ClientFamily {
   const known = new LRUCache<string, { readonly family: string | null }>({ max: MAX_AGENTS });
   return (headers) => {

@@ -1,7 +1,7 @@
 /**
- * Figures that the request and the model do not allow. A provider that reports a million tokens for
- * a line of text would use up a day's limit by a slip; such a figure is noted, and an estimate of
- * ours is charged in its place.
+ * Figures that are impossible for the request and the model. A provider that mistakenly reports a
+ * million tokens for a line of text would use up a day's limit; such a figure is noted, and our
+ * estimate is charged instead.
  */
 import { askedOutput, foreseenOutput } from '../budget/most-output.ts';
 import { isObject } from '../dialect/json-kind.ts';
@@ -12,31 +12,39 @@ import type { ProxyRequest } from '../model/request.ts';
 import { totalInputTokens } from '../model/usage.ts';
 import type { Usage } from '../model/usage.ts';
 
-/** What a provider adds to the input of its own: instructions for tools and formats, marks around messages. */
+/**
+ * What a provider adds to the input: instructions for tools and formats, markup around messages.
+ */
 const ADDED_TOKENS = 32_768;
-/** Limits are kept by steps of what a model writes at once, and not always to the token. */
+/** Limits are enforced by steps of what a model writes at once, and not always to the token. */
 const OVERRUN_TOKENS = 1024;
 const OVERRUN = 1.25;
-/** Few documents are longer; one whose own figure is none counts as much, and no more. */
+/** Few documents are longer; one with an invalid figure counts as this much. */
 const LIKELY_TOKENS = 4096;
-/** No model of 2026 reads more at once. */
+/** No model of 2026 has a larger window. */
 const LARGEST_WINDOW = 2_000_000;
-/** How often a provider that runs tools of its own may have the model read all of it again in one answer. */
+/**
+ * How often a provider that runs its own tools may have the model read everything again in one
+ * answer.
+ */
 const MOST_ROUNDS = 20;
-/** Members by which a model reads what does not stand in the request. */
+/** Members through which a model reads content outside the request. */
 const ELSEWHERE =
   /"(?:previous_response_id|conversation|prompt|container|mcp_servers|cachedContent|cached_content|file_id|file_uri|fileUri|fileData|file_data|image_url|file_url|url)"/;
 
-/** What bounds the figures of one answer. */
+/** The bounds for the figures of one answer. */
 export interface Bounds {
   readonly model: string | undefined;
-  /** Tokens that the model reads at most; null where that is not known. */
+  /** The context window in tokens; null if unknown. */
   readonly contextWindow: number | null;
-  /** Output tokens that were seen in the stream; 0 for a document. */
+  /** Output tokens seen in the stream; 0 for a document. */
   readonly streamedTokens: number;
 }
 
-/** `usage`, with an estimate in the place of figures that `request` cannot have caused; the same object where there are none. */
+/**
+ * Returns `usage` with an estimate instead of figures that `request` cannot have caused; the same
+ * object if there are none.
+ */
 export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bounds): Usage {
   const input = totalInputTokens(usage) ?? 0;
   const output = usage.outputTokens ?? 0;
@@ -46,15 +54,15 @@ export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bou
     const corrected = { ...usage, billing: rest, estimated: true, corrected: true as const };
     return plausible(corrected, request, bounds);
   }
-  // Most requests are told by their size alone, without a look at the model.
+  // For most requests their size alone decides, without looking up the model.
   if (input <= sizeBound(request) && output <= OVERRUN_TOKENS) return usage;
   const { model, contextWindow, streamedTokens } = bounds();
-  // Price lists lag behind models, so that no window that they name bounds what is read once.
+  // Price lists lag behind models, so the windows they list do not bound a single read.
   const mostInput = isSelfContained(request)
     ? Math.max(sizeBound(request), LARGEST_WINDOW)
     : Math.max(contextWindow ?? 0, LARGEST_WINDOW) * MOST_ROUNDS;
   const asked = askedOutput(request.original.json);
-  // Not every server keeps to the limit that it is given.
+  // Not every server respects its limit.
   const foreseen = foreseenOutput(asked, model);
   const mostOutput = withOverrun(Math.max(foreseen, factsOf(model).mostOutputTokens));
   // Not every provider counts its model's reasoning against the limit.
@@ -88,7 +96,7 @@ export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bou
 /** No answer of 2026 has more searches. */
 const MOST_SEARCHES = 10_000;
 
-/** False for inferences and searches beside the answer that no provider makes. */
+/** Returns false for implausible numbers of additional inferences and searches. */
 function isPlausible({ inferences = [], webSearches = 0, fileSearches = 0 }: Billing): boolean {
   if (webSearches > MOST_SEARCHES || fileSearches > MOST_SEARCHES) return false;
   return inferences.every(
@@ -107,7 +115,7 @@ function sizeBound({ original, report }: ProxyRequest): number {
   return original.body.bytes.length + (report.injectedTokens ?? 0) + ADDED_TOKENS;
 }
 
-/** True if all that the model reads stands in the request itself, and is read once. */
+/** Returns true if everything that the model reads is in the request itself, and is read once. */
 function isSelfContained({ original }: ProxyRequest): boolean {
   const { json, body, endpoint } = original;
   if (!endpoint.rewritable || !isObject(json)) return false;

@@ -1,4 +1,4 @@
-/** The row of a run: tokens, money and what was saved of them. */
+/** The row of a run: tokens, money and savings. */
 import type { RunInfo, Settlement } from '../../engine/index.ts';
 import { isRefusedForThoughts, shownIn } from '../model/attempt.ts';
 import { ledgerRow } from '../ledger/row.ts';
@@ -23,7 +23,7 @@ import type { ClientFamily } from './client.ts';
 import { outcomeOf, usageOf, modelIn } from './answer.ts';
 import type { Measured } from './answer.ts';
 
-/** What rows are made with, beside the run itself. */
+/** What rows are made with, besides the run itself. */
 export interface Metering {
   readonly services: Services;
   readonly sizeOf: RequestSize;
@@ -31,7 +31,7 @@ export interface Metering {
   readonly familyOf: ClientFamily;
 }
 
-/** Says why a provider's cache was missed, once. */
+/** Explains why a provider's cache was missed, once. */
 export type Explain = (usage: Usage, provider: Provider, model: string) => CacheMiss | undefined;
 
 export function toRow(
@@ -56,7 +56,7 @@ export function toRow(
   const { prices } = services;
   const priced = measured && provider !== undefined && model !== null;
   const miss = priced ? explain?.(usage, provider, model) : undefined;
-  /** What so many tokens more of input would have cost. */
+  /** Returns what this many more input tokens would have cost. */
   const worth = (tokens: number | null): number | null =>
     priced && tokens !== null ? prices.savedNanoUsd(provider, model, usage, tokens, at) : null;
   const input = totalInputTokens(usage);
@@ -73,7 +73,7 @@ export function toRow(
   const leftOut = partOf(saved, request?.report.estimatedLeftOut, ratio, taken);
   const cacheHit = request?.report.cacheHit ?? false;
   const breakpoints = request?.report.breakpoints ?? null;
-  // What was answered has figures of its own; for nothing at all there is what the provider was given.
+  // An answer has figures of its own; without any, the input given to the provider counts.
   const wasted = head === undefined ? unanswered : undefined;
   const costMissed =
     priced && miss !== undefined
@@ -146,15 +146,15 @@ export function toRow(
   });
 }
 
-/** The sum of what is known; null where nothing is. */
+/** Returns the sum of the known values; null if none is known. */
 function together(left: number | null, right: number | null): number | null {
   return left === null && right === null ? null : (left ?? 0) + (right ?? 0);
 }
 
 /**
- * Input tokens that compression took away: estimated, then in the model's own tokens by the
- * ratio learned so far. 0 where a request that may be rewritten went out unchanged; null where it
- * may not, or the answer was not measured.
+ * Returns the input tokens removed by compression: estimated, then converted to the model's own
+ * tokens by the learned ratio. 0 if a rewritable request was sent unchanged; null if it is not
+ * rewritable, or the answer was not measured.
  */
 function savedTokens(
   request: ProxyRequest | undefined,
@@ -169,7 +169,7 @@ function savedTokens(
   return Math.round((ofBlocks + (estimatedTools ?? 0)) * ratio);
 }
 
-/** The part of `saved`, less `taken` by another, that was estimated, likewise; null where nothing was. */
+/** Returns the estimated part of `saved`, less `taken` by another part, likewise; null for none. */
 function partOf(
   saved: number | null,
   estimated: number | undefined,
@@ -185,8 +185,8 @@ function mayBeRewritten({ original, isVerbatim }: ProxyRequest): boolean {
 }
 
 /**
- * Input tokens of what was injected, likewise, and never more than there was input. Null
- * where nothing was, or the answer was not measured.
+ * Returns the input tokens of injected text, likewise, and never more than the input. Null for
+ * none, or if the answer was not measured.
  */
 function addedTokens(
   request: ProxyRequest | undefined,
@@ -198,12 +198,15 @@ function addedTokens(
   return Math.min(Math.round(estimated * ratio), input);
 }
 
-/** How many thoughts a provider says it has dropped; null where it says of none. */
+/** Returns how many thinking blocks a provider reports as dropped; null if it reports none. */
 export function droppedIn(dropped: Usage['droppedThoughts']): number | null {
   return dropped === undefined ? null : Object.values(dropped).reduce((sum, each) => sum + each, 0);
 }
 
-/** What the row says of a saving; undefined where none was measured. A copy: rows are not kept for as long as traces. */
+/**
+ * Returns the row's part about savings; undefined if none was measured. A copy: rows are not kept
+ * for as long as traces.
+ */
 export function savingsOf(row: LedgerRow): TraceSavings | undefined {
   const { savedTokens: saved, addedTokens: added, costSavedNanoUsd, costAddedNanoUsd } = row;
   const { breakpoints, costSavedByBreakpointsNanoUsd, cacheReadTokens, cacheWriteTokens } = row;

@@ -1,6 +1,6 @@
 /**
- * Measures every run and writes exactly one row for it: usage as the provider
- * reports it, read from a copy of the answer's bytes, and what that costs.
+ * Measures every run and writes exactly one row for it: usage as the provider reports it, read from
+ * a copy of the answer's bytes, and its cost.
  */
 import { defineStage } from '../../engine/index.ts';
 import type { RunInfo, Settlement } from '../../engine/index.ts';
@@ -28,9 +28,9 @@ import { toRow, droppedIn, savingsOf } from './row.ts';
 import type { Metering, Explain } from './row.ts';
 
 /**
- * Ends what the request holds of its limits: with the cost in its row, or without one where
- * nothing was answered. What nothing was held for counts all the same, so that a start finds
- * in the ledger what was counted here. Returns nano-dollars that were counted beside the row's cost.
+ * Settles the request's reservation: with the cost in its row, or without one if there was no
+ * answer. Costs without a reservation count as well, so that after a restart the ledger gives the
+ * same spending. Returns nano-dollars counted in addition to the row's cost.
  */
 function settleSpending(
   { last }: Settlement<ProxyFrame>,
@@ -45,7 +45,7 @@ function settleSpending(
   if (request === undefined || report === undefined || report.cacheHit === true) return 0;
   if (isUnpriced(row)) guard.noteUnpriced();
   let besideNanoUsd = 0;
-  // Another provider has answered: what the first one was given counts besides.
+  // Another provider has answered: the input given to the first one counts in addition.
   if (head !== undefined && unanswered !== undefined) {
     besideNanoUsd += unanswered.costNanoUsd ?? 0;
     guard.count(
@@ -81,7 +81,7 @@ function settleSpending(
   return besideNanoUsd;
 }
 
-/** Sets the provider's count of a request beside our estimate of it. */
+/** Learns the ratio between the provider's count of a request and our estimate. */
 function learn(
   { last }: Settlement<ProxyFrame>,
   usage: Usage,
@@ -94,15 +94,15 @@ function learn(
     named === undefined ? last.head && modelOf(last.head.request) : withoutKeys(named, last.body);
   const input = totalInputTokens(usage);
   if (last.head === undefined || model === undefined || input === null || usage.estimated) return;
-  // The figures of work that went on by itself are not of this request.
+  // The figures of deferred work are not about this request.
   if (usage.work !== undefined && !mayCost(last.head.request.original.body)) return;
-  // An answer of our own was counted by nobody.
+  // Our own answers have no provider figures.
   if (last.head.attempts.length === 0) return;
   const { request } = last.head;
   learned.learnTokens(model, input, () => sizeOf(request));
 }
 
-/** What was found out of a run at its end. */
+/** What was determined about a run at its end. */
 interface Measurement {
   readonly row: LedgerRow;
   readonly usageCorrected?: true | undefined;
@@ -110,13 +110,13 @@ interface Measurement {
   readonly dropped?: Usage['droppedThoughts'];
   readonly work?: OwnWork | undefined;
   readonly miss?: CacheMiss | undefined;
-  /** What of it has no price, and the price of the rest; undefined where all of it has one. */
+  /** The parts without a price, and the price of the rest; undefined if everything has one. */
   readonly lacking?: Lacking | undefined;
 }
 
 type Lacking = ReturnType<Services['prices']['lacking']>;
 
-/** What keeps a row without a cost. */
+/** Returns what leaves a row without a cost. */
 function lackingIn(
   settlement: Settlement<ProxyFrame>,
   row: LedgerRow,
@@ -134,14 +134,17 @@ function lackingIn(
   return services.prices.lacking(provider, model, usage, startedMs);
 }
 
-/** `2 thoughts dropped: prefix, model`; undefined for none. */
+/** Formats `2 thoughts dropped: prefix, model`; undefined for none. */
 function wordsOf(dropped: Usage['droppedThoughts']): string | undefined {
   const count = droppedIn(dropped);
   if (dropped === undefined || count === null) return undefined;
   return `${count} ${count === 1 ? 'thought' : 'thoughts'} dropped: ${Object.keys(dropped).join(', ')}`;
 }
 
-/** The row, after what the answer teaches, and whether the provider's figures had to be corrected. */
+/**
+ * Returns the row, after learning from the answer, and whether the provider's figures had to be
+ * corrected.
+ */
 function measuredRow(
   settlement: Settlement<ProxyFrame>,
   state: Measured,
@@ -158,7 +161,7 @@ function measuredRow(
     try {
       miss = explainMiss(settlement, run, usage, { provider, model }, services);
     } catch (cause) {
-      // Whatever a request is made of, its figures do not depend on it.
+      // A request's figures must not depend on the explanation.
       services.log.error('it could not be told why a prompt cache was missed', {
         request: run.id,
         cause,
@@ -172,10 +175,10 @@ function measuredRow(
   return { row, usageCorrected, unanswered, dropped, miss, lacking, work };
 }
 
-/** Texts remembered; clients can invent names of models. */
+/** Maximum number of texts remembered; clients can invent model names. */
 const MOST_WARNED = 200;
 
-/** Says once of each thing that it has no price: the trace of every request says it too. */
+/** Logs each item without a price once; the trace of every request has it too. */
 function createUnpricedWarner({ log }: Services) {
   const warned = new Set<string>();
   return (missing: readonly string[]): void => {
@@ -215,7 +218,7 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
           try {
             measured = measuredRow(settlement, state, ctx.run, metering);
           } catch (thrown) {
-            // Whatever an answer makes of its figures, the request has its row.
+            // The request gets its row even if reading the answer's figures fails.
             measured = { row: toRow(settlement, emptyUsage, unmeasured(), ctx.run, metering) };
             fault = { thrown };
           }
@@ -232,7 +235,7 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
           }
           const budgetNanoUsd =
             settleSpending(settlement, row, services, measured, lacking?.knownNanoUsd) || null;
-          // The trace was added with what the engine alone knows.
+          // The trace was added with only what the engine knows.
           const savings = savingsOf(row);
           const { outcome } = row;
           const isNews = outcome !== settlement.outcome || savings !== undefined;

@@ -1,7 +1,7 @@
 /**
- * What a request says of tools: the results that came after the model's last answer, which no earlier
- * turn has counted, and the definitions that it carries. Of requests that a provider answered alone:
- * what is sent once more after a failure counts once.
+ * The tool figures of a request: the results after the model's last answer, which no earlier turn
+ * has counted, and the definitions it carries. Only for requests that a provider answered: a retry
+ * after a failure counts once.
  */
 import type { LedgerRow } from '../ledger/row.ts';
 import type { ToolSets } from '../learned/tool-sets.ts';
@@ -17,8 +17,9 @@ export type ToolFigures = Pick<
 >;
 
 /**
- * The figures of an answered request of `input` tokens; `ratio` makes tokens of the fixed estimator the
- * model's own, and `costOf` gives what so many tokens at the beginning of the prompt cost.
+ * Returns the figures of an answered request of `input` tokens; `ratio` converts tokens of the
+ * fixed estimator to the model's own, and `costOf` returns the cost of this many tokens at the
+ * beginning of the prompt.
  */
 export function toolFigures(
   request: ProxyRequest,
@@ -54,7 +55,10 @@ interface Gathered {
   sentTokens: number;
 }
 
-/** In the order of their first results. A result may be several blocks, and its pictures have no tokens here. */
+/**
+ * In the order of their first results. A result may be several blocks, and its images have no
+ * tokens here.
+ */
 function newResults(request: ProxyRequest, ratio: number): readonly ToolResults[] {
   const blocks = request.original.blocks();
   const tools = new Map<string, Gathered>();

@@ -1,6 +1,6 @@
 /**
- * What a provider received whole although nobody waited for its answer: the client left, or the time
- * for it was up. It works on such a request and charges for it all the same (decisions §10).
+ * Requests that a provider received whole although its answer was not awaited: the client left, or
+ * the request timed out. It processes such a request and charges for it anyway (decisions §10).
  */
 import type { Settlement } from '../../engine/index.ts';
 import { askedOutput, foreseenOutput } from '../budget/most-output.ts';
@@ -15,18 +15,21 @@ import { emptyUsage } from '../model/usage.ts';
 import type { RequestSize } from '../learned/request-size.ts';
 import type { Services } from '../services.ts';
 
-/** Few models write faster: a document is written while one waits for its head. */
+/** Few models write faster: a document is written while its head is awaited. */
 const TOKENS_PER_MS = 0.1;
 
-/** An estimate of what was used for nothing. */
+/** An estimate of the wasted usage. */
 export interface Unanswered {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Null where a price is not known. */
+  /** Null if a price is not known. */
   readonly costNanoUsd: number | null;
 }
 
-/** The sum over the attempts of a run that ended so; undefined for the usual run, which has none. */
+/**
+ * Returns the sum over the attempts of a run that ended so; undefined for the usual run, which has
+ * none.
+ */
 export function unansweredUse(
   settlement: Settlement<ProxyFrame>,
   startedWallMs: number,
@@ -56,7 +59,7 @@ function isUnanswered(
 ): boolean {
   if (isSent !== true) return false;
   if (isTimedOut === true) return true;
-  // An error answer costs nothing, whoever saw it.
+  // An error answer costs nothing, even if it was not awaited.
   return isOpen && outcome === 'cancelled' && (status === undefined || status < 400);
 }
 
@@ -77,7 +80,7 @@ function useOf(
   const inputTokens = Math.round(size * (unread === undefined ? ratio : 1));
   if (inputTokens === 0) return undefined;
   const output = unread === undefined ? askedOutput(json) : unread.output;
-  // A stream begins with its head: none was there, so nothing was written.
+  // A stream begins with its head: without one, nothing was written.
   const outputTokens =
     facts.stream || output === undefined
       ? 0

@@ -1,5 +1,8 @@
-/** What each recipe and rule has changed since the start, and in what, in tokens of the fixed estimator. */
-/** Names of tools and classes with a sum of their own; those past it are counted together. */
+/**
+ * What each recipe and rule has changed since the start, and in what, in tokens of the fixed
+ * estimator.
+ */
+/** Names of tools and classes with their own sum; those past it are counted together. */
 const MOST_NAMES = 20;
 const OTHER = '(other)';
 
@@ -13,21 +16,21 @@ export interface Change {
 }
 
 interface Sums {
-  /** Changed blocks, once in every request that they were part of. */
+  /** Changed blocks, counted once in every request they were part of. */
   blocks: number;
   tokensBefore: number;
   tokensAfter: number;
 }
 
-/** The sums of one recipe (`recipe:NAME`) or rule. A block that several changed counts for each. */
+/** The sums of one recipe (`recipe:NAME`) or rule. A block changed by several counts for each. */
 export interface ChangeCount extends Readonly<Sums> {
   readonly by: string;
   readonly requests: number;
-  /** In what: the tool whose result it was, or else the class of text; most tokens saved first. */
+  /** Where: the tool whose result it was, or else the class of text; most tokens saved first. */
   readonly on: readonly (Readonly<Sums> & { readonly name: string })[];
 }
 
-/** The names are those of the program and its configuration, so that there are never many. */
+/** The names come from the program and its configuration, so there are never many. */
 export function createChangeCounts() {
   const all = new Map<string, Sums & { requests: number; on: Map<string, Sums> }>();
   const sumsOf = (by: string) => {

@@ -1,19 +1,18 @@
 /**
- * What compression took away, kept in memory so that a user can look at it:
- * for every request the changed blocks, before and after, each under a short id.
- * The newest stay, up to a bound in bytes.
+ * What compression removed, kept in memory for users to inspect: for every request the changed
+ * blocks, before and after, each under a short id. The newest are kept, up to a limit in bytes.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { createChangeCounts } from './change-counts.ts';
 import { textId } from './fetch-tool.ts';
 
-/** 32 MB of text, as characters of two bytes. */
+/** 32 MB of text, with two bytes per character. */
 const MAX_CHARS = 16 * 1024 * 1024;
 const MAX_REQUESTS = 500;
 
 export interface ChangedBlock {
-  /** Position among the request's blocks; -1, -2 … for its first, second … definition of a tool. */
+  /** Position among the request's blocks; -1, -2 … for its first, second … tool definition. */
   readonly index: number;
   readonly toolName: string | null;
   /** Names of the algorithms that changed it, in order. */
@@ -25,12 +24,12 @@ export interface ChangedBlock {
   readonly tokensAfter: number;
 }
 
-/** A changed block with the id under which its original can be read. */
+/** A changed block with the id for reading its original. */
 export interface KeptBlock extends ChangedBlock {
   readonly id: string;
 }
 
-/** Tokens of the fixed estimator, of all requests since the start. */
+/** Tokens of the fixed estimator, over all requests since the start. */
 export interface KindTokens {
   readonly kind: string;
   readonly tokensBefore: number;
@@ -39,7 +38,7 @@ export interface KindTokens {
 
 export type Originals = ReturnType<typeof createOriginals>;
 
-/** Where a kept block stands in a request. */
+/** The place of a kept block in a request. */
 interface Position {
   readonly id: string;
   readonly index: number;
@@ -52,7 +51,7 @@ function idOf({ before, after }: ChangedBlock): string {
 }
 
 export function createOriginals() {
-  /** Texts by the id that their marks name, each as the newest block that has it. */
+  /** Texts by the id in their markers, each as the newest block that has it. */
   const texts = new Map<string, string>();
   const blocks = new LRUCache<string, KeptBlock & { readonly textId: string }>({
     maxSize: MAX_CHARS,
@@ -77,41 +76,44 @@ export function createOriginals() {
       sums.tokensBefore += tokensBefore;
       sums.tokensAfter += tokensAfter;
     },
-    /** The sums of each class, largest first. */
+    /** Returns the sums of each class, largest first. */
     byKind: (): readonly KindTokens[] =>
       [...kinds]
         .map(([kind, sums]) => ({ kind, ...sums }))
         .toSorted((a, b) => b.tokensBefore - a.tokensBefore),
-    /** What each recipe and rule has changed since the start. */
+    /** Returns what each recipe and rule has changed since the start. */
     changes: changes.list,
-    /** Keeps the changed blocks of a request. */
+    /** Stores the changed blocks of a request. */
     keep(requestId: string, changed: readonly ChangedBlock[]): void {
       if (changed.length === 0) return;
       changes.add(changed);
       const positions = changed.map((block) => {
         const id = idOf(block);
-        // What a conversation that goes on still holds is not the oldest.
+        // A block still used by a running conversation is not the oldest.
         let kept = blocks.get(id);
         if (kept === undefined) {
           kept = Object.freeze({ ...block, id, textId: textId(block.before) });
           blocks.set(id, kept);
         }
-        // One that is larger than all of the room is not kept.
+        // A block larger than the whole limit is not stored.
         if (blocks.has(id)) texts.set(kept.textId, id);
         return { id, index: block.index };
       });
       requests.set(requestId, positions);
       lastRequestId = requestId;
     },
-    /** The changed blocks of a request; undefined if nothing of it is kept (any more). */
+    /** Returns the changed blocks of a request; undefined if nothing of it is stored (any more). */
     ofRequest: (requestId: string): readonly KeptBlock[] | undefined =>
       requests.get(requestId)?.flatMap(({ id, index }) => {
         const block = blocks.get(id);
         return block === undefined ? [] : [{ ...block, index }];
       }),
-    /** One block by its id, or by that of its text; its index is that of the request which brought it first. */
+    /**
+     * Returns one block by its id, or by that of its text; its index is that in the first request
+     * that had it.
+     */
     get: (id: string): KeptBlock | undefined => blocks.get(id) ?? blocks.get(texts.get(id) ?? ''),
-    /** The request that came last and changed something. */
+    /** The latest request with a change. */
     get lastRequestId(): string | undefined {
       return lastRequestId;
     },

@@ -1,7 +1,7 @@
 /**
- * What can be known of a body that has too many values to be parsed while others wait: the members
- * that a dialect checks and decides by. Lists and objects that are long themselves are there as
- * placeholders of their kind; nothing of them is looked at but how deep they nest.
+ * What can be read from a body that has too many values to be parsed without blocking others: the
+ * members that a dialect validates and takes facts from. Long lists and objects are replaced by
+ * placeholders of their type; only their nesting depth is checked.
  */
 import { createPathScanner } from '../wire/json-path.ts';
 import type { ByteSpan } from '../wire/json-path.ts';
@@ -32,7 +32,10 @@ const READ_BYTES = 10_000;
 
 const scan = createPathScanner(MEMBERS.map((name) => [name]));
 
-/** Throws `bad_request` beyond 128 levels. Whether all of it is JSON is for the provider to say. */
+/**
+ * Throws `bad_request` beyond 128 levels. Whether the body is valid JSON is for the provider to
+ * judge.
+ */
 export function outlineOf(bytes: Buffer): Readonly<Record<string, unknown>> {
   const spans = scan(bytes);
   const outline: Record<string, unknown> = {};

@@ -1,7 +1,7 @@
 /**
- * Reads a body into a request: which dialect it is, and the few facts that the other stages
- * decide by, whether they may rewrite it among them. A body that cannot be right is refused
- * here, before anybody pays for it; what only the provider can judge is left to it.
+ * Reads a body into a request: its dialect, and the few facts that the other stages need, including
+ * whether they may rewrite it. An invalid body is refused here, before it costs anything; anything
+ * that only the provider can judge is left to it.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SvcError, defineStage, isSvcError } from '../../engine/index.ts';
@@ -48,7 +48,7 @@ function factsOf(body: BodyFrame, dialect: Dialect, json: unknown): RequestFacts
   return dialect.facts(json, body.target);
 }
 
-/** Between two steps whose time grows with the body, others have their turn. */
+/** Yields to other work between two steps whose time grows with the body. */
 async function readByTurns(body: BodyFrame, dialect: Dialect): Promise<Reading> {
   await nextTurn();
   const json = parseBody(body.bytes.toString('utf8'));
@@ -56,7 +56,7 @@ async function readByTurns(body: BodyFrame, dialect: Dialect): Promise<Reading> 
   return { body, json, facts: factsOf(body, dialect, json) };
 }
 
-/** A body with too many values goes out as it came. */
+/** A body with too many values is sent unchanged. */
 function readOutline(body: BodyFrame, dialect: Dialect): Reading {
   const facts = factsOf(body, dialect, outline(body.bytes));
   const untouchable = body.untouchable ?? 'size';
@@ -74,7 +74,7 @@ function outline(bytes: Buffer): unknown {
 /** Headers by which a request turns something on or off for itself. */
 const SWITCHES = ['x-svc-bypass', 'x-svc-cache', 'x-svc-capture'];
 
-/** Whoever mistypes one would believe that it works. */
+/** Refuses a mistyped switch, which would be believed to work. */
 function checkSwitches(headers: Headers): void {
   for (const name of SWITCHES) {
     const said = headerValue(headers, name)?.trim() ?? '';
@@ -83,7 +83,9 @@ function checkSwitches(headers: Headers): void {
   }
 }
 
-/** `body` → `request`. Throws VALIDATION_001, _002 and _003, and `bad_request` for a switch that is none. */
+/**
+ * `body` → `request`. Throws VALIDATION_001, _002 and _003, and `bad_request` for an invalid switch.
+ */
 export const parse = defineStage<ProxyFrame, RouteConfig, Services>({
   name: 'parse',
   build(config, { providers }) {
@@ -108,7 +110,7 @@ export const parse = defineStage<ProxyFrame, RouteConfig, Services>({
     ): RequestFrame {
       const request = toRequest({ body, dialect, facts, json });
       if (body.untouchable === 'size') ctx.note('unread', 'it has too many values');
-      // Nobody need make smaller, or measure, what will go out as it came in.
+      // A request that will be sent unchanged need not be compressed or measured.
       const verbatim = isAsked && namedFor(request, config, providers).verbatim;
       return Object.freeze({ kind: 'request', request: verbatimIf(verbatim, request) });
     }

@@ -1,7 +1,6 @@
 /**
- * Marks what may never be rewritten and says in the trace how much of it there
- * is. The rule itself stands in `model/protect.ts` and binds every edit, also
- * where this stage was left out of a graph.
+ * Marks blocks that may never be rewritten and reports their amount in the trace. The rule itself
+ * is in `model/protect.ts` and applies to every edit, even if a graph lacks this stage.
  */
 import { defineStage } from '../../engine/index.ts';
 import type { ProxyFrame } from '../model/frame.ts';

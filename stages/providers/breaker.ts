@@ -23,11 +23,11 @@
  * |-----------|-----------------------------------------|-----------|------------------------------|
  * | any       | it is open, for so long                 | open      | for so long                  |
  * | any       | it is closed                            | closed    | the counts are reset         |
- * | half_open | the probe is out, instead of ours       | half_open | the next entry asks again    |
+ * | half_open | its probe is running instead of ours    | half_open | the next entry asks again    |
  *
  * Requests admitted before the state changed no longer count: a late report of an old failure must
- * not reopen a provider that has recovered. The last row but one keeps a probe that hangs from
- * locking a provider out.
+ * not reopen a provider that has recovered. The last row but one of the first table keeps a hanging
+ * probe from locking a provider out.
  */
 import type { Clock } from '../../engine/index.ts';
 

@@ -9,10 +9,10 @@
  * | healthy   | failure, the third in a row or more | unhealthy | `down`, for 30 s                  |
  * | healthy   | no key left                         | unhealthy | `rate_limited` or `auth`, 30 s    |
  * | no key    | a key may be used again             | healthy   |                                   |
- * | unhealthy | recovery check, 30 s after          | healthy   | the streak stays: one more fails … |
+ * | unhealthy | recovery check, 30 s after          | healthy   | the failure streak is kept        |
  * | unhealthy | success                             | healthy   | the failure streak is reset       |
  * | unhealthy | failure, no key left                | unhealthy | the 30 s are not extended         |
- * | no key    | failure, the third in a row or more | unhealthy | `down` is reported from now on        |
+ * | no key    | failure, the third in a row or more | unhealthy | `down` is reported from now on    |
  * | any       | forced `healthy`                    | healthy   | the failure streak is reset       |
  * | any       | forced `unhealthy`                  | unhealthy | until forced `healthy`            |
  *

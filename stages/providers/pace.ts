@@ -14,7 +14,7 @@
  * | entry, its wait known and within bounds       | stands in line                            |
  * | entry, the line full or the wait too long     | RATELIMIT_002 with that wait              |
  * | the oldest start is 60 s old                  | the head of the line starts               |
- * | a request in line is aborted                  | leaves; those behind it move up           |
+ * | a request in line is aborted                  | leaves; those after it move up            |
  */
 import type { CancelSignal, Clock } from '../../engine/index.ts';
 import { providerPaced } from '../model/errors.ts';

@@ -136,7 +136,10 @@ export class ResponseBody {
     return this.#more;
   }
 
-  /** What has arrived once that is the whole body, at least `mostBytes`, broken off, or `late`; nothing is taken. */
+  /**
+   * Returns what has arrived once that is the whole body, at least `mostBytes`, broken off, or
+   * `late`; nothing is taken.
+   */
   async beginning(
     mostBytes: number,
     late?: Promise<void>,

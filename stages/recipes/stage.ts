@@ -1,6 +1,6 @@
 /**
- * A stage that takes part in the pass that `compress` makes over a conversation: it adds recipes
- * and settings to the request as data. The stage `recipes` is one, and every macro is.
+ * A stage that takes part in the pass of `compress` over a conversation: it adds recipes and
+ * settings to the request as data. The stage `recipes` is one, and so is every macro.
  */
 import { defineStage } from '../../engine/index.ts';
 import type { Stage } from '../../engine/index.ts';
@@ -8,7 +8,10 @@ import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import type { Pass, PassPart } from '../model/pass.ts';
 import { isRewritable, withPass } from '../model/request.ts';
 
-/** The stage called `name` that adds `part`; for a request that must not be changed it does nothing. */
+/**
+ * Creates the stage `name` that adds `part`; it does nothing for a request that must not be
+ * changed.
+ */
 export function passStage(name: string, part: PassPart): Stage<ProxyFrame> {
   const build = defineStage<ProxyFrame, PassPart, undefined>({
     name,

@@ -1,4 +1,4 @@
-/** Which models and providers a request may use that came with a key of this proxy. */
+/** Which models and providers a request with a key of this proxy may use. */
 import type { SvcError } from '../../engine/index.ts';
 import { estimateUnread, mayCost } from '../budget/unread.ts';
 import type { Caller } from '../model/caller.ts';
@@ -10,8 +10,9 @@ import type { Provider } from '../providers/provider.ts';
 import { isGlobMatch } from './rules.ts';
 
 /**
- * Why the request's key may not use `target` of `provider`; undefined where it may, and without a
- * key. A model may be allowed by the name that the client asked for, or by the one that it stands for.
+ * Returns why the request's key may not use `target` of `provider`; undefined if it may, and
+ * without a key. A model may be allowed under the client's name for it, or under the name it stands
+ * for.
  */
 export function whyForbidden(
   request: ProxyRequest,
@@ -33,14 +34,17 @@ export function whyForbidden(
   return whyOthersForbidden(request, caller, models);
 }
 
-/** The same of models that the body names beside its own: of tools that ask a model, and of those that step in. */
+/**
+ * Checks the same for models that the body names besides its own: of tools that call a model, and
+ * fallbacks.
+ */
 function whyOthersForbidden(
   { original: { json } }: ProxyRequest,
   { label }: Caller,
   models: readonly string[],
 ): SvcError | undefined {
   if (!isObject(json)) return undefined;
-  // The provider chooses who steps in, and says so only afterwards.
+  // The provider chooses the fallback model, and reports it only afterwards.
   if (typeof json['fallbacks'] === 'string' && !isAmong(ANY_CLAUDE, models))
     return keyForbids(label, `fallbacks: ${json['fallbacks']}`, models);
   const lists: readonly unknown[] = [json['tools'], json['fallbacks'], json['models']];
@@ -52,7 +56,7 @@ function whyOthersForbidden(
   return undefined;
 }
 
-/** Matches what allows every model of the only maker that chooses so. */
+/** Matches patterns that allow every model of the only maker with that option. */
 const ANY_CLAUDE = 'claude-';
 
 function isAmong(name: string, globs: readonly string[]): boolean {

@@ -1,9 +1,9 @@
-/** Checks rules that a user wrote, and says everything that is wrong with them at once. */
+/** Checks user-written rules, and reports all faults at once. */
 import { defined } from '../dialect/json-kind.ts';
 import { parseTarget } from './rules.ts';
 import type { RouteRule } from './rules.ts';
 
-/** A rule that is sound, or all its faults as sentences for the user. */
+/** A valid rule, or all its faults as sentences for the user. */
 export type CheckedRule =
   | { readonly ok: true; readonly rule: RouteRule }
   | { readonly ok: false; readonly faults: readonly string[] };
@@ -53,11 +53,11 @@ const FIELDS: Readonly<Record<FieldName, Field>> = {
 export interface RuleContext {
   /** Names of the configured providers. */
   readonly providers: readonly string[];
-  /** Ids that are taken. */
+  /** Ids already in use. */
   readonly ids?: readonly string[];
 }
 
-/** Checks one rule. A `priority` that is not given becomes 0, and everything else must be there. */
+/** Checks one rule. A missing `priority` becomes 0; everything else is required. */
 export function checkRule(value: unknown, context: RuleContext): CheckedRule {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { ok: false, faults: [`a rule is an object, not ${printable(value)}`] };
@@ -82,7 +82,7 @@ export function checkRule(value: unknown, context: RuleContext): CheckedRule {
   return { ok: true, rule: Object.freeze(defined(checked)) };
 }
 
-/** What is wrong with a rule whose parts are each sound. */
+/** Returns the faults of a rule whose parts are valid individually. */
 function contradictions(rule: RouteRule, { providers, ids = [] }: RuleContext): string[] {
   const faults: string[] = [];
   const { minTokens = 0, maxTokens = Infinity } = rule;

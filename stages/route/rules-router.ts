@@ -1,8 +1,7 @@
 /**
- * The router that a running proxy asks: it lives as long as the process, while the rules, the
- * providers and the switch change under it. It decides by rules where a request goes, and keeps a
- * conversation where it is: a change of model in the middle of one throws its provider's prompt
- * cache away.
+ * The router of a running proxy: it lives as long as the process, while rules, providers and the
+ * switch change. It decides by rules where a request goes, and keeps a conversation where it is:
+ * changing the model within one loses its provider's prompt cache.
  *
  * | rule matches | conversation is known | then                                              |
  * |--------------|-----------------------|---------------------------------------------------|
@@ -11,9 +10,9 @@
  * | no           | yes                   | the target of the rule that placed it last        |
  * | no           | no                    | no change                                         |
  *
- * A conversation is known by its hash and the model that it names: a user who picks another
- * model has shown otherwise. One whose rule was removed, or whose provider is gone, is new;
- * one whose rule was changed follows the change.
+ * A conversation is identified by its hash and the model that it names: picking another model is
+ * the user's decision. One whose rule was removed, or whose provider is gone, is new; one whose
+ * rule was changed follows the change.
  */
 import { LRUCache } from 'lru-cache';
 import { parseTarget, toRuleSet } from './rules.ts';
@@ -23,20 +22,20 @@ import type { RouteFacts, RouteRule, RuleTarget } from './rules.ts';
 export interface RuleDecision {
   readonly target: RuleTarget;
   readonly ruleId: string;
-  /** True if the conversation was there already and no rule matched this time. */
+  /** True if the conversation is known and no rule matched this time. */
   readonly isKept: boolean;
 }
 
-/** What is asked of the router; `facts` and `conversation` are worked out only if a rule can decide. */
+/** Input of the router; `facts` and `conversation` are only computed if a rule can decide. */
 export interface RouteQuestion {
   readonly facts: () => RouteFacts;
   readonly conversation: () => string | undefined;
 }
 
 export interface LiveRouterSettings {
-  /** `SVC_ROUTER_ENABLED`: off, no rule decides anything. */
+  /** `SVC_ROUTER_ENABLED`: if off, no rule applies. */
   readonly enabled: boolean;
-  /** Names of the providers that are there. */
+  /** Names of the existing providers. */
   readonly providers: ReadonlySet<string>;
   readonly rules: readonly RouteRule[];
 }
@@ -45,9 +44,14 @@ const NOTHING: LiveRouterSettings = { enabled: false, providers: new Set(), rule
 
 export type LiveRouter = ReturnType<typeof createLiveRouter>;
 
-/** A router without rules, which remembers `most` conversations; those outlive the rules. */
+/**
+ * Creates a router without rules, which remembers `most` conversations; those outlive the rules.
+ */
 export function createLiveRouter(most = 10_000) {
-  /** The rule that last placed a conversation. Bounded by size: with `max`, room for all is taken at once. */
+  /**
+   * The rule that last placed a conversation. Bounded by size: with `max`, room for all is
+   * allocated at once.
+   */
   const memory = new LRUCache<string, string>({ maxSize: most, sizeCalculation: () => 1 });
   let settings = NOTHING;
   let rules = toRuleSet([]);
@@ -71,7 +75,9 @@ export function createLiveRouter(most = 10_000) {
   }
 
   return {
-    /** The decision for one request, from the table above; undefined where it stays with what it names. */
+    /**
+     * Returns the decision for one request, from the table above; undefined if its own model stays.
+     */
     decide({ facts, conversation }: RouteQuestion): RuleDecision | undefined {
       requests += 1;
       const isAsked = rules.rules.length > 0;
@@ -79,26 +85,32 @@ export function createLiveRouter(most = 10_000) {
       if (decision !== undefined) routed += 1;
       return decision;
     },
-    /** Takes over rules; those of unknown providers wait until their provider is there. */
+    /** Applies rules; those of unknown providers wait until their provider exists. */
     configure,
-    /** Exchanges the rules alone. */
+    /** Replaces only the rules. */
     use: (next: readonly RouteRule[]): void => configure({ ...settings, rules: next }),
-    /** What `/health` and the dashboard show: how often it was asked since the start, and a rule decided. */
+    /**
+     * Returns the state for `/health` and the dashboard: requests and routed requests since the
+     * start.
+     */
     view: () => ({
       enabled: settings.enabled,
-      /** Rules that were read, those whose provider is missing included. */
+      /** Rules that were read, including those whose provider is missing. */
       loaded: settings.rules.length,
-      /** Those that may decide. */
+      /** Rules that may apply. */
       rules: rules.rules.length,
       requests,
       routed,
-      /** Routed by requests, 0 to 1; `null` before the first: the dashboard's `smart_routing_hit_rate`. */
+      /**
+       * Routed share of requests, 0 to 1; `null` before the first: the dashboard's
+       * `smart_routing_hit_rate`.
+       */
       hitRate: requests === 0 ? null : routed / requests,
     }),
   };
 }
 
-/** The rules whose provider exists. */
+/** Returns the rules whose provider exists. */
 export function usableRules(
   rules: readonly RouteRule[],
   providers: ReadonlySet<string>,

@@ -1,17 +1,17 @@
-/** The manual rules, kept in one JSON file that people may read and edit. */
+/** The manual rules, stored in one JSON file that users may read and edit. */
 import { SvcError } from '../../engine/index.ts';
 import { checkRule } from './rules-check.ts';
 import type { RouteRule } from './rules.ts';
 
-/** Where the file is. The writer must replace it whole and keep it private (mode 0600). */
+/** Access to the file. The writer must replace it whole and keep it private (mode 0600). */
 export interface RuleFile {
   readonly path: string;
-  /** Its text; undefined if there is none yet. */
+  /** Its text; undefined if it does not exist yet. */
   read(): string | undefined;
   write(text: string): void;
 }
 
-/** A rule that is not numbered yet: without an id it gets the next free one. */
+/** A rule that may lack an id: it then gets the next free one. */
 export type NewRule = Omit<RouteRule, 'id' | 'priority'> &
   Partial<Pick<RouteRule, 'id' | 'priority'>>;
 
@@ -19,26 +19,29 @@ export type RuleStore = ReturnType<typeof createRuleStore>;
 
 export interface RuleStoreOptions {
   readonly file: RuleFile;
-  /** Names of the configured providers, asked anew each time. */
+  /** Returns the names of the configured providers, called each time. */
   readonly providers: () => readonly string[];
 }
 
 const VERSION = 1;
 
-/** The rules in `file`, read at every call: the command line and a running proxy share it. */
+/**
+ * Creates the store of the rules in `file`, read at every call: the command line and a running
+ * proxy share it.
+ */
 export function createRuleStore({ file, providers }: RuleStoreOptions) {
   const list = (): readonly RouteRule[] => readRules(file, providers());
   const save = (rules: readonly RouteRule[]): void =>
     file.write(`${JSON.stringify({ version: VERSION, rules }, undefined, 2)}\n`);
   return {
-    /** The rules as they were added. Throws CONFIG_001 if the file is damaged. */
+    /** Returns the rules in the order they were added. Throws CONFIG_001 if the file is damaged. */
     list,
-    /** Those of `rules` that the router leaves aside, because their provider is gone. */
+    /** Returns those of `rules` that the router ignores because their provider is gone. */
     leftAside(rules: readonly RouteRule[]): readonly RouteRule[] {
       const known = providers();
       return rules.filter((rule) => !known.includes(providerOf(rule)));
     },
-    /** Adds a rule and returns it as kept. Throws `bad_request` with every fault of it. */
+    /** Adds a rule and returns it as stored. Throws `bad_request` listing all its faults. */
     add(rule: NewRule): RouteRule {
       const rules = list();
       const ids = rules.map((one) => one.id);
@@ -67,9 +70,9 @@ export function createRuleStore({ file, providers }: RuleStoreOptions) {
 }
 
 /**
- * The rules in the text of a file. A rule whose provider is gone stays in the list, so that
- * taking a provider out of the configuration for a while costs no rules; the router leaves
- * it aside. Throws CONFIG_001, naming every fault with its place.
+ * Parses the text of a file. A rule whose provider is gone stays in the list, so that temporarily
+ * removing a provider from the configuration loses no rules; the router ignores it. Throws
+ * CONFIG_001, naming every fault with its place.
  */
 function readRules(file: RuleFile, providers: readonly string[]): readonly RouteRule[] {
   const text = file.read();

@@ -1,27 +1,33 @@
 /**
- * Rules that send a request to another model than the one it names: `svc route add`, and
- * the smart router's conditions on size, tools, thinking and the budget that is left.
- * Without rules nothing is changed.
+ * Rules that send a request to a model other than the one it names: `svc route add`, and the smart
+ * router's conditions on size, tools, thinking and remaining budget. Without rules nothing is
+ * changed.
  */
 
-/** A rule. All conditions that it states must hold; one that states none matches every request. */
+/** A rule. All its conditions must hold; a rule without conditions matches every request. */
 export interface RouteRule {
   /** Unique among the rules; letters, digits, `_` and `-`, at most 64. */
   readonly id: string;
-  /** The model that the request names, with `*` for any text and `?` for one character. Case does not matter. */
+  /**
+   * The model that the request names, with `*` for any text and `?` for one character.
+   * Case-insensitive.
+   */
   readonly model?: string;
-  /** What the model's name begins with, taken as it stands. Case does not matter. */
+  /** Literal prefix of the model's name. Case-insensitive. */
   readonly prefix?: string;
-  /** Input tokens as estimated for the whole request, both ends included. */
+  /** Estimated input tokens of the whole request, both bounds inclusive. */
   readonly minTokens?: number;
   readonly maxTokens?: number;
   readonly hasTools?: boolean;
   readonly hasThinking?: boolean;
-  /** Holds while less than this percentage of the day's budget is left; never without such a budget. */
+  /**
+   * Applies while less than this percentage of the day's budget is left; never without such a
+   * budget.
+   */
   readonly budgetBelowPercent?: number;
   /** The rule with the highest number is tried first; of equal ones the older. Default 0. */
   readonly priority: number;
-  /** `provider/model`; the model may hold slashes itself. */
+  /** `provider/model`; the model may contain slashes. */
   readonly target: string;
 }
 
@@ -31,11 +37,11 @@ export interface RuleTarget {
   readonly model: string;
 }
 
-/** What rules look at. */
+/** The facts that rules check. */
 export interface RouteFacts {
   /** The model that the request names; undefined matches no rule on models. */
   readonly model: string | undefined;
-  /** May be a getter: it is read only for rules on size. */
+  /** May be a getter: it is only read for rules on size. */
   readonly inputTokens: number;
   readonly hasTools: boolean;
   readonly hasThinking: boolean;
@@ -43,24 +49,24 @@ export interface RouteFacts {
   readonly budgetLeftPercent: number | null;
 }
 
-/** Rules in the order in which they are tried, ready to be asked. */
+/** Rules in the order in which they are tried. */
 export type RuleSet = ReturnType<typeof toRuleSet>;
 
-/** The rules sorted by priority, older ones first among equals. */
+/** Sorts the rules by priority, older ones first among equals. */
 export function toRuleSet(rules: readonly RouteRule[]) {
   const sorted = Object.freeze(rules.toSorted((a, b) => b.priority - a.priority));
   const byId = new Map(sorted.map((rule) => [rule.id, rule]));
   return {
-    /** The first rule that matches. A few tens of nanoseconds a rule. */
+    /** Returns the first rule that matches. A few tens of nanoseconds per rule. */
     match: (facts: RouteFacts): RouteRule | undefined =>
       sorted.find((rule) => isMatch(rule, facts)),
-    /** The rule with this id, if it is in the set. */
+    /** Returns the rule with this id, if it is in the set. */
     get: (id: string): RouteRule | undefined => byId.get(id),
     rules: sorted,
   };
 }
 
-/** The two parts of `provider/model`, or undefined if one of them is missing. */
+/** Returns the two parts of `provider/model`, or undefined if one of them is missing. */
 export function parseTarget(target: string): RuleTarget | undefined {
   const slash = target.indexOf('/');
   if (slash <= 0 || slash === target.length - 1) return undefined;
@@ -68,8 +74,8 @@ export function parseTarget(target: string): RuleTarget | undefined {
 }
 
 /**
- * True if `text` is what `glob` describes: `*` stands for any text, `?` for one character,
- * all else for itself. Takes at most the product of both lengths, whatever the glob.
+ * Returns true if `text` matches `glob`: `*` matches any text, `?` one character, everything else
+ * itself. Takes at most the product of both lengths, whatever the glob.
  */
 export function isGlobMatch(glob: string, text: string): boolean {
   let star = -1;
@@ -84,7 +90,7 @@ export function isGlobMatch(glob: string, text: string): boolean {
       g += 1;
       t += 1;
     } else if (star >= 0) {
-      // Let the last star swallow one more character, and go on from there.
+      // Let the last star match one more character, and continue from there.
       resumeAt += 1;
       t = resumeAt;
       g = star + 1;
@@ -106,7 +112,7 @@ function isMatch(rule: RouteRule, facts: RouteFacts): boolean {
   return isSizeMatch(rule, facts);
 }
 
-/** Last, and only where a rule speaks of size: the estimate is the one fact that takes work. */
+/** Checked last, and only for rules on size: the estimate is the only expensive fact. */
 function isSizeMatch({ minTokens, maxTokens }: RouteRule, facts: RouteFacts): boolean {
   if (minTokens === undefined && maxTokens === undefined) return true;
   const { inputTokens } = facts;

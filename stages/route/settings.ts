@@ -1,4 +1,7 @@
-/** `routing.*`, `models.*` and `rate_limiting.*`: which provider answers, and how often it is asked. */
+/**
+ * `routing.*`, `models.*` and `rate_limiting.*`: which provider answers, and how often it is
+ * called.
+ */
 import { count, flag, textOrList, words } from '../settings/kind.ts';
 import { isRaised, quote, setting } from '../settings/setting.ts';
 import { each, slice } from '../settings/slice.ts';
@@ -59,7 +62,7 @@ export const routing = slice({
     },
     (model) => model,
   ),
-  /** Requests a minute by provider. */
+  /** Requests per minute by provider. */
   rpm: each(
     'rate_limiting',
     {

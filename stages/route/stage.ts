@@ -1,7 +1,7 @@
 /**
- * Chooses the provider by path and model, translates the model's alias, and
- * decides whose credential goes out. The client's own key always wins, and goes
- * to no other provider than the one its path belongs to.
+ * Chooses the provider by path and model, resolves the model's alias, and decides whose credential
+ * is sent. The client's own key always takes precedence, and is only sent to the provider that its
+ * path belongs to.
  */
 import { SvcError, defineStage } from '../../engine/index.ts';
 import { modelInPath } from '../model/target.ts';
@@ -26,14 +26,14 @@ import type { RouteFacts } from './rules.ts';
 interface Choice {
   readonly provider: Provider;
   readonly kind: EndpointKind;
-  /** The model to ask there; undefined for the one that the request names. */
+  /** The model to request there; undefined for the one that the request names. */
   readonly model: string | undefined;
-  /** True if it must be asked with the request as it came in. */
+  /** True if it must receive the request as it arrived. */
   readonly verbatim: boolean;
   readonly reason: string;
   /** True if a rule or the model decided. */
   readonly isChosen: boolean;
-  /** The rule that decided, if one did. */
+  /** The deciding rule, if any. */
   readonly rule?: RuleDecision;
 }
 
@@ -63,8 +63,9 @@ function reasonOf({ by, kind, model }: Named, request: ProxyRequest): string {
 }
 
 /**
- * A whole conversation goes along to be counted, compacted or put into a batch. Who gave it to a
- * provider that has no such path has not asked for it to be sent to the maker of the path all the same.
+ * A whole conversation is sent along to be counted, compacted or put into a batch. A user who
+ * routed it to a provider without such a path has not agreed to send it to the maker of the path
+ * instead.
  */
 function refuseElsewhere(
   { original }: ProxyRequest,
@@ -82,7 +83,7 @@ function refuseElsewhere(
   throw notServed(provider.name, operation === 'count_tokens', setting);
 }
 
-/** True where it is unknown whether `models` names a provider for it. */
+/** Returns true if it is unknown whether `models` names a provider for it. */
 function isModelUnknown(body: BodyFrame): boolean {
   return !isPlain(body) && modelInPath(body.target) === undefined;
 }
@@ -102,8 +103,9 @@ function notServed(provider: string, counts: boolean, setting: string): SvcError
 }
 
 /**
- * What a rule says. Where nothing may be rewritten the model cannot be changed, so none is asked;
- * what is tied to its own provider may be sent to any other, and to that one for no other model.
+ * Returns the decision of the rules. If nothing may be rewritten the model cannot be changed, so no
+ * rule is checked; a request tied to its own provider may go to any other, and to that one only
+ * with its own model.
  */
 function askRules(
   request: ProxyRequest,
@@ -143,7 +145,9 @@ function factsOf(request: ProxyRequest, { spending }: Services): RouteFacts {
 
 const AUTHORIZATION = 'authorization';
 
-/** Throws AUTH_002, also for a second field: which of the two a provider reads is anybody's guess. */
+/**
+ * Throws AUTH_002, also for a duplicate header: it is undefined which of the two a provider reads.
+ */
 function refuseMalformed(request: ProxyRequest): void {
   const { headers } = request.original.body;
   for (let i = 0; i + 1 < headers.length; i += 2) {
@@ -153,7 +157,7 @@ function refuseMalformed(request: ProxyRequest): void {
   }
 }
 
-/** True if the client sent a credential of its own; a field with nothing in it is none. */
+/** Returns true if the client sent a credential of its own; an empty header does not count. */
 function hasOwnCredential(request: ProxyRequest): boolean {
   const { headers, target } = request.original.body;
   const isIn = (name: string): boolean => (headerValue(headers, name) ?? '') !== '';
@@ -161,7 +165,7 @@ function hasOwnCredential(request: ProxyRequest): boolean {
   return /[?&]key=[^&]/.test(target);
 }
 
-/** Whose key goes out to `provider`; undefined where there is none that may. */
+/** Returns whose key is sent to `provider`; undefined if none may be. */
 function credentialFor(
   request: ProxyRequest,
   provider: Provider,
@@ -174,15 +178,15 @@ function credentialFor(
 }
 
 /**
- * A client's key belongs to the maker of its path: it goes to the built-in provider of that kind,
- * and to another one that took its place only where that one has no keys of its own.
+ * A client's key belongs to the maker of its path: it is sent to the built-in provider of that
+ * kind, and to a replacement only if that has no keys of its own.
  */
 function takesOwnKey(provider: Provider, kind: EndpointKind, config: RouteConfig): boolean {
   if (provider.name !== config.byKind[kind]) return false;
   return provider.name === kind || (provider.keys.length === 0 && provider.needsKey);
 }
 
-/** True unless it is the provider of the path, or another one behind the same server. */
+/** Returns true unless it is the provider of the path, or another one on the same server. */
 function isElsewhere(
   { name, origin }: Provider,
   kind: EndpointKind,
@@ -201,7 +205,9 @@ function missingKey(provider: Provider, isDefault: boolean): SvcError {
   );
 }
 
-/** The targets to fall back to behind `first`, in the order of the configuration, and why others cannot be asked. */
+/**
+ * Returns the fallback targets after `first`, in configured order, and why others cannot be used.
+ */
 function fallbacks(
   request: ProxyRequest,
   first: RouteTarget,
@@ -222,7 +228,7 @@ function fallbacks(
       continue;
     }
     if ([first, ...targets].some((target) => isSame(target, provider, model, request))) continue;
-    // Tokens are counted on a path that only one kind has, and nobody translates it.
+    // Tokens are counted on a path that only one kind has, and it is not translated.
     if (operation === 'count_tokens' && provider.kind !== kind) {
       leftOut.push(`${name}: it does not count tokens on this path`);
       continue;
@@ -247,7 +253,10 @@ function fallbacks(
   return { targets, leftOut };
 }
 
-/** True if `target` asks the same model of the same provider; where nothing is read, any model is the same. */
+/**
+ * Returns true if `target` means the same model of the same provider; if the request is not read,
+ * any model counts as the same.
+ */
 function isSame(
   target: RouteTarget,
   { name, modelAliases }: Provider,
@@ -262,7 +271,7 @@ function isSame(
 
 const NO_FALLBACKS = Object.freeze({ targets: [], leftOut: [] });
 
-/** Healthy providers first; the rest keeps its order. */
+/** Sorts healthy providers first; otherwise the order stays. */
 function inOrder(targets: readonly RouteTarget[], services: Services): RouteTarget[] {
   const own = targets.find((target) => target.credential === 'client')?.provider;
   const order = services.states.inOrder(

@@ -1,20 +1,20 @@
 /**
- * The kinds of value that a setting can have. A kind is an arktype definition and the words in
- * which a fault names what it expected; the TypeScript type is inferred from the definition.
+ * The kinds of value that a setting can have. A kind is an arktype definition and the text in which
+ * a fault names what was expected; the TypeScript type is inferred from the definition.
  *
- * Loading arktype takes 190 ms and 15 MB of memory (105 ms joined and without code generation,
- * 25 ms more for the types of all settings; Node 20), which is longer than a whole start of the
+ * Loading arktype takes 190 ms and 15 MB of memory (105 ms bundled and without code generation, 25
+ * ms more for the types of all settings; Node 20), which is longer than a whole start of the
  * command line. So a start checks values with `allows`, which reads the few forms of definitions
- * that settings use, and arktype is loaded for the JSON Schema alone. A test holds `allows` equal
- * to arktype for every setting.
+ * that settings use, and arktype is only loaded for the JSON Schema. A test compares `allows` with
+ * arktype for every setting.
  */
 import { isObject } from '../dialect/json-kind.ts';
 import type { type } from 'arktype';
 
 /**
- * The forms of arktype's definitions that settings use: `boolean`, `unknown`, words in quotes
- * with ` | ` between them and ranges of numbers as text; regular expressions; lists, unions,
- * maps by `[string]`, and closed maps by name.
+ * The forms of arktype's definitions that settings use: `boolean`, `unknown`, quoted words
+ * separated by ` | ` and ranges of numbers as text; regular expressions; lists, unions, maps by
+ * `[string]`, and closed maps by name.
  */
 export type Definition =
   | string
@@ -26,15 +26,15 @@ export type Definition =
 /** A kind of value: what it accepts, and how to name it. */
 export interface Kind<T> {
   readonly definition: Definition;
-  /** What is expected, to end the sentence "expected …". Numbers name their unit. */
+  /** What is expected, to complete the sentence "expected …". Numbers name their unit. */
   readonly text: string;
-  /** Carries the type alone; never there. */
+  /** Only carries the type; never present. */
   readonly infer?: T;
 }
 
 type Infer<D> = type.infer<D> extends readonly (infer Item)[] ? readonly Item[] : type.infer<D>;
 
-/** A kind of which arktype infers the type; a wrong definition does not compile. */
+/** Defines a kind whose type arktype infers; a wrong definition does not compile. */
 export function kind<const D>(definition: type.validate<D>, text: string): Kind<Infer<D>> {
   // A form that `allows` does not read is found by the test that compares it with arktype.
   return { definition: definition as Definition, text };
@@ -42,7 +42,7 @@ export function kind<const D>(definition: type.validate<D>, text: string): Kind<
 
 const RANGE = /^(-?\d+(?:\.\d+)?) <= number(\.integer)? <= (-?\d+(?:\.\d+)?)$/;
 
-/** True when `value` fits `definition`, as arktype would decide. */
+/** Returns true if `value` fits `definition`, as arktype would decide. */
 export function allows(definition: Definition, value: unknown): boolean {
   if (typeof definition === 'string') return allowsTerms(definition, value);
   if (definition instanceof RegExp) return typeof value === 'string' && definition.test(value);
@@ -64,14 +64,14 @@ export function allows(definition: Definition, value: unknown): boolean {
   );
 }
 
-/** A member of a map that is not as it must be. */
+/** An invalid member of a map. */
 export interface WrongMember {
-  /** Its names from the map down, such as `when.metric`. */
+  /** Its path in the map, such as `when.metric`. */
   readonly path: string;
   readonly fault: 'missing' | 'unknown' | { readonly expected: string };
 }
 
-/** The first member that is wrong inside a value that is a closed map; undefined of any other. */
+/** Returns the first invalid member if the definition is a closed map; otherwise undefined. */
 export function wrongMember(definition: Definition, value: unknown): WrongMember | undefined {
   const isClosed = isObject(definition) && '+' in definition;
   if (!isClosed || !isObject(value)) return undefined;
@@ -121,17 +121,17 @@ function isPair(definition: Definition): definition is Pair {
   return Array.isArray(definition);
 }
 
-/** What one element must be, where the value can be a list. */
+/** Returns the definition of one element, if the value can be a list. */
 export function itemOf(definition: Definition): Definition | undefined {
   if (typeof definition === 'string' || !isPair(definition)) return undefined;
   const [first, operator, second] = definition;
   return operator === '[]' ? first : (itemOf(first) ?? itemOf(second));
 }
 
-/** How a value is written where there is only text: in a variable or behind a flag. */
+/** How a value is written as text: in a variable or in a flag. */
 export type Form = 'boolean' | 'number' | 'text' | 'list' | 'structure';
 
-/** The form in which values of a kind are written as text. */
+/** Returns the form in which values of a kind are written as text. */
 export function formOf(definition: Definition): Form {
   if (definition instanceof RegExp) return 'text';
   if (typeof definition !== 'string') {
@@ -146,24 +146,24 @@ export function formOf(definition: Definition): Form {
 /** True or false. */
 export const flag = kind('boolean', 'true or false');
 
-/** One of a few words. */
+/** Defines a choice of words. */
 export function oneOf<const W extends string>(...choices: readonly W[]): Kind<W> {
   const text = choices.length === 1 ? `${choices[0]}` : `one of ${choices.join(', ')}`;
   return { definition: choices.map((word) => `'${word}'`).join(' | '), text };
 }
 
-/** A whole number between `min` and `max`, both included, in the unit that `noun` names. */
+/** Defines a whole number between `min` and `max`, both included, in the unit that `noun` names. */
 export function whole(min: number, max: number, noun: string): Kind<number> {
   const definition = `${min} <= number.integer <= ${max}`;
   return { definition, text: `${noun} from ${min} to ${max}` };
 }
 
-/** A number between `min` and `max`, both included. Never NaN or infinite. */
+/** Defines a number between `min` and `max`, both included. Never NaN or infinite. */
 export function between(min: number, max: number, noun: string): Kind<number> {
   return { definition: `${min} <= number <= ${max}`, text: `${noun} from ${min} to ${max}` };
 }
 
-/** A count of anything from `min` up, in the unit that `noun` names. */
+/** Defines a count from `min` up, in the unit that `noun` names. */
 export function count(noun: string, min = 0): Kind<number> {
   const text = `${noun}, a whole number of at least ${min}`;
   return { ...whole(min, 2_000_000_000, noun), text };
@@ -175,27 +175,27 @@ export const TEXT = /^[ -~\u00a0-\uffff]+$/;
 /** The same as a kind. */
 export const words = kind(TEXT, 'text');
 
-/** One text or a list of them; in a variable, separated by commas. */
+/** Defines one text or a list of them; in a variable, separated by commas. */
 export function textOrList(text: string): Kind<string | readonly string[]> {
   return kind([TEXT, '|', [TEXT, '[]']], text);
 }
 
-/** A path of a file or folder; `~` is the home folder. */
+/** The path of a file or folder; `~` is the home folder. */
 export const path: Kind<string> = { ...words, text: 'a path' };
 
-/** A secret that can stand in a header: visible ASCII, no spaces. */
+/** A secret that can be sent in a header: visible ASCII, no spaces. */
 export const secret = kind(/^[\u0021-\u007e]+$/, 'a key without spaces or line breaks');
 
 /** A TCP port; 0 lets the system choose. */
 export const port = whole(0, 65_535, 'a port');
 
-/** The longest time that a timer of the runtime can hold, in seconds: 2³¹−1 ms. */
+/** The longest time that a timer of the runtime supports, in seconds: 2³¹−1 ms. */
 const LONGEST_TIMER_S = 2_147_483;
 
-/** A span of time in seconds that a timer can hold. */
+/** A time span in seconds that a timer supports. */
 export const seconds = between(0, LONGEST_TIMER_S, 'seconds,');
 
-/** A span of time in milliseconds that a timer can hold. */
+/** A time span in milliseconds that a timer supports. */
 export const milliseconds = whole(0, LONGEST_TIMER_S * 1000, 'milliseconds,');
 
 /** Days, up to a hundred years. */

@@ -1,7 +1,10 @@
-/** Values that are shown but for some of their members: an alert with the address it is sent to. */
+/**
+ * Values that are shown without some of their members: for example an alert without its destination
+ * URL.
+ */
 import { isObject } from '../dialect/json-kind.ts';
 
-/** `value` with `change` applied to every text that is a member named in `names`, at any depth. */
+/** Applies `change` to every text in `value` that is a member named in `names`, at any depth. */
 export function mapSecretMembers(
   value: unknown,
   names: readonly string[],

@@ -1,63 +1,74 @@
-/** What one setting is: the row from which types, checks, `config show`, documents and hints are made. */
+/**
+ * What one setting is: the row from which types, checks, `config show`, documentation and hints are
+ * made.
+ */
 import type { Kind } from './kind.ts';
 
-/** Where a value came from, weakest first. */
+/** The source of a value, weakest first. */
 export type OriginKind = 'default' | 'file' | 'env-file' | 'environment' | 'flag';
 
-/** A place: the source, and in words the file and line, the variable or the flag. */
+/** The source, and in words the file and line, the variable or the flag. */
 export interface Origin {
   readonly source: OriginKind;
   /** `proxy.yaml:12`, `SVC_PORT`, `.env:3 (SVC_PORT)`, `--port`; empty for a default. */
   readonly where: string;
 }
 
-/** Why a value is refused; the sentence goes on after the key. */
+/** Why a value is refused; the sentence continues after the key. */
 export interface Refusal {
   readonly reason: string;
-  /** What should stand there. */
+  /** What would be valid. */
   readonly expected?: string;
 }
 
-/** All that can be declared of a setting beside its key. `W` is its value as written. */
+/** Everything that can be declared about a setting besides its key. `W` is its value as written. */
 interface Row<T, D, W> {
   readonly type: Kind<T>;
-  /** What holds when nobody says anything; null means unset, and may then be written too. */
+  /** The value if none is given; null means unset, and may then be written too. */
   readonly default: D;
-  /** The default in words, where it depends on something else. */
+  /** The default in words, if it depends on something else. */
   readonly defaultText?: string;
-  /** What it does, as one or two sentences. */
+  /** What it does, in one or two sentences. */
   readonly about: string;
-  /** Variables that set it, strongest first; of a setting with a name, by that name. */
+  /**
+   * Variables that set it, strongest first; for a setting with a user-chosen name, by that name.
+   */
   readonly env?: readonly string[] | Readonly<Record<string, readonly string[]>>;
-  /** Other keys of the config file that mean the same. */
+  /** Other keys of the config file with the same meaning. */
   readonly aliases?: readonly string[];
-  /** True when an alias beats the key itself; without it the key wins. */
+  /** True if an alias overrides the key itself; otherwise the key wins. */
   readonly aliasesWin?: true;
   /** The command-line flag that sets it, for messages. */
   readonly flag?: string;
-  /** What a fresh config file shows where the default is null. */
+  /** The value in a fresh config file if the default is null. */
   readonly example?: unknown;
   /** Never printed. */
   readonly secret?: true;
-  /** Members of the value, at any depth, that are never printed, while the rest of it is. */
+  /** Members of the value, at any depth, that are never printed, while the rest is. */
   readonly secretMembers?: readonly string[];
-  /** A `proxy.yaml` that was merely found in the current folder may not set it. */
+  /** May not be set by a `proxy.yaml` that was merely found in the current folder. */
   readonly guarded?: true;
-  /** True when a running proxy takes it up only after a restart. */
+  /** True if a running proxy applies it only after a restart. */
   readonly needsRestart?: true;
-  /** For a setting that protects somebody: true when `next` protects less than `before`. A found `proxy.yaml` may not. */
+  /**
+   * For a protective setting: true if `next` protects less than `before`. A `proxy.yaml` that was
+   * merely found may not do that.
+   */
   loosens?(next: W, before: W): boolean;
-  /** Makes the paths in a value absolute; a setting without paths has none. */
+  /** Makes the paths in a value absolute; absent for a setting without paths. */
   resolve?(value: T, absolute: (path: string) => string): T;
-  /** What is wrong with a value of the right kind, in the end, when all sources were read. */
+  /** Returns the faults of a value of the right kind, checked after all sources were read. */
   refuse?(value: T): readonly Refusal[];
 }
 
 /** One setting. `T` is the type of its value as written, `V` as the program uses it. */
 export interface Setting<K extends string = string, T = unknown, V = unknown> extends Row<T, T, T> {
-  /** Its key in the config file; `<name>` stands for a name that the user chooses. */
+  /** Its key in the config file; `<name>` is a placeholder for a name that the user chooses. */
   readonly key: K;
-  /** The value as the program uses it: in its units, with derived defaults; left out, it is as written. */
+  /**
+   * Converts to the value that the program uses: in its units, with derived defaults; without it,
+   * the value is used as written.
+   */
   read?(value: T, home: string): V;
 }
 
@@ -74,7 +85,7 @@ export function setting<const K extends string, T, const D extends NoInfer<T> | 
   row: Row<T, D, Written<T, D>> & { read(value: Written<T, D>, home: string): V },
 ): Setting<K, Written<T, D>, V>;
 export function setting(key: string, row: Omit<Setting, 'key'>): Setting {
-  // A kind's check, `resolve` and `refuse` never see null: an unset value is decided before.
+  // A kind's check, `resolve` and `refuse` never receive null: an unset value is handled before.
   return { key, ...row };
 }
 
@@ -93,22 +104,22 @@ export function isSwitchedOn(next: boolean, before: boolean): boolean {
   return next && !before;
 }
 
-/** For a limit; null is none. */
+/** For a limit; null is no limit. */
 export function isRaised(next: number | null, before: number | null): boolean {
   return before !== null && (next === null || next > before);
 }
 
-/** Seconds in milliseconds. */
+/** Converts seconds to milliseconds. */
 export function toMs(seconds: number): number {
   return seconds * 1000;
 }
 
-/** Mebibytes in bytes. */
+/** Converts mebibytes to bytes. */
 export function toBytes(mebibytes: number): number {
   return mebibytes * 1024 * 1024;
 }
 
-/** Text in quotes, cut at 60 characters, control characters escaped. */
+/** Quotes text, cut at 60 characters, with control characters escaped. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}...` : text);
 }

@@ -1,6 +1,7 @@
 /**
- * A slice: the settings of one part of the program, declared where that part lives, and the
- * shape in which it gets their values. Slices hold slices, up to the whole configuration.
+ * A slice: the settings of one part of the program, declared in that part's folder, and the
+ * structure in which the part receives their values. Slices contain slices, up to the whole
+ * configuration.
  */
 import type { Origin, Setting } from './setting.ts';
 
@@ -13,13 +14,13 @@ type Values<M extends Members> = {
   readonly [F in keyof M]: M[F] extends Setting<string, infer _T, infer V> ? V : SectionOf<M[F]>;
 };
 
-/** What a slice may ask about its own members beside their values. */
+/** What a slice may read about its own members besides their values. */
 export interface Asked<M> {
   /** `$SVC_HOME`, absolute. */
   readonly home: string;
-  /** The name that the user chose, below a slice of `each`; else empty. */
+  /** The name that the user chose, below a slice of `each`; otherwise empty. */
   readonly name: string;
-  /** Where the value of a setting of this slice came from. */
+  /** Returns the source of the value of a setting in this slice. */
   readonly origin: (field: keyof M & string) => Origin;
 }
 
@@ -27,7 +28,7 @@ export interface Slice<M extends Members, S> {
   readonly members: M;
   /** The section of the config file whose names the user chooses. */
   readonly each?: string;
-  /** Names that are there without being configured. */
+  /** Names that exist without being configured. */
   readonly builtIn?: readonly string[];
   shape(values: Values<M>, asked: Asked<M>): S;
 }
@@ -35,15 +36,15 @@ export interface Slice<M extends Members, S> {
 // oxlint-disable-next-line typescript/no-explicit-any -- the members' types meet their shape only inside a slice
 type AnySlice = Slice<any, unknown>;
 
-/** What the program gets of a slice. */
+/** The values of a slice, as the program receives them. */
 export type SectionOf<S> = S extends { shape(...given: never): infer Section } ? Section : never;
 
-/** Every setting in a slice. */
+/** Union of all settings in a slice. */
 export type SettingOf<S> = S extends { readonly members: infer M }
   ? { [F in keyof M]: M[F] extends Setting ? M[F] : SettingOf<M[F]> }[keyof M]
   : never;
 
-/** A slice whose members are what the program gets, or which `shape` makes that of. */
+/** Defines a slice whose section is its members' values, or what `shape` makes of them. */
 export function slice<M extends Members>(members: M): Slice<M, Values<M>>;
 export function slice<M extends Members, S>(
   members: M,
@@ -56,14 +57,17 @@ export function slice<M extends Members>(
   return { members, shape };
 }
 
-/** A slice for every name below `section`, in a record without a prototype; a null is left out. */
+/**
+ * Defines a slice for every name below `section`, in a record without a prototype; a null is left
+ * out.
+ */
 export function each<M extends Members, S>(
   section: string,
   members: M,
   shape: (values: Values<M>, asked: Asked<M>) => S,
   builtIn: readonly string[] = [],
 ): Slice<M, Readonly<Record<string, NonNullable<S>>>> {
-  // What `shape` makes of one name stands in the record that `build` makes (see there).
+  // The result of `shape` for one name is in the record that `build` makes (see there).
   return { members, shape: shape as never, each: section, builtIn };
 }
 
@@ -71,14 +75,14 @@ function isSetting(member: Member): member is Setting {
   return 'key' in member;
 }
 
-/** Every setting of a slice, in the order of declaration. */
+/** Returns every setting of a slice, in the order of declaration. */
 export function settingsOf(of: AnySlice): readonly Setting[] {
   return Object.values(of.members as Members).flatMap((member) =>
     isSetting(member) ? [member] : settingsOf(member),
   );
 }
 
-/** The sections whose names the user chooses, each with its built-in names. */
+/** Returns the sections whose names the user chooses, each with its built-in names. */
 export function namedSections(of: AnySlice): ReadonlyMap<string, readonly string[]> {
   const own = of.each === undefined ? [] : [[of.each, of.builtIn ?? []] as const];
   const inner = Object.values(of.members as Members).flatMap((member) =>
@@ -87,14 +91,14 @@ export function namedSections(of: AnySlice): ReadonlyMap<string, readonly string
   return new Map([...own, ...inner]);
 }
 
-/** Where `build` finds what was settled. */
+/** Where `build` finds the final values. */
 export interface Settled {
   readonly home: string;
   readonly names: (section: string) => readonly string[];
   readonly find: (setting: Setting, name: string) => Origin & { readonly value: unknown };
 }
 
-/** What the program gets of `of`; values must be valid. */
+/** Returns the section of `of`; values must be valid. */
 export function build<S extends AnySlice>(of: S, settled: Settled): SectionOf<S> {
   return toSection(of, settled, '') as SectionOf<S>;
 }

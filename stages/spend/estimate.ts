@@ -1,4 +1,4 @@
-/** What a request is estimated to cost at a target, before it is sent. */
+/** The estimated cost of a request at a target, before it is sent. */
 import type { EstimatedUse } from '../budget/estimate.ts';
 import { estimateUsage } from '../budget/estimate.ts';
 import { askedOutput } from '../budget/most-output.ts';
@@ -17,7 +17,7 @@ function useOf(request: ProxyRequest, provider: Provider | undefined): Estimated
   const { body, endpoint, json } = request.original;
   if (!endpoint.rewritable) return estimateUnread(body);
   const asked = askedOutput(json);
-  // What the configuration adds where the client has none.
+  // What the configuration adds if the client has none.
   const output =
     asked.limit === undefined && provider !== undefined
       ? { ...asked, limit: askedOutput(Object.fromEntries(provider.extraBody)).limit }
@@ -28,7 +28,7 @@ function useOf(request: ProxyRequest, provider: Provider | undefined): Estimated
 
 type Needed = Pick<Services, 'providers' | 'prices' | 'clock'>;
 
-/** What is asked, of whom and in what terms; undefined where no price can be known. */
+/** Returns usage, provider and terms of the request; undefined if no price can be known. */
 function askedOf(request: ProxyRequest, target: RouteTarget | undefined, services: Needed) {
   const provider = services.providers.get(target?.provider ?? '');
   const use = useOf(request, provider);
@@ -41,7 +41,7 @@ function askedOf(request: ProxyRequest, target: RouteTarget | undefined, service
   return { provider, use, model, usage: estimateUsage(use, model) };
 }
 
-/** What `request` is estimated to cost at `target`; null where no price is known. */
+/** Returns the estimated cost of `request` at `target`; null if no price is known. */
 export function estimateOf(
   request: ProxyRequest,
   target: RouteTarget | undefined,
@@ -57,7 +57,7 @@ export function estimateOf(
     if (known === null) return { estimateTokens: 0, estimateNanoUsd: 0, isUnforeseen: true };
     return { estimateTokens, estimateNanoUsd: known };
   }
-  // What costs nothing that could be foretold is stopped by a limit that is passed, not by its own price.
+  // A request without foreseeable cost is blocked by an exceeded limit, not by its own price.
   if (estimateTokens === 0) return { estimateTokens, estimateNanoUsd: 0 };
   if (provider === undefined || model === undefined)
     return { estimateTokens, estimateNanoUsd: null };
@@ -65,15 +65,15 @@ export function estimateOf(
   const { prices } = services;
   const estimateNanoUsd =
     prices.costNanoUsd(provider, model, usage, atMs) ??
-    // Terms of no known price: the usual ones hold at least something of the limit.
+    // Terms without a known price: the usual ones at least reserve something.
     prices.costNanoUsd(provider, model, estimateUsage({ ...use, terms: undefined }, model), atMs);
   return { estimateTokens, estimateNanoUsd };
 }
 
 /**
- * Within which amounts the estimate lies, in nano-dollars: all input read from the cache and nothing
- * answered, and all of it written for an hour with as long an answer as is allowed. Searches and
- * inferences beside the answer, which nobody can foresee, are in neither. Undefined without a price.
+ * Returns the range of the estimate, in nano-dollars: from all input read from the cache and no
+ * output, to all input written for an hour and the longest allowed answer. Additional searches and
+ * inferences, which cannot be foreseen, are in neither. Undefined without a price.
  */
 export function rangeOf(
   request: ProxyRequest,

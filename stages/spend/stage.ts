@@ -1,7 +1,7 @@
 /**
- * The spending guard on a request's way: what it will cost in all likelihood is held before
- * it is sent, and what would pass a limit is refused. The real cost is settled by `meter`,
- * which finds the reservation in the request's report.
+ * The spending guard on the request path: the likely cost is reserved before a request is sent, and
+ * a request that would exceed a limit is refused. The real cost is settled by `meter`, which finds
+ * the reservation in the request's report.
  */
 import { defineStage } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
@@ -20,14 +20,20 @@ import type { Services } from '../services.ts';
 import { estimateOf, rangeOf } from './estimate.ts';
 
 export interface SpendConfig {
-  /** Off, nothing is estimated or refused but what came with a key that has limits; what is spent is counted all the same. */
+  /**
+   * If off, nothing is estimated or refused except for requests with a key that has limits;
+   * spending is counted nevertheless.
+   */
   readonly enabled: boolean;
 }
 
-/** A limit that is nearly used warns at every request; the log need not say it more often than this. */
+/** A limit that is nearly used up warns at every request; the log repeats it at most this often. */
 const LOG_EVERY_MS = 60_000;
 
-/** True where a limit may stop it: of the proxy, or of its key, which needs no guard that is on. */
+/**
+ * Returns true if a limit may block it: the proxy's, or its key's, which applies even while the
+ * guard is off.
+ */
 function isLimited({ original }: ProxyRequest, config: SpendConfig): boolean {
   return config.enabled || hasLimit(original.body.caller);
 }
@@ -46,19 +52,19 @@ function toSpending(
   return {
     spender,
     ...estimateOf(request, request.route?.targets[0], services),
-    // Unread requests say nothing of the conversation that they belong to: each is its own.
+    // An unread request does not show its conversation: each counts as its own.
     session: session ?? (request.original.json === undefined ? runId : conversationId(request)),
   };
 }
 
-/** The reservation as the stages behind this one have it: they know targets and no prices. */
+/** Returns the reservation for later stages, which know targets but no prices. */
 function heldBy(
   request: ProxyRequest,
   reservation: Reservation,
   config: SpendConfig,
   services: Services,
 ): NonNullable<RequestReport['spending']> {
-  // Most requests have nowhere else to go.
+  // Most requests have a single target.
   if (!isLimited(request, config) || request.route?.targets.length === 1) return reservation;
   const faultOf = (note: SpendingNote | undefined, target: RouteTarget) =>
     note && spendingFault(note, rangeOf(request, target, services));
@@ -72,7 +78,9 @@ function heldBy(
   };
 }
 
-/** Says each limit that is nearly used, to the trace always and to the log now and then. */
+/**
+ * Reports each limit that is nearly used up, always to the trace and from time to time to the log.
+ */
 function createWarner(services: Services) {
   const reportedMs = new Map<string, number>();
   return (notes: readonly SpendingNote[], ctx: StageContext): void => {
@@ -101,13 +109,16 @@ function isAllowed({ original }: ProxyRequest): boolean {
   return headerValue(original.body.headers, ALLOW_HEADER)?.toLowerCase() === 'once';
 }
 
-/** Passes `request` on with its reservation. Throws `spending_limit` for what would pass a limit, and `unavailable` where it is not known what was spent. */
+/**
+ * Passes `request` on with its reservation. Throws `spending_limit` if it would exceed a limit, and
+ * `unavailable` if the spending so far is unknown.
+ */
 export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
   name: 'spend',
   build(config, services) {
     const warn = createWarner(services);
     function hold(request: ProxyRequest, ctx: StageContext): RequestFrame | Promise<RequestFrame> {
-      // What was spent just now counts.
+      // Spending of a moment ago counts.
       if (isLimited(request, config)) services.afterwards.flush();
       const wanted = toSpending(request, config, services, ctx.run.id);
       const grant = services.spending.reserve(wanted, isAllowed(request));
@@ -119,7 +130,7 @@ export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
       const shared = reservation.share();
       if (shared === undefined) return held(request, reservation);
       return shared.then(({ over, near }) => {
-        // Nobody waits for the answer any more, so that nobody would give it back.
+        // The answer is no longer awaited, so the reservation would never be released.
         if (over !== undefined || ctx.run.signal.aborted) reservation.release();
         if (over !== undefined)
           throw spendingFault(over, rangeOf(request, request.route?.targets[0], services));
@@ -135,7 +146,7 @@ export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
       on: {
         request({ request }, ctx) {
           const { body } = request.original;
-          // It may bring the bill of work that another proxy has paid.
+          // It may return the bill of work that another proxy has paid.
           if (!mayCost(body))
             return services.deferredBills.lookUp(body.target)?.then(() => undefined);
           const unknown = isLimited(request, config)

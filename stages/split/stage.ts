@@ -1,6 +1,6 @@
 /**
- * Cuts the chunks of an event stream behind whole events and gives each its view of them. It
- * stands in a graph only where another stage needs events, right behind the stage that answers.
+ * Cuts the chunks of an event stream after whole events and gives each its event view. It is only
+ * in a graph if another stage needs events, right after the answering stage.
  */
 import { defineStage } from '../../engine/index.ts';
 import type { ProxyFrame } from '../model/frame.ts';
@@ -14,7 +14,7 @@ interface Splitting {
   cursor: EventCursor | undefined;
 }
 
-/** Holds back what is not yet a whole event; what is still held at the end comes before `end`. */
+/** Holds back partial events; what is still held at the end is sent before `end`. */
 export const split = defineStage<ProxyFrame, undefined, Services>({
   name: 'split',
   build: () => ({
@@ -26,7 +26,7 @@ export const split = defineStage<ProxyFrame, undefined, Services>({
       chunk(chunk, { state }) {
         const runs = (state as Splitting).cursor?.push(chunk.bytes);
         const { metered } = chunk;
-        // What the meter reads is all of it, once, whatever the client gets to see.
+        // The meter reads all of it, once, whatever the client gets to see.
         if (runs?.length === 0 && metered !== undefined) return undefined;
         return runs?.map(
           (run, at) => new EventChunk(run, metered && (at === 0 ? metered : NOTHING)),

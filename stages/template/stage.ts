@@ -1,8 +1,9 @@
 /**
  * Fills a prompt template for a request that names one: `x-svc-template: NAME`, with the values in
  * `x-svc-template-vars` as a JSON object, or the member `svc_template` of the body, a name or
- * `{"name": …, "vars": {…}}`. What the user wrote last is the variable `input`; a template without
- * it stands above that text. All behind this stage see the request as if the client had sent it so.
+ * `{"name": …, "vars": {…}}`. The user's last text is the variable `input`; a template without it
+ * is placed above that text. All later stages see the request as if the client had sent it that
+ * way.
  */
 import { SvcError, defineStage } from '../../engine/index.ts';
 import type { Block } from '../model/block.ts';
@@ -21,23 +22,23 @@ import { withoutMembers } from '../wire/without-members.ts';
 
 const TEMPLATE_HEADER = 'x-svc-template';
 const VALUES_HEADER = 'x-svc-template-vars';
-/** The member of a body that says the same as both header fields. */
+/** The body member equivalent to both headers. */
 const TEMPLATE_FIELD = 'svc_template';
-/** The variable that what the user wrote last stands for. */
+/** The variable for the user's last text. */
 const INPUT = 'input';
 
 export interface TemplateConfig {
-  /** Where the files are; it need not exist. */
+  /** The folder of the files; it need not exist. */
   readonly folder: string;
 }
 
-/** Throws `bad_request` for what it cannot fill. */
+/** Throws `bad_request` for a template that it cannot fill. */
 export const template = defineStage<ProxyFrame, TemplateConfig, Services>({
   name: 'template',
   build: ({ folder }) => ({
     on: {
       request({ request }, ctx): Promise<RequestFrame> | undefined {
-        // A client sends its fields with each request, also where there is no text to fill in.
+        // A client may send its headers with each request, even without a text to fill in.
         if (isBeside(request)) return undefined;
         const asked = askedBy(request);
         if (asked === undefined) return undefined;
@@ -51,7 +52,7 @@ export const template = defineStage<ProxyFrame, TemplateConfig, Services>({
   }),
 });
 
-/** True for what is asked beside a conversation: for a count of its tokens, a list of models, files. */
+/** Returns true for requests that are not a conversation turn: token counts, model lists, files. */
 function isBeside({ original: { endpoint } }: ProxyRequest): boolean {
   return endpoint.operation !== 'generate' || !endpoint.isConversation;
 }
@@ -62,7 +63,7 @@ async function fill(
   folder: string,
 ): Promise<ProxyRequest> {
   const loaded = await loadTemplate(folder, name).catch((thrown: unknown) => {
-    // What the client asked for is at fault, not the address that it asked.
+    // The request's content is at fault, not its URL.
     throw thrown instanceof SvcError && thrown.kind === 'not_found' ? bad(thrown.message) : thrown;
   });
   const block = lastTyped(request, by);
@@ -80,7 +81,7 @@ const unchanged = (by: Asked['by']): SvcError =>
     `${by}: this request goes out as it came in, so no template can be filled; send it without a template, or without what keeps it unchanged (\`x-svc-bypass\`, \`svc pause\`, a subscription, too many values to be parsed, a path or provider that takes no rewriting)`,
   );
 
-/** A template that a request names, and what it names it by. */
+/** A template that a request names, and where it is named. */
 interface Asked {
   readonly by: typeof TEMPLATE_HEADER | typeof TEMPLATE_FIELD;
   readonly name: string;
@@ -106,7 +107,9 @@ function askedBy({ original }: ProxyRequest): Asked | undefined {
 
 const FIELD_BYTES = Buffer.from(JSON.stringify(TEMPLATE_FIELD));
 
-/** The member's value, in a list that is empty without it. Throws for one in a body that was not parsed. */
+/**
+ * Returns the member's value in a list, empty without it. Throws for a body that was not parsed.
+ */
 function fieldOf({ body, endpoint, json }: ProxyRequest['original']): readonly unknown[] {
   if (isObject(json)) return Object.hasOwn(json, TEMPLATE_FIELD) ? [json[TEMPLATE_FIELD]] : [];
   const { bytes } = body;
@@ -133,7 +136,7 @@ function valuesOfHeader(header: string | undefined): Map<string, string> {
   return values;
 }
 
-/** The members of an object of texts, numbers and booleans; undefined for anything else. */
+/** Returns the members of an object of texts, numbers and booleans; undefined for anything else. */
 function textsOf(json: unknown): Map<string, string> | undefined {
   if (!isObject(json)) return undefined;
   const values = new Map<string, string>();
@@ -144,7 +147,7 @@ function textsOf(json: unknown): Map<string, string> | undefined {
   return values;
 }
 
-/** The text that the user wrote last, with a place in the body. */
+/** Returns the user's last text, with its path in the body. */
 function lastTyped(
   { original }: ProxyRequest,
   by: Asked['by'],
@@ -156,7 +159,10 @@ function lastTyped(
   throw bad(`${by}: the request has no text of the user that a template could take up`);
 }
 
-/** The same request with another text in one place: its bytes are those of a client that wrote it so. */
+/**
+ * Returns the same request with another text in one place: its bytes are those of a client that
+ * wrote it so.
+ */
 function withText(
   { original, isVerbatim }: ProxyRequest,
   block: Block & { readonly path: NonNullable<Block['path']> },

@@ -11,7 +11,7 @@ export function templateFolder(home: string): string {
   return join(home, 'templates');
 }
 
-/** The file's text. Throws `not_found` for one that is not there, with the names that are. */
+/** Returns the file's text. Throws `not_found` for a missing one, listing those that exist. */
 export function templateSource(folder: string, name: string): string {
   const source = templateFiles.source(folder, name);
   if (source !== undefined) return source;

@@ -1,6 +1,6 @@
 /**
- * A prompt template: a text with `{{name}}` where values go, and above it, between two lines of
- * `---`, what its variables are. A value is data: what stands in it is never expanded again.
+ * A prompt template: a text with `{{name}}` placeholders, and above it, between two lines of `---`,
+ * the declarations of its variables. A value is data: its content is never expanded again.
  */
 import { SvcError } from '../../engine/index.ts';
 import { fillPlaceholders, placeholdersOf, toVariable, valuesOf } from '../model/placeholders.ts';
@@ -13,19 +13,19 @@ export interface Template {
   readonly description: string | undefined;
   /** In the order in which the text uses them. */
   readonly variables: readonly TemplateVariable[];
-  /** Without the part above it. */
+  /** Without the front matter. */
   readonly text: string;
 }
 
 /** A template has a line or two for each of its variables. */
 const MOST_CHARS = 64 * 1024;
-/** Brackets that stand inside each other; two are of use. */
+/** Nesting of brackets; two levels are useful. */
 const MOST_BRACKETS = 32;
 const TOO_DEEP = 'the part between the lines of --- is nested too deeply';
 
 const FRONT_MATTER = /^---\r?\n([^]*?)^---[ \t]*(?:\r?\n|$)/m;
 
-/** Rejects with `bad_request` and everything that is wrong. */
+/** Rejects with `bad_request` listing all faults. */
 export async function readTemplate(name: string, source: string): Promise<Template> {
   const frontMatter = source.startsWith('---') ? FRONT_MATTER.exec(source) : null;
   const text = frontMatter === null ? source : source.slice(frontMatter[0].length);
@@ -46,7 +46,7 @@ export async function readTemplate(name: string, source: string): Promise<Templa
 }
 
 async function readFrontMatter(source: string) {
-  // Imported here, so that a start does not pay for it.
+  // Imported here, so that it does not slow down the start.
   const yaml = await import('yaml');
   const { members, faults } = readMembers(yaml, source);
   const variables = new Map<string, TemplateVariable>();
@@ -60,14 +60,17 @@ async function readFrontMatter(source: string) {
   return { description, variables, faults };
 }
 
-/** The plain data of a short YAML text, or why it is not read. Anchors alone mean nothing; a value stands where it is used. */
+/**
+ * Returns the plain data of a short YAML text, or why it is not read. Anchors alone are harmless;
+ * aliases are refused.
+ */
 function readMembers(
   { isAlias, parseDocument, visit }: typeof import('yaml'),
   source: string,
 ): { readonly members: unknown; readonly faults: string[] } {
   if (source.length > MOST_CHARS)
     return { members: null, faults: ['the part between the lines of --- is too long'] };
-  // Before the parser, which recurses, and takes long to give up.
+  // Checked before the parser, which recurses, and takes long to give up.
   if (isDeep(source)) return { members: null, faults: [TOO_DEEP] };
   try {
     const document = parseDocument(source, { merge: false, logLevel: 'error' });
@@ -84,7 +87,7 @@ function readMembers(
       faults.push(`aliases such as *${alias} are not read: write the value itself`);
     return { members: faults.length > 0 ? null : (document.toJS() as unknown), faults };
   } catch {
-    // What the parser recurses into without end.
+    // Input on which the parser recurses without end.
     return { members: null, faults: [TOO_DEEP] };
   }
 }
@@ -101,7 +104,10 @@ function isDeep(source: string): boolean {
 const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] =>
   typeof value === 'object' && value !== null ? Object.entries(value) : [];
 
-/** The text with values in it. Throws `bad_request` naming what is missing, and what it does not know. */
+/**
+ * Returns the text with values filled in. Throws `bad_request` naming missing and unknown
+ * variables.
+ */
 export function fillTemplate(
   { name, text, variables }: Template,
   values: ReadonlyMap<string, string>,

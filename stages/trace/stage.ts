@@ -1,4 +1,4 @@
-/** Keeps how every run went, so that `/trace/<id>` can show it stage by stage. */
+/** Records how every run went, so that `/trace/<id>` can show it stage by stage. */
 import { defineStage } from '../../engine/index.ts';
 import { shownIn } from '../model/attempt.ts';
 import type { Attempt } from '../model/attempt.ts';
@@ -8,7 +8,7 @@ import { modelOf } from '../model/request.ts';
 import { pathOf } from '../model/target.ts';
 import type { Services } from '../services.ts';
 
-/** What failed may be said in a provider's words. */
+/** A failure may contain a provider's own message, which may contain keys. */
 function withoutKeys(
   attempts: readonly Attempt[],
   body: BodyFrame | undefined,
@@ -23,7 +23,10 @@ function withoutKeys(
   }));
 }
 
-/** Acts only when a run has settled. The log's lines about a request are made from its row and what is kept here. */
+/**
+ * Acts only when a run has settled. The log lines about a request are made from its row and what is
+ * recorded here.
+ */
 export const trace = defineStage<ProxyFrame, undefined, Services>({
   name: 'trace',
   build: (_config, services) => ({
@@ -31,7 +34,7 @@ export const trace = defineStage<ProxyFrame, undefined, Services>({
       const { head, body } = last;
       const request = head?.request ?? last.request?.request;
       const shown = head === undefined ? shownIn(request?.route?.attempts) : undefined;
-      // A fault of our own: its cause is known here alone, and goes to no client.
+      // A fault of our own: its cause is only known here, and is never sent to a client.
       if (error?.kind === 'internal') {
         const { message, node, cause } = error;
         services.log.error(message, { requestId: ctx.run.id, node, cause });

@@ -106,8 +106,8 @@ export function toMark(value: string): ProviderMark {
 }
 
 /**
- * Reads a response. The documented keys `output` and `error` contain the text; any other object is itself the
- * text, as JSON.
+ * Reads a response. The documented keys `output` and `error` contain the text; any other object is
+ * itself the text, as JSON.
  */
 function readResponse(response: JsonObject, note: Note): ToolResultBlock {
   const value = objectOf(response.response);

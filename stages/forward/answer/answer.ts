@@ -36,8 +36,9 @@ export function framesOf(head: HeadFrame, body: ResponseBody): ReadableStream<Pr
 }
 
 /**
- * Reads a document to its end: head, at most one chunk, end. One that outgrows the limit on the way,
- * and an error that does not come to its end, goes on as a stream. Rejects if the document breaks off: nothing of it was sent yet.
+ * Reads a document to its end: head, at most one chunk, end. One that outgrows the limit, or an
+ * error that does not end, continues as a stream. Rejects if the document breaks off: nothing of it
+ * has been sent yet.
  */
 export async function gather(
   head: HeadFrame,

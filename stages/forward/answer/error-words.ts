@@ -16,11 +16,11 @@ import { decodeBody } from '../../wire/decode.ts';
 
 /** Errors are short; a longer body is passed on unread. */
 const MAX_ERROR_BYTES = 64 * 1024;
-/** How long the next key, or the client, waits for words that may never come. */
+/** How long the next key, or the client, waits for a message that may never come. */
 export const MAX_ERROR_MS = 2_000;
 const NOTHING = Buffer.alloc(0);
 
-/** What `read` gives, whose `late` resolves when an error has been waited for long enough. */
+/** Returns the result of `read`, whose `late` resolves when the wait for an error has timed out. */
 export async function inErrorTime<T>(
   clock: Clock,
   read: (late: Promise<void>) => Promise<T>,
@@ -37,8 +37,9 @@ export async function inErrorTime<T>(
 }
 
 /**
- * What `response` says of the account, as far as it came in time. Where `isDispensable` the body is not
- * needed for certain, and one that does not come in time is given up. Rejects where it breaks off otherwise.
+ * Returns what `response` says about the account, as far as it arrived in time. With
+ * `isDispensable` the body may not be needed, and one that does not arrive in time is given up.
+ * Rejects if it breaks off otherwise.
  */
 export async function troubleIn(
   response: UpstreamResponse,
@@ -80,8 +81,8 @@ export function mayRefuse(status: number): boolean {
 }
 
 /**
- * Returns the first of `candidates` that the answer refuses, as far as it came in time. One that
- * breaks off fails once more for the code that reads on.
+ * Returns the first of `candidates` that the answer refuses, as far as it arrived in time. If it
+ * breaks off, the later reader of the body gets the error again.
  */
 export async function unsupportedIn(
   response: UpstreamResponse,
@@ -94,8 +95,8 @@ export async function unsupportedIn(
 }
 
 /**
- * Returns the decoded beginning of the body, of one that is `late` as far as it came, none of it
- * where it cannot be decoded; what it broke off with, and what came before.
+ * Returns the decoded beginning of the body (for a `late` one, what has arrived), empty if it
+ * cannot be decoded; also the error it broke off with, after what came before.
  */
 export async function wordsOf(
   { headers, body }: UpstreamResponse,

@@ -106,7 +106,7 @@ async function readDocument(
     return complete(await translatedAnswer(prepared, head, body, scope), admission);
   }
   const answer = await gather(head, body, scope.services.clock);
-  // It has outgrown what is gathered, or is an error without an end, and is on its way as a stream.
+  // It has outgrown the collection limit, or is an error without an end, and continues as a stream.
   if (!isWhole(answer)) return { answer, live: passingSteps(watchBody(head, options), undefined) };
   if (answer.length === 2 && isAnswered(prepared, head))
     return noAnswer(prepared, head, 'nothing', options);

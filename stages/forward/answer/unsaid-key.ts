@@ -46,7 +46,7 @@ export async function withoutKeys(
   };
 }
 
-/** Undefined for an error that does not come to its end in time: it is searched as it comes. */
+/** Undefined for an error that does not end in time: it is searched as it arrives. */
 async function wordsInTime(response: UpstreamResponse, clock: Clock): Promise<Buffer | undefined> {
   const read = await inErrorTime(clock, (late) =>
     Promise.race([wordsOf(response), late.then(() => undefined)]),
