@@ -24,10 +24,16 @@ export function parsed(line: string): LogLine {
 // The attempts stand with the request itself, where they can be read.
 const APART = new Set(['time', 'level', 'msg', 'requestId', 'attempts']);
 
-/** All other fields as `name=value`. */
+/** All other fields as `name=value`; a list without the signs of JSON, and none where it is empty. */
 export function fieldsOf(line: LogLine): string {
   return Object.entries(line)
-    .filter(([name]) => !APART.has(name))
-    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .filter(([name, value]) => !APART.has(name) && !(Array.isArray(value) && value.length === 0))
+    .map(([name, value]) => `${name}=${textOf(value)}`)
     .join(' ');
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const isList = Array.isArray(value) && value.every((one) => typeof one !== 'object');
+  return isList ? value.join(', ') : JSON.stringify(value);
 }
