@@ -168,7 +168,7 @@ export function billOf({ totals, lanes }: ReportJson): readonly BillRow[] {
     saved('Saved by old results that were left out', lanes.forgetting),
     saved('Saved by long results in parts', lanes.long_results),
     saved('Saved by trimmed tools', lanes.tools),
-    saved('Saved by answers that were kept', lanes.response_cache),
+    saved('Saved by cached responses', lanes.response_cache),
     { name: 'Added from the vault', value: dollars(totals.cost_added) },
     { name: 'I paid', value: dollars(totals.cost) },
   ];
