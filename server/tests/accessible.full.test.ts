@@ -48,6 +48,11 @@ async function inFourForms(page: Page, what: string, onPhone = RULES): Promise<r
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       const lines = await violations(page, viewport === NARROW ? onPhone : RULES);
       found.push(...lines.map((line) => `${what}, ${form}, ${colorScheme}: ${line}`));
+      const folder = process.env['SVC_PICTURES'];
+      if (folder !== undefined)
+        await page.screenshot({
+          path: `${folder}/${what.replaceAll(/[^\w]+/g, '-')}-${form}-${colorScheme}.png`,
+        });
     }
   }
   return found;
