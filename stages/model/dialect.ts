@@ -14,8 +14,8 @@ export interface RequestFacts {
   readonly stream: boolean;
   readonly maxOutputTokens: number | undefined;
   /**
-   * Whether a chat request asks for the usage chunk; providers reject `declined` as well. `unsaid`
-   * if the dialect has no such option.
+   * Whether a chat request asks for the usage chunk; an invalid value counts as `declined`. `unsaid`
+   * if the option is not set or the dialect has none.
    */
   readonly usageWish: 'wanted' | 'declined' | 'unsaid';
   readonly hasTools: boolean;
