@@ -18,9 +18,9 @@ export interface Gathering {
 /** Work that waits for the end of the turn. */
 export interface Turn extends Gathering {
   /**
-   * Runs `work`, and what follows from it by promises alone, before everything that is `later`. For
-   * the first chunk to or from a client: queued after the chunks of twenty streams it would wait
-   * for a millisecond, which goes unnoticed between two chunks.
+   * Runs `work`, and what follows from it through promises only, before everything that is `later`.
+   * For the first chunk to or from a client: queued after the chunks of twenty streams it would
+   * wait for a millisecond, which goes unnoticed between two chunks.
    */
   first(work: () => void): void;
 }

@@ -83,7 +83,7 @@ export interface Services {
   readonly compressor: CompressThread;
   readonly originals: Originals;
   readonly learned: Learned;
-  /** The user's indexed files; undefined where the vault is off. */
+  /** The user's indexed files; undefined if the vault is off. */
   readonly vault: Vault | undefined;
   readonly log: StageLog;
   /**

@@ -1,6 +1,6 @@
 /**
- * A small JSON document that lets a restarted process continue where the last one stopped. It is replaced whole
- * some seconds after a change, so a crash loses at most those seconds.
+ * A small JSON document that lets a restarted process continue where the last one stopped. It is
+ * replaced whole some seconds after a change, so a crash loses at most those seconds.
  */
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../engine/index.ts';
@@ -12,7 +12,7 @@ export interface StateFileOptions {
   /** Absolute path; its folder must exist. */
   readonly file: string;
   readonly clock: Clock;
-  /** Called for every failed write; the state then lasts as long as the process. */
+  /** Called for every failed write; the state is then lost with the process. */
   readonly onTrouble: (thrown: unknown) => void;
 }
 
@@ -20,7 +20,10 @@ export interface StateFileOptions {
 const FORMAT = 1;
 const WRITE_AFTER_MS = 5000;
 
-/** The members of the document; none if it is missing, damaged or of another format. Never rejects. */
+/**
+ * Returns the members of the document; none if it is missing, damaged or has another format. Never
+ * rejects.
+ */
 export async function readState(file: string): Promise<JsonObject> {
   try {
     const document = parseJson(await readFile(file, 'utf8'));
@@ -30,7 +33,7 @@ export async function readState(file: string): Promise<JsonObject> {
   }
 }
 
-/** Writes the members that `current` returns. */
+/** Creates a writer of the members that `current` returns. */
 export function createStateWriter(
   { file, clock, onTrouble }: StateFileOptions,
   current: () => Readonly<Record<string, unknown>>,

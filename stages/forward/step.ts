@@ -103,7 +103,7 @@ export function failed({ run }: AttemptScope, failure: Omit<Failure, 'provider'>
 /** Prefix of the failure of a target that was not called. */
 export const PASSED_OVER = 'skipped: ';
 
-/** `target` is not asked now; `error` is the answer where no other provider has one. */
+/** Skips `target` for now; `error` is the response if no other provider has one. */
 export function passedOver(
   scope: AttemptScope,
   { provider, model }: RouteTarget,

@@ -1,6 +1,6 @@
 /**
- * One provider with all of its keys: an exchange with each, until one is answered with something
- * that another key would not change.
+ * One provider with all of its keys: an exchange with each, until the response is one that another
+ * key would not change.
  */
 import type { SvcError } from '../../engine/index.ts';
 import { providerFailed, providerKeyRejected, providerLimited } from '../model/errors.ts';
@@ -14,20 +14,23 @@ import type { Prepared } from './request/prepared.ts';
 import { begin, failed, passedOver } from './step.ts';
 import type { Outcome, TargetStep, TurnedAway } from './step.ts';
 
-/** One provider to be tried. */
+/** One provider to try. */
 export interface Choice {
   readonly target: RouteTarget;
   /** True if no other provider is left. */
   readonly isLast: boolean;
-  /** True where another one can be asked before it. */
+  /** True if another provider can be tried before it. */
   readonly mayBeSpared: boolean;
-  /** Called once, when nothing else is in the way: the limit that its price would pass. Absent where that was looked at before. */
+  /**
+   * Called once, when nothing else prevents the attempt: returns the limit that its price would
+   * exceed. Absent if that was checked before.
+   */
   readonly charge: (() => SvcError | undefined) | undefined;
 }
 
 /**
- * One provider with all of its keys, one exchange after another. The admission to each is given
- * back when it is over: with a live answer, at the answer's end.
+ * Tries one provider with all of its keys, one exchange after another. The admission to each is
+ * released when it is over: for a live answer, at the answer's end.
  */
 export async function tryProvider(
   prepared: Prepared,
@@ -57,7 +60,9 @@ export async function tryProvider(
   }
 }
 
-/** Thoughts may be bound to the account: the conversation goes on with the key that it began with. */
+/**
+ * Thinking may be bound to the account: the conversation continues with the key that it began with.
+ */
 function noteKey(prepared: Prepared, { keyId, key }: Admission, scope: AttemptScope): void {
   if (keyId === undefined || prepared.noteKey?.(keyId) !== false) return;
   const { name } = prepared.provider;
@@ -65,7 +70,9 @@ function noteKey(prepared: Prepared, { keyId, key }: Admission, scope: AttemptSc
   scope.state.notes.push(`${words}: its thoughts may be dropped`);
 }
 
-/** Only now: an allowance that this uses up would be lost on a provider that is not asked after all. */
+/**
+ * Called only now: an allowance used up here would be lost if the provider is not called after all.
+ */
 function chargeFor(admission: Admission, charge: Choice['charge']): SvcError | undefined {
   let mayGo = false;
   try {
@@ -77,7 +84,7 @@ function chargeFor(admission: Admission, charge: Choice['charge']): SvcError | u
   }
 }
 
-/** No key may be tried; `last` is how the last one was answered, if one was sent. */
+/** No key may be tried; `last` is the response for the last one, if one was sent. */
 function refused(
   { provider, model }: Prepared,
   { why, error }: Refusal,
@@ -98,7 +105,7 @@ function refused(
   return failed(scope, { how: 'unasked', error: error ?? providerFailed(0), attempt });
 }
 
-/** Every key was turned away, and none of them rests. */
+/** Every key was turned away, and none of them is in cooldown. */
 function keysUsedUp(status: number): SvcError {
   if (status === 429) return providerLimited();
   return status === 401 ? providerKeyRejected() : providerKeyRejected(`status ${status}`);

@@ -43,8 +43,8 @@ export const isRefusedForThoughts = ({ failure }: Attempt): boolean =>
   failure?.endsWith(MISMATCHES) === true;
 
 /**
- * Returns the attempt whose failure the client got; undefined where an answer's head says who
- * answered.
+ * Returns the attempt whose failure the client got; undefined if an answer's head says which
+ * provider answered.
  */
 export function shownIn(attempts: readonly Attempt[] | undefined): Attempt | undefined {
   return attempts?.find((attempt) => attempt.isShown === true);

@@ -25,7 +25,7 @@ export function decodedName(name: string): string {
   }
 }
 
-/** `target` with another model in its path; undefined where the path names none. */
+/** Returns `target` with another model in its path; undefined if the path names none. */
 export function withModelInPath(target: string, model: string): string | undefined {
   const match = /^(\/v1(?:alpha|beta1?)?\/models\/)[^?#]+(?=:[A-Za-z]+(?:[?#]|$))/.exec(target);
   if (match === null) return undefined;
