@@ -219,6 +219,10 @@ async function withShell(
   fs.cpSync(join(projectRoot, 'examples'), join(place.folder, 'examples'), { recursive: true });
   fs.writeFileSync(join(place.folder, 'traffic.har'), JSON.stringify(TRAFFIC));
   fs.mkdirSync(join(place.folder, 'tests'));
+  fs.mkdirSync(join(place.folder, 'bodies/one'), { recursive: true });
+  const body = JSON.stringify({ max_tokens: 9, messages: [{ role: 'user', content: 'Hello' }] });
+  for (const name of ['1.before.json', '1.after.json'])
+    fs.writeFileSync(join(place.folder, 'bodies/one', name), body);
   try {
     const started = await shell('svc start --background --json', place.folder, env);
     const { url } = JSON.parse(started.stdout) as { url: string };
@@ -244,6 +248,7 @@ test('every command line of every document runs, on the files that it shows', ()
       'ANTHROPIC_BASE_URL=http://127.0.0.1:8766 claude',
       'svc index ~/work/project',
       `svc replay show ${PRINTED_ID} --save tests/slow.msgpack`,
+      'mkdir -p ~/.svc && cp -r "$SVC_HOME/captures" ~/.svc/',
     ])
       await runLine(line);
     let count = 0;

@@ -25,9 +25,10 @@ export interface Rig {
 
 type PlainCommands = { usage: () => Usage };
 
-/** Starts upstream, load generator and the proxies in `names` (svc always). */
+/** Starts upstream, load and the proxies that `names` asks for (svc always). `isEverything`: svc captures and audits, too. */
 export async function startRig(
   names: readonly ArmName[] = ['direct', 'plain', 'svc'],
+  isEverything = false,
 ): Promise<Rig> {
   const opened: { close(): Promise<void> }[] = [];
   const keep = <T extends { close(): Promise<void> }>(child: T): T => {
@@ -40,7 +41,11 @@ export async function startRig(
   try {
     const upstream = keep(await startUpstreamProcess());
     const args = [String(upstream.port)];
-    const svc = keep(await startChild<SvcCommands>('app/svc-proxy.js', { args }));
+    const svc = keep(
+      await startChild<SvcCommands>('app/svc-proxy.js', {
+        args: isEverything ? [...args, 'everything'] : args,
+      }),
+    );
     const arms: Arm[] = [{ name: 'direct', port: upstream.port }];
     if (names.includes('plain')) {
       const plain = keep(await startChild<PlainCommands>('bench/plain-proxy.js', { args }));

@@ -196,15 +196,20 @@ const MB = 1024 * 1024;
 const FLAT_MB = 8;
 
 /**
- * Judges memory over a long run: never above 200 MB, and level in its second half. The samples are
- * bytes at equal intervals; level means that the mean of the last quarter is at most 8 MB above
- * that of the third.
+ * Memory over a long run: never above 200 MB (`mostMb`), and level in its second half. The samples are
+ * bytes at equal distances; level means that the mean of the last quarter is at most 8 MB
+ * above that of the third.
  */
-export function judgeMemory(rssBytes: readonly number[]): readonly Verdict[] {
+export function judgeMemory(rssBytes: readonly number[], mostMb = 200): readonly Verdict[] {
   const quarter = Math.max(1, Math.floor(rssBytes.length / 4));
   const last = mean(rssBytes.slice(-quarter));
   const third = mean(rssBytes.slice(-2 * quarter, -quarter));
-  const most = { what: 'memory (RSS), most', unit: 'MB', direction: 'at most', bar: 200 } as const;
+  const most = {
+    what: 'memory (RSS), most',
+    unit: 'MB',
+    direction: 'at most',
+    bar: mostMb,
+  } as const;
   const growth = {
     what: 'memory growth, last quarter over the third',
     unit: 'MB',

@@ -1,8 +1,8 @@
 /**
- * svc itself as a separate process, bundled into `dist/app` with the program that users start: the
- * real server with default settings, a new temporary home, and every provider pointed at the
- * upstream whose port is given, optionally followed by the number of compression threads. Gate,
- * trace, meter, ledger and rate limit are active; only the limits' values are out of reach.
+ * svc itself as a process of its own, joined into `dist/app` with the program that users start: the real server with its default settings, a fresh
+ * temporary home, every provider pointed at the upstream whose port is given, after which the
+ * number of threads that compress may stand, or `everything`: captures and audit are on as well. Gate, trace, meter, ledger and rate limit work;
+ * only the limits' heights are out of reach.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,13 @@ rate_limit: {requests_per_second: 1000000, burst_size: 1000000}
 streaming: {max_concurrent_streams: 100000}
 `;
 
-/** Switches what a reload with other settings would, and what no setting turns off. */
+/** What the default leaves off, and keeps something of each request; as large as an owner would let it grow. */
+const EVERYTHING = `
+capture: { enabled: true, max_mb: 256 }
+audit: { enabled: true }
+`;
+
+/** Turns off and on what a reload with other settings does, and what no setting turns off. */
 function observer({ services }: RunningProxy, config: Config): SvcCommands['observe'] {
   const { ledger, log, metrics, traces } = services;
   const recording = { ledger: { ...ledger }, traces: { ...traces } };
@@ -64,7 +70,10 @@ function observer({ services }: RunningProxy, config: Config): SvcCommands['obse
 async function main(): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   const file = join(home, 'bench.yaml');
-  const [, , upstreamPort, workers] = process.argv;
+  const [, , upstreamPort, more] = process.argv;
+  const isEverything = more === 'everything';
+  const workers = isEverything ? undefined : more;
+  const text = isEverything ? `${SETTINGS}${EVERYTHING}` : SETTINGS;
   const url = `http://127.0.0.1:${upstreamPort}`;
   const load = () =>
     loadConfig({
@@ -82,7 +91,7 @@ async function main(): Promise<void> {
         'server.ws_port': 0,
         ...(workers !== undefined && { 'compression.workers': Number(workers) }),
       },
-      readFile: (path) => (path === file ? { text: SETTINGS, mode: 0o600 } : undefined),
+      readFile: (path) => (path === file ? { text, mode: 0o600 } : undefined),
     });
   const loaded = await load();
   const proxy = await startProxy({

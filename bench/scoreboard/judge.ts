@@ -21,6 +21,10 @@ export interface Judged {
   readonly because: string;
 }
 
+/** The test is green, and red with the defect. */
+export const isSound = ({ asItIs, sabotaged }: Pick<Judged, 'asItIs' | 'sabotaged'>): boolean =>
+  asItIs === 'green' && sabotaged === 'red';
+
 const BUILD = fileURLToPath(new URL('../..', import.meta.url));
 /** A test that hangs with a defect has noticed it: time limit as a multiple of the time without. */
 const MOST_TIMES = 10;

@@ -5,19 +5,21 @@
  *   npm run scoreboard                     # every row, some minutes
  *   npm run scoreboard -- tunnel audit     # rows whose id has one of these words
  *   npm run scoreboard -- --quick          # those that take seconds, as .ci/run does
- *   npm run scoreboard -- --json           # one object per row, for scripts
+ *   npm run scoreboard -- --json           # one object a row, for scripts
+ *   npm run scoreboard -- --keep FILE      # adds each row to FILE; those that hold there at this commit are not run again
+ *   npm run scoreboard -- --keep FILE --document   # runs nothing: writes what FILE holds to SECURITY.md
  *
  * Exit code 0 when every row is green and red when sabotaged, 1 otherwise, 2 when no row has the id.
  */
+import { parseArgs } from 'node:util';
 import { createProgress } from '../progress.ts';
-import { judge } from './judge.ts';
+import { writeDocument } from './document.ts';
+import { isSound, judge } from './judge.ts';
 import type { Judged } from './judge.ts';
+import { currentCommit, keep, readKept } from './kept.ts';
 import type { Row } from './row.ts';
 import { ROWS } from './rows.ts';
 import { copyBuild } from './sabotage.ts';
-
-const isSound = ({ asItIs, sabotaged }: Judged): boolean =>
-  asItIs === 'green' && sabotaged === 'red';
 
 function lineOf({ id, threat, required }: Row, { asItIs, sabotaged, because }: Judged): string {
   const state = `${asItIs}, sabotaged ${sabotaged}`;
@@ -25,35 +27,61 @@ function lineOf({ id, threat, required }: Row, { asItIs, sabotaged, because }: J
   return `  ${id}: ${state}\n      ${threat}: ${required}${more}\n`;
 }
 
-async function main(args: readonly string[]): Promise<number> {
-  const isJson = args.includes('--json');
-  const isQuick = args.includes('--quick');
-  const words = args.filter((arg) => !arg.startsWith('--'));
+function readOptions(args: string[]) {
+  const { values, positionals: words } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      json: { type: 'boolean', default: false },
+      quick: { type: 'boolean', default: false },
+      document: { type: 'boolean', default: false },
+      keep: { type: 'string' },
+    },
+  });
+  return { ...values, words };
+}
+
+async function main(args: string[]): Promise<number> {
+  const { json, quick, document, keep: file, words } = readOptions(args);
   const rows = ROWS.filter(
     ({ id, isSlow }) =>
       (words.length === 0 || words.some((word) => id.includes(word))) &&
-      !(isQuick && isSlow === true),
+      !(quick && isSlow === true),
   );
   if (rows.length === 0) {
     const ids = ROWS.map(({ id }) => id).join(', ');
     process.stderr.write(`error: no row is called ${words.join(' or ')}; there are ${ids}\n`);
     return 2;
   }
+  const kept = file === undefined ? new Map() : readKept(file);
+  if (document) {
+    writeDocument(ROWS, kept);
+    return 0;
+  }
+  const commit = currentCommit();
   const copy = copyBuild();
   const progress = createProgress(process.stderr);
   const judged: Judged[] = [];
   for (const row of rows) {
     progress.report(`${judged.length + 1} of ${rows.length}: ${row.id}`);
-    const found = await judge(row, copy);
+    const before = kept.get(row.id);
+    const isKnown = before?.commit === commit && isSound(before);
+    const found = isKnown ? before : await judge(row, copy);
+    if (file !== undefined && !isKnown)
+      keep(file, { ...found, commit, at: new Date().toISOString() });
     judged.push(found);
     progress.clear();
-    const json = { ...row, ...found };
-    process.stdout.write(isJson ? `${JSON.stringify(json)}\n` : lineOf(row, found));
+    process.stdout.write(json ? `${JSON.stringify({ ...row, ...found })}\n` : lineOf(row, found));
   }
   const sound = judged.filter(isSound).length;
   const text = `${sound} of ${judged.length} rows are green, and red when sabotaged\n`;
-  (isJson ? process.stderr : process.stdout).write(text);
+  (json ? process.stderr : process.stdout).write(text);
   return sound === judged.length ? 0 : 1;
 }
 
-process.exitCode = await main(process.argv.slice(2));
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (thrown) {
+  process.stderr.write(`error: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
+  process.exitCode = 2;
+}

@@ -1,7 +1,17 @@
-/** All rows of the scoreboard, in display order. */
+/** Every row of the scoreboard, in the order in which it is shown. */
+import { CERTIFICATE } from './certificate.ts';
 import { FAULTS } from './faults.ts';
+import { FURTHER_FAULTS } from './faults-further.ts';
 import { PROMISES } from './promises.ts';
 import type { Row } from './row.ts';
 import { THREATS } from './threats.ts';
+import { FURTHER_THREATS } from './threats-further.ts';
 
-export const ROWS: readonly Row[] = [...THREATS, ...FAULTS, ...PROMISES];
+export const ROWS: readonly Row[] = [
+  ...THREATS,
+  ...FURTHER_THREATS,
+  ...FAULTS,
+  ...FURTHER_FAULTS,
+  ...PROMISES,
+  ...CERTIFICATE,
+];

@@ -3,11 +3,13 @@ import { join, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
 import { counted, note, printJson } from '../screen/output.ts';
-import { followed, noteFailed, sessionsIn, settingsOf } from '../estimate/sessions.ts';
+import { followed, named, noteFailed, sessionsIn, settingsOf } from '../estimate/sessions.ts';
 import type { SessionFlags } from '../estimate/sessions.ts';
 
 export interface CertifyFlags extends SessionFlags {
   readonly mode: string | undefined;
+  /** A folder of another tool's bodies. */
+  readonly pairs: string | undefined;
   /** Where to write the page. */
   readonly html: string | undefined;
 }
@@ -20,6 +22,10 @@ export async function certifySessions(flags: CertifyFlags, context: CliContext):
     import('./view.ts'),
     import('../../stages/learned/learned.ts'),
   ]);
+  if (flags.pairs !== undefined && flags.folder !== undefined)
+    throw new SvcError('usage', '--pairs has a folder of its own', {
+      cure: 'Leave the other folder out.',
+    });
   const { config, prices, maxTimeMs } = await settingsOf(flags, context, flags.mode);
   const options = {
     ...(await jobOptions(config, context)),
@@ -33,24 +39,30 @@ export async function certifySessions(flags: CertifyFlags, context: CliContext):
   });
   const tokenRatio = (model: string | null): number => learned.tokenRatio(model);
   const job = { options, prices, clock, maxTimeMs, tokenRatio };
-  const folders = await sessionsIn(flags, context);
-  const found = await followed(context, (progress) => certify({ ...job, folders, progress }));
-  if (found.conversations === 0 && flags.folder !== undefined) {
+  const pairs = flags.pairs === undefined ? undefined : named(flags.pairs, context);
+  const folders = pairs === undefined ? await sessionsIn(flags, context) : [pairs];
+  const found = await followed(context, (progress) =>
+    certify({ ...job, folders, progress, ...(pairs !== undefined && { pairs }) }),
+  );
+  if (found.conversations === 0 && (flags.folder ?? pairs) !== undefined) {
     noteFailed(context, found.failed);
     throw new SvcError('not_found', `No session lies in ${folders.join(', ')}`, {
-      cure: 'Sessions of Claude Code, Codex, Gemini CLI and OpenCode are read.',
+      cure:
+        pairs === undefined
+          ? 'Sessions of Claude Code, Codex, Gemini CLI and OpenCode are read, and captures of svc.'
+          : 'A body as its client sent it is NAME.before.json, as the tool sends it NAME.after.json.',
     });
   }
   const isDemo = found.conversations === 0;
   const certificate = isDemo ? await overDemo() : found;
   const { sessions, counts } = certificate;
-  if (!isDemo) {
+  if (!isDemo && pairs === undefined) {
     const { keepResult } = await import('../../server/certify/kept-result.ts');
     await keepResult(config.home, certificate, clock.wallMs());
   }
   const what = isDemo
     ? 'the demo’s session, since none lies on this machine'
-    : `${counted(sessions, 'session')}, ${counted(counts.turns, 'request')}, mode ${options.mode}`;
+    : `${counted(sessions, 'session')}, ${counted(counts.turns, 'request')}, ${pairs === undefined ? `mode ${options.mode}` : 'another tool'}`;
   if (flags.html !== undefined) {
     const { certificateHtml } = await import('./html.ts');
     const { replaceFile } = await import('../../stages/private-file.ts');

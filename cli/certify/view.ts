@@ -107,9 +107,12 @@ export function printCertificate(
 }
 
 /** Explains the figures, and what they leave out. */
-export function notesOf({ simulated, unpriced, left, unreadLines }: Certificate): string[] {
+export function notesOf(certificate: Certificate): string[] {
+  const { isForeign, simulated, unpriced, left, unreadLines } = certificate;
   return [
-    'Nothing was sent: compressed as a proxy here would, and decoded again.',
+    isForeign
+      ? 'Nothing was sent: the bodies of another tool, judged as those of svc are.'
+      : 'Nothing was sent: compressed as a proxy here would, and decoded again.',
     'Cost: what is left of the input cost, at each model’s own rates.',
     `A claim may be ${percent(MOST_OVERCLAIMED)} above a public tokenizer’s recount.`,
     ...(simulated > 0
@@ -131,6 +134,7 @@ export function certificateJson(certificate: Certificate, isDemo: boolean) {
   return {
     holds,
     is_demo: isDemo,
+    is_foreign: certificate.isForeign,
     checks: checks.map(({ name, holds: isKept }) => ({
       name,
       holds: isKept,

@@ -8,7 +8,7 @@ class Certify extends JsonCommand {
     category: 'Look',
     description: 'Judge svc’s promises on this machine’s sessions',
     details:
-      'Sessions of Claude Code, Codex, Gemini CLI and OpenCode are compressed as a proxy here would compress them, and judged: can the lines that the model wrote again later still be read, does each request begin as the one before, does none cost more, is every line there that says what failed, and do the figures of svc agree with a recount? Exit code 1 if not. Nothing is sent.',
+      'Sessions of Claude Code, Codex, Gemini CLI and OpenCode, and captures of a proxy, are compressed as a proxy here would compress them, and judged: can the lines that the model wrote again later still be read, does each request begin as the one before, does none cost more, is every line there that says what failed, and do the figures of svc agree with a recount? Exit code 1 if not. Nothing is sent.',
     examples: [
       ['The sessions on this machine', '$0 certify'],
       [
@@ -16,6 +16,8 @@ class Certify extends JsonCommand {
         '$0 certify ~/.claude/projects --html certificate.html',
       ],
       ['Another mode', '$0 certify --mode aggressive'],
+      ['What a proxy here captured', '$0 certify ~/.svc/captures'],
+      ['Another tool, by the same judge', '$0 certify --pairs ./bodies'],
     ],
   });
 
@@ -26,14 +28,17 @@ class Certify extends JsonCommand {
   seconds = Option.String('--seconds', {
     description: 'Begin no further file after these seconds (120)',
   });
+  pairs = Option.String('--pairs', {
+    description: 'Bodies of another tool: *.before.json, *.after.json',
+  });
   html = Option.String('--html', { description: 'Write the certificate as a page to this file' });
   folder = Option.String({ required: false, name: 'folder' });
 
   async execute() {
-    const { folder, config, mode, seconds, html, json } = this;
+    const { folder, config, mode, seconds, pairs, html, json } = this;
     const { certifySessions } = await import('../certify/certify.ts');
     const holds = await certifySessions(
-      { folder, config, mode, seconds, html, json },
+      { folder, config, mode, seconds, pairs, html, json },
       this.context,
     );
     return holds ? 0 : 1;

@@ -56,7 +56,8 @@ export async function sessionsIn(
   return sessionFolders(context.userHome, context.env);
 }
 
-function named(folder: string, { cwd }: CliContext): string {
+/** Its whole path; throws `not_found` where there is none. */
+export function named(folder: string, { cwd }: CliContext): string {
   const path = resolve(cwd, folder);
   if (!existsSync(path)) throw new SvcError('not_found', `There is no file or folder ${path}`);
   return path;

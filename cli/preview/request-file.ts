@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { asRequest } from '../../server/sessions/as-request.ts';
+import { bodyKind } from '../../server/sessions/body-kind.ts';
 import type { ProxyRequest } from '../../stages/model/request.ts';
 import { guessTool, toolNamed } from './assumed-tool.ts';
 import type { AssumedTool } from './assumed-tool.ts';
@@ -18,7 +19,6 @@ export interface RequestFile {
 }
 
 type Json = Readonly<Record<string, unknown>>;
-type BodyKind = Exclude<RequestFile['as'], 'text'>;
 
 /**
  * Recognizes a body by its shape; everything else, including other JSON, is treated as the result
@@ -47,31 +47,6 @@ export function toRequestFile(
   const body = toolResult(text, tool, ask);
   const request = asRequest('messages', body, JSON.stringify(body));
   return { request, as: 'text', tool, model: null };
-}
-
-/** Recognizes the dialect of a body by members that only one dialect has. */
-function bodyKind(json: Json): BodyKind | undefined {
-  const { messages, input } = json;
-  if (Array.isArray(messages)) return isChat(json, messages) ? 'chat' : 'messages';
-  const isItems = typeof input === 'string' || Array.isArray(input);
-  const isBody = ['model', 'instructions', 'tools'].some((name) => json[name] !== undefined);
-  return isItems && isBody ? 'responses' : undefined;
-}
-
-function isChat(json: Json, messages: readonly unknown[]): boolean {
-  if (json['system'] !== undefined) return false;
-  const roles = ['system', 'developer', 'tool', 'function'];
-  const signs = messages.filter(isObject).map((message) => {
-    if (message['tool_calls'] !== undefined || roles.includes(String(message['role']))) return 1;
-    const parts = Array.isArray(message['content']) ? message['content'].filter(isObject) : [];
-    const types = new Set(parts.map((part) => part['type']));
-    if (types.has('tool_use') || types.has('tool_result') || types.has('thinking')) return -1;
-    return types.has('image_url') ? 1 : 0;
-  });
-  const sign = signs.find((each) => each !== 0);
-  if (sign !== undefined) return sign === 1;
-  const { model } = json;
-  return json['max_tokens'] === undefined && !(typeof model === 'string' && /claude/i.test(model));
 }
 
 function toolResult(text: string, { name, input }: AssumedTool, ask: string): Json {

@@ -1,4 +1,4 @@
-/** `svc recipe list|show|create|validate|test|benchmark|operations|schema`: compression recipes. */
+/** `svc recipe list|show|create|learn|validate|test|benchmark|operations|schema`: compression recipes. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
@@ -186,6 +186,36 @@ class Create extends SvcCommand {
   }
 }
 
+class Learn extends JsonCommand {
+  static override paths = [['recipe', 'learn']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'Make a recipe of a long result; no session loses',
+    details:
+      'Of lines that repeat themselves the recipe keeps the first and the last, and only where nothing failed. It is tried on every session of this machine and on what a proxy here captured: a shape of lines by which one would be lost that a model wrote again later, or that says what failed, is given up. Exit code 1 if nothing is left. Nothing is sent.',
+    examples: [
+      ['The output of a build', '$0 recipe learn build.log --command "shop build"'],
+      ['Tried on sessions of a folder', '$0 recipe learn build.log --sessions ./sessions'],
+    ],
+  });
+
+  file = Option.String({ name: 'file' });
+  command = Option.String('--command', { description: 'The command that printed it' });
+  name = Option.String('--name', { description: "The recipe's name; of the file otherwise" });
+  sessions = Option.String('--sessions', { description: 'A folder of sessions or captures' });
+  config = Option.String('--config', { description: 'Config file' });
+  seconds = Option.String('--seconds', {
+    description: 'Begin no further file after these seconds (120)',
+  });
+
+  async execute() {
+    const { file, command, name, sessions, config, seconds, json } = this;
+    const { learnFrom } = await import('./learn.ts');
+    const flags = { file, command, name, sessions, config, seconds, json };
+    return (await learnFrom(flags, this.context)) ? 0 : 1;
+  }
+}
+
 class Benchmark extends JsonCommand {
   static override paths = [['recipe', 'benchmark']];
   static override usage = Command.Usage({
@@ -285,4 +315,4 @@ function printText(context: CliContext, text: string): void {
   for (const line of [...text.trimEnd().split('\n'), '']) print(context, line);
 }
 
-export const commands = [List, Show, Create, Validate, Test, Benchmark, Operations, Schema];
+export const commands = [List, Show, Create, Learn, Validate, Test, Benchmark, Operations, Schema];

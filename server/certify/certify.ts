@@ -3,6 +3,7 @@
  * is produced by the proxy's own code, and read back by decoders that no request uses.
  */
 import { createConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
+import { stringOf } from '../../stages/dialect/json-kind.ts';
 import type { Prices } from '../../stages/ledger/prices/prices.ts';
 import type { EstimateSettings } from '../estimate/conversation.ts';
 import { createCounters } from '../estimate/counters.ts';
@@ -11,6 +12,9 @@ import type { FoldersJob, FoldersRead } from '../sessions/read-folders.ts';
 import type { Conversation } from '../sessions/session.ts';
 import { createCosts } from './costs.ts';
 import type { CostFigures } from './costs.ts';
+import { checkPairs } from './pairs.ts';
+import { readPairs } from './pairs-folder.ts';
+import type { PairedSession } from './pairs-folder.ts';
 import { checkConversation } from './session.ts';
 import type { Broken, Checked } from './session.ts';
 
@@ -21,6 +25,8 @@ export interface CertifyJob extends FoldersJob {
   readonly tokenRatio: (model: string | null) => number;
   /** Judged instead of the sessions in the folders. */
   readonly conversations?: readonly Conversation[];
+  /** A folder of another tool's bodies, judged in place of both. */
+  readonly pairs?: string;
 }
 
 export interface CheckResult {
@@ -29,6 +35,8 @@ export interface CheckResult {
 }
 
 export interface Certificate extends FoldersRead, CostFigures {
+  /** True where another tool was judged. */
+  readonly isForeign: boolean;
   readonly holds: boolean;
   readonly checks: readonly CheckResult[];
   readonly conversations: number;
@@ -68,34 +76,48 @@ export async function certify(job: CertifyJob): Promise<Certificate> {
   const broken: Broken[] = [];
   let conversations = 0;
   let failure: { readonly thrown: unknown } | undefined;
-  const judge = async (conversation: Conversation): Promise<void> => {
+  const addCounts = (checked: Checked, tokenRatio = 1): void => {
     conversations += 1;
+    for (const name of Object.keys(NOTHING) as (keyof typeof NOTHING)[])
+      counts[name] += name === 'claimedTokens' ? checked[name] * tokenRatio : checked[name];
+    broken.push(...checked.broken);
+  };
+  const judge = async (conversation: Conversation): Promise<void> => {
     const model = conversation.requests.find((one) => one.model !== null)?.model ?? null;
     const count = await counterFor(model ?? '');
     const checked = await checkConversation(conversation, { compressor, settings, count });
-    for (const name of Object.keys(NOTHING) as (keyof typeof NOTHING)[])
-      counts[name] +=
-        name === 'claimedTokens' ? checked[name] * job.tokenRatio(model) : checked[name];
-    broken.push(...checked.broken);
+    addCounts(checked, job.tokenRatio(model));
     await costs.add(conversation, count);
   };
-  const take = async (conversation: Conversation): Promise<void> => {
-    // The folder reader would treat this as a fault of the file, and a certificate must not skip a
-    // session.
-    try {
-      await judge(conversation);
-    } catch (thrown) {
-      failure ??= { thrown };
-    }
+  const judgePairs = async (session: PairedSession): Promise<void> => {
+    const count = await counterFor(stringOf(session.pairs[0]?.before['model']) ?? '');
+    const { checked, conversation, usages } = checkPairs(session, count);
+    addCounts(checked);
+    costs.addSimulated(conversation, usages);
   };
+  // A reader of folders takes it for a fault of the file, and a certificate must not leave a session out.
+  const taking =
+    <T>(work: (one: T) => Promise<void>) =>
+    async (one: T): Promise<void> => {
+      try {
+        await work(one);
+      } catch (thrown) {
+        failure ??= { thrown };
+      }
+    };
   const read =
-    job.conversations === undefined ? await readFolders(job, take) : await judgeAll(job, take);
+    job.pairs !== undefined
+      ? await readPairs(job.pairs, job.progress, taking(judgePairs))
+      : job.conversations === undefined
+        ? await readFolders(job, taking(judge))
+        : await judgeAll(job, taking(judge));
   if (failure !== undefined) throw failure.thrown;
   const figures = costs.figures();
   const checks = checksOf(counts, broken, figures);
   return {
     ...read,
     ...figures,
+    isForeign: job.pairs !== undefined,
     holds: checks.every(({ holds }) => holds),
     checks,
     conversations,

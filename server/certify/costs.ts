@@ -13,6 +13,7 @@ import type { Conversation } from '../sessions/session.ts';
 import { boundsOf } from './bootstrap.ts';
 import type { Bounds } from './bootstrap.ts';
 import { simulatedUsage } from './simulated-usage.ts';
+import type { SimulatedUsage } from './simulated-usage.ts';
 
 /**
  * Costs are input costs in nano-dollars; a share is the remaining part, 1 for the cost without svc.
@@ -67,27 +68,34 @@ interface SessionCost extends Cost {
 /** Creates a sum of conversation costs by session. */
 export function createCosts(options: CostOptions): {
   add(conversation: Conversation, count: CountTokens): Promise<void>;
+  /** Adds a conversation that was simulated already, with the usage of each of its requests. */
+  addSimulated(conversation: Conversation, usages: readonly SimulatedUsage[]): void;
   figures(): CostFigures;
 } {
   const sessions = new Map<string, SessionCost>();
+  const add = (conversation: Conversation, cost: Cost, isSimulated: boolean): void => {
+    const { client, sessionId: session, requests } = conversation;
+    const key = `${client} ${session}`;
+    const known = sessions.get(key);
+    sessions.set(key, {
+      client,
+      session,
+      requests: (known?.requests ?? 0) + requests.length,
+      before: (known?.before ?? 0) + cost.before,
+      after: (known?.after ?? 0) + cost.after,
+      isSimulated: isSimulated || known?.isSimulated === true,
+    });
+  };
   return {
     async add(conversation, count) {
-      const { client, sessionId: session, requests } = conversation;
-      const isSimulated = requests.every(({ usage }) => usage === null);
+      const isSimulated = conversation.requests.every(({ usage }) => usage === null);
       const cost = isSimulated
         ? await simulatedCost(conversation, count, options)
         : await recordedCost(conversation, options);
-      const key = `${client} ${session}`;
-      const known = sessions.get(key);
-      sessions.set(key, {
-        client,
-        session,
-        requests: (known?.requests ?? 0) + requests.length,
-        before: (known?.before ?? 0) + cost.before,
-        after: (known?.after ?? 0) + cost.after,
-        isSimulated: isSimulated || known?.isSimulated === true,
-      });
+      add(conversation, cost, isSimulated);
     },
+    addSimulated: (conversation, usages) =>
+      add(conversation, costOf(conversation, usages, options), true),
     figures: () => figuresOf([...sessions.values()]),
   };
 }
@@ -95,10 +103,19 @@ export function createCosts(options: CostOptions): {
 async function simulatedCost(
   conversation: Conversation,
   count: CountTokens,
-  { compressor, settings, prices, nowMs }: CostOptions,
+  options: CostOptions,
 ): Promise<Cost> {
-  const provider = providerOf(conversation);
+  const { compressor, settings } = options;
   const usages = await simulatedUsage(conversation, compressor, settings, count);
+  return costOf(conversation, usages, options);
+}
+
+function costOf(
+  conversation: Conversation,
+  usages: readonly SimulatedUsage[],
+  { prices, nowMs }: CostOptions,
+): Cost {
+  const provider = providerOf(conversation);
   let [before, after] = [0, 0];
   for (const [at, usage] of usages.entries()) {
     const { model, atMs } = conversation.requests[at]!;

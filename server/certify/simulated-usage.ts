@@ -18,6 +18,19 @@ export interface SimulatedUsage {
   readonly after: Usage;
 }
 
+/** A request as it was, and as it goes out: what stands before the items, and the texts of its blocks. */
+export interface SimulatedRequest {
+  readonly model: string | null;
+  readonly before: RequestTexts;
+  readonly after: RequestTexts;
+}
+
+interface RequestTexts {
+  /** Tools and whatever else no block holds. */
+  readonly front: string;
+  readonly texts: readonly string[];
+}
+
 /** Returns one usage per request, in order. */
 export async function simulatedUsage(
   conversation: Conversation,
@@ -26,6 +39,22 @@ export async function simulatedUsage(
   count: CountTokens,
 ): Promise<readonly SimulatedUsage[]> {
   const play = playConversation(conversation, compressor, settings);
+  const front = JSON.stringify(conversation.params);
+  const simulate = createSimulation(count);
+  const usages: SimulatedUsage[] = [];
+  for (const { items, model } of conversation.requests) {
+    const blocks = await play.send(items, false);
+    const before = { front, texts: blocks.map(({ text }) => text) };
+    const after = { front, texts: blocks.map(({ sent }) => sent) };
+    usages.push(simulate({ model, before, after }));
+  }
+  return usages;
+}
+
+/** Sends the requests of one conversation, one after another. */
+export function createSimulation(
+  count: CountTokens,
+): (request: SimulatedRequest) => SimulatedUsage {
   const [raw, sent] = [createPromptCache(), createPromptCache()];
   const sizes = new Map<string, number>();
   const sized = (text: string) => {
@@ -33,16 +62,13 @@ export async function simulatedUsage(
     sizes.set(text, tokens);
     return { text, tokens };
   };
-  const front = sized(JSON.stringify(conversation.params));
-  const usages: SimulatedUsage[] = [];
-  for (const { items, model } of conversation.requests) {
-    const blocks = await play.send(items, false);
+  return ({ model, before, after }) => {
     const { leastCachedTokens } = factsOf(model ?? undefined);
-    const usageOf = (cache: typeof raw, texts: readonly string[]): Usage => {
-      const all = [front, ...texts.map(sized)];
+    const usageOf = (cache: typeof raw, { front, texts }: RequestTexts): Usage => {
+      const blocks = [front, ...texts].map(sized);
       const tokens = cache.send({
-        blocks: all,
-        breakpoints: [all.length - 1],
+        blocks,
+        breakpoints: [blocks.length - 1],
         atMs: 0,
         ...(leastCachedTokens !== undefined && { leastTokens: leastCachedTokens }),
       });
@@ -53,16 +79,6 @@ export async function simulatedUsage(
         cacheWriteTokens: tokens.written,
       };
     };
-    usages.push({
-      before: usageOf(
-        raw,
-        blocks.map(({ text }) => text),
-      ),
-      after: usageOf(
-        sent,
-        blocks.map(({ sent: text }) => text),
-      ),
-    });
-  }
-  return usages;
+    return { before: usageOf(raw, before), after: usageOf(sent, after) };
+  };
 }

@@ -1,11 +1,11 @@
 /** Sums estimates of conversations by session, client and session length. */
-import type { Conversation, SessionClient } from '../sessions/session.ts';
+import type { Conversation } from '../sessions/session.ts';
 import { NO_REQUESTS } from './conversation.ts';
 import type { Estimate } from './conversation.ts';
 
 /** The sessions of a client: all of them, or those of one length. */
 export interface SessionGroup extends Estimate {
-  readonly client: SessionClient;
+  readonly client: string;
   /** Range of requests per session; null for any length. */
   readonly length: Length | null;
   readonly sessions: number;
@@ -39,7 +39,7 @@ export const LENGTHS: readonly Length[] = [
 ];
 
 export function createSums() {
-  const clients = new Map<SessionClient, Map<string, Estimate>>();
+  const clients = new Map<string, Map<string, Estimate>>();
   return {
     add({ client, sessionId }: Conversation, estimate: Estimate): void {
       const sessions = clients.get(client) ?? new Map<string, Estimate>();
@@ -63,11 +63,7 @@ const isOf =
   ({ requests }: Estimate): boolean =>
     requests >= from && (to === null || requests <= to);
 
-function group(
-  client: SessionClient,
-  length: Length | null,
-  sessions: readonly Estimate[],
-): SessionGroup {
+function group(client: string, length: Length | null, sessions: readonly Estimate[]): SessionGroup {
   const shares = sessions
     .filter(({ costNanoUsd }) => costNanoUsd > 0)
     .map(({ costNanoUsd, costSavedNanoUsd }) => costSavedNanoUsd / costNanoUsd);

@@ -1,6 +1,7 @@
 /** Finds the session files of coding agents. */
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { isCaptureFile } from '../../stages/captures/files.ts';
 import type { Variables } from '../config/env.ts';
 
 /** A file that may hold sessions. */
@@ -61,5 +62,6 @@ export function findSessions(
 
 /** Clients keep many other files next to their sessions. */
 function mayBeSession(path: string): boolean {
-  return path.endsWith('.jsonl') || /\/chats\/session-[^/]*\.json$|\/opencode\.db$/.test(path);
+  if (path.endsWith('.jsonl') || isCaptureFile(path)) return true;
+  return /\/chats\/session-[^/]*\.json$|\/opencode\.db$/.test(path);
 }

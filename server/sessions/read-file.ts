@@ -1,21 +1,16 @@
 /** Reads the conversations of one session file of any client. */
 import { readFile, stat } from 'node:fs/promises';
 import { SvcError } from '../../engine/index.ts';
+import { isCaptureFile } from '../../stages/captures/files.ts';
 import { isObject, listOf, parseJson } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
+import { readCaptured } from './captures.ts';
 import { ClaudeCodeReader } from './claude-code.ts';
 import { CodexReader } from './codex.ts';
 import { GeminiReader } from './gemini.ts';
 import { linesOf } from './lines.ts';
 import { opencodeBytes, readOpencode } from './opencode.ts';
-import type { Conversation, LineReader } from './session.ts';
-
-/** Contents of a file. */
-export interface SessionFile {
-  readonly conversations: readonly Conversation[];
-  /** Lines that are not JSON, or too long. */
-  readonly unread: number;
-}
+import type { LineReader, SessionFile } from './session.ts';
 
 /** In bytes; a larger file is refused, since its contents are held in memory. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
@@ -32,7 +27,8 @@ export async function* readSessionFile(path: string): AsyncGenerator<SessionFile
   else {
     const { size } = await stat(path);
     if (size > MAX_FILE_BYTES) throw tooLarge(size, MAX_FILE_BYTES);
-    if (path.endsWith('.json')) yield readDocument(await readFile(path, 'utf8'));
+    if (isCaptureFile(path)) yield await readCaptured(path);
+    else if (path.endsWith('.json')) yield readDocument(await readFile(path, 'utf8'));
     else yield await readLines(linesOf(path));
   }
 }

@@ -5,10 +5,8 @@
  */
 import type { TranslatableDialect } from '../../stages/dialect/canonical.ts';
 import type { Usage } from '../../stages/model/usage.ts';
+import { listOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
-
-/** The clients whose files are read. */
-export type SessionClient = 'claude-code' | 'codex' | 'gemini-cli' | 'opencode';
 
 /** A request to the model. */
 export interface SessionRequest {
@@ -27,7 +25,8 @@ export interface SessionRequest {
 
 /** Requests that each extend the previous one. After compaction a new conversation begins. */
 export interface Conversation {
-  readonly client: SessionClient;
+  /** `claude-code`, `codex`, `gemini-cli` or `opencode`; of captures whatever their requests named. */
+  readonly client: string;
   /** The client's own id; conversations of one session, such as those of its agents, share it. */
   readonly sessionId: string;
   readonly dialect: TranslatableDialect;
@@ -38,6 +37,13 @@ export interface Conversation {
   readonly requests: readonly SessionRequest[];
   /** Vendor whose prices apply, if the file names it: `anthropic`, `openai`. */
   readonly vendor?: string;
+}
+
+/** Contents of a file. */
+export interface SessionFile {
+  readonly conversations: readonly Conversation[];
+  /** Lines that are not JSON, or too long. */
+  readonly unread: number;
 }
 
 /** Takes the lines of one file, in order. */
@@ -54,6 +60,15 @@ const ITEMS: Readonly<Record<TranslatableDialect, string>> = {
   responses: 'input',
   generative: 'contents',
 };
+
+/** The member of a dialect's body that holds the items. */
+export const itemsMember = (dialect: TranslatableDialect): string => ITEMS[dialect];
+
+/** The items of a body; a text alone, which the responses dialect allows, is one. */
+export function itemsIn(dialect: TranslatableDialect, body: JsonObject): readonly unknown[] {
+  const items = body[ITEMS[dialect]];
+  return typeof items === 'string' ? [{ role: 'user', content: items }] : listOf(items);
+}
 
 /** Returns the body with the first `count` items of a conversation. */
 export function bodyOf({ params, items, dialect }: Conversation, count: number): JsonObject {

@@ -21,7 +21,10 @@ export const CAPTURE_HEADER = 'x-svc-capture';
 
 const NAME = /^\d{13}-\d+-\d+\.msgpack$/;
 
-/** Returns the folder in a home. */
+/** True for the name of a file that may hold captures, also one that was saved under another name. */
+export const isCaptureFile = (path: string): boolean => path.endsWith('.msgpack');
+
+/** The folder of a home. */
 export function captureFolder(home: string): string {
   return join(home, 'captures');
 }

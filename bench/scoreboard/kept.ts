@@ -1,0 +1,33 @@
+/** Rows that were judged, in a file, so that a run that was ended goes on where it was. */
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { projectRoot } from '../../fixtures/paths.ts';
+import type { Judged } from './judge.ts';
+
+/** A judged row, of which state of the sources, and when. */
+export interface KeptRow extends Judged {
+  /** The commit, with `+` where files differ from it. */
+  readonly commit: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** What the sources are now. */
+export function currentCommit(): string {
+  const git = (...argv: string[]): string =>
+    execFileSync('git', argv, { cwd: projectRoot, encoding: 'utf8' }).trim();
+  const changed = git('status', '--porcelain') === '' ? '' : '+';
+  return `${git('rev-parse', '--short=12', 'HEAD')}${changed}`;
+}
+
+/** The newest of each row in `file`; none where there is no file. Throws for a line that is none. */
+export function readKept(file: string): ReadonlyMap<string, KeptRow> {
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `keep`
+  const rows = lines.map((line) => JSON.parse(line) as KeptRow);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+export function keep(file: string, row: KeptRow): void {
+  appendFileSync(file, `${JSON.stringify(row)}\n`);
+}

@@ -1,0 +1,226 @@
+/** More of who may come in: keys and where they go, what is shown, what is installed. */
+import type { Row } from './row.ts';
+
+export const FURTHER_THREATS: readonly Row[] = [
+  {
+    id: 'key-to-stranger',
+    isSlow: true,
+    threat: 'A request whose route leads to another provider than its key is for',
+    required: 'the key stays here',
+    file: 'server/tests/gate/headers.test.ts',
+    test: 'no key reaches a provider that it was not meant for',
+    sabotage: {
+      file: 'stages/forward/request/outgoing.ts',
+      before: '(!options.ownKey && CREDENTIALS.has(name)) ||',
+      after: '',
+    },
+  },
+  {
+    id: 'own-key-leaves',
+    isSlow: true,
+    threat: 'A key of this proxy in a field for a provider’s',
+    required: 'it is taken out, and the configured key goes',
+    file: 'server/tests/gate/own-keys.test.ts',
+    test: 'an unknown or revoked key of our shape is 401 from anywhere, and reaches nobody',
+    sabotage: {
+      file: 'server/auth/auth.ts',
+      before: "if (found === undefined) return 'unknown';",
+      after: "if (found === undefined) return all[0]?.admits ?? 'unknown';",
+    },
+  },
+  {
+    id: 'redirect',
+    isSlow: true,
+    threat: 'A provider that redirects to another host',
+    required: 'the redirect goes to the client, and nobody follows it',
+    file: 'server/tests/gate/headers.test.ts',
+    test: 'a redirect is passed on and never followed',
+    sabotage: {
+      file: 'stages/providers/undici-upstream.ts',
+      before:
+        'send: (request, call) => new DispatchedRequest(request, turn, call?.onSent).start(dispatcher),',
+      after: `send: async (request, call) => {
+      const first = await new DispatchedRequest(request, turn, call?.onSent).start(dispatcher);
+      const at = first.headers.findIndex((name) => name.toLowerCase() === 'location');
+      if (first.status < 300 || first.status > 399 || at < 0) return first;
+      const { origin, pathname } = new URL(first.headers[at + 1]!);
+      return new DispatchedRequest({ ...request, origin, path: pathname }, turn).start(dispatcher);
+    },`,
+    },
+  },
+  {
+    id: 'dot-paths',
+    isSlow: true,
+    threat: 'A path whose dots lead elsewhere (path traversal)',
+    required: 'it is no path of ours, whoever asks',
+    file: 'server/tests/gate/targets.test.ts',
+    test: 'a path with dots is no path of ours, also for those who may ask everything',
+    sabotage: {
+      file: 'server/http/router.ts',
+      before: "segment === '.' || segment === '..'",
+      after: "segment === '…'",
+    },
+  },
+  {
+    id: 'planted-files',
+    threat: 'A link or a process id that somebody put where svc keeps its own',
+    required: 'a file that svc did not write is left alone',
+    file: 'cli/process/daemon.test.ts',
+    test: 'a file that svc did not write is left alone; one that was cut short is taken over',
+    sabotage: {
+      file: 'cli/process/daemon.ts',
+      before: 'if (other !== undefined) throw alreadyRuns(other);\n      setAside(path);',
+      after:
+        'if (other !== undefined) throw alreadyRuns(other);\n      fs.rmSync(path, { force: true });',
+    },
+  },
+  {
+    id: 'recycled-pid',
+    threat: 'A process that got the number of a proxy which has ended',
+    required: 'it is never sent a signal',
+    file: 'cli/process/daemon.test.ts',
+    test: 'stop never signals a process that merely has the pid of the file',
+    sabotage: {
+      file: 'cli/process/processes.ts',
+      before: 'if (!isRunning(target)) return false;\n  try {\n    process.kill',
+      after: 'try {\n    process.kill',
+    },
+  },
+  {
+    id: 'deep-json',
+    threat: 'A body of a million brackets',
+    required: 'it is found by a count, and nobody walks it',
+    file: 'stages/wire/json-size.test.ts',
+    test: 'a million brackets are deep, whatever they are',
+    sabotage: {
+      file: 'stages/wire/json-size.ts',
+      before: "if (depth > MAX_DEPTH) return 'deep';",
+      after: '',
+    },
+  },
+  {
+    id: 'flood-of-sources',
+    threat: 'A flood of addresses that are all new',
+    required: 'the limiter’s memory stays as large as for some',
+    file: 'server/http/limit.test.ts',
+    test: 'a million sources cost what twenty thousand cost, and a busy one is not forgotten',
+    sabotage: {
+      file: 'server/http/limit.ts',
+      before: 'if (young.size >= most) {',
+      after: 'if (young.size >= 100 * most) {',
+    },
+  },
+  {
+    id: 'terminal',
+    threat: 'A model, path or session whose name commands the terminal',
+    required: 'control characters are written out',
+    file: 'server/log/visible.test.ts',
+    test: 'control characters are written out, everything else stays',
+    sabotage: {
+      file: 'server/log/visible.ts',
+      before: 'const UNSAFE = /[\\0-\\u0008\\u000a-\\u001f',
+      after: 'const UNSAFE = /[\\0-\\u0008\\u000a-\\u001a\\u001c-\\u001f',
+    },
+  },
+  {
+    id: 'metric-labels',
+    isSlow: true,
+    threat: 'A model’s name that ends its label in /metrics',
+    required: 'it stays inside the label',
+    file: 'server/routes/metrics.test.ts',
+    test: '/metrics says what the ledger says, and a hostile name stays inside its label',
+    sabotage: {
+      file: 'server/facts/metrics-text.ts',
+      before: `return value.replaceAll('\\\\', '\\\\\\\\').replaceAll('"', '\\\\"').replaceAll('\\n', '\\\\n');`,
+      after: 'return value;',
+    },
+  },
+  {
+    id: 'lenient-dates',
+    isSlow: true,
+    threat: 'A date in a query that a lenient parser, or SQL, reads as something else',
+    required: 'ISO 8601 alone is one',
+    file: 'cli/run.test.ts',
+    test: 'a --since that is no date is refused by every command that has one',
+    sabotage: {
+      file: 'server/routes/iso-date.ts',
+      before: 'if (match === null) return undefined;',
+      after: 'if (match === null) return Date.parse(text) || 0;',
+    },
+  },
+  {
+    id: 'authority',
+    threat: 'Somebody who gets hold of forward mode’s authority',
+    required: 'it can vouch for the opened hosts alone',
+    file: 'server/forward-proxy/ca/certificate.test.ts',
+    test: 'Node believes it for the opened hosts alone',
+    sabotage: {
+      file: 'server/forward-proxy/ca/certificate.ts',
+      before: '      extension(id_ce_nameConstraints, constraints, true),\n',
+      after: '',
+    },
+  },
+  {
+    id: 'sealed-answers',
+    threat: 'Somebody who writes to the Redis that proxies share',
+    required: 'what was changed there is no answer',
+    file: 'server/shared/seal.test.ts',
+    test: 'a bit that was changed anywhere, a cut and rubbish are no answer',
+    sabotage: {
+      file: 'server/shared/seal.ts',
+      before: 'cipher.final()]);\n  } catch {',
+      after: 'Buffer.alloc(0)]);\n  } catch {',
+    },
+  },
+  {
+    id: 'config-pull',
+    isSlow: true,
+    threat: 'A repository of settings with a link in it that leads out',
+    required: 'it is refused, and none of its programs runs',
+    file: 'cli/config-source/config-source.test.ts',
+    test: 'a repository: its file at a branch, no link out of it, none of its programs run',
+    sabotage: {
+      file: 'cli/config-source/fetch.ts',
+      before: 'if (!real.startsWith(realpathSync(where) + sep))',
+      after: 'if (!real.startsWith(sep))',
+    },
+  },
+  {
+    id: 'control-socket',
+    isSlow: true,
+    threat: 'Another user who finds the socket by which a proxy is commanded',
+    required: 'it is 0600 from its first moment, whatever the umask',
+    file: 'cli/commands/serve.test.ts',
+    test: 'under umask 000 everything is private',
+    sabotage: {
+      file: 'server/control/control.ts',
+      before: '  chmodSync(path, 0o600);\n',
+      after: '  chmodSync(path, 0o666);\n',
+    },
+  },
+  {
+    id: 'postgres-password',
+    threat: 'A Postgres that fails, with its password in the address',
+    required: 'the trouble has a cure and never the password',
+    file: 'stages/ledger/postgres/schema.test.ts',
+    test: 'troubles have a cure by what was refused, and never the password',
+    sabotage: {
+      file: 'stages/ledger/postgres/trouble.ts',
+      before: "text = text.replaceAll(password, '…');",
+      after: "text = text.replaceAll(password, '$&');",
+    },
+  },
+  {
+    id: 'mcp-stranger',
+    isSlow: true,
+    threat: 'A caller of another machine who asks for texts by MCP',
+    required: 'it needs a key, and gets no text of a conversation',
+    file: 'server/tests/records/mcp.test.ts',
+    test: 'a caller of another machine needs a key, and gets no texts of conversations',
+    sabotage: {
+      file: 'server/routes/mcp.ts',
+      before: "isThisMachine: verdict === 'local',",
+      after: "isThisMachine: verdict !== 'open',",
+    },
+  },
+];

@@ -1,0 +1,29 @@
+/** Which dialect a body is written in, where nobody says so. */
+import type { TranslatableDialect } from '../../stages/dialect/canonical.ts';
+import { isObject } from '../../stages/dialect/json-kind.ts';
+import type { JsonObject } from '../../stages/dialect/json-kind.ts';
+
+/** The dialect of a body, by members that only one of them has; undefined for what is none, and for the generative dialect's. */
+export function bodyKind(json: JsonObject): Exclude<TranslatableDialect, 'generative'> | undefined {
+  const { messages, input } = json;
+  if (Array.isArray(messages)) return isChat(json, messages) ? 'chat' : 'messages';
+  const isItems = typeof input === 'string' || Array.isArray(input);
+  const isBody = ['model', 'instructions', 'tools'].some((name) => json[name] !== undefined);
+  return isItems && isBody ? 'responses' : undefined;
+}
+
+function isChat(json: JsonObject, messages: readonly unknown[]): boolean {
+  if (json['system'] !== undefined) return false;
+  const roles = ['system', 'developer', 'tool', 'function'];
+  const signs = messages.filter(isObject).map((message) => {
+    if (message['tool_calls'] !== undefined || roles.includes(String(message['role']))) return 1;
+    const parts = Array.isArray(message['content']) ? message['content'].filter(isObject) : [];
+    const types = new Set(parts.map((part) => part['type']));
+    if (types.has('tool_use') || types.has('tool_result') || types.has('thinking')) return -1;
+    return types.has('image_url') ? 1 : 0;
+  });
+  const sign = signs.find((each) => each !== 0);
+  if (sign !== undefined) return sign === 1;
+  const { model } = json;
+  return json['max_tokens'] === undefined && !(typeof model === 'string' && /claude/i.test(model));
+}

@@ -1,0 +1,29 @@
+/** How deep and large a text is, told without recursion. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { MAX_DEPTH } from './json-skip.ts';
+import { sizeOfJson } from './json-size.ts';
+
+const sizeOf = (text: string): string => sizeOfJson(Buffer.from(text));
+
+test('a million brackets are deep, whatever they are', () => {
+  const many = 1_000_000;
+  for (const bracket of ['[', '{', '{"a":', '[{"a":['])
+    assert.is(sizeOf(bracket.repeat(many)), 'deep');
+  assert.is(sizeOf('['.repeat(MAX_DEPTH) + ']'.repeat(MAX_DEPTH)), 'fine');
+  assert.is(sizeOf('['.repeat(MAX_DEPTH + 1)), 'deep');
+});
+
+test('brackets in a text are none, and neither is what closes too often', () => {
+  assert.is(sizeOf(JSON.stringify({ a: '['.repeat(10_000), b: '"[\\' })), 'fine');
+  assert.is(sizeOf(']'.repeat(10_000)), 'fine');
+});
+
+test('many values, and many members of one object, are large', () => {
+  assert.is(sizeOf(`[${'1,'.repeat(60_001)}1]`), 'large');
+  const members = Array.from({ length: 20_001 }, (_, n) => `"${n}":1`);
+  assert.is(sizeOf(`{${members.join(',')}}`), 'large');
+  assert.is(sizeOf(`{${members.slice(0, 19_000).join(',')}}`), 'fine');
+});
+
+test.run();
