@@ -1,6 +1,6 @@
 /**
- * Puts into a request what went out for its blocks before, where thoughts are signed over it: whatever
- * stages have made of them, and also where nothing of the request may be edited.
+ * Restores in a request the block texts sent before, if thinking blocks are signed over them: whatever
+ * the stages made of those blocks, and even if the request may not be edited.
  */
 import { isEditable } from '../model/block.ts';
 import { asSentBefore } from '../model/request.ts';
@@ -9,24 +9,24 @@ import { appendedTo, isOfTools, toolsKey } from './conversations.ts';
 import type { Conversations } from './conversations.ts';
 import type { Stand, Standing } from './standing.ts';
 
-/** What goes out, and how many blocks of it were decided by what went out before. */
+/** The request to send, and how many of its blocks were fixed by earlier requests. */
 export interface AsSent {
   readonly request: ProxyRequest;
-  /** True where a thought is signed over it. */
+  /** True if thinking blocks fix how it is sent; see `Standing`. */
   readonly isBound: boolean;
-  /** Blocks that go out smaller, or with more in them, as they did before. */
+  /** Blocks sent modified (shortened or extended) exactly as before. */
   readonly repeated: number;
-  /** Blocks that a stage would have changed and that stay as they came. */
+  /** Blocks that differ after the stages and are sent unmodified instead. */
   readonly heldRaw: number;
-  /** Blocks that go out as they were sent though a stage, or nobody, would have it otherwise now. */
+  /** Blocks whose earlier text was put back because the stages now give a different one; part of `repeated`. */
   readonly restored: number;
-  /** How its blocks go out, and why; those that nothing may change in any case are in no group. Empty without a thought. */
+  /** How its editable blocks are sent and why; empty unless `isBound`. */
   readonly groups: readonly BlockGroup[];
 }
 
-/** Blocks that go out alike, in words: for `/trace`, the dashboard and `svc diff`. */
+/** Blocks sent the same way for the same reason, in words: for `/trace`, the dashboard and `svc diff`. */
 export interface BlockGroup {
-  /** Numbers of blocks, as in `0–3, 7`. */
+  /** Block indexes, as in `0–3, 7`. */
   readonly blocks: string;
   readonly sent: 'as before' | 'as it came' | 'may be changed';
   readonly because: string;
@@ -35,7 +35,7 @@ export interface BlockGroup {
 
 const SENT = { 'as-sent': 'as before', raw: 'as it came', free: 'may be changed' } as const;
 
-/** The request as it may go out; itself where no thought is in it. */
+/** Returns the request as it may be sent; the same object if nothing has to be restored. */
 export function asSent(request: ProxyRequest, conversations: Conversations): AsSent {
   const { original, edits } = request;
   const standing = conversations.standing(request);
@@ -117,7 +117,7 @@ function becauseOf(stand: Stand, isBefore: boolean): string {
     : 'no thought is signed over it yet';
 }
 
-/** The edited values, with those of the tools as they went out before. */
+/** Returns the edited values, with the tools' values as they were sent before. */
 function toolsAsSent(
   { original, edits }: ProxyRequest,
   conversations: Conversations,
@@ -126,7 +126,7 @@ function toolsAsSent(
   const isEdited = edits.values.some(isOfTools);
   if (!isEdited && tools.size === 0) return edits.values;
   const written = tools.get(toolsKey(original));
-  // Of an older program, which trimmed them and did not write it down.
+  // An older version trimmed the tools without recording it.
   if (written === undefined && isEdited && isOlder && pin?.tools === 'trim') return edits.values;
   if (written !== undefined && written === JSON.stringify(edits.values.filter(isOfTools)))
     return edits.values;

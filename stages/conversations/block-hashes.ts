@@ -1,7 +1,7 @@
 /**
- * Hashes of a request's blocks. A conversation is sent again and again with more at its end: what the
- * request before held too, which comparing shows at a tenth of the cost, is not hashed once more. That
- * saves time only: the hashes are the same.
+ * Hashes of a request's blocks. A conversation is sent again and again with more at its end. Blocks shared with
+ * the previous request are found by comparison, at a tenth of the cost, and not hashed again. This only saves
+ * time; the hashes do not depend on it.
  */
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
@@ -14,24 +14,24 @@ import type { Original } from '../model/request.ts';
 import { shortDigest, shortHash } from '../model/short-hash.ts';
 import { textHash } from './sent-text.ts';
 
-/** Characters of the newest requests that are held to compare with: some ten long conversations. */
+/** Characters of recent requests kept for comparison: about ten long conversations. */
 const MAX_CHARS = 4 * 1024 * 1024;
-/** Shorter requests are hashed as fast. */
+/** Shorter requests are hashed just as fast as compared. */
 const MIN_CHARS = 64 * 1024;
 
-/** What was hashed of one request. */
+/** The hashes of one request so far. */
 interface Hashed {
   readonly blocks: readonly Block[];
   readonly chars: number;
-  /** The tools, which precede all blocks, and as JSON text once that is asked for. */
+  /** The tools, which precede all blocks, and their JSON text once needed. */
   readonly tools: unknown;
   toolsText: string | undefined;
-  /** The name of each editable block that was asked for, and how often its hash came before it. */
+  /** Names of blocks so far (undefined if not editable), and how often each hash has occurred. */
   readonly names: (string | undefined)[];
   readonly times: Map<string, number>;
-  /** Hashes of the first so many blocks. */
+  /** Hashes of the first N blocks, by N. */
   readonly ends: Map<number, string>;
-  /** The hash of all blocks before number `hashedTo`, which can go on. */
+  /** The unfinished hash of all blocks before index `hashedTo`, which can be extended. */
   hash: Hash | undefined;
   hashedTo: number;
 }
@@ -71,16 +71,16 @@ export function createBlockHashes() {
     if (hashed === undefined) known.set(original, (hashed = open(original)));
     const all = hashed;
     return {
-      /** Names an editable block by its text, its call, and how many equal ones came before it; undefined for others. */
+      /** Names an editable block by text, tool call and number of equal blocks before it; undefined if not editable. */
       nameOf: (index: number): string | undefined => nameOf(all, index),
-      /** Hashes of the first so many blocks, tools included: of all, and of as many as `counts` says. */
+      /** Returns hashes of the tools and the first N blocks, by N: for all blocks, and for each N in `counts`. */
       upTo: (counts: Iterable<number>): ReadonlyMap<number, string> =>
         hashesUpTo(all, original.beginning(), counts),
     };
   };
 }
 
-/** Takes over what was hashed of the blocks that both begin with. */
+/** Copies the hashes of the leading blocks that both requests share. */
 function resume(hashed: Hashed, before: Hashed): void {
   const { blocks, tools, names, times, ends } = hashed;
   const differs = before.blocks.findIndex((block, at) => !isSame(block, blocks[at]));
@@ -126,8 +126,8 @@ function nameOf({ blocks, names, times }: Hashed, index: number): string | undef
 }
 
 /**
- * What the conversation's name (`beginning`) was made of is not hashed again: hashes are compared
- * within one conversation.
+ * Returns the hashes by number of blocks. Blocks that went into `beginning` are not hashed again: hashes are
+ * only compared within one conversation.
  */
 function hashesUpTo(
   hashed: Hashed,
@@ -142,7 +142,7 @@ function hashesUpTo(
   const tools = (hashed.toolsText ??=
     hashed.tools === undefined ? '' : JSON.stringify(hashed.tools));
   const isNaming = createNaming();
-  // Most requests are the first of their conversation, or the same once more.
+  // Most requests are short and have no earlier length to check: one call hashes everything.
   if (wanted.size === 1 && hashed.chars < MIN_CHARS) {
     const parts = blocks.flatMap((block) => (isNaming(block) ? [] : partsOf(block)));
     const isInName = parts.length === 0 && tools === '';
@@ -170,7 +170,7 @@ function hashesUpTo(
   return ends;
 }
 
-/** What tells a block from others. */
+/** Returns what distinguishes a block from others. */
 function partsOf(block: Block): readonly string[] {
   if (isBillingBlock(block)) return [];
   return [`\0${block.role}\0${block.kind}\0${block.toolUseId ?? ''}\0`, block.text];
@@ -180,7 +180,7 @@ function toolsOf(json: unknown): unknown {
   return (isObject(json) ? json['tools'] : undefined) ?? undefined;
 }
 
-/** True if both would be written alike, the order of members included. */
+/** Returns true if both have the same JSON, including the order of members. */
 function isSameJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (Array.isArray(one)) {

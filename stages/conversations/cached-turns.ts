@@ -1,41 +1,41 @@
 /**
- * Which turn was the one before, and what it left in the provider's cache. A conversation's name holds its
- * system prompt and its first message, and both may change: turns are found by the client's session, by
- * their first message and by their second, and of those the one counts whose messages this turn repeats.
- * From the second turn of a run on they are kept durably, in the memory of their conversation.
+ * Finds the turn before a given turn, and what it left in the provider's cache. A conversation's id depends on
+ * its system prompt and first message, and both may change. So candidates are looked up by the client's
+ * session and by the first and second message, and the one whose messages this turn repeats is taken.
+ * From the second turn of a run on, turns are stored durably in their conversation's memory.
  */
 import { LRUCache } from 'lru-cache';
 import { HASH_CHARS } from '../model/cached-turn.ts';
 import type { CachedTurn } from '../model/cached-turn.ts';
 import { isObject } from '../dialect/json-kind.ts';
 
-/** Names that are looked up by; a run has three. */
+/** Most lookup names kept; a run has up to three. */
 const MOST_NAMES = 6_000;
-/** Runs of the same name, and of the same conversation on disk. */
+/** Most runs per name, and most runs per conversation on disk. */
 const MOST_RUNS = 12;
 const MOST_KEPT_RUNS = 4;
-/** Earlier turns of a run of which is known what they left. */
+/** Most earlier turns of a run whose cached prefix is remembered. */
 const MOST_STEPS = 8;
 
-/** A client may send its next request while ours is still being written down as ended. */
+/** A client may send its next request just before the end of the last one is recorded. */
 const SLACK_MS = 100;
 
-/** A turn with the run that it is the newest of: the number in the conversation's memory, where it is kept there. */
+/** The newest turn of a run; `kept` is the run's number in the conversation's memory, if stored there. */
 interface Run {
   readonly turn: CachedTurn;
   readonly id: string;
   readonly kept: number | undefined;
 }
 
-/** A turn as it is written down: what is as in the turn before is left out, messages begin as there. */
+/** A turn as stored: fields equal to the turn before are left out, as is the common start of `messages`. */
 export type CachedChange = Partial<CachedTurn> & {
   readonly run: number;
-  /** Characters of the messages that are as in the turn before. */
+  /** Leading characters of `messages` shared with the turn before. */
   readonly same: number;
   readonly messages: string;
 };
 
-/** Where those of one conversation are kept durably. */
+/** Durable storage for the turns of one conversation. */
 export interface CachedStore {
   runs(): ReadonlyMap<number, CachedTurn>;
   set(change: CachedChange): void;
@@ -43,7 +43,7 @@ export interface CachedStore {
 
 type Kept = Iterable<readonly [id: string, runs: ReadonlyMap<number, CachedTurn>]>;
 
-/** `all`: everything that is kept, by conversation; asked for once. */
+/** `all` returns all stored runs by conversation; called once, at the first lookup. */
 export function createCachedTurns(all: () => Kept) {
   let known: LRUCache<string, readonly Run[]> | undefined;
   const put = (index: LRUCache<string, readonly Run[]>, run: Run, instead?: Run): void => {
@@ -63,13 +63,11 @@ export function createCachedTurns(all: () => Kept) {
     return known;
   };
   return {
-    /**
-     * Remembers `turn` of the conversation `id`, and returns the one before; undefined where there was none.
-     */
+    /** Remembers `turn` of the conversation `id`; returns the turn before, undefined if there is none. */
     follow(turn: CachedTurn, id: string, store: CachedStore): CachedTurn | undefined {
       const index = runs();
       const candidates = new Set(namesOf(turn).flatMap((name) => index.get(name) ?? []));
-      // What another process has written to the same file stands in the conversation's memory alone.
+      // Turns that another process wrote to the same file are only in the conversation's memory.
       const seen = new Set(Array.from(candidates, (run) => run.turn.request));
       for (const [number, one] of store.runs())
         if (!seen.has(one.request)) candidates.add({ turn: one, id, kept: number });
@@ -98,7 +96,7 @@ function namesOf({ session, messages }: CachedTurn): readonly string[] {
   ];
 }
 
-/** The run that `turn` repeats most of; of equals the one to the same key, model and provider, then the newest. */
+/** Returns the run that `turn` repeats most of; ties go to the same key, model and provider, then to the newest. */
 function best(turn: CachedTurn, candidates: readonly Run[]): Run | undefined {
   let found: Run | undefined;
   let most: readonly number[] = [];
@@ -116,9 +114,9 @@ function isMore(rank: readonly number[], than: readonly number[]): boolean {
   return at >= 0 && rank[at]! > (than[at] ?? -1);
 }
 
-/** Undefined for a turn that is none before `turn`. */
+/** Ranks `before` as the predecessor of `turn`, to be compared in order; undefined if it cannot be one. */
 function rankOf(turn: CachedTurn, before: CachedTurn): readonly number[] | undefined {
-  // What was not answered yet when this one was sent had left nothing.
+  // A turn not yet answered when this one was sent had left nothing in the cache.
   if (before.doneMs > turn.atMs + SLACK_MS) return undefined;
   const now = turn.messages.split(',');
   const earlier = before.messages.split(',');
@@ -126,7 +124,7 @@ function rankOf(turn: CachedTurn, before: CachedTurn): readonly number[] | undef
   const alike = earlier.filter((entry, at) => isAlike(entry, now[at])).length;
   const isAnswered = now.length > 1;
   const isSameKey = turn.key === before.key;
-  // A first request like another one's is no continuation of it.
+  // With a different key, a similar first request alone does not make a continuation.
   if (!isSameKey && (!isAnswered || alike < earlier.length / 2)) return undefined;
   const isRewritten =
     isAnswered &&
@@ -139,7 +137,7 @@ function rankOf(turn: CachedTurn, before: CachedTurn): readonly number[] | undef
   return [Math.max(prefix, alike), prefix, same.filter(Boolean).length, before.atMs];
 }
 
-/** How many messages of `before`, from the first on, went out alike. */
+/** Counts the leading messages of `before` that `turn` repeats. */
 function sharedMessages(turn: CachedTurn, before: CachedTurn): number {
   const now = turn.messages.split(',');
   const earlier = before.messages.split(',');
@@ -153,7 +151,7 @@ function isAlike(entry: string, other: string | undefined): boolean {
   return entry.slice(0, HASH_CHARS) === other?.slice(0, HASH_CHARS);
 }
 
-/** True where `before` need not be remembered any more: whatever goes on from it goes on from `turn` too. */
+/** Returns true if `before` can be forgotten: whatever continues it continues `turn` too. */
 function continues(turn: CachedTurn, before: CachedTurn): boolean {
   return (
     turn.provider === before.provider &&
@@ -163,14 +161,14 @@ function continues(turn: CachedTurn, before: CachedTurn): boolean {
   );
 }
 
-/** The turn with what earlier ones left of the messages that they have in common. */
+/** Returns `turn` with the steps of earlier turns that lie within the messages shared with `before`. */
 function withSteps(turn: CachedTurn, before: CachedTurn): CachedTurn {
   const shared = sharedMessages(turn, before);
   const steps = [...before.steps, [countOf(before), before.left, before.atMs] as const];
   return { ...turn, steps: steps.filter(([count]) => count <= shared).slice(-MOST_STEPS) };
 }
 
-/** What is written down of `turn`, after `before` of the same run. */
+/** Returns what to store of `turn` if `before` of the same run is stored already. */
 function changeOf(turn: CachedTurn, before: CachedTurn | undefined, run: number): CachedChange {
   if (before === undefined) return { ...turn, run, same: 0 };
   let same = 0;
@@ -181,7 +179,7 @@ function changeOf(turn: CachedTurn, before: CachedTurn | undefined, run: number)
   return { ...Object.fromEntries(entries), run, same, messages: turn.messages.slice(same) };
 }
 
-/** Writes a change into the runs of a conversation, of which the one that rested for longest goes. */
+/** Applies a change to the runs of a conversation; the least recently changed run makes room. */
 export function applyCached(runs: Map<number, CachedTurn>, change: CachedChange): void {
   const { run, same, messages, ...more } = change;
   const before = runs.get(run);
@@ -192,7 +190,7 @@ export function applyCached(runs: Map<number, CachedTurn>, change: CachedChange)
   if (runs.size > MOST_KEPT_RUNS) runs.delete(runs.keys().next().value!);
 }
 
-/** All runs as changes. */
+/** Returns all runs as changes. */
 export function cachedWhole(runs: ReadonlyMap<number, CachedTurn>): readonly CachedChange[] {
   return [...runs].map(([run, turn]) => ({ ...turn, run, same: 0 }));
 }
@@ -211,7 +209,7 @@ function isCachedTurn(value: {
   );
 }
 
-/** Those of a list that are changes; whether they make a turn shows when they are applied. */
+/** Returns the changes in a parsed list; whether they form a complete turn is checked when they are applied. */
 export function parseCached(list: unknown): readonly CachedChange[] {
   return Array.isArray(list) ? list.filter(isCachedChange) : [];
 }

@@ -1,13 +1,13 @@
 /**
- * Conversations as the stages see them: the memory of each, what may become of its blocks, and which
- * request goes on with which.
+ * Conversations as the stages see them: the memory of each, how its blocks may be sent, and which
+ * request continues which.
  *
- * A memory belongs to one caller, by the credentials in the request (`callerOf`): nobody changes what
- * another one sends. A credential that was refreshed or rotated is a new caller. So that a running
- * conversation loses nothing by it, the first request of a new caller gets a copy of the memory of
- * the same conversation under another credential, where it shows that it has that conversation:
- * it holds answers of the model, and blocks behind them of which that memory knows. Where two credentials
- * take turns, results of tools that only the other one sent are taken over: their calls have random ids.
+ * A memory belongs to one caller, identified by the credentials in the request (`callerOf`), so that no
+ * caller affects what another one sends. A refreshed or rotated credential is a new caller. To keep a
+ * running conversation intact, the first request of a new caller gets a copy of the memory of the same
+ * conversation under another credential, provided that the request proves it has that conversation: it
+ * contains model responses and, after them, blocks known to that memory. If two credentials alternate,
+ * tool results that only the other one sent are adopted: their calls have random ids.
  */
 import type { Clock } from '../../engine/index.ts';
 import { isEditable } from '../model/block.ts';
@@ -28,27 +28,27 @@ import type { Standing } from './standing.ts';
 import type { ConversationStore, StoreFigures } from './store.ts';
 import { createTurns } from './turns.ts';
 
-/** What is remembered of the conversation of one request. */
+/** The memory of one request's conversation. */
 export interface Memory {
   readonly id: string;
   /** Empty for a conversation that is not remembered yet. */
   readonly record: Readonly<ConversationRecord>;
-  /** True where it was not remembered before this request. */
+  /** True if nothing was remembered before this request. */
   readonly isNew: boolean;
-  /** Remembers `change`; in memory at once, on disk soon. */
+  /** Remembers `change`: in memory at once, on disk soon after. */
   set(change: Change): void;
-  /** Resolves when everything set so far is on disk, or could not be written. */
+  /** Resolves once everything set so far is on disk or has failed to be written. */
   flush(): Promise<void>;
-  /** What was added to the question with this hash; null for what must not be sent any more. */
+  /** What was injected into the question with this hash; null if it must no longer be sent. */
   injected(prefix: string): Injected | null | undefined;
-  /** Blocks from the beginning that are repeated as they were sent, since computing them gives something else by now. */
+  /** Leading blocks repeated as sent, since computing them again now gives a different result. */
   repeated: number;
 }
 
 export interface ConversationsOptions {
   readonly store: ConversationStore;
   readonly clock: Pick<Clock, 'wallMs'>;
-  /** The version of the algorithms: what another one computed cannot be computed again. */
+  /** Version of the algorithms; results of another version cannot be recomputed. */
   readonly version: number;
 }
 
@@ -58,10 +58,10 @@ export function createConversations({ store, clock, version }: ConversationsOpti
   const memories = new WeakMap<Original, Memory>();
   const standings = new WeakMap<Original, Standing>();
   const hashesOf = createBlockHashes();
-  /** By conversation, as long as the process lives. */
+  /** By conversation id; lost with the process. */
   const repeated = new Map<string, number>();
   const counts = { refusals: 0, dropped: new Map<string, number>() };
-  /** False: nothing is remembered, so that conversations with thoughts are left alone. */
+  /** If false, nothing sent is remembered, so conversations with thinking blocks are left unmodified. */
   let isRemembering = true;
 
   const open = (original: Original): Memory => {
@@ -85,7 +85,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
       },
       isNew,
       set(change) {
-        // What is only counted is decided like a turn, and leaves nothing behind.
+        // A token count request is decided like a turn but stores nothing.
         if (isCount) {
           const copy = emptyRecord(id, beginning, 0);
           apply(copy, wholeOf(record));
@@ -125,7 +125,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
     if (found === undefined) {
       const { record } = memoryOf({ original });
       const { pin, sent, isOlder } = record;
-      // The same algorithms give what an older program sent.
+      // The same algorithms reproduce what an older version sent.
       const isTrusted = isOlder && pin?.version === version;
       const isClosed = !isRemembering && mayThink(original);
       found = standingOf(original, hashesOf(original), () => ({ sent, isTrusted }), isClosed);
@@ -149,22 +149,22 @@ export function createConversations({ store, clock, version }: ConversationsOpti
   return {
     memoryOf,
     standing,
-    /** Remembers what a turn left in the provider's cache; returns the turn before, where there was one. */
+    /** Remembers what a turn left in the provider's cache; returns the turn before, if any. */
     noteCached: (request: ProxyRequest, turn: CachedTurn): CachedTurn | undefined =>
       cachedTurns.follow(turn, memoryOf(request).id, {
         runs: () => memoryOf(request).record.cached,
         set: (change) => memoryOf(request).set({ cached: [change] }),
       }),
-    /** Notes that the request is sent, at its first call, and says what it is; later calls say the same. */
+    /** Records the request as sent on the first call and classifies it; later calls return the same. */
     turnOf: (request: ProxyRequest): Turn => turns.turnOf(request),
-    /** Resolves when what other processes remember is known too; undefined where it is. */
+    /** Resolves once memories written by other processes are read; undefined if there is nothing to read. */
     ready({ original }: ProxyRequest): Promise<void> | undefined {
       if (memories.has(original) || !mayThink(original) || !store.isBehind()) return undefined;
       return store.catchUp();
     },
     /**
-     * Remembers what goes out for the blocks of `request`, where a thought may be made over it. Resolves when it
-     * is on disk; undefined where there is nothing to wait for.
+     * Remembers the sent texts of `request`'s blocks if the model may sign a thinking block over them. Resolves
+     * once they are on disk; undefined if there is nothing to wait for.
      */
     noteSent(request: ProxyRequest): Promise<void> | undefined {
       const { original } = request;
@@ -181,45 +181,45 @@ export function createConversations({ store, clock, version }: ConversationsOpti
       memory.set(change);
       return store.flush();
     },
-    /** The id of the key of a provider that a conversation with thoughts began with. */
+    /** The id of the provider key bound to the conversation's thinking blocks; undefined if none is. */
     keyOf(request: ProxyRequest, provider: string): string | undefined {
       const known = standing(request).isBound
         ? memoryOf(request).record.keys.get(provider)
         : undefined;
       return known;
     },
-    /** Remembers the first key of a conversation in which the model may think; false where it is another one now. */
+    /** Remembers the provider key if the model may think; returns false if bound thinking blocks had another. */
     noteKey(request: ProxyRequest, provider: string, keyId: string): boolean {
       if (!isRemembering || !mayThink(request.original)) return true;
       const memory = memoryOf(request);
       const known = memory.record.keys.get(provider);
       if (known === keyId) return true;
       const { isBound } = standing(request);
-      // Nothing is bound to a key yet, or no longer to the one before.
+      // Either nothing is bound to a key yet, or from now on it is bound to this one.
       memory.set({ keys: [[provider, keyId]] });
       return known === undefined || !isBound;
     },
-    /** The recipes that were kept under an id. */
+    /** The recipes stored under an id. */
     recipes: store.recipes,
     setRecipes: store.setRecipes,
     flush: store.flush,
     get figures(): StoreFigures {
       return store.figures;
     },
-    /** A provider has refused thoughts that do not match, and was asked to drop them. */
+    /** Counts a provider's refusal of thinking blocks that do not match; they are then dropped. */
     noteRefusal(): void {
       counts.refusals += 1;
     },
-    /** A provider says that it has dropped so many thoughts, by reason. */
+    /** Adds the thinking blocks that a provider reports as dropped, by reason. */
     noteDropped(dropped: Readonly<Record<string, number>>): void {
       for (const [reason, count] of Object.entries(dropped))
         counts.dropped.set(reason, (counts.dropped.get(reason) ?? 0) + count);
     },
-    /** Since the start: requests that were refused for their thoughts, and thoughts that providers dropped, by reason. */
+    /** Since the start: requests refused because of thinking blocks, and blocks that providers dropped, by reason. */
     get thoughts(): { readonly refusals: number; readonly dropped: ReadonlyMap<string, number> } {
       return counts;
     },
-    /** Whether what is sent is remembered from now on. */
+    /** Switches remembering of sent texts on or off, from now on. */
     remember(isOn: boolean): void {
       isRemembering = isOn;
     },
@@ -231,12 +231,12 @@ export function createConversations({ store, clock, version }: ConversationsOpti
 
 const MAX_REPEATED = 10_000;
 
-/** True where the model may think about the request: then what goes out is signed. */
+/** Returns true if the model may think, in which case what is sent gets signed. */
 function mayThink(original: Original): boolean {
   if (!signsThoughts(original)) return false;
   const { dialect, json, facts } = original;
   if (dialect.name === 'responses') return true;
-  // Models of today think unless they are told not to.
+  // Current models think unless told not to.
   return facts.hasThinking || !isThinkingOff(json);
 }
 
@@ -245,7 +245,7 @@ function isThinkingOff(json: unknown): boolean {
   return (thinking as { readonly type?: unknown } | undefined)?.type === 'disabled';
 }
 
-/** True where the request holds what the other memory knows, behind an answer of the model. */
+/** Returns true if the request contains blocks known to the other memory after a model response. */
 function continues(
   original: Original,
   hashes: BlockHashes,
@@ -254,7 +254,7 @@ function continues(
   const blocks = original.blocks();
   const answered = blocks.findIndex(({ role }) => role === 'assistant');
   if (answered < 0) return false;
-  // Of an older program, which did not tell callers apart.
+  // Written by an older version, which did not distinguish callers.
   if (id === beginning) return true;
   const mark = pin?.sent;
   const last = mark && blocks[mark.blocks - 1];
@@ -266,8 +266,8 @@ function continues(
 }
 
 /**
- * What other credentials sent of the results of tools, and a thought was made over: what this memory does not
- * know, and what it sent otherwise before.
+ * Returns the texts of tool results, as key and stored text, that other credentials sent and a thinking block
+ * was signed over: those unknown to this memory, and those that it recorded differently.
  */
 function sentByOthers(
   original: Original,
@@ -293,8 +293,8 @@ function sentByOthers(
 }
 
 /**
- * The blocks that this caller sent without a thought behind them, where the next thought answers a request that
- * reaches further than its last one did: another caller's, who may have sent them otherwise.
+ * Returns the range of blocks that this caller sent with no thinking block after them, if the next one answers
+ * a longer request than its last: then another caller sent that request, perhaps with different texts.
  */
 function thoughtOverByOthers(
   blocks: readonly Block[],
@@ -305,13 +305,13 @@ function thoughtOverByOthers(
   const thought = blocks.findIndex((block) => block.index >= end.blocks && isThought(block));
   if (thought < 0) return undefined;
   const { message } = blocks[thought]!;
-  // The answer begins where the request that it answers ended.
+  // A response starts where its request ended.
   if (blocks.findIndex((block) => block.message === message) === end.blocks) return undefined;
   const before = blocks.findLastIndex((block) => block.index < end.blocks && isThought(block));
   return { from: before + 1, end: end.blocks };
 }
 
-/** What is to be written down of what goes out; undefined for nothing. */
+/** Returns what to store about the texts and tools sent; undefined if there is nothing new. */
 function changeOf(
   request: ProxyRequest,
   standing: Standing,
@@ -320,7 +320,7 @@ function changeOf(
 ): Change | undefined {
   const { original } = request;
   const isKnown = !isAlone || (sent?.size ?? 0) > 0;
-  // Another caller may send the same block otherwise, which must not be taken over for this one.
+  // Another caller may send the same block differently, which must not be adopted for this one.
   const writesRaw = !isAlone || (isKnown && standing.isBound);
   const appended = appendedTo(request);
   const entries: (readonly [string, string])[] = [];
@@ -338,13 +338,13 @@ function changeOf(
       continue;
     entries.push([standing.keyOf(index)!, writeSent(text, goesOut)]);
   }
-  // From now on what is not written down went out as it came.
+  // From now on a block without an entry was sent unmodified.
   const isNoted = entries.length > 0 || isOlder;
   const more = toolsOf(request, tools);
   return isNoted || more.length > 0 ? { sent: entries, tools: more } : undefined;
 }
 
-/** What goes out for the tools otherwise than it came, where that is not known yet. */
+/** Returns the edits of the tools being sent, unless they are stored already. */
 function toolsOf(
   { original, edits }: ProxyRequest,
   known: ConversationRecord['tools'],
@@ -356,7 +356,7 @@ function toolsOf(
   return known.get(key) === written ? [] : [[key, written]];
 }
 
-/** Names the tools of a request. */
+/** Returns a hash that identifies the tools of a request. */
 export function toolsKey({ json }: Original): string {
   return textHash(
     JSON.stringify((json as { readonly tools?: unknown } | undefined)?.tools ?? null),
@@ -365,12 +365,12 @@ export function toolsKey({ json }: Original): string {
 
 export const isOfTools = ({ path }: NewValue): boolean => path[0] === 'tools';
 
-/** True unless the block can neither have been changed nor be known. */
+/** Returns false only if the block can be neither edited nor stored. */
 function mayDiffer({ original, edits }: ProxyRequest, index: number, isKnown: boolean): boolean {
   return edits.texts.has(index) || isKnown || original.protectedBy(index) === undefined;
 }
 
-/** True where it need not be written down that a block goes out as it came. */
+/** Returns true if it need not be stored that a block is sent unmodified. */
 function isKnownRaw(
   { original }: ProxyRequest,
   index: number,
@@ -379,12 +379,12 @@ function isKnownRaw(
   writesRaw: boolean,
 ): boolean {
   if (written !== undefined) return written === RAW;
-  // Before the last thought that is what holds anyway; what is protected is never changed later either.
+  // Before the last thinking block unmodified is the default; protected blocks never change later either.
   if (!writesRaw || index < lastThought) return true;
   return original.protectedBy(index) !== undefined;
 }
 
-/** What is added to the last text of a message, by that block. */
+/** Returns the text appended to the last text block of a message, by block index. */
 export function appendedTo({ original, edits }: ProxyRequest): ReadonlyMap<number, string> {
   const found = new Map<number, string>();
   for (const [message, text] of edits.appended) {

@@ -1,10 +1,10 @@
-/** Tells the end of one turn from that of another. */
+/** Marks that identify the last block of a turn. */
 import { createHash } from 'node:crypto';
 
-/** Characters at either end of a block by which it is known as the last one of a turn. */
+/** Characters hashed at either end of a turn's last block. */
 const MARK_CHARS = 512;
 
-/** Names a block by its place and its text. */
+/** Returns a mark made of a block's index and the hash of its text. */
 export function blockMark({
   index,
   text,
@@ -16,7 +16,7 @@ export function blockMark({
   return `${index}:${digest.slice(0, 16)}`;
 }
 
-/** The same without reading all of a long block. It tells how far a conversation was sent, not what becomes of it. */
+/** Like `blockMark`, without hashing all of a long block. Only tells how far a conversation was sent. */
 export function endMark({
   index,
   text,

@@ -1,7 +1,7 @@
 /**
- * What is remembered of one conversation, and how it is written down: one line of JSON for each change,
- * which says what is new. The last word counts for a value, and what is listed adds up, so that lines
- * may be read twice. Lines of older programs, a key and a text each, are read too.
+ * The memory of one conversation and its file format: one line of JSON per change, with only what is
+ * new. The last line wins for single values, lists add up, so that a line may be read twice. The lines
+ * of older versions, a pair of key and text, are read too.
  */
 import { isObject, parseJson } from '../dialect/json-kind.ts';
 import type { CachedTurn } from '../model/cached-turn.ts';
@@ -10,29 +10,29 @@ import type { CachedChange } from './cached-turns.ts';
 import { parseTails } from './tails.ts';
 import type { Tail } from './tails.ts';
 
-/** The settings that a conversation began with, and how far it was sent. */
+/** The settings that a conversation started with, and how far it was sent. */
 export interface Pin {
   readonly version: number;
   readonly mode: 'strict' | 'hybrid' | 'aggressive';
   readonly maxChars: number;
   readonly thresholdTokens: number;
   readonly logBudgetTokens: number;
-  /** Learned rules and recipes, by their ids. */
+  /** Ids of the learned rules and the recipes. */
   readonly applied?: string;
   readonly recipes?: string;
-  /** The macro that a request of it named last, by its id. */
+  /** Id of the macro that one of its requests named last. */
   readonly macro?: string;
   readonly userProse?: boolean;
   readonly longResultsTokens?: number;
   readonly forgets?: boolean;
   readonly tools?: 'off' | 'trim';
-  /** Once some of it went out smaller. */
+  /** Set once any of it was sent shortened. */
   readonly sent?: SentMark;
-  /** Once a client of it had the tool that fetches results whole, oldest first. */
+  /** Set once its client had the tool that fetches complete results; oldest first. */
   readonly fetch?: readonly FetchTurn[];
 }
 
-/** From a block of a conversation on, counted from 0, `tool` is named where lines are missing; null for none. */
+/** From block index `from` on, `tool` is named where lines are missing; null names none. */
 export interface FetchTurn {
   readonly from: number;
   readonly tool: string | null;
@@ -41,26 +41,26 @@ export interface FetchTurn {
 /** How far a conversation was sent in its last turn. */
 export interface SentMark {
   readonly blocks: number;
-  /** Tells the last of them from any other block. */
+  /** Identifies the last of these blocks. */
   readonly last: string;
 }
 
-/** What goes out in place of a result that was left out at a cold moment. */
+/** The line sent in place of a result that was left out while the provider's cache was cold. */
 export interface LeftOut {
   readonly line: string;
-  /** Tokens of what went out before. */
+  /** Tokens of what was sent before that. */
   readonly tokens: number;
 }
 
-/** What was added to a question from the user's files. */
+/** Text from the user's files injected into a question. */
 export interface Injected {
   readonly text: string;
   readonly ids: readonly string[];
-  /** Where the blocks are from; older records do not say it. */
+  /** Where the blocks come from; missing in older records. */
   readonly sources?: readonly InjectedSource[];
-  /** The whole text, in the fixed estimator's count. */
+  /** Tokens of the whole text, by the fixed estimator. */
   readonly tokens: number;
-  /** When it was decided, in wall time, and by which settings. */
+  /** When it was decided, in epoch milliseconds, and with which settings. */
   readonly atMs: number;
   readonly settings: string;
 }
@@ -71,40 +71,40 @@ export interface InjectedSource {
   readonly sourcePath: string;
 }
 
-/** Everything that outlives a turn. Every field is what `Change` says of it, put together. */
+/** Everything that outlives a turn: the sum of all `Change`s. */
 export interface ConversationRecord {
   readonly id: string;
-  /** The same for every caller; see `Original.beginning`. */
+  /** Equal for all callers; see `Original.beginning`. */
   beginning: string;
   atMs: number;
   pin: Pin | undefined;
-  /** Blocks that went out as they came because they could not be decided; a mark that ends in `!` is of one that could not be read. */
+  /** Marks of blocks sent unmodified because they timed out; a mark ending in `!` is of one that failed to parse. */
   readonly timedOut: Set<string>;
-  /** Results left out at a cold moment, by `resultKeys`. */
+  /** Results left out while the cache was cold, by `resultKeys`. */
   readonly leftOut: Map<string, LeftOut>;
-  /** Long results: true for one that goes out in parts, false for one that was held back. */
+  /** Long results: true if sent in parts, false if held back. */
   readonly parts: Map<string, boolean>;
-  /** By the hash of the conversation up to the question; null for what must not be sent any more. */
+  /** By hash of the conversation up to the question; null if it must no longer be sent. */
   readonly injected: Map<string, Injected | null>;
-  /** How far its runs were sent. */
+  /** How far each of its runs was sent. */
   tails: readonly Tail[];
-  /** What the newest turn of each run left in the provider's cache, by numbers of ours. */
+  /** What the newest turn of each run left in the provider's cache, by run number. */
   readonly cached: Map<number, CachedTurn>;
-  /** What went out for its blocks (`sent-text.ts`); a block that is not in here went out as it came. */
+  /** Sent texts of its blocks (`sent-text.ts`); a block without an entry was sent unmodified. */
   sent: Map<string, string> | undefined;
-  /** How far this caller sent it, where another caller sends the same conversation. */
+  /** How far this caller sent it, if another caller sends the same conversation. */
   end: SentMark | undefined;
-  /** True where an older program did not write that down: to compute it gives it. */
+  /** True if an older version stored no sent texts: they have to be recomputed. */
   isOlder: boolean;
-  /** What went out for its tools, by the hash of those that came. */
+  /** Edits sent for its tools, by the hash of the tools as received. */
   readonly tools: Map<string, string>;
-  /** The key that it began with, by provider. */
+  /** Id of the key used, by provider. */
   readonly keys: Map<string, string>;
-  /** True once the provider had to be asked to drop thoughts that no longer match. */
+  /** True once thinking blocks that no longer match had to be dropped. */
   dropsThoughts: boolean;
 }
 
-/** What changes in a record. */
+/** A change to a record. */
 export interface Change {
   readonly pin?: Pin;
   readonly timedOut?: readonly string[];
@@ -121,7 +121,7 @@ export interface Change {
   readonly older?: true;
 }
 
-/** A line of the file, as it was understood. */
+/** A parsed line of the file. */
 export type Line =
   | {
       readonly id: string;
@@ -130,7 +130,7 @@ export type Line =
       readonly change: Change;
     }
   | { readonly recipes: string; readonly set: string }
-  /** An injection of an older program, which did not say in which conversation. */
+  /** An injection by an older version, which did not record the conversation. */
   | { readonly prefix: string; readonly injected: Injected };
 
 export function emptyRecord(id: string, beginning: string, atMs: number): ConversationRecord {
@@ -154,7 +154,7 @@ export function emptyRecord(id: string, beginning: string, atMs: number): Conver
   };
 }
 
-/** Writes `change` into `record`. */
+/** Applies `change` to `record`. */
 export function apply(record: ConversationRecord, change: Change): void {
   if (change.pin !== undefined) record.pin = change.pin;
   if (change.tails !== undefined) record.tails = change.tails;
@@ -174,7 +174,7 @@ export function apply(record: ConversationRecord, change: Change): void {
   for (const [key, text] of change.sent) record.sent.set(key, text);
 }
 
-/** All of a record as one change. */
+/** Returns a whole record as one change. */
 export function wholeOf(record: ConversationRecord): Change {
   const { pin, timedOut, leftOut, parts, injected, tails, sent, tools, keys, dropsThoughts } =
     record;
@@ -198,7 +198,7 @@ export function wholeOf(record: ConversationRecord): Change {
   };
 }
 
-/** A line of the file, with its line end. */
+/** Returns a line of the file, with its line end. */
 export function writeLine(line: Line): string {
   if ('recipes' in line) return `${JSON.stringify([`recipes:${line.recipes}`, line.set])}\n`;
   if ('prefix' in line)
@@ -207,7 +207,7 @@ export function writeLine(line: Line): string {
   return `${JSON.stringify({ c: id, b: beginning, t: atMs, ...change })}\n`;
 }
 
-/** What `writeLine`, or an older program, wrote; undefined for anything else. */
+/** Parses a line written by `writeLine` or by an older version; undefined for anything else. */
 export function readLine(text: string): Line | undefined {
   const value = parseJson(text);
   if (Array.isArray(value)) {
@@ -245,7 +245,7 @@ export function readLine(text: string): Line | undefined {
   return { id, beginning, atMs, change };
 }
 
-/** A key with a prefix that says what it is of, and JSON in a text. */
+/** Parses an older version's pair: a key prefixed with its kind, and a text, mostly JSON. */
 function readOlder(key: string, text: string): Line | undefined {
   const [, kind = '', name = ''] = /^(\w+):(.+)$/s.exec(key) ?? [];
   if (kind === 'recipes') return { recipes: name, set: text };
@@ -289,7 +289,7 @@ function readPin(value: unknown): Pin | undefined {
   const numbers = [version, maxChars, thresholdTokens, logBudgetTokens];
   if (mode !== 'strict' && mode !== 'hybrid' && mode !== 'aggressive') return undefined;
   if (!numbers.every((number) => typeof number === 'number')) return undefined;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what decides was looked at, the rest is as we wrote it
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fields that matter are checked
   return value as unknown as Pin;
 }
 

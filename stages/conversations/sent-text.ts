@@ -1,25 +1,25 @@
 /**
- * What went out for a block, written down by how it differs from what came in: whoever repeats it has
- * the original at hand. Lines of the original are named by their numbers, the rest is compressed with
+ * Stores the text sent for a block as its difference from the received text, which is at hand whenever
+ * the block is repeated. Lines of the original are referred to by number; the rest is compressed with
  * the original's beginning as a dictionary.
  */
 import { hash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
-/** As far back as the compression looks. */
+/** The window of DEFLATE. */
 const WINDOW_BYTES = 32 * 1024;
-/** Shorter originals are the dictionary as a whole, and their lines need no names. */
+/** Originals shorter than this mostly fit the dictionary, so their lines need no references. */
 const MIN_NAMED_CHARS = 24 * 1024;
 const HASH_CHARS = 12;
-/** A text as it came. */
+/** Stands for an unmodified text. */
 export const RAW = '';
 
-/** Tells texts apart, in 72 bits. */
+/** Returns a 72-bit hash of a text. */
 export function textHash(text: string): string {
   return hash('sha1', text, 'base64url').slice(0, HASH_CHARS);
 }
 
-/** `sent` in place of `original`; `RAW` where nothing was changed. */
+/** Encodes `sent` relative to `original`; `RAW` if they are equal. */
 export function writeSent(original: string, sent: string): string {
   if (sent === original) return RAW;
   const named = original.length < MIN_NAMED_CHARS ? sent : nameLines(original, sent);
@@ -27,7 +27,7 @@ export function writeSent(original: string, sent: string): string {
   return `${textHash(sent)}${packed.toString('base64')}`;
 }
 
-/** The text that `writeSent` wrote down; undefined where it cannot be had from this original. */
+/** Decodes what `writeSent` returned; undefined if it does not belong to this original. */
 export function readSent(original: string, written: string): string | undefined {
   if (written === RAW) return original;
   try {
@@ -40,7 +40,7 @@ export function readSent(original: string, written: string): string | undefined 
   }
 }
 
-/** True if `written` stands for `text`, which is not the original. */
+/** Returns true if `written` encodes `text`, which is not the original. */
 export function isSent(written: string, text: string): boolean {
   return written !== RAW && written.startsWith(textHash(text));
 }
@@ -49,10 +49,10 @@ function dictionaryOf(original: string): Buffer {
   return Buffer.from(original.slice(0, WINDOW_BYTES)).subarray(0, WINDOW_BYTES);
 }
 
-/** A line that names others begins with this; one of the text that does so too gets another before it. */
+/** Starts a line that refers to others; a text line that starts with it gets a second one as an escape. */
 const MARK = '\u0001';
 
-/** Runs of lines that stand in the original too, each as the number of its first line and their count. */
+/** Replaces runs of lines found in the original by the number of the first line and a count. */
 function nameLines(original: string, sent: string): string {
   const lines = original.split('\n');
   const at = new Map<string, number>();
@@ -63,7 +63,7 @@ function nameLines(original: string, sent: string): string {
   const out: string[] = [];
   let next = 0;
   for (let here = 0; here < written.length;) {
-    // Most that is kept goes on where the last of it ended, also where an earlier line is the same.
+    // Kept lines mostly continue where the last run ended, even if an earlier line is equal.
     const from = lines[next] === written[here] ? next : at.get(written[here]!);
     let count = 0;
     if (from !== undefined)

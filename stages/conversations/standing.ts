@@ -1,13 +1,13 @@
 /**
- * The one place that decides what may become of each block of a conversation with thoughts in it. A
- * thought is signed over everything before it, so that what stands before the last one goes out as
- * it did when that thought was made, whatever anybody has switched since:
+ * The one place that decides how each block of a conversation with thinking blocks may be sent. A
+ * thinking block is signed over everything before it. So whatever precedes the last one is sent as it
+ * was when the signature was made, regardless of settings changed since:
  *
- * - `as-sent`: it went out before, and goes out so again;
- * - `raw`: it stands before the last thought and nothing is known of it: it goes out as it came;
- * - `free`: it is new, and may be made smaller.
+ * - `as-sent`: its sent text is stored and is repeated;
+ * - `raw`: it precedes the last thinking block and nothing is stored about it: it is sent unmodified;
+ * - `free`: it is new and may be compressed.
  *
- * In a conversation without thoughts everything is free.
+ * In a conversation without thinking blocks everything is free.
  */
 import type { Block } from '../model/block.ts';
 import type { Original } from '../model/request.ts';
@@ -17,21 +17,21 @@ import { RAW, isSent, readSent } from './sent-text.ts';
 
 export type Standing = ReturnType<typeof standingOf>;
 
-/** How one block stands. */
+/** How one block may be sent. */
 export type Stand = 'as-sent' | 'raw' | 'free';
 
-/** What is looked up of a record; `isTrusted`: what is not written down would be computed as it was sent. */
+/** What is needed of a record; `isTrusted`: recomputing a block without an entry gives what was sent. */
 export interface Known {
   readonly sent: ConversationRecord['sent'];
   readonly isTrusted: boolean;
 }
 
-/** True where a block of the model holds a thought. */
+/** Returns true for a thinking block of the model. */
 export function isThought({ kind, role }: Block): boolean {
   return kind === 'thinking' && role === 'assistant';
 }
 
-/** The dialects whose providers sign thoughts over what stands before them; in others reasoning is text like any other. */
+/** Returns true if the dialect's providers sign thinking blocks over what precedes them; else reasoning is text. */
 export function signsThoughts({ dialect }: Pick<Original, 'dialect'>): boolean {
   return dialect.name === 'messages' || dialect.name === 'responses';
 }
@@ -39,8 +39,8 @@ export function signsThoughts({ dialect }: Pick<Original, 'dialect'>): boolean {
 const NOTHING_SENT: ReadonlyMap<string, string> = new Map();
 
 /**
- * Of a request as it came in. What is read of it is read once, at the first question. `isClosed`: nothing of it
- * may be changed any more, since what is sent is not remembered.
+ * Decides for the blocks of a request as received. `known` is called once, when first needed. `isClosed`: no
+ * further block may be modified, since sent texts are not remembered.
  */
 export function standingOf(
   original: Original,
@@ -67,7 +67,7 @@ export function standingOf(
     if (index < lastThought && !knownOf().isTrusted) return 'raw';
     return isClosed ? 'raw' : 'free';
   };
-  /** True if `text`, which is not the original, is what is written down of a block. It is compared once. */
+  /** Returns true if `text`, which is not the original, is the stored text of a block; the result is memoized. */
   const isWritten = (index: number, text: string): boolean => {
     const written = writtenOf(index);
     if (written === undefined) return false;
@@ -78,17 +78,17 @@ export function standingOf(
     return isSame;
   };
   return {
-    /** True where thoughts are signed over what stands before them, or one will be and what is sent is not remembered. */
+    /** True if there are signed thinking blocks, or if `isClosed`. */
     isBound,
-    /** The index of the last block with a thought; -1 without one. */
+    /** Index of the last thinking block; -1 if there is none. */
     lastThought,
     standOf,
-    /** Names an editable block by its text, its call, and how many equal ones came before it. */
+    /** Names an editable block by text, tool call and number of equal blocks before it. */
     keyOf: nameOf,
-    /** What is written down of a block; undefined for nothing. */
+    /** The stored form of a block's sent text; undefined if there is none. */
     writtenOf,
     isWritten,
-    /** What must go out for a block; undefined for one that is free. */
+    /** Returns the text that must be sent for a block; undefined if it is free. */
     fixedText(index: number): string | undefined {
       const stand = standOf(index);
       if (stand === 'free') return undefined;
@@ -98,7 +98,7 @@ export function standingOf(
       if (sent === undefined) texts.set(index, (sent = readSent(text, writtenOf(index)!) ?? text));
       return sent;
     },
-    /** True if `text` may go out for a block; cheaper than to ask what must. */
+    /** Returns true if `text` may be sent for a block; cheaper than `fixedText`. */
     allows(index: number, text: string): boolean {
       const stand = standOf(index);
       if (stand === 'free') return true;

@@ -1,6 +1,6 @@
 /**
- * The file of the memories: every change is appended to it, so that they outlive the process. A file that is
- * damaged costs what stood in the damaged part. Another process may write to the same file.
+ * The file that keeps conversation memories across restarts: every change is appended. Damage to the
+ * file loses only the damaged lines. Several processes may write to the same file.
  */
 import { constants, statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
@@ -14,46 +14,46 @@ import { RAW } from './sent-text.ts';
 import { createStore, storeOf } from './store.ts';
 import type { ConversationStore, StoreLimits } from './store.ts';
 
-/** The file is written again when it is this many times as large as what counts of it. */
+/** The file is compacted once it exceeds the live data by this factor. */
 const MAX_WASTE = 2;
-/** Smaller files are not worth the work. */
+/** Live data is taken to be at least this large, so that small files are not compacted. */
 const MIN_CHARS = 1024 * 1024;
-/** Characters that are written at once; in between others have their turn. */
+/** Characters per write during compaction; other work runs between writes. */
 const PIECE_CHARS = 256 * 1024;
 
-/** A link is never followed: it would have us read, or write, what somebody else chose. */
+/** Symbolic links are never followed: they would let someone else choose the file that is read or written. */
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
 const DRAFT = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-/** A draft without a write for this time was left by a process that was killed. */
+/** A draft not written to for this long was left by a killed process. */
 const LEFT_MS = 60_000;
 
 export interface StoreOptions extends StoreLimits {
   /** Absolute path of the file; its folder must exist. */
   readonly file: string;
   readonly clock: Pick<Clock, 'wallMs'>;
-  /** Called for every failure to read or write; memories then last as long as the process. */
+  /** Called for every failed read or write; what could not be written lasts as long as the process. */
   readonly onTrouble: (error: Error) => void;
 }
 
-/** The file of a store. */
+/** Appends a store's changes to its file and reads what other processes append. */
 class Appender {
   readonly #options: StoreOptions;
   readonly #store: () => ConversationStore;
   #waiting: string[] = [];
   #writing: Promise<void> = Promise.resolve();
-  /** One that has not begun: who asks in the meantime gets the same. */
+  /** A queued read that has not started; further calls share it. */
   #catchingUp: Promise<void> | undefined;
   #isScheduled = false;
-  /** Bytes of the file that are known here, and which file it was. */
+  /** Bytes of the file already read or written by this process, and the file's inode. */
   #knownBytes: number;
   #inode: number;
 
   constructor(options: StoreOptions, store: () => ConversationStore, text: Buffer, inode: number) {
     this.#options = options;
     this.#store = store;
-    // Behind the last whole line another process may be writing.
+    // After the last complete line another process may still be writing.
     this.#knownBytes = text.lastIndexOf(0x0a) + 1;
     this.#inode = inode;
   }
@@ -78,7 +78,7 @@ class Appender {
     this.#catchingUp ??= this.#writing = this.#writing
       .then(() => {
         this.#catchingUp = undefined;
-        // The file may have grown by lines of our own alone, which are known by now.
+        // The file may have grown only by our own lines, which are counted by now.
         return this.isBehind() ? this.#catchUp() : undefined;
       })
       .catch(this.#trouble);
@@ -89,7 +89,7 @@ class Appender {
     this.#options.onTrouble(thrown instanceof Error ? thrown : new Error(String(thrown)));
   };
 
-  /** Lines of our own may be among them: to take one up twice changes nothing. */
+  /** Reads the lines appended since. Applying one of our own lines again changes nothing. */
   async #catchUp(): Promise<void> {
     const handle = await open(this.#options.file, READ);
     try {
@@ -130,11 +130,11 @@ class Appender {
     let now: Stats | undefined;
     try {
       const { ino, size } = await handle.stat();
-      // At the end may be half a line of a process that was killed: these begin a line of their own.
+      // A killed process may have left half a line at the end, so these start on a new line.
       bytes = Buffer.from(size === 0 ? text : `\n${text}`);
       await handle.appendFile(bytes);
       now = statSync(file, { throwIfNoEntry: false });
-      // Another process has replaced the file, perhaps without these lines.
+      // Another process has replaced the file, possibly without these lines.
       if (now?.ino !== ino) now = undefined;
     } finally {
       await handle.close();
@@ -143,13 +143,13 @@ class Appender {
     const { size, ino } = now;
     const isSame = this.#inode === 0 || ino === this.#inode;
     const isOurs = isSame && size === this.#knownBytes + bytes.length;
-    // What another process wrote in between is read, with these lines, before the next decision.
+    // Lines that another process wrote in between are read, with these, before the next decision.
     if (!isOurs) return;
     this.#inode = ino;
     this.#knownBytes = size;
   }
 
-  /** Replaces the file by what counts of it; false while another process does so. */
+  /** Replaces the file with the live data only; returns false while another process does so. */
   async #writeAgain(): Promise<boolean> {
     const { file, clock } = this.#options;
     const draft = await openDraft(`${file}.new`, clock);
@@ -166,7 +166,7 @@ class Appender {
       this.#inode = ino;
       this.#knownBytes = size;
       if (late === '') return true;
-      // Written to the old file while this one was made.
+      // These lines were appended to the old file during compaction.
       takeLines(this.#store(), late);
       await this.#append(late);
       return true;
@@ -189,8 +189,8 @@ class Appender {
 }
 
 /**
- * Opens the draft of a file that several processes replace, whose name is their lock; undefined while another one
- * has it. One that a killed process has left is removed, for the next time.
+ * Opens the draft that will replace the file; its name is the lock among processes. Returns undefined while
+ * another process holds it; a draft left by a killed process is removed for the next call.
  */
 async function openDraft(
   path: string,
@@ -214,7 +214,7 @@ async function readFrom(handle: FileHandle, from: number): Promise<string> {
   return buffer.toString('utf8', 0, buffer.subarray(0, bytesRead).lastIndexOf(0x0a) + 1);
 }
 
-/** Returns how many lines were understood. */
+/** Applies the lines of `text`; returns how many could be parsed. */
 function takeLines(store: Pick<ConversationStore, 'take'>, text: string): number {
   let understood = 0;
   for (const line of text.split('\n')) {
@@ -227,7 +227,7 @@ function takeLines(store: Pick<ConversationStore, 'take'>, text: string): number
   return understood;
 }
 
-/** Reads the file. A link that somebody put in its place is moved aside and not followed. */
+/** Reads the file. A symbolic link in its place is moved aside, not followed, and reported as an error. */
 async function readOwnFile({ file, clock }: StoreOptions): Promise<Buffer> {
   try {
     return await readFile(file, { flag: READ });
@@ -241,8 +241,8 @@ async function readOwnFile({ file, clock }: StoreOptions): Promise<Buffer> {
 }
 
 /**
- * How many conversations in `file` were continued since `sinceMs` and hold blocks that went out otherwise than
- * they came, where the model may have thought over them; 0 where nothing can be read. Changes nothing.
+ * Counts the conversations in `file` that continued since `sinceMs` (epoch) and have remembered blocks that were
+ * sent modified; thinking blocks may be signed over those. Returns 0 if the file cannot be read. Changes nothing.
  */
 export async function countRewritten(file: string, sinceMs: number): Promise<number> {
   const store = createStore({ wallMs: () => sinceMs });
@@ -253,7 +253,7 @@ export async function countRewritten(file: string, sinceMs: number): Promise<num
   return count;
 }
 
-/** Reads the memories of earlier processes and goes on from there. Never rejects. */
+/** Opens a store with the memories of earlier processes. Never rejects: failures go to `onTrouble`. */
 export async function openStore(options: StoreOptions): Promise<ConversationStore> {
   const { file, clock, onTrouble } = options;
   let appender: Appender | undefined;
@@ -262,7 +262,7 @@ export async function openStore(options: StoreOptions): Promise<ConversationStor
   try {
     const found = await readOwnFile(options);
     const text = found.toString('utf8');
-    // One line that is cut short is a process that was killed; many that are not ours are another program's file.
+    // If nothing is readable, a single line is from a killed process; several are another program's file.
     if (takeLines(base, text) === 0 && text.trimEnd().includes('\n')) {
       const where = moveUnreadable(file, clock.wallMs());
       throw new Error(`${file} does not contain decisions; it was moved to ${where}`);

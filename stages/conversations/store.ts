@@ -1,5 +1,5 @@
 /**
- * The memories of all conversations, in this process's memory. Those that nobody continued for longest go
+ * The memories of all conversations, held in this process. The least recently continued ones are evicted
  * first. `store-file.ts` keeps them in a file as well.
  */
 import type { Clock } from '../../engine/index.ts';
@@ -7,34 +7,34 @@ import { apply, emptyRecord, wholeOf, writeLine } from './record.ts';
 import type { Change, ConversationRecord, Injected, Line } from './record.ts';
 
 const DAY_MS = 86_400_000;
-/** A third of what is kept may be a single conversation, not more. */
+/** Sized so that a single conversation takes a third at most. */
 const MAX_CHARS = 20 * 1024 * 1024;
 const MAX_DAYS = 30;
 export interface StoreLimits {
-  /** Most characters kept, as they are written down. */
+  /** Most characters kept, counted as written to the file. */
   readonly maxChars?: number;
-  /** Days after which a conversation that nobody continues is let go. */
+  /** Days after which a conversation that is not continued is dropped. */
   readonly maxDays?: number;
 }
 
-/** What is known of what is remembered. */
+/** The size of the store. */
 export interface StoreFigures {
   readonly conversations: number;
-  /** Characters, as they are written down. */
+  /** Characters, counted as written to the file. */
   readonly chars: number;
 }
 
-/** A record with the characters that it takes, at most twice as many as it does. */
+/** A record with an estimate of its characters, at most about twice the real number. */
 interface Kept {
   readonly record: ConversationRecord;
   chars: number;
-  /** What it took when it was last counted. */
+  /** Characters at the last exact count. */
   counted: number;
 }
 
 export type ConversationStore = ReturnType<typeof createStore>;
 
-/** Memories that last as long as the object, for what is played through without a proxy. */
+/** Creates a store without a file, for replays without a proxy. */
 export function createStore(clock: Pick<Clock, 'wallMs'>, limits: StoreLimits = {}) {
   return storeOf({ clock, limits, write: () => undefined });
 }
@@ -80,7 +80,7 @@ export function storeOf({ clock, limits, write }: Parts) {
     one.chars = exact;
     one.counted = exact;
   };
-  /** Takes up a line, of the file or of this process, as the newest. */
+  /** Applies a line, from the file or this process, as the newest; `size` is its length in characters. */
   const take = (line: Line, size: number): void => {
     if ('recipes' in line) {
       chars += line.set.length - (recipes.get(line.recipes)?.length ?? 0);
@@ -104,14 +104,14 @@ export function storeOf({ clock, limits, write }: Parts) {
   };
   return {
     take,
-    /** What is remembered of a conversation. */
+    /** The record of a conversation; undefined if unknown. */
     get: (id: string): ConversationRecord | undefined => kept.get(id)?.record,
-    /** What is remembered of all, the oldest first. */
+    /** All records, least recently continued first. */
     records: (): Iterable<ConversationRecord> => Array.from(kept.values(), ({ record }) => record),
-    /** Those that begin alike, whoever sends them, the newest last. */
+    /** Records with the same beginning, of all callers, the last one added last. */
     withBeginning: (beginning: string): readonly ConversationRecord[] =>
       [...(byBeginning.get(beginning) ?? [])].flatMap((id) => kept.get(id)?.record ?? []),
-    /** Remembers `change`; in memory at once, on disk within the same turn of the disk. */
+    /** Remembers `change`: in memory at once, on disk with the next write. */
     set(id: string, beginning: string, change: Change): ConversationRecord {
       const line = { id, beginning, atMs: clock.wallMs(), change };
       take(line, writeLine(line).length);
@@ -125,9 +125,9 @@ export function storeOf({ clock, limits, write }: Parts) {
       take(line, set.length);
       write(line);
     },
-    /** An injection of an older program, by the hash of the conversation up to its question. */
+    /** An injection by an older version, by hash of the conversation up to its question. */
     olderInjected: (prefix: string): Injected | undefined => olderInjected.get(prefix),
-    /** Everything that is kept, the oldest first. */
+    /** Everything kept, as lines, oldest records first. */
     *lines(): Iterable<Line> {
       for (const [id, set] of recipes) yield { recipes: id, set };
       for (const [prefix, injected] of olderInjected) yield { prefix, injected };
@@ -139,11 +139,11 @@ export function storeOf({ clock, limits, write }: Parts) {
     get figures(): StoreFigures {
       return { conversations: kept.size, chars };
     },
-    /** Resolves when everything set so far is on disk, or could not be written. */
+    /** Resolves once everything set so far is on disk or has failed to be written. */
     flush: (): Promise<void> => Promise.resolve(),
-    /** True where another process has written to the same file. */
+    /** True if another process has written to the same file. */
     isBehind: (): boolean => false,
-    /** Takes up what another process has written. */
+    /** Reads what another process has written. */
     catchUp: (): Promise<void> => Promise.resolve(),
   };
 }

@@ -1,20 +1,20 @@
-/** How far a conversation was sent, as it is kept between requests and restarts. */
+/** How far a conversation was sent, kept across requests and restarts. */
 import { isObject } from '../dialect/json-kind.ts';
 
 export interface Tail {
-  /** Blocks of the newest request. */
+  /** Number of blocks in the newest request. */
   readonly blocks: number;
-  /** Tells them, and the tools before them, from any others. */
+  /** Hash of these blocks and of the tools before them. */
   readonly hash: string;
-  /** When it was sent, in wall time. */
+  /** When it was sent, in epoch milliseconds. */
   readonly atMs: number;
-  /** The newest pauses between requests, oldest first: `s` within the life of the cache, `l` beyond. */
+  /** Recent pauses between requests, oldest first: `s` within the cache's lifetime, `l` beyond it. */
   readonly gaps: string;
   /** True from the second request on. */
   readonly goesOn: boolean;
 }
 
-/** Those of a list that are tails; none of anything else. */
+/** Returns the tails in a parsed list; none if it is not a list. */
 export function parseTails(value: unknown): readonly Tail[] {
   return Array.isArray(value) ? value.filter(isTail) : [];
 }

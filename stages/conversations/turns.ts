@@ -1,7 +1,7 @@
 /**
- * Decides for each request whether it continues a conversation that was sent before, and whether
- * that conversation comes back while a provider's prompt cache still holds it. From the second
- * request on this is stored durably, so that a restart changes nothing.
+ * Decides for each request whether it continues a conversation sent before, and whether that
+ * conversation usually returns while a provider's prompt cache still has it. From the second request
+ * on this is stored durably, so that a restart changes nothing.
  */
 import { LRUCache } from 'lru-cache';
 import type { Turn } from '../model/conversation.ts';
@@ -10,14 +10,14 @@ import type { Original, ProxyRequest } from '../model/request.ts';
 import type { BlockHashes } from './block-hashes.ts';
 import type { Tail } from './tails.ts';
 
-/** Pauses that are looked back at. */
+/** Most recent pauses considered. */
 const GAPS = 6;
-/** Runs of the same task may go on side by side with the same beginning. */
+/** Most parallel runs with the same beginning. */
 const TAILS = 8;
-/** Conversations of one request that are remembered. */
+/** Most conversations remembered that have a single request so far. */
 const FIRST_REQUESTS = 10_000;
 
-/** Where tails are kept durably; none where nothing is kept. */
+/** Durable storage for tails; returns none for an unknown conversation. */
 export interface TailStore {
   get(original: Original): readonly Tail[];
   set(original: Original, tails: readonly Tail[]): void;
@@ -28,7 +28,7 @@ export function createTurns(
   hashesOf: (original: Original) => BlockHashes,
   clock: { wallMs(): number },
 ) {
-  // Bounded by size: with `max`, room for all is taken at once.
+  // Bounded by size, since `max` would allocate room for all entries at once.
   const firsts = new LRUCache<string, readonly Tail[]>({
     maxSize: FIRST_REQUESTS,
     sizeCalculation: () => 1,
@@ -48,18 +48,18 @@ export function createTurns(
     return { conversation, goesOn: tail.goesOn, isSlow: isSlow(tail.gaps), pauseMs };
   };
   return {
-    /** Notes that the request is sent, at its first call, and says what it is; later calls say the same. */
+    /** Records the request as sent on the first call and classifies it; later calls return the same. */
     turnOf: (request: ProxyRequest): Turn => request.original.turn(() => note(request)),
   };
 }
 
-/** A conversation without pauses yet is none of the slow ones. */
+/** Returns true if most recent pauses outlasted the cache; false without pauses. */
 function isSlow(gaps: string): boolean {
   const short = gaps.length - gaps.replaceAll('s', '').length;
   return short * 2 < gaps.length;
 }
 
-/** The tail that `original` leaves behind, and those of the same beginning that it has nothing to do with. */
+/** Returns the new tail of `original`, and the tails of the same beginning that stay valid. */
 function follow(
   original: Original,
   { upTo }: BlockHashes,
@@ -77,7 +77,7 @@ function follow(
   if (before === undefined)
     return { tail: { blocks, hash, atMs, gaps: '', goesOn: false }, others: tails };
   const others = tails.filter((tail) => tail !== before);
-  // The same request again: a client that tries once more must send what it sent.
+  // The same request again: a retry must be sent as the first try was.
   if (before.blocks === blocks) return { tail: sentAgain(before, blocks, hash, atMs), others };
   const answered = original
     .blocks()
@@ -87,11 +87,11 @@ function follow(
   const gap = atMs - before.atMs > CACHE_LIFETIMES_MS['5m'] ? 'l' : 's';
   const gaps = `${before.gaps}${gap}`.slice(-GAPS);
   const tail = { blocks, hash, atMs, gaps, goesOn: true };
-  // Another run may start from the same first request.
+  // Another run may still start from the same first request.
   return { tail, others: before.goesOn ? others : tails };
 }
 
-/** Written out: to spread another object took a third of a microsecond. */
+/** Fields written out, since spreading the object took a third of a microsecond. */
 function sentAgain({ gaps, goesOn }: Tail, blocks: number, hash: string, atMs: number): Tail {
   return { blocks, hash, atMs, gaps, goesOn };
 }
