@@ -117,7 +117,7 @@ test('a folder without sessions is not found', () =>
     write(place, 'empty/readme.txt', 'nothing');
     const ran = await run(place, ['certify', 'empty']);
     assert.is(ran.code, 5);
-    assert.match(ran.stderr, 'No session lies in');
+    assert.match(ran.stderr, 'There is no session in');
   }));
 
 test.run();

@@ -46,7 +46,7 @@ export async function certifySessions(flags: CertifyFlags, context: CliContext):
   );
   if (found.conversations === 0 && (flags.folder ?? pairs) !== undefined) {
     noteFailed(context, found.failed);
-    throw new SvcError('not_found', `No session lies in ${folders.join(', ')}`, {
+    throw new SvcError('not_found', `There is no session in ${folders.join(', ')}`, {
       cure:
         pairs === undefined
           ? 'Sessions of Claude Code, Codex, Gemini CLI and OpenCode are read, and captures of svc.'
@@ -61,7 +61,7 @@ export async function certifySessions(flags: CertifyFlags, context: CliContext):
     await keepResult(config.home, certificate, clock.wallMs());
   }
   const what = isDemo
-    ? 'the demo’s session, since none lies on this machine'
+    ? 'the demo’s session, since there is none on this machine'
     : `${counted(sessions, 'session')}, ${counted(counts.turns, 'request')}, ${pairs === undefined ? `mode ${options.mode}` : 'another tool'}`;
   if (flags.html !== undefined) {
     const { certificateHtml } = await import('./html.ts');

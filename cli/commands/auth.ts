@@ -135,7 +135,9 @@ class Rotate extends JsonCommand {
 
   key = Option.String({ name: 'id|label' });
   config = Option.String('--config', { description: 'Config file that names the ledger' });
-  grace = Option.String('--grace', '24h', { description: 'How long the old key goes on: 1h, 7d' });
+  grace = Option.String('--grace', '24h', {
+    description: 'How long the old key stays valid: 1h, 7d',
+  });
   expires = Option.String('--expires', {
     description: 'When the new key expires: 12h, 30d; after as long as the old one by default',
   });
@@ -156,7 +158,7 @@ class Rotate extends JsonCommand {
       this.printJson({ key, ...keyJson(stored, nowMs), replaced: keyJson(replaced, nowMs) });
     else this.print(key);
     const end = localMoment(replaced.expires ?? '');
-    this.note(`Key ${stored.id} is shown only once. Key ${replaced.id} goes on until ${end}.`);
+    this.note(`Key ${stored.id} is shown only once. Key ${replaced.id} stays valid until ${end}.`);
   }
 }
 

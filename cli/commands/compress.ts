@@ -124,7 +124,7 @@ class Diff extends JsonCommand {
     category: 'Look',
     description: 'What compression removed from a request',
     details:
-      'Without an id, the last request that lost something. Removed lines have a minus, what stands for them a plus. The proxy keeps the newest 32 MB of changed blocks in memory.',
+      'Without an id, the last request that was changed. Removed lines have a minus, their replacements a plus. The proxy keeps the newest 32 MB of changed blocks in memory.',
     examples: [
       ['The last request', '$0 diff'],
       ['A request named in `svc status`, with every line', '$0 diff TwLFV0 --full'],

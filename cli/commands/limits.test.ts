@@ -30,7 +30,7 @@ test('where there never was one, nothing is known', () =>
   inPlace(async (place) => {
     const shown = await run(place, ['limits']);
     assert.is(shown.code, 0, shown.stderr);
-    assert.match(shown.stdout, 'No answer has stated a limit yet.');
+    assert.match(shown.stdout, 'No provider has reported a limit yet.');
   }));
 
 test.run();

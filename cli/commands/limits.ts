@@ -30,7 +30,7 @@ class Limits extends JsonCommand {
   });
 
   async execute() {
-    let past = 'svc is not running: as far as it knew when it ended.';
+    let past = 'svc is not running; this is what it knew when it stopped.';
     const asked = controlIfRunning<Shown>(this.home, 'limits', undefined, GLANCE_MS);
     const running = await asked.catch((thrown: unknown) => {
       if (!isSvcError(thrown) || thrown.kind !== 'bad_gateway') throw thrown;
@@ -40,7 +40,7 @@ class Limits extends JsonCommand {
     const { limits } = running ?? (await this.#lastKnown());
     if (this.json) return this.printJson({ limits });
     if (running === undefined) this.note(past);
-    if (limits.length === 0) return this.print('No answer has stated a limit yet.');
+    if (limits.length === 0) return this.print('No provider has reported a limit yet.');
     const nowMs = this.context.clock.wallMs();
     this.printTable(
       ['provider', 'key', 'limit', '>used', 'starts again', 'at this pace', '>spared'],

@@ -17,7 +17,7 @@ class Savings extends JsonCommand {
     category: 'Look',
     description: 'What svc saved, by source, by model and by day',
     details:
-      'From the running proxy, or from the ledger when none is running. Nothing is counted in two lanes. What providers cached without svc having asked for it is shown, and is no saving of svc.',
+      'From the running proxy, or from the ledger when none is running. Nothing is counted twice. What providers cached without being asked by svc is shown, but is not a saving of svc.',
     examples: [
       ['Everything that was recorded', '$0 savings'],
       ['This month', '$0 savings --since 2026-01-01'],

@@ -79,7 +79,7 @@ class Calibrate extends VaultCommand {
   static override usage = VaultCommand.Usage({
     category: 'Vault',
     description: 'Measure how many workers index fastest on this machine',
-    details: 'The result is kept beside the index, and `svc index` uses it.',
+    details: 'The result is stored with the index, and `svc index` uses it.',
     examples: [['With the files of this folder', '$0 calibrate']],
   });
 
@@ -211,7 +211,7 @@ class RebuildVaultIndex extends Rebuilding {
     category: 'Vault',
     description: 'Read every file of all indexed folders again',
     details:
-      'Each file replaces what the index held of it; what was ingested at run time is kept. An index that was damaged is made anew, and the old one stays under another name.',
+      'Each file replaces what the index held of it; what was ingested at run time is kept. A damaged index is rebuilt, and the old one is kept under another name.',
     examples: [['After changes that `svc index` did not see', '$0 rebuild-vault-index']],
   });
 

@@ -65,7 +65,7 @@ export async function orFault(check: string, look: () => Found | Promise<Found>)
   try {
     return await look();
   } catch (thrown) {
-    const cure = 'Mend it, or move it away: svc begins anew without it.';
+    const cure = 'Fix it, or move it away: svc starts without it.';
     if (thrown instanceof SvcError)
       return fault(check, thrown.kind, thrown.message, thrown.cure ?? cure);
     if (!isDiskFault(thrown)) throw thrown;

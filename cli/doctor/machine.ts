@@ -55,7 +55,8 @@ export function checkDisk({ home }: Examined): Found {
   const { bavail, bsize } = statfsSync(folder);
   const freeBytes = bavail * bsize;
   const text = `${Math.floor(freeBytes / MB).toLocaleString('en-US')} MB free at ${folder}`;
-  const cure = 'Free some space, or move the home folder with SVC_HOME. Requests go on either way.';
+  const cure =
+    'Free some space, or move the home folder with SVC_HOME. Requests continue either way.';
   if (freeBytes < TOO_LITTLE_BYTES)
     return fault('Disk', 'internal', `${text}: the ledger cannot be written for long`, cure);
   return freeBytes < LITTLE_BYTES ? warning('Disk', text, cure) : ok('Disk', text);
@@ -73,7 +74,7 @@ export function checkProxyVariables({ context }: Examined): Found {
   return warning(
     'Proxy variables',
     `${set.join(', ')} set: clients may send what is for svc to that proxy`,
-    'Add 127.0.0.1 to NO_PROXY in the shell that starts the clients; `svc run` does so by itself.',
+    'Add 127.0.0.1 to NO_PROXY in the shell that starts the clients; `svc run` does so itself.',
   );
 }
 

@@ -18,6 +18,6 @@ export async function checkRedis({ context, loaded }: Examined): Promise<Found> 
   return warning(
     'Redis',
     `${place} cannot be used: ${reason}`,
-    'Until it can, every proxy has limits, cooldowns, breakers and cached answers of its own: see `svc help redis`.',
+    'Until then each proxy has its own limits, cooldowns, breakers and cached answers: see `svc help redis`.',
   );
 }

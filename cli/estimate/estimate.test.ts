@@ -96,13 +96,13 @@ test('a folder without sessions, one that is not there, and options that do not 
   withSessions(async (place) => {
     mkdirSync(join(place.folder, 'empty'));
     const none = await run(place, ['savings', '--estimate', 'empty']);
-    assert.match(none.stderr, 'No session lies in');
+    assert.match(none.stderr, 'There is no session in');
     assert.is(none.code, (await run(place, ['savings', '--estimate', 'nowhere'])).code);
     writeFileSync(join(place.folder, 'empty', 'notes.jsonl'), '{"type":\n');
     const bad = await run(place, ['savings', '--estimate', 'empty']);
     assert.is(bad.code, none.code);
     assert.is(bad.stdout, '');
-    assert.match(bad.stderr, /notes\.jsonl: [^]*No session lies in/);
+    assert.match(bad.stderr, /notes\.jsonl: [^]*There is no session in/);
     assert.match((await run(place, ['savings', 'empty'])).stderr, 'go with --estimate');
     const refused = async (...flags: string[]) => {
       const ran = await run(place, ['savings', ...flags]);

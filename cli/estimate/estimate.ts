@@ -30,7 +30,7 @@ export async function estimate(flags: EstimateFlags, context: CliContext): Promi
   );
   if (report.files === 0 && report.left === 0) {
     noteFailed(context, report.failed);
-    throw new SvcError('not_found', `No session lies in ${folders.join(', ')}`, {
+    throw new SvcError('not_found', `There is no session in ${folders.join(', ')}`, {
       cure: 'Sessions of Claude Code, Codex, Gemini CLI and OpenCode are read.',
     });
   }

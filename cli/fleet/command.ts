@@ -59,7 +59,7 @@ class Init extends JsonCommand {
 
 const NEXT = [
   'On every other machine: `svc fleet init`, then `svc auth --generate --label fleet`, which prints a key.',
-  'Its proxy must be reachable from here: behind a server with TLS, by an SSH tunnel, or with server.host.',
+  'Its proxy must be reachable from here: through a TLS server, an SSH tunnel, or with server.host.',
   'Then here: `svc fleet add NAME URL --key-stdin`, and `svc fleet status`.',
 ];
 

@@ -99,7 +99,7 @@ class CaShow extends ShowingCommand {
     const authority = await readAuthority(home);
     if (authority === undefined)
       throw new SvcError('not_found', 'There is no certificate authority', {
-        cure: '`svc ca create` makes one; `svc run --forward` does so by itself.',
+        cure: '`svc ca create` makes one; `svc run --forward` does so itself.',
       });
     if (this.pem) {
       context.stdout.write(authority.certificatePem);

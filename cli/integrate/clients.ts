@@ -72,7 +72,7 @@ export const clients: readonly Client[] = [
         .map(({ path, value }) => `${path.at(-1)} = ${JSON.stringify(value)}`),
     ],
     notes: [
-      'It sends the key in OPENAI_API_KEY; a ChatGPT login is not used with a provider of its own.',
+      'It sends the key in OPENAI_API_KEY; a ChatGPT login is not used with a custom provider.',
     ],
     runWith: ({ url }) => ({
       args: codexSettings(url).flatMap(({ path, value }) => [

@@ -312,7 +312,7 @@ export function printUndone(
     restored: `${path} is as it was`,
     removed: `${path} is removed: svc had made it`,
     keys: `${path} was changed since, so only what svc wrote is taken out`,
-    gone: `${path} no longer exists${saved === null ? '' : `; as it was before svc it lies in ${shortPath(saved, context)}`}`,
+    gone: `${path} no longer exists${saved === null ? '' : `; a copy from before svc is at ${shortPath(saved, context)}`}`,
   };
   print(context, `${client}: ${wording[outcome]}`);
   if (kept.length > 0) note(context, `Changed since and left alone: ${kept.join(', ')}`);

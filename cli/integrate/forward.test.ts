@@ -106,8 +106,8 @@ test('what else leads past forward mode is named, and a new authority reaches wh
     const env = { ANTHROPIC_BASE_URL: 'https://gateway.example', https_proxy: 'http://old:1' };
     write(place, '.claude/settings.json', JSON.stringify({ env }));
     const { stderr } = await run(place, [...claude, '--apply']);
-    assert.match(stderr, 'ANTHROPIC_BASE_URL stands in the file');
-    assert.match(stderr, 'https_proxy stands in the file');
+    assert.match(stderr, 'ANTHROPIC_BASE_URL is also set in the file');
+    assert.match(stderr, 'https_proxy is also set in the file');
     const folder = join(place.home, 'forward');
     await run(place, ['ca', 'create', '--force']);
     assert.ok(read(join(folder, 'bundle.pem')).includes(read(join(folder, 'ca.pem')).trim()));

@@ -74,7 +74,7 @@ export interface Granted {
 export function withForward(client: Client, { home, granted }: ForwardSettings): Client {
   const way = wayOf(client);
   if (way === undefined)
-    throw new SvcError('usage', `${client.name} reads no proxy from a settings file of its own`, {
+    throw new SvcError('usage', `${client.name} reads no proxy from its settings files`, {
       cure: `\`svc run --forward ${client.programs[0] ?? client.id}\` starts it so, where it heeds HTTPS_PROXY.`,
     });
   const { format } = way.file;
@@ -179,9 +179,9 @@ function waysPastIn(valueOf: (name: string) => unknown, url: string): string[] {
   );
   return [
     ...bases.map(
-      (name) => `${name} stands in the file, too: requests go there, and past forward mode.`,
+      (name) => `${name} is also set in the file: requests go there and bypass forward mode.`,
     ),
-    ...proxies.map((name) => `${name} stands in the file, too: some programs go there.`),
+    ...proxies.map((name) => `${name} is also set in the file: some programs use it.`),
   ];
 }
 

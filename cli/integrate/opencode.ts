@@ -42,7 +42,7 @@ export const opencode: Client = {
     }),
   ],
   notes: [
-    'Only the providers that you have a key for: opencode lists the models of every provider that stands there.',
+    'Only the providers that you have a key for: opencode lists the models of every provider in its settings.',
     "A project's own opencode.json wins; name it with --file.",
   ],
   runWith: ({ url, where }) => ({

@@ -97,7 +97,7 @@ export function readIntegrations(home: string): Integrations {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return { entries: [], strange: [] };
     throw new SvcError('config', `Cannot read ${path}: ${reasonOf(cause)}`, {
       cause,
-      cure: 'The files as they were before are in the folder backups beside it.',
+      cure: 'Copies of the original files are in the folder backups next to it.',
     });
   }
 }

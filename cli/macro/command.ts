@@ -223,7 +223,7 @@ class Delete extends SvcCommand {
     if (own === undefined) {
       const { plugin } = await macroNamed(name, lazyConfig(undefined, context), context);
       throw new SvcError('conflict', `Macro ${name} is brought by the plugin ${plugin}`, {
-        cure: 'It goes with the plugin, which stands in `plugins` of the configuration.',
+        cure: 'It is part of a plugin, which is listed under `plugins` in the configuration.',
       });
     }
     rmSync(own.file);
@@ -241,7 +241,7 @@ class Run extends JsonCommand {
     examples: [
       ['What it would do', '$0 macro run rule-out --dry-run'],
       ['With a value', '$0 macro run rule-out --var logs=false'],
-      ['Go on behind a step that failed', '$0 macro run rule-out --from 2'],
+      ['Continue after a failed step', '$0 macro run rule-out --from 2'],
       ['A stage, on a file', '$0 macro run builds build.log --command "make -j4"'],
     ],
   });

@@ -91,7 +91,7 @@ test('a faulty macro is refused with each fault on its line, and not kept', () =
       assert.ok(ran.stderr.includes(`  - ${fault}`), `${fault}\n${ran.stderr}`);
     assert.not.ok(fs.existsSync(join(place.home, 'macros', 'bad.yaml')));
     for (const [text, reason] of [
-      ['steps: [pause]\nvariables: { x: 1 }', /x\.yaml:2: variables\.x stands in no step/],
+      ['steps: [pause]\nvariables: { x: 1 }', /x\.yaml:2: variables\.x is used in no step/],
       ['steps: []', /x\.yaml:1: steps is a list of 1 to 100 steps/],
       ['steps: [{ run: "rm -rf ~" }]', /step 1 \(run\) is no action/],
       ['steps: [pause', /x\.yaml:\d/],

@@ -32,7 +32,7 @@ export async function runStage(options: StageRunOptions): Promise<StageRun> {
   const { name, file, command, config, context } = options;
   if (file === undefined)
     throw new SvcError('usage', `Macro ${name} is a stage: name the file that it is run on`, {
-      cure: `As a stage of every request it stands in \`macros: [${name}]\`, of one conversation in the header x-svc-macro.`,
+      cure: `As a stage of every request it is listed in \`macros: [${name}]\`, of one conversation in the header x-svc-macro.`,
     });
   const path = resolve(context.cwd, file);
   const text = readInput(path).toString();

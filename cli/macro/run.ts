@@ -147,7 +147,7 @@ function stopped(
     `${where}: ${cause.message}\n${lines.map((line) => `  - ${line}`).join('\n')}`,
     {
       cause,
-      cure: `${cause.cure === undefined ? '' : `${cause.cure}\n`}Then \`svc macro run ${again}\` goes on with it.`,
+      cure: `${cause.cure === undefined ? '' : `${cause.cure}\n`}Then \`svc macro run ${again}\` continues.`,
     },
   );
 }

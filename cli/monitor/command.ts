@@ -26,12 +26,12 @@ class Monitor extends SvcCommand {
       'A proxy that runs serves the page on the port of its WebSocket; the command opens it and ends. Otherwise it serves the page itself until a proxy starts, or Ctrl-C.',
     examples: [
       ['On port 8767', '$0 monitor'],
-      ['On a port of its own, until Ctrl-C', '$0 monitor --port 9000'],
+      ['On another port, until Ctrl-C', '$0 monitor --port 9000'],
     ],
   });
 
   port = Option.String('--port', {
-    description: 'Port of its own (8767 where no proxy runs); 0 picks a free one',
+    description: 'Another port (8767 if no proxy runs); 0 picks a free one',
   });
   json = Option.Boolean('--json,--raw', false, { description: 'Print the address as JSON' });
 
@@ -68,8 +68,8 @@ class Monitor extends SvcCommand {
       const url = await proxyAddress(home);
       this.note(
         url === undefined
-          ? 'A proxy wanted the port; run `svc monitor` again.'
-          : `A proxy has started and goes on with it: ${url}`,
+          ? 'A proxy needed the port; run `svc monitor` again.'
+          : `A proxy has started and serves it now: ${url}`,
       );
     } finally {
       forget();

@@ -122,7 +122,7 @@ test('a proxy that starts gets the port of the monitor, which says where it is',
     await proxy.prints(/listens on/);
     const { code, stderr } = await monitor.ended;
     assert.is(code, 0);
-    assert.ok(stderr.includes(`goes on with it: ${url}`), stderr);
+    assert.ok(stderr.includes(`serves it now: ${url}`), stderr);
     assert.ok(await isPage(url));
   } finally {
     monitor.child.kill('SIGKILL');

@@ -68,7 +68,7 @@ class Test extends SvcCommand {
     details:
       "Runs the .test.mjs files beside the module with Node's own test runner. `svc/testing` starts the proxy with the plugin in front of a provider on this machine; nothing is sent anywhere. The exit code is the runner's.",
     examples: [
-      ['The tests beside a module', '$0 plugin test word-count/word-count.mjs'],
+      ['The tests next to a module', '$0 plugin test word-count/word-count.mjs'],
       ['All tests of a folder', '$0 plugin test ./word-count'],
     ],
   });
@@ -134,7 +134,7 @@ class Bench extends JsonCommand {
       rows.map(({ kind, p50, p95 }) => [kind, shownMs(p50), shownMs(p95)]),
     );
     this.note(
-      '± is how far rounds differ; what is smaller cannot be told from noise. More --requests make it smaller.',
+      '± is the variation between rounds; smaller differences are noise. More --requests reduce it.',
     );
   }
 }
@@ -143,7 +143,7 @@ class List extends JsonCommand {
   static override paths = [['plugin', 'list']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: 'The configured plugins, and what each brings',
+    description: 'The configured plugins and what each provides',
     details: 'Loads each module as the proxy would. The exit code is 1 if one cannot be loaded.',
     examples: [
       ['As a table', '$0 plugin list'],

@@ -13,7 +13,7 @@ export function testFiles(path: string): readonly string[] {
   const found = filesOf(path);
   if (found.length > 0) return found;
   throw new SvcError('not_found', `There is no test for ${path}`, {
-    cure: 'Tests end in .test.mjs and lie beside the module; `svc plugin new` makes one.',
+    cure: 'Tests end in .test.mjs and are next to the module; `svc plugin new` makes one.',
   });
 }
 

@@ -23,7 +23,7 @@ export default {
 
   // Checks what stands under \`config\`; what it returns is what setup gets.
   config({ header = 'x-request-words' }) {
-    if (!/^[a-z0-9-]+$/.test(header)) throw new Error('header: a name in lower case is wanted');
+    if (!/^[a-z0-9-]+$/.test(header)) throw new Error('header: must be a name in lower case');
     return { header };
   },
 

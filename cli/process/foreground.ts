@@ -198,7 +198,7 @@ async function explainStart(thrown: unknown): Promise<unknown> {
   if (await isProxy(port)) {
     return new SvcError('conflict', `Port ${port} is taken by another svc${pid}`, {
       cause: thrown,
-      cure: 'It has a home folder of its own: `svc stop` with its SVC_HOME stops it. Or choose another port with --port.',
+      cure: 'It uses another home folder: `svc stop` with that SVC_HOME stops it. Or choose another port with --port.',
     });
   }
   const who = owner === undefined ? 'another program' : `${owner.command ?? 'a process'}${pid}`;

@@ -11,11 +11,11 @@ const DAY_MS = 86_400_000;
 
 /** Consequence for these conversations, by what is done to the proxy. */
 const WORDS = {
-  stop: 'go on only through svc: start it again before you continue them, or begin new ones.',
+  stop: 'can only continue through svc: start it again before you continue them, or start new ones.',
   uninstall:
-    'cannot go on without svc: finish them first, begin new ones, or let the client drop its thoughts.',
-  deleted: 'cannot go on: what was sent in them is deleted. Begin new ones.',
-  update: 'go on as before: what was sent in them is remembered.',
+    'cannot continue without svc: finish them first, start new ones, or let the client drop its thinking.',
+  deleted: 'cannot continue: what was sent in them is deleted. Start new ones.',
+  update: 'continue as before: what was sent in them is stored.',
 } as const;
 
 /** Returns how many conversations of the last day contain rewritten text. */

@@ -70,10 +70,7 @@ class Show extends SvcCommand {
     examples: [
       ['A capture, by a part of its id', '$0 replay show TwLFV0'],
       ['Its bytes', '$0 replay show TwLFV0 --full'],
-      [
-        'As a file of its own, for a regression test',
-        '$0 replay show TwLFV0 --save slow-build.msgpack',
-      ],
+      ['As a file, for a regression test', '$0 replay show TwLFV0 --save slow-build.msgpack'],
     ],
   });
 

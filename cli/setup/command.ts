@@ -52,7 +52,7 @@ class Setup extends SvcCommand {
     category: 'Configure',
     description: 'Set svc up: find keys and clients, start, try it',
     details:
-      'It asks, shows all that it is going to do, and does nothing before you agree; where the input ends or you interrupt it, nothing was changed. Keys stay where they are. Providers are asked for something only where you say so.',
+      'It asks, shows everything it is going to do, and does nothing before you agree; if the input ends or you interrupt it, nothing is changed. Keys stay where they are. Providers are asked for something only where you say so.',
     examples: [
       ['Step by step', '$0 setup'],
       ['Agree to all that is proposed, and ask no provider', '$0 setup --yes'],
@@ -178,7 +178,7 @@ class Setup extends SvcCommand {
     if (this.online || prompts === undefined) return this.online;
     const names = keys.map(({ provider }) => provider).join(', ');
     return prompts.confirm(
-      `Try your keys? ${names}: asked for the list of models, which costs nothing.`,
+      `Try your keys? ${names}: this asks for the list of models, which costs nothing.`,
       false,
     );
   }

@@ -70,7 +70,7 @@ class Add extends SvcCommand {
     category: 'Extend',
     description: 'Add a prompt template from a file, or from stdin',
     details:
-      'Values go where {{name}} stands. Above the text, between two lines of ---, may stand `description`, and `variables` with a `default` and `about` each; a variable without a default must be given.',
+      'Values replace {{name}}. Above the text, between two lines of ---, there may be `description`, and `variables` with a `default` and `about` each; a variable without a default must be given.',
     examples: [
       ['From a file', '$0 template add review review.md'],
       ['From stdin', 'echo "Explain {{topic}}" | $0 template add explain'],
@@ -141,7 +141,7 @@ class Use extends SvcCommand {
     category: 'Extend',
     description: 'Fill a prompt template; print or send the text',
     details:
-      'With --model the text goes through the running proxy, and the answer is printed. A value is inserted as it is, whatever stands in it.',
+      'With --model the text goes through the running proxy, and the answer is printed. A value is inserted literally.',
     examples: [
       ['The text', '$0 template use review --var language=Go'],
       [

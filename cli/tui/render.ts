@@ -142,7 +142,7 @@ function help(colors: Colors, width: number): string[] {
     ),
     '',
     ...wrap(
-      'Figures are those of the range of time beside the views; “since the start” is that of the proxy. A dash was not measured.',
+      'Figures cover the time range shown next to the views; “since the start” means the proxy’s start. A dash means not measured.',
       width,
     ),
   ];

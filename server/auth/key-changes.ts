@@ -233,7 +233,7 @@ function findCurrent(keys: readonly StoredKey[], idOrLabel: string, nowMs: numbe
     key.id === idOrLabel || (key.replacedBy === undefined && !isOver(key));
   const found = findLive(keys.filter(isCurrent), idOrLabel);
   if (!isOver(found)) return found;
-  throw new SvcError('not_found', `Key ${found.id} has expired: there is nothing to go on`, {
+  throw new SvcError('not_found', `Key ${found.id} has expired: there is nothing to continue`, {
     cure: '`svc auth --generate` makes a key.',
   });
 }

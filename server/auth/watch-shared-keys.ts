@@ -127,6 +127,6 @@ function toFault(error: unknown, url: string): SvcError {
   const { message } = inWords(error, url);
   return new SvcError('unavailable', `The keys of the shared ledger cannot be read: ${message}`, {
     cause: error,
-    cure: 'Keys that were read before hold for an hour; the proxy goes on trying.',
+    cure: 'Keys that were read before stay valid for an hour; the proxy keeps trying.',
   });
 }

@@ -75,7 +75,7 @@ export async function validatePack(
     const twice = parsed.repeated.slice(0, MOST_FAULTS).map(({ path, at }) => ({
       ...lines.at(at),
       path: pathText(path),
-      message: 'stands here a second time',
+      message: 'is here a second time',
     }));
     const all = [...located, ...twice];
     return { valid: false, faults: all.toSorted((a, b) => a.line - b.line || a.column - b.column) };
@@ -188,7 +188,7 @@ class PlacedJson {
   read(): unknown {
     const value = this.#value([]);
     this.#space();
-    if (this.#at < this.#text.length) this.#fail('nothing may stand behind the value');
+    if (this.#at < this.#text.length) this.#fail('nothing may follow the value');
     return value;
   }
 
@@ -230,7 +230,7 @@ class PlacedJson {
       this.#at += word.length;
       return value;
     }
-    return Number(this.#take(NUMBER) ?? this.#fail('a value is wanted here'));
+    return Number(this.#take(NUMBER) ?? this.#fail('a value is expected here'));
   }
 
   #string(): string {
@@ -254,15 +254,15 @@ class PlacedJson {
     do {
       this.#space();
       const at = this.#at;
-      if (this.#text[at] !== '"') this.#fail('a name in quotes is wanted here');
+      if (this.#text[at] !== '"') this.#fail('a name in quotes is expected here');
       const name = this.#string();
       const inner = [...path, name];
       if (members.has(name)) this.repeated.push({ path: inner, at });
       this.names.set(pathText(inner), at);
-      if (!this.#next(':')) this.#fail('a colon is wanted here');
+      if (!this.#next(':')) this.#fail('a colon is expected here');
       members.set(name, this.#value(inner));
     } while (this.#next(','));
-    if (!this.#next('}')) this.#fail('a comma or } is wanted here');
+    if (!this.#next('}')) this.#fail('a comma or } is expected here');
     return Object.fromEntries(members);
   }
 
@@ -272,7 +272,7 @@ class PlacedJson {
     if (this.#next(']')) return items;
     do items.push(this.#value([...path, items.length]));
     while (this.#next(','));
-    if (!this.#next(']')) this.#fail('a comma or ] is wanted here');
+    if (!this.#next(']')) this.#fail('a comma or ] is expected here');
     return items;
   }
 }

@@ -56,7 +56,7 @@ class PlacedYaml {
       return node.items.map((item, index) =>
         this.#value(item as Node | null, [...path, index], at),
       );
-    if (!isMap(node)) throw new YamlFault('a value is wanted here', at);
+    if (!isMap(node)) throw new YamlFault('a value is expected here', at);
     const members = new Map<string, unknown>();
     for (const { key, value } of node.items as { key: Node | null; value: Node | null }[]) {
       const nameAt = key?.range?.[0] ?? at;

@@ -39,7 +39,7 @@ const USAGE = ['session', 'today', 'by_model', 'by_key', 'by_project', 'by_tool'
 function linesOf(text: string, first: number, last: number): string {
   const lines = text.split('\n');
   if (last < first)
-    throw new SvcError('bad_request', `last_line (${last}) stands before first_line (${first})`);
+    throw new SvcError('bad_request', `last_line (${last}) is before first_line (${first})`);
   if (first > lines.length)
     throw new SvcError(
       'bad_request',

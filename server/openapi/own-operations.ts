@@ -146,7 +146,7 @@ export const ownOperations: readonly Operation[] = [
     'get /dashboard/events': {
       summary: 'What happens, as server-sent events',
       description:
-        'Events `state` (every two seconds at most), `rows` (finished requests, at most some twice a second) and, for readers on this machine, `log`. The stream goes on until the reader closes it; 503 where too many are open.',
+        'Events `state` (every two seconds at most), `rows` (finished requests, at most some twice a second) and, for readers on this machine, `log`. The stream lasts until the reader closes it; 503 if too many are open.',
       response: { 'text/event-stream': text },
     },
     'get /dashboard/api/requests': {

@@ -56,7 +56,7 @@ test('one that is not there is said everywhere, without its password, and reques
     });
     await new Promise((resolve) => setTimeout(resolve, 300));
     const log = readFileSync(join(dirname(t.db), 'logs', 'svc.log'), 'utf8');
-    assert.is(log.split('Redis is away').length, 2, log);
+    assert.is(log.split('Redis is unreachable').length, 2, log);
     assert.ok(isLoaded());
     assert.not.match(`${log}${text}`, 's3cret-word');
   });

@@ -105,7 +105,7 @@ test('after fifty milliseconds without an answer nobody waits any more, until a 
   assert.equal(t.lines, [], 'a short pause is no news');
   t.clock.advance(200);
   assert.equal(t.lines, [
-    'warning: Redis is away: this proxy goes on with limits and state of its own (no answer within 50 ms)',
+    'warning: Redis is unreachable: this proxy continues with its own limits and state (no answer within 50 ms)',
   ]);
   assert.is(t.asked.length, 2, 'one trial at a time');
   t.asked[1]!.answer(1);
@@ -185,7 +185,7 @@ test('a start waits for the first word, good or bad, and then for no longer', as
   bad.events.failed(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
   bad.events.closed();
   await second;
-  assert.match(bad.lines.join(), /^warning: Redis is away.*\(connection refused\)$/);
+  assert.match(bad.lines.join(), /^warning: Redis is unreachable.*\(connection refused\)$/);
   const none = open();
   const third = none.link.settled(500);
   none.clock.advance(500);

@@ -235,7 +235,7 @@ export class RedisLink {
     this.#hasWarned = true;
     this.#stopWarning?.();
     this.#options.log.warning(
-      'Redis is away: this proxy goes on with limits and state of its own',
+      'Redis is unreachable: this proxy continues with its own limits and state',
       {
         redis: this.#options.place,
         reason: this.#reason,

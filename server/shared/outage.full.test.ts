@@ -56,7 +56,7 @@ test('killed in the middle of requests: none fails or waits, and afterwards limi
     const left = one.proxy.services.limiter.take('127.0.0.1')!.remaining;
     assert.ok(left <= 500 - 67, String(left));
     const log = await logOf(one);
-    assert.equal([count(log, 'Redis is away'), count(log, 'Redis is back')], [1, 1], log);
+    assert.equal([count(log, 'Redis is unreachable'), count(log, 'Redis is back')], [1, 1], log);
   }));
 
 test('hanging: one request waits for fifty milliseconds, the others for nothing', () =>
@@ -65,7 +65,7 @@ test('hanging: one request waits for fifty milliseconds, the others for nothing'
     redis.freeze();
     await Promise.all([sendMany(one, 60, 5), sendMany(other, 60, 5)]);
     assert.ok(stateOf(one).unanswered <= 3, JSON.stringify(stateOf(one)));
-    await until('it is said', async () => count(await logOf(one), 'Redis is away') === 1);
+    await until('it is said', async () => count(await logOf(one), 'Redis is unreachable') === 1);
     // Long enough for the connection to be given up, which nothing shows from outside.
     await new Promise((resolve) => setTimeout(resolve, 7000));
     const { asked } = stateOf(one);
@@ -76,7 +76,7 @@ test('hanging: one request waits for fifty milliseconds, the others for nothing'
     // No second warning follows.
     await new Promise((resolve) => setTimeout(resolve, 1000));
     const log = await logOf(one);
-    assert.equal([count(log, 'Redis is away'), count(log, 'Redis is back')], [1, 1], log);
+    assert.equal([count(log, 'Redis is unreachable'), count(log, 'Redis is back')], [1, 1], log);
   }));
 
 test('a pause of Redis shorter than a second is in no log', () =>
@@ -113,7 +113,7 @@ test('an unreachable Redis at the start is a warning, and is used from when it i
     await redis.restart();
     await until('it is used', () => isUp(t));
     const log = await logOf(t);
-    assert.equal([count(log, 'Redis is away'), count(log, 'Redis is back')], [1, 1], log);
+    assert.equal([count(log, 'Redis is unreachable'), count(log, 'Redis is back')], [1, 1], log);
   } finally {
     await t.close();
     await redis.stop();
@@ -166,7 +166,7 @@ for (const [what, options, user, reason] of [
       await sendMany(t, 5);
       const log = await logOf(t);
       const { text } = await exchange(t.proxy.port, { path: '/health', method: 'GET' });
-      assert.is(count(log, 'Redis is away'), 1, log);
+      assert.is(count(log, 'Redis is unreachable'), 1, log);
       assert.match(text, reason);
       for (const secret of ['wr0ng-one', 'sm4ll-one', 'right-one', 'h1dden-one'])
         assert.not.ok(`${log}${text}${JSON.stringify(stateOf(t))}`.includes(secret));

@@ -39,7 +39,7 @@ export async function createExporter(options: TelemetryOptions): Promise<Exporte
   });
   const write = (line: object): void => file.write(`${JSON.stringify(line)}\n`);
   const watched = reportOnce((reason) =>
-    log.warning('telemetry cannot be sent; requests go on', { endpoint, reason }),
+    log.warning('telemetry cannot be sent; requests continue', { endpoint, reason }),
   );
   const resource = resourceFromAttributes({ 'service.name': 'svc', 'service.version': version });
   const base = endpoint.endsWith('/') ? endpoint.slice(0, -1) : endpoint;

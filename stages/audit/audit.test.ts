@@ -198,7 +198,7 @@ test('a lost anchor is made anew, and reported ever after; a forged one likewise
     await appendEvents(files, events(1));
     const { fault, warnings } = await verifyAudit(files);
     assert.is(fault, undefined);
-    assert.match(warnings.join(), /made anew with record 5/);
+    assert.match(warnings.join(), /recreated with record 5/);
   });
 });
 

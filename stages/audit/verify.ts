@@ -110,7 +110,7 @@ class Walk {
     }
     if (record.kind === 'audit' && record.event === 'anchor renewed')
       this.#warnings.push(
-        `The anchor was gone and was made anew with record ${record.seq}: whether records were cut off before it is not known`,
+        `The anchor was missing and was recreated with record ${record.seq}: whether records were cut off before it is not known`,
       );
     visit(record, line);
     return true;
@@ -130,7 +130,7 @@ class Walk {
       return this.fail('removed', expected, text);
     }
     if (seq < expected || prev !== this.#end.mac) {
-      const text = `Line ${this.#line} holds record ${seq}, which does not belong behind record ${expected - 1}`;
+      const text = `Line ${this.#line} holds record ${seq}, which does not follow record ${expected - 1}`;
       return this.fail('inserted', seq, text);
     }
     this.#end = { seq, mac };
@@ -150,7 +150,7 @@ class Walk {
   lookFor(record: AuditRecord | undefined): void {
     const missing = this.#fault;
     if (record === undefined || record.seq !== missing?.seq || missing.what !== 'removed') return;
-    const text = `Line ${missing.line}: record ${missing.seq} stands at another place of the log`;
+    const text = `Line ${missing.line}: record ${missing.seq} is at another place in the log`;
     this.#fault = { ...missing, what: 'swapped', text };
   }
 
@@ -186,7 +186,7 @@ class Walk {
       const text = `The log ends after record ${seq}: ${which} cut off`;
       this.fail('truncated', seq + 1, text, null);
     } else {
-      const text = `The log begins behind record ${this.#anchor.seq}, which was anchored`;
+      const text = `The log begins after record ${this.#anchor.seq}, which was anchored`;
       this.fail('anchor', this.#anchor.seq, text, null);
     }
   }

@@ -38,7 +38,7 @@ export function checkMacro(value: unknown, name?: string): CheckedMacro {
   // A step that is not understood may be the one that uses it.
   if (faults.length === 0)
     for (const { name: each } of variables)
-      if (!used.has(each)) report(['variables', each], 'stands in no step');
+      if (!used.has(each)) report(['variables', each], 'is used in no step');
   if (faults.length > 0) return { ok: false, faults };
   return {
     ok: true,

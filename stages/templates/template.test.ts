@@ -44,7 +44,7 @@ test('what is missing and what is not known is named, all at once', async () => 
 test('a faulty file is refused with everything that is wrong', async () => {
   await refused(
     readTemplate('t', '---\nvariables: { x: 1 }\nother: 2\n---\n'),
-    /Template t cannot be used: other is not known.*; variable x stands nowhere.*; it has no text/,
+    /Template t cannot be used: other is not known.*; variable x is not used.*; it has no text/,
   );
   await refused(readTemplate('t', '---\na: [\n---\ntext'), /cannot be used/);
 });

@@ -34,7 +34,7 @@ export async function readTemplate(name: string, source: string): Promise<Templa
   const unused = [...variables.keys()].filter((each) => !used.includes(each));
   const all = [
     ...faults,
-    ...unused.map((each) => `variable ${each} stands nowhere in the text`),
+    ...unused.map((each) => `variable ${each} is not used in the text`),
     ...(text.trim() === '' ? ['it has no text'] : []),
   ];
   if (all.length > 0)

@@ -2,7 +2,7 @@
 import { SvcError } from '../../../engine/index.ts';
 import { ledgerName, passwordsOf } from '../address.ts';
 
-const KEPT = 'rows are kept in memory as long as they fit, and the proxy goes on trying';
+const KEPT = 'rows are kept in memory as long as they fit, and the proxy keeps trying';
 
 const REACH = `See that the server runs and that host and port in SVC_DB are right; ${KEPT}.`;
 const TLS =
