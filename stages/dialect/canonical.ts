@@ -183,6 +183,8 @@ export interface CanonicalResponse {
   readonly blocks: readonly CanonicalBlock[];
   readonly stopReason: StopReason;
   readonly stopSequence?: string | undefined;
+  /** Of an answer that failed: what the provider says of it. */
+  readonly why?: string | undefined;
   readonly usage: Usage;
 }
 
@@ -214,7 +216,12 @@ export type CanonicalEvent =
   | { readonly type: 'usage'; readonly usage: Usage }
   /** What the provider requires back with the call of this id, which has already opened. */
   | { readonly type: 'mark'; readonly callId: string; readonly mark: ProviderMark }
-  | { readonly type: 'stop'; readonly reason: StopReason; readonly sequence?: string | undefined }
+  | {
+      readonly type: 'stop';
+      readonly reason: StopReason;
+      readonly sequence?: string | undefined;
+      readonly why?: string | undefined;
+    }
   | { readonly type: 'end' }
   | { readonly type: 'error'; readonly error: CanonicalError }
   | { readonly type: 'ping' };

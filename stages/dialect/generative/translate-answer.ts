@@ -43,6 +43,13 @@ export function readGenerativeStop(wire: unknown, calls: boolean): StopReason {
   return calls ? 'toolUse' : 'end';
 }
 
+/** What the provider says of an end: its own words, else the reason. */
+export function readGenerativeFailure({ finishReason, finishMessage }: JsonObject = {}):
+  | string
+  | undefined {
+  return filledString(finishMessage) ?? filledString(finishReason);
+}
+
 /** The dialect's name of each reason. */
 export const generativeStop: Readonly<Record<StopReason, string>> = {
   end: 'STOP',

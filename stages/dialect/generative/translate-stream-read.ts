@@ -4,7 +4,11 @@ import type { CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
 import { exactJson } from '../exact-json.ts';
 import { filledString, isObject, objectOf, objectsOf, stringOf } from '../json-kind.ts';
 import { EventReader } from '../translate/stream-read.ts';
-import { readGenerativeError, readGenerativeStop } from './translate-answer.ts';
+import {
+  readGenerativeError,
+  readGenerativeFailure,
+  readGenerativeStop,
+} from './translate-answer.ts';
 import { createArguments, type GrowingArguments } from './translate-arguments.ts';
 import { toMark } from './translate-content.ts';
 import { camelKeys } from './translate-fields.ts';
@@ -18,6 +22,7 @@ export class GenerativeReader extends EventReader {
   #mark: CanonicalEvent | undefined;
   #usage: Usage = emptyUsage;
   #finish: unknown;
+  #why: string | undefined;
   #called = false;
   #blocked = false;
 
@@ -27,7 +32,8 @@ export class GenerativeReader extends EventReader {
 
   protected override close(): CanonicalEvent[] {
     const reason = this.#blocked ? 'refusal' : readGenerativeStop(this.#finish, this.#called);
-    return [...this.#endBlock(), { type: 'stop', reason }, ...super.close()];
+    const why = reason === 'failed' ? this.#why : undefined;
+    return [...this.#endBlock(), { type: 'stop', reason, why }, ...super.close()];
   }
 
   protected take(chunk: JsonObject): CanonicalEvent[] {
@@ -37,7 +43,10 @@ export class GenerativeReader extends EventReader {
     for (const part of objectsOf(objectOf(candidate?.content).parts)) {
       events.push(...this.#part(camelKeys(part)));
     }
-    if (filledString(candidate?.finishReason) !== undefined) this.#finish = candidate?.finishReason;
+    if (filledString(candidate?.finishReason) !== undefined) {
+      this.#finish = candidate?.finishReason;
+      this.#why = readGenerativeFailure(candidate);
+    }
     if (filledString(objectOf(chunk.promptFeedback).blockReason)) this.#blocked = true;
     this.isStopped = this.#blocked || this.#finish !== undefined;
     if (isObject(chunk.usageMetadata)) {

@@ -48,7 +48,7 @@ const PIECES_PER_PING = 16;
  * expressed.
  */
 export function clientBlocks(response: CanonicalResponse, filter: AnswerFilter): CanonicalBlock[] {
-  if (response.stopReason === 'failed') throw unreadableAnswer(FAILED);
+  if (response.stopReason === 'failed') throw unreadableAnswer(failure(response.why));
   const visible = response.blocks.filter(
     (block) => hasContent(block) && !isForeign(block, filter.to),
   );
@@ -74,7 +74,12 @@ function keepMark(
   marks.put(provider, place === undefined ? call : { ...call, place }, value);
 }
 
-const FAILED = 'The provider broke its answer off';
+const MOST_WHY_CHARS = 300;
+
+function failure(why: string | undefined): string {
+  const words = why === undefined ? '' : `: ${why.slice(0, MOST_WHY_CHARS)}`;
+  return `The provider broke its answer off${words}`;
+}
 
 function brokenCall(name: string): string {
   return `The model called ${name} with arguments that are not a JSON object`;
@@ -132,7 +137,7 @@ class EventFilter {
   #broken: string | undefined;
   #hidden = 0;
   #started = false;
-  #failed = false;
+  #failure: string | undefined;
   #over = false;
 
   constructor(filter: AnswerFilter) {
@@ -162,10 +167,10 @@ class EventFilter {
         this.#keep(event.callId, event.mark);
         return [];
       case 'stop':
-        this.#failed = event.reason === 'failed';
+        this.#failure = event.reason === 'failed' ? failure(event.why) : undefined;
         return [event];
       case 'end':
-        if (this.#failed) return this.#fail(FAILED);
+        if (this.#failure !== undefined) return this.#fail(this.#failure);
         this.#over = true;
         return [event];
       case 'error':
@@ -235,11 +240,11 @@ class EventFilter {
 
 /** Returns a whole answer as the equivalent stream. */
 export function responseEvents(response: CanonicalResponse): CanonicalEvent[] {
-  const { id, model, createdS, usage, stopReason: reason, stopSequence: sequence } = response;
+  const { id, model, createdS, usage, stopReason: reason, stopSequence: sequence, why } = response;
   return [
     { type: 'start', id, model, createdS },
     ...response.blocks.flatMap(blockEvents),
-    { type: 'stop', reason, sequence },
+    { type: 'stop', reason, sequence, why },
     { type: 'usage', usage },
     { type: 'end' },
   ];
@@ -295,7 +300,8 @@ function gatherEvents(events: readonly CanonicalEvent[]): CanonicalResponse {
     }
     if (event.type === 'usage') answer = { ...answer, usage: event.usage };
     if (event.type === 'stop') {
-      answer = { ...answer, stopReason: event.reason, stopSequence: event.sequence };
+      const { reason: stopReason, sequence: stopSequence, why } = event;
+      answer = { ...answer, stopReason, stopSequence, why };
     }
     if (event.type === 'delta') text += event.text;
     if (event.type === 'mark') {

@@ -95,7 +95,16 @@ test('a call that is cut through and followed by another is still a failure', ()
 test('an answer that failed at the provider is not a success', () => {
   const malformed = { candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] };
   assert.throws(() => make('generative', 'chat').json(malformed), /broke its answer off/);
-  assert.match(run(make('generative', 'messages'), [malformed]), /event: error/);
+  const wire = run(make('generative', 'messages'), [malformed]);
+  assert.match(wire, /event: error/);
+  assert.match(wire, 'broke its answer off: MALFORMED_FUNCTION_CALL');
+  const said = { finishReason: 'UNEXPECTED_TOOL_CALL', finishMessage: 'No such tool: grep' };
+  const other = run(make('generative', 'responses'), [{ candidates: [said] }]);
+  assert.match(other, 'broke its answer off: No such tool: grep');
+  assert.throws(
+    () => make('generative', 'chat').json({ candidates: [said] }),
+    /broke its answer off: No such tool: grep/,
+  );
   assert.throws(() => make('chat', 'messages').json({ error: { message: 'No' } }), /No/);
   assert.throws(() => make('chat', 'messages').json('<html>'), /no choice/);
 });

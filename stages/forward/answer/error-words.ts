@@ -64,7 +64,7 @@ const REFUSALS: Readonly<Record<Unsupported, RegExp>> = {
   // The provider's message, with or without quotation marks; other faults of thinking blocks have
   // other messages.
   'thoughts that do not match':
-    /messages\.\d+\.content\.\d+: Invalid [`'"]?signature[`'"]? in [`'"]?(?:redacted_)?thinking[`'"]? block/,
+    /messages\.\d+\.content\.\d+: Invalid [`'"]?signature[`'"]? in [`'"]?(?:redacted_)?thinking\b/,
   'thoughts of another account':
     /invalid_encrypted_content|encrypted[_ ]content.{0,200}(?:could not be|was not issued)|Item with id .{0,9}rs_.{0,99} not found|(?:corrupted|invalid) thought[_ ]signature|thought[_ ]signature is not valid/i,
   'calls without a signature': /missing (?:a )?.{0,2}thought_?signature/i,
