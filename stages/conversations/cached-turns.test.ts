@@ -79,6 +79,14 @@ test('a turn follows the one whose messages it repeats, and is written down by w
   assert.not.match(lines[1]!, /aaaaaaaa|systemis/);
 });
 
+test('a first request that is sent again has one before it, and is not written down', () => {
+  const { follow, lines } = fileOf();
+  const first = turnOf('a');
+  follow(first);
+  assert.is(follow(turnOf('a')), first.request);
+  assert.is(lines.length, 0);
+});
+
 test('another continuation is compared with what both have in common, and both go on', () => {
   const { follow } = fileOf();
   const parent = turnOf('abc');

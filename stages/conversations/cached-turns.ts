@@ -5,7 +5,7 @@
  * From the second turn of a run on, turns are stored durably in their conversation's memory.
  */
 import { LRUCache } from 'lru-cache';
-import { HASH_CHARS } from '../model/cached-turn.ts';
+import { countMessages, sentOf, sharedMessages } from '../model/cached-turn.ts';
 import type { CachedTurn } from '../model/cached-turn.ts';
 import { isObject } from '../dialect/json-kind.ts';
 
@@ -25,6 +25,7 @@ interface Run {
   readonly turn: CachedTurn;
   readonly id: string;
   readonly kept: number | undefined;
+  readonly names: readonly string[];
 }
 
 /** A turn as stored: fields equal to the turn before are left out, as is the common start of `messages`. */
@@ -47,42 +48,55 @@ type Kept = Iterable<readonly [id: string, runs: ReadonlyMap<number, CachedTurn>
 export function createCachedTurns(all: () => Kept) {
   let known: LRUCache<string, readonly Run[]> | undefined;
   const put = (index: LRUCache<string, readonly Run[]>, run: Run, instead?: Run): void => {
-    for (const name of instead === undefined ? [] : namesOf(instead.turn))
-      index.set(
-        name,
-        (index.get(name) ?? []).filter((one) => one !== instead),
-      );
-    for (const name of namesOf(run.turn))
-      index.set(name, [run, ...(index.get(name) ?? [])].slice(0, MOST_RUNS));
+    for (const name of run.names) {
+      const others = (index.get(name) ?? []).filter((one) => one !== instead);
+      index.set(name, [run, ...others].slice(0, MOST_RUNS));
+    }
+    for (const name of instead?.names ?? []) {
+      if (run.names.includes(name)) continue;
+      const others = (index.get(name) ?? []).filter((one) => one !== instead);
+      index.set(name, others);
+    }
   };
   const runs = (): LRUCache<string, readonly Run[]> => {
     if (known !== undefined) return known;
     known = new LRUCache({ maxSize: MOST_NAMES, sizeCalculation: () => 1 });
     for (const [id, kept] of all())
-      for (const [number, turn] of kept) put(known, { turn, id, kept: number });
+      for (const [number, turn] of kept)
+        put(known, { turn, id, kept: number, names: namesOf(turn) });
     return known;
   };
   return {
     /** Remembers `turn` of the conversation `id`; returns the turn before, undefined if there is none. */
     follow(turn: CachedTurn, id: string, store: CachedStore): CachedTurn | undefined {
       const index = runs();
-      const candidates = new Set(namesOf(turn).flatMap((name) => index.get(name) ?? []));
-      // Turns that another process wrote to the same file are only in the conversation's memory.
-      const seen = new Set(Array.from(candidates, (run) => run.turn.request));
-      for (const [number, one] of store.runs())
-        if (!seen.has(one.request)) candidates.add({ turn: one, id, kept: number });
-      const before = best(turn, [...candidates]);
-      const isSameRun = before !== undefined && continues(turn, before.turn);
-      const now = before === undefined ? turn : withSteps(turn, before.turn);
-      let kept: number | undefined;
-      if (before !== undefined) {
-        const own = store.runs();
-        kept = isSameRun && before.id === id ? before.kept : undefined;
+      const names = namesOf(turn);
+      const candidates = new Set(names.flatMap((name) => index.get(name) ?? []));
+      const own = store.runs();
+      // What another process has written to the same file stands in the conversation's memory alone.
+      if (own.size > 0) {
+        const seen = new Set(Array.from(candidates, (run) => run.turn.request));
+        for (const [number, one] of own)
+          if (!seen.has(one.request))
+            candidates.add({ turn: one, id, kept: number, names: namesOf(one) });
+      }
+      const found = best(turn, candidates);
+      if (found === undefined) {
+        put(index, { turn, id, kept: undefined, names });
+        return undefined;
+      }
+      const { run: before, shared } = found;
+      const count = countMessages(before.turn);
+      const isSameRun = shared === count && isSameCache(turn, before.turn);
+      const now = { ...turn, steps: stepsAfter(before.turn, count, shared) };
+      let kept = isSameRun && before.id === id ? before.kept : undefined;
+      // Most first requests stay the only one, and clients that ask the same once more go on from nothing.
+      if (kept !== undefined || turn.messages.includes(',')) {
         kept ??= 1 + Math.max(0, ...own.keys());
         store.set(changeOf(now, own.get(kept), kept));
       }
-      put(index, { turn: now, id, kept }, isSameRun ? before : undefined);
-      return before?.turn;
+      put(index, { turn: now, id, kept, names }, isSameRun ? before : undefined);
+      return before.turn;
     },
   };
 }
@@ -90,20 +104,27 @@ export function createCachedTurns(all: () => Kept) {
 function namesOf({ session, messages }: CachedTurn): readonly string[] {
   const [first = '', second] = messages.split(',', 2);
   return [
-    `f${first.slice(0, HASH_CHARS)}`,
-    ...(second === undefined ? [] : [`a${second.slice(0, HASH_CHARS)}`]),
+    `f${sentOf(first)}`,
+    ...(second === undefined ? [] : [`a${sentOf(second)}`]),
     ...(session === '' ? [] : [`s${session}`]),
   ];
 }
 
-/** Returns the run that `turn` repeats most of; ties go to the same key, model and provider, then to the newest. */
-function best(turn: CachedTurn, candidates: readonly Run[]): Run | undefined {
-  let found: Run | undefined;
+/** A turn before, and how many of its messages, from the first on, went out alike. */
+interface Found {
+  readonly run: Run;
+  readonly shared: number;
+}
+
+/** The run that `turn` repeats most of; of equals the one to the same key, model and provider, then the newest. */
+function best(turn: CachedTurn, candidates: Iterable<Run>): Found | undefined {
+  let found: Found | undefined;
   let most: readonly number[] = [];
   for (const run of candidates) {
-    const rank = rankOf(turn, run.turn);
+    const shared = sharedMessages(turn, run.turn);
+    const rank = rankOf(turn, run.turn, shared);
     if (rank === undefined || !isMore(rank, most)) continue;
-    found = run;
+    found = { run, shared };
     most = rank;
   }
   return found;
@@ -114,18 +135,20 @@ function isMore(rank: readonly number[], than: readonly number[]): boolean {
   return at >= 0 && rank[at]! > (than[at] ?? -1);
 }
 
-/** Ranks `before` as the predecessor of `turn`, to be compared in order; undefined if it cannot be one. */
-function rankOf(turn: CachedTurn, before: CachedTurn): readonly number[] | undefined {
-  // A turn not yet answered when this one was sent had left nothing in the cache.
+/** Undefined for a turn that is none before `turn`. */
+function rankOf(
+  turn: CachedTurn,
+  before: CachedTurn,
+  shared: number,
+): readonly number[] | undefined {
+  // What was not answered yet when this one was sent had left nothing.
   if (before.doneMs > turn.atMs + SLACK_MS) return undefined;
-  const now = turn.messages.split(',');
-  const earlier = before.messages.split(',');
-  const prefix = sharedMessages(turn, before);
-  const alike = earlier.filter((entry, at) => isAlike(entry, now[at])).length;
-  const isAnswered = now.length > 1;
+  const count = countMessages(before);
+  const alike = shared === count ? count : alikeMessages(turn, before);
+  const isAnswered = turn.messages.includes(',');
   const isSameKey = turn.key === before.key;
-  // With a different key, a similar first request alone does not make a continuation.
-  if (!isSameKey && (!isAnswered || alike < earlier.length / 2)) return undefined;
+  // A first request like another one's is no continuation of it.
+  if (!isSameKey && (!isAnswered || alike < count / 2)) return undefined;
   const isRewritten =
     isAnswered &&
     turn.session !== '' &&
@@ -134,38 +157,27 @@ function rankOf(turn: CachedTurn, before: CachedTurn): readonly number[] | undef
     turn.tools === before.tools;
   if (alike === 0 && !isRewritten) return undefined;
   const same = [isSameKey, turn.model === before.model, turn.provider === before.provider];
-  return [Math.max(prefix, alike), prefix, same.filter(Boolean).length, before.atMs];
+  return [Math.max(shared, alike), shared, same.filter(Boolean).length, before.atMs];
 }
 
-/** Counts the leading messages of `before` that `turn` repeats. */
-function sharedMessages(turn: CachedTurn, before: CachedTurn): number {
+/** How many messages of `before` went out alike at the same place. */
+function alikeMessages(turn: CachedTurn, before: CachedTurn): number {
   const now = turn.messages.split(',');
   const earlier = before.messages.split(',');
-  const end = earlier.findIndex((entry, at) => !isAlike(entry, now[at]));
-  return end < 0 ? earlier.length : end;
+  return earlier.filter((entry, at) => sentOf(entry) === sentOf(now[at])).length;
 }
 
-const countOf = ({ messages }: CachedTurn): number => messages.split(',').length;
-
-function isAlike(entry: string, other: string | undefined): boolean {
-  return entry.slice(0, HASH_CHARS) === other?.slice(0, HASH_CHARS);
-}
-
-/** Returns true if `before` can be forgotten: whatever continues it continues `turn` too. */
-function continues(turn: CachedTurn, before: CachedTurn): boolean {
+/** True where both are cached together; `before`, if all of it is repeated, need not be remembered then. */
+function isSameCache(turn: CachedTurn, before: CachedTurn): boolean {
   return (
-    turn.provider === before.provider &&
-    turn.model === before.model &&
-    turn.key === before.key &&
-    sharedMessages(turn, before) === countOf(before)
+    turn.provider === before.provider && turn.model === before.model && turn.key === before.key
   );
 }
 
-/** Returns `turn` with the steps of earlier turns that lie within the messages shared with `before`. */
-function withSteps(turn: CachedTurn, before: CachedTurn): CachedTurn {
-  const shared = sharedMessages(turn, before);
-  const steps = [...before.steps, [countOf(before), before.left, before.atMs] as const];
-  return { ...turn, steps: steps.filter(([count]) => count <= shared).slice(-MOST_STEPS) };
+/** What earlier turns left of the `shared` messages that a turn has in common with `before`, which had `count`. */
+function stepsAfter(before: CachedTurn, count: number, shared: number): CachedTurn['steps'] {
+  const steps = [...before.steps, [count, before.left, before.atMs] as const];
+  return steps.filter(([messages]) => messages <= shared).slice(-MOST_STEPS);
 }
 
 /** Returns what to store of `turn` if `before` of the same run is stored already. */

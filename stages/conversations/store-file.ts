@@ -9,7 +9,6 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Clock } from '../../engine/index.ts';
 import { moveUnreadable } from '../aside.ts';
 import { readLine, writeLine } from './record.ts';
-import type { Line } from './record.ts';
 import { RAW } from './sent-text.ts';
 import { createStore, storeOf } from './store.ts';
 import type { ConversationStore, StoreLimits } from './store.ts';
@@ -58,8 +57,9 @@ class Appender {
     this.#inode = inode;
   }
 
-  write(line: Line): void {
-    this.#waiting.push(writeLine(line));
+  /** `text` is a line with its line end. */
+  write(text: string): void {
+    this.#waiting.push(text);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     this.#writing = this.#writing.then(() => this.#write());
@@ -257,7 +257,7 @@ export async function countRewritten(file: string, sinceMs: number): Promise<num
 export async function openStore(options: StoreOptions): Promise<ConversationStore> {
   const { file, clock, onTrouble } = options;
   let appender: Appender | undefined;
-  const base = storeOf({ clock, limits: options, write: (line) => appender?.write(line) });
+  const base = storeOf({ clock, limits: options, write: (text) => appender?.write(text) });
   let bytes: Buffer = Buffer.alloc(0);
   try {
     const found = await readOwnFile(options);

@@ -42,7 +42,8 @@ export function createStore(clock: Pick<Clock, 'wallMs'>, limits: StoreLimits = 
 interface Parts {
   readonly clock: Pick<Clock, 'wallMs'>;
   readonly limits: StoreLimits;
-  readonly write: (line: Line) => void;
+  /** Takes a line with its line end. */
+  readonly write: (text: string) => void;
 }
 
 export function storeOf({ clock, limits, write }: Parts) {
@@ -114,8 +115,9 @@ export function storeOf({ clock, limits, write }: Parts) {
     /** Remembers `change`: in memory at once, on disk with the next write. */
     set(id: string, beginning: string, change: Change): ConversationRecord {
       const line = { id, beginning, atMs: clock.wallMs(), change };
-      take(line, writeLine(line).length);
-      write(line);
+      const text = writeLine(line);
+      take(line, text.length);
+      write(text);
       return kept.get(id)!.record;
     },
     recipes: (id: string): string | undefined => recipes.get(id),
@@ -123,7 +125,7 @@ export function storeOf({ clock, limits, write }: Parts) {
       if (recipes.get(id) === set) return;
       const line = { recipes: id, set };
       take(line, set.length);
-      write(line);
+      write(writeLine(line));
     },
     /** An injection by an older version, by hash of the conversation up to its question. */
     olderInjected: (prefix: string): Injected | undefined => olderInjected.get(prefix),

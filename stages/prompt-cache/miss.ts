@@ -6,7 +6,7 @@
  * Documented properties of providers' caches are in `model-facts.ts`; what invalidates them is from
  * platform.claude.com, prompt-caching, "what invalidates the cache", 2026-11.
  */
-import { HASH_CHARS } from '../model/cached-turn.ts';
+import { HASH_CHARS, cameOf, countMessages, sentOf, sharedMessages } from '../model/cached-turn.ts';
 import type { CacheMiss, CachedTurn, MissCause, NamedMiss } from '../model/cached-turn.ts';
 import { LARGEST_MINIMUM, factsOf } from '../model/model-facts.ts';
 
@@ -63,49 +63,40 @@ export function missOf(
 /** Handles a first turn, which could not read anything; one that did found another conversation's prefix. */
 function firstOf({ read, messages }: CachedTurn): CacheMiss | undefined {
   if (read > 0) return undefined;
-  const isLate = messages.split(',').length > 2;
+  const isLate = countMessages({ messages }) > 2;
   const detail = isLate ? 'the conversation was not seen before this request' : null;
   return { cause: 'first_request', detail, missedTokens: 0, comparedWith: null };
 }
 
 /** The common part of two turns. */
 interface Shared {
-  readonly now: readonly string[];
-  readonly earlier: readonly string[];
   /** Number of leading messages sent alike. */
   readonly prefix: number;
+  /** True if these are all messages of the previous turn. */
+  readonly isWhole: boolean;
   /** True if the difference after it is a change of the past, and not another continuation of the same beginning. */
   readonly isEdit: boolean;
 }
 
-const sentOf = (entry: string | undefined): string | undefined => entry?.slice(0, HASH_CHARS);
-const cameOf = (entry: string | undefined): string | undefined => entry?.slice(-HASH_CHARS);
-
 function sharedOf(turn: CachedTurn, before: CachedTurn): Shared {
+  const prefix = sharedMessages(turn, before);
+  if (prefix === countMessages(before)) return { prefix, isWhole: true, isEdit: false };
   const now = turn.messages.split(',');
   const earlier = before.messages.split(',');
-  let prefix = 0;
-  while (
-    prefix < earlier.length &&
-    prefix < now.length &&
-    sentOf(now[prefix]) === sentOf(earlier[prefix])
-  )
-    prefix += 1;
   const rest = new Set(earlier.slice(prefix).map(sentOf));
   const isEdit =
-    prefix < earlier.length &&
-    (now.length > earlier.length || now.slice(prefix).some((entry) => rest.has(sentOf(entry))));
-  return { now, earlier, prefix, isEdit };
+    now.length > earlier.length || now.slice(prefix).some((entry) => rest.has(sentOf(entry)));
+  return { prefix, isWhole: false, isEdit };
 }
 
 /** Returns the cached tokens that were not read; undefined for a hit. */
 function missedBy(turn: CachedTurn, before: CachedTurn, shared: Shared): number | undefined {
-  const { prefix, earlier, isEdit } = shared;
-  const isWhole = prefix === earlier.length || isEdit;
+  const { prefix, isWhole, isEdit } = shared;
   // Another continuation reads the prefix up to where the two diverged.
-  const left = isWhole
-    ? before.left
-    : Math.max(0, ...before.steps.map(([count, tokens]) => (count <= prefix ? tokens : 0)));
+  const left =
+    isWhole || isEdit
+      ? before.left
+      : Math.max(0, ...before.steps.map(([count, tokens]) => (count <= prefix ? tokens : 0)));
   const short = Math.min(left, turn.total) - turn.read;
   if (left === 0 && turn.read === 0) return isUncached(turn, before) ? 0 : undefined;
   return short > SMALL_TOKENS && short > left * SMALL_SHARE ? short : undefined;
@@ -160,7 +151,7 @@ function* differences(
   if (turn.choice !== before.choice) yield ['tool_choice_or_images', 'another tool_choice'];
   else if (turn.images !== before.images)
     yield ['tool_choice_or_images', turn.images ? 'the first image' : 'no image any more'];
-  if (shared.isEdit) yield ['message', messageIn(shared)];
+  if (shared.isEdit) yield ['message', messageIn(turn, before, shared)];
   const behind = before.blocks === 0 ? 0 : names.marker(before.blocks - 1) - before.blocks + 1;
   if (behind > LOOKBACK_BLOCKS)
     yield [
@@ -171,7 +162,9 @@ function* differences(
 }
 
 /** Describes which message differs from before, and whether the client or svc changed it. */
-function messageIn({ now, earlier, prefix }: Shared): string {
+function messageIn(turn: CachedTurn, before: CachedTurn, { prefix }: Shared): string {
+  const now = turn.messages.split(',');
+  const earlier = before.messages.split(',');
   const isOurs = now[prefix] !== undefined && cameOf(now[prefix]) === cameOf(earlier[prefix]);
   const by = isOurs ? 'svc' : 'the client';
   const kept = now.length < earlier.length ? ', which now has fewer messages' : '';
