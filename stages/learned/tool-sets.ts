@@ -4,6 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { isObject } from '../dialect/json-kind.ts';
+import type { JsonObject } from '../dialect/json-kind.ts';
 import { definitionsIn } from '../dialect/tool-definitions.ts';
 import type { Original, ProxyRequest } from '../model/request.ts';
 import { estimateTokens } from '../model/tokens.ts';
@@ -30,20 +31,24 @@ export function createToolSets(): ToolSets {
     sizeCalculation: (_set, text) => text.length,
   });
   // The meter calls this twice per request, and serializing hundreds of kilobytes of tools is slow.
-  const ofRequest = new WeakMap<Original, SizedToolSet | undefined>();
-  const find = (json: unknown): SizedToolSet | undefined => {
-    if (!isObject(json)) return undefined;
-    const { tools, functions } = json;
-    if (tools === undefined && functions === undefined) return undefined;
+  const ofRequest = new WeakMap<Original, SizedToolSet>();
+  const find = ({ tools, functions }: JsonObject): SizedToolSet => {
     const text = JSON.stringify([tools, functions]);
     let found = known.get(text);
     if (found === undefined) known.set(text, (found = read(tools, functions)));
     return found;
   };
   return ({ original }) => {
-    if (!ofRequest.has(original)) ofRequest.set(original, find(original.json));
-    return ofRequest.get(original);
+    const { json } = original;
+    if (!hasTools(json)) return undefined;
+    let found = ofRequest.get(original);
+    if (found === undefined) ofRequest.set(original, (found = find(json)));
+    return found;
   };
+}
+
+function hasTools(json: unknown): json is JsonObject {
+  return isObject(json) && (json['tools'] !== undefined || json['functions'] !== undefined);
 }
 
 function read(tools: unknown, functions: unknown): SizedToolSet {

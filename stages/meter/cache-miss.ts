@@ -4,7 +4,6 @@
 import type { RunInfo, Settlement } from '../../engine/index.ts';
 import { isObject, listOf } from '../dialect/json-kind.ts';
 import type { CacheMiss } from '../model/cached-turn.ts';
-import { callerOf } from '../model/conversation.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { factsOf } from '../model/model-facts.ts';
 import { shortHash } from '../model/short-hash.ts';
@@ -54,7 +53,7 @@ export function explainMiss(
     doneMs: run.startedWallMs + durationMs,
     provider: provider.name,
     model,
-    key: shortHash([attempts.at(-1)?.key ?? callerOf(original.body)]),
+    key: shortHash([attempts.at(-1)?.key ?? original.caller()]),
     total,
     read,
     left: isMarked || written > 0 ? read + written : leftUnasked(model, total, read),

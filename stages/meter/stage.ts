@@ -90,8 +90,9 @@ function learn(
   sizeOf: RequestSize,
 ): void {
   const named = state.observer?.model();
-  const model =
-    named === undefined ? last.head && modelOf(last.head.request) : withoutKeys(named, last.body);
+  const asked = last.head && modelOf(last.head.request);
+  const isOther = named !== undefined && named !== asked;
+  const model = isOther ? withoutKeys(named, last.body) : asked;
   const input = totalInputTokens(usage);
   if (last.head === undefined || model === undefined || input === null || usage.estimated) return;
   // The figures of deferred work are not about this request.

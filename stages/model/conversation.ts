@@ -79,11 +79,10 @@ export function hashOfBeginning(original: {
 }
 
 /**
- * Returns the id of the conversation of `body` with this beginning; for a request without
+ * Returns the id of the conversation of `caller` with this beginning; for a request without
  * credentials, the beginning alone decides.
  */
-export function hashOfConversation(body: Sender, beginning: string): string {
-  const caller = callerOf(body);
+export function hashOfConversation(caller: string, beginning: string): string {
   return caller === '' ? beginning : shortHash([caller, beginning]);
 }
 

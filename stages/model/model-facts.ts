@@ -166,11 +166,24 @@ const NOTHING: ModelFacts = Object.freeze({
   source: 'none: no row has this model',
 });
 
+/** Names of models whose facts were looked up; clients can invent names. */
+const MOST_NAMES = 500;
+/** Every request asks several times for those of its model. */
+const known = new Map<string, ModelFacts>();
+
 /**
  * Returns what is known about a model by its name; safe assumptions for an unknown or missing name.
  */
-export function factsOf(model: string | undefined): ModelFacts {
-  const name = model?.toLowerCase() ?? '';
+export function factsOf(model = ''): ModelFacts {
+  let facts = known.get(model);
+  if (facts === undefined) {
+    if (known.size >= MOST_NAMES) known.clear();
+    known.set(model, (facts = findFacts(model.toLowerCase())));
+  }
+  return facts;
+}
+
+function findFacts(name: string): ModelFacts {
   const claude = claudeOf(name);
   if (claude !== undefined && claude.version >= 3) {
     const { family, version } = claude;
@@ -198,7 +211,15 @@ export function allFacts(): readonly (readonly [model: string, facts: ModelFacts
 
 function toFacts(row: Row, isMarked: boolean, lifetime: CacheLifetime): ModelFacts {
   const [, leastCachedTokens, readPrice, thinking, mostOutputTokens, source] = row;
-  return { leastCachedTokens, isMarked, readPrice, lifetime, thinking, mostOutputTokens, source };
+  return Object.freeze({
+    leastCachedTokens,
+    isMarked,
+    readPrice,
+    lifetime,
+    thinking,
+    mostOutputTokens,
+    source,
+  });
 }
 
 const CLAUDE_NAMED = /claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/;

@@ -11,7 +11,7 @@ import type { Attempt } from './attempt.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import type { Block, JsonPath, ProtectedReason } from './block.ts';
 import type { BodyFrame } from './body.ts';
-import { hashOfBeginning, hashOfConversation } from './conversation.ts';
+import { callerOf, hashOfBeginning, hashOfConversation } from './conversation.ts';
 import type { Turn } from './conversation.ts';
 import { NO_PASS } from './pass.ts';
 import type { Pass } from './pass.ts';
@@ -158,6 +158,7 @@ export class Original {
   /** The parsed body; undefined if nothing was parsed. */
   readonly json: unknown;
   #blocks: readonly Block[] | undefined;
+  #caller: string | undefined;
   #beginning: string | undefined;
   #conversation: string | undefined;
   #turn: Turn | undefined;
@@ -177,6 +178,11 @@ export class Original {
     return (this.#blocks ??= this.json === undefined ? [] : this.dialect.blocks(this.json));
   }
 
+  /** Returns the id of the sender; see `callerOf`. */
+  caller(): string {
+    return (this.#caller ??= callerOf(this.body));
+  }
+
   /**
    * Returns an id of the conversation's beginning, independent of the sender; read at the first
    * call.
@@ -190,7 +196,7 @@ export class Original {
    * `conversationId`.
    */
   conversation(): string {
-    return (this.#conversation ??= hashOfConversation(this.body, this.beginning()));
+    return (this.#conversation ??= hashOfConversation(this.caller(), this.beginning()));
   }
 
   /** Returns the request's position in its conversation: the result of `read` at the first call. */

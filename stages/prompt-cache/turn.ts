@@ -34,37 +34,38 @@ const END_CHARS = 256;
 
 /** Returns the turn; undefined where the request does not show all that the model reads, or is too long to compare. */
 export function cachedTurnOf(request: ProxyRequest, figures: TurnFigures): CachedTurn | undefined {
-  const { original, edits, report } = request;
+  const { original, report } = request;
   const { dialect, json, body } = original;
   if (!isObject(json) || (json['previous_response_id'] ?? json['conversation'])) return undefined;
-  const param = (name: string): unknown =>
-    edits.params.has(name) ? edits.params.get(name) : json[name];
-  const hashOfParams = (...names: string[]): string => {
-    const values = names.map((name) => param(name) ?? null);
-    return values.every((value) => value === null) ? '' : hashOf(JSON.stringify(values));
-  };
-  const { needsMarkers, ...rest } = figures;
   const messages = messagesOf(request, json);
   if (messages.length > MAX_CHARS) return undefined;
+  const blocks = original.blocks();
   const isMarked = (report.breakpoints ?? 0) > 0 || someMarker(json, () => true);
-  const isAutomatic = !needsMarkers && !factsOf(figures.model).isMarked;
-  const output = param('output_config');
-  const effort = isObject(output) ? (output['effort'] ?? null) : null;
-  const hidden = isObject(output) ? (output['format'] ?? null) : null;
+  const isAutomatic = !figures.needsMarkers && !factsOf(figures.model).isMarked;
+  const output = paramOf(request, json, 'output_config');
+  const { effort = null, format = null } = isObject(output) ? output : {};
   return {
-    ...rest,
-    session: hashOfText(clientSession(body.headers)),
+    // Written out: to spread another object took a third of a microsecond.
+    request: figures.request,
+    atMs: figures.atMs,
+    doneMs: figures.doneMs,
+    provider: figures.provider,
+    model: figures.model,
+    key: figures.key,
+    total: figures.total,
+    left: figures.left,
+    read: figures.read,
+    session: hashOfValue(clientSession(body.headers)),
     lifetimeMs: promisedLifetimeMs(dialect.name, json, figures.model),
     markers: isMarked ? 'some' : isAutomatic ? 'automatic' : 'none',
-    blocks: 1 + original.blocks().findLastIndex(({ hasCacheControl }) => hasCacheControl === true),
-    tier: hashOfParams('speed', 'service_tier'),
-    thinking:
-      hashOfParams('thinking', 'reasoning', 'reasoning_effort') + hashOfText(effort ?? undefined),
-    choice: hashOfParams('tool_choice', 'parallel_tool_calls'),
-    format: hashOfParams('response_format', 'text', 'output_format') + hashOfText(hidden),
-    images: original.blocks().some(({ kind }) => kind === 'image'),
+    blocks: 1 + blocks.findLastIndex(({ hasCacheControl }) => hasCacheControl === true),
+    tier: hashOfParams(request, json, TIER),
+    thinking: hashOfParams(request, json, THINKING) + hashOfValue(effort),
+    choice: hashOfParams(request, json, CHOICE),
+    format: hashOfParams(request, json, FORMAT) + hashOfValue(format),
+    images: blocks.some(({ kind }) => kind === 'image'),
     tools: toolsOf(request, json),
-    system: systemOf(original.blocks(), request)
+    system: systemOf(blocks, request)
       .map(({ hash }) => hash)
       .join(''),
     messages,
@@ -72,11 +73,27 @@ export function cachedTurnOf(request: ProxyRequest, figures: TurnFigures): Cache
   };
 }
 
+const TIER = ['speed', 'service_tier'];
+const THINKING = ['thinking', 'reasoning', 'reasoning_effort'];
+const CHOICE = ['tool_choice', 'parallel_tool_calls'];
+const FORMAT = ['response_format', 'text', 'output_format'];
+
+/** A member of the body as it goes out; null for none. */
+function paramOf({ edits }: ProxyRequest, json: JsonObject, name: string): unknown {
+  return (edits.params.has(name) ? edits.params.get(name) : json[name]) ?? null;
+}
+
+/** Of all of them together; empty where there is none. */
+function hashOfParams(request: ProxyRequest, json: JsonObject, names: readonly string[]): string {
+  if (names.every((name) => paramOf(request, json, name) === null)) return '';
+  return hashOf(JSON.stringify(names.map((name) => paramOf(request, json, name))));
+}
+
 function hashOf(text: string): string {
   return hashOnce('sha1', text, 'base64url').slice(0, HASH_CHARS);
 }
 
-function hashOfText(value: unknown): string {
+function hashOfValue(value: unknown): string {
   if (value === undefined || value === null) return '';
   return hashOf(typeof value === 'string' ? value : JSON.stringify(value));
 }
@@ -100,9 +117,7 @@ export function systemOf(blocks: readonly Block[], request: ProxyRequest): reado
 }
 
 function leadingSystem(blocks: readonly Block[]): readonly Block[] {
-  const end = blocks.findIndex(({ kind }) => kind !== 'system');
-  const system = end < 0 ? blocks : blocks.slice(0, end);
-  return system.filter((block) => !isBillingBlock(block));
+  return blocks.slice(0, leadingEnd(blocks)).filter((block) => !isBillingBlock(block));
 }
 
 /** Returns a tool's name, whatever dialect defines it. */
@@ -133,22 +148,23 @@ function messagesOf(request: ProxyRequest, json: JsonObject): string {
   const entries: string[] = [];
   for (let at = leadingEnd(blocks); at < blocks.length;) {
     const { message } = blocks[at]!;
-    const end = endOf(blocks, at);
-    const own = blocks.slice(at, end);
-    at = end;
-    const shape = own
-      .map(({ role, kind, toolUseId, toolName }) => `${role}\0${kind}\0${toolUseId}\0${toolName}`)
-      .join('\0');
-    const more = own.every(hasText) ? '' : toShortText(list[message]);
     const appended = edits.appended.get(message) ?? '';
-    const isOurs = appended !== '' || own.some(({ index }) => edits.texts.has(index));
-    const sent = own.map((block) => textOf(request, block)).join('\0');
-    const hash = hashOf(`${shape}\0${more}\0${sent}${appended}`);
-    if (!isOurs) entries.push(hash);
-    else {
-      const came = own.map(({ text }) => text).join('\0');
-      entries.push(`${hash}~${hashOf(`${shape}\0${more}\0${came}`)}`);
+    let isOurs = appended !== '';
+    let isText = true;
+    let [shape, came, sent] = ['', '', ''];
+    for (let gap = ''; at < blocks.length && blocks[at]!.message === message; at += 1) {
+      const block = blocks[at]!;
+      const text = textOf(request, block);
+      isOurs ||= edits.texts.has(block.index);
+      isText &&= hasText(block);
+      shape += `${gap}${block.role}\0${block.kind}\0${block.toolUseId}\0${block.toolName}`;
+      came += gap + block.text;
+      sent += gap + text;
+      gap = '\0';
     }
+    const more = isText ? '' : toShortText(list[message]);
+    const hash = hashOf(`${shape}\0${more}\0${sent}${appended}`);
+    entries.push(isOurs ? `${hash}~${hashOf(`${shape}\0${more}\0${came}`)}` : hash);
   }
   return entries.join(',');
 }
@@ -156,13 +172,6 @@ function messagesOf(request: ProxyRequest, json: JsonObject): string {
 function leadingEnd(blocks: readonly Block[]): number {
   const end = blocks.findIndex(({ kind }) => kind !== 'system');
   return end < 0 ? blocks.length : end;
-}
-
-function endOf(blocks: readonly Block[], from: number): number {
-  const { message } = blocks[from]!;
-  let end = from + 1;
-  while (end < blocks.length && blocks[end]!.message === message) end += 1;
-  return end;
 }
 
 /** Returns false for a block that is sent with more than its text. */
