@@ -10,12 +10,12 @@ const LONG = 'What a tool has printed, over and over. '.repeat(500);
 const tool = (name: string): object => ({ name, description: LONG, input_schema: {} });
 
 function read(original: Original, hashesOf: ReturnType<typeof createBlockHashes>): unknown {
-  const { nameOf, upTo } = hashesOf(original);
+  const hashes = hashesOf(original);
   const blocks = original.blocks();
   const counts = [1, blocks.length >> 1, blocks.length - 2].filter((count) => count > 0);
-  const found = upTo(counts);
+  const found = hashes.upTo(counts);
   return {
-    names: blocks.map(({ index }) => nameOf(index)),
+    names: blocks.map(({ index }) => hashes.nameOf(index)),
     hashes: [...counts, blocks.length].map((count) => found.get(count)),
   };
 }

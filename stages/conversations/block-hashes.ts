@@ -12,7 +12,7 @@ import type { Block } from '../model/block.ts';
 import { createNaming, isBillingBlock } from '../model/conversation.ts';
 import type { Original } from '../model/request.ts';
 import { shortDigest, shortHash } from '../model/short-hash.ts';
-import { textHash } from './sent-text.ts';
+import { isSent, textHash } from './sent-text.ts';
 
 /** Characters of recent requests kept for comparison: about ten long conversations. */
 const MAX_CHARS = 4 * 1024 * 1024;
@@ -29,21 +29,54 @@ interface Hashed {
   /** Names of blocks so far (undefined if not editable), and how often each hash has occurred. */
   readonly names: (string | undefined)[];
   readonly times: Map<string, number>;
-  /** Hashes of the first N blocks, by N. */
+  /** What was compared with what is written down, by block. */
+  readonly compared: Map<number, Compared>;
+  /** Hashes of the first so many blocks. */
   readonly ends: Map<number, string>;
   /** The unfinished hash of all blocks before index `hashedTo`, which can be extended. */
   hash: Hash | undefined;
   hashedTo: number;
 }
 
-export type BlockHashes = ReturnType<ReturnType<typeof createBlockHashes>>;
+/** Whether `text` is what `written` stands for. */
+interface Compared {
+  readonly written: string;
+  readonly text: string;
+  readonly isSame: boolean;
+}
 
-export function createBlockHashes() {
+/** The hashes of one request, each made at the first question. */
+export class BlockHashes {
+  readonly #original: Original;
+  readonly #hashed: Hashed;
+
+  constructor(original: Original, hashed: Hashed) {
+    this.#original = original;
+    this.#hashed = hashed;
+  }
+
+  /** Names an editable block by its text, its call, and how many equal ones came before it; undefined for others. */
+  nameOf(index: number): string | undefined {
+    return nameOf(this.#hashed, index);
+  }
+
+  /** True if `written` stands for `text`, which is not the original of the block. */
+  isSent(index: number, written: string, text: string): boolean {
+    return isSentAs(this.#hashed, index, written, text);
+  }
+
+  /** Hashes of the first so many blocks, tools included: of all, and of as many as `counts` says. */
+  upTo(counts: Iterable<number>): ReadonlyMap<number, string> {
+    return hashesUpTo(this.#hashed, this.#original.beginning(), counts);
+  }
+}
+
+/** Opens the hashes of requests, one after another: of each once. */
+export function createBlockHashes(): (original: Original) => BlockHashes {
   const newest = new LRUCache<string, Hashed>({
     maxSize: MAX_CHARS,
     sizeCalculation: ({ chars }) => chars,
   });
-  const known = new WeakMap<Original, Hashed>();
   const open = (original: Original): Hashed => {
     const blocks = original.blocks();
     let chars = 0;
@@ -55,6 +88,7 @@ export function createBlockHashes() {
       toolsText: undefined,
       names: [],
       times: new Map(),
+      compared: new Map(),
       ends: new Map(),
       hash: undefined,
       hashedTo: 0,
@@ -66,18 +100,7 @@ export function createBlockHashes() {
     newest.set(id, hashed);
     return hashed;
   };
-  return (original: Original) => {
-    let hashed = known.get(original);
-    if (hashed === undefined) known.set(original, (hashed = open(original)));
-    const all = hashed;
-    return {
-      /** Names an editable block by text, tool call and number of equal blocks before it; undefined if not editable. */
-      nameOf: (index: number): string | undefined => nameOf(all, index),
-      /** Returns hashes of the tools and the first N blocks, by N: for all blocks, and for each N in `counts`. */
-      upTo: (counts: Iterable<number>): ReadonlyMap<number, string> =>
-        hashesUpTo(all, original.beginning(), counts),
-    };
-  };
+  return (original) => new BlockHashes(original, open(original));
 }
 
 /** Copies the hashes of the leading blocks that both requests share. */
@@ -85,6 +108,8 @@ function resume(hashed: Hashed, before: Hashed): void {
   const { blocks, tools, names, times, ends } = hashed;
   const differs = before.blocks.findIndex((block, at) => !isSame(block, blocks[at]));
   const same = differs < 0 ? before.blocks.length : differs;
+  for (const [index, compared] of before.compared)
+    if (index < same) hashed.compared.set(index, compared);
   if (before.names.length <= same) {
     names.push(...before.names);
     for (const [name, count] of before.times) times.set(name, count);
@@ -125,6 +150,14 @@ function nameOf({ blocks, names, times }: Hashed, index: number): string | undef
   return names[index];
 }
 
+function isSentAs({ compared }: Hashed, index: number, written: string, text: string): boolean {
+  const before = compared.get(index);
+  if (before?.written === written && before.text === text) return before.isSame;
+  const answer = isSent(written, text);
+  compared.set(index, { written, text, isSame: answer });
+  return answer;
+}
+
 /**
  * Returns the hashes by number of blocks. Blocks that went into `beginning` are not hashed again: hashes are
  * only compared within one conversation.
@@ -156,13 +189,13 @@ function hashesUpTo(
   const note = (end: number): void => {
     if (wanted.has(end)) ends.set(end, isInName ? beginning : shortDigest(hash.copy()));
   };
-  for (const [at, block] of blocks.entries()) {
+  for (let at = 0; at < blocks.length; at += 1) {
     if (at >= from) note(at);
-    if (isNaming(block)) continue;
-    for (const part of partsOf(block)) {
-      if (at >= from) hash.update(part);
-      isInName = false;
-    }
+    const block = blocks[at]!;
+    if (isNaming(block) || isBillingBlock(block)) continue;
+    isInName = false;
+    if (at < from) continue;
+    for (const part of partsOf(block)) hash.update(part);
   }
   note(blocks.length);
   hashed.hash = hash;

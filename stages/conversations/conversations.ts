@@ -14,17 +14,16 @@ import { isEditable } from '../model/block.ts';
 import type { Block } from '../model/block.ts';
 import type { Turn } from '../model/conversation.ts';
 import type { NewValue, Original, ProxyRequest } from '../model/request.ts';
-import { textOf } from '../model/request.ts';
+import { isEdited, textOf } from '../model/request.ts';
 import type { CachedTurn } from '../model/cached-turn.ts';
 import { createCachedTurns } from './cached-turns.ts';
 import { createBlockHashes } from './block-hashes.ts';
 import type { BlockHashes } from './block-hashes.ts';
 import { endMark } from './end-mark.ts';
-import { apply, emptyRecord, wholeOf } from './record.ts';
+import { NOTHING, apply, emptyRecord, wholeOf } from './record.ts';
 import type { Change, ConversationRecord, Injected, SentMark } from './record.ts';
 import { RAW, textHash, writeSent } from './sent-text.ts';
-import { isThought, signsThoughts, standingOf } from './standing.ts';
-import type { Standing } from './standing.ts';
+import { Standing, isThought, signsThoughts } from './standing.ts';
 import type { ConversationStore, StoreFigures } from './store.ts';
 import { createTurns } from './turns.ts';
 
@@ -52,14 +51,28 @@ export interface ConversationsOptions {
   readonly version: number;
 }
 
+/** What was made of one request, each at the first question. */
+interface Made {
+  hashes: BlockHashes | undefined;
+  memory: Memory | undefined;
+  standing: Standing | undefined;
+}
+
 export type Conversations = ReturnType<typeof createConversations>;
 
 export function createConversations({ store, clock, version }: ConversationsOptions) {
-  const memories = new WeakMap<Original, Memory>();
-  const standings = new WeakMap<Original, Standing>();
-  const hashesOf = createBlockHashes();
-  /** By conversation id; lost with the process. */
-  const repeated = new Map<string, number>();
+  // One table for all three: the garbage collector looks at each entry of each such table.
+  const made = new WeakMap<Original, Made>();
+  const madeOf = (original: Original): Made => {
+    let found = made.get(original);
+    if (found === undefined)
+      made.set(original, (found = { hashes: undefined, memory: undefined, standing: undefined }));
+    return found;
+  };
+  const openHashes = createBlockHashes();
+  const hashesOf = (original: Original): BlockHashes =>
+    (madeOf(original).hashes ??= openHashes(original));
+  const kept: Kept = { store, repeated: new Map() };
   const counts = { refusals: 0, dropped: new Map<string, number>() };
   /** If false, nothing sent is remembered, so conversations with thinking blocks are left unmodified. */
   let isRemembering = true;
@@ -76,63 +89,27 @@ export function createConversations({ store, clock, version }: ConversationsOpti
       if (other !== undefined && !isCount) known = store.set(id, beginning, wholeOf(other));
       else known = other;
     }
-    let record = known ?? emptyRecord(id, beginning, 0);
-    const isNew = known === undefined;
-    const memory: Memory = {
-      id,
-      get record() {
-        return record;
-      },
-      isNew,
-      set(change) {
-        // A token count request is decided like a turn but stores nothing.
-        if (isCount) {
-          const copy = emptyRecord(id, beginning, 0);
-          apply(copy, wholeOf(record));
-          apply(copy, change);
-          record = copy;
-        } else record = store.set(id, beginning, change);
-      },
-      flush: store.flush,
-      injected: (prefix) => record.injected.get(prefix) ?? older(record, prefix),
-      get repeated() {
-        return repeated.get(id) ?? 0;
-      },
-      set repeated(blocks) {
-        repeated.delete(id);
-        repeated.set(id, blocks);
-        if (repeated.size > MAX_REPEATED) repeated.delete(repeated.keys().next().value!);
-      },
-    };
+    const memory = new OpenMemory(original, known, isCount, kept);
     const missed = sentByOthers(
       original,
       hashesOf(original),
-      record,
+      memory.record,
       store.withBeginning(beginning).filter((one) => one.id !== id),
     );
     if (missed.length > 0) memory.set({ sent: missed });
     return memory;
   };
-  const older = (record: ConversationRecord, prefix: string): Injected | null | undefined =>
-    record.injected.has(prefix) ? null : store.olderInjected(prefix);
-  const memoryOf = ({ original }: { readonly original: Original }): Memory => {
-    let memory = memories.get(original);
-    if (memory === undefined) memories.set(original, (memory = open(original)));
-    return memory;
+  const memoryOf = ({ original }: { readonly original: Original }): Memory =>
+    (madeOf(original).memory ??= open(original));
+  const openStanding = (original: Original): Standing => {
+    const { pin, sent, isOlder } = memoryOf({ original }).record;
+    // The same algorithms give what an older program sent.
+    const isTrusted = isOlder && pin?.version === version;
+    const isClosed = !isRemembering && mayThink(original);
+    return new Standing(original, hashesOf(original), { sent, isTrusted }, isClosed);
   };
-  const standing = ({ original }: { readonly original: Original }): Standing => {
-    let found = standings.get(original);
-    if (found === undefined) {
-      const { record } = memoryOf({ original });
-      const { pin, sent, isOlder } = record;
-      // The same algorithms reproduce what an older version sent.
-      const isTrusted = isOlder && pin?.version === version;
-      const isClosed = !isRemembering && mayThink(original);
-      found = standingOf(original, hashesOf(original), () => ({ sent, isTrusted }), isClosed);
-      standings.set(original, found);
-    }
-    return found;
-  };
+  const standing = ({ original }: { readonly original: Original }): Standing =>
+    (madeOf(original).standing ??= openStanding(original));
   const turns = createTurns(
     {
       get: (original) => memoryOf({ original }).record.tails,
@@ -159,7 +136,8 @@ export function createConversations({ store, clock, version }: ConversationsOpti
     turnOf: (request: ProxyRequest): Turn => turns.turnOf(request),
     /** Resolves once memories written by other processes are read; undefined if there is nothing to read. */
     ready({ original }: ProxyRequest): Promise<void> | undefined {
-      if (memories.has(original) || !mayThink(original) || !store.isBehind()) return undefined;
+      if (made.get(original)?.memory !== undefined || !mayThink(original) || !store.isBehind())
+        return undefined;
       return store.catchUp();
     },
     /**
@@ -172,7 +150,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
       const memory = memoryOf(request);
       if (!isRemembering && !memory.record.isOlder) return undefined;
       const { id, record } = memory;
-      const isAlone = store.withBeginning(record.beginning).every((one) => one.id === id);
+      const isAlone = store.withBeginning(original.beginning()).every((one) => one.id === id);
       const last = original.blocks().at(-1);
       const end = !isAlone && last && { blocks: last.index + 1, last: endMark(last) };
       const noted = changeOf(request, standing(request), record, isAlone);
@@ -231,7 +209,70 @@ export function createConversations({ store, clock, version }: ConversationsOpti
 
 const MAX_REPEATED = 10_000;
 
-/** Returns true if the model may think, in which case what is sent gets signed. */
+/** Where memories are kept. */
+interface Kept {
+  readonly store: ConversationStore;
+  /** `Memory.repeated` by conversation, as long as the process lives. */
+  readonly repeated: Map<string, number>;
+}
+
+class OpenMemory implements Memory {
+  readonly id: string;
+  readonly isNew: boolean;
+  record: Readonly<ConversationRecord>;
+  readonly #beginning: string;
+  readonly #isCount: boolean;
+  readonly #kept: Kept;
+
+  constructor(
+    original: Original,
+    known: ConversationRecord | undefined,
+    isCount: boolean,
+    kept: Kept,
+  ) {
+    this.id = original.conversation();
+    this.isNew = known === undefined;
+    this.record = known ?? NOTHING;
+    this.#beginning = original.beginning();
+    this.#isCount = isCount;
+    this.#kept = kept;
+  }
+
+  set(change: Change): void {
+    if (!this.#isCount) {
+      this.record = this.#kept.store.set(this.id, this.#beginning, change);
+      return;
+    }
+    // What is only counted is decided like a turn, and leaves nothing behind.
+    const copy = emptyRecord(this.id, this.#beginning, 0);
+    apply(copy, wholeOf(this.record));
+    apply(copy, change);
+    this.record = copy;
+  }
+
+  flush(): Promise<void> {
+    return this.#kept.store.flush();
+  }
+
+  injected(prefix: string): Injected | null | undefined {
+    const { injected } = this.record;
+    if (injected.has(prefix)) return injected.get(prefix);
+    return this.#kept.store.olderInjected(prefix);
+  }
+
+  get repeated(): number {
+    return this.#kept.repeated.get(this.id) ?? 0;
+  }
+
+  set repeated(blocks: number) {
+    const { repeated } = this.#kept;
+    repeated.delete(this.id);
+    repeated.set(this.id, blocks);
+    if (repeated.size > MAX_REPEATED) repeated.delete(repeated.keys().next().value!);
+  }
+}
+
+/** True where the model may think about the request: then what goes out is signed. */
 function mayThink(original: Original): boolean {
   if (!signsThoughts(original)) return false;
   const { dialect, json, facts } = original;
@@ -261,7 +302,7 @@ function continues(
   if (mark !== undefined && last !== undefined && mark.blocks > answered)
     if (endMark(last) === mark.last) return true;
   if (sent === undefined || sent.size === 0) return false;
-  const standing = standingOf(original, hashes, () => ({ sent, isTrusted: false }));
+  const standing = new Standing(original, hashes, { sent, isTrusted: false });
   return blocks.some(({ index }) => index > answered && standing.writtenOf(index) !== undefined);
 }
 
@@ -277,7 +318,7 @@ function sentByOthers(
 ): readonly (readonly [string, string])[] {
   if (others.length === 0) return [];
   const blocks = original.blocks();
-  const own = standingOf(original, hashes, () => ({ sent: record.sent, isTrusted: false }));
+  const own = new Standing(original, hashes, { sent: record.sent, isTrusted: false });
   const newest = others.toSorted((one, other) => one.atMs - other.atMs);
   const known = blocks.findLastIndex(({ index }) => own.writtenOf(index) !== undefined);
   const unsigned = thoughtOverByOthers(blocks, record.end);
@@ -320,7 +361,9 @@ function changeOf(
 ): Change | undefined {
   const { original } = request;
   const isKnown = !isAlone || (sent?.size ?? 0) > 0;
-  // Another caller may send the same block differently, which must not be adopted for this one.
+  // Most requests go out as they came, and nothing is known of them.
+  if (!isKnown && !isOlder && !isEdited(request)) return undefined;
+  // Another caller may send the same block otherwise, which must not be taken over for this one.
   const writesRaw = !isAlone || (isKnown && standing.isBound);
   const appended = appendedTo(request);
   const entries: (readonly [string, string])[] = [];

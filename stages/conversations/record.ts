@@ -154,7 +154,10 @@ export function emptyRecord(id: string, beginning: string, atMs: number): Conver
   };
 }
 
-/** Applies `change` to `record`. */
+/** Of a conversation that is not remembered. */
+export const NOTHING: Readonly<ConversationRecord> = Object.freeze(emptyRecord('', '', 0));
+
+/** Writes `change` into `record`. */
 export function apply(record: ConversationRecord, change: Change): void {
   if (change.pin !== undefined) record.pin = change.pin;
   if (change.tails !== undefined) record.tails = change.tails;
@@ -174,8 +177,8 @@ export function apply(record: ConversationRecord, change: Change): void {
   for (const [key, text] of change.sent) record.sent.set(key, text);
 }
 
-/** Returns a whole record as one change. */
-export function wholeOf(record: ConversationRecord): Change {
+/** All of a record as one change. */
+export function wholeOf(record: Readonly<ConversationRecord>): Change {
   const { pin, timedOut, leftOut, parts, injected, tails, sent, tools, keys, dropsThoughts } =
     record;
   const { isOlder, cached, end } = record;

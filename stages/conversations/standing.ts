@@ -13,9 +13,7 @@ import type { Block } from '../model/block.ts';
 import type { Original } from '../model/request.ts';
 import type { BlockHashes } from './block-hashes.ts';
 import type { ConversationRecord } from './record.ts';
-import { RAW, isSent, readSent } from './sent-text.ts';
-
-export type Standing = ReturnType<typeof standingOf>;
+import { RAW, readSent } from './sent-text.ts';
 
 /** How one block may be sent. */
 export type Stand = 'as-sent' | 'raw' | 'free';
@@ -38,72 +36,74 @@ export function signsThoughts({ dialect }: Pick<Original, 'dialect'>): boolean {
 
 const NOTHING_SENT: ReadonlyMap<string, string> = new Map();
 
-/**
- * Decides for the blocks of a request as received. `known` is called once, when first needed. `isClosed`: no
- * further block may be modified, since sent texts are not remembered.
- */
-export function standingOf(
-  original: Original,
-  { nameOf }: Pick<BlockHashes, 'nameOf'>,
-  known: () => Known,
-  isClosed = false,
-) {
-  const blocks = original.blocks();
-  const lastThought = signsThoughts(original) ? blocks.findLastIndex(isThought) : -1;
-  const isBound = lastThought >= 0 || isClosed;
-  let found: Known | undefined;
-  const texts = new Map<number, string>();
-  const compared = new Map<number, readonly [written: string, text: string, isSame: boolean]>();
-  const knownOf = (): Known => (found ??= known());
-  const writtenOf = (index: number): string | undefined => {
-    const { sent = NOTHING_SENT } = knownOf();
+/** Of a request as it came in. What is read of it is read once, at the first question. */
+export class Standing {
+  /** True where thoughts are signed over what stands before them, or one will be and what is sent is not remembered. */
+  readonly isBound: boolean;
+  /** The index of the last block with a thought; -1 without one. */
+  readonly lastThought: number;
+  readonly #blocks: readonly Block[];
+  readonly #hashes: BlockHashes;
+  readonly #known: Known;
+  readonly #isClosed: boolean;
+  #texts: Map<number, string> | undefined;
+
+  /** `isClosed`: nothing of it may be changed any more, since what is sent is not remembered. */
+  constructor(original: Original, hashes: BlockHashes, known: Known, isClosed = false) {
+    this.#blocks = original.blocks();
+    this.lastThought = signsThoughts(original) ? this.#blocks.findLastIndex(isThought) : -1;
+    this.isBound = this.lastThought >= 0 || isClosed;
+    this.#hashes = hashes;
+    this.#known = known;
+    this.#isClosed = isClosed;
+  }
+
+  standOf(index: number): Stand {
+    if (!this.isBound) return 'free';
+    if (this.writtenOf(index) !== undefined) return 'as-sent';
+    if (index < this.lastThought && !this.#known.isTrusted) return 'raw';
+    return this.#isClosed ? 'raw' : 'free';
+  }
+
+  /** Names an editable block by its text, its call, and how many equal ones came before it. */
+  keyOf(index: number): string | undefined {
+    return this.#hashes.nameOf(index);
+  }
+
+  /** What is written down of a block; undefined for nothing. */
+  writtenOf(index: number): string | undefined {
+    const { sent = NOTHING_SENT } = this.#known;
     if (sent.size === 0) return undefined;
-    const key = nameOf(index);
+    const key = this.keyOf(index);
     return key === undefined ? undefined : sent.get(key);
-  };
-  const standOf = (index: number): Stand => {
-    if (!isBound) return 'free';
-    if (writtenOf(index) !== undefined) return 'as-sent';
-    if (index < lastThought && !knownOf().isTrusted) return 'raw';
-    return isClosed ? 'raw' : 'free';
-  };
-  /** Returns true if `text`, which is not the original, is the stored text of a block; the result is memoized. */
-  const isWritten = (index: number, text: string): boolean => {
-    const written = writtenOf(index);
-    if (written === undefined) return false;
-    const before = compared.get(index);
-    if (before?.[0] === written && before[1] === text) return before[2];
-    const isSame = isSent(written, text);
-    compared.set(index, [written, text, isSame]);
-    return isSame;
-  };
-  return {
-    /** True if there are signed thinking blocks, or if `isClosed`. */
-    isBound,
-    /** Index of the last thinking block; -1 if there is none. */
-    lastThought,
-    standOf,
-    /** Names an editable block by text, tool call and number of equal blocks before it. */
-    keyOf: nameOf,
-    /** The stored form of a block's sent text; undefined if there is none. */
-    writtenOf,
-    isWritten,
-    /** Returns the text that must be sent for a block; undefined if it is free. */
-    fixedText(index: number): string | undefined {
-      const stand = standOf(index);
-      if (stand === 'free') return undefined;
-      const { text } = blocks[index]!;
-      if (stand === 'raw') return text;
-      let sent = texts.get(index);
-      if (sent === undefined) texts.set(index, (sent = readSent(text, writtenOf(index)!) ?? text));
-      return sent;
-    },
-    /** Returns true if `text` may be sent for a block; cheaper than `fixedText`. */
-    allows(index: number, text: string): boolean {
-      const stand = standOf(index);
-      if (stand === 'free') return true;
-      if (text === blocks[index]!.text) return stand === 'raw' || writtenOf(index) === RAW;
-      return stand === 'as-sent' && isWritten(index, text);
-    },
-  };
+  }
+
+  /** True if `text`, which is not the original, is what is written down of a block. */
+  isWritten(index: number, text: string): boolean {
+    const written = this.writtenOf(index);
+    return written !== undefined && this.#hashes.isSent(index, written, text);
+  }
+
+  /** What must go out for a block; undefined for one that is free. */
+  fixedText(index: number): string | undefined {
+    const stand = this.standOf(index);
+    if (stand === 'free') return undefined;
+    const { text } = this.#blocks[index]!;
+    if (stand === 'raw') return text;
+    this.#texts ??= new Map();
+    let sent = this.#texts.get(index);
+    if (sent === undefined) {
+      sent = readSent(text, this.writtenOf(index)!) ?? text;
+      this.#texts.set(index, sent);
+    }
+    return sent;
+  }
+
+  /** True if `text` may go out for a block; cheaper than to ask what must. */
+  allows(index: number, text: string): boolean {
+    const stand = this.standOf(index);
+    if (stand === 'free') return true;
+    if (text === this.#blocks[index]!.text) return stand === 'raw' || this.writtenOf(index) === RAW;
+    return stand === 'as-sent' && this.isWritten(index, text);
+  }
 }

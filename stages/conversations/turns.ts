@@ -62,12 +62,12 @@ function isSlow(gaps: string): boolean {
 /** Returns the new tail of `original`, and the tails of the same beginning that stay valid. */
 function follow(
   original: Original,
-  { upTo }: BlockHashes,
+  blockHashes: BlockHashes,
   tails: readonly Tail[],
   atMs: number,
 ): { readonly tail: Tail; readonly others: readonly Tail[] } {
   const blocks = original.blocks().length;
-  const hashes = upTo(tails.map((tail) => tail.blocks));
+  const hashes = blockHashes.upTo(tails.map((tail) => tail.blocks));
   const hash = hashes.get(blocks)!;
   let before: Tail | undefined;
   for (const tail of tails) {
