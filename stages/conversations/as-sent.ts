@@ -4,7 +4,7 @@
  */
 import { isEditable } from '../model/block.ts';
 import { asSentBefore } from '../model/request.ts';
-import type { NewValue, Original, ProxyRequest } from '../model/request.ts';
+import type { NewValue, ProxyRequest } from '../model/request.ts';
 import { appendedTo, isOfTools, toolsKey } from './conversations.ts';
 import type { Conversations } from './conversations.ts';
 import type { Stand, Standing } from './standing.ts';
@@ -48,7 +48,7 @@ export function asSent(request: ProxyRequest, conversations: Conversations): AsS
     groups: [],
   };
   if (!standing.isBound) return same;
-  const groups = groupsOf(original, standing);
+  const stands: (readonly [index: number, stand: Stand])[] = [];
   const texts = new Map(edits.texts);
   const appended = new Map(edits.appended);
   const tails = appendedTo(request);
@@ -57,6 +57,7 @@ export function asSent(request: ProxyRequest, conversations: Conversations): AsS
     if (!isEditable(block)) continue;
     const { index, message, text } = block;
     const stand = standing.standOf(index);
+    stands.push([index, stand]);
     if (stand === 'free') continue;
     const more = tails.get(index);
     const now = (texts.get(index) ?? text) + (more ?? '');
@@ -75,6 +76,7 @@ export function asSent(request: ProxyRequest, conversations: Conversations): AsS
       restored += 1;
     }
   }
+  const groups = groupsOf(stands, standing);
   const values = toolsAsSent(request, conversations);
   if (heldRaw === 0 && restored === 0 && values === edits.values)
     return { ...same, repeated, groups };
@@ -82,14 +84,14 @@ export function asSent(request: ProxyRequest, conversations: Conversations): AsS
   return { request: made, isBound: true, repeated, heldRaw, restored, groups };
 }
 
-function groupsOf(original: Original, standing: Standing): readonly BlockGroup[] {
+function groupsOf(
+  stands: readonly (readonly [index: number, stand: Stand])[],
+  { lastThought }: Standing,
+): readonly BlockGroup[] {
   const groups = new Map<string, { readonly stand: Stand; spans: (readonly [number, number])[] }>();
   let last = '';
-  for (const block of original.blocks()) {
-    if (!isEditable(block)) continue;
-    const { index } = block;
-    const stand = standing.standOf(index);
-    const because = becauseOf(stand, index < standing.lastThought);
+  for (const [index, stand] of stands) {
+    const because = becauseOf(stand, index < lastThought);
     const group = groups.get(because) ?? { stand, spans: [] };
     groups.set(because, group);
     const from = last === because ? group.spans.pop()![0] : index;

@@ -33,9 +33,10 @@ interface Hashed {
   readonly compared: Map<number, Compared>;
   /** Hashes of the first so many blocks. */
   readonly ends: Map<number, string>;
-  /** The unfinished hash of all blocks before index `hashedTo`, which can be extended. */
+  /** The hash of all blocks before number `hashedTo`, which can go on; `isAnswered` if one of them is the model's. */
   hash: Hash | undefined;
   hashedTo: number;
+  isAnswered: boolean;
 }
 
 /** Whether `text` is what `written` stands for. */
@@ -92,6 +93,7 @@ export function createBlockHashes(): (original: Original) => BlockHashes {
       ends: new Map(),
       hash: undefined,
       hashedTo: 0,
+      isAnswered: false,
     };
     if (chars < MIN_CHARS) return hashed;
     const id = original.conversation();
@@ -120,6 +122,7 @@ function resume(hashed: Hashed, before: Hashed): void {
   if (before.hashedTo > same) return;
   hashed.hash = before.hash?.copy();
   hashed.hashedTo = before.hashedTo;
+  hashed.isAnswered = before.isAnswered;
 }
 
 function isSame(one: Block, other: Block | undefined): boolean {
@@ -185,14 +188,17 @@ function hashesUpTo(
   const isResumed = hashed.hash !== undefined && missing.every((end) => end >= hashed.hashedTo);
   const from = isResumed ? hashed.hashedTo : 0;
   const hash = isResumed ? hashed.hash! : createHash('sha256').update(beginning).update(tools);
-  let isInName = tools === '';
+  // What comes after the first answer is in no name.
+  const isAfterAnswer = isResumed && hashed.isAnswered;
+  let isInName = tools === '' && !isAfterAnswer;
   const note = (end: number): void => {
     if (wanted.has(end)) ends.set(end, isInName ? beginning : shortDigest(hash.copy()));
   };
-  for (let at = 0; at < blocks.length; at += 1) {
+  for (let at = isAfterAnswer ? from : 0; at < blocks.length; at += 1) {
     if (at >= from) note(at);
     const block = blocks[at]!;
-    if (isNaming(block) || isBillingBlock(block)) continue;
+    hashed.isAnswered ||= block.role === 'assistant';
+    if ((!isAfterAnswer && isNaming(block)) || isBillingBlock(block)) continue;
     isInName = false;
     if (at < from) continue;
     for (const part of partsOf(block)) hash.update(part);

@@ -56,6 +56,8 @@ interface Made {
   hashes: BlockHashes | undefined;
   memory: Memory | undefined;
   standing: Standing | undefined;
+  /** True once it was looked whether other processes know more: the file is asked once. */
+  isReady: boolean;
 }
 
 export type Conversations = ReturnType<typeof createConversations>;
@@ -66,7 +68,15 @@ export function createConversations({ store, clock, version }: ConversationsOpti
   const madeOf = (original: Original): Made => {
     let found = made.get(original);
     if (found === undefined)
-      made.set(original, (found = { hashes: undefined, memory: undefined, standing: undefined }));
+      made.set(
+        original,
+        (found = {
+          hashes: undefined,
+          memory: undefined,
+          standing: undefined,
+          isReady: false,
+        }),
+      );
     return found;
   };
   const openHashes = createBlockHashes();
@@ -136,9 +146,11 @@ export function createConversations({ store, clock, version }: ConversationsOpti
     turnOf: (request: ProxyRequest): Turn => turns.turnOf(request),
     /** Resolves once memories written by other processes are read; undefined if there is nothing to read. */
     ready({ original }: ProxyRequest): Promise<void> | undefined {
-      if (made.get(original)?.memory !== undefined || !mayThink(original) || !store.isBehind())
-        return undefined;
-      return store.catchUp();
+      if (!mayThink(original)) return undefined;
+      const one = madeOf(original);
+      if (one.isReady || one.memory !== undefined) return undefined;
+      one.isReady = true;
+      return store.isBehind() ? store.catchUp() : undefined;
     },
     /**
      * Remembers the sent texts of `request`'s blocks if the model may sign a thinking block over them. Resolves

@@ -101,9 +101,10 @@ export class Standing {
 
   /** True if `text` may go out for a block; cheaper than to ask what must. */
   allows(index: number, text: string): boolean {
-    const stand = this.standOf(index);
-    if (stand === 'free') return true;
-    if (text === this.#blocks[index]!.text) return stand === 'raw' || this.writtenOf(index) === RAW;
-    return stand === 'as-sent' && this.isWritten(index, text);
+    if (!this.isBound) return true;
+    const isOriginal = text === this.#blocks[index]!.text;
+    const written = this.writtenOf(index);
+    if (written === undefined) return isOriginal || this.standOf(index) === 'free';
+    return isOriginal ? written === RAW : this.#hashes.isSent(index, written, text);
   }
 }

@@ -66,7 +66,7 @@ export interface CompiledReader {
  */
 export const MAX_READ_BYTES = 32 * 1024 * 1024;
 /** Up to this size parsing everything is faster than searching for a few values. */
-const PARSED_BYTES = 16 * 1024;
+export const PARSED_BYTES = 16 * 1024;
 /** A byte order mark, which any answer may begin with. */
 const MARK = Buffer.from('\uFEFF');
 

@@ -3,6 +3,7 @@ import type { Usage } from '../model/usage.ts';
 import { findItems } from '../wire/json-path.ts';
 import {
   MAX_READ_BYTES,
+  PARSED_BYTES,
   createAnswer,
   readPayload,
   tryOr,
@@ -69,9 +70,8 @@ export class DocumentObserver implements UsageObserver {
     if (this.#answer !== undefined) return this.#answer;
     this.#answer = createAnswer();
     const bytes = withoutMark(this.#bytesSoFar());
-    const { details } = this.#compiled.reader;
-    const isDetailed = details?.some((needle) => bytes.includes(needle)) === true;
-    if (!this.#isEnded || isDetailed || !readEnds(this.#answer, this.#compiled, bytes))
+    const isLong = this.#isEnded && bytes.length > PARSED_BYTES;
+    if (!isLong || !readEnds(this.#answer, this.#compiled, bytes))
       readDocument(this.#answer, this.#compiled, bytes);
     return this.#answer;
   }
@@ -79,6 +79,7 @@ export class DocumentObserver implements UsageObserver {
 
 /** Reads the wanted values of a whole document from its two ends, if they are there. */
 function readEnds(answer: Answer, { reader, ends }: CompiledReader, bytes: Buffer): boolean {
+  if (reader.details?.some((needle) => bytes.includes(needle)) === true) return false;
   const found = ends?.(bytes);
   if (found === undefined) return false;
   reader.read(answer, valuesAt(found, reader.paths));

@@ -60,21 +60,24 @@ export function sizeOfJson(bytes: Buffer): JsonSize {
   return 'fine';
 }
 
-/** Minimum length, in characters, of a text that nests deeper than `MAX_DEPTH`. */
-const DEEP_CHARS = 2 * MAX_DEPTH;
+const OPENINGS = ['{', '['];
 
 /** Returns true if the JSON in `text` nests deeper than `MAX_DEPTH` levels. */
 export function isDeepJson(text: string): boolean {
-  if (text.length <= DEEP_CHARS) return false;
+  // Most texts open fewer than that, those in their strings included: a native search finds it out.
+  let opened = 0;
+  for (const opening of OPENINGS)
+    for (let at = text.indexOf(opening); at >= 0; at = text.indexOf(opening, at + 1))
+      if (++opened > MAX_DEPTH) return isDeepWalked(text);
+  return false;
+}
+
+function isDeepWalked(text: string): boolean {
   let depth = 0;
-  let isString = false;
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charCodeAt(at);
-    if (isString) {
-      if (char === BACKSLASH) at += 1;
-      else if (char === QUOTE) isString = false;
-    } else if (char === QUOTE) {
-      isString = true;
+    if (char === QUOTE) {
+      at = endOfString(text, at + 1);
     } else if (char === OPEN_OBJECT || char === OPEN_ARRAY) {
       depth += 1;
       if (depth > MAX_DEPTH) return true;
@@ -83,4 +86,18 @@ export function isDeepJson(text: string): boolean {
     }
   }
   return false;
+}
+
+/** Where the quote stands that closes the string whose first character is at `from`; behind the text where none does. */
+function endOfString(text: string, from: number): number {
+  let start = from;
+  for (;;) {
+    const quote = text.indexOf('"', start);
+    if (quote < 0) return text.length;
+    let escapes = 0;
+    while (quote - 1 - escapes >= start && text.charCodeAt(quote - 1 - escapes) === BACKSLASH)
+      escapes += 1;
+    if (escapes % 2 === 0) return quote;
+    start = quote + 1;
+  }
 }

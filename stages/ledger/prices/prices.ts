@@ -177,7 +177,8 @@ export function createPrices(options: PricesOptions = {}) {
       missedTokens: number,
       atMs: number,
     ): number | null {
-      if (totalInputTokens(usage) === null) return null;
+      if (totalInputTokens(usage) === null || cardOf(provider, model, atMs) === null) return null;
+      if (missedTokens === 0) return 0;
       const written = usage.cacheWriteTokens ?? 0;
       const plain = usage.inputTokens ?? 0;
       const fromWritten = Math.min(missedTokens, written);
