@@ -166,24 +166,11 @@ const NOTHING: ModelFacts = Object.freeze({
   source: 'none: no row has this model',
 });
 
-/** Names of models whose facts were looked up; clients can invent names. */
-const MOST_NAMES = 500;
-/** Every request asks several times for those of its model. */
-const known = new Map<string, ModelFacts>();
-
 /**
  * Returns what is known about a model by its name; safe assumptions for an unknown or missing name.
  */
 export function factsOf(model = ''): ModelFacts {
-  let facts = known.get(model);
-  if (facts === undefined) {
-    if (known.size >= MOST_NAMES) known.clear();
-    known.set(model, (facts = findFacts(model.toLowerCase())));
-  }
-  return facts;
-}
-
-function findFacts(name: string): ModelFacts {
+  const name = model.toLowerCase();
   const claude = claudeOf(name);
   if (claude !== undefined && claude.version >= 3) {
     const { family, version } = claude;
