@@ -1,7 +1,7 @@
-/** Asks the proxy. Where it wants a key, the person is asked for one, and the browser keeps a cookie that no script can read. */
+/** Requests to the proxy. If it requires a key, the user is asked for one; the session is an HttpOnly cookie. */
 import { createStore } from './store.ts';
 
-/** An answer that was no success, in the words of the proxy. */
+/** An unsuccessful response, with the proxy's message. */
 export class ResponseError extends Error {
   readonly status: number;
 
@@ -11,12 +11,12 @@ export class ResponseError extends Error {
   }
 }
 
-/** Counts up whenever the proxy has let the browser in. */
+/** Incremented at every login. */
 export const logins = createStore(0);
-/** True once an answer has said that a key is needed. */
+/** True once a response was 401; false again after a success. */
 export const needsKey = createStore(false);
 
-/** Where the page notes that there is a cookie. */
+/** Local storage key that records the existence of the cookie. */
 const HAS_COOKIE = 'svc-has-cookie';
 
 export async function open(path: string, signal: AbortSignal): Promise<Response> {
@@ -34,7 +34,7 @@ export async function getJson<T>(path: string, signal: AbortSignal): Promise<T> 
   return (await response.json()) as T;
 }
 
-/** Exchanges a key, or the token of a link, for a cookie. Rejects with what is wrong with it. */
+/** Exchanges a key, or the token of a link, for a cookie. Rejects with a `ResponseError` if it is refused. */
 export async function logIn(proof: { readonly key: string } | { readonly link: string }) {
   const response = await fetch('/dashboard/login', {
     method: 'POST',
@@ -48,12 +48,12 @@ export async function logIn(proof: { readonly key: string } | { readonly link: s
   logins.set(logins.get() + 1);
 }
 
-/** True where the browser was given a cookie, which no script can see. */
+/** Returns true if the browser was given a session cookie, which scripts cannot see. */
 export function mayLogOut(): boolean {
   return localStorage.getItem(HAS_COOKIE) !== null;
 }
 
-/** Ends the session, and with it what this page shows. Rejects where the proxy does not answer. */
+/** Ends the session and reloads the page. Rejects if the proxy does not answer or refuses. */
 export async function logOut(): Promise<void> {
   const response = await fetch('/dashboard/logout', { method: 'POST', credentials: 'same-origin' });
   if (!response.ok) throw new ResponseError(response.status, await messageOf(response));

@@ -1,4 +1,4 @@
-/** Why requests failed, cause by cause. */
+/** Failed requests, grouped by cause. */
 import type { ReportJson } from '../contract.ts';
 import { causeOf } from './conditions.ts';
 import { FilterBar } from './requests/filter-bar.tsx';
@@ -35,7 +35,7 @@ export function CausesView({ query }: { readonly query: URLSearchParams }) {
   );
 }
 
-/** `requests` is how many there were in all, failed or not. */
+/** Returns the columns; `requests` is the total number of requests, failed or not. */
 function columnsOf(requests: number): readonly TableColumn<ReportJson['failures'][number]>[] {
   return [
     { header: 'Cause', rank: 0, text: causeOf },

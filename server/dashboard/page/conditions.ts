@@ -1,4 +1,4 @@
-/** How a provider is and why a request failed, in the words of every dashboard. */
+/** The condition of providers and the causes of failures in words, shared by all dashboards. */
 import type { LiveState, ReportJson } from '../contract.ts';
 import type { Tone } from './requests/columns.ts';
 import { counted } from '../../words/counted.ts';
@@ -7,12 +7,12 @@ import { NONE, dollars, duration, percent, share, short, spanOf, whole } from '.
 
 type Tries = LiveState['providers'][string]['tries'];
 
-/** A proxy of an older version says nothing of tries: after an update it may still run. */
+/** `tries` is missing from a proxy of an older version, which may still run after an update. */
 type Provider = Omit<LiveState['providers'][string], 'tries'> & { readonly tries?: Tries };
 type Providers = Readonly<Record<string, Provider>>;
 type FailureGroup = ReportJson['failures'][number];
 
-/** A cause in a few words: our code where we have one, else the status that the client got. */
+/** Returns a cause in a few words: the status the client got, and our error code or kind if there is one. */
 export function causeOf({ status, error_code: code, error_kind: kind }: FailureGroup): string {
   const name = code ?? kind?.replaceAll('_', ' ');
   if (name !== undefined && status !== null) return `${status} ${name}`;
@@ -20,10 +20,10 @@ export function causeOf({ status, error_code: code, error_kind: kind }: FailureG
   return status < 400 ? `${status}, broken off` : `${status} from the provider`;
 }
 
-/** This many failures in a row, or as many as there were tries, and a provider serves nobody. */
+/** With this many failures in a row, or if every try failed, a provider is considered down. */
 const MOST_FAILED_IN_ROW = 3;
 
-/** How a provider is, in one word, and how bad that is; a dash where nothing was sent to it. */
+/** Returns a provider's condition in a word or two and its severity; a dash if nothing was sent to it. */
 export function conditionOf({
   stopped,
   breaker,
@@ -47,19 +47,19 @@ export function conditionOf({
   return tries.failed_last_hour > 0 ? ['works, some tries failed', 'warn'] : ['healthy', 'good'];
 }
 
-/** What is wrong, or about to be. */
+/** Something that is wrong, or about to go wrong. */
 export interface Concern {
-  /** Commands stand in backticks. */
+  /** Commands are in backticks. */
   readonly text: string;
   readonly tone: 'bad' | 'warn';
-  /** True of what the outlook has as a figure, for a screen without room for both. */
+  /** True if the outlook shows it as a figure too, for a screen without room for both. */
   readonly isFigure?: true;
 }
 
-/** From this much of a budget on it is worth a look. */
+/** At or below this remaining percentage a budget is a concern. */
 export const LOW_BUDGET_PERCENT = 20;
 
-/** What is not as it should be, worst first. */
+/** Returns all concerns, worst first. */
 export function concernsOf(live: LiveState): readonly Concern[] {
   const { health, alerts, providers } = live;
   const concern =
@@ -113,7 +113,7 @@ export function concernsOf(live: LiveState): readonly Concern[] {
   ];
 }
 
-/** The one word for all of it. */
+/** Returns the overall state in a word or two. */
 export function verdictOf(live: LiveState): readonly [word: string, tone: Tone] {
   const concerns = concernsOf(live);
   if (concerns.some(({ tone }) => tone === 'bad')) return ['Degraded', 'bad'];
@@ -121,7 +121,7 @@ export function verdictOf(live: LiveState): readonly [word: string, tone: Tone] 
   return concerns.length > 0 ? ['Needs a look', 'warn'] : ['Working', 'good'];
 }
 
-/** Requests of the last hour that another provider answered, and for which providers they were. */
+/** Returns how many requests of the last hour a fallback answered, and the providers they were meant for. */
 export function fallbacksOf({ providers }: { readonly providers: Providers }) {
   const away = Object.entries(providers).flatMap(([name, { tries }]) => {
     const answered = tries?.answered_by_others_last_hour ?? 0;
@@ -133,17 +133,17 @@ export function fallbacksOf({ providers }: { readonly providers: Providers }) {
   };
 }
 
-/** The tightest of the limits of the day and of the month. */
+/** The tighter one of the daily and the monthly limit. */
 export interface BudgetLeft {
   readonly of: 'day' | 'month';
-  /** 0 to 100; below 0 where more was spent. */
+  /** 0 to 100; negative if more was spent. */
   readonly percent: number;
-  /** Dollars; null where the limit is one of tokens. */
+  /** Dollars; null if the limit is in tokens. */
   readonly limit: number | null;
   readonly spent: number | null;
 }
 
-/** How much is left of the budget; undefined where no limit is in force. */
+/** Returns what is left of the budget; undefined if no limit is in force. */
 export function budgetLeft({ health: { budget } }: LiveState): BudgetLeft | undefined {
   if (!budget.enabled) return undefined;
   const { per_day_usd: day, per_month_usd: month } = budget.limits;
@@ -157,15 +157,15 @@ export function budgetLeft({ health: { budget } }: LiveState): BudgetLeft | unde
   return found.toSorted((a, b) => a.percent - b.percent)[0];
 }
 
-/** Thoughts that providers have not shown to the model since the start. */
+/** Returns the number of thinking blocks that providers have dropped since the start. */
 export function thoughtsDropped({ health }: LiveState): number {
-  // A proxy of an older version does not count them.
+  // Missing from a proxy of an older version.
   const { conversations }: Partial<LiveState['health']> = health;
   const dropped = Object.values(conversations?.thoughts_dropped ?? {});
   return dropped.reduce((sum, each) => sum + each, 0);
 }
 
-/** What is known of a provider beside its condition: what went to it in the range, and how it is. */
+/** Returns details of a provider besides its condition: its requests in the range, and its current state. */
 export function providerFacts(
   { breaker, health, keys, needs_key: needsKey, pace, stopped, tries }: Provider,
   sums: ReportJson['by_provider'][number] | undefined,

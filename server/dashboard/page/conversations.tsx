@@ -1,4 +1,4 @@
-/** Conversations as threads: turn by turn, how each grows, what it costs, and what the provider's cache gave. */
+/** Conversations turn by turn: how each grows, what it costs, and what was read from the provider's cache. */
 import { useMemo } from 'preact/hooks';
 import type { ConversationsJson, RequestJson } from '../contract.ts';
 import { figures, saved, savedTone } from './requests/columns.ts';
@@ -124,7 +124,7 @@ interface TurnProps {
   readonly before: RequestJson | undefined;
 }
 
-/** True where something was in the cache, and was not read. */
+/** Returns true if tokens in the provider's cache were not read. */
 const isLoss = ({ cache_miss: miss }: RequestJson): boolean => (miss?.missed_tokens ?? 0) > 0;
 
 function Turn({ turn, number, most, before }: TurnProps) {

@@ -1,14 +1,14 @@
-/** A button that copies a text, and says that it did. */
+/** A button that copies a text and confirms it. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** How long it is said. */
+/** How long the confirmation is shown. */
 const SAID_MS = 2000;
 
 interface CopyProps {
   readonly text: string;
-  /** What is copied, for who cannot see it: as in `the id`. */
+  /** What is copied, for the tooltip and screen readers, as in `the id`. */
   readonly what: string;
-  /** Words of the button, where its sign is not enough. */
+  /** Label of the button; without it an icon is shown. */
   readonly words?: string;
 }
 
@@ -32,7 +32,7 @@ export function CopyButton({ text, what, words }: CopyProps) {
       type="button"
       class={isSign ? 'copy' : ''}
       title={`Copy ${what}`}
-      // What a button shows is part of its name.
+      // The accessible name of a button must include its visible label.
       {...(isSign && { 'aria-label': result === undefined ? `Copy ${what}` : SAID[result] })}
       onClick={(event) => {
         event.preventDefault();
@@ -54,9 +54,9 @@ export function CopyButton({ text, what, words }: CopyProps) {
   );
 }
 
-/** Rejects where the browser does not let the page. */
+/** Copies a text. Rejects if the browser does not allow it. */
 async function copy(text: string): Promise<void> {
-  // Of another machine without TLS, a page has no clipboard but that of its own selection.
+  // Without TLS, a page from another machine can copy only through a selection of its own.
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');
   area.value = text;

@@ -1,9 +1,9 @@
-/** Names and values, side by side as far as there is room. */
+/** Names and values, side by side if there is room. */
 import type { ComponentChildren } from 'preact';
 
 interface FactsProps {
   readonly rows: readonly (readonly [name: string, value: string])[];
-  /** Facts that are more than text. */
+  /** Facts with more than text. */
   readonly children?: ComponentChildren;
 }
 

@@ -1,10 +1,10 @@
-/** The events of `/dashboard/events`, taken from the bytes that they come as. */
+/** Parses the events of `/dashboard/events` from received bytes. */
 import { createParser } from 'eventsource-parser';
 import type { LiveLog, LiveRows, LiveState } from '../contract.ts';
 
-/** The state comes every six seconds at the latest; a line that is silent for longer is dead. */
+/** A connection silent for this long is dead: the state is sent every six seconds at the latest. */
 export const SILENCE_MS = 15_000;
-/** Lines of the log that a dashboard keeps. */
+/** Most log lines that a dashboard keeps. */
 const MOST_LINES = 1000;
 
 export interface FeedEvents {
@@ -13,7 +13,7 @@ export interface FeedEvents {
   log(log: LiveLog): void;
 }
 
-/** A function that takes the bytes of one connection. */
+/** Returns a function that parses the bytes of one connection, given piece by piece. */
 export function createFeedReader(events: FeedEvents): (piece: Uint8Array) => void {
   const decoder = new TextDecoder();
   const parser = createParser({
@@ -26,7 +26,7 @@ export function createFeedReader(events: FeedEvents): (piece: Uint8Array) => voi
   return (piece) => parser.feed(decoder.decode(piece, { stream: true }));
 }
 
-/** The lines that are kept once those of `log` have come. */
+/** Returns the known lines with those of `log` added, cut to the newest. */
 export function withLog(known: readonly string[], { lines }: LiveLog): readonly string[] {
   return [...known, ...lines].slice(-MOST_LINES);
 }

@@ -1,16 +1,16 @@
-/** An answer of the proxy, asked for anew as requests end. */
+/** A response from the proxy, fetched again as requests end. */
 import { useEffect, useState } from 'preact/hooks';
 import { getJson } from './api.ts';
 import { news } from './live.ts';
 import { IDLE_MS, pauseAfter } from './pace.ts';
 
 export interface Fetched<T> {
-  /** The newest answer; undefined until there is one. */
+  /** The latest response; undefined until there is one. */
   readonly value: T | undefined;
   readonly error: string | undefined;
 }
 
-/** The answer at the path that `pathNow` gives; `key` says when it is another question. */
+/** Fetches the path returned by `pathNow` repeatedly; a new `key` discards the old response. */
 export function useFetched<T>(key: string, pathNow: () => string): Fetched<T> {
   const [result, setResult] = useState<Fetched<T>>({ value: undefined, error: undefined });
   useEffect(() => {
@@ -36,7 +36,7 @@ export function useFetched<T>(key: string, pathNow: () => string): Fetched<T> {
         const error = thrown instanceof Error ? thrown.message : String(thrown);
         setResult((known) => ({ ...known, error }));
       }
-      // The first answer also waited for whatever the proxy loads when it is first asked.
+      // The first response is not timed: it may include what the proxy loads on first use.
       const tookMs = isFirst ? 0 : performance.now() - startedMs;
       isFirst = false;
       notBeforeMs = performance.now() + pauseAfter(tookMs);

@@ -1,4 +1,4 @@
-/** Figures as people read them. What was not measured is a dash, never a zero. */
+/** Human-readable figures. A value that was not measured is a dash, never a zero. */
 import { visible } from '../../log/visible.ts';
 import { NONE, isNumber } from '../../words/amounts.ts';
 
@@ -6,7 +6,7 @@ export { NONE, dollars, percent, share, short } from '../../words/amounts.ts';
 
 type Figure = number | null | undefined;
 
-// Making a formatter takes longer than a whole row of the list.
+// Creating a formatter takes longer than rendering a whole row of the list.
 const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const CLOCK = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
@@ -16,12 +16,12 @@ const CLOCK = new Intl.DateTimeFormat(undefined, {
 });
 const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
 
-/** `12,345`. */
+/** Returns `12,345`. */
 export function whole(value: Figure): string {
   return isNumber(value) ? WHOLE.format(value) : NONE;
 }
 
-/** `830 ms`, `2.4 s`, `3 min 20 s`. */
+/** Returns `830 ms`, `2.40 s` or `3 min 20 s`. */
 export function duration(ms: Figure): string {
   if (!isNumber(ms)) return NONE;
   if (ms === 0) return '0 ms';
@@ -33,7 +33,7 @@ export function duration(ms: Figure): string {
   return spanOf(ms / 1000);
 }
 
-/** `45 s`, `12 min`, `3 h 5 min`, `2 d 4 h`. */
+/** Returns `45 s`, `12 min`, `3 h 5 min` or `2 d 4 h`. */
 export function spanOf(seconds: Figure): string {
   if (!isNumber(seconds)) return NONE;
   const s = Math.floor(seconds);
@@ -47,7 +47,7 @@ export function spanOf(seconds: Figure): string {
   return small === 0 ? `${large} ${units[0]}` : `${large} ${units[0]} ${small} ${units[1]}`;
 }
 
-/** The time of day; with its date where that is another day. */
+/** Returns the local time of day, with the date if it is not today. */
 export function time(iso: string): string {
   const at = new Date(iso);
   const clock = CLOCK.format(at);
@@ -55,7 +55,7 @@ export function time(iso: string): string {
   return isToday ? clock : `${DAY.format(at)} ${clock}`;
 }
 
-/** Bytes as `3.2 MB`. */
+/** Returns bytes as `3.2 MB`. */
 export function bytes(value: Figure): string {
   if (!isNumber(value)) return NONE;
   const units = ['B', 'kB', 'MB', 'GB'];
@@ -65,7 +65,7 @@ export function bytes(value: Figure): string {
   return `${size.toFixed(unit === 0 || size >= 100 ? 0 : 1)} ${units[unit]}`;
 }
 
-/** A text from outside, with what would change the order or look of those beside it written out. */
+/** Returns an untrusted text with characters that would reorder or restyle its surroundings escaped; else a dash. */
 export function orDash(value: string | null | undefined): string {
   return value === null || value === undefined || value === '' ? NONE : visible(value);
 }

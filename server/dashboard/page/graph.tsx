@@ -1,4 +1,4 @@
-/** The compiled graph as it works: what a request passes, the segments of each answer's way, and the time in each stage. */
+/** The compiled graph: the nodes a request passes, the segments of each response path, and the time per stage. */
 import type { GraphJson, StagesJson } from '../contract.ts';
 import { useFetched } from './fetched.ts';
 import { NONE, duration, share, whole } from './format.ts';
@@ -8,14 +8,14 @@ type Stop = GraphJson['request'][number];
 type Way = GraphJson['answers'][number];
 type Inner = Stop['within'][number];
 
-/** It waits for the provider, of whose time the stages have no share. */
+/** This stage waits for the provider, which does not count as time of a stage. */
 const FORWARD = 'forward';
 
 interface Work {
   readonly requests: number;
   /** Per request, in milliseconds. */
   readonly meanMs: number;
-  /** Of the time of all stages but `forward`, 0 to 1; null for that one. */
+  /** Share of the time of all stages except `forward`, 0 to 1; null for `forward`. */
   readonly part: number | null;
 }
 
@@ -124,7 +124,7 @@ function AnswerWay({ way: { from, segments }, workOf }: WayProps) {
 interface NodeProps {
   readonly node: Pick<Inner, 'node' | 'plugin'>;
   readonly remarks: readonly string[];
-  /** Absent where its time is part of the stage around it. */
+  /** Absent if its time is part of the enclosing stage. */
   readonly workOf?: WorkOf;
 }
 

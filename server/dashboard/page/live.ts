@@ -1,4 +1,4 @@
-/** What the proxy reports as it happens, by server-sent events. */
+/** Live updates from the proxy, received as server-sent events. */
 import type { LiveState, RequestJson } from '../contract.ts';
 import { logins, needsKey, open } from './api.ts';
 import { SILENCE_MS, createFeedReader, withLog } from './feed-events.ts';
@@ -11,15 +11,15 @@ export const connection = createStore<Connection>('connecting');
 export const state = createStore<LiveState | undefined>(undefined);
 /** The newest lines of the log, oldest first, as JSON. */
 export const logLines = createStore<readonly string[]>([]);
-/** Counts up whenever the line was down: what ended meanwhile was not reported. */
+/** Incremented after every lost connection: requests that ended meanwhile were not reported. */
 export const gaps = createStore(0);
-/** Counts up whenever requests have ended that figures do not know yet. */
+/** Incremented whenever requests have ended that the figures do not include yet. */
 export const news = createStore(0);
 
 type RowsListener = (rows: readonly RequestJson[], skipped: number) => void;
 const rowsListeners = new Set<RowsListener>();
 
-/** Calls `listener` with requests as they end, oldest first. */
+/** Calls `listener` with requests as they end, oldest first; the returned function unsubscribes. */
 export function onRows(listener: RowsListener): () => void {
   rowsListeners.add(listener);
   return () => rowsListeners.delete(listener);
@@ -27,13 +27,13 @@ export function onRows(listener: RowsListener): () => void {
 
 const RETRY_MS = [500, 1000, 2000, 5000];
 
-/** Keeps a line open for as long as the page is there. */
+/** Keeps a connection open until `signal` aborts. */
 export async function stayConnected(signal: AbortSignal): Promise<void> {
   for (let failures = 0; !signal.aborted;) {
     try {
       await listen(signal, () => (failures = 0));
     } catch {
-      // Whatever it was, the line is opened anew.
+      // Whatever the error, connect again.
     }
     if (signal.aborted) return;
     connection.set('lost');
@@ -42,7 +42,7 @@ export async function stayConnected(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Waits, or until the proxy has let the browser in where it wants a key. */
+/** Waits for `ms`, or until login: if a key is needed, one minute at most. */
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -59,7 +59,7 @@ async function listen(signal: AbortSignal, onOpen: () => void): Promise<void> {
   const abort = new AbortController();
   const stop = (): void => abort.abort();
   signal.addEventListener('abort', stop);
-  // A machine that sleeps or moves to another network says so before any silence does.
+  // Going to sleep or changing networks is reported before the silence would be noticed.
   window.addEventListener('offline', stop);
   let silence = setTimeout(stop, SILENCE_MS);
   try {
@@ -70,7 +70,7 @@ async function listen(signal: AbortSignal, onOpen: () => void): Promise<void> {
       news.set(news.get() + 1);
     }
     connection.set('live');
-    // What was logged before comes again with every line.
+    // Every new connection sends the earlier log lines again.
     logLines.set([]);
     const take = createFeedReader(EVENTS);
     const reader = response.body!.getReader();

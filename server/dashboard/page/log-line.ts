@@ -1,10 +1,10 @@
-/** A line of the log taken apart. */
+/** Parses a log line into fields. */
 
-/** What stands where no line has come. */
+/** Shown while there are no lines. */
 export const NO_LINES =
   'Nothing was logged yet. At level info the log has failures and changes; `svc debug on` adds every request.';
 
-/** What every line may have; what else it has is shown as it is. */
+/** The common fields of log lines; all others are shown as they are. */
 export interface LogLine {
   readonly [field: string]: unknown;
   readonly time?: string;
@@ -21,10 +21,10 @@ export function parsed(line: string): LogLine {
   }
 }
 
-// The attempts stand with the request itself, where they can be read.
+// Attempts are omitted: the page of the request shows them in readable form.
 const APART = new Set(['time', 'level', 'msg', 'requestId', 'attempts']);
 
-/** All other fields as `name=value`; a list without the signs of JSON, and none where it is empty. */
+/** Returns the other fields as `name=value`; lists without JSON syntax, empty ones left out. */
 export function fieldsOf(line: LogLine): string {
   return Object.entries(line)
     .filter(([name, value]) => !APART.has(name) && !(Array.isArray(value) && value.length === 0))

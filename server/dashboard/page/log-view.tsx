@@ -1,4 +1,4 @@
-/** The log as it is written, on the proxy's own machine alone. */
+/** The live log; shown only on the proxy's own machine. */
 import { useState } from 'preact/hooks';
 import { visible } from '../../log/visible.ts';
 import { counted } from '../../words/counted.ts';

@@ -1,4 +1,4 @@
-/** The dashboard in a browser. */
+/** Entry point of the dashboard in the browser. */
 import { render } from 'preact';
 import { App } from './frame/app.tsx';
 

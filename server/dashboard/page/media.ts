@@ -1,7 +1,7 @@
-/** Whether a media query holds. */
+/** Whether a media query matches. */
 import { useEffect, useState } from 'preact/hooks';
 
-/** Where columns stand below each other; `style/screens.css` has the same. */
+/** Screens on which columns are stacked; must equal the query in `style/screens.css`. */
 export const NARROW = '(max-width: 760px)';
 
 export function useMedia(query: string): boolean {

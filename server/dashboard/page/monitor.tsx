@@ -1,4 +1,4 @@
-/** What happens now, on one screen that needs no hand: for a monitor that stands beside the work. */
+/** The current state on one screen that needs no interaction, for a second monitor. */
 import { Link } from './frame/link.tsx';
 import { parsed, NO_LINES } from './log-line.ts';
 import { LogRow } from './log-view.tsx';
@@ -11,7 +11,7 @@ import { rangeOf } from './frame/ranges.ts';
 import { useStore } from './store.ts';
 import { Words } from './words.tsx';
 
-/** More than a screen shows: the list is as high as there is room for. */
+/** More than fits a screen: the list takes the height available. */
 const MOST_ROWS = 40;
 const MOST_ROWS_NARROW = 8;
 const MOST_LINES = 12;

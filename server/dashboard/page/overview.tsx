@@ -1,4 +1,4 @@
-/** The first screen: is it working, what did it save, what went wrong, what is about to. */
+/** The first screen: is it working, what did it save, what went wrong, what may go wrong soon. */
 import type { ComponentChildren, VNode } from 'preact';
 import type { LiveState, ReportJson, RequestJson } from '../contract.ts';
 import { CacheLanes } from './charts/cache-lanes.tsx';
@@ -52,12 +52,12 @@ export interface Present {
   readonly query: URLSearchParams;
 }
 
-/** True where nobody has asked this proxy for anything, as far as is shown. */
+/** Returns true if there are no requests at all, neither in an unfiltered range nor in this session. */
 export function isUnused({ live, report, query }: Present): boolean {
   return report.totals.requests === 0 && live.session.requests === 0 && query.size === 0;
 }
 
-/** How things stand in the present range; until that is known, what stands in its place under `title`. */
+/** Returns the data of the current range; until it has loaded, a placeholder under `title`. */
 export function usePresent(title: string): Present | { readonly pending: VNode } {
   const { query } = useRoute();
   const live = useStore(state);
@@ -77,7 +77,7 @@ export function usePresent(title: string): Present | { readonly pending: VNode }
 interface NewestProps {
   readonly rows: readonly RequestJson[] | undefined;
   readonly most: number;
-  /** What stands in the place of rows where there are none. */
+  /** Shown if there are no rows. */
   readonly none?: ComponentChildren;
 }
 
@@ -126,7 +126,7 @@ export function Reasons({ live }: { readonly live: LiveState }) {
   );
 }
 
-/** Small figures in one row: what goes wrong below the answers, and what is about to. */
+/** A row of small figures: failures that clients do not see, and limits about to be reached. */
 export function Outlook({ live, report }: Pick<FiguresProps, 'live' | 'report'>) {
   return (
     <section class="outlook" aria-label="What is about to go wrong">

@@ -1,28 +1,28 @@
-/** Windows of plans in words: how full each is, and how long it lasts. */
+/** Usage windows of plans in words: how full each is, and how long it will last. */
 import type { LiveState } from '../contract.ts';
 import { timeOfDay } from '../../words/time-of-day.ts';
 import type { Tone } from './requests/columns.ts';
 import { share } from './format.ts';
 
-/** From this share on a window is nearly used up. */
+/** From this share on, a window is nearly used up. */
 const NEARLY = 0.8;
 
 export interface PlanWindow {
   readonly id: string;
   /** `5h of messages`. */
   readonly name: string;
-  /** Whose: the label of a key, or a client's hash. */
+  /** Owner: the label of a key, or a client's hash. */
   readonly key: string;
-  /** Of 1; may be more. */
+  /** Used share: 1 is full; may exceed 1. */
   readonly used: number;
   readonly value: string;
-  /** `used up at 16:40`, `lasts, resets 18:00`. */
+  /** Such as `used up at about 16:40 at this pace` or `lasts, resets 18:00`. */
   readonly words: string;
   readonly sparedTokens: number;
   readonly tone: Tone | undefined;
 }
 
-/** The one that is used up first, then the fullest. */
+/** Returns the current windows: those used up first come first, then the fullest. */
 export function planWindows(live: LiveState, nowMs: number): readonly PlanWindow[] {
   const { limits = [] } = live;
   return limits

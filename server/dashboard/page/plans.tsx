@@ -1,4 +1,4 @@
-/** The windows of plans; nothing where no provider has stated one. */
+/** The usage windows of plans; nothing if no provider reports any. */
 import type { LiveState } from '../contract.ts';
 import { short } from './format.ts';
 import { planWindows } from './plan-windows.ts';
@@ -8,7 +8,7 @@ const MOST = 6;
 export function PlanList({ live }: { readonly live: LiveState }) {
   const windows = planWindows(live, Date.now());
   if (windows.length === 0) return null;
-  // Whose a window is matters where several have one of the same name.
+  // The owner matters only if several windows have the same name.
   const isShared = (name: string) => windows.filter((one) => one.name === name).length > 1;
   return (
     <section class="card">

@@ -18,7 +18,7 @@ interface ProviderProps {
   readonly provider: Provider;
 }
 
-/** How each provider is, a line each. */
+/** The condition of each provider, one per line. */
 export function ProviderList({ live }: { readonly live: LiveState }) {
   return (
     <section class="card">

@@ -1,4 +1,4 @@
-/** The recipes that run, and what each has saved since the start, and on what. */
+/** The active recipes, with what each has saved since the start and on which tools. */
 import type { RecipesJson } from '../contract.ts';
 import { figures, saved } from './requests/columns.ts';
 import { counted } from '../../words/counted.ts';
@@ -10,7 +10,7 @@ import { Fault } from './words.tsx';
 
 type Recipe = RecipesJson['recipes'][number];
 
-/** Of what a recipe changed, this many are named. */
+/** How many of the tools that a recipe changed are named. */
 const MOST_NAMED = 4;
 
 const savedBy = (one: Pick<Recipe, 'tokens_before' | 'tokens_after'>): number =>
@@ -40,7 +40,7 @@ const COLUMNS: readonly TableColumn<Recipe>[] = [
   { header: 'On', rank: 7, text: onWords, cell: (one) => <span class="on">{onWords(one)}</span> },
 ];
 
-/** `Bash 12,000, read_file 800, 3 more`. */
+/** Returns text such as `Bash 12,000, read_file 800, 3 more`: tokens saved on each. */
 function onWords({ on }: Recipe): string {
   const named = on.slice(0, MOST_NAMED).map((one) => `${one.name} ${short(savedBy(one))}`);
   const rest = on.length - named.length;

@@ -1,4 +1,4 @@
-/** The report of the present range and filters. */
+/** The report for the current range and filters. */
 import type { ReportJson } from '../contract.ts';
 import { useFetched } from './fetched.ts';
 import type { Fetched } from './fetched.ts';

@@ -1,4 +1,4 @@
-/** What was saved and on what, what was added from the vault and what that cost. */
+/** Savings by source, and what the vault added at what cost. */
 import type { LiveState, ReportJson } from '../contract.ts';
 import { CacheLanes } from './charts/cache-lanes.tsx';
 import { FilterBar } from './requests/filter-bar.tsx';

@@ -1,10 +1,10 @@
-/** Values outside of components, and how a component follows one. */
+/** Observable values outside of components, and a hook to follow them. */
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Store<T> {
   readonly get: () => T;
   readonly set: (value: T) => void;
-  /** Calls `listener` after each change; the returned function ends that. */
+  /** Calls `listener` after each change; the returned function unsubscribes. */
   readonly watch: (listener: () => void) => () => void;
 }
 
@@ -25,7 +25,7 @@ export function createStore<T>(first: T): Store<T> {
   };
 }
 
-/** The present value of a store. */
+/** Returns the current value of a store and renders again when it changes. */
 export function useStore<T>({ get, watch }: Store<T>): T {
   const [value, setValue] = useState(get);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** What a range of time comes to, in the words of both dashboards: head figures, the bill, what spared tokens. */
+/** Summary of a time range, shared by both dashboards: headline figures, the bill, savings by source. */
 import type { LiveState, ReportJson } from '../contract.ts';
 import type { Tone } from './requests/columns.ts';
 import { LOW_BUDGET_PERCENT, budgetLeft, fallbacksOf, thoughtsDropped } from './conditions.ts';
@@ -70,10 +70,10 @@ export interface OutlookFact {
   readonly tone?: Tone;
 }
 
-/** What goes wrong below the answers, and what is about to: the second row of the first screen. */
+/** Returns the second row of the first screen: failures that clients do not see, and limits about to be reached. */
 export function outlookFacts(
   live: LiveState,
-  // A proxy of an older version has no attempts.
+  // Missing from a proxy of an older version.
   { attempts }: { readonly attempts?: ReportJson['attempts'] },
 ): readonly OutlookFact[] {
   const { answered } = fallbacksOf(live);
@@ -107,7 +107,7 @@ export function outlookFacts(
       ...(left !== undefined &&
         left.percent <= LOW_BUDGET_PERCENT && { tone: left.percent <= 0 ? 'bad' : 'warn' }),
     },
-    // Most people have no plan, or none whose provider says how far it goes.
+    // Most users have no plan, or a plan whose provider does not report its usage.
     ...(plan === undefined
       ? []
       : [
@@ -143,7 +143,7 @@ function budgetWords(left: BudgetLeft | undefined): string {
   return left.limit === null ? when : `${dollars(left.spent)} of ${dollars(left.limit)} ${when}`;
 }
 
-/** What was not measured is left out: a dash of input says nothing. */
+/** Returns the share of input in words; empty if it was not measured. */
 function ofInput(percentage: number | null): string {
   return percentage === null ? '' : `, ${percent(percentage)} of input`;
 }
@@ -154,7 +154,7 @@ export interface BillRow {
   readonly tone?: Tone;
 }
 
-/** From what would have been paid to what was, which is the last row. */
+/** Returns the bill, from what would have been paid to what was paid, the last row. */
 export function billOf({ totals, lanes }: ReportJson): readonly BillRow[] {
   const saved = (name: string, { cost_saved_usd: usd }: { cost_saved_usd: number | null }) => ({
     name,
@@ -174,14 +174,14 @@ export function billOf({ totals, lanes }: ReportJson): readonly BillRow[] {
   ];
 }
 
-/** What the bill leaves out; undefined where it has everything. */
+/** Returns what the bill leaves out; undefined if it is complete. */
 export function unpricedNote({ totals: { unpriced } }: ReportJson): string | undefined {
   return unpriced === 0
     ? undefined
     : `${counted(unpriced, 'request')} of models without a known price ${unpriced === 1 ? 'is' : 'are'} not in here.`;
 }
 
-/** What the vault added to requests, as a sentence. */
+/** Returns a sentence about what the vault added to requests. */
 export function addedWords({ injections, totals }: ReportJson): string {
   return injections.requests === 0
     ? 'Nothing was added to a request.'
@@ -191,33 +191,33 @@ export function addedWords({ injections, totals }: ReportJson): string {
 export interface LaneRow {
   readonly name: string;
   readonly color: 'mark' | 'blue' | 'good' | 'orange' | 'violet';
-  /** Dollars; a dash where nothing is credited. */
+  /** Dollars; a dash if nothing is credited. */
   readonly worth: string;
-  /** Of all input or all requests, 0 to 1. */
+  /** Share of all input or all requests, 0 to 1. */
   readonly part: number;
   readonly words: string;
 }
 
 type Lanes = ReportJson['lanes'];
 
-/** The lanes of `/savings`; a proxy of another version may leave some out. */
+/** The lanes of `/savings`; some may be missing from a proxy of another version. */
 export type LaneFigures = { readonly [K in keyof Lanes]?: Partial<Lanes[K]> };
 
-/** What the lanes are parts of; what is left out here is left out of the words too. */
+/** The totals that lanes are shares of; a missing total is left out of the words too. */
 interface LaneWhole {
   readonly inputTokens?: number;
   readonly requests?: number;
-  /** Null where the cache is off. */
+  /** Null if the cache is off. */
   readonly answers?: LiveState['caches']['response_cache'];
 }
 
-/** What spared tokens in a range. */
+/** Returns the savings of a range by source. */
 export function lanesOf({ caches }: LiveState, { lanes, totals }: ReportJson) {
   const { input_tokens: inputTokens, requests } = totals;
   return laneRows(lanes, { inputTokens, requests, answers: caches.response_cache });
 }
 
-/** What spares tokens, each in its own lane as `/savings` has them: nothing is in two of them. */
+/** Returns the savings by source, one lane each as in `/savings`; nothing is counted twice. */
 export function laneRows(
   lanes: LaneFigures,
   { inputTokens, requests, answers }: LaneWhole = {},

@@ -1,4 +1,4 @@
-/** What tools and their MCP servers took: results, and the definitions that every request carries. */
+/** Tokens used by tools and their MCP servers: results, and the definitions sent with every request. */
 import type { ToolsJson } from '../contract.ts';
 import { useFetched } from './fetched.ts';
 import { orDash } from './format.ts';

@@ -1,4 +1,4 @@
-/** What went wrong, as the proxy says it. */
+/** An error message from the proxy. */
 export function Fault({ text }: { readonly text: string | undefined }) {
   if (text === undefined) return null;
   return (
@@ -8,7 +8,7 @@ export function Fault({ text }: { readonly text: string | undefined }) {
   );
 }
 
-/** A sentence in which what stands in backticks is to be typed. */
+/** A sentence with the parts in backticks shown as code. */
 export function Words({ text }: { readonly text: string }) {
   return (
     <>

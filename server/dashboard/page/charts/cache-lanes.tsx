@@ -1,4 +1,4 @@
-/** What saved tokens, each source in its own lane; those that saved nothing are folded. */
+/** Savings by source, one lane each; sources that saved nothing are collapsed. */
 import type { LiveState, ReportJson } from '../../contract.ts';
 import { counted } from '../../../words/counted.ts';
 import { lanesOf } from '../summary.ts';

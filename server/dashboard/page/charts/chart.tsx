@@ -1,4 +1,4 @@
-/** A chart over time: lines or areas, with the values under the pointer in its head, and as a table for who cannot see it. */
+/** A chart over time: lines, areas or bars, values under the pointer in its header, and a table for screen readers. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
@@ -6,15 +6,15 @@ import { useMedia } from '../media.ts';
 
 export interface Series {
   readonly name: string;
-  /** What stands for the name in the head, such as a link. */
+  /** Shown in place of the name in the header, such as a link. */
   readonly label?: ComponentChildren;
-  /** One of the style's colours. */
+  /** Name of a CSS colour variable. */
   readonly color: string;
   readonly values: readonly (number | null)[];
   readonly isFilled?: boolean;
-  /** Sums are steps or bars, what was measured at a time is a line. */
+  /** Steps or bars for sums; a line for measurements. */
   readonly shape: 'steps' | 'bars' | 'line';
-  /** What stands in the head while nothing is pointed at. */
+  /** Shown in the header while the pointer is elsewhere. */
   readonly summary?: string;
 }
 
@@ -25,7 +25,7 @@ interface ChartProps {
   readonly stepSeconds: number;
   readonly series: readonly Series[];
   readonly show: (value: number | null) => string;
-  /** True where the series stand on each other. */
+  /** True if the series are stacked. */
   readonly isStacked?: boolean;
 }
 
@@ -52,7 +52,7 @@ export function Chart({ title, times, stepSeconds, series: given, show, isStacke
     const element = container.current!;
     const styles = getComputedStyle(document.documentElement);
     const colorOf = (name: string): string => styles.getPropertyValue(`--${name}`).trim();
-    // A sum belongs to its whole step of time: a sloping line would show figures that nobody had.
+    // A sum belongs to a whole time step: a sloping line would show values that never existed.
     const shapes = {
       bars: uPlot.paths.bars?.({ size: [0.9, 60], align: 1 }),
       steps: uPlot.paths.stepped?.({ align: 1 }),
@@ -72,7 +72,7 @@ export function Chart({ title, times, stepSeconds, series: given, show, isStacke
         legend: { show: false },
         cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
         scales: {
-          // Of the data, not of what it passes: a lone value would get days around it.
+          // Taken from the data, not from the arguments: with a single value those span days.
           x: { range: ({ data: [all] }) => [all[0] ?? 0, all.at(-1) ?? 0] },
           y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.08 : 1] },
         },
@@ -97,7 +97,7 @@ export function Chart({ title, times, stepSeconds, series: given, show, isStacke
             stroke: colorOf(color),
             width: shape === 'bars' ? 0 : 1.6,
             spanGaps: false,
-            // A value without neighbours would be no line, and invisible.
+            // A value without neighbours makes no line and would be invisible.
             points:
               shape === 'bars'
                 ? { show: false }
@@ -174,19 +174,19 @@ export function Chart({ title, times, stepSeconds, series: given, show, isStacke
   );
 }
 
-/** One point is no line: it is shown as a bar. */
+/** Turns a series with a single point, which makes no line, into bars. */
 function drawable(series: Series): Series {
   const isOne = series.values.filter((value) => value !== null).length <= 1;
   const isStep = series.shape === 'steps' && series.values.length <= 1;
   return isStep || (series.shape === 'line' && isOne) ? { ...series, shape: 'bars' } : series;
 }
 
-/** What is drawn at the end of the last step: without it that step would have no width. */
+/** Returns the value drawn at the end of the last step, which would otherwise have no width. */
 function endOf(shape: Series['shape'], values: readonly (number | null)[]): number | null {
   return shape === 'steps' ? (values.at(-1) ?? null) : null;
 }
 
-/** Of each step the sums from a series to the last one: what is drawn first is the highest. */
+/** Returns stacked values: each series plus all after it, so that the first drawn is the highest. */
 function stackedOn(series: readonly Series[]): number[][] {
   return series.map((_one, from) =>
     (series[0]?.values ?? []).map((_value, at) =>
@@ -195,7 +195,7 @@ function stackedOn(series: readonly Series[]): number[][] {
   );
 }
 
-/** Where a value has no neighbour to be joined with. */
+/** Returns the indexes of values with no neighbour to be joined with. */
 function alonePoints(plot: uPlot, series: number): number[] {
   const values = plot.data[series] ?? [];
   const isThere = (index: number): boolean => typeof values[index] === 'number';

@@ -11,7 +11,7 @@ import { queryOf } from '../requests/requests-data.ts';
 import { seriesOf, timesOf } from './series.ts';
 import { Fault } from '../words.tsx';
 
-/** What charts can be stacked by: in addresses, and in words. */
+/** What charts can be stacked by: name in URLs, and in words. */
 const STACKS = [
   ['model', 'model'],
   ['project', 'project'],
@@ -54,7 +54,7 @@ export function Charts({ report, query }: ChartsProps) {
   );
 }
 
-/** A series of sums or of what was measured, with what it comes to in the range. */
+/** A series of sums or measurements, with its total for the range. */
 type Drawn = readonly [
   name: string,
   color: string,
@@ -81,7 +81,7 @@ function PlainCharts({ report }: { readonly report: ReportJson }) {
         color,
         shape,
         isFilled: shape === 'steps' && color !== 'dim',
-        // Without a request nothing is paid, and no time was measured.
+        // A step without requests costs nothing but has no measured time.
         values: full.values(value, shape === 'line' ? null : 0),
         summary: show(total),
       })),
@@ -119,7 +119,7 @@ type By = (typeof STACKS)[number];
 type Stack = StacksJson['stacks'][number];
 type Figure = 'cost' | 'sent_input_tokens' | 'requests';
 
-/** Of a chart's names in their order; the last is for all others. */
+/** Colours for the names in a chart, in order; the last is for all others. */
 const COLORS = ['blue', 'orange', 'mark', 'violet', 'warn', 'dim'];
 
 const STACKED: readonly (readonly [
@@ -181,7 +181,7 @@ function nameOf({ name, rest }: Stack, words: string): string {
   return rest ? 'all others' : name === null ? `no ${words}` : orDash(name);
 }
 
-/** A click leads to the requests of this name. */
+/** Links to the requests with this name. */
 function StackName({
   stack,
   by,

@@ -1,14 +1,14 @@
-/** A report's series with every step of time. */
+/** A report's series with all time steps, including empty ones. */
 import type { ReportJson } from '../../contract.ts';
 
 type Step = ReportJson['series'][number];
 
-/** More than a chart can show would be a mistake of ours. */
+/** Guards against a bug: more steps than this do not fit a chart. */
 const MOST_STEPS = 500;
 
 type Range = Pick<ReportJson, 'series_since' | 'bucket_seconds'>;
 
-/** Epoch seconds at which each step begins, from the first to the last that has data: the axis is that of the data. */
+/** Returns the start of each step in epoch seconds, from the start of the range to the last step with data. */
 export function timesOf(
   { series_since: since, bucket_seconds: step }: Range,
   series: readonly { readonly timestamp: string }[],
@@ -26,7 +26,7 @@ export function seriesOf(report: ReportJson) {
   return {
     times,
     stepSeconds: report.bucket_seconds,
-    /** What `of` gives for each step; `empty` for one without requests. */
+    /** Returns `of(step)` for each step; `empty` for a step without requests. */
     values: (of: (step: Step) => number | null, empty: number | null): (number | null)[] =>
       times.map((at) => {
         const one = found.get(at);

@@ -1,16 +1,16 @@
-/** When the stages of a request ran, and what each noted. */
+/** When the stages of a request ran, and the notes of each. */
 import type { Trace } from '../../contract.ts';
 import { whole } from '../format.ts';
 
 type Stage = Trace['stages'][number];
 
-/** Where a stage's bar lies, in milliseconds since the start of the run. */
+/** Returns the start and end of a stage's bar, in milliseconds since the start of the run. */
 export function extentOf(stage: Stage): readonly [startMs: number, endMs: number] {
   const start = stage.first_in_ms ?? 0;
   return [start, Math.max(stage.last_out_ms ?? 0, start + stage.duration_ms)];
 }
 
-/** Notes that stand in a column of their own already. */
+/** Fields that are shown elsewhere or not at all. */
 const LISTED = new Set([
   'name',
   'node',
@@ -19,7 +19,7 @@ const LISTED = new Set([
   'first_out_ms',
   'last_out_ms',
   'frames',
-  // Shown as a table, or for programs alone.
+  // Shown as a table, or meant only for programs.
   'block_groups',
   'recipes',
   'applied',
@@ -27,12 +27,12 @@ const LISTED = new Set([
   'prompt_cache_key',
 ]);
 
-/** The whole line of time, in milliseconds; never 0. */
+/** Returns the length of the time axis in milliseconds; never 0. */
 export function lengthOf(trace: Trace): number {
   return Math.max(trace.duration_ms, ...trace.stages.map((stage) => extentOf(stage)[1]), 0.001);
 }
 
-/** What a stage noted beside its times, in words; what only a program reads is left out. */
+/** Returns a stage's notes in words, without its times and without values meant for programs. */
 export function notesOf(stage: Stage): (readonly [name: string, value: string])[] {
   return Object.entries(stage).flatMap(([name, value]) => {
     const words = LISTED.has(name) ? undefined : inWords(value);

@@ -1,4 +1,4 @@
-/** The frame around every view: where one is, how the proxy is, and which time it is about. */
+/** The frame around every view: navigation, the state of the proxy, and the time range. */
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CausesView } from '../causes.tsx';
@@ -27,15 +27,15 @@ import { logOut, logins, mayLogOut, needsKey } from '../api.ts';
 import { useStore } from '../store.ts';
 
 interface View {
-  /** What it is called in the navigation. */
+  /** Its name in the navigation; not listed without one. */
   readonly name?: string;
-  /** The key that leads there after a `g`. */
+  /** The key that opens it after `g`. */
   readonly letter?: string;
-  /** The view that stands in the navigation for one that does not. */
+  /** The view highlighted in the navigation in place of this one. */
   readonly parent?: string;
-  /** The page of the documentation that is about it; that of the dashboard where none is named. */
+  /** Its page in the documentation; by default the page about the dashboard. */
   readonly docs?: string;
-  /** True where it shows the present, or one thing whatever its time was. */
+  /** True if the time range does not apply: it shows the current state, or a single item. */
   readonly isTimeless?: true;
   readonly show: (route: Route) => VNode;
 }
@@ -132,7 +132,7 @@ export function App() {
   }, [title]);
   const navigation = useRef<HTMLElement>(null);
   useEffect(() => {
-    // On a phone the views do not stand side by side: the present one may lie outside.
+    // On a phone the navigation scrolls, so the current view's link may be out of sight.
     navigation.current
       ?.querySelector('[aria-current]')
       ?.scrollIntoView({ block: 'nearest', inline: 'center' });
@@ -191,12 +191,12 @@ const PLACES: readonly (readonly [letter: string, name: string])[] = [...VIEWS.v
   ({ letter, name }) => (letter === undefined || name === undefined ? [] : [[letter, name]]),
 );
 
-/** The window closes by a key of its own; no other works behind it. */
+/** While the help is open, `?` closes it and no other key works. */
 const HELP_KEYS: KeyActions = {
   '?': () => document.querySelector<HTMLDialogElement>('dialog[open]')?.close(),
 };
 
-/** How far `j` and `k` scroll where there is no list to move in. */
+/** How far `j` and `k` scroll in a view without a list. */
 const SCROLL_PX = 80;
 
 function pageKeys(
@@ -208,7 +208,7 @@ function pageKeys(
     letter === undefined ? [] : [[`g${letter}`, () => go(addressOf(to))] as const],
   );
   const scroll = (by: number) => () => {
-    // A list moves from row to row by itself.
+    // A list handles these keys itself, moving from row to row.
     if (document.querySelector('.fill .list') !== null) return false;
     main.current?.scrollBy(0, by);
     return true;
@@ -227,15 +227,15 @@ function pageKeys(
   };
 }
 
-/** Goes to the search of this view, or of the requests. */
+/** Focuses the search field of this view, or opens the requests for theirs. */
 function search(view: string): void {
   const field = (): HTMLElement | null => document.querySelector('.filters input[type=search]');
   if (field() === null && view !== 'requests') go(addressOf('requests'));
-  // The other view is drawn first.
+  // The other view has to render first.
   requestAnimationFrame(() => field()?.focus());
 }
 
-/** Shows another view from its beginning; where the link that led there is gone, the focus goes on with it. */
+/** Scrolls a new view to its top; moves the focus there if the followed link is gone. */
 function useStartAtTop(main: { readonly current: HTMLElement | null }, place: string): void {
   const known = useRef(place);
   useLayoutEffect(() => {
@@ -278,7 +278,7 @@ function RangeChoice({ query }: { readonly query: URLSearchParams }) {
   );
 }
 
-/** There for whoever logged in, and gone with the session. */
+/** The button to log out; shown only with a session. */
 function LogOut() {
   const wantsKey = useStore(needsKey);
   useStore(logins);

@@ -1,9 +1,9 @@
-/** Asks for a proxy key where the proxy wants one, or uses the link that was opened. */
+/** Asks for a proxy key if one is required, or logs in with the link that was opened. */
 import { useEffect, useState } from 'preact/hooks';
 import { ResponseError, logIn } from '../api.ts';
 import { addressOf, go } from './location.ts';
 
-/** `link` is the token of a link that works once. */
+/** `link` is the token of a single-use link. */
 export function KeyForm({ link }: { readonly link?: string }) {
   const [typed, setTyped] = useState('');
   const [fault, setFault] = useState<string>();

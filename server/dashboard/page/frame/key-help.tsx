@@ -1,8 +1,8 @@
-/** What the keys do, in a window above the page. */
+/** The help dialog with all keyboard shortcuts. */
 import { useEffect, useRef } from 'preact/hooks';
 
 interface KeyHelpProps {
-  /** Letters after a `g`, with the name of where they lead. */
+  /** Second keys after `g`, with the name of the view they open. */
   readonly places: readonly (readonly [letter: string, name: string])[];
   readonly onClose: () => void;
 }

@@ -1,10 +1,10 @@
-/** Keys that work on the whole page, as those of the dashboard in a terminal do. */
+/** Page-wide keyboard shortcuts, as in the terminal dashboard. */
 import { useEffect, useRef } from 'preact/hooks';
 
-/** How long `g` waits for its letter. */
+/** How long `g` waits for the second key. */
 const PAUSE_MS = 1500;
 
-/** The letter or sign of a key that is pressed alone, outside of what is typed into or chosen from. */
+/** Returns the character of a key pressed without modifiers and outside form fields; else undefined. */
 export function letterOf(event: KeyboardEvent): string | undefined {
   const { key, target } = event;
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return undefined;
@@ -13,10 +13,10 @@ export function letterOf(event: KeyboardEvent): string | undefined {
   return isTyped ? undefined : key;
 }
 
-/** What keys do, by the letter; those after a `g` by `g` and the letter. Of `false` nothing was done. */
+/** Actions by key, or by `g` and key for the second key of a pair. `false` means that nothing was done. */
 export type KeyActions = Readonly<Record<string, (() => boolean | void) | undefined>>;
 
-/** Follows the keys of the whole page. */
+/** Runs `actions` for keys pressed anywhere on the page. */
 export function useKeys(actions: KeyActions): void {
   const present = useRef(actions);
   present.current = actions;

@@ -1,11 +1,11 @@
-/** A link to another view: with the present range and filters, and without loading the page anew. */
+/** A link to another view that keeps the range and filters and does not reload the page. */
 import type { JSX } from 'preact';
 import { addressOf, follow } from './location.ts';
 
 type LinkProps = Omit<JSX.IntrinsicElements['a'], 'href' | 'id' | 'onClick' | 'role'> & {
   /** The view; empty for the overview. */
   readonly to: string;
-  /** The one thing that the view shows. */
+  /** Id of the single item that the view shows. */
   readonly id?: string;
   readonly filters?: Parameters<typeof addressOf>[1];
 };

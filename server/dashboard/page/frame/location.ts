@@ -1,11 +1,11 @@
-/** The view and its filters, which live in the address alone: a link shows what its sender saw. */
+/** The view and its filters, kept only in the URL, so that a link shows what its sender saw. */
 import { createStore, useStore } from '../store.ts';
 
 const BASE = '/dashboard';
-/** A monitor's port has this view at the root. */
+/** The view at the root of the monitor's port. */
 const MONITOR_VIEW = 'live';
 
-/** Filters that an address may have, besides the range. */
+/** Filters that a URL may have, besides the range. */
 export const FILTERS = [
   'q',
   'model',
@@ -20,14 +20,14 @@ export const FILTERS = [
 export type FilterName = (typeof FILTERS)[number];
 
 export interface Route {
-  /** The first part of the path; empty for the overview. */
+  /** First segment of the path; empty for the overview. */
   readonly view: string;
-  /** What follows, such as a request's id. */
+  /** The rest of the path, such as a request id. */
   readonly id: string;
   readonly query: URLSearchParams;
 }
 
-/** True where an address asks for less than all of a range. */
+/** Returns true if the URL has any filter besides the range. */
 export function isFiltered(query: URLSearchParams): boolean {
   return FILTERS.some((name) => query.has(name));
 }
@@ -53,7 +53,7 @@ window.addEventListener('popstate', () => route.set(read()));
 
 export const useRoute = (): Route => useStore(route);
 
-/** The address of a view with the present range and filters, or with those of `change`; null takes one away. */
+/** Returns the URL of a view with the current range and filters, overridden by `change`; null removes one. */
 export function addressOf(
   path: string,
   change: Readonly<Record<string, string | null>> = {},
@@ -67,14 +67,14 @@ export function addressOf(
   return `${BASE}${path === '' ? '' : `/${path}`}${search === '' ? '' : `?${search}`}`;
 }
 
-/** Goes there. `replace` leaves no entry to come back to, as for each letter of a filter. */
+/** Navigates to `address`. `replace` adds no history entry, as when a filter is being typed. */
 export function go(address: string, replace = false): void {
   if (replace) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
   route.set(read());
 }
 
-/** Follows a link within the page, unless the person wants a new tab. */
+/** Follows a link within the page, unless a modifier key asks for a new tab. */
 export function follow(event: MouseEvent & { currentTarget: EventTarget }): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
@@ -82,7 +82,7 @@ export function follow(event: MouseEvent & { currentTarget: EventTarget }): void
   go((event.currentTarget as HTMLAnchorElement).getAttribute('href') ?? BASE);
 }
 
-/** Changes filters of the present view. */
+/** Changes filters of the current view. */
 export function setFilters(change: Readonly<Record<string, string | null>>, replace = false): void {
   const { view, id } = route.get();
   go(addressOf(id === '' ? view : `${view}/${id}`, change), replace);

@@ -1,9 +1,9 @@
-/** The span of time that the page is about, as its address says. */
+/** The time range of the page, taken from its URL. */
 
 export interface Range {
   readonly id: string;
   readonly title: string;
-  /** Milliseconds before now; null begins at the start of the UTC day, or with the ledger. */
+  /** Milliseconds before now; null for a range that starts with the UTC day or with the ledger. */
   readonly lengthMs: number | null;
 }
 
@@ -20,13 +20,13 @@ export const RANGES: readonly Range[] = [
 
 export const DEFAULT_RANGE = '24h';
 
-/** The range of an address. */
+/** Returns the range named in a URL; the default if there is none, or an unknown one. */
 export function rangeOf(query: URLSearchParams): Range {
   const id = query.get('range') ?? DEFAULT_RANGE;
   return RANGES.find((range) => range.id === id) ?? RANGES[1]!;
 }
 
-/** Where it begins, in milliseconds since the epoch. */
+/** Returns the start of a range in epoch milliseconds. */
 export function sinceMsOf({ id, lengthMs }: Range, nowMs: number): number {
   if (lengthMs !== null) return nowMs - lengthMs;
   return id === 'today' ? Math.floor(nowMs / (24 * HOUR_MS)) * 24 * HOUR_MS : 0;

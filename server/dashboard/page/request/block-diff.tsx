@@ -1,19 +1,19 @@
-/** One block as it came and as it was sent: side by side or line by line, with what is searched for marked. */
+/** One block as received and as sent: side by side or line by line, with search hits highlighted. */
 import { useMemo, useState } from 'preact/hooks';
 import { contains, linesOf, pairsOf } from './block-lines.ts';
 import type { Block, Line, Pair } from './block-lines.ts';
 import { counted } from '../../../words/counted.ts';
 import { orDash, share, whole } from '../format.ts';
 
-/** Lines drawn at first; a block may have tens of thousands. */
+/** Lines rendered at first; a block may have tens of thousands. */
 const FIRST_LINES = 400;
 
-/** How blocks are shown. */
+/** Display options for blocks. */
 export interface DiffLook {
   readonly isSideBySide: boolean;
-  /** True for all lines that were kept. */
+  /** True to show all kept lines. */
   readonly isWhole: boolean;
-  /** Only lines with this in them are shown. */
+  /** Only lines that contain this are shown; empty shows all. */
   readonly needle: string;
 }
 
@@ -27,7 +27,7 @@ interface DiffProps {
 
 export function BlockDiff({ block, look: { isSideBySide, isWhole, needle } }: DiffProps) {
   const isSearched = needle !== '';
-  // What was kept is searched as well.
+  // Kept lines are searched as well.
   const all = useMemo(() => linesOf(block, isWhole || isSearched), [block, isWhole, isSearched]);
   const lines = useMemo(
     () => (isSearched ? all.filter(({ text }) => contains(text, needle)) : all),
@@ -125,11 +125,11 @@ function LineCell({ line, needle }: { readonly line: Line | undefined; readonly 
   );
 }
 
-/** A text in which each place of `needle` is marked. */
+/** A text with every occurrence of `needle` highlighted. */
 function Marked({ text, needle }: { readonly text: string; readonly needle: string }) {
   if (needle === '') return <>{text}</>;
   const lower = text.toLowerCase();
-  // A letter that becomes two in lower case would shift all places after it.
+  // A letter that becomes two in lower case would shift all positions after it.
   if (lower.length !== text.length) return <>{text}</>;
   const parts = [];
   let from = 0;

@@ -1,14 +1,14 @@
-/** How the blocks of a request went out, and why, as its trace says it; for the page and for `svc diff`. */
+/** How the blocks of a request were sent and why, taken from its trace; for the page and for `svc diff`. */
 import type { Column } from '../requests/columns.ts';
 
 export interface BlockGroup {
-  /** Numbers of blocks, as in `0–3, 7`. */
+  /** Block indexes, as in `0–3, 7`. */
   readonly blocks: string;
   readonly sent: string;
   readonly because: string;
 }
 
-/** Said of a conversation without thoughts. */
+/** Shown for a conversation without thinking blocks. */
 export const NOTHING_HELD =
   'No thought is signed over this conversation: nothing of it has to go out as it did before.';
 
@@ -19,8 +19,8 @@ export const GROUP_COLUMNS: readonly Column<BlockGroup>[] = [
 ];
 
 /**
- * The groups in the `stages` of a trace; none where no thought is signed over the conversation. Undefined where
- * that is not known: its stages are no longer kept, or no provider was asked.
+ * Returns the groups in the `stages` of a trace; none if no thinking block is signed over the conversation.
+ * Undefined if that is unknown: its stages are no longer kept, or no provider was called.
  */
 export function blockGroups(stages: unknown): readonly BlockGroup[] | undefined {
   const list: readonly unknown[] = Array.isArray(stages) ? stages : [];

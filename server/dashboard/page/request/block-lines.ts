@@ -1,13 +1,13 @@
-/** What one block was and became, line by line: removed, put in its place, kept. */
+/** The lines of one block before and after compression: removed, inserted in their place, kept. */
 import { structuredPatch } from 'diff';
 import type { LostJson } from '../../contract.ts';
 import { counted } from '../../../words/counted.ts';
 
 export type Block = LostJson['blocks'][number];
 
-/** A comparison that takes longer is not worth waiting for: both texts are then shown one after the other. */
+/** Longest time for the comparison; after that both texts are shown one after the other. */
 const PATIENCE_MS = 400;
-/** Lines around a change where not all that was kept is shown. */
+/** Kept lines shown around a change, unless all are shown. */
 const CONTEXT = 3;
 const ALL = 1_000_000_000;
 
@@ -16,7 +16,7 @@ export interface Line {
   readonly text: string;
 }
 
-/** The lines of a block, with all that was kept or with what is near to a change. */
+/** Returns the lines of a block, with all kept lines if `isWhole`, else only those near a change. */
 export function linesOf({ before, after }: Block, isWhole: boolean): readonly Line[] {
   const patch = structuredPatch('', '', before, after, undefined, undefined, {
     context: isWhole ? ALL : CONTEXT,
@@ -47,13 +47,13 @@ export function linesOf({ before, after }: Block, isWhole: boolean): readonly Li
   return lines;
 }
 
-/** A line as it came, and the one that was sent in its place; one of them may be missing. */
+/** A received line and the line sent in its place; either may be missing. */
 export interface Pair {
   readonly left: Line | undefined;
   readonly right: Line | undefined;
 }
 
-/** The same lines side by side: what was kept is on both sides. */
+/** Arranges the lines side by side; kept lines are on both sides. */
 export function pairsOf(lines: readonly Line[]): readonly Pair[] {
   const pairs: Pair[] = [];
   let removed: Line[] = [];
@@ -76,7 +76,7 @@ export function pairsOf(lines: readonly Line[]): readonly Pair[] {
   return pairs;
 }
 
-/** Whether a text has `needle` in it, whatever its case; every text has an empty one. */
+/** Returns true if a text contains `needle`, ignoring case; an empty needle matches every text. */
 export function contains(text: string, needle: string): boolean {
   return text.toLowerCase().includes(needle.toLowerCase());
 }

@@ -1,4 +1,4 @@
-/** What compression changed in one request, with a search over it. */
+/** What compression changed in one request, with a search field. */
 import { useState } from 'preact/hooks';
 import type { LostJson, RequestJson, Trace } from '../../contract.ts';
 import { BlockDiff } from './block-diff.tsx';

@@ -1,4 +1,4 @@
-/** What a request cost by what was billed. */
+/** The cost of a request by billed unit. */
 import type { OneRequestJson } from '../../contract.ts';
 import { NONE, dollars, share, whole } from '../format.ts';
 import { figures } from '../requests/columns.ts';

@@ -1,11 +1,11 @@
-/** What is said of one request, in the words of both dashboards. */
+/** Texts about one request, shared by both dashboards. */
 import type { RequestJson } from '../../contract.ts';
 import type { Tone } from '../requests/columns.ts';
 import { counted } from '../../../words/counted.ts';
 import { missInWords } from '../../../words/miss-words.ts';
 import { NONE, dollars, duration, orDash, percent, short, whole } from '../format.ts';
 
-/** The model that answered; the one that was asked for where none did. */
+/** Returns the model that answered; the requested one if none did. */
 export function answeringModelOf({
   model_requested: asked,
   model_resolved: resolved,
@@ -13,7 +13,7 @@ export function answeringModelOf({
   return orDash(resolved ?? asked);
 }
 
-/** The same, and after it the one that was asked for where it is another: a narrow column cuts that. */
+/** Returns the answering model, then the requested one if it differs, so that a narrow column cuts the latter. */
 export function modelOf(row: RequestJson): string {
   const { model_requested: asked, model_resolved: resolved } = row;
   const answering = answeringModelOf(row);
@@ -22,7 +22,7 @@ export function modelOf(row: RequestJson): string {
     : `${answering} for ${asked}`;
 }
 
-/** `ok`, `error 502`, `cancelled`. */
+/** Returns text such as `ok`, `error 502` or `cancelled`. */
 export function outcomeOf(row: RequestJson): string {
   const { outcome, status_code: status, failed, response_cache_hit: isHit } = row;
   const word = failed && outcome === 'ok' ? 'error' : outcome;
@@ -83,17 +83,17 @@ export function requestFacts(row: RequestJson): readonly Fact[] {
 
 type Part = readonly [figure: number | null, words: string];
 
-/** The words of the figures that were measured; one dash where none was. */
+/** Joins the words of the measured figures; a single dash if there are none. */
 function known(...parts: readonly Part[]): string {
   const words = parts.filter(([figure]) => figure !== null).map(([, text]) => text);
   return words.length === 0 ? NONE : words.join(', ');
 }
 
-/** What the vault added to it. */
+/** Returns what the vault added to the request, in words. */
 export function injectionWords(injection: NonNullable<RequestJson['vault_injection']>): string {
   return `${counted(injection.chunks_injected, 'piece')}, ${whole(injection.tokens_added)} tokens, ${dollars(injection.cost_added)}`;
 }
 
-/** Why there are no stages to show. */
+/** Shown in place of stages that are no longer kept. */
 export const NO_STAGES =
   'Its stages are no longer kept: only those of the newest 200 requests are.';

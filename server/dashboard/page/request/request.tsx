@@ -1,4 +1,4 @@
-/** One request: what it was, its stages as a waterfall, the attempts at providers, and what compression changed. */
+/** One request: its facts, its stages as a waterfall, the attempts at providers, and what compression changed. */
 import { useEffect, useState } from 'preact/hooks';
 import type { LostJson, OneRequestJson, RequestJson, Trace } from '../../contract.ts';
 import { ResponseError, getJson } from '../api.ts';
@@ -20,7 +20,7 @@ import { Fault } from '../words.tsx';
 
 interface Loaded {
   readonly json: OneRequestJson;
-  /** Blocks that compression changed; a text says why there are none to show. */
+  /** Blocks that compression changed; a string says why none are shown. */
   readonly lost: LostJson | string;
 }
 
@@ -36,7 +36,7 @@ async function load(id: string, signal: AbortSignal): Promise<Loaded> {
   return { json, lost };
 }
 
-/** What nothing was taken from is not asked for: each such json is an error in the browser's console. */
+/** Returns false if nothing was removed: fetching the changes would then log an error in the console. */
 function mayHaveChanged({ request, trace }: OneRequestJson): boolean {
   if (trace === null) return (request?.tokens_saved ?? 0) > 0;
   return trace.stages.some(
@@ -58,7 +58,7 @@ export function RequestView({ id }: { readonly id: string }) {
     });
     return () => abort.abort();
   }, [id, round]);
-  // Somebody may look at a request before it has ended.
+  // A request may be viewed before it has ended.
   useEffect(
     () =>
       onRows((rows) => {
@@ -154,7 +154,7 @@ function RequestCard({ row, trace }: CardProps) {
   );
 }
 
-/** The input as the client sent it, divided into what went out and what was taken away. */
+/** The input in parts: tokens kept, added from the vault, and saved. */
 function TokenBar({ row }: { readonly row: RequestJson }) {
   const { input_tokens: raw, sent_input_tokens: sent, tokens_saved: saved } = row;
   if (raw === null || sent === null || saved === null || raw === 0) return null;
@@ -199,7 +199,7 @@ function Attempts({ trace: { attempts } }: { readonly trace: Trace }) {
   );
 }
 
-/** What may become of its blocks, where a thought may be signed over them. */
+/** How the blocks are sent, and why, if thinking blocks may be signed over them. */
 function Groups({ trace: { stages } }: { readonly trace: Trace }) {
   const groups = blockGroups(stages);
   if (groups === undefined) return null;
@@ -217,7 +217,7 @@ function Groups({ trace: { stages } }: { readonly trace: Trace }) {
   );
 }
 
-/** All that the page was given, for programs and for reports of faults. */
+/** All data of the page as JSON, for programs and bug reports. */
 function Raw({ json }: { readonly json: OneRequestJson }) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -239,7 +239,7 @@ function RawText({ text }: { readonly text: string }) {
   );
 }
 
-/** JSON in which signs that are not seen, or that turn the order of letters around, are written out. */
+/** Returns JSON with invisible and text-reordering characters escaped. */
 function inertJson(json: OneRequestJson): string {
   return JSON.stringify(json, null, 2).replace(/[\p{Cf}\u007f-\u009f\u2028\u2029]/gu, (sign) =>
     sign

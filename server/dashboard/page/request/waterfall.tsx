@@ -1,4 +1,4 @@
-/** The stages of one request on one line of time. */
+/** The stages of one request on a common time axis. */
 import type { Trace } from '../../contract.ts';
 import { duration } from '../format.ts';
 import { extentOf, lengthOf, notesOf } from '../charts/stage-times.ts';

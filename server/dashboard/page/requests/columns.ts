@@ -1,4 +1,4 @@
-/** The tables of both dashboards: what each column says, and what matters where not all fit. */
+/** The tables of both dashboards: the content of each column, and its priority if not all fit. */
 import type { LiveState, ReportJson, ToolsJson, Trace } from '../../contract.ts';
 import { dollars, duration, orDash, percent, share, short, spanOf, whole } from '../format.ts';
 
@@ -7,11 +7,11 @@ export type Tone = 'good' | 'warn' | 'bad';
 export interface Column<T> {
   readonly header: string;
   readonly isRight?: boolean;
-  /** Where columns do not fit side by side, the one with the highest goes first. */
+  /** If columns do not fit side by side, the one with the highest rank is dropped first. */
   readonly rank: number;
-  /** A name may be cut to this width; without it nothing of the column is cut. */
+  /** Texts may be truncated to this width; if undefined, the column is never truncated. */
   readonly least?: number;
-  /** What of a name is cut only where no column is left to go but those of the ranks up to `ESSENTIAL_RANK`. */
+  /** The part of a text that is truncated only once all columns ranked above `ESSENTIAL_RANK` are dropped. */
   readonly whole?: (row: T) => string;
   readonly text: (row: T) => string;
   readonly tone?: (row: T) => Tone | undefined;
@@ -19,7 +19,7 @@ export interface Column<T> {
 
 export const ESSENTIAL_RANK = 2;
 
-/** A column of figures. */
+/** Returns a column of figures. */
 export function figures<T>(
   header: string,
   rank: number,
@@ -29,12 +29,12 @@ export function figures<T>(
   return { header, isRight: true, rank, text, ...(tone !== undefined && { tone }) };
 }
 
-/** What saved nothing is not good news. */
+/** Returns the tone of saved tokens: no savings are not good news. */
 export function savedTone(tokens: number | null): Tone | undefined {
   return (tokens ?? 0) > 0 ? 'good' : undefined;
 }
 
-/** The column of tokens that were saved. */
+/** Returns the column of saved tokens. */
 export function saved<T>(rank: number, tokensOf: (row: T) => number | null): Column<T> {
   const tone = (row: T) => savedTone(tokensOf(row));
   return figures('Saved', rank, (row) => short(tokensOf(row)), tone);
@@ -42,7 +42,7 @@ export function saved<T>(rank: number, tokensOf: (row: T) => number | null): Col
 
 export type Group = ReportJson['by_model'][number];
 
-/** Sums by `head`, which is what the rows are grouped by. */
+/** Returns columns for grouped sums; `header` names what the rows are grouped by. */
 export function groupColumns(header: string): readonly Column<Group>[] {
   return [
     { header, rank: 0, least: 12, text: ({ name }) => name ?? 'unknown' },
@@ -60,7 +60,7 @@ export function groupColumns(header: string): readonly Column<Group>[] {
 
 export type ToolGroup = NonNullable<ToolsJson['tools']>[number];
 
-/** What tools gave back, and what their definitions took; `header` is `Tool` or `MCP server`. */
+/** Returns columns for tool results and definitions; `header` is `Tool` or `MCP server`. */
 export function toolColumns(header: string): readonly Column<ToolGroup>[] {
   return [
     { header, rank: 0, least: 12, text: ({ name }) => name ?? 'no server' },
@@ -110,7 +110,7 @@ export const KEY_COLUMNS: readonly Column<Key>[] = [
 
 type Attempt = Trace['attempts'][number];
 
-/** The status, and why the attempt failed where the status is not the reason. */
+/** Returns the status, and the reason for the failure if the status does not say it. */
 function resultOf({ status, failure }: Attempt): string {
   const reason = failure === `status ${status}` ? null : failure;
   return status === null

@@ -1,4 +1,4 @@
-/** The filters of the present view. Each change goes to the address, from which everything is read. */
+/** The filters of the current view. Each change goes to the URL, which everything else reads. */
 import type { ComponentChildren } from 'preact';
 import { visible } from '../../../log/visible.ts';
 import { counted } from '../../../words/counted.ts';
@@ -9,14 +9,14 @@ import { TypedFilter } from './typed-filter.tsx';
 
 interface FilterBarProps {
   readonly query: URLSearchParams;
-  /** Requests that are listed. */
+  /** Number of listed requests. */
   readonly count?: number | undefined;
   readonly complete?: boolean;
-  /** Choices of how it is shown. */
+  /** Further display options. */
   readonly children?: ComponentChildren;
 }
 
-/** What people call them. */
+/** Their names for users. */
 const NAMES = { client: 'agent', project: 'project', key: 'key', session: 'conversation' };
 
 export function FilterBar({ query, count, complete, children }: FilterBarProps) {

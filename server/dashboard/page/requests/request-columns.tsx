@@ -1,4 +1,4 @@
-/** The columns that a list of requests can have, which of them an address names, and what each shows. */
+/** The columns available in a list of requests, how the URL selects them, and what each shows. */
 import type { ComponentChildren } from 'preact';
 import type { RequestJson } from '../../contract.ts';
 import type { RowOrderKey } from '../../contract.ts';
@@ -16,13 +16,13 @@ export interface CellProps {
 }
 
 export interface RequestColumn {
-  /** In addresses, and as a class of its cells. */
+  /** Used in URLs and as a CSS class of its cells. */
   readonly id: string;
   readonly title: string;
-  /** A track of the list's grid. */
+  /** Its track in the list's grid. */
   readonly width: string;
   readonly isRight?: true;
-  /** What a click on its head orders by. */
+  /** The field that a click on its header sorts by. */
   readonly order: RowOrderKey;
   readonly content: (props: CellProps) => ComponentChildren;
   readonly tone?: (row: RequestJson) => Tone | undefined;
@@ -56,7 +56,7 @@ function figure(
   return { id, title, width, isRight: true, order, content: ({ row }) => text(row) };
 }
 
-/** In the order in which they are shown. The first cannot be left out: it is the row's link. */
+/** In display order. The first cannot be hidden: it is the row's link. */
 export const REQUEST_COLUMNS: readonly RequestColumn[] = [
   {
     id: 'time',
@@ -115,21 +115,21 @@ export const REQUEST_COLUMNS: readonly RequestColumn[] = [
   },
 ];
 
-/** Those of a list without a choice: every other screen has them. */
+/** Columns of lists without a choice of columns, on all other screens. */
 const USUAL = 'time model provider raw sent saved out cost latency outcome'.split(' ');
 export const USUAL_COLUMNS = REQUEST_COLUMNS.filter(({ id }) => USUAL.includes(id));
 
-/** Those of the list of requests, where an address names none. */
+/** Default columns of the list of requests. */
 const LISTED = new Set([...USUAL, 'agent', 'project', 'key']);
 
-/** The columns that the address chooses, in their own order. */
+/** Returns the columns selected in the URL, in display order. */
 export function columnsOf(query: URLSearchParams): readonly RequestColumn[] {
   const named_ = query.get('columns')?.split(',');
   const isShown = (id: string): boolean => named_?.includes(id) ?? LISTED.has(id);
   return REQUEST_COLUMNS.filter(({ id }) => id === 'time' || isShown(id));
 }
 
-/** What the address says once a column is shown or left out; null where that is what it shows without a choice. */
+/** Returns `columns` for the URL after showing or hiding a column; null if that is the default. */
 export function withColumn(query: URLSearchParams, id: string, isShown: boolean): string | null {
   const now = new Set(columnsOf(query).map((column) => column.id));
   if (isShown) now.add(id);
@@ -155,7 +155,7 @@ function TimeLink({ row, isFirstStop }: CellProps) {
   );
 }
 
-/** The model that answered, and after it the one that was asked for where it is another: a narrow column cuts that. */
+/** The answering model, then the requested one if it differs, so that a narrow column cuts the latter. */
 export function ModelName({ row }: { readonly row: RequestJson }) {
   const { model_requested: asked, model_resolved: resolved } = row;
   const answering = answeringModelOf(row);

@@ -1,10 +1,10 @@
-/** Requests from the ledger and from the live feed as one list. */
+/** Merges requests from the ledger and the live feed. */
 import type { RequestJson } from '../../contract.ts';
 
-/** Rows that a dashboard keeps where nothing else is said. */
+/** Default for the most rows that a dashboard keeps. */
 export const MOST = 10_000;
 
-/** A list in the order of `compare`, which has the newest first where nothing else is said. */
+/** Returns one list in the order of `compare`, newest first by default; of duplicates, those in `newer` win. */
 export function merged(
   newer: readonly RequestJson[],
   older: readonly RequestJson[],

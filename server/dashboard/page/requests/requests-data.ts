@@ -1,4 +1,4 @@
-/** The requests of the present range and filters: from the ledger, and as they end. */
+/** The requests in the current range and filters: from the ledger, and live as they end. */
 import { useEffect, useState } from 'preact/hooks';
 import type { RequestJson, RequestsJson } from '../../contract.ts';
 import { getJson } from '../api.ts';
@@ -9,21 +9,21 @@ import { merged } from './request-list.ts';
 import { comparing, orderOf } from './row-order.ts';
 import { useStore } from '../store.ts';
 
-/** Rows asked for at first, and then each time that somebody scrolls to their end. */
+/** Rows fetched at first, rows fetched on each scroll to the end, and the most in all. */
 const FIRST = 300;
 const PART = 10_000;
 const MOST = 100_000;
 
 export interface Requests {
-  /** In the order of the address; undefined until the ledger has answered. */
+  /** In the order given by the URL; undefined until the ledger has answered. */
   readonly rows: readonly RequestJson[] | undefined;
   readonly complete: boolean;
   readonly error: string | undefined;
-  /** Asks for those that follow. */
+  /** Fetches the next rows. */
   readonly more: () => void;
 }
 
-/** The address's filters, for the proxy. */
+/** Returns the range and filters of the URL as query parameters for the proxy. */
 export function queryOf(query: URLSearchParams, nowMs = Date.now()): URLSearchParams {
   const asked = new URLSearchParams();
   const sinceMs = sinceMsOf(rangeOf(query), nowMs);
@@ -35,7 +35,7 @@ export function queryOf(query: URLSearchParams, nowMs = Date.now()): URLSearchPa
   return asked;
 }
 
-/** True where the proxy would list the request under these filters. */
+/** Returns true if the proxy would list the request under these filters. */
 function matches(row: RequestJson, query: URLSearchParams): boolean {
   const wanted = (name: string): string => query.get(name) ?? '';
   const model = wanted('model').toLowerCase();
@@ -52,7 +52,7 @@ function matches(row: RequestJson, query: URLSearchParams): boolean {
   );
 }
 
-/** As the proxy searches: every word is part of the id or of a name. */
+/** Searches as the proxy does: every word must be part of the id or of a name. */
 function hasWords(row: RequestJson, words: string): boolean {
   if (words.trim() === '') return true;
   const names = [row.request_id, row.model, row.model_requested, row.provider, row.client];
@@ -67,10 +67,10 @@ function hasWords(row: RequestJson, words: string): boolean {
 
 export function useRequests(query: URLSearchParams): Requests {
   const order = orderOf(query);
-  // Another choice of columns is no other question.
+  // A different choice of columns needs no new request.
   const key = `${queryOf(query, 0).toString()} ${rangeOf(query).id} ${order.by} ${order.isAscending}`;
   const gap = useStore(gaps);
-  /** How many rows were there when more were asked for. */
+  /** Number of rows loaded when more were requested. */
   const [offset, setOffset] = useState(0);
   const [loaded, setLoaded] = useState<RequestsJson>();
   const [error, setError] = useState<string>();
@@ -78,7 +78,7 @@ export function useRequests(query: URLSearchParams): Requests {
     setOffset(0);
     setLoaded(undefined);
   }, [key]);
-  // What ended while the line was down is at the beginning.
+  // Requests that ended while the connection was down are at the start of the list.
   useEffect(() => setOffset(0), [gap]);
   useEffect(() => {
     const abort = new AbortController();

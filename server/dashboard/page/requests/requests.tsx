@@ -1,4 +1,4 @@
-/** The list of requests: filtered, ordered by any column, as they end. */
+/** The list of requests, filtered, ordered by any column and updated as requests end. */
 import { useState } from 'preact/hooks';
 import type { RequestJson } from '../../contract.ts';
 import type { RowOrder } from '../../contract.ts';
@@ -48,7 +48,7 @@ interface ListProps {
 function RequestList({ rows, query, onEnd }: ListProps) {
   const isNarrow = useMedia(NARROW);
   const order = orderOf(query);
-  // A phone has room for the usual ones alone, in places of their own.
+  // A phone only has room for the usual columns, in a layout of their own.
   const columns = isNarrow ? USUAL_COLUMNS : columnsOf(query);
   const sorted = columns.find((column) => column.order === order.by)?.title.toLowerCase();
   return (
@@ -74,7 +74,7 @@ function RequestList({ rows, query, onEnd }: ListProps) {
 const GAP_REM = 0.8;
 const PADDING_REM = 2;
 
-/** The grid of a list as variables of its style: tracks, and how broad they are at least. */
+/** Returns the grid of a list as CSS variables: its tracks and its minimum width. */
 export function gridOf(columns: readonly RequestColumn[]): Readonly<Record<string, string>> {
   const least = columns.reduce((sum, { width }) => {
     const [first] = /[\d.]+(?=rem)/.exec(width) ?? ['5'];
@@ -85,7 +85,7 @@ export function gridOf(columns: readonly RequestColumn[]): Readonly<Record<strin
 
 interface HeaderProps {
   readonly columns?: readonly RequestColumn[];
-  /** The present order; without it the heads are no buttons. */
+  /** The current order; without it the headers are not clickable. */
   readonly order?: RowOrder;
 }
 
@@ -99,7 +99,7 @@ export function RequestHeader({ columns = USUAL_COLUMNS, order }: HeaderProps) {
   );
 }
 
-/** Of a first click the greatest, newest or first by name is at the top; of a second the other end. */
+/** A first click puts the largest, newest or alphabetically first at the top; a second click reverses that. */
 function ColumnHead({
   column,
   order,
@@ -155,7 +155,7 @@ export function RequestCells({
   );
 }
 
-/** On a phone the rows have no heads to press. */
+/** Replaces the column headers, which a phone does not show, for choosing the order. */
 function SortChoice({ query }: { readonly query: URLSearchParams }) {
   const named = query.get('sort') ?? '-time';
   return (

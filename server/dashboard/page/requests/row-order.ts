@@ -1,11 +1,11 @@
-/** The order of the list of requests, as its address says and as the proxy gives it. */
+/** The order of the list of requests: its form in the URL, and a comparison equal to the proxy's. */
 import type { RequestJson } from '../../contract.ts';
 import type { RowOrder, RowOrderKey } from '../../contract.ts';
 import { REQUEST_COLUMNS } from './request-columns.tsx';
 
 const NEWEST_FIRST: RowOrder = { by: 'timestamp', isAscending: false };
 
-/** Reads `sort`, the id of a column, with `-` before it where the greatest is first. */
+/** Parses `sort`: a column id, prefixed with `-` for descending order. Newest first by default. */
 export function orderOf(query: URLSearchParams): RowOrder {
   const named = query.get('sort') ?? '';
   const column = REQUEST_COLUMNS.find(({ id }) => id === named.replace('-', ''));
@@ -13,7 +13,7 @@ export function orderOf(query: URLSearchParams): RowOrder {
   return { by: column.order, isAscending: !named.startsWith('-') };
 }
 
-/** `sort` of an address; null for the newest first. */
+/** Returns `sort` for the URL; null for newest first, the default. */
 export function sortOf(id: string, isAscending: boolean): string | null {
   if (id === 'time' && !isAscending) return null;
   return `${isAscending ? '' : '-'}${id}`;
@@ -21,7 +21,7 @@ export function sortOf(id: string, isAscending: boolean): string | null {
 
 type Compare = (one: RequestJson, other: RequestJson) => number;
 
-/** The order of the proxy: what was not measured last either way, of equals the newest first. */
+/** Returns the proxy's comparison: missing values last in both directions, ties newest first. */
 export function comparing({ by, isAscending }: RowOrder): Compare {
   const sign = isAscending ? 1 : -1;
   return (one, other) => {

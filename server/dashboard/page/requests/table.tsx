@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Column } from './columns.ts';
 import { NARROW, useMedia } from '../media.ts';
 
-/** A column of the page may show more than text, such as a link. */
+/** A column that may show more than text, such as a link. */
 export interface TableColumn<T> extends Column<T> {
   readonly cell?: (row: T) => ComponentChildren;
 }
@@ -14,7 +14,7 @@ interface TableProps<T> {
   readonly rows: readonly T[];
 }
 
-/** Where not all columns fit, those that matter most come first; the others are scrolled to. */
+/** On a narrow screen the most important columns come first; the others need scrolling. */
 export function Table<T>({ columns: all, rows }: TableProps<T>) {
   const columns = useMedia(NARROW) ? all.toSorted((one, other) => one.rank - other.rank) : all;
   const scroller = useRef<HTMLDivElement>(null);
@@ -23,7 +23,7 @@ export function Table<T>({ columns: all, rows }: TableProps<T>) {
     <div
       class="scroll"
       ref={scroller}
-      // Whatever can be scrolled must be reached without a mouse.
+      // A scrollable area must be reachable without a mouse.
       {...(isBroad && { tabIndex: 0, role: 'group', 'aria-label': columns[0]?.header ?? '' })}
     >
       <table>
@@ -60,7 +60,7 @@ export function Table<T>({ columns: all, rows }: TableProps<T>) {
   );
 }
 
-/** Whether more stands in an element than it is broad. */
+/** Returns whether the content of an element is wider than the element. */
 function useIsBroad(container: { readonly current: HTMLElement | null }): boolean {
   const [isBroad, setBroad] = useState(false);
   useEffect(() => {
@@ -74,7 +74,7 @@ function useIsBroad(container: { readonly current: HTMLElement | null }): boolea
 
 const TONES = { good: 'good', warn: 'warn', bad: 'bad-text', plain: '' } as const;
 
-/** `columns`, with `cell` in the one of this head. */
+/** Returns `columns` with `cell` added to the one with this header. */
 export function withCell<T>(
   columns: readonly TableColumn<T>[],
   header: string,

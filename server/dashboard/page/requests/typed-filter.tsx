@@ -1,16 +1,16 @@
-/** A filter that is typed: it counts once the typing stops, for every change asks the proxy anew. */
+/** A text filter, applied only when typing pauses, since every change queries the proxy. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { setFilters } from '../frame/location.ts';
 
-/** How long a pause ends the typing. */
+/** Pause after which the text is applied. */
 const PAUSE_MS = 250;
 
 interface TypedFilterProps {
   readonly name: string;
-  /** What the address says. */
+  /** The value in the URL. */
   readonly value: string;
   readonly placeholder?: string;
-  /** The key that leads here. */
+  /** The keyboard shortcut that focuses it. */
   readonly shortcut?: string;
 }
 
@@ -21,7 +21,7 @@ export function TypedFilter({ name, value, placeholder, shortcut }: TypedFilterP
     clearTimeout(timer.current);
     if (text !== value) setFilters({ [name]: text }, true);
   };
-  // Another address, such as of the button that clears, or of the way back.
+  // The URL may change elsewhere, such as through the clear button or browser history.
   useEffect(() => setTyped(value), [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   return (

@@ -1,15 +1,15 @@
 /**
- * A long list of rows of one height, of which only those in view are in the document. Arrow keys,
- * Page Up and Down, Home and End move from row to row, j and k from anywhere on the page; the row in
- * focus stays where it is.
+ * A long list of rows of equal height; only the visible rows are in the document. Arrow keys, Page Up
+ * and Down, Home and End move between rows, as do j and k from anywhere on the page. The focused row
+ * stays in the document.
  */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { letterOf } from '../frame/keys.ts';
 
-/** Rows drawn above and below what is in view, so that fast scrolling shows no gap. */
+/** Rows rendered above and below the visible ones, so that fast scrolling shows no gap. */
 const SPARE = 8;
-/** What moves with focus in a row: its first link. */
+/** The focusable element of a row: its link. */
 const TARGET = '[data-row-link]';
 
 export interface VirtualListProps<T> {
@@ -17,12 +17,12 @@ export interface VirtualListProps<T> {
   readonly keyOf: (item: T) => string;
   readonly rowHeight: number;
   readonly label: string;
-  /** Variables of its style that say how broad the columns are. */
+  /** CSS variables with the widths of the columns. */
   readonly grid: Readonly<Record<string, string>>;
-  /** Rows in all, where not every one is in `items`. */
+  /** Content of the header row. */
   readonly header: ComponentChildren;
   readonly render: (item: T, isFirstStop: boolean) => ComponentChildren;
-  /** The last row has come into view. */
+  /** Called when the last row has come into view. */
   readonly onEnd?: () => void;
 }
 
@@ -53,7 +53,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     };
   }, []);
 
-  // Rows that come in above must not move what somebody reads further down.
+  // Rows inserted above must not move what is being read further down.
   useLayoutEffect(() => {
     const before = firstKey.current;
     firstKey.current = items[0] === undefined ? undefined : keyOf(items[0]);
@@ -119,7 +119,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     if (next === current) focusPresent();
   }
 
-  /** Of the first press the present row gets the focus, which is nowhere in the list yet. */
+  /** Without focus in the list, the first key press only focuses the current row. */
   const onLetter = useRef<(event: KeyboardEvent) => void>(() => undefined);
   onLetter.current = (event) => {
     const step = { j: 1, k: -1 }[letterOf(event) ?? ''];
