@@ -29,24 +29,24 @@ interface Hashed {
   /** Names of blocks so far (undefined if not editable), and how often each hash has occurred. */
   readonly names: (string | undefined)[];
   readonly times: Map<string, number>;
-  /** What was compared with what is written down, by block. */
+  /** Memoized comparisons with stored texts, by block. */
   readonly compared: Map<number, Compared>;
-  /** Hashes of the first so many blocks. */
+  /** Hashes of the first N blocks, by N. */
   readonly ends: Map<number, string>;
-  /** The hash of all blocks before number `hashedTo`, which can go on; `isAnswered` if one of them is the model's. */
+  /** The unfinished hash of all blocks before index `hashedTo`; `isAnswered` if one of them is the model's. */
   hash: Hash | undefined;
   hashedTo: number;
   isAnswered: boolean;
 }
 
-/** Whether `text` is what `written` stands for. */
+/** Whether `text` is the text that `written` encodes. */
 interface Compared {
   readonly written: string;
   readonly text: string;
   readonly isSame: boolean;
 }
 
-/** The hashes of one request, each made at the first question. */
+/** The hashes of one request, each computed on first use. */
 export class BlockHashes {
   readonly #original: Original;
   readonly #hashed: Hashed;
@@ -56,23 +56,23 @@ export class BlockHashes {
     this.#hashed = hashed;
   }
 
-  /** Names an editable block by its text, its call, and how many equal ones came before it; undefined for others. */
+  /** Names an editable block by text, tool call and number of equal blocks before it; undefined if not editable. */
   nameOf(index: number): string | undefined {
     return nameOf(this.#hashed, index);
   }
 
-  /** True if `written` stands for `text`, which is not the original of the block. */
+  /** Returns true if `written` encodes `text`, which is not the original of the block. */
   isSent(index: number, written: string, text: string): boolean {
     return isSentAs(this.#hashed, index, written, text);
   }
 
-  /** Hashes of the first so many blocks, tools included: of all, and of as many as `counts` says. */
+  /** Returns hashes of the tools and the first N blocks, by N: for all blocks, and for each N in `counts`. */
   upTo(counts: Iterable<number>): ReadonlyMap<number, string> {
     return hashesUpTo(this.#hashed, this.#original.beginning(), counts);
   }
 }
 
-/** Opens the hashes of requests, one after another: of each once. */
+/** Creates the hashes of requests, in the order in which they arrive; call it once per request. */
 export function createBlockHashes(): (original: Original) => BlockHashes {
   const newest = new LRUCache<string, Hashed>({
     maxSize: MAX_CHARS,
@@ -188,7 +188,7 @@ function hashesUpTo(
   const isResumed = hashed.hash !== undefined && missing.every((end) => end >= hashed.hashedTo);
   const from = isResumed ? hashed.hashedTo : 0;
   const hash = isResumed ? hashed.hash! : createHash('sha256').update(beginning).update(tools);
-  // What comes after the first answer is in no name.
+  // A conversation's name covers nothing after the first answer.
   const isAfterAnswer = isResumed && hashed.isAnswered;
   let isInName = tools === '' && !isAfterAnswer;
   const note = (end: number): void => {

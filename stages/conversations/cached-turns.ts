@@ -73,7 +73,7 @@ export function createCachedTurns(all: () => Kept) {
       const names = namesOf(turn);
       const candidates = new Set(names.flatMap((name) => index.get(name) ?? []));
       const own = store.runs();
-      // What another process has written to the same file stands in the conversation's memory alone.
+      // Turns that another process wrote to the same file are only in the conversation's memory.
       if (own.size > 0) {
         const seen = new Set(Array.from(candidates, (run) => run.turn.request));
         for (const [number, one] of own)
@@ -90,7 +90,7 @@ export function createCachedTurns(all: () => Kept) {
       const isSameRun = shared === count && isSameCache(turn, before.turn);
       const now = { ...turn, steps: stepsAfter(before.turn, count, shared) };
       let kept = isSameRun && before.id === id ? before.kept : undefined;
-      // Most first requests stay the only one, and clients that ask the same once more go on from nothing.
+      // A first request is not stored: most are never continued, and a repeated one has nothing to continue.
       if (kept !== undefined || turn.messages.includes(',')) {
         kept ??= 1 + Math.max(0, ...own.keys());
         store.set(changeOf(now, own.get(kept), kept));
@@ -110,13 +110,13 @@ function namesOf({ session, messages }: CachedTurn): readonly string[] {
   ];
 }
 
-/** A turn before, and how many of its messages, from the first on, went out alike. */
+/** An earlier run, and how many leading messages of its newest turn were sent again unchanged. */
 interface Found {
   readonly run: Run;
   readonly shared: number;
 }
 
-/** The run that `turn` repeats most of; of equals the one to the same key, model and provider, then the newest. */
+/** Returns the run that `turn` repeats most of; ties go to the same key, model and provider, then to the newest. */
 function best(turn: CachedTurn, candidates: Iterable<Run>): Found | undefined {
   let found: Found | undefined;
   let most: readonly number[] = [];
@@ -135,19 +135,19 @@ function isMore(rank: readonly number[], than: readonly number[]): boolean {
   return at >= 0 && rank[at]! > (than[at] ?? -1);
 }
 
-/** Undefined for a turn that is none before `turn`. */
+/** Ranks `before` as the predecessor of `turn`, to be compared in order; undefined if it cannot be one. */
 function rankOf(
   turn: CachedTurn,
   before: CachedTurn,
   shared: number,
 ): readonly number[] | undefined {
-  // What was not answered yet when this one was sent had left nothing.
+  // A turn not yet answered when this one was sent had left nothing in the cache.
   if (before.doneMs > turn.atMs + SLACK_MS) return undefined;
   const count = countMessages(before);
   const alike = shared === count ? count : alikeMessages(turn, before);
   const isAnswered = turn.messages.includes(',');
   const isSameKey = turn.key === before.key;
-  // A first request like another one's is no continuation of it.
+  // With a different key, a similar first request alone does not make a continuation.
   if (!isSameKey && (!isAnswered || alike < count / 2)) return undefined;
   const isRewritten =
     isAnswered &&
@@ -160,21 +160,21 @@ function rankOf(
   return [Math.max(shared, alike), shared, same.filter(Boolean).length, before.atMs];
 }
 
-/** How many messages of `before` went out alike at the same place. */
+/** Counts the messages of `before` that `turn` repeats at the same index. */
 function alikeMessages(turn: CachedTurn, before: CachedTurn): number {
   const now = turn.messages.split(',');
   const earlier = before.messages.split(',');
   return earlier.filter((entry, at) => sentOf(entry) === sentOf(now[at])).length;
 }
 
-/** True where both are cached together; `before`, if all of it is repeated, need not be remembered then. */
+/** Returns true if both use the same cache; `before` can then be forgotten if all of it is repeated. */
 function isSameCache(turn: CachedTurn, before: CachedTurn): boolean {
   return (
     turn.provider === before.provider && turn.model === before.model && turn.key === before.key
   );
 }
 
-/** What earlier turns left of the `shared` messages that a turn has in common with `before`, which had `count`. */
+/** Returns the steps of earlier turns that lie within the first `shared` messages; `before` has `count` messages. */
 function stepsAfter(before: CachedTurn, count: number, shared: number): CachedTurn['steps'] {
   const steps = [...before.steps, [count, before.left, before.atMs] as const];
   return steps.filter(([messages]) => messages <= shared).slice(-MOST_STEPS);

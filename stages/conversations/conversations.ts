@@ -51,19 +51,19 @@ export interface ConversationsOptions {
   readonly version: number;
 }
 
-/** What was made of one request, each at the first question. */
+/** What was computed for one request, each on first use. */
 interface Made {
   hashes: BlockHashes | undefined;
   memory: Memory | undefined;
   standing: Standing | undefined;
-  /** True once it was looked whether other processes know more: the file is asked once. */
+  /** True once the file was checked for changes of other processes: once per request. */
   isReady: boolean;
 }
 
 export type Conversations = ReturnType<typeof createConversations>;
 
 export function createConversations({ store, clock, version }: ConversationsOptions) {
-  // One table for all three: the garbage collector looks at each entry of each such table.
+  // One table for all three: the garbage collector visits every entry of every WeakMap.
   const made = new WeakMap<Original, Made>();
   const madeOf = (original: Original): Made => {
     let found = made.get(original);
@@ -113,7 +113,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
     (madeOf(original).memory ??= open(original));
   const openStanding = (original: Original): Standing => {
     const { pin, sent, isOlder } = memoryOf({ original }).record;
-    // The same algorithms give what an older program sent.
+    // The same algorithms reproduce what an older version sent.
     const isTrusted = isOlder && pin?.version === version;
     const isClosed = !isRemembering && mayThink(original);
     return new Standing(original, hashesOf(original), { sent, isTrusted }, isClosed);
@@ -221,10 +221,10 @@ export function createConversations({ store, clock, version }: ConversationsOpti
 
 const MAX_REPEATED = 10_000;
 
-/** Where memories are kept. */
+/** What all memories share. */
 interface Kept {
   readonly store: ConversationStore;
-  /** `Memory.repeated` by conversation, as long as the process lives. */
+  /** `Memory.repeated` by conversation id; lost with the process. */
   readonly repeated: Map<string, number>;
 }
 
@@ -255,7 +255,7 @@ class OpenMemory implements Memory {
       this.record = this.#kept.store.set(this.id, this.#beginning, change);
       return;
     }
-    // What is only counted is decided like a turn, and leaves nothing behind.
+    // A token count request is decided like a turn but stores nothing.
     const copy = emptyRecord(this.id, this.#beginning, 0);
     apply(copy, wholeOf(this.record));
     apply(copy, change);
@@ -284,7 +284,7 @@ class OpenMemory implements Memory {
   }
 }
 
-/** True where the model may think about the request: then what goes out is signed. */
+/** Returns true if the model may think, in which case what is sent gets signed. */
 function mayThink(original: Original): boolean {
   if (!signsThoughts(original)) return false;
   const { dialect, json, facts } = original;
@@ -373,9 +373,9 @@ function changeOf(
 ): Change | undefined {
   const { original } = request;
   const isKnown = !isAlone || (sent?.size ?? 0) > 0;
-  // Most requests go out as they came, and nothing is known of them.
+  // Most requests are sent as received, and nothing is stored about them.
   if (!isKnown && !isOlder && !isEdited(request)) return undefined;
-  // Another caller may send the same block otherwise, which must not be taken over for this one.
+  // Another caller may send the same block differently, which must not be adopted for this one.
   const writesRaw = !isAlone || (isKnown && standing.isBound);
   const appended = appendedTo(request);
   const entries: (readonly [string, string])[] = [];

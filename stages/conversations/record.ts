@@ -154,10 +154,10 @@ export function emptyRecord(id: string, beginning: string, atMs: number): Conver
   };
 }
 
-/** Of a conversation that is not remembered. */
+/** The record of a conversation that is not remembered. */
 export const NOTHING: Readonly<ConversationRecord> = Object.freeze(emptyRecord('', '', 0));
 
-/** Writes `change` into `record`. */
+/** Applies `change` to `record`. */
 export function apply(record: ConversationRecord, change: Change): void {
   if (change.pin !== undefined) record.pin = change.pin;
   if (change.tails !== undefined) record.tails = change.tails;
@@ -177,7 +177,7 @@ export function apply(record: ConversationRecord, change: Change): void {
   for (const [key, text] of change.sent) record.sent.set(key, text);
 }
 
-/** All of a record as one change. */
+/** Returns a whole record as one change. */
 export function wholeOf(record: Readonly<ConversationRecord>): Change {
   const { pin, timedOut, leftOut, parts, injected, tails, sent, tools, keys, dropsThoughts } =
     record;

@@ -36,11 +36,11 @@ export function signsThoughts({ dialect }: Pick<Original, 'dialect'>): boolean {
 
 const NOTHING_SENT: ReadonlyMap<string, string> = new Map();
 
-/** Of a request as it came in. What is read of it is read once, at the first question. */
+/** Decides for the blocks of a request as received. Results are computed on first use and kept. */
 export class Standing {
-  /** True where thoughts are signed over what stands before them, or one will be and what is sent is not remembered. */
+  /** True if there are signed thinking blocks, or if `isClosed`. */
   readonly isBound: boolean;
-  /** The index of the last block with a thought; -1 without one. */
+  /** Index of the last thinking block; -1 if there is none. */
   readonly lastThought: number;
   readonly #blocks: readonly Block[];
   readonly #hashes: BlockHashes;
@@ -48,7 +48,7 @@ export class Standing {
   readonly #isClosed: boolean;
   #texts: Map<number, string> | undefined;
 
-  /** `isClosed`: nothing of it may be changed any more, since what is sent is not remembered. */
+  /** `isClosed`: no further block may be modified, since sent texts are not remembered. */
   constructor(original: Original, hashes: BlockHashes, known: Known, isClosed = false) {
     this.#blocks = original.blocks();
     this.lastThought = signsThoughts(original) ? this.#blocks.findLastIndex(isThought) : -1;
@@ -65,12 +65,12 @@ export class Standing {
     return this.#isClosed ? 'raw' : 'free';
   }
 
-  /** Names an editable block by its text, its call, and how many equal ones came before it. */
+  /** Names an editable block by text, tool call and number of equal blocks before it. */
   keyOf(index: number): string | undefined {
     return this.#hashes.nameOf(index);
   }
 
-  /** What is written down of a block; undefined for nothing. */
+  /** Returns the stored form of a block's sent text; undefined if there is none. */
   writtenOf(index: number): string | undefined {
     const { sent = NOTHING_SENT } = this.#known;
     if (sent.size === 0) return undefined;
@@ -78,13 +78,13 @@ export class Standing {
     return key === undefined ? undefined : sent.get(key);
   }
 
-  /** True if `text`, which is not the original, is what is written down of a block. */
+  /** Returns true if `text`, which is not the original, is the stored text of a block. */
   isWritten(index: number, text: string): boolean {
     const written = this.writtenOf(index);
     return written !== undefined && this.#hashes.isSent(index, written, text);
   }
 
-  /** What must go out for a block; undefined for one that is free. */
+  /** Returns the text that must be sent for a block; undefined if it is free. */
   fixedText(index: number): string | undefined {
     const stand = this.standOf(index);
     if (stand === 'free') return undefined;
@@ -99,7 +99,7 @@ export class Standing {
     return sent;
   }
 
-  /** True if `text` may go out for a block; cheaper than to ask what must. */
+  /** Returns true if `text` may be sent for a block; cheaper than `fixedText`. */
   allows(index: number, text: string): boolean {
     if (!this.isBound) return true;
     const isOriginal = text === this.#blocks[index]!.text;

@@ -57,7 +57,7 @@ class Appender {
     this.#inode = inode;
   }
 
-  /** `text` is a line with its line end. */
+  /** Schedules a line for the file; `text` includes the line end. */
   write(text: string): void {
     this.#waiting.push(text);
     if (this.#isScheduled) return;

@@ -42,7 +42,7 @@ export function createStore(clock: Pick<Clock, 'wallMs'>, limits: StoreLimits = 
 interface Parts {
   readonly clock: Pick<Clock, 'wallMs'>;
   readonly limits: StoreLimits;
-  /** Takes a line with its line end. */
+  /** Appends a line; `text` includes the line end. */
   readonly write: (text: string) => void;
 }
 

@@ -94,25 +94,25 @@ export interface CachedTurn {
  */
 export const HASH_CHARS = 8;
 
-/** A message as it went out, of its entry in `messages`; and as it came. */
+/** Return the hash of a message as sent, and as received, from its entry in `messages`. */
 export const sentOf = (entry: string | undefined): string | undefined =>
   entry?.slice(0, HASH_CHARS);
 export const cameOf = (entry: string | undefined): string | undefined => entry?.slice(-HASH_CHARS);
 
-/** How many messages a turn has. */
+/** Counts the messages of a turn. */
 export function countMessages({ messages }: Pick<CachedTurn, 'messages'>): number {
   let count = 1;
   for (let at = messages.indexOf(','); at >= 0; at = messages.indexOf(',', at + 1)) count += 1;
   return count;
 }
 
-/** How many messages of `before`, from the first on, went out alike in `turn`. */
+/** Counts the leading messages of `before` that `turn` sent again unchanged. */
 export function sharedMessages(
   turn: Pick<CachedTurn, 'messages'>,
   before: Pick<CachedTurn, 'messages'>,
 ): number {
   const { length } = before.messages;
-  // Nearly every turn goes on from the one before: then one comparison tells.
+  // Nearly every turn continues the one before: one comparison is enough then.
   const goesOn = turn.messages.length === length || turn.messages[length] === ',';
   if (goesOn && turn.messages.startsWith(before.messages)) return countMessages(before);
   const now = turn.messages.split(',');

@@ -64,7 +64,7 @@ const OPENINGS = ['{', '['];
 
 /** Returns true if the JSON in `text` nests deeper than `MAX_DEPTH` levels. */
 export function isDeepJson(text: string): boolean {
-  // Most texts open fewer than that, those in their strings included: a native search finds it out.
+  // Most texts have fewer opening brackets than that, even counting those in strings: a native search is enough.
   let opened = 0;
   for (const opening of OPENINGS)
     for (let at = text.indexOf(opening); at >= 0; at = text.indexOf(opening, at + 1))
@@ -88,7 +88,7 @@ function isDeepWalked(text: string): boolean {
   return false;
 }
 
-/** Where the quote stands that closes the string whose first character is at `from`; behind the text where none does. */
+/** Returns the index of the quote that closes the string starting at `from`; the text's length if there is none. */
 function endOfString(text: string, from: number): number {
   let start = from;
   for (;;) {
