@@ -148,7 +148,7 @@ test('both stores do what a plain list of answers says', async () => {
       inEachStore(async ({ name, open }) => {
         const clock = createManualClock();
         const store = await open(40_000, clock);
-        // The newest last; sizes are the store's own, found by keeping one answer alone.
+        // Newest last; sizes are the store's own, measured by storing each response alone.
         let list: { key: number; size: number; bytes: number; atMs: number }[] = [];
         for (const { do: what, key, size } of steps) {
           if (what === 'wait') clock.advance(ttlMs / 4);
@@ -231,7 +231,7 @@ test('the order of use survives a restart too', async () => {
       }
       const stampMs = (key: number): number =>
         statSync(join(folder, `${keyOf(key)}.answer`)).mtimeMs;
-      // The stamps are written behind the answers' backs.
+      // The timestamps are written asynchronously, after the responses were returned.
       while (used.some((key, i) => stampMs(key) !== clock.wallMs() - (2 - i) * 60_000)) {
         await new Promise((resolve) => setImmediate(resolve));
       }

@@ -1,4 +1,4 @@
-/** The chain as it is written, tampered with and verified, in real files. */
+/** Writing, tampering with and verifying the chain, in real files. */
 import {
   existsSync,
   mkdtempSync,
@@ -35,7 +35,7 @@ async function within(use: (files: AuditFiles, home: string) => Promise<void>): 
   }
 }
 
-/** One event a day. */
+/** Returns events, one per day. */
 function events(count: number): AuditEvent[] {
   return Array.from({ length: count }, (_, n) => ({
     atMs: START_MS + n * DAY_MS,
@@ -73,7 +73,7 @@ interface Mutation {
   readonly byte: number;
 }
 
-/** The log's bytes after a mutation; undefined where it would change nothing. */
+/** Returns the log's bytes after a mutation; undefined if it would change nothing. */
 function mutate(bytes: Buffer, { kind, at, to, byte }: Mutation): Buffer | undefined {
   const lines = bytes.toString('latin1').split('\n').slice(0, -1);
   const n = at % lines.length;

@@ -1,4 +1,4 @@
-/** A process that is killed while it writes leaves a chain that verifies and goes on. */
+/** A process killed while writing leaves a chain that verifies and can be continued. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { verifyAudit } from './verify.ts';
 
 const CHILD = fileURLToPath(new URL('kill-testing.js', import.meta.url));
 
-/** Kills a writer `afterMs` its first batch and returns how many records it had flushed. */
+/** Kills a writer `afterMs` after its first batch; returns the number of records it had flushed. */
 async function killWriter(home: string, afterMs: number): Promise<number> {
   const child = spawn(process.execPath, [CHILD, home], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';

@@ -1,4 +1,4 @@
-/** Hashes that the request before gives are those that a new process computes. */
+/** Hashes reused from the previous request equal those that a new process computes. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { requestOf } from '../../fixtures/compress/stage.ts';

@@ -1,4 +1,4 @@
-/** Which turn was the one before, and that it is written down as little as it takes. */
+/** Finding the previous turn, and storing only what changed since. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { CachedTurn } from '../model/cached-turn.ts';
@@ -8,7 +8,7 @@ import { readLine, writeLine } from './record.ts';
 
 let made = 0;
 
-/** A turn with these messages, of which each letter stands for one. */
+/** Returns a turn with these messages, one per letter. */
 function turnOf(messages: string, more: Partial<CachedTurn> = {}): CachedTurn {
   made += 1;
   return {
@@ -41,7 +41,7 @@ function turnOf(messages: string, more: Partial<CachedTurn> = {}): CachedTurn {
   };
 }
 
-/** Turns and what a file would hold of them: what is read twice changes nothing. */
+/** Turns and the changes a file would contain; each is applied twice, which must make no difference. */
 function fileOf() {
   const runs = new Map<number, CachedTurn>();
   const turns = createCachedTurns(() => []);

@@ -135,7 +135,7 @@ test('half a line of another process costs neither the lines before it nor those
     await one.flush();
     await late.catchUp();
     assert.equal([late.get('a'), late.get('c')].includes(undefined), false);
-    // A line that is being written while the file is opened.
+    // A line still being written while the file is opened.
     appendFileSync(file, line.slice(0, 9));
     const early = await open();
     appendFileSync(file, `${line.slice(9)}\n`);
@@ -255,10 +255,10 @@ test('two processes that write and replace the file at the same time lose nothin
     const filler = 'x'.repeat(400_000);
     const ids: string[] = [];
     for (let round = 0; round < 60; round += 1) {
-      // As before a decision: only then each knows how large the file is.
+      // As before a decision: only then does each process know the size of the file.
       await Promise.all(stores.filter((one) => one.isBehind()).map((one) => one.catchUp()));
       for (const [at, store] of stores.entries()) {
-        // The same conversation again and again makes the file wasteful, so that both write it again.
+        // Repeating one conversation makes the file wasteful, so that both processes compact it.
         store.set(`large-${at}`, 'b', { sent: [['k', `${filler}${round}`]] });
         const id = `small-${at}-${round}`;
         store.set(id, 'b', { sent: [['k', id]] });

@@ -1,4 +1,4 @@
-/** The two members as read at the ends of a document are those that reading all of it finds. */
+/** Reading both members at the ends of a document gives the same as reading all of it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { loadWireResponses } from '../../fixtures/wire.ts';
@@ -11,7 +11,7 @@ function readText(text: string): unknown {
   return read(Buffer.from(text));
 }
 
-/** What the object has at its top, whatever lies between. */
+/** Returns both members by parsing the whole document. */
 function whole(bytes: Buffer): unknown {
   const value = parseJson(bytes.toString('utf8'));
   return isObject(value) ? { model: value['model'], usage: value['usage'] } : undefined;

@@ -4,7 +4,7 @@ import { isSvcError } from '../../engine/index.ts';
 import { kindByCredential, noSuchPath, resolveEndpoint } from './endpoints.ts';
 import { modelInPath, withModelInPath } from '../model/target.ts';
 
-/** What a request resolves to, in one line. */
+/** Returns what a request resolves to, in one line. */
 function served(method: string, target: string): string {
   const found = resolveEndpoint(method, target, []);
   if (found === undefined) return 'none';

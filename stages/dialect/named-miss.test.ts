@@ -1,4 +1,4 @@
-/** What providers say of their prompt caches, in whole answers and in streams. */
+/** What providers report about their prompt caches, in documents and in streams. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dialects } from './registry.ts';

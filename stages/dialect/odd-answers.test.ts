@@ -1,4 +1,4 @@
-/** What answers are read that are not as the providers write them. */
+/** Responses that differ from how the providers write them. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dialects } from './registry.ts';

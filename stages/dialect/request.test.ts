@@ -6,7 +6,7 @@ import { findSpans } from '../wire/json-path.ts';
 import type { DialectName } from '../model/dialect.ts';
 import { dialects } from './registry.ts';
 
-/** Every path leads to a JSON string whose value is the block's text. */
+/** Checks that every path leads to a JSON string whose value is the block's text. */
 function checkPaths(bytes: Buffer, blocks: readonly Block[]): void {
   const placed = blocks.filter((block) => block.path !== undefined);
   const spans = findSpans(
@@ -39,7 +39,7 @@ for (const one of loadWireRequests()) {
   });
 }
 
-/** A block in one line: `message role kind text [marks]`. */
+/** Returns a block as one line: `message role kind text [marks]`. */
 function outline(block: Block): string {
   const marks = [
     block.toolUseId && `id=${block.toolUseId}`,

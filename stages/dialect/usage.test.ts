@@ -20,7 +20,7 @@ function dialectOf(one: WireAnswer): Dialect {
   return one.dialect === 'completions' ? dialects.chat : dialects[one.dialect];
 }
 
-/** The counts that the fixtures state; they write 0 where nothing was cached, we null where nothing was reported. */
+/** Returns the counts as fixtures state them: they have 0 if nothing was cached, we null if nothing was reported. */
 function toCounts(usage: Usage): WireResponse['facts']['usage'] {
   if (usage.inputTokens === null) return null;
   return {
@@ -38,12 +38,12 @@ function pieces(parts: readonly Buffer[]): ChunkEvent[] {
   return rest === undefined ? events : [...events, rest];
 }
 
-/** Where the cuts fell and what was read. */
+/** Returns where chunks were cut and what was read. */
 function outlineOf(events: readonly ChunkEvent[]): string {
   return events.map((e) => `${e.bytes.length} ${e.event ?? '-'} ${e.data ?? '-'}`).join('\n');
 }
 
-/** Without `[DONE]` the last choice's finish reason still says that nothing is missing. */
+/** Without `[DONE]`, the last choice's finish reason still shows that nothing is missing. */
 const FINISHED_WITHOUT_DONE = 'chat/text-no-done.sse';
 
 for (const one of loadWireResponses()) {

@@ -13,7 +13,7 @@ const TARGETS: Readonly<Record<DialectName, string>> = {
 
 const TURN = [{ role: 'user', content: 'hi' }];
 
-/** Each fault as `dialect, body, code, message`; no message means that the body is fine. */
+/** Each fault as `dialect, body, code, message`; without a message the body is valid. */
 const FAULTS: readonly (readonly [DialectName, unknown, string?])[] = [
   ['messages', { model: 'm', messages: TURN, max_tokens: 1 }],
   ['messages', { messages: TURN, max_tokens: 1 }, 'Missing required field: model'],

@@ -1,4 +1,4 @@
-/** Whatever walks messages, blocks or members takes a time that grows with their number, not with the square of it. */
+/** Everything that walks messages, blocks or members takes linear, not quadratic, time. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MOST_GROWTH, leastGrowth, processorMs } from '../../fixtures/growth.ts';
@@ -19,10 +19,10 @@ import { translateRequest } from './translate/translate.ts';
 import type { TranslatableDialect } from './translate/translate.ts';
 
 const COUNT = 2_000;
-/** What takes the square of its input takes many times longer for 8,000 of anything. */
+/** Quadratic work takes many times longer for 8,000 of anything. */
 const FAST_MS = 25;
 
-/** Whether one run in two is fast: what was slow once may have met the collection of garbage. */
+/** Returns whether one of two runs is fast: a slow one may have met garbage collection. */
 async function isFast(work: () => void): Promise<boolean> {
   return (await processorMs(work)) < FAST_MS || (await processorMs(work)) < FAST_MS;
 }
@@ -161,7 +161,7 @@ function requestOf(dialect: TranslatableDialect, body: object): ProxyRequest {
   });
 }
 
-/** Everything that walks a request on its way, with fresh blocks each time. */
+/** Everything on the request path that walks a request, with fresh blocks each time. */
 const WALKS: Readonly<
   Record<string, (dialect: TranslatableDialect, request: ProxyRequest) => void>
 > = {

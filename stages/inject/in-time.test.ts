@@ -6,7 +6,7 @@ import type { Clock } from '../../engine/clock.ts';
 import type { Vault } from '../vault/contract.ts';
 import { createVaultInTime } from './in-time.ts';
 
-/** Its timers, unlike the machine's, keep the process alive. */
+/** Unlike those of the real clock, its timers keep the process alive. */
 const clock: Clock = {
   ...systemClock,
   after(ms, run) {
@@ -15,7 +15,7 @@ const clock: Clock = {
   },
 };
 
-/** A vault of which nothing is asked but whether it is ready. */
+/** Returns a vault that can only tell whether it is ready. */
 function vaultThat(isReady: () => boolean): Vault {
   return { isReady } as Partial<Vault> as Vault;
 }

@@ -26,7 +26,7 @@ test('both names of the scheme, in either case', () => {
     assert.match(faultOfUrl(url) ?? '', /neither a path nor a postgres:\/\/ URL/, url);
 });
 
-/** URLs with the same password, and what may be shown of each. */
+/** URLs with the same password, and what may be shown of each one. */
 const SHOWN: readonly (readonly [url: string, name: string])[] = [
   ['postgres://ada:se%2Fcret@db.example:5433/svc', 'postgres://db.example:5433/svc'],
   ['postgresql://ada:se%2Fcret@db.example/svc?sslmode=require', 'postgres://db.example/svc'],

@@ -1,4 +1,4 @@
-/** Ledgers of which some are copies of one another: every request is counted once, also when its row is gone. */
+/** Ledgers that are partly copies of each other: every request counts once, even after its row is deleted. */
 import * as fs from 'node:fs';
 import Database from 'better-sqlite3';
 import { suite } from 'uvu';
@@ -21,7 +21,7 @@ const DAY = 24 * HOUR;
 const ALL: TimeSpan = { sinceMs: 0 };
 const START = Date.UTC(2026, 9, 1);
 
-/** Requests of a machine, one every twenty minutes or so, each with figures of its own. */
+/** Returns a machine's requests, about one every twenty minutes, each with different figures. */
 function history(name: string, days: number, seed: number, fromDay = 0): readonly LedgerRow[] {
   const random = createRandom(seed);
   return Array.from({ length: days * 72 }, (_, at) =>
@@ -42,7 +42,7 @@ function history(name: string, days: number, seed: number, fromDay = 0): readonl
   );
 }
 
-/** Writes rows into a ledger of this name. */
+/** Writes rows to a ledger of this name. */
 async function write(name: string, rows: readonly LedgerRow[]): Promise<string> {
   const file = ledgers.at(name);
   const { writer } = ledgers.open({ file });
@@ -56,7 +56,7 @@ async function write(name: string, rows: readonly LedgerRow[]): Promise<string> 
   return file;
 }
 
-/** Deletes single requests as retention does: their sums stay. */
+/** Deletes rows as retention does: their sums stay. */
 function forget(file: string, beforeMs: number): void {
   const database = new Database(file);
   database.prepare('DELETE FROM requests WHERE started_ms < ?').run(beforeMs);
@@ -78,7 +78,7 @@ async function sums(files: readonly string[], span: TimeSpan = ALL): Promise<rea
   }
 }
 
-/** The figures by day and model of all ledgers together. */
+/** Returns the combined figures of all ledgers by day and model. */
 function figuresOf(all: readonly OwnSums[]) {
   const { byModel, byDay } = toSummary(all.flatMap(({ groups }) => groups));
   const shown = (list: readonly { readonly requests: number }[]) =>
@@ -90,7 +90,7 @@ function requestsOf(all: readonly OwnSums[]): number {
   return addTotals(all.flatMap(({ groups }) => groups.map(({ totals }) => totals))).requests;
 }
 
-/** That these files together are the requests of the one ledger `whole`, however they are ordered. */
+/** Checks that these files, in any order, add up to the requests of the single ledger `whole`. */
 async function expectWhole(files: readonly string[], whole: string, span: TimeSpan = ALL) {
   const wanted = figuresOf(await sums([whole], span));
   const apart = await Promise.all([...files, whole].map((file) => sums([file], span)));
@@ -182,7 +182,7 @@ test('a home that was cloned, and both went on', async () => {
 });
 
 test('hours that only look alike are not taken for one', async () => {
-  // Failed at once: nothing measured tells them apart.
+  // Failed at once: no measured value distinguishes them.
   const bare = (name: string) =>
     Array.from({ length: 5 }, (_, at) =>
       rowOf(0, { id: `${name}_${at}`, startedMs: START + at * HOUR, outcome: 'error' }),

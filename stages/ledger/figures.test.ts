@@ -28,7 +28,7 @@ import { ThreadedWriter } from './writer/threaded-writer.ts';
 const DAY_MS = 86_400_000;
 const NOON = Date.UTC(2026, 10, 20, 12);
 
-/** Writes the rows to a new ledger and hands a reader of it to `use`. */
+/** Writes the rows to a new ledger and passes a reader of it to `use`. */
 async function withLedger<T>(
   rows: readonly LedgerRow[],
   use: (reader: LedgerReader) => Promise<T>,

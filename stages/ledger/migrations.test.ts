@@ -1,4 +1,4 @@
-/** Released steps of the schema stay as they are, and a ledger of every released version becomes one of today. */
+/** Released schema steps never change, and a ledger of every released version migrates to the current one. */
 import { createHash } from 'node:crypto';
 import Database from 'better-sqlite3';
 import { test } from 'uvu';
@@ -11,7 +11,7 @@ import { APPLICATION_ID } from './tables.ts';
 
 const { open, at } = folderForEach(test);
 
-/** One for each step that was released, in order; a new step adds a line, and changes none. */
+/** One per released step, in order; a new step adds a line and changes none. */
 const DIGESTS = [
   '78dd9f832b855b62',
   '1d30db59bdfd1000',

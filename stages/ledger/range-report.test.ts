@@ -1,4 +1,4 @@
-/** A report of a range against a recount of its rows, and what of the file it reads. */
+/** A range report compared with a recount of its rows, and how much of the file it reads. */
 import Database from 'better-sqlite3';
 import * as fc from 'fast-check';
 import { createQueryId } from 'kysely';
@@ -19,7 +19,7 @@ const files = folderForEach(test);
 const DAY = Date.UTC(2026, 10, 20);
 const MINUTE_MS = 60_000;
 
-/** Nearest rank, by the definition: the least value that the share of all values does not exceed. */
+/** Returns the nearest-rank percentile by its definition; null without values. */
 function percentileOf(rows: readonly LedgerRow[], percent: number): number | null {
   const values = rows.flatMap(({ latencyMs }) => latencyMs ?? []);
   const reaching = values.filter(
@@ -40,7 +40,7 @@ function sumOf(rows: readonly LedgerRow[]): Totals {
   return totals;
 }
 
-/** Sums of fractions depend on the order in which they are added. */
+/** Rounds sums of fractions, which depend on the order of addition. */
 const exact = (totals: Totals): Totals => ({
   ...totals,
   latencySumMs: Number(totals.latencySumMs.toPrecision(12)),

@@ -1,4 +1,4 @@
-/** The sums that machines exchange: what is written is read again, and what is none of ours is refused. */
+/** The sums that machines exchange: written sums can be read back, and anything else is refused. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { folderForEach, rowOf } from '../../fixtures/ledger/temp-ledger.ts';

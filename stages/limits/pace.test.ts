@@ -1,4 +1,4 @@
-/** How long a window lasts, on days of our own making. */
+/** How long a window will last, on synthetic days. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createRandom } from '../../fixtures/random.ts';
@@ -43,7 +43,7 @@ test('nothing used lasts, what is full is used up, what goes down has no pace', 
   assert.is(paceOf(down, SPAN), 0);
 });
 
-/** Uses of a day by the minute: at an even pace, in bursts of ten minutes, or with an hour's pause early on. */
+/** Returns a day's usage by the minute: even, in bursts of ten minutes, or with an early pause of an hour. */
 function dayOf(kind: number, seed: number): readonly Sample[] {
   const random = createRandom(seed);
   let used = 0;

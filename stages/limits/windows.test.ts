@@ -1,4 +1,4 @@
-/** Limits as providers state them in the heads of answers. */
+/** Limits as providers state them in response headers. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { statedWindows } from './windows.ts';
@@ -6,7 +6,7 @@ import { statedWindows } from './windows.ts';
 const NOW_MS = Date.parse('2026-11-27T12:00:00Z');
 const inS = (seconds: number): number => NOW_MS + seconds * 1000;
 
-/** The windows of these fields, each as `kind name used minutes reset status`. */
+/** Returns the windows in these headers, each as `kind name used minutes reset status`. */
 function windowsOf(fields: Readonly<Record<string, string>>): string[] {
   return statedWindows(Object.entries(fields).flat(), NOW_MS).map(
     ({ kind, name, used, minutes, resetsAtMs, status }) =>

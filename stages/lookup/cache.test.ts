@@ -1,4 +1,4 @@
-/** The response cache over the wire: what is kept, for whom, for how long, and what never is. */
+/** The response cache over the wire: what is cached, for whom and for how long, and what never is. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -243,7 +243,7 @@ test('answers on disk survive a restart', async () => {
   const home = mkdtempSync(join(tmpdir(), 'svc-answers-'));
   const options = { yaml: 'cache: { enabled: true, type: disk }', env: { SVC_HOME: home } };
   const bodies: Buffer[] = [];
-  // The provider is part of the key, so both proxies must ask the same one.
+  // The provider is part of the cache key, so both proxies must use the same one.
   await withProxy(options, async (first) => {
     bodies.push((await send(first, COLD_STREAM)).body);
     await first.proxy.services.answers.store.settled();

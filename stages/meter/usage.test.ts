@@ -1,4 +1,4 @@
-/** What a row says where the provider reports no usage, or not all of it. */
+/** Ledger rows when the provider reports no usage or only some of it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { request as scenario } from '../../fixtures/upstream.ts';
@@ -9,14 +9,14 @@ import type { LedgerRow } from '../ledger/row.ts';
 
 const DOLLAR = '{ input_cost_per_1m_tokens: 1000000, output_cost_per_1m_tokens: 1000000 }';
 
-/** A local server of the chat kind serves everything, at a dollar a token. */
+/** A local chat server that serves everything, at one dollar per token. */
 const local: PairOptions['yaml'] = (url) => `provider: local
 providers:
   local: { kind: chat, base_url: "${url}", auth: none, pricing: ${DOLLAR} }
   messages: { pricing: ${DOLLAR} }
 budget: { enabled: true, per_day_usd: 1000000 }
 `;
-/** The built-in providers, at a dollar a token. */
+/** The built-in providers, at one dollar per token. */
 const priced: PairOptions['yaml'] = () => `providers:
   messages: { pricing: ${DOLLAR} }
 budget: { enabled: true, per_day_usd: 1000000 }
@@ -41,7 +41,7 @@ const CHUNKS = [
   'data: [DONE]\n\n',
 ].join('');
 
-/** An answer of exactly these bytes. */
+/** A response with exactly these bytes. */
 const answers = (type: string, body: string) =>
   scenario((x) =>
     x.write(
@@ -49,7 +49,7 @@ const answers = (type: string, body: string) =>
     ),
   );
 
-/** A stream that says these bytes and then nothing more. */
+/** A stream that sends these bytes and then stalls. */
 const stalls = (body: string) =>
   scenario(async (x) => {
     await x.write(
@@ -82,7 +82,7 @@ test('what a translated provider does not report is unmeasured or estimated, and
       const { spentTodayNanoUsd, heldNanoUsd, tokensToday } = t.proxy.services.spending.view();
       assert.ok(before.held > 0);
       assert.is(heldNanoUsd, 0);
-      // What was streamed was seen to go by; of a whole answer the limits keep what was foreseen.
+      // Streamed output was seen; for a non-streamed response the limits keep the estimate.
       if (stream) {
         assert.ok(row!.outputTokens! > 0 && row!.inputTokensSent! > 0);
         assert.is(spentTodayNanoUsd, row!.costNanoUsd);
@@ -106,7 +106,7 @@ test('what a translated provider does report is metered', () =>
     assert.equal([row?.inputTokensSent, row?.outputTokens, row?.costNanoUsd], [7, 3, 10e9]);
   }));
 
-/** Reads until `marker` has come, and leaves. */
+/** Reads until `marker` has arrived, then disconnects. */
 async function leaveAfter(t: Pair, dialect: Spoken, path: string, marker: string) {
   const leave = new AbortController();
   const body = bodyOf(dialect, true);
@@ -143,7 +143,7 @@ function messagesStream(deltas: number): string {
 
 function expectAbout(row: LedgerRow | undefined, deltas: number, label: string): void {
   assert.equal([row?.outcome, row?.usageEstimated], ['cancelled', true], label);
-  // Eight words and a full stop: nine tokens, give or take what an estimate may.
+  // Eight words and a full stop: nine tokens, within the error of an estimate.
   const tokens = (row?.outputTokens ?? 0) / deltas;
   assert.ok(tokens > 6 && tokens < 12, `${label}: ${tokens} tokens for each of ${deltas}`);
 }

@@ -7,7 +7,7 @@ import { CREDENTIAL_SHAPES } from './credential-shapes.ts';
 
 const redactor = createRedactor();
 
-/** Three texts that have the shape; what only looks around is left to the texts themselves. */
+/** Returns three texts of that shape, generated without its lookaheads and then checked against them. */
 function samplesOf(source: string): string[] {
   const plain = source.replaceAll(/\\b|\(\?=[^)]*\)/g, '');
   const drawn = fc.sample(fc.stringMatching(new RegExp(`^(?:${plain})$`)), {
@@ -18,7 +18,7 @@ function samplesOf(source: string): string[] {
   return drawn.filter((one) => one.length >= 16 && whole.test(one)).slice(0, 3);
 }
 
-/** One of every kind that has marks in place of a beginning. */
+/** One of every kind that is found by marks rather than by a prefix. */
 const MARKED = [
   `-----BEGIN RSA ${'PRIVATE'} KEY-----\nMIIEowIBAAKCAQEA75\n-----END RSA ${'PRIVATE'} KEY-----`,
   `PuTTY-User-Key-File-2: ssh-rsa\nPrivate-Lines: 4\nAAAAgQCqtZ6`,

@@ -1,4 +1,4 @@
-/** Working directories as agents name them. */
+/** Working directories as agents state them. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Block } from './block.ts';

@@ -1,7 +1,7 @@
 /**
- * Every regular expression of the program, written out or put together, on texts made from
- * itself to take it long. One that takes more than three times as long for twice the text
- * lets one message hold up all others.
+ * Runs every regular expression of the program, literal or composed, on texts derived from it to be
+ * slow. One that takes more than three times as long for twice the text would let a single message
+ * hold up all others.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -17,10 +17,10 @@ import type { Bound } from '../../fixtures/regex-bounds.ts';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const NO_PRODUCT = /\.d\.ts$|\.test\.ts$|-testing\.ts$/;
 
-/** Quadratic work takes longer than this long before the longest text. */
+/** Quadratic work exceeds this well before the longest text. */
 const FLOOR_MS = 5;
 const MOST_GROWTH = 3.2;
-/** In steps so small that not even exponential work takes long at the one that shows it. */
+/** Steps small enough that even exponential work is still quick at the step that reveals it. */
 const REPEATS = [8, 16, 20, 24, 28, 32, 48, 64, 96, 128, 256, 512, 1024, 4096];
 const SCREENED_CHARS = 25_000;
 const MOST_CHARS = 100_000;
@@ -50,7 +50,7 @@ function literalsIn(path: string): Found[] {
   }));
 }
 
-/** Those that modules put together when they load. */
+/** Returns the expressions that modules compose when they load. */
 async function composedIn(paths: readonly string[]): Promise<Found[]> {
   const found: Found[] = [];
   const Original = globalThis.RegExp;
@@ -65,7 +65,7 @@ async function composedIn(paths: readonly string[]): Promise<Found[]> {
       },
     });
     try {
-      // Evaluated anew: another module may have imported it already.
+      // Evaluated again, since another module may have imported it already.
       await import(
         `${pathToFileURL(join(ROOT, 'dist', file.replace(/\.ts$/, '.js'))).href}?composed`
       );
@@ -76,7 +76,7 @@ async function composedIn(paths: readonly string[]): Promise<Found[]> {
   return found;
 }
 
-/** The least processor time of some rounds, in milliseconds: other processes are no part of it. */
+/** Returns the least processor time of some rounds, in milliseconds, which excludes other processes. */
 function timeOf(pattern: RegExp, text: string, rounds = 1): number {
   let bestMs = Number.POSITIVE_INFINITY;
   for (let round = 0; round < rounds; round += 1) {
@@ -89,17 +89,17 @@ function timeOf(pattern: RegExp, text: string, rounds = 1): number {
   return bestMs;
 }
 
-/** A collection of garbage or a compilation makes one measurement too large, never all of them. */
+/** Garbage collection or compilation inflates single measurements, never all of them. */
 const MEASURED = 6;
 
-/** What the time grows by from half of the text to all of it; 0 where all of it takes no time. */
+/** Returns the factor by which time grows from half of the text to all of it; 0 if all of it takes no time. */
 function doublingOf(pattern: RegExp, attack: Attack, repeats: number, onceMs: number): number {
   const half = timeOf(pattern, textOf(attack, Math.ceil(repeats / 2)), 3);
   const whole = onceMs > 500 ? onceMs : timeOf(pattern, textOf(attack, repeats), 3);
   return whole < FLOOR_MS ? 0 : whole / Math.max(half, 0.2);
 }
 
-/** What the time grew by when the text became twice as long, where that is too much. */
+/** Returns the growth of time for a text of twice the length if it is too large; else undefined. */
 function growthOf(pattern: RegExp, attack: Attack, mostChars: number): number | undefined {
   const screened = Math.floor(Math.min(SCREENED_CHARS, mostChars) / attack.pump.length);
   const sizes = [...REPEATS.filter((repeats) => repeats < screened), screened];

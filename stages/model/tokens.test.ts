@@ -39,7 +39,7 @@ test('a text that is one long word is counted by its length, pairs of surrogates
     }
     const text = 'Words of a usual length, some 12345 figures, and `code()`. '.repeat(50);
     const word = 'x'.repeat(300);
-    // The word takes the space before it along, which changes how its letters pair.
+    // The word is merged with the space before it, which changes how its letters pair.
     const difference = count(text + word) - count(text) - count(word);
     assert.ok(Math.abs(difference) <= 5, `${family}: ${difference}`);
   }

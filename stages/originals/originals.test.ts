@@ -52,7 +52,7 @@ test('a text is found by its own id, as long as any block of it is kept', () => 
   assert.is(originals.get(id)?.before, block.before);
   const big = { ...block, before: 'x'.repeat(6 * 1024 * 1024) };
   originals.keep('r1', [big]);
-  // What is asked for again is not the oldest.
+  // A block that is kept again is no longer the oldest.
   originals.keep('r2', [block]);
   for (let n = 0; n < 2; n++) originals.keep(`r${n}`, [{ ...big, before: `${n}${big.before}` }]);
   assert.is(originals.get(id)?.before, block.before);

@@ -1,4 +1,4 @@
-/** From the base URLs that providers document to the URLs at which they serve. */
+/** From documented base URLs to the URLs at which providers serve. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { shownEndpoint, toAddress, upstreamPath } from './address.ts';
@@ -12,7 +12,7 @@ function urlOf(kind: ProviderKind, baseUrl: string, target: string): string {
 const CLOUDFLARE = 'https://gateway.ai.cloudflare.com/v1/account/gateway';
 const VERTEX = 'https://aiplatform.googleapis.com/v1/projects/p/locations/global';
 
-/** What the manuals call a base URL, and what stands between it and the endpoint. */
+/** Base URLs from the manuals, each with the URL that precedes the endpoint. */
 const CHAT: readonly (readonly [baseUrl: string, serves: string])[] = [
   ['https://api.openai.com', 'https://api.openai.com/v1'],
   ['https://api.openai.com/v1', 'https://api.openai.com/v1'],
@@ -85,7 +85,7 @@ test('each documented base URL of the chat dialect leads to the documented endpo
 test('a full address is as good as its base URL, for each of the endpoints', () => {
   for (const [, serves] of CHAT)
     for (const endpoint of CHAT_ENDPOINTS) {
-      // At the root it is the prefix that Azure documents.
+      // At the root this is the prefix that Azure documents.
       if (endpoint === '/models' && new URL(serves).pathname === '/') continue;
       for (const tail of ['', '/'])
         assert.is(

@@ -286,7 +286,7 @@ test('sixteen at a time against a provider that flaps: all end, and one probe is
   assert.ok(probesSeen > 0);
 });
 
-/** A breaker that is open for all, and what another proxy says when this one wants to probe. */
+/** A breaker open in all proxies, and another proxy's reply when this one wants to probe. */
 async function half(
   claim: (states: ProviderStates) => boolean,
 ): Promise<Bench & { asked: number }> {

@@ -126,7 +126,7 @@ test('a reset closes it, and forgets', () => {
   assert.is(enter(breaker).probe, false);
 });
 
-/** The breaker as a story: everything that happened is kept, and each question reads all of it. */
+/** A model of the breaker: it keeps all events and answers each question by reading all of them. */
 function createStory() {
   let events: { second: number; request: number; failure: number }[] = [];
   let phase:
@@ -217,7 +217,7 @@ test('it does what the story of all events says, and never stays shut', () => {
           if (pass.ok && pass.probe) probes += 1;
         }
         if (step.do === 'settle' && passes.length > 0) {
-          // Mostly the newest, as it happens, so that probes are settled too.
+          // Mostly the newest, as in practice, so that probes are settled too.
           const index = step.which % 3 === 0 ? step.which % passes.length : passes.length - 1;
           passes[index]!.settle(step.outcome);
           story.settle(index, step.outcome, nowMs);

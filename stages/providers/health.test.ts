@@ -77,7 +77,7 @@ type Event =
   | { readonly do: 'force'; readonly state: HealthState }
   | { readonly do: 'wait'; readonly ms: number };
 
-/** Whether the provider is healthy after these events, by the table row by row. */
+/** Returns whether the provider is healthy after these events, going through the table row by row. */
 function isReported(events: readonly Event[]): boolean {
   let nowMs = 0;
   let row = 0;

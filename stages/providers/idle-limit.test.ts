@@ -13,7 +13,7 @@ type Reader = ReadableStreamDefaultReader<Buffer>;
 
 const IDLE_MS = 400;
 
-/** The body of an answer that `answer` gives. */
+/** Passes the body of the response that `answer` sends to `use`. */
 async function withBody(
   answer: (response: ServerResponse) => void,
   use: (body: Reader) => Promise<void>,

@@ -1,4 +1,4 @@
-/** Interim answers that nobody asked for. */
+/** Unrequested interim responses. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'uvu';
@@ -58,7 +58,7 @@ test('every interim answer is skipped, wherever the bytes are cut, and costs no 
       assert.is(Buffer.concat(pieces).toString(), 'HTTP/1.1 100 x', answer);
     }
   }
-  // The pool may open a second one before the first is back; a refused answer would cost one each.
+  // The pool may open a second connection before the first is free; refused responses would cost one each.
   assert.ok(connections <= 2, `${connections} connections`);
   await upstream.close();
   server.close();

@@ -141,7 +141,7 @@ test('an empty ring and one without a key twice', () => {
   assert.is(new KeyRing(settings('failover', 'aab'), createManualClock()).view().length, 2);
 });
 
-/** A ring written the slow way: a list of every rejection, looked through at each question. */
+/** A slow model of the key ring: a list of all rejections, searched at each question. */
 function model(rotation: KeyRotation, names: string[]) {
   const log: { name: string; how: string; untilMs: number }[] = [];
   let last = names.length - 1;

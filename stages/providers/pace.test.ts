@@ -7,7 +7,7 @@ import { Pace } from './pace.ts';
 
 const free = new AbortController().signal;
 
-/** What `enter` came to: milliseconds waited, or the Retry-After sent. */
+/** The result of `enter`: milliseconds waited, or the Retry-After sent. */
 async function enter(pace: Pace, signal = free): Promise<number | string> {
   try {
     return await pace.enter(signal);
@@ -95,7 +95,7 @@ test('a reload keeps the count and serves the line by the new limit', async () =
   assert.equal(pace.view(), { rpm: 5, started: 4, waiting: 0 });
   pace.configure({ rpm: 2 });
   clock.advance(16_000);
-  // The two newest starts, at 30 s and at 45 s, are those that a limit of two looks at.
+  // A limit of two considers the two newest starts, at 30 s and at 45 s.
   const late = enter(pace);
   clock.advance(29_000);
   assert.is(await late, 29_000);

@@ -1,4 +1,4 @@
-/** Tries at a provider: the last hour, the failures in a row, and what was never asked. */
+/** Tries at a provider: the last hour, failures in a row, and providers never called. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/index.ts';

@@ -1,4 +1,4 @@
-/** Whose fault it is when no answer comes. */
+/** Which side is at fault when no response comes. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCanceller, createTurn, isSvcError } from '../../engine/index.ts';
@@ -8,7 +8,7 @@ import type { UpstreamRequest } from './upstream.ts';
 
 const { signal } = createCanceller();
 const REQUEST: UpstreamRequest = {
-  // Nobody listens there.
+  // Nothing listens on this port.
   origin: 'http://127.0.0.1:9',
   path: '/v1/messages',
   method: 'POST',

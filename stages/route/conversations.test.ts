@@ -1,4 +1,4 @@
-/** A conversation goes to the provider that was chosen for it, also where nothing is generated, or it stays here. */
+/** A conversation goes to the provider chosen for it, even without generation, or to none at all. */
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -10,7 +10,7 @@ const CONTENTS = json({ contents: [{ parts: [{ text: 'hello' }] }] });
 const INPUT = json({ model: 'gpt-fixture-1', input: 'hello' });
 const GEMINI = '/v1beta/models/gemini-fixture-1';
 
-/** Every path whose body is a conversation, and that one kind of provider alone has. */
+/** Every path whose body is a conversation and that only one kind of provider has. */
 const PATHS: readonly (readonly [path: string, body: string])[] = [
   ['/v1/messages/count_tokens', json(MESSAGE)],
   ['/v1/messages/count_tokens?beta=true', json(MESSAGE)],
@@ -27,7 +27,7 @@ const PATHS: readonly (readonly [path: string, body: string])[] = [
   ['/v1beta/cachedContents', CONTENTS],
 ];
 
-/** A config in which `spare`, of `kind`, answers first. */
+/** Returns a config in which `spare`, of `kind`, answers first. */
 const first =
   (kind: string): PairOptions['yaml'] =>
   (url) =>
@@ -36,7 +36,7 @@ providers:
   spare: { kind: ${kind}, base_url: "${url}", api_key: spare-key }
 `;
 
-/** A config in which `spare`, of `kind`, has the models of the fixtures. */
+/** Returns a config in which `spare`, of `kind`, has the models of the fixtures. */
 const ofModels =
   (kind: string): PairOptions['yaml'] =>
   (url) =>
@@ -50,7 +50,7 @@ providers:
 
 const sentOn = ({ upstream, spare }: Pair) => [upstream.requests.length, spare.requests.length];
 
-/** The kind of provider that has `path`. */
+/** Returns the kind of provider that has `path`. */
 function ownerOf(path: string): string {
   if (path.startsWith('/v1/messages')) return 'messages';
   return /^\/v1\/(?:completions|responses)/.test(path) ? 'chat' : 'generative';
@@ -107,11 +107,11 @@ test('a body that does not say which model it is for is not sent where models ch
     const prompt = gzipSync(json({ model: 'gpt-fixture-1', prompt: 'hello' }));
     const got = await exchange(t.proxy.port, { path: '/v1/completions', body: prompt, headers });
     assert.is(got.status, 415);
-    // This one is read.
+    // The body of this endpoint is decoded and read.
     const summary = { path: '/v1/responses/compact', body: gzipSync(INPUT), headers };
     assert.is((await exchange(t.proxy.port, summary)).status, 404);
     assert.equal(sentOn(t), [0, 0]);
-    // The path says it.
+    // The path names the model.
     const named = { path: `${GEMINI}:countTokens`, body: gzipSync(CONTENTS), headers };
     assert.is((await exchange(t.proxy.port, named)).status, 404);
     const chat = { path: '/v1/chat/completions', body: gzipSync(json(CHAT)), headers };

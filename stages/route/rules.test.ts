@@ -190,7 +190,7 @@ test('a damaged file is named with its faults; a rule whose provider is gone sta
 
 const providers = new Set(['p', 'q']);
 
-/** A router with rules, and how it decides. */
+/** Returns a router with rules, and a function that shows its decision. */
 function routerWith(rules: readonly RouteRule[], most?: number) {
   const router = createLiveRouter(most);
   router.configure({ enabled: true, providers, rules });

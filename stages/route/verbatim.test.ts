@@ -12,7 +12,7 @@ const LOG = Array.from(
   (_, i) => `2026-11-21T07:00:${String(i % 60).padStart(2, '0')} INFO worker ${i} finished job ok`,
 ).join('\n');
 
-/** A request that is made much smaller on its way to a provider that takes rewriting. */
+/** A request that is shortened a lot for a provider that allows rewriting. */
 const LONG = json(MESSAGE, {
   messages: [
     { role: 'user', content: 'see' },
@@ -58,7 +58,7 @@ for (const yaml of ['provider: passthrough\n', 'routing: { primary: passthrough 
     }));
 }
 
-/** `p` has whatever would change a request at another kind of provider. */
+/** `p` has every setting that would change a request at another kind of provider. */
 const yamlOf = (url: string, key: string): string => `providers:
   p: { kind: passthrough, base_url: "${url}", ${key} extra_body: { extra: 1 }, supports_streaming: false }
   sound: { kind: messages, base_url: "${url}", api_key: sound-key }

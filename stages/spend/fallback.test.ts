@@ -1,4 +1,4 @@
-/** Whoever stands in for a provider keeps to the spending limits too, at its own price. */
+/** A fallback provider keeps to the spending limits as well, at its own price. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
@@ -8,7 +8,7 @@ import type { Pair, PairOptions } from '../../fixtures/forward/pair.ts';
 const MESSAGES = { path: '/v1/messages', body: bodyOf('messages', false) };
 const DEAR = 1_000_000;
 
-/** Two providers, at `first` and `second` dollars for a million input tokens. */
+/** Two providers, at `first` and `second` dollars per million input tokens. */
 function priced(first: number, second: number, limits: string): PairOptions['yaml'] {
   const at = (usd: number): string =>
     `pricing: { input_cost_per_1m_tokens: ${usd}, output_cost_per_1m_tokens: 0 }`;
@@ -102,7 +102,7 @@ test("what is held is the price of whoever is asked, and a dear first one's is g
     await t.rows(1);
     const { heldNanoUsd, spentTodayNanoUsd } = spending.view();
     assert.is(heldNanoUsd, 0);
-    // The one that was asked last received the request whole, at its own price.
+    // The last provider received the complete request, at its own price.
     assert.ok(spentTodayNanoUsd > 0 && spentTodayNanoUsd < 1e6, String(spentTodayNanoUsd));
   }));
 

@@ -9,7 +9,7 @@ import type { TestProtocol } from './pool-testing.ts';
 
 const entry = new URL('./pool-testing.js', import.meta.url);
 
-/** A pool, what its threads reported, and which are gone for what cause. */
+/** Returns a pool, the reports of its threads, and which threads ended for what cause. */
 function poolOf(options: Partial<PoolOptions<TestProtocol>> = {}) {
   const events: string[] = [];
   const gone: (string | undefined)[] = [];
@@ -79,7 +79,7 @@ test('what a dead thread had is done again where jobs may be, after the delay', 
     return 1000;
   };
   const { pool, gone } = poolOf({ clock, restartAfterMs, isRepeatable: true, jobsAtOnce: 4 });
-  // The pool works on the very object: the second time it is no fault any more.
+  // The pool uses this very object, so the second attempt finds no fault.
   const job: { name: string; fault?: 'die' } = { name: 'a', fault: 'die' };
   const ends = Promise.all([pool.run({ name: 'slow', takesMs: 20 }), pool.run(job)]);
   await until(() => gone.length === 1);
@@ -138,7 +138,7 @@ test('a thread that gets ready for what is expected is starting; one that takes 
   const { pool, gone } = poolOf({ clock, startWithinMs: 1000 });
   pool.prepare('slow');
   const job = pool.run({ name: 'a' }, { timeoutMs: 10 });
-  // It is done meanwhile, as far as the preparation lets it.
+  // The job runs meanwhile, as far as the preparation allows.
   assert.equal(await job, { done: 'a:slow' });
   assert.not.ok(pool.isReady);
   const late = pool.run({ name: 'b', takesMs: 60_000 }, { timeoutMs: 10 });
@@ -202,7 +202,7 @@ test('jobs that wait for too long get threads of their own, as many as there may
     const clock = createManualClock();
     const { pool, events } = poolOf({ clock, size, overtakeAfterMs: 250 });
     assert.equal(pool.load, atRest(size));
-    // Never one of them for long: it is the queue that is.
+    // No single job is slow; the queue is.
     const quick = (name: string) => pool.run({ name, takesMs: 20 });
     await quick('first');
     const jobs = Array.from({ length: 12 }, (_, n) => quick(`job ${n}`));
@@ -226,7 +226,7 @@ test('jobs that wait for too long get threads of their own, as many as there may
   }
 });
 
-/** A pool of two threads that are at rest, and who did a job. */
+/** Returns a pool of two idle threads, and a function that tells which one did a job. */
 async function twoThreads(options: Partial<PoolOptions<TestProtocol>>) {
   const clock = createManualClock();
   const made = poolOf({ clock, size: 2, overtakeAfterMs: 250, ...options });
@@ -247,11 +247,11 @@ async function twoThreads(options: Partial<PoolOptions<TestProtocol>>) {
 test('a job goes to the thread that had the last one of its affinity, and waits a while for it', async () => {
   const { pool, clock, who, older, younger } = await twoThreads({});
   assert.equal([await who('y'), await who('x'), await who()], [younger, older, older]);
-  // The thread is at work, and the other has nothing to do.
+  // That thread is busy and the other one is idle.
   const slow = who('y', 30);
   assert.ok(pool.isFree);
   assert.equal(await Promise.all([who('y'), who('x'), slow]), [younger, older, younger]);
-  // It is at work for long: another one learns what it knows.
+  // That thread stays busy: another one gets the affinity too.
   const slower = who('y', 60_000);
   const moved = who('y');
   clock.advance(250);
@@ -268,7 +268,7 @@ test('a job does not wait for a thread that is gone, or for one that waits longe
   assert.is('failed' in (await dying) && 'died', 'died');
   assert.is(await waiting, older);
   assert.is(await who('y'), older);
-  // Many of one affinity, each of them short.
+  // Many short jobs of one affinity.
   const many = Array.from({ length: 8 }, () => who('y', 20));
   clock.advance(250);
   assert.equal(new Set(await Promise.all(many)).size, 2);
@@ -309,7 +309,7 @@ test('a thread that only jobs of its affinity ask for ends after a while, with t
   assert.equal([gone, pool.load.threads], [[undefined], 1]);
   assert.is(await who('y'), older);
   await pool.close();
-  // Where the older one is at work, it is needed.
+  // While the older thread is busy, this one is needed.
   const busy = await twoThreads({ idleMs: 1000 });
   for (let n = 0; n < 3; n += 1) {
     const meanwhile = busy.who('x', 30);
@@ -344,7 +344,7 @@ test('closing with grace finishes what waits', async () => {
   assert.equal(await never, { failed: 'cancelled' });
 });
 
-/** What a process prints and how it ends that runs `body` with a `pool`. */
+/** Runs `body` with a `pool` in a process; returns its output and how it ended. */
 function ran(options: string, body: string) {
   const script = `
     const { WorkerPool } = await import(${JSON.stringify(new URL('./pool.js', import.meta.url).href)});

@@ -5,7 +5,7 @@ import { isSecretDir, isSecretName } from './risk/secret-names.ts';
 import { PASSWORD_WORDS } from './risk/stand-in.ts';
 import { inPlace } from '../../fixtures/vault/place.ts';
 
-/** By the name of a file, texts that such a file may hold. */
+/** Texts that a file may contain, by file name. */
 type Texts = Readonly<Record<string, readonly string[]>>;
 
 function allAre(risk: 'secret' | 'safe', texts: Texts): void {

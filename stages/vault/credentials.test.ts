@@ -4,7 +4,7 @@ import { contentRisk } from './risk/risk.ts';
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
-/** Made up: `length` characters that look drawn, the same at every run. */
+/** Returns `length` made-up characters that look random but are the same in every run. */
 function made(length: number, from = LETTERS): string {
   let state = length * 7_919 + 13;
   let text = '';

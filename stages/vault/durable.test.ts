@@ -1,4 +1,4 @@
-/** What must be on the disk before it is acknowledged, and what need not stay there. */
+/** What must be on disk before it is acknowledged, and what need not stay there. */
 import { readFileSync, statSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { inPlace, type Place } from '../../fixtures/vault/place.ts';
 
 type Syncing = Record<'datasync' | 'sync', () => Promise<void>>;
 
-/** Notes, while `use` runs, what a file held whenever a sync of it had ended; nothing for a folder. */
+/** Records, while `use` runs, the content of a file after each of its syncs; nothing for a folder. */
 async function synced(path: string, use: (notes: string[]) => Promise<void>): Promise<void> {
   const notes: string[] = [];
   const probe = await open('/', 'r');

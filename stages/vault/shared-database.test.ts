@@ -1,4 +1,4 @@
-/** One database, several processes: what another one does to it is never half seen by a search. */
+/** One database, several processes: a search never sees another one's changes half done. */
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -51,7 +51,7 @@ test('the same block with a stricter class is taken, one with a looser class is 
       assert.equal(await sent(), []);
       assert.is(await store({ riskClass: 'safe' }), false);
       assert.equal(await sent(), []);
-      // Also within one batch, and after the index has been read from the log.
+      // Also within a single batch, and after the index was rebuilt from the log.
       const other = { id: `c-${backend}`, content: `gyroscope ${backend}` };
       const both = await vault.ingest([other, { ...other, riskClass: 'secret' }]);
       assert.equal(

@@ -1,4 +1,4 @@
-/** Processes that are killed, and processes that meet: nothing is lost, nothing doubled. */
+/** Killed processes and concurrent processes: nothing is lost and nothing is duplicated. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { mkdirSync, statSync, symlinkSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Resolves when a child says that it is at work; rejects when it ends before. */
+/** Resolves when a child reports that it has started; rejects if it ends before that. */
 function begun(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     child.once('message', () => resolve());
@@ -35,7 +35,7 @@ async function killAll(children: readonly ChildProcess[]): Promise<void> {
   await Promise.all(ended);
 }
 
-/** The vault holds what one that was made at once, by nobody who was killed, would hold. */
+/** Checks that the vault equals one built in a single run that was not killed. */
 async function assertWhole(place: Place, roots: readonly string[]): Promise<void> {
   const reference = join(place.top, 'reference');
   for (const root of roots) {
@@ -99,7 +99,7 @@ test('whoever is killed at whatever moment, indexing, compacting or filling the 
       ];
       try {
         await Promise.all(children.map(begun));
-        // As long as a run takes that has so much to read.
+        // As long as a run of this size may take.
         await pause(random() * 500);
       } finally {
         await killAll(children);
@@ -126,7 +126,7 @@ test('of two indexers one waits, says so, and then finds nothing left to do', ()
     const both = Promise.all([index(), index()]);
     const giveUpMs = performance.now() + 120_000;
     while (waits < 2 && performance.now() < giveUpMs) await pause(5);
-    // Either of them would have begun by then, did it not wait.
+    // Either of them would have started by then if it did not wait.
     await pause(100);
     assert.equal(
       [waits, statSync(join(place.indexDir, 'blocks.jsonl'), { throwIfNoEntry: false })],
@@ -146,7 +146,7 @@ test('a file that may well be there and cannot be seen is not taken for gone', (
     place.write('in/a.md', 'alpha');
     place.write('b.md', 'bravo');
     await place.index();
-    // A link to itself: what lies behind it is neither there nor not there.
+    // A link to itself: its target neither exists nor is missing.
     renameSync(join(place.root, 'in'), join(place.top, 'in'));
     symlinkSync('in', join(place.root, 'in'));
     assert.equal([(await place.index()).removed, (await place.open().list()).length], [0, 2]);

@@ -108,7 +108,7 @@ test('a rebuild reads the files again and keeps what was ingested', () =>
     );
     assert.equal((await vault.search('zebra')).map(({ id }) => id).includes('kept'), true);
     assert.is((await vault.status()).blocks, 2);
-    // Nothing was damaged, so there is nothing that a second copy could be good for.
+    // Nothing was damaged, so a second copy would be useless.
     assert.equal(
       [rebuilt?.movedTo, (await checkVault(place.indexDir)).movedAside],
       [undefined, []],
@@ -141,7 +141,7 @@ test('a rebuild that is interrupted in its first folder forgets none, and is gon
     const health = await checkVault(place.indexDir);
     assert.equal([health.status, health.files], ['broken', 120]);
     assert.match(health.reasons.join(), /has not been read again/);
-    // What nobody has read again yet is there as it was, and whoever opens the vault goes on.
+    // What has not been read again is unchanged, and the next process to open the vault continues.
     const vault = place.open('sqlite');
     assert.is((await vault.search('zebra', { top: 200 })).length, 120);
     await vault.settled();
@@ -157,7 +157,7 @@ test('what a killed rebuild owes is read anew by the next indexing, changed or n
     const old = new Date(Date.now() - 60_000);
     utimesSync(join(place.root, 'a.md'), old, old);
     await place.index();
-    // As after a kill: the log is new, and no folder has been read.
+    // As after a kill: the log is new and no folder has been read.
     const stop = new AbortController();
     stop.abort();
     const cut = await rebuildVault({ ...place.base(), signal: stop.signal });
@@ -184,7 +184,7 @@ test('an index folder that is deleted under an open vault is begun anew', () =>
       rmSync(place.indexDir, { recursive: true });
       await place.index();
       assert.is((await first.search('zebra')).length, 1);
-      // Whoever appends now waits for whoever holds the lock that is there now.
+      // An appender now waits for the owner of the current lock.
       const lock = openLock(layoutOf(place.indexDir).appendLock);
       const release = await lock.acquire();
       let isDone = false;
@@ -231,7 +231,7 @@ test('an indexing run that is asked to stop does not wait for a file that takes 
     place.write('a.md', 'zebra\n');
     const stop = new AbortController();
     let asked = 0;
-    // A reader that never answers, as one that is deep in a file.
+    // A reader that never replies, as if stuck in a file.
     const read = (): Promise<never> => {
       asked++;
       setImmediate(() => stop.abort());

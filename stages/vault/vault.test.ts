@@ -68,7 +68,7 @@ test('indexing again reads only what changed, and forgets what is gone', () =>
     for (const name of ['a', 'b', 'c']) place.write(`${name}.md`, `text of ${name}`);
     const old = new Date(Date.now() - 60_000);
     for (const name of ['a', 'b', 'c']) utimesSync(join(place.root, `${name}.md`), old, old);
-    // Longer than any clock of a file system takes to tick: only now do time stamps prove anything.
+    // Longer than the resolution of file system clocks, so that timestamps prove something.
     await pause(2_100);
     assert.is((await place.index()).indexed, 3);
     const again = await place.index();
@@ -137,7 +137,7 @@ test('a folder inside an indexed one that leaves it out is its own, whatever hap
       (await place.open().list()).map(({ root, sourcePath }) => join(root, sourcePath));
     const both = ['.gitignore', 'b.md', 'private/a.md'].map((path) => join(place.root, path));
     await indexFolder({ ...base, root: inner });
-    // What the inner one still owes is not paid by the outer one either.
+    // Work that the inner run left undone is not done by the outer one either.
     const stop = new AbortController();
     stop.abort();
     await rebuildVault({ ...base, signal: stop.signal });
@@ -185,7 +185,7 @@ test('a file that cannot be read now takes nothing away, like a folder', () =>
     place.write('a.md', 'alpha');
     await place.index();
     place.write('a.md', 'bravo and more');
-    // Whatever it is given, it reads nothing.
+    // It reads nothing, whatever it is given.
     const pool = createReadPool(1, { parseCode: false });
     await pool.close();
     const report = await indexFolder({ ...place.base(), root: place.root, pool });

@@ -110,7 +110,7 @@ test('a copy that lags too far behind is given up, without an error', async () =
 
 const GB = 2 ** 30;
 
-/** `sizeBytes` of one letter, encoded. */
+/** Returns `sizeBytes` of a single letter, encoded. */
 async function bombOf(encoder: zlib.BrotliCompress | zlib.Gzip, sizeBytes: number) {
   const block = Buffer.alloc(2 ** 20, 'a');
   const pieces: Buffer[] = [];

@@ -89,7 +89,7 @@ test('the items of a list are found, and none in anything else', () => {
   assert.equal(findItems(Buffer.from('[]')), []);
 });
 
-/** JSON text with whitespace and escapes that `JSON.stringify` would never write. */
+/** Returns JSON text with whitespace and escapes that `JSON.stringify` would never write. */
 function oddText(value: unknown, odd: () => number): string {
   const space = (): string => ['', ' ', '\n\t', '\r\n  '][odd() % 4]!;
   const pad = (text: string): string => `${space()}${text}${space()}`;

@@ -1,4 +1,4 @@
-/** How deep and large a text is, told without recursion. */
+/** The depth and size of a JSON text, measured without recursion. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_DEPTH } from './json-skip.ts';

@@ -1,4 +1,4 @@
-/** Members leave an object without a trace, wherever they stand. */
+/** Members are removed from an object without a trace, whatever their position. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { findSpans } from './json-path.ts';
@@ -22,7 +22,7 @@ test('a member goes with one comma, and the others keep their bytes', () => {
 test('neighbours, all of them, one that occurs twice, and a name with an escape', () => {
   const names = ['a', 'b', 'c', 'd'];
   const text = '{"a":1,"b":2,"c":3,"d":4}';
-  // Every subset: what is left is what JSON.parse reads of the others.
+  // For every subset, the rest must parse to the other members.
   for (let bits = 0; bits < 16; bits += 1) {
     const gone = names.filter((_name, at) => (bits & (1 << at)) !== 0);
     const left = JSON.parse(without(text, ...gone)) as Record<string, number>;

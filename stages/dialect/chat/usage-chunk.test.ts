@@ -1,4 +1,4 @@
-/** What a client gets of a stream whose usage was asked for on its behalf. */
+/** What a client gets of a stream whose usage chunk was requested on its behalf. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { chatUsageRequest } from './usage-chunk.ts';

@@ -1,4 +1,4 @@
-/** Tools that the client runs, and which of them may be called: in every target alike. */
+/** Tools that the client runs, and the choice of tools, for every target dialect. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ask, skipOf } from '../../../fixtures/dialect/translation.ts';
@@ -6,7 +6,7 @@ import { ask, skipOf } from '../../../fixtures/dialect/translation.ts';
 const TARGETS = ['messages', 'chat', 'generative'] as const;
 type Json = Record<string, unknown>;
 
-/** What a target is told of the result: its texts, images and whether it failed. */
+/** Returns the result as a target gets it: its texts, images and whether it failed. */
 function result(to: (typeof TARGETS)[number], items: readonly object[]): string {
   const input = [{ role: 'user', content: 'go' }, ...items];
   const { body } = ask('responses', to, { model: 'm', input });
@@ -86,7 +86,7 @@ const fn = (name: string) => ({ type: 'function', name, parameters: { type: 'obj
 const SEARCH = { type: 'web_search' };
 const some = (mode: string, ...tools: object[]) => ({ type: 'allowed_tools', mode, tools });
 
-/** How a target is told which tools may be called. */
+/** Returns the choice of tools as a target gets it. */
 function choice(to: (typeof TARGETS)[number], tools: object[], tool_choice: unknown): string {
   const { body } = ask('responses', to, { model: 'm', input: 'go', tools, tool_choice });
   return JSON.stringify([body['tool_choice'] ?? body['toolConfig'], body['tools']]);

@@ -1,4 +1,4 @@
-/** Answers that fail: no client may take one for a success. */
+/** Failed responses: no client may take one for a success. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,4 +1,4 @@
-/** Blocks, items and parts that only one dialect has: carried as text, left out or refused, in every pair alike. */
+/** Blocks, items and parts of a single dialect: sent as text, omitted or refused, for every pair of dialects. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ask, skipOf, user } from '../../../fixtures/dialect/translation.ts';
@@ -11,12 +11,12 @@ const OTHERS: Record<TranslatableDialect, readonly TranslatableDialect[]> = {
   generative: ['messages', 'chat', 'responses'],
 };
 
-/** A word that has to arrive, or null for what is left out without a word of it. */
+/** A word that must arrive, or null for content that is omitted entirely. */
 type Arrives = string | null;
 
 const FN = { name: 'f', input_schema: { type: 'object' } };
 
-/** A messages conversation with `block` in an answer, in a result, or in instructions. */
+/** Returns a messages conversation with `block` in a response, in a result, or in instructions. */
 function messagesWith(place: 'assistant' | 'result' | 'system', block: object): object {
   const call = { type: 'tool_use', id: 'c', name: 'f', input: {} };
   const said = place === 'assistant' ? [block] : [];

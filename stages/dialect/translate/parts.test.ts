@@ -1,4 +1,4 @@
-/** The small parts of translation: blocks in a row, ids and marks, schemas, dropped fields. */
+/** Small parts of translation: consecutive blocks, ids and marks, schemas, dropped fields. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createArguments } from '../generative/translate-arguments.ts';
@@ -84,7 +84,7 @@ test('what a provider wants back is kept by conversation, provider and call, the
   assert.is(here.get('generative', call('call_0', '{"b":2}')), undefined);
   assert.is(marks.of('there').get('chat', call('call_0', '{"b":2}')), undefined);
 
-  // A client that sends no ids: by name and arguments, and by the place among equal ones.
+  // For a client without ids: by name and arguments, and by position among equal calls.
   const poll = { id: 'x', name: 'poll', input: '{}' };
   here.put('chat', { ...poll, place: 1 }, 'third');
   here.put('chat', { ...poll, place: 3 }, 'fourth');
@@ -96,7 +96,7 @@ test('what a provider wants back is kept by conversation, provider and call, the
   assert.is(here.get('chat', { ...unnamed, place: 1, input: '{"a":1}' }), undefined);
   assert.is(here.get('chat', poll), 'fourth', 'an id is looked up as ever');
 
-  // Each mark is kept under two keys.
+  // Each mark is stored under two keys.
   const byNumber = createCallMarks(4, 100).of('');
   for (const id of ['a', 'b']) byNumber.put('chat', call(id), id);
   assert.is(byNumber.get('chat', call('a')), 'a');

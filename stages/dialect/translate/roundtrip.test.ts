@@ -1,4 +1,4 @@
-/** What a dialect writes it reads back as the same: answers, streams and requests made at random. */
+/** Each dialect reads back what it writes: random responses, streams and requests. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -51,7 +51,7 @@ const input = fc
 const call = fc.record({ kind: fc.constant('toolUse' as const), name, input });
 const count = fc.nat(100_000);
 
-/** Answers that every dialect can say: a text, then calls, and an end that fits. */
+/** Responses that every dialect can express: a text, then calls, and a matching finish reason. */
 const answers: fc.Arbitrary<CanonicalResponse> = fc
   .tuple(
     fc.option(text, { nil: undefined }),
@@ -112,7 +112,7 @@ function parseSse(wire: string): WireEvent[] {
   return events;
 }
 
-/** What counts of an answer: ids and dates are each dialect's own. */
+/** Returns the part of a response to compare: ids and dates differ by dialect. */
 function texts(response: CanonicalResponse): unknown {
   const { blocks, stopReason, model } = response;
   const { inputTokens, outputTokens, cacheReadTokens, reasoningTokens } = response.usage;
@@ -162,7 +162,7 @@ const userTurn = fc.array(
 );
 const assistantTurn = fc.tuple(text, fc.array(fc.tuple(call, text), { maxLength: 3 }));
 
-/** A conversation in which every call is answered in the next turn. */
+/** Conversations in which every call has its result in the next turn. */
 const conversations: fc.Arbitrary<CanonicalMessage[]> = fc
   .tuple(userTurn, fc.array(fc.tuple(assistantTurn, userTurn), { maxLength: 3 }))
   .map(([first, turns]) => [
@@ -213,7 +213,7 @@ const requests: fc.Arbitrary<CanonicalRequest> = fc
     stream: true,
   }));
 
-/** Texts side by side may be joined, and JSON may be spaced otherwise; nothing else may differ. */
+/** Normalizes what may differ: adjacent texts may be joined, and JSON spacing may change. */
 function asked(request: CanonicalRequest): unknown {
   const messages = request.messages.map(({ role, blocks }) => ({
     role,
@@ -270,7 +270,7 @@ test('chat: pieces of parallel calls in any order come out as whole calls in a r
         events.push(...reader.read({ data: JSON.stringify(chunk) }));
       };
       for (const [index, piece] of deltas) {
-        // A call is complete once its arguments parse, so only pieces of one JSON string are cut up here.
+        // A call is complete once its arguments parse, so only parts of one JSON string are split here.
         const inside = JSON.stringify(piece).slice(1, -1);
         const opening = seen.has(index) ? {} : { id: `id${index}`, type: 'function' };
         const start = seen.has(index) ? '' : '{"v":"';

@@ -1,4 +1,4 @@
-/** What cannot cross: skips with their reason, losses with a note, and errors. */
+/** Content that cannot be translated: skips with their reason, losses with a note, and errors. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -94,7 +94,7 @@ test('a call of a history that was cut off stops no translation', () => {
     const answered = ask('chat', to, body);
     assert.match(JSON.stringify(answered.body), '{"input":"{\\"a\\":"}', to);
     assert.match(answered.notes.join(), 'no JSON object');
-    // Nobody answered it: a provider would refuse a call without a result.
+    // The call has no result, and a provider would refuse it.
     const [question, call] = body.messages;
     const open = ask('chat', to, { ...body, messages: [question, call, user('go on')] });
     assert.not.match(JSON.stringify(open.body), '"f"', to);

@@ -1,4 +1,4 @@
-/** Calls in a chat server's stream, kept apart whatever it leaves out or says twice. */
+/** Calls in a chat server's stream are kept apart, whatever it omits or repeats. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { chunk, datas, make, run, types } from '../../../fixtures/dialect/translation.ts';
@@ -18,7 +18,7 @@ interface Block {
   delta?: { partial_json?: string };
 }
 
-/** The calls that a messages client reads from `deltas` of a chat server, as `name(arguments)`. */
+/** Returns the calls that a messages client gets from `deltas` of a chat server, as `name(arguments)`. */
 function callsFrom(deltas: readonly object[]): string[] {
   const wire = run(make('chat', 'messages'), [
     ...deltas.map((calls) => chunk({ tool_calls: calls })),
@@ -42,7 +42,7 @@ function callsFrom(deltas: readonly object[]): string[] {
   return calls.map(({ name, input }) => `${name}(${input})`);
 }
 
-/** A piece of a call; what is undefined is left out. */
+/** Returns a piece of a call; undefined members are left out. */
 function part(index: unknown, id: string | undefined, name?: string, text?: unknown): object {
   return { index, id, type: 'function', function: { name, arguments: text } };
 }

@@ -1,4 +1,4 @@
-/** Answers through a translator, byte for byte where the order of events matters. */
+/** Responses through a translator, byte for byte if the order of events matters. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {

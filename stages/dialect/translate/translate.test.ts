@@ -1,4 +1,4 @@
-/** Requests through the public door: what crosses and what it looks like there. */
+/** Translated requests through the public function: what arrives, and in which form. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { agentTurn, ask, user, type Asked } from '../../../fixtures/dialect/translation.ts';

@@ -1,4 +1,4 @@
-/** The same rows in a file and in Postgres: every question has the same answer. */
+/** The same rows in a file and in Postgres give the same result for every query. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ import { toolSet } from '../../model/tool-use.ts';
 import type { ToolResults } from '../../model/tool-use.ts';
 
 const ROWS = 5000;
-/** In the middle of an hour, so that a span from here on has a part of one. */
+/** In the middle of an hour, so that a span from here on includes a partial hour. */
 const NOW_MS = Date.UTC(2026, 10, 20, 12, 34, 56, 789);
 const DAYS = 12;
 
@@ -47,7 +47,7 @@ function resultsOf(tool: string): ToolResults {
   return { tool, calls: randomInt(random, 1, 4), failed: pick(0, 1), tokens, sentTokens };
 }
 
-/** Rows of all kinds; their latencies are halves and quarters, whose sums are exact in any order. */
+/** Returns rows of all kinds; latencies are halves and quarters, whose sums are exact in any order. */
 function rowOf(n: number): LedgerRow {
   const outcome = pick('ok', 'ok', 'ok', 'error', 'cancelled', 'partial');
   return ledgerRow({
@@ -146,7 +146,7 @@ const KEYS: readonly (readonly GroupKey[])[] = [
   ['keyLabel', 'project'],
 ];
 
-/** Every question, by name. */
+/** Every query, by name. */
 function* questions(): Generator<readonly [string, (db: LedgerReader) => Promise<unknown>]> {
   for (const [name, filter] of Object.entries(FILTERS)) {
     for (const keys of KEYS) {
@@ -226,7 +226,7 @@ async function compare(file: LedgerReader, database: LedgerReader): Promise<numb
   let asked = 0;
   for (const [name, ask] of questions()) {
     const [expected, found] = [await ask(file), await ask(database)];
-    // What one of them cannot keep is another character there.
+    // A character that one of them cannot store is replaced there.
     assert.equal(found, withoutNul(expected), name);
     asked += 1;
   }

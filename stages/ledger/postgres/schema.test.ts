@@ -1,4 +1,4 @@
-/** What can be said of the ledger in Postgres without one. */
+/** What can be tested of the Postgres ledger without a server. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ledgerRow } from '../row.ts';

@@ -32,7 +32,7 @@ const open = (
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** True while a connection to the database at `url` waits for a lock that another one has. */
+/** Returns true while a connection to the database at `url` waits for another one's lock. */
 async function isHeldUp(server: Postgres, url: string): Promise<boolean> {
   const found = await server.ask(
     url,
@@ -41,7 +41,7 @@ async function isHeldUp(server: Postgres, url: string): Promise<boolean> {
   return found.length > 0;
 }
 
-/** What is said of a ledger whose schema is one step ahead. */
+/** Returns the message about a ledger whose schema is one step ahead. */
 const newerThan = (known: number) =>
   new RegExp(`was written by a newer svc \\(schema ${known + 1}, this one knows ${known}\\)`);
 
@@ -91,7 +91,7 @@ writers('two at once, and rows that both have: none twice, sums exact', async ({
       writer.record(row);
     if (n % 100 === 0) await pause(1);
   }
-  // Closing gives up after a while; a busy server may need longer for thousands of rows.
+  // Closing times out, and a busy server may need longer for thousands of rows.
   await Promise.all([one.writer.flush(), two.writer.flush()]);
   await Promise.all([one.writer.close(), two.writer.close()]);
   assert.equal([...one.troubles, ...two.troubles].map(String), []);
@@ -281,7 +281,7 @@ writers(
     );
     assert.equal(kept, [{ id: 'of an older svc' }, { id: rowOf(2).id }]);
     assert.is((await totals(url)).requests, 1);
-    // It was there before, and must not store rows in tables that it does not know.
+    // It was open before, and must not store rows in tables of an unknown version.
     older.writer.record(rowOf(3));
     await until(() => older.writer.stats().dropped === 1, 'the refusal');
     assert.match(older.troubles.at(-1)?.message ?? '', newerThan(migrations.length - 1));
@@ -307,10 +307,10 @@ writers('writers take turns: who looks for what is new never misses a row', asyn
   await server.session(url, async (other) => {
     await other.query('BEGIN');
     await other.query(STORE_ROWS, [migrations.length, ...toColumns(cells)]);
-    // Another hour's sums, so that it is not these that it waits for.
+    // A different hour, so that it does not wait for the lock on the same sums.
     writer.record(rowOf(2, { startedMs: Date.UTC(2026, 10, 21) }));
     await until(() => isHeldUp(server, url), 'it waits for its turn');
-    // Had it been stored, it would be seen before the row with the smaller number.
+    // If stored, it would be visible before the row with the smaller number.
     assert.is(writer.stats().written, 0);
     await other.query('COMMIT');
   });

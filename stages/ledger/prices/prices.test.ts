@@ -29,7 +29,7 @@ const card: RateCard = {
   layer: 'library',
 };
 
-/** A list with one model, `known`, which counts how often it is asked. */
+/** Returns a price list with one model, `known`, that counts its lookups. */
 function smallList(): PriceList & { asked: number } {
   return {
     asked: 0,

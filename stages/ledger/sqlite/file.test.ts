@@ -109,7 +109,7 @@ test('an older ledger is copied aside and migrated with its rows', async () => {
   );
 });
 
-/** The database header of another program's file: sound, and damaged behind. */
+/** Returns the intact database header of another program's file; what follows it is damaged. */
 function strangersHead(applicationId: number): Buffer {
   const head = Buffer.alloc(4096, 0xee);
   head.write('SQLite format 3\0', 'latin1');

@@ -25,18 +25,18 @@ import { putAside } from './put-aside.ts';
 
 const { open, at } = folderForEach(test);
 
-/** The ledgers that were put aside, without what SQLite kept beside them. */
+/** Returns the ledgers that were moved aside, without SQLite's own files next to them. */
 function asideIn(inside: string): readonly string[] {
   return readdirSync(inside).filter((name) => /^monitor\.db\.corrupt-.*(?<!-wal|-shm)$/.test(name));
 }
 
-/** A ledger whose pages behind the first are noise, so that it breaks as soon as it is opened for use. */
+/** Fills all pages after the first with noise, so that the ledger fails as soon as it is opened. */
 async function damageLedger(file: string): Promise<void> {
   const { writer } = open({ file });
   for (let n = 0; n < 100; n += 1) writer.record(rowOf(n + 10_000));
   await writer.close();
   const fd = openSync(file, 'r+');
-  // The list of tables, which follows the header.
+  // The list of tables follows the header.
   writeSync(fd, Buffer.alloc(4096 - 100, 0xee), 0, 4096 - 100, 100);
   closeSync(fd);
 }
@@ -104,7 +104,7 @@ test('a file that another process has put aside in the meantime is not put aside
   );
 });
 
-/** A ledger that is noise in every page but those of its schema: it opens, and breaks at the first insert. */
+/** Makes a ledger with noise in all pages except its schema: it opens, and fails at the first insert. */
 async function hollowLedger(file: string): Promise<void> {
   const { writer, troubles } = open({ file });
   for (let n = 0; n < 2000; n += 1) writer.record(rowOf(n));

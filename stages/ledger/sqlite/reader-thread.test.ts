@@ -72,7 +72,7 @@ test('an answer that comes while the reader is being closed does not end the pro
   const reader = openThreadedLedgerReader(file);
   await totalsOf(reader);
   const last = totalsOf(reader).catch((thrown: unknown) => thrown as Error);
-  // The query goes out after some turns of promises; then its answer lies there unheard.
+  // The query is sent after a few microtasks; then its result waits unread.
   await new Promise((resolve) => setImmediate(resolve));
   const endMs = performance.now() + 100;
   while (performance.now() < endMs);

@@ -1,4 +1,4 @@
-/** Sums by tool in the ledger are those of its rows, each counted once, and outlive them. */
+/** The ledger's sums by tool equal those of its rows, each counted once, and outlive them. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createRandom, randomInt } from '../../../fixtures/random.ts';
@@ -62,14 +62,14 @@ async function sums(file: string, keys: readonly ToolKey[], sinceMs = 0, untilMs
   }
 }
 
-/** The same by the window, which adds up as rows come. */
+/** Returns the same sums from the window, which adds up rows as they arrive. */
 function recount(of: typeof rows) {
   const window = createSessionWindow(0);
   for (const row of of) window.add(row);
   return Object.fromEntries([...window.byTool()].map(([tool, all]) => [tool, rounded(all)]));
 }
 
-/** Parts with fractions, added up in another order, to a billionth. */
+/** Rounds sums of fractions to a billionth, since the order of addition differs. */
 const rounded = (totals: Readonly<Record<string, number>>) =>
   Object.fromEntries(
     Object.entries(totals).map(([name, value]) => [name, Number(value.toPrecision(9))]),

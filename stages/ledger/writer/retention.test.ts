@@ -12,7 +12,7 @@ const { open } = folderForEach(test);
 const DAY_MS = 86_400_000;
 const FIRST_MS = Date.UTC(2026, 10, 1);
 
-/** `count` rows, one every quarter of an hour. */
+/** Returns `count` rows, one every quarter of an hour. */
 const rowsOf = (count: number) =>
   Array.from({ length: count }, (_, n) =>
     rowOf(n, {
@@ -122,7 +122,7 @@ test('what an older program stores in a file that it has open is counted with th
   assert.is((await figures(file)).totals.requests, 3);
 });
 
-/** Makes a ledger of the third version, which had no sums yet, with the rows of `from` as far as it had their columns. */
+/** Creates a ledger of version three, which had no sums, with those columns of the rows of `from` that it had. */
 function toThirdVersion(file: string, from: string): void {
   const db = new Database(file);
   for (const step of migrations.slice(0, 3)) for (const sql of step) db.exec(sql);

@@ -36,7 +36,7 @@ test('a disk that refuses costs rows only past the bound, is reported once, and 
 
 test('a disk that fills up under load: bounded memory, counted drops, a sound file', async () => {
   const file = at('monitor.db');
-  // A limit on the size of files stands for the full disk: writes fail in the middle of a batch.
+  // A file size limit simulates a full disk: writes fail in the middle of a batch.
   const script = `
     const { ThreadedWriter } = await import(${JSON.stringify(new URL('./threaded-writer.js', import.meta.url).href)});
     const { ledgerRow } = await import(${JSON.stringify(new URL('../row.js', import.meta.url).href)});
@@ -110,7 +110,7 @@ test('a locked file delays rows and loses none', async () => {
   const lock = new Database(file);
   lock.exec('BEGIN IMMEDIATE');
   for (let n = 0; n < 60; n += 1) writer.record(rowOf(n));
-  // Nothing is written meanwhile, and no trouble is reported.
+  // Nothing is written in the meantime, and no failure is reported.
   await new Promise((resolve) => setTimeout(resolve, 1200));
   assert.is(writer.stats().written, 0);
   lock.exec('COMMIT');

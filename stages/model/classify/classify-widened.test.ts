@@ -1,4 +1,4 @@
-/** Code and settings that look like logs, and what commands print that looks like something else. */
+/** Code and settings that look like logs, and command output that looks like something else. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TextClass } from './classes.ts';
@@ -7,7 +7,7 @@ import { gitHash, times } from '../../../fixtures/compress/texts.ts';
 import type { ClassifyHints } from './hints.ts';
 
 const CODE_AND_SETTINGS: readonly (readonly [TextClass, string, ClassifyHints?])[] = [
-  // Members that are numbered, calls with addresses and runs of one letter look like frames and dots.
+  // Numbered members, calls with addresses and runs of one letter look like stack frames and progress dots.
   ['code', `declare const H: {\n${times(9, (n) => `    ${n}: number;`).join('\n')}\n};\n`],
   [
     'code',
@@ -123,7 +123,7 @@ const RUNS: readonly (readonly [TextClass, string, ClassifyHints?])[] = [
     'log',
     '  ✔ adds\n  ✘ [fail]: fails\n\n  fails\n\n  a.mjs:2\n\n   1: import test;\n   2: test(a);\n\n  Values differ:\n\n    {\n  -   a: 1,\n  +   a: 2,\n    }\n\n  › a.mjs:2\n\n  2 tests failed\n',
   ],
-  // Commits by date, however they are written, are what was asked for.
+  // Dated commits, in any format, are the requested content.
   [
     'other',
     times(9, (n) => `2026-03-07 10:0${n}:20 +0000 ${gitHash(n).slice(0, 8)} add part ${n}`).join(

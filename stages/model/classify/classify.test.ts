@@ -105,7 +105,7 @@ const CASES: readonly (readonly [TextClass, string, ClassifyHints?])[] = [
     'config',
     `name: check\non:\n  push:\nenv:\n  A: 1\njobs:\n  a:\n    steps:\n      - name: run\n        with:\n          script: |\n${times(9, (n) => `            const a${n} = f(${n});`).join('\n')}\n`,
   ],
-  // Settings without a word of where they come from.
+  // Settings with no hint of where they come from.
   ['config', 'ACTION=="add", SUBSYSTEM=="net", NAME="lan0"\nKERNEL=="sd*", MODE="0660"\n# end\n'],
   [
     'config',
@@ -144,7 +144,7 @@ const CASES: readonly (readonly [TextClass, string, ClassifyHints?])[] = [
   ['config', '[web]\nweb1 host=10.0.0.1\nweb2\n', { path: '/etc/ansible/hosts' }],
   ['config', 'evdev:input:b0003*\n KEY_1=a\n', { path: 'hwdb.d/60-keys.hwdb' }],
   ['code', '.a {\n  color: red;\n  margin: 0;\n}\n.b {\n  color: blue;\n}\n'],
-  // Runs of tools, and traces of languages with forms of their own.
+  // Output of tools, and stack traces of languages with formats of their own.
   ['log', ' 34 modules\n\n  5 passed (9.1s)\n  1 failed (2.0s)\n'],
   [
     'log',
@@ -219,7 +219,7 @@ test('a numbered view counts up by one, anything else is not a view', () => {
 });
 
 const stamp = (n: number): string => `09:5${n}:1${n}`;
-/** Line formats of logs, by who writes them; none says what it is but by its lines. */
+/** Line formats of logs, by program; nothing but the lines reveals the format. */
 const LOG_LINES: Readonly<Record<string, (n: number) => string>> = {
   'syslog, RFC 5424': (n) =>
     `<34>1 2026-03-07T${stamp(n)}.123456Z web-1 app ${n} ID4${n} - reading part ${n}`,

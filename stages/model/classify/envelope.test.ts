@@ -18,7 +18,7 @@ test("every reminder behind a result is the client's", () => {
 });
 
 const BODY = 'part 1 is read\npart 2 is read';
-/** What agents put around the output of a command. */
+/** What agents wrap around the output of a command. */
 const AROUND: Readonly<Record<string, readonly [before: string, behind: string]>> = {
   'Claude Code': ['Exit code 1\n', ''],
   OpenCode: ['', '\n\nCommand exited with code 1'],

@@ -1,4 +1,4 @@
-/** What is made of rows, names, hits, changed lines or code must never be taken for prose. */
+/** Rows, names, hits, changed lines and code must never be classified as prose. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { classify } from './classify.ts';

@@ -1,4 +1,4 @@
-/** Output of programs that nobody has a pattern for, and what only looks like it. */
+/** Output of programs without a pattern of their own, and texts that only resemble it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { times } from '../../../fixtures/compress/texts.ts';

@@ -8,7 +8,7 @@ import { inPlace, type Place } from '../../../fixtures/vault/place.ts';
 
 const forget = (place: Place) => forgetFolder({ ...place.base(), root: place.root });
 
-/** The files of the index in which `word` stands. */
+/** Returns the files of the index that contain `word`. */
 function filesWith({ indexDir }: Place, word: string): string[] {
   return readdirSync(indexDir).filter((name) => readFileSync(join(indexDir, name)).includes(word));
 }

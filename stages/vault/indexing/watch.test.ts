@@ -13,13 +13,13 @@ import { LOOK_MS, QUIET_MS, watchFolder } from './watch.ts';
 
 const until = (check: () => Promise<boolean>) => untilSo('a change is found', check);
 
-/** What a watch has done so far, by which tests know when it has seen something. */
+/** What a watch has done so far, so that tests can wait until it has seen a change. */
 class Progress {
   #looks = 0;
   #flushes = 0;
   #runs = 0;
 
-  /** The machine's clock, which counts the watch's own timers when they have gone off. */
+  /** The real clock, which counts the watch's timers that have fired. */
   readonly clock: Clock = {
     ...systemClock,
     after: (delayMs, callback) =>
@@ -31,19 +31,19 @@ class Progress {
   };
   readonly onIndexed = (): void => void (this.#runs += 1);
 
-  /** Resolves when it has looked whether the folder is the same one, from now on. */
+  /** Resolves after the next check whether the folder is still the same. */
   looked(): Promise<unknown> {
     const before = this.#looks;
     return untilSo('it looks at the folder', () => this.#looks > before);
   }
 
-  /** Resolves when it has acted on changes that it noted, from now on. */
+  /** Resolves after the next time it has handled noted changes. */
   acted(): Promise<unknown> {
     const before = this.#flushes;
     return untilSo('it acts on a change', () => this.#flushes > before);
   }
 
-  /** Does `change`; resolves when a run has ended that began with it or later, where none was under way. */
+  /** Makes `change`; resolves when a run that started with it or later has ended. No run may be under way. */
   async indexed(change: () => void): Promise<void> {
     const before = this.#runs;
     change();
@@ -51,7 +51,7 @@ class Progress {
   }
 }
 
-/** Watches a folder with `files` in it while `use` looks at how many blocks a word finds. */
+/** Watches a folder with `files` while `use` checks how many blocks a word finds. */
 function watching(
   files: Readonly<Record<string, string>>,
   use: (
@@ -133,7 +133,7 @@ test(
     const away = join(place.top, 'away');
     renameSync(place.root, away);
     await progress.looked();
-    // It is read as a whole when it is watched again; what changes from then on is left to the watch.
+    // It is read completely once it is watched again; later changes are left to the watch.
     await progress.indexed(() => renameSync(away, place.root));
     place.write('b.md', 'bravo');
     await until(async () => (await found('bravo')) === 1 && (await found('alpha')) === 1);
@@ -144,7 +144,7 @@ test(
   'a folder that cannot be seen for a while is watched again when it can',
   watching({ 'in/a.md': 'alpha' }, async (place, found, progress) => {
     renameSync(place.root, join(place.top, 'old'));
-    // A link to itself: what lies behind it is neither there nor not there.
+    // A link to itself: its target neither exists nor is missing.
     symlinkSync('files', place.root);
     await progress.looked();
     rmSync(place.root);
@@ -165,7 +165,7 @@ test('watching can be ended at any moment', () =>
     await acted;
     await watch.close();
     place.write('a.md', 'alpha');
-    // It is not found, however long one waits.
+    // It is never found, however long the wait.
     await pause(150);
     assert.equal(await place.open().search('alpha'), []);
   }));
@@ -180,17 +180,17 @@ test('what changes while watching is being ended makes no index', () =>
     const release = await lock.acquire();
     const acted = progress.acted();
     place.write('a.md', 'bravo');
-    // Its run has begun by then; it cannot write, and ending waits for it.
+    // Its run has started by then; it cannot write, and closing waits for it.
     await acted;
     const closed = watch.close();
     place.write('a.md', 'charlie');
-    // That it comes to nothing cannot be seen: this is time for it to be noted.
+    // That nothing happens cannot be observed: this gives it time to be noticed.
     await pause(40);
     release();
     lock.close();
     await closed;
     rmSync(place.indexDir, { recursive: true });
-    // No index is made, however long one waits.
+    // No index is created, however long the wait.
     await pause(300);
     assert.not(existsSync(place.indexDir));
   }));

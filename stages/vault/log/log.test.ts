@@ -27,7 +27,7 @@ function drop(path: string): Buffer {
   return encodeNotice({ record: 'drop', root: '/r', path });
 }
 
-/** A log in a temporary folder, with a follower that notes the size of what it was given. */
+/** Opens a log in a temporary folder, with a follower that records the size of what it receives. */
 async function withLog(
   use: (log: {
     path: string;

@@ -1,4 +1,4 @@
-/** A file that is somebody else's is never taken for the index, whatever is asked of it. */
+/** Another program's file is never taken for the index, whatever the operation. */
 import {
   existsSync,
   mkdirSync,
@@ -19,7 +19,7 @@ import { checkVault, rebuildVault } from './health.ts';
 import { BACKENDS } from '../backends/block-index.ts';
 import { inPlace, type Place } from '../../../fixtures/vault/place.ts';
 
-/** Without a line break at the end, of one line, of many, of another kind, and of no kind. */
+/** Without a final line break, of one line, of many lines, of another kind, and of no kind. */
 const STRANGERS = [
   '{"id": 1, "text": "mine"}',
   '{"id": 1}\n{"id": 2}\n',
@@ -97,7 +97,7 @@ test('a log of ours is known by what is left of it, also without its folder', ()
     const log = join(place.indexDir, 'blocks.jsonl');
     const whole = readFileSync(log);
     const places: ((bytes: Buffer) => Buffer)[] = [
-      // Without its beginning, with a byte of it changed, and torn in its first record.
+      // Without its start, with one byte changed, and truncated in its first record.
       (bytes) => bytes.subarray(9),
       (bytes) => Buffer.concat([Buffer.from('?'), bytes.subarray(1)]),
       (bytes) => bytes.subarray(0, 20),
@@ -113,7 +113,7 @@ test('a log of ours is known by what is left of it, also without its folder', ()
       await place.index();
       assert.is((await vault.search('zebra')).length, 1);
     }
-    // All of it is gone, but the lock beside it says whose it was.
+    // The file is empty, but the lock next to it still shows its owner.
     truncateSync(log, 0);
     truncateSync(log, 3_000);
     const found = place.troubles.length;

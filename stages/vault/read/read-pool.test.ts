@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import type { FileTask } from './read-file.ts';
 import { createReadPool } from './read-pool.ts';
 
-/** Longer than a thread takes for a tiny file, so that its reply lies there unheard. */
+/** Longer than a thread takes for a tiny file, so that its reply waits unread. */
 const BUSY_MS = 100;
 
 function stayBusy(): void {

@@ -110,7 +110,7 @@ test('files that hold secrets are known by their names', () => {
 });
 
 test('a block that looks as if it held a credential is secret', () => {
-  // Put together here, so that no scanner of this repository takes them for real ones.
+  // Composed here, so that secret scanners do not take them for real ones.
   const secrets = [
     `-----BEGIN RSA ${'PRIVATE'} KEY-----`,
     `aws = ${'AKIA'}${'Q3Z7'.repeat(4)}`,

@@ -30,7 +30,7 @@ test('long lines are a sign of a machine in code, and paragraphs in prose', () =
   }
 });
 
-/** Made up: no key, but shaped like one of `lines` lines. */
+/** Returns made-up text shaped like a key of `lines` lines. */
 function keyOf(lines: number): string {
   const line = (at: number): string => `quagga${at}`.padEnd(64, 'AbCdEfGhIjKlMnOp');
   const body = Array.from({ length: lines }, (_, at) => line(at)).join('\n');
@@ -42,7 +42,7 @@ async function risksIn(name: string, text: string): Promise<[string, string][]> 
   await inPlace(async (place) => {
     place.write(name, text);
     await place.index();
-    // In JSON the letter of an escaped line end stands before the word.
+    // In JSON the letter of an escaped line break precedes the word.
     const words = Array.from({ length: 30 }, (_, at) => `${at % 2 ? 'n' : ''}quagga${at * 3}`);
     const hits = await place.open().search(`${words.join(' ')} zebra one`, {
       includeUnsafe: true,
@@ -97,7 +97,7 @@ test('copies of a file with secrets are known by their names, and documentation 
     '.env-example .env.example .env.example~ secrets.example.yaml kubeconfig.go secrets.ts ' +
     'history.md settings.json secret-santa.md password-reset.json keys.md token-budget.yaml';
   for (const name of open.split(' ')) assert.not.ok(isSecretName(name), name);
-  // Names come from whoever made the folder: none may take long.
+  // Anyone may have chosen the names, so none may take long to check.
   assert.not.ok(isSecretName('a_'.repeat(120)));
 });
 

@@ -1,4 +1,4 @@
-/** How often the vault answers a question that it cannot answer, and how often it keeps silent where it could. */
+/** How often the vault returns results for an unanswerable question, and none for an answerable one. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ import type { OpenedVault } from '../contract.ts';
 import { inPlace } from '../../../fixtures/vault/place.ts';
 
 const base = { clock: systemClock, newId: randomUUID };
-/** As the proxy asks, with the settings that it has where none are given. */
+/** The proxy's query, with default settings. */
 const ASKED = { top: 5, minScore: 2, about: true, distinct: true };
 
 async function withCollection(
@@ -40,7 +40,7 @@ async function withCollection(
   }
 }
 
-/** `right` where the file with the answer was found, `silent` where nothing was, `wrong` else. */
+/** Returns `right` if the file with the answer was found, `silent` if nothing was, else `wrong`. */
 async function verdictOf(vault: OpenedVault, { text, answeredIn }: LabelledQuestion) {
   const hits = await vault.search(text, ASKED);
   if (answeredIn.length === 0) return hits.length === 0 ? 'right' : 'wrong';
@@ -91,7 +91,7 @@ test('sets written before anything was asked of them: at most 5 % wrong, at most
   assertMostlyRight(unseen);
 });
 
-/** The paths of what is found for `query` in files with these texts. */
+/** Returns the paths found for `query` in files with these texts. */
 async function found(files: Readonly<Record<string, string>>, query: string): Promise<string[]> {
   let paths: string[] = [];
   await inPlace(async (place) => {

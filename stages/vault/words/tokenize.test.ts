@@ -79,7 +79,7 @@ test('a count is right whatever the alphabet of the other terms, and in the next
 });
 
 test('words that share a hash, and more words than are remembered, are told apart', () => {
-  // Each pair adds the same to a hash that takes 31 times the last and the next character.
+  // Each pair contributes equally to a hash of the form 31 × previous + next character.
   let words = [''];
   for (let pair = 0; pair < 8; pair++) {
     words = words.flatMap((word) => [`${word}aa`, `${word}bB`]);
@@ -124,7 +124,7 @@ test('scripts without blanks between words give pairs, the same for a text and a
   }
   const long = '認証設定'.repeat(50);
   assert.is(terms(long).length, 199);
-  // What is marked is what was asked for, not the sentence around it.
+  // The match itself is highlighted, not the sentence around it.
   const text = 'ログイン認証は検索サービスに';
   const [hit] = tokenizer.locate(text, new Set(terms('検索サービス')));
   assert.is(text.slice(hit!.start, hit!.end), '検索サービス');
