@@ -1,7 +1,7 @@
 /**
- * Joins what tsc compiled into few files under `app`, beside it: the program that users
- * start. Node spends half a millisecond on every module of a start, and there are some 250.
- * All files lie flat in one folder, so that a thread's entry is found beside whoever starts it.
+ * Bundles the compiled modules into a few files under `app`, the program that users start. Node
+ * spends half a millisecond on every module at startup, and there are about 250. All files are in
+ * one flat folder, so that a thread's entry is next to the file that starts it.
  */
 import { readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -29,11 +29,11 @@ const ENTRIES = [
   'stages/ledger/sqlite/reader-worker.js',
   'stages/ledger/sqlite/writer-worker.js',
   'stages/vault/read/index-worker.js',
-  // The same program under the benches' command, so that they measure what users start.
+  // The same program for the benchmarks' command, so that they measure what users start.
   'bench/svc-proxy.js',
 ];
 
-/** Packages that every start needs and that are JavaScript alone; the others stay where they are. */
+/** Pure JavaScript packages that every start needs; all others stay separate. */
 const JOINED = new Set([
   'clipanion',
   'eventsource-parser',
@@ -56,11 +56,11 @@ function packagesApart(): string[] {
   );
 }
 
-/** A proxy that was started from an earlier build goes on to load its own parts for so long. */
+/** A proxy started from an earlier build may still load its own files for this long. */
 const KEPT_DAYS = 30;
 const DAY_MS = 24 * 3600 * 1000;
 
-/** What is searched on the pages of the documentation. */
+/** Search index of the documentation. */
 const INDEX_FILE = 'docs-index.json';
 
 /** Files of `app` that are not bundled. */
@@ -72,7 +72,7 @@ const MADE: ReadonlySet<string> = new Set([
   'statusline',
 ]);
 
-/** Deletes what earlier builds left, unless it may still be in use; that stays out of the package. */
+/** Deletes leftovers of earlier builds unless they may be in use; those are excluded from the package. */
 function prune(folder: string, outputs: readonly string[]): void {
   const current = new Set(outputs.map((path) => basename(path)));
   const left = readdirSync(folder).filter((name) => !current.has(name) && !MADE.has(name));
@@ -82,13 +82,13 @@ function prune(folder: string, outputs: readonly string[]): void {
   writeFileSync(join(folder, '.npmignore'), left.map((name) => `/${name}\n`).join(''));
 }
 
-/** What is joined in whatever way. */
+/** Options shared by all bundles. */
 const JOINING = {
   bundle: true,
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  // Less to read at every start, and a smaller package; names stay, for what is reported of an error.
+  // Less to read at startup, and a smaller package; names are kept for error reports.
   minifyWhitespace: true,
   minifySyntax: true,
   lineLimit: 200,
@@ -98,7 +98,7 @@ const JOINING = {
 await stripComments(compiled);
 keepOutDeclarations(fileURLToPath(new URL('../..', import.meta.url)), compiled);
 
-/** The statusline starts after every message: one file with nothing else in it, not a dozen shared ones. */
+/** The statusline starts after every message, so it is one file of its own, not a dozen shared ones. */
 const ALONE = 'statusline/fast.js';
 await build({
   ...JOINING,
@@ -121,7 +121,7 @@ const { metafile } = await build({
   chunkNames: '[name]-[hash]',
   splitting: true,
   external: [...packagesApart(), `./${ALONE}`],
-  // CommonJS packages ask for Node's own modules by `require`, which a module does not have.
+  // CommonJS packages load Node's modules by `require`, which does not exist in a module.
   banner: {
     js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
   },
@@ -132,7 +132,7 @@ writeFileSync(`${compiled}app/${DEFINITIONS_FILE}`, JSON.stringify(await loadDef
 const guides = renderGuides();
 writeFileSync(join(compiled, 'app', GUIDES_FILE), JSON.stringify(guides));
 writeFileSync(join(compiled, 'app', INDEX_FILE), JSON.stringify(indexGuides(guides)));
-/** The bundled recipes as the program reads them at its start: checked, and without their examples. */
+/** The bundled recipes as read at startup: validated, and without their examples. */
 const recipes = await readRecipes([
   fileURLToPath(new URL('../../plugins/recipes', import.meta.url)),
 ]);
@@ -142,7 +142,7 @@ const topics = JSON.stringify(readTopics());
 for (const folder of ['app', 'cli/parse'])
   writeFileSync(join(compiled, folder, TOPICS_FILE), topics);
 
-/** Compressed size that script and style of the dashboard may have together. */
+/** Limit for the compressed size of the dashboard's script and style together. */
 const PAGE_MAX_BYTES = 150 * 1024;
 
 /** Bundles what browsers load: the dashboard's script and style, and the script of the documentation. */

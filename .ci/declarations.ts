@@ -1,13 +1,13 @@
 /**
- * Which type declarations the package needs: those that its exports lead to. The others help only people
- * who work on svc itself, and made the package 7 % larger.
+ * Finds the type declarations that the package needs: those reachable from its exports. The others only
+ * help developers of svc itself, and made the package 7 % larger.
  */
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 
 const IMPORT = /(?:from\s*|import\()["'](\.{1,2}\/[^"']+)\.(?:ts|js)["']/g;
 
-/** The declarations in `folder`, a build of `root`'s sources, that the doors of its package lead to. */
+/** Returns the declarations in `folder`, a build of `root`'s sources, that the package's exports reach. */
 export function neededDeclarations(root: string, folder: string): ReadonlySet<string> {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly exports: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export function neededDeclarations(root: string, folder: string): ReadonlySet<st
   return needed;
 }
 
-/** Keeps all others out of the package. */
+/** Excludes all other declarations from the package. */
 export function keepOutDeclarations(root: string, folder: string): void {
   const needed = neededDeclarations(root, folder);
   const others = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(

@@ -1,7 +1,7 @@
 /**
- * The Markdown of this repository as pages for `/docs/<name>`. Rendered by the build: the text is
- * our own and the program that users start needs no Markdown. Whatever could run something or load it
- * from elsewhere (HTML, pictures that do not lie in `docs/pictures`, addresses other than https) stops the build.
+ * Renders the Markdown of this repository as pages for `/docs/<name>`. This happens in the build, so that
+ * the program needs no Markdown. Anything that could run code or load it from elsewhere (HTML, pictures
+ * outside `docs/pictures`, URLs other than https) fails the build.
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -15,7 +15,7 @@ import { SEARCH_WORDS } from './search-words.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Pages beside those of `docs`, by their file. */
+/** Pages besides those of `docs`, by file. */
 const OTHERS: ReadonlyMap<string, string> = new Map([
   ['README.md', 'readme'],
   ['SECURITY.md', 'promises'],
@@ -27,7 +27,7 @@ const OTHERS: ReadonlyMap<string, string> = new Map([
   ['deploy/README.md', 'deploy'],
 ]);
 
-/** Every file that becomes a page, with the page's name; those of `docs` first, its index ahead. */
+/** Returns every file that becomes a page, with the page's name; those of `docs` first, starting with its index. */
 export function guideFiles(): ReadonlyMap<string, string> {
   const names = namesIn('docs').toSorted(
     (a, b) => Number(b === 'index') - Number(a === 'index') || (a < b ? -1 : 1),
@@ -53,14 +53,14 @@ function namesIn(folder: string): readonly string[] {
     .toSorted();
 }
 
-/** Where the start page lists a page, and in which words. */
+/** A page's entry on the start page. */
 interface Listed {
   readonly section: string;
   readonly title: string;
   readonly about: string;
 }
 
-/** The rows of `docs/index.md` by their files, in its order: its headings are the tasks. */
+/** Returns the rows of `docs/index.md` by file, in its order; its headings are the tasks. */
 function listedPages(): ReadonlyMap<string, Listed> {
   const listed = new Map<string, Listed>();
   let section = '';
@@ -74,8 +74,8 @@ function listedPages(): ReadonlyMap<string, Listed> {
 }
 
 /**
- * All pages, rendered, those that the start page lists in its order. Throws for a link to a file
- * that is no page, and for what a page may not hold.
+ * Returns all pages, rendered, in the order of the start page. Throws for a link to a file that is
+ * not a page, and for content that a page may not contain.
  */
 export function renderGuides(): Guide[] {
   const files = guideFiles();
@@ -115,13 +115,13 @@ function renderGuide(file: string, name: string, files: ReadonlyMap<string, stri
       link: (href, _title, html) => `<a href="${address(href, file, files, refuse)}">${html}</a>`,
       table: (header, body) =>
         `<div class="wide"><table><thead>${header}</thead><tbody>${body}</tbody></table></div>\n`,
-      // A head without words is none.
+      // A header cell without words becomes a plain cell.
       tablecell: (html, { header }) =>
         header && html !== '' ? `<th scope="col">${html}</th>` : `<td>${html}</td>`,
     },
   });
   const title = /^# (.+)$/m.exec(markdown)?.[1] ?? refuse('it has no title');
-  // What is wider than a phone is scrolled by keyboard, too; any `<` of the text is escaped by now.
+  // Wide content must be scrollable by keyboard too; any `<` in the text is already escaped.
   const html = (marked.parse(markdown, { async: false }) as string).replaceAll(
     /<(pre|div class="wide")>/g,
     '<$1 tabindex="0">',
@@ -129,17 +129,17 @@ function renderGuide(file: string, name: string, files: ReadonlyMap<string, stri
   return { name, file, title, html, parts, pictures };
 }
 
-/** The name of a picture of this repository; undefined for what is none. */
+/** Returns the name of a picture of this repository; undefined for anything else. */
 function pictureName(href: string, file: string): string | undefined {
   const path = normalize(join(dirname(file), href));
   const [, name] = /^docs\/pictures\/([\w-]+\.(?:svg|webp))$/.exec(path) ?? [];
   return name !== undefined && existsSync(join(root, path)) ? name : undefined;
 }
 
-/** Old entries would be found before what holds today. */
+/** Pages whose old entries would be found before current information. */
 const NOT_SEARCHED = new Set(['changelog', 'index']);
 
-/** What is searched on the pages: a part for each heading of the second and third level. */
+/** Returns the search index of the pages: one part per heading of level two or three. */
 export function indexGuides(guides: readonly Guide[]): SearchIndex {
   const searched = guides.filter(({ name }) => !NOT_SEARCHED.has(name));
   return buildIndex([
@@ -148,11 +148,11 @@ export function indexGuides(guides: readonly Guide[]): SearchIndex {
   ]);
 }
 
-/** Pages for people who change svc. */
+/** Pages for developers of svc. */
 const MAINTAINED =
   /^(?:CONTRIBUTING|bench\/|fixtures\/|docs\/(?:architecture\.md|contributing\/|decisions\/))/;
 
-/** `guide` is missing for a page that is no guide: of it the words of its title are searched. */
+/** Returns the searchable text; for a page without a `guide` only the words of its title. */
 function pageText(name: string, title: string, about = '', guide?: Guide): PageText {
   const href = `/docs/${name}`;
   return {
@@ -192,7 +192,7 @@ function plainText(html: string): string {
     .trim();
 }
 
-/** The id of a heading as code hosts make it: `## What it costs` is `#what-it-costs`. */
+/** Returns a heading's id as code hosts form it: `## What it costs` is `#what-it-costs`. */
 export function headingId(heading: string, seen: Map<string, number>): string {
   const id = heading
     .toLowerCase()

@@ -1,10 +1,10 @@
 /**
- * The import rule of the house: engine → stages → plugins → server → cli, each
- * importing only to its left; in `stages` no verb imports a verb and no noun a
- * noun, and what both stand on has an order of its own. What several tests use stands in
- * `fixtures`, and nothing but tests, benches and the demo imports it. No file has a name that says
- * nothing, and no import leads in a circle: types, what is loaded later, tests and benches included.
- * Prints every breach and exits with 1 if there is one.
+ * The import rules: engine → stages → plugins → server → cli, each importing only to its left; in
+ * `stages` no verb imports a verb and no noun a noun, and the folders that both build on have an
+ * order of their own. Code shared by tests is in `fixtures`, which only tests, benchmarks and the
+ * demo import. No file has a meaningless name, and there are no import cycles, including those
+ * through types, lazy imports, tests and benchmarks. Prints every violation and exits with 1 if
+ * there is one.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const LAYERS = ['engine', 'stages', 'plugins', 'server', 'cli'];
-/** What verbs and nouns stand on, each importing only to its left as well. */
+/** The folders that verbs and nouns build on, each importing only to its left as well. */
 const SHARED = ['threads', 'model', 'wire', 'dialect', 'settings'];
 const VERBS = [
   'parse',
@@ -46,7 +46,7 @@ const NOUNS = [
   'templates',
   'macros',
 ];
-/** Verbs and nouns meet only here. */
+/** Only these files may import both verbs and nouns. */
 const MEETING = new Set(['stages/graph.ts', 'stages/services.ts', 'stages/index.ts']);
 /** `bench` is the benchmark command's alone, and `fixtures` also that of the demo and of what setup proves. */
 const MAY_USE_BENCH = new Set(['cli/commands/benchmark.ts']);
@@ -57,9 +57,9 @@ const MAY_USE_FIXTURES = new Set([
   'cli/plugin/bench.ts',
 ]);
 
-/** What a browser runs, and the types of what it is sent. */
+/** Code that runs in the browser. */
 const PAGE = 'server/dashboard/page/';
-/** Types of what the page is sent, and functions that need nothing of their surroundings. */
+/** Types of the data sent to the page, and functions without dependencies on their environment. */
 const PAGE_MAY_USE = new Set([
   'server/dashboard/contract.ts',
   'server/log/visible.ts',
@@ -135,7 +135,7 @@ function stageBreach(from: string, fromPart: string, toPart: string): string | u
   return undefined;
 }
 
-/** A folder of `stages` that no list names would escape the rule. */
+/** Returns folders of `stages` that no list names, which would escape the rules. */
 function unnamedParts(files: readonly string[]): string[] {
   const named = new Set([...SHARED, ...VERBS, ...NOUNS]);
   const parts = files
@@ -144,7 +144,7 @@ function unnamedParts(files: readonly string[]): string[] {
   return [...new Set(parts)].filter((part) => !named.has(part));
 }
 
-/** Support beside one test is that test's alone. */
+/** Returns support files next to one test that several files import. */
 function sharedSupport(imports: readonly Import[]): string[] {
   const users = imports.filter(({ to }) => SUPPORT.test(to));
   const shared = new Set(
@@ -155,7 +155,7 @@ function sharedSupport(imports: readonly Import[]): string[] {
   return [...shared].map((file) => `${file}: several files use it: move it into fixtures`);
 }
 
-/** Each group of files that lead to one another (Tarjan's strongly connected components), sorted. */
+/** Returns each import cycle (Tarjan's strongly connected components), sorted. */
 function circlesOf(all: readonly string[]): string[][] {
   const known = new Set(all);
   const edges = new Map(

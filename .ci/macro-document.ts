@@ -1,4 +1,4 @@
-/** The generated part of `docs/macros.md`: every action, and what it takes. */
+/** The generated part of `docs/macros.md`: every action with its parameters. */
 import { ACTIONS, actionOf, isActionName } from '../stages/macros/actions.ts';
 import type { Param } from '../stages/macros/actions.ts';
 

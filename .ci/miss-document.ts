@@ -1,10 +1,10 @@
-/** The generated parts of `docs/cache-misses.md`: what helps against each cause, and the table of model facts. */
+/** The generated parts of `docs/cache-misses.md`: remedies for each cause, and the table of model facts. */
 import { causeInWords } from '../server/words/miss-words.ts';
 import { ADVICE } from '../stages/ledger/miss-json.ts';
 import { MISS_CAUSES } from '../stages/model/cached-turn.ts';
 import { allFacts } from '../stages/model/model-facts.ts';
 
-/** Each cause with its name on the wire and what a person can do. */
+/** Returns each cause with its name on the wire and what the user can do. */
 export function causesTable(): string {
   const rows = MISS_CAUSES.map(
     (cause) => `| ${causeInWords(cause)} | \`${cause}\` | ${ADVICE[cause]} |`,
@@ -12,7 +12,7 @@ export function causesTable(): string {
   return ['| Cause | Name | What helps |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** Every row of the table of model facts, with its source. */
+/** Returns every row of the table of model facts, with its source. */
 export function modelFactsTable(): string {
   const rows = allFacts().map(([model, facts]) => {
     const { leastCachedTokens, readPrice, lifetime, thinking, mostOutputTokens, source } = facts;

@@ -1,7 +1,7 @@
 /**
- * `npm run pictures`: makes the pictures of the documentation anew, each from a real run: a proxy that is
- * used by several agents in front of the fake provider, a Chromium before its dashboard, commands in a
- * terminal. Look at every one of them before you commit it.
+ * `npm run pictures`: creates the pictures of the documentation again, each from a real run: a proxy used
+ * by several agents in front of the fake provider, its dashboard in Chromium, commands in a terminal.
+ * Look at each one before you commit it.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,9 +20,9 @@ import { terminalPicture } from './terminal-picture.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/pictures', import.meta.url));
 const SIZE = { width: 1280, height: 800 };
-/** Text stays sharp, at a third of the size of PNG. */
+/** Quality at which text stays sharp, at a third of the size of PNG. */
 const QUALITY = 82;
-/** How long the provider thinks, so that times look like times. */
+/** Delay of the provider, so that times look realistic. */
 const THINK_MS = 1400;
 
 const found = findTerminal();
@@ -76,7 +76,7 @@ async function dashboardPictures(url: string, request: string): Promise<void> {
 // oxlint-disable-next-line no-control-regex -- how the dashboard writes a line to its row
 const ROW = /\u001b\[(\d+);1H\u001b\[2K([^]*?)(?=\u001b\[\d+;1H|\u001b\[\?|$)/g;
 
-/** The lines that stand on a screen, with their colours. */
+/** Returns the lines shown on a screen, with their colours. */
 function screenLines(written: string): readonly string[] {
   const lines: string[] = [];
   const since = written.slice(written.lastIndexOf('\u001b[2J'));
@@ -100,7 +100,7 @@ async function terminalDashboard({ place }: Live): Promise<void> {
   );
 }
 
-/** The first table and the last line: what lies between is for whoever runs it. */
+/** Keeps the first table and the last line; the rest only matters to someone running it. */
 async function demo(): Promise<void> {
   const place = makePlace();
   try {

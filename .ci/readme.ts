@@ -13,10 +13,10 @@ import { causesTable, modelFactsTable } from './miss-document.ts';
 import { FIGURES } from '../stages/ledger/columns.ts';
 import { bundledRecipes } from '../server/bundled-recipes.ts';
 
-/** README is a front door: what is longer belongs in `docs`. */
+/** README is an entry point; longer text belongs in `docs`. */
 const README_MAX_BYTES = 10_240;
 
-/** The figures that need no more than their entry in the table of columns. */
+/** Returns the figures that are fully described by their entry in the table of columns. */
 function figuresTable(): string {
   const rows = FIGURES.map(({ name, about }) => `| \`${name}\` | ${about} |`);
   return ['| Figure | What it is |', '|---|---|', ...rows].join('\n');
@@ -24,7 +24,7 @@ function figuresTable(): string {
 
 const pathOf = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
 
-/** Files of `deploy` as a page shows them. */
+/** Returns files of `deploy` as a page shows them. */
 function shownFiles(language: string, ...files: readonly string[]): string {
   const blocks = files.map((file) => {
     const text = readFileSync(pathOf(`deploy/${file}`), 'utf8');

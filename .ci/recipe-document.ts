@@ -4,7 +4,7 @@ import type { Recipe } from '../stages/compress/recipe/recipe.ts';
 
 const LOSSES = { none: 'nothing', lines: 'whole lines', text: 'parts of lines' } as const;
 
-/** Every operation: what it does, may lose and takes, and an example before and after. */
+/** Returns every operation: what it does, may lose and takes, and an example before and after. */
 export function operationsDocument(): string {
   return [...OPERATIONS]
     .map(([name, { about, loss, params, example }]) => {
@@ -33,7 +33,7 @@ export function operationsDocument(): string {
     .join('\n\n');
 }
 
-/** The bundled recipes, a row each. */
+/** Returns the bundled recipes, one row each. */
 export function recipesTable(recipes: readonly Recipe[]): string {
   const rows = recipes.map(
     ({ name, description }) => `| \`${name}\` | ${description.replaceAll('|', '\\|')} |`,

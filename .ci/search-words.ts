@@ -1,6 +1,6 @@
 /**
- * What readers type who look for a page, where the page itself calls it something else: other names for
- * it, and what they want to do. By the page's name; the search weighs these words like those of a title.
+ * Search terms by page name, for readers who use other words than the page itself: synonyms, and tasks.
+ * The search weights them like words of the title.
  */
 export const SEARCH_WORDS: ReadonlyMap<string, string> = new Map([
   [

@@ -1,14 +1,14 @@
 /**
- * Takes comments out of what tsc compiled: the declarations beside it keep them, and they are a
- * fifth of the package's scripts. Maps still lead to the sources.
+ * Removes comments from compiled scripts, a fifth of their size in the package; the declarations
+ * keep them. Source maps still refer to the sources.
  */
 import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-/** Stands where the last run ended; what tsc wrote since then has its comments. */
+/** Marks the time of the last run; files that tsc wrote since then still have comments. */
 const MARK = '.svc-stripped';
-/** Tests stay as they are, and so does what is bundled for a browser. */
+/** Files left unchanged: tests, and code bundled for browsers. */
 const KEPT = /\.test\.js$|-testing\.js$|^app\/|^server\/(?:dashboard|docs)\/page\//;
 
 function changedMs(path: string): number {

@@ -1,6 +1,6 @@
 /**
- * Lines that a program wrote to a terminal, with their colours, as a picture: SVG without script, font
- * or address, so that it is sharp in every size and a few kilobytes.
+ * Renders a program's terminal output with its colours as SVG: without scripts, fonts or URLs, sharp at
+ * every size, and only a few kilobytes.
  */
 import { widthOf } from '../cli/screen/fit.ts';
 
@@ -9,7 +9,7 @@ const LINE_HEIGHT = 18;
 const FONT_SIZE = 14;
 const MARGIN = 16;
 
-/** Colours by the number that switches them on; readable on the dark ground. */
+/** Colours by their ANSI number; readable on the dark background. */
 const COLOURS: Readonly<Record<number, string>> = {
   31: '#ff7b72',
   32: '#56d364',
@@ -32,7 +32,7 @@ interface Look {
 
 const PLAIN: Look = { colour: undefined, isBold: false, isDim: false, isTurned: false };
 
-/** `title` says in words what is shown, for people who do not see it. */
+/** Returns the picture; `title` describes it for screen readers. */
 export function terminalPicture(lines: readonly string[], title: string): string {
   const columns = Math.max(...lines.map((line) => widthOf(line)));
   const width = Math.ceil(columns * CHAR_WIDTH) + 2 * MARGIN;
@@ -46,7 +46,7 @@ ${texts.join('\n')}
 `;
 }
 
-/** Each run of one look at its column: a font of another width moves no column. */
+/** Places each run of equal style at its column, so that a font of another width shifts nothing. */
 function lineText(line: string, row: number): readonly string[] {
   const y = MARGIN + row * LINE_HEIGHT + FONT_SIZE;
   let column = 0;
@@ -54,7 +54,7 @@ function lineText(line: string, row: number): readonly string[] {
   for (const { text, look } of runsOf(line)) {
     const from = column;
     column += widthOf(text);
-    // Blanks at both ends need no drawing.
+    // Blanks at both ends are not drawn.
     const start = from + text.search(/\S|$/);
     const shown = text.trim();
     if (shown === '') continue;

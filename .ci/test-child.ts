@@ -1,11 +1,11 @@
 /**
  * One process of the test runner (`test.ts`): loads the test files named as arguments, one after
- * the other, runs what each registered, and writes a line of JSON per step to file descriptor 3.
- * The next file begins when nothing of the last one is left open: what would keep a process from
- * ending is found here, and by the file it belongs to.
+ * the other, runs their tests, and writes a line of JSON per step to file descriptor 3. The next
+ * file starts when the last one has left nothing open, so that a resource that would keep the
+ * process alive is reported with the file it belongs to.
  *
- * uvu runs the suites, but its own sum is not used: it swallows what a `before` or `after` throws
- * and exits with 0 all the same, and it does not mention tests that were registered and never run.
+ * uvu runs the suites, but its own summary is not used: it swallows errors of `before` and `after`,
+ * exits with 0 regardless, and does not mention tests that were registered but never run.
  */
 import { writeSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -13,7 +13,7 @@ import { inspect } from 'node:util';
 import { fileMark } from './test-steps.ts';
 import type { Ended, TestStep } from './test-steps.ts';
 
-/** What uvu's runner resolves with: its faults as text or true, tests passed, skipped, and all. */
+/** Result of uvu's runner: its errors as text or true, and the numbers of tests passed, skipped and in all. */
 type Ran = readonly [faults: string | true, passed: number, skipped: number, total: number];
 type Suite = () => Promise<Ran>;
 
@@ -37,12 +37,12 @@ function report(step: TestStep): void {
   writeSync(STEPS_FD, `${JSON.stringify(step)}\n`);
 }
 
-/** Whether an `after` of the file that runs threw. */
+/** Whether an `after` of the running file threw. */
 let afterThrew = false;
 
 /**
- * A hook that prints what its handlers throw: uvu does not. What an `after` throws is noted and goes
- * no further: uvu would forget how many tests passed.
+ * Returns a hook that prints its handlers' errors, as uvu does not. An error in `after` is recorded
+ * and not rethrown, since uvu would then lose the number of passed tests.
  */
 function printing(name: string, add: (handler: Handler) => void): (handler: Handler) => void {
   return (handler) =>
@@ -86,7 +86,7 @@ async function runFile(file: string): Promise<Ended> {
   }
   try {
     const registered = suites.length;
-    // What is left was registered after the file's own `run()`, or the file has none.
+    // Remaining tests were registered after the file's own `run()`, or the file has none.
     test.run();
     for (const [at, suite] of suites.entries()) {
       const [faults, passed, skipped, total] = await suite();
@@ -100,14 +100,14 @@ async function runFile(file: string): Promise<Ended> {
       sum.total += total;
     }
   } catch (error) {
-    // Of all that a suite calls, uvu lets through what an `after` throws, and nothing else.
+    // Of a suite's functions, uvu only lets errors of `after` through.
     print(`\n${inspect(error)}\n`);
     return sumUp('suite');
   }
   return sumUp(afterThrew ? 'after' : undefined);
 }
 
-/** What holds this process open besides the pipes that it began with. */
+/** Returns what keeps this process alive besides its initial pipes. */
 function openResources(): readonly string[] {
   const left = process.getActiveResourcesInfo();
   for (const name of atStart) {
@@ -117,7 +117,7 @@ function openResources(): readonly string[] {
   return left;
 }
 
-/** Resolves with what is still open after `patienceMs`; nothing, as a rule at once. */
+/** Resolves with what is still open after `patienceMs`; usually at once with nothing. */
 async function leftOpen(patienceMs: number): Promise<readonly string[]> {
   const untilMs = performance.now() + patienceMs;
   for (;;) {
@@ -128,7 +128,7 @@ async function leftOpen(patienceMs: number): Promise<readonly string[]> {
 }
 
 const [leftOpenMs = '', ...files] = process.argv.slice(2);
-// The pipes are opened by the first piece that is written.
+// The first write opens the pipes.
 for (const stream of [process.stdout, process.stderr]) stream.write('');
 const atStart = process.getActiveResourcesInfo();
 for (const file of files) {
@@ -141,5 +141,5 @@ for (const file of files) {
     process.exit(1);
   }
 }
-// A test that runs a command in this process may have set it.
+// A test that ran a command in this process may have set it.
 process.exitCode = 0;

@@ -1,4 +1,4 @@
-/** Runs test files in a process of their own, one after the other, and says what became of each. */
+/** Runs test files in a process of their own, one after the other, and reports the outcome of each. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -10,33 +10,33 @@ export interface FileResult {
   readonly file: string;
   readonly passed: number;
   readonly failed: number;
-  /** Why the file is red; undefined for a green one. */
+  /** Why the file failed; undefined if it passed. */
   readonly problem: string | undefined;
-  /** All that its process printed meanwhile. */
+  /** Everything that its process printed meanwhile. */
   readonly output: string;
   readonly durationMs: number;
 }
 
-/** What became of the files given to one process. */
+/** Outcome of the files given to one process. */
 export interface ProcessResult {
   readonly results: readonly FileResult[];
-  /** Files that have no result: their process ended before them, or badly after all. */
+  /** Files without a result: their process ended before them, or failed after all of them. */
   readonly left: readonly string[];
 }
 
 /** How long each step may take, in milliseconds. */
 export interface Patience {
-  /** A file, from its first line to its last test. */
+  /** For a file, from its first line to its last test. */
   readonly fileMs: number;
-  /** From the last test to the end: what still holds the process then was left open. */
+  /** From the last test to the end; anything that keeps the process alive longer was left open. */
   readonly leftOpenMs: number;
 }
 
-/** How test files are run. */
+/** Options for running test files. */
 export interface RunOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly patience: Patience;
-  /** Whether stacks name lines of the sources; a tenth of the processor time goes into that. */
+  /** Whether stack traces refer to the sources, which costs a tenth of the processor time. */
   readonly sourceMaps: boolean;
 }
 
@@ -44,7 +44,7 @@ interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly timedOut: boolean;
-  /** Whether something that the process started still holds its output. */
+  /** Whether a child of the process still holds its output open. */
   readonly isHeld: boolean;
 }
 
@@ -53,7 +53,7 @@ const STEPS_FD = 3;
 /** How long output may still arrive from a process that has ended. */
 const HELD_MS = 10_000;
 
-/** Why a file whose tests ended is red. */
+/** Returns why a file whose tests have ended failed; undefined if it passed. */
 function problemOf(ended: Ended): string | undefined {
   const { passed, total, threw } = ended;
   if (threw === 'load') return 'threw before its tests began';
@@ -80,7 +80,7 @@ function endOf({ code, signal, timedOut, isHeld }: Exit, patience: Patience): st
   return isHeld ? 'left a process behind that holds its output' : undefined;
 }
 
-/** Ends a child when a file takes too long, and does not wait for what it left behind. */
+/** Ends a child if a file takes too long, without waiting for its leftovers. */
 function exitOf(child: ChildProcess, timer: NodeJS.Timeout): Promise<Omit<Exit, 'timedOut'>> {
   return new Promise((resolve) => {
     let heldTimer: NodeJS.Timeout | undefined;
@@ -99,7 +99,7 @@ function exitOf(child: ChildProcess, timer: NodeJS.Timeout): Promise<Omit<Exit, 
   });
 }
 
-/** What a process did: the steps that it reported, what it printed and how it ended. */
+/** The steps that a process reported, its output and how it ended. */
 interface Ran {
   readonly steps: readonly TestStep[];
   readonly outputs: readonly ReadonlyMap<string, string>[];
@@ -125,7 +125,7 @@ async function runChild(
     const readable = stream as NodeJS.ReadableStream;
     readable.setEncoding('utf8').on('data', (piece: string) => {
       texts[at] += piece;
-      // Each step is a sign of life: the time is a file's, not the process's.
+      // Each step restarts the timer: the limit is per file, not per process.
       if (at === 2) timer.refresh();
     });
   }
@@ -143,9 +143,9 @@ async function runChild(
 }
 
 /**
- * Runs `files` in one process and resolves with their results; it never rejects. A process that
- * breaks down in a file leaves those after it without a result, and one that ends badly behind or
- * between files leaves all that seemed green: whose doing it was is only seen when each runs alone.
+ * Runs `files` in one process and resolves with their results; it never rejects. If a process crashes
+ * in a file, those after it have no result; if it fails between files or after them, none that passed
+ * has one, since the culprit only shows when each runs alone.
  */
 export async function runFiles(
   files: readonly string[],
@@ -173,7 +173,7 @@ export async function runFiles(
     results.push({
       file,
       passed,
-      // A file that is red without a failed test counts as one.
+      // A file that failed without a failed test counts as one.
       failed: problem === undefined ? 0 : Math.max(total - passed, 1),
       problem,
       output: outputs.map((output) => output.get(file) ?? '').join(''),

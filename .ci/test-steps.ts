@@ -1,6 +1,6 @@
-/** What a process of the test runner tells the one that started it. */
+/** Messages from a process of the test runner to the one that started it. */
 
-/** What a file's tests came to. */
+/** Result of a file's tests. */
 export interface Ended {
   readonly kind: 'ended';
   readonly file: string;
@@ -11,8 +11,8 @@ export interface Ended {
   /** Tests that `run()` was not called for. */
   readonly neverRun: number;
   /**
-   * What threw: `load` is the file itself, before its tests began; `after` was called behind them,
-   * and `suite` is an `after` of a named suite, whose tests are then in none of the figures.
+   * What threw: `load` is the file itself, before its tests; `after` is a hook after them; `suite` is
+   * an `after` of a named suite, whose tests are then missing from the figures.
    */
   readonly threw?: 'load' | 'after' | 'suite' | undefined;
   readonly durationMs: number;
@@ -25,12 +25,12 @@ export type TestStep =
   /** Something was still open long after the file's last test; the process ends. */
   | { readonly kind: 'open'; readonly file: string; readonly resources: readonly string[] };
 
-/** Written to both outputs when `file` begins, so that what follows is known to be its own. */
+/** Returns the mark written to both outputs when `file` starts, so that what follows can be attributed to it. */
 export function fileMark(file: string): string {
   return `\u0000${file}\u0000`;
 }
 
-/** What a stream holds, by the file that was running. */
+/** Splits a stream's text by the file that was running. */
 export function outputByFile(text: string): ReadonlyMap<string, string> {
   const [, ...pieces] = text.split('\u0000');
   const found = new Map<string, string>();

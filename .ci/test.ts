@@ -1,16 +1,16 @@
 /**
- * Runs the tests, in one process more at a time than there are processors, since many tests wait.
- * A process runs a few files, one after the other, since to load what they test takes longer than
- * most of them; one that reads or changes what belongs to a whole process has its own. A file is green when all the tests that it
- * registered ran and passed, and nothing of it was left open; it has a time limit, so that one that
- * hangs is found and named.
+ * Runs the tests in one more process than there are processors, since many tests wait. A process
+ * runs a few files, one after the other, since loading the tested code takes longer than most of
+ * them; a file that reads or changes process-wide state has a process of its own. A file passes if
+ * all tests that it registered ran and passed, and it left nothing open; it has a time limit, so
+ * that one that hangs is found and named.
  *
  * `node dist/.ci/test.js [--full] [--in FOLDER] [--only TEXT…]`: TEXT is a part of the path below
- * the project, such as `cli/setup` or `cli/recount.test.ts`; `x.test.js` runs always;
+ * the project, such as `cli/setup` or `cli/recount.test.ts`; `x.test.js` always runs;
  * `x.full.test.js` needs more than a bare machine has, or is among the slowest, and runs with `--full`.
- * Tests that draw lots have one throw; with `--full` those run again with twenty. `--in` is another
- * folder than `dist`. `--left-open MS` is the time for a file to leave nothing open after its last
- * test (60,000).
+ * Randomized tests use one seed; with `--full` they run again with twenty. `--in` names another folder
+ * than `dist`. `--left-open MS` is how long a file may take to close everything after its last test
+ * (60,000).
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -21,14 +21,14 @@ import { runFiles } from './test-process.ts';
 import type { FileResult, Patience } from './test-process.ts';
 
 const CONCURRENCY = availableParallelism() + 1;
-/** Most files a process, where they need none of their own. */
+/** Most files per process, unless a file needs its own. */
 const BATCH = 8;
-/** What a test says, or its path, that reads or changes something of its whole process, starts a program or measures. */
+/** Signs in a test or its path that it uses process-wide state, starts a program or measures. */
 const NEEDS_PROCESS =
   /^cli\/|\bprocess\.|\bglobalThis\.|node:(?:child_process|v8|vm|worker_threads)|fixtures\/(?:cli\/|corpus|growth|ledger\/kill|linear-work|postgres|proxy-process|server\/(?:browser|held-start|redis|stalled)|starvation)/;
-/** How many of the slowest files are named. */
+/** How many of the slowest files are listed. */
 const SLOWEST = 10;
-/** How often tests that draw lots do so with `--full`, by the variables that they read; what is set already stays. */
+/** Numbers of seeds with `--full`, by the variable that randomized tests read; variables already set are kept. */
 const MANY_THROWS = { SVC_FAULT_SEEDS: '20', SVC_KILL_ROUNDS: '20', SVC_PAIR_SEEDS: '12' };
 
 interface Options {
@@ -59,7 +59,7 @@ function readOptions(args: readonly string[]): Options {
     folder: values.in,
     only: at === -1 ? [''] : args.slice(at + 1).map((text) => text.replace(/\.ts$/, '.js')),
     patience: {
-      // Full suites have files of many thousand turns, which take six minutes on a machine of their own.
+      // Full suites have files with many thousand turns, which take six minutes even on an idle machine.
       fileMs: values.full ? 3_600_000 : 600_000,
       leftOpenMs: Number(values['left-open']),
     },
@@ -77,8 +77,8 @@ const isBad = (each: FileResult): boolean => each.problem !== undefined;
 const secondsOf = ({ durationMs }: FileResult): string => (durationMs / 1000).toFixed(1);
 
 /**
- * The files by process: those that need their own first, as the longest are among them. The others
- * are dealt out like cards: neighbours are about the same thing, and long ones lie together.
+ * Returns the files by process: those that need their own first, as the longest are among them. The
+ * others are dealt out in turn, since neighbouring files test similar things and are similarly long.
  */
 function batchesOf(files: readonly string[], folder: string): string[][] {
   const isAlone = (file: string): boolean =>
@@ -117,8 +117,8 @@ async function runAll(
 }
 
 /**
- * A starved machine fails what a quiet one passes, so a file that failed runs once more, alone.
- * What it printed the first time is shown all the same, and the last lines name and count it.
+ * Runs failed files once more, alone, since a busy machine fails tests that an idle one passes.
+ * The output of the first run is still shown, and the last lines name and count these files.
  */
 async function runAgain(results: readonly FileResult[], options: Options): Promise<Outcome> {
   const bad = results.filter(isBad);
@@ -180,7 +180,7 @@ const chosen = full
   ? all.filter((file) => isFull(file) || drawsLots(file))
   : all.filter((file) => !isFull(file));
 const leftOut = full ? [] : all.filter(isFull);
-// A run of named files shows lines of the sources at once, a whole run only for those that it runs again.
+// A run of named files uses source maps at once, a complete run only for files that it runs again.
 const isNamed = !only.includes('');
 const results = await runAll(batchesOf(chosen, folder), CONCURRENCY, options, isNamed);
 process.exitCode = report(await runAgain(results, options), leftOut);

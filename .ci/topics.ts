@@ -1,6 +1,6 @@
 /**
- * The pages of `docs` as blocks of plain text, for `svc help <topic>`. Taken apart by the build:
- * the program that users start needs no Markdown.
+ * The pages of `docs` as blocks of plain text, for `svc help <topic>`. They are parsed by the build,
+ * so that the program needs no Markdown.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { guideFiles } from './guides.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Every page of `docs` for users, but their list. */
+/** Returns every user page of `docs`, except their list. */
 export function readTopics(): Topic[] {
   return [...guideFiles()]
     .filter(([file, name]) => /^docs\/[^/]+$/.test(file) && name !== 'index')
@@ -29,7 +29,7 @@ function blocksOf(token: Token, depth: number): Block[] {
     case 'paragraph':
     case 'text': {
       const text = inline('tokens' in token ? (token.tokens ?? []) : [token]);
-      // Of a paragraph that is a picture nothing is left.
+      // A paragraph that is just a picture leaves nothing.
       return text === '' ? [] : [{ kind: 'text', depth, text }];
     }
     case 'code':
@@ -57,14 +57,14 @@ function blocksOf(token: Token, depth: number): Block[] {
   }
 }
 
-/** The first text of an item stands behind its mark. */
+/** Returns the blocks of a list item; its first text follows its mark. */
 function itemBlocks(item: Tokens.ListItem, depth: number, mark: string): Block[] {
   const [first, ...rest] = item.tokens.flatMap((token) => blocksOf(token, depth + 1));
   if (first?.kind !== 'text') throw new Error(`an item without text: ${item.raw}`);
   return [{ kind: 'item', depth, mark, text: first.text }, ...rest];
 }
 
-/** As it is read: links by their words, code in its backticks, line ends as spaces, no pictures. */
+/** Returns plain text: links by their words, code in backticks, line breaks as spaces, no pictures. */
 function inline(tokens: readonly Token[]): string {
   return tokens
     .map((token): string => {

@@ -34,7 +34,7 @@ export interface PipeScope<F extends Frame> extends StepScope<F> {
    * answer.
    */
   named(thrown: unknown): SvcError;
-  /** Sets that node from here on. */
+  /** Sets the node whose name such errors get from here on. */
   sourceIs(node: string): void;
 }
 

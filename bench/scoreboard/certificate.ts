@@ -1,4 +1,4 @@
-/** What `svc certify` would say, and that it can say otherwise. */
+/** Promises about `svc certify`, and proof that its verdict can fail. */
 import type { Row } from './row.ts';
 
 export const CERTIFICATE: readonly Row[] = [

@@ -1,4 +1,4 @@
-/** The scoreboard of a release, as SECURITY.md carries it. */
+/** The scoreboard of a release, as shown in SECURITY.md. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const FILE = join(projectRoot, 'SECURITY.md');
 const START = '<!-- scoreboard: npm run scoreboard -- --keep FILE --document -->\n';
 const END = '<!-- end of scoreboard -->';
 
-/** Writes the table of all rows in place of the one before. Rows that were not run are shown as that. */
+/** Replaces the table by one of all rows. Rows that were not run are shown as such. */
 export function writeDocument(rows: readonly Row[], kept: ReadonlyMap<string, KeptRow>): void {
   const text = readFileSync(FILE, 'utf8');
   const [head, rest] = text.split(START);
@@ -21,7 +21,7 @@ export function writeDocument(rows: readonly Row[], kept: ReadonlyMap<string, Ke
   writeFileSync(FILE, `${head}${START}${scoreboardText(rows, kept)}${END}${tail}`);
 }
 
-/** A sentence of what was run where, and a table. */
+/** Returns a sentence about what was run where, and a table. */
 export function scoreboardText(rows: readonly Row[], kept: ReadonlyMap<string, KeptRow>): string {
   const ran = rows.flatMap(({ id }) => kept.get(id) ?? []);
   const sound = ran.filter(isSound).length;

@@ -1,4 +1,4 @@
-/** More of what breaks: providers and streams, threads and files, other servers, the clock. */
+/** Further failures: providers and streams, threads and files, other servers, the clock. */
 import type { Row } from './row.ts';
 
 export const FURTHER_FAULTS: readonly Row[] = [

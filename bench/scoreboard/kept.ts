@@ -1,18 +1,18 @@
-/** Rows that were judged, in a file, so that a run that was ended goes on where it was. */
+/** Stores judged rows in a file, so that an interrupted run can be resumed. */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { projectRoot } from '../../fixtures/paths.ts';
 import type { Judged } from './judge.ts';
 
-/** A judged row, of which state of the sources, and when. */
+/** A judged row, with the state of the sources and the time. */
 export interface KeptRow extends Judged {
-  /** The commit, with `+` where files differ from it. */
+  /** The commit, with `+` if files differ from it. */
   readonly commit: string;
   /** ISO 8601. */
   readonly at: string;
 }
 
-/** What the sources are now. */
+/** Returns the current state of the sources: the commit, with `+` if files differ from it. */
 export function currentCommit(): string {
   const git = (...argv: string[]): string =>
     execFileSync('git', argv, { cwd: projectRoot, encoding: 'utf8' }).trim();
@@ -20,7 +20,7 @@ export function currentCommit(): string {
   return `${git('rev-parse', '--short=12', 'HEAD')}${changed}`;
 }
 
-/** The newest of each row in `file`; none where there is no file. Throws for a line that is none. */
+/** Returns the newest result of each row in `file`; none if it does not exist. Throws for an invalid line. */
 export function readKept(file: string): ReadonlyMap<string, KeptRow> {
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `keep`

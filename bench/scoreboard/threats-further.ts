@@ -1,4 +1,4 @@
-/** More of who may come in: keys and where they go, what is shown, what is installed. */
+/** Further promises about admission: where keys go, what is shown, what is installed. */
 import type { Row } from './row.ts';
 
 export const FURTHER_THREATS: readonly Row[] = [

@@ -16,7 +16,7 @@ export interface Change {
   readonly value: string | boolean;
   /** A sentence on what to do if the user has another value there. */
   readonly instead?: string;
-  /** True for a value that holds what stands there, so that it may take its place. */
+  /** True if the value includes the user's present one, so that it may replace it. */
   readonly includes?: true;
 }
 

@@ -1,4 +1,4 @@
-/** `svc recipe learn FILE`: a recipe for a long result, kept only if it loses nothing that a session needed. */
+/** `svc recipe learn FILE`: learns a recipe for a long result, kept only if it loses nothing that a session needed. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename, extname, relative, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
@@ -14,17 +14,17 @@ export interface LearnFlags {
   /** The command that printed it. */
   readonly command: string | undefined;
   readonly name: string | undefined;
-  /** A folder of sessions or captures; those of this machine where left out. */
+  /** A folder of sessions or captures; by default those of this machine. */
   readonly sessions: string | undefined;
   readonly config: string | undefined;
   readonly seconds: string | undefined;
   readonly json: boolean;
 }
 
-/** A recipe that saves less is not worth its place. */
+/** A recipe that saves less is not worth keeping. */
 const LEAST_PERCENT = 10;
 
-/** True where a recipe was written. */
+/** Returns true if a recipe was written. */
 export async function learnFrom(flags: LearnFlags, context: CliContext): Promise<boolean> {
   const path = named(flags.file, context);
   const text = readInput(path).toString();

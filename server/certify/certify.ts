@@ -35,7 +35,7 @@ export interface CheckResult {
 }
 
 export interface Certificate extends FoldersRead, CostFigures {
-  /** True where another tool was judged. */
+  /** True if another tool was judged. */
   readonly isForeign: boolean;
   readonly holds: boolean;
   readonly checks: readonly CheckResult[];
@@ -95,7 +95,7 @@ export async function certify(job: CertifyJob): Promise<Certificate> {
     addCounts(checked);
     costs.addSimulated(conversation, usages);
   };
-  // A reader of folders takes it for a fault of the file, and a certificate must not leave a session out.
+  // `readFolders` would take an error for a fault of the file, but a certificate must not leave out a session.
   const taking =
     <T>(work: (one: T) => Promise<void>) =>
     async (one: T): Promise<void> => {

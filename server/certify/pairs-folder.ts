@@ -1,7 +1,7 @@
 /**
- * What another tool makes of requests, as a folder holds it: `NAME.before.json` is a body as its client
- * sent it, `NAME.after.json` the same request as the tool would send it. The bodies of a folder are one
- * session, in the order of their names; `claim.json` may say what the tool counts as saved.
+ * Reads folders with the results of another tool: `NAME.before.json` is a body as its client sent it,
+ * `NAME.after.json` the same request as the tool would send it. The bodies of a folder form one session,
+ * in the order of their names; `claim.json` may state the savings that the tool claims.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
@@ -26,7 +26,7 @@ export interface PairedSession {
   readonly dialect: TranslatableDialect;
   /** In the order in which they were sent; at least one. */
   readonly pairs: readonly Pair[];
-  /** Tokens that the tool counts as saved in all of them together. */
+  /** Tokens that the tool claims to have saved, in all pairs together. */
   readonly claimedTokens: number;
 }
 
@@ -34,7 +34,7 @@ const BEFORE = '.before.json';
 const CLAIM = 'claim.json';
 const inOrder = new Intl.Collator('en', { numeric: true }).compare;
 
-/** Gives each session below `root` to `take`, one at a time. What cannot be read is named. */
+/** Passes each session below `root` to `take`, one at a time. Unreadable folders are listed as failed. */
 export async function readPairs(
   root: string,
   progress: ((progress: { done: number; total: number }) => void) | undefined,

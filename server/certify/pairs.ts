@@ -1,4 +1,4 @@
-/** A session of another tool's bodies, judged by the promises of svc. */
+/** Judges a session of another tool's bodies by the promises of svc. */
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { isThought, signsThoughts } from '../../stages/conversations/standing.ts';
 import type { Block } from '../../stages/model/block.ts';
@@ -17,7 +17,7 @@ import type { Broken, Checked } from './session.ts';
 import { createSimulation } from './simulated-usage.ts';
 import type { SimulatedUsage } from './simulated-usage.ts';
 
-/** A request on both sides. */
+/** A request before and after the tool. */
 interface Turn {
   readonly items: number;
   readonly hashes: readonly string[];
@@ -30,7 +30,7 @@ interface Turn {
 
 export interface CheckedPairs {
   readonly checked: Checked;
-  /** The bodies as the client sent them, for the prices. */
+  /** The bodies as the client sent them, for pricing. */
   readonly conversation: Conversation;
   readonly usages: readonly SimulatedUsage[];
 }
@@ -73,7 +73,7 @@ export function checkPairs(session: PairedSession, count: CountTokens): CheckedP
     }
     const known = at > 0 && goesOn(turns[at - 1]!.hashes, turn.hashes) ? turns[at - 1]!.items : 0;
     for (const block of turn.before) {
-      // Once when it is new, and once at the end of what stands before the next beginning.
+      // A result is checked when it is new, and again in the last request of its conversation.
       if (block.kind !== 'tool_result' || (block.message < known && isFollowed)) continue;
       const lines = failureLines(block.text);
       sums.failureLines += lines.length;
@@ -121,7 +121,7 @@ export function checkPairs(session: PairedSession, count: CountTokens): CheckedP
 
 type NoteIn = (check: Broken['check'], block: number, line: string) => void;
 
-/** What went out stands at the beginning of the next request, unless the client itself changed its tools. */
+/** Checks that the next request begins with what was sent, tools included unless the client changed them. */
 function checkPrefix(turn: Turn, next: Turn, note: NoteIn): void {
   const changed = turn.after.findIndex(({ text, kind }, at) => {
     const now = next.after[at];
@@ -136,7 +136,7 @@ function checkPrefix(turn: Turn, next: Turn, note: NoteIn): void {
     note('prefix', 0, 'the tools go out with other bytes in the next turn');
 }
 
-/** Counts the thoughts; each goes out as it came. What stands before one is judged with the prefix. */
+/** Counts thinking blocks and checks that each is sent unchanged; what precedes them is checked with the prefix. */
 function checkThoughts({ before, after }: Turn, note: NoteIn): number {
   const sent = new Set(after.filter(isThought).map(({ text }) => text));
   const thoughts = before.filter(isThought);
@@ -145,7 +145,7 @@ function checkThoughts({ before, after }: Turn, note: NoteIn): number {
   return thoughts.length;
 }
 
-/** What can be read in the blocks that went out: as it stands there, as the same JSON, or decoded where it has a form of ours. */
+/** Returns what is readable in the sent blocks: verbatim, as equal JSON, or after decoding svc's own formats. */
 function readIn(blocks: readonly Block[]) {
   const texts = blocks.map(({ text }) => decodedText(text));
   const written = blocks.filter((one) => one.role === 'assistant' && !isThought(one));

@@ -18,7 +18,7 @@ export interface SimulatedUsage {
   readonly after: Usage;
 }
 
-/** A request as it was, and as it goes out: what stands before the items, and the texts of its blocks. */
+/** A request before and after: the part in front of the items, and the texts of its blocks. */
 export interface SimulatedRequest {
   readonly model: string | null;
   readonly before: RequestTexts;
@@ -26,7 +26,7 @@ export interface SimulatedRequest {
 }
 
 interface RequestTexts {
-  /** Tools and whatever else no block holds. */
+  /** Tools and everything else that is not in a block. */
   readonly front: string;
   readonly texts: readonly string[];
 }

@@ -1,6 +1,6 @@
 /**
- * A recipe for a long result, proposed from the result itself, and kept only if no line of any session
- * that the model wrote again later, and none that says what failed, is lost by it.
+ * Proposes a recipe from a long result, and keeps it only if it loses no line of any session that the
+ * model repeated later, and none that reports a failure.
  */
 import type { Clock } from '../../engine/index.ts';
 import { createConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
@@ -22,7 +22,7 @@ import type { LineShape } from './line-shapes.ts';
 export interface LearnJob {
   readonly name: string;
   readonly text: string;
-  /** What printed the text, where that is known. */
+  /** The command that printed the text, if known. */
   readonly command: string | undefined;
   readonly settings: EstimateSettings;
   readonly clock: Clock;
@@ -30,20 +30,20 @@ export interface LearnJob {
 }
 
 export interface Learned {
-  /** Undefined where nothing repeats itself, or every shape would lose a line. */
+  /** Undefined if nothing repeats, or every shape would lose a line. */
   readonly recipe: Recipe | undefined;
   readonly shapes: readonly LineShape[];
-  /** Shapes that were given up, each with a line that it would have lost. */
+  /** Rejected shapes, each with a line that it would have lost. */
   readonly givenUp: readonly { readonly shape: LineShape; readonly lost: Broken }[];
   readonly tried: Tried | undefined;
   readonly read: FoldersRead;
   readonly conversations: number;
-  /** Those of them in which the recipe ran. */
+  /** Number of conversations in which the recipe ran. */
   readonly ranIn: number;
   readonly quoted: number;
 }
 
-/** Lines that stay whatever their shape. */
+/** Lines that are kept whatever their shape. */
 const MUST_KEEP =
   '(?i)(error|warn|fail|fatal|panic|exception|traceback|denied|refused|missing|not found|time(d )?out|abort|cannot|unable)';
 const CACHE_ENTRIES = 2000;
@@ -72,7 +72,7 @@ export async function learnRecipe(job: LearnJob): Promise<Learned> {
       const found = lost.find(({ line }) => isOf(shape, line));
       return found === undefined ? [] : [{ shape, lost: found }];
     });
-    // A line that fits no shape went with the lines around it: the largest shape is given up.
+    // A line that fits no shape was lost with the lines around it: the largest shape is rejected.
     const [first] = lost;
     if (blamed.length === 0 && first !== undefined && shapes[0] !== undefined)
       blamed.push({ shape: shapes[0], lost: first });
@@ -96,7 +96,7 @@ function proposed({ name, command }: LearnJob, shapes: readonly LineShape[]): Re
     },
     mustKeep: [MUST_KEEP],
     operations: [],
-    // What failed is left as it is.
+    // Output of a failed command is left unchanged.
     onSuccess: shapes.map(({ pattern }) => ({ name: 'collapse_lines', values: { pattern } })),
   };
 }
@@ -104,7 +104,7 @@ function proposed({ name, command }: LearnJob, shapes: readonly LineShape[]): Re
 const isOf = ({ pattern }: LineShape, line: string): boolean =>
   new RegExp(pattern.replace(/^\^(?:\\s\{\d+\})?/, '^\\s*')).test(line);
 
-/** What a session loses by a recipe, and would not lose without it. */
+/** Returns a function that finds the lines a session loses only because of a recipe. */
 function createJudge(settings: EstimateSettings) {
   const compressor = createConversationCompressor(CACHE_ENTRIES);
   const counterFor = createCounters();
@@ -122,7 +122,7 @@ function createJudge(settings: EstimateSettings) {
     };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `toRecipeSet`
     const others = JSON.parse(settings.recipes?.source ?? '[]') as readonly Recipe[];
-    // A short session shows as much as a long one.
+    // No threshold: a short session proves as much as a long one.
     const any = { ...settings, thresholdTokens: 0 };
     const recipes = toRecipeSet([recipe, ...others], true);
     const check = (with_: EstimateSettings) =>

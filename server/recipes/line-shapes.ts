@@ -1,4 +1,4 @@
-/** The shapes of a text's lines that come again and again, each as a pattern of a recipe. */
+/** Finds recurring line shapes in a text, each as a pattern for a recipe. */
 import { estimateTokens } from '../../stages/model/tokens.ts';
 import { patternFault } from '../../stages/compress/recipe/pattern.ts';
 
@@ -8,16 +8,16 @@ export interface LineShape {
   readonly tokens: number;
 }
 
-/** Fewer lines of a kind are no repetition. */
+/** Fewer lines of a shape do not count as repetition. */
 const LEAST_LINES = 10;
-/** A smaller part of the text is not worth an operation. */
+/** A shape with a smaller share of the text is not worth an operation. */
 const LEAST_SHARE = 0.05;
 const MOST_SHAPES = 8;
-/** Words of a line that tell its shape. */
+/** Number of leading words that define a line's shape. */
 const WORDS = 4;
 const MOST_WORD_CHARS = 24;
 
-/** The most frequent shapes that are worth leaving out, the largest first. */
+/** Returns the most frequent shapes worth leaving out, largest first. */
 export function lineShapes(text: string): readonly LineShape[] {
   const shapes = new Map<string, { lines: number; tokens: number }>();
   for (const line of text.split('\n')) {
@@ -37,7 +37,7 @@ export function lineShapes(text: string): readonly LineShape[] {
     .slice(0, MOST_SHAPES);
 }
 
-/** What a line begins with, its names and numbers left open; undefined where no word of it is left. */
+/** Returns a pattern of a line's start with names and numbers as wildcards; undefined if no word remains. */
 function patternOf(line: string): string | undefined {
   const [, indent = '', rest = ''] = /^(\s{0,20})(.*)$/.exec(line) ?? [];
   const words = rest.split(/\s+/, WORDS).map((word) => (isName(word) ? undefined : word));
@@ -46,7 +46,7 @@ function patternOf(line: string): string | undefined {
   return start + words.map((word) => (word === undefined ? '\\S+' : escaped(word))).join('\\s+');
 }
 
-/** What differs from line to line: numbers, paths, addresses, long words. */
+/** Returns true for words that vary between lines: numbers, paths, addresses, long words. */
 function isName(word: string): boolean {
   return word.length > MOST_WORD_CHARS || /[\d/\\@=]|\w[.:]\w/.test(word);
 }

@@ -1,9 +1,9 @@
-/** Which dialect a body is written in, where nobody says so. */
+/** Detects the dialect of a body without further information. */
 import type { TranslatableDialect } from '../../stages/dialect/canonical.ts';
 import { isObject } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 
-/** The dialect of a body, by members that only one of them has; undefined for what is none, and for the generative dialect's. */
+/** Returns a body's dialect by members unique to it; undefined if unknown, and for the generative dialect. */
 export function bodyKind(json: JsonObject): Exclude<TranslatableDialect, 'generative'> | undefined {
   const { messages, input } = json;
   if (Array.isArray(messages)) return isChat(json, messages) ? 'chat' : 'messages';

@@ -1,6 +1,6 @@
 /**
- * What a proxy captured, as the conversations that its clients held: a request that begins with all
- * of an earlier one goes on with it, and any other begins a conversation of its own.
+ * Reads a proxy's captures as conversations: a request that begins with all of an earlier one
+ * continues it, and any other starts a new conversation.
  */
 import { readFile } from 'node:fs/promises';
 import type { CaptureRecord } from '../../stages/captures/record.ts';
@@ -17,10 +17,10 @@ import { goesOn, itemHashes } from './goes-on.ts';
 import { itemsIn, itemsMember } from './session.ts';
 import type { Conversation, SessionFile, SessionRequest } from './session.ts';
 
-/** Bytes; more than any provider takes. */
+/** More than any provider accepts. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
-/** Throws `bad_request` where not even the first record can be read. */
+/** Throws `bad_request` if not even the first record can be read. */
 export async function readCaptured(path: string): Promise<SessionFile> {
   const { records, rest } = decodeRecords(await readFile(path));
   return {
@@ -41,7 +41,7 @@ interface Draft {
   answer: unknown;
 }
 
-/** Requests that failed, and those of no dialect that is understood, are in none. */
+/** Returns the conversations, without failed requests and those of unsupported dialects. */
 async function conversationsOf(
   records: readonly CaptureRecord[],
 ): Promise<readonly Conversation[]> {
@@ -76,7 +76,7 @@ async function conversationsOf(
       items: items.length,
       atMs: record.startedMs,
       model: stringOf(body['model']) ?? record.row.model,
-      // What the provider counted is of what svc had made of it.
+      // The provider's usage is that of the request as compressed by svc.
       usage: null,
       id: record.id,
     });
@@ -104,10 +104,10 @@ async function bodyIn({ request }: CaptureRecord) {
   return isObject(json) ? { dialect, body: json } : undefined;
 }
 
-/** Members in which answers hold what the model said; not its thoughts, and not the input of its calls. */
+/** Members of responses with the model's text; not its thinking, and not the input of its calls. */
 const SAID = new Set(['text', 'content', 'delta']);
 
-/** What the model said last, which no later request holds, as an item of its own. */
+/** Returns the model's last text as an item, since no later request contains it. */
 function answerIn({ answer }: CaptureRecord, dialect: TranslatableDialect): unknown {
   if (answer.head?.status !== 200) return undefined;
   const bytes = Buffer.from(answer.body.bytes);

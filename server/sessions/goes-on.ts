@@ -1,7 +1,7 @@
-/** Whether a request goes on with an earlier one: it begins with all of its items. */
+/** Tells whether a request continues an earlier one: it begins with all of its items. */
 import { createHash } from 'node:crypto';
 
-/** One hash for each item. Clients move their cache markers from turn to turn, and mean the same. */
+/** Returns one hash per item, ignoring cache markers, which clients move from turn to turn. */
 export function itemHashes(items: readonly unknown[]): readonly string[] {
   return items.map((item) => {
     const text = JSON.stringify(item, (name, value: unknown) =>

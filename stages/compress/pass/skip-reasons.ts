@@ -25,7 +25,7 @@ export function passedBecause({ original, isVerbatim }: ProxyRequest): string | 
   return endpoint.rewritable ? undefined : 'requests of this kind are never rewritten';
 }
 
-/** Returns a reason if nothing is compressed or the request is too small for it: a token is at least a byte. */
+/** Returns why a request is skipped: compression is off, or it has fewer bytes than the threshold has tokens. */
 export function skippedBecause(
   request: ProxyRequest,
   { config, requested }: JoinedPass,

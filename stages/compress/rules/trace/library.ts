@@ -43,8 +43,8 @@ export function isElsewhere(line: string): boolean {
 }
 
 /**
- * Returns the framework families that a text may be about: the one nearest the error in a stack, and the
- * one with the most frames.
+ * Returns the framework families that a text may be about: that of each stack's first frame outside the
+ * platform, and one with more than half of all such frames.
  */
 export function ownFamilies(stacks: readonly (readonly string[])[]): ReadonlySet<string> {
   const own = new Set<string>();
