@@ -1,4 +1,4 @@
-/** One conversation in each dialect: what is made of a result depends on what was called before, not on how that is written. */
+/** One conversation in each dialect: compression of a result depends on the earlier calls, not on their notation. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createBench, posted, textOf } from '../../fixtures/compress/stage.ts';
@@ -91,7 +91,7 @@ const WRITERS: Readonly<Record<string, Writer>> = {
   },
 };
 
-/** The results as they go out, by their order. */
+/** Returns the results as sent, in order. */
 function resultsIn(body: string): readonly string[] {
   const found: string[] = [];
   JSON.parse(body, (_name, value: unknown) => {
@@ -115,7 +115,7 @@ const WRITTEN = source(60, 'bolt');
 const LONG = source(900, 'nut');
 const EDIT = { file_path: '/shop/nuts.ts', old_string: 'nut7 =', new_string: 'nutSeven =' };
 
-/** Short enough for what an error protects. */
+/** Short enough to be protected as the result of an error. */
 const COMMENTED = Array.from(
   { length: 60 },
   (_, n) => `// The price of bolt ${n}, as the shop has it.\nexport const bolt${n} = ${n};\n`,
@@ -140,7 +140,7 @@ const CONVERSATIONS: Readonly<Record<string, readonly Step[]>> = {
 
 const COMMAND = 'cat /shop/app.ts';
 
-/** The shells of the responses dialect, whose calls have no name of their own: call `id`, its item, and what was printed. */
+/** Shell tools of the responses dialect, whose calls have no name: the item of call `id`, and its output. */
 const OWN_TOOLS: Readonly<Record<string, (id: string) => readonly Json[]>> = {
   'a local shell, whose output names the item': (id) => [
     {

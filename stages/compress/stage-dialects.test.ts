@@ -9,7 +9,7 @@ const grepOutput = Array.from(
 ).join('\n');
 const LITERAL = JSON.stringify(grepOutput);
 
-/** Bodies as no serialiser of ours would write them, with two results that can be smaller. */
+/** Bodies as svc itself would never serialize them, with two compressible results. */
 const BODIES = [
   {
     target: '/v1/chat/completions',

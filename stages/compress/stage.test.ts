@@ -7,7 +7,7 @@ import { createCompressThread } from './worker/compress-thread.ts';
 import type { CompressConfig } from './settings.ts';
 import { COMPRESS_CONFIG, createBench, requestOf, textOf } from '../../fixtures/compress/stage.ts';
 
-/** A listing that any mode but strict makes smaller. */
+/** A listing that every mode except strict shortens. */
 const grepOutput = Array.from(
   { length: 60 },
   (_, n) =>
@@ -109,17 +109,17 @@ test('when time runs out the request goes out as it was, and stays so', async ()
   const clock = createManualClock();
   const bench = await createBench(createCompressThread({ cacheEntries: 10, clock }));
   const body = { messages: [...messages, { role: 'user', content: grepOutput.repeat(30) }] };
-  // While the thread is starting, time that runs out says nothing of the request.
+  // While the thread is starting, a timeout says nothing about the request.
   await bench.send(requestOf({ messages: body.messages.slice(2) }), { maxTimeMs: 0 });
   const pending = bench.send(requestOf(body));
   clock.advance(COMPRESS_CONFIG.maxTimeMs + 1);
   const sent = await pending;
   assert.is(render(sent).bytes, sent.original.body.wireBytes);
   assert.is(bench.notes.get('not_compressed_because'), 'timeout');
-  // With all the time in the world, those blocks still go out as they went out before.
+  // Even without a time limit, those blocks are still sent as before.
   const again = await bench.send(requestOf(body), { maxTimeMs: 0 });
   assert.is(textOf(again), textOf(sent));
-  // A block that comes later is compressed again.
+  // A later block is compressed again.
   const more = {
     messages: [...body.messages, { role: 'assistant', content: 'ok' }, ...messages.slice(2)],
   };

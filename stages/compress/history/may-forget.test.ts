@@ -1,4 +1,4 @@
-/** Requests after which the provider may not know any more what it was sent, in each dialect. */
+/** Requests after which the provider may have forgotten what it was sent, in each dialect. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { mayForget } from './may-forget.ts';

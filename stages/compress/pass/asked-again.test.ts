@@ -1,4 +1,4 @@
-/** A file that went out without its comments goes out with every line once somebody needs them. */
+/** A file sent without its comments is sent in full once the comments are needed. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CONVERSATION, loadCodeTools, times } from '../../../fixtures/compress/texts.ts';
@@ -20,7 +20,7 @@ interface Step {
   readonly input?: object;
   readonly text: string;
   readonly isError?: true;
-  /** The user says this before it. */
+  /** The user's text before it. */
   readonly asked?: string;
 }
 
@@ -33,7 +33,7 @@ const edit = (text: string, more: object = {}): Step => ({
   ...more,
 });
 
-/** What goes out for each step. */
+/** Returns what is sent for each step. */
 function sentFor(steps: readonly Step[]): readonly string[] {
   const blocks: ConversationBlock[] = [];
   const places = steps.map((step) => {

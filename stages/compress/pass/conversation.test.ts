@@ -240,7 +240,7 @@ test('only what was pasted is taken from a user text', () => {
   assert.is(splitPasted('x'.repeat(9000)).body, '');
 });
 
-/** What goes out for what commands printed one after another. */
+/** Returns what is sent for the output of consecutive commands. */
 function printed(...results: readonly (readonly [command: string, text: string])[]) {
   const blocks = results.map(([command, text], index): ConversationBlock => ({
     index,

@@ -1,4 +1,4 @@
-/** Results that clients hand over in JSON: what is inside is compressed, referred to and kept as if it stood there by itself. */
+/** Results that clients wrap in JSON: the text inside is compressed, referenced and kept as if it were not wrapped. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { closeTexts, readTexts, restored } from '../decode/decoders.ts';
@@ -8,7 +8,7 @@ import type { ConversationBlock } from './blocks.ts';
 import { compressConversation, emptyState, type ConversationOptions } from './conversation.ts';
 import { ConversationMemo } from './memo.ts';
 
-/** Prose as documents have it: several lines. */
+/** Prose in several lines, as in documents. */
 const NOTES = PROSE.replaceAll('. ', '.\n');
 
 const OPTIONS: ConversationOptions = { ...CONVERSATION, thresholdTokens: 0 };

@@ -1,4 +1,4 @@
-/** Of lists and logs what must reach the model: each finding, how an error goes on, pauses, counts. */
+/** Parts of lists and logs that must reach the model: each finding, an error's further lines, pauses, counts. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { times } from '../../../fixtures/compress/texts.ts';
@@ -6,7 +6,7 @@ import { bash, sentFor as sent } from '../../../fixtures/compress/sent-for.ts';
 
 const MODES = ['hybrid', 'aggressive'] as const;
 
-/** What a checker finds, and what a line of finding `n` is told by. */
+/** Commands that check code, and the text that identifies finding `n`. */
 const FINDINGS: readonly (readonly [command: string, finding: (n: number) => string])[] = [
   [
     'cd web && npx pyright',

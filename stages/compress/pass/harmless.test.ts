@@ -1,4 +1,4 @@
-/** What must reach the model whatever is saved: each a kind of block from real sessions, with words of our own. */
+/** Blocks that must always reach the model: each of a kind from real sessions, in words of our own. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { times } from '../../../fixtures/compress/texts.ts';
@@ -39,7 +39,7 @@ test('a search and a fetched page are judged by what the call asked for', () => 
     }
 });
 
-/** What agents say after an edit, by agent; `N` differs from edit to edit. */
+/** Confirmations of edits by various agents; `N` differs between edits. */
 const CONFIRMATIONS: readonly (readonly [tool: string, input: object, text: string])[] = [
   [
     'Edit',

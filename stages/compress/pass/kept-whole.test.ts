@@ -1,4 +1,4 @@
-/** What people copy or edit to the letter goes out as it came, through the whole pass. */
+/** Text that is copied or edited verbatim is sent unmodified, through the whole pass. */
 import { createHash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -59,7 +59,7 @@ test('a JSON file that is read stays as it is in hybrid, what an API answers doe
     ['bash', { command: 'cat package.json | jq .' }],
   ] as const)
     assert.equal(result(text, tool, input, 'hybrid').by, ['json'], JSON.stringify(input));
-  // Of several lines it can be named when it is read again, which a table of it could not.
+  // With several lines it can be referenced when it is read again; a table of it could not.
   assert.is(result(text, 'Read', { file_path: 'a.json' }, 'aggressive').changed, false);
   const line = JSON.stringify(Array.from({ length: 60 }, (_, id) => ({ id, state: 'open' })));
   assert.equal(result(line, 'Read', { file_path: 'a.json' }, 'aggressive').by, ['json']);

@@ -1,6 +1,6 @@
 /**
- * A stronger mode never saves less, however long a conversation goes on and whatever is read again in it: but
- * for a text that is asked for twice in a row, which goes out with all that was left out of it.
+ * A stronger mode never saves less, however long a conversation is and whatever is read again in it, except
+ * for a text read twice in a row, which is sent with everything that was left out of it.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -67,7 +67,7 @@ function numbered(text: string, from: number): string {
     .join('\n');
 }
 
-/** Files are read, edited and read again, whole and in part, never to the letter twice in a row. */
+/** Returns a session that reads, edits and rereads files, in full and in part, never identically twice in a row. */
 function session(random: Random, sources: readonly Source[], turns: number): ConversationBlock[] {
   const files = sources.map(({ text, ...rest }) => ({ ...rest, lines: text.split('\n') }));
   let before = '';

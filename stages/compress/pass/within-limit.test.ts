@@ -29,7 +29,7 @@ const logOf = (name: string): string =>
     n === 250 ? `src/${name}.ts:3:1 - error TS2322: wrong` : `Compiling ${name}-${n} v0.${n}.1`,
   ).join('\n');
 
-/** Each text is a tool result with an answer of the model behind it. */
+/** Returns a tool result per text, each followed by a response of the model. */
 const turns = (...names: string[]): ConversationBlock[] =>
   names
     .flatMap((name): Omit<ConversationBlock, 'index'>[] => [
@@ -76,7 +76,7 @@ function createBench(): Bench {
   };
 }
 
-/** Ends every job at the block with this index, as a thread does that is ended while it works on it. */
+/** Ends every job at the block with this index, as a thread does that is terminated while working on it. */
 function endsAt(index: number): CompressThread {
   return {
     run: async ({ blocks, options: own }) => ({
@@ -131,7 +131,7 @@ test('what was sent before and cannot be made smaller again goes out as it is, i
   const bench = createBench();
   const [first] = await bench.send(turns('a'));
   assert.ok(first !== undefined);
-  // Time runs out, and so does the memory of the thread that does again what was sent.
+  // The job times out, and then the thread that recomputes what was sent runs out of memory.
   const broken: CompressThread = {
     ...endsAt(0),
     run: async (_, maxTimeMs) => ({ failed: maxTimeMs > 0 ? 'timeout' : 'broken', decided: [] }),

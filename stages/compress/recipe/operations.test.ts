@@ -37,7 +37,7 @@ for (const [name, operation] of OPERATIONS) {
   });
 }
 
-/** The texts of the rows that an operation makes of `lines`. */
+/** Returns the texts of the rows that an operation makes of `lines`. */
 function ran(name: string, values: Values, lines: readonly string[]): readonly string[] {
   const operation = OPERATIONS.get(name)!;
   const rows = lines.map((text, at) => ({ text, at }));

@@ -1,4 +1,4 @@
-/** A recipe from its data to what goes out: in a conversation, beside the built-in rules. */
+/** A recipe from its data to the sent text: in a conversation, together with the built-in rules. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compressConversation } from '../pass/conversation.ts';

@@ -1,9 +1,9 @@
 /**
- * References between texts of every pair of classes: what a tool printed, and a later result that
- * says a part of it again between lines of its own. Each reference is read here by its wording
- * alone and looked up in what came in: the name must be that of the file, command or tool, the
- * lines must be the original's, and the block that it stands in must have had them there. Where lines
- * of the original were left out, they are counted as a reader counts what was sent.
+ * References between texts of every pair of classes: a tool's output, and a later result that repeats
+ * a part of it between lines of its own. Each reference is parsed by its wording alone and looked up
+ * in the received texts: the name must be that of the file, command or tool, the lines must be the
+ * original's, and the referring block must have had them in that place. If lines of the original were
+ * left out, lines are counted as a reader counts what was sent.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -16,7 +16,7 @@ import type { ConversationBlock } from '../pass/blocks.ts';
 import type { CommentLines, Mode } from '../rules/rule.ts';
 import { numbersOfLines } from './reference.ts';
 
-/** How a result stands in what a harness sends. */
+/** Forms in which harnesses send a result. */
 const WRAPPED: readonly ((lines: readonly string[]) => string)[] = [
   (body) => body.join('\n'),
   (body) => body.join('\n'),
@@ -26,7 +26,7 @@ const WRAPPED: readonly ((lines: readonly string[]) => string)[] = [
     ['<file>', ...body.map((line, at) => `${String(at + 240).padStart(6)}\t${line}`)].join('\n'),
 ];
 
-/** A part of the lines: mostly one piece, sometimes two with something between. */
+/** Returns a part of the lines: mostly one piece, sometimes two with a line between. */
 function partOf(random: Random, from: readonly string[]): readonly string[] {
   const piece = (): readonly string[] => {
     const start = randomInt(random, 0, Math.max(1, from.length - 12));
@@ -35,13 +35,13 @@ function partOf(random: Random, from: readonly string[]): readonly string[] {
   return random() < 0.6 ? piece() : [...piece(), `between ${hash(random, 8)}`, ...piece()];
 }
 
-/** What a reference says by its wording: whose lines, which, and how they are numbered; '' as they are there. */
+/** A parsed reference: whose lines, which ones, and how they are numbered; '' if as in the original. */
 interface Read {
   readonly label: string;
   readonly from: number;
   readonly to: number;
   readonly how: string;
-  /** True where the numbers are those that a view prints, not a count. */
+  /** True if the numbers are those printed by a view, not a count. */
   readonly isPrinted: boolean;
 }
 
@@ -61,13 +61,13 @@ function readOf(label: string, unit: string, [from, to]: readonly string[], how 
   return { label, from: Number(from), to: Number(to ?? from), how, isPrinted };
 }
 
-/** The indexes of the lines that a reference names, from the first up to the one behind the last. */
+/** Returns the range of line indexes that a reference names, end exclusive. */
 function rangeIn({ from, to, isPrinted }: Read, there: readonly string[]): [number, number] {
   const start = isPrinted ? there.findIndex((line) => numberOf(line) === from) : from - 1;
   return [start, start + to - from + 1];
 }
 
-/** The number of the first line that a reference stands for, whose lines stood in `there`. */
+/** Returns the printed number of a reference's first line; `there` has the original lines. */
 function firstNumber(read: Read, there: readonly string[]): number | undefined {
   const { how } = read;
   if (how === '') return numberOf(there[rangeIn(read, there)[0]]);
@@ -76,31 +76,31 @@ function firstNumber(read: Read, there: readonly string[]): number | undefined {
 }
 
 const NUMBER = /^ *(\d+)\t/;
-/** A line without the number that a viewer put before it, and without white space at its end. */
+/** Returns a line without a viewer's number before it and without trailing white space. */
 const texts = (line: string): string => line.replace(NUMBER, '').trimEnd();
 const numberOf = (line: string | undefined): number | undefined => {
   const found = NUMBER.exec(line ?? '')?.[1];
   return found === undefined ? undefined : Number(found);
 };
 
-/** Where a piece stands in a text, in one run, at or behind `start`; −1 where it does not. */
+/** Returns the index at which a piece occurs in a text, from `start` on; −1 if it does not. */
 function find(piece: readonly string[], text: readonly string[], start: number): number {
   for (let at = start; at + piece.length <= text.length; at++)
     if (piece.every((line, offset) => text[at + offset] === line)) return at;
   return -1;
 }
 
-/** Rules that change nothing else about the lines: then references and the rest make up the text. */
+/** Rules that change nothing else about the lines, so that references and the rest add up to the text. */
 const LINE_BY_LINE = new Set(['repeats', 'gutter']);
 const AGAIN = /^\[svc the line above (\d+) more times\]$/;
 const HEADER = /^\[svc \d+ lines, every fifth numbered\]$/;
 
-/** What rules leave out of a text whose other lines stay: a reference may stand for some of it too. */
+/** Lines that rules leave out while the others stay: a reference may stand for some of them too. */
 const LEFT_OUT = /^\s*(?:\/\/.*|#.*|--.*|;.*)?$/;
 
 /**
- * Where lines that a reader counts in what was sent stand in `own`, at or behind `start`, with nothing
- * between them but what was left out there; undefined where they do not.
+ * Returns the range of `own` in which the seen lines occur, from `start` on, with nothing between them but
+ * lines that may be left out; undefined if they do not.
  */
 function findSeen(
   seen: readonly string[],
@@ -123,7 +123,7 @@ interface Checked {
   readonly references: number;
 }
 
-/** Holds every reference of a conversation against what came in. `names` has what each text is called. */
+/** Checks every reference of a conversation against the received texts. `names` has the label of each text. */
 function checkReferences(
   blocks: readonly ConversationBlock[],
   names: readonly (string | undefined)[],
@@ -131,7 +131,7 @@ function checkReferences(
 ): Checked {
   const faults: string[] = [];
   let references = 0;
-  // Lines of a text that went out with some left out are counted as they went out.
+  // In a text sent with lines left out, lines are counted as sent.
   const isCut = (at: number): boolean =>
     outcomes[at]!.text !== blocks[at]!.text &&
     !outcomes[at]!.by.every((name) => LINE_BY_LINE.has(name));
@@ -160,7 +160,7 @@ function checkReferences(
       }
       const sent = outcomes[named]!.text.split('\n');
       isOfCut ||= isCut(named);
-      // Printed numbers are those of the original, whatever is left out between them.
+      // Printed numbers are the original's, whatever is left out between them.
       if (isCut(named) && !read.isPrinted && !sent.some((one) => NUMBER.test(one))) {
         const seen = seenLines(sent).flatMap(({ line: one, number }) =>
           number >= read.from && number <= read.to ? [one] : [],
@@ -208,9 +208,9 @@ function result(index: number, made: Made, text: string): ConversationBlock {
 }
 
 /**
- * Three results, of which the second has a part of the first and the third parts of both, then
- * what a person pasted below a question and what a model wrote to a file, with a result that
- * has a part of each.
+ * Returns three results, of which the second repeats a part of the first and the third parts of both,
+ * then a text pasted below a question and a file written by the model, with a result that repeats a
+ * part of each.
  */
 function conversation(random: Random, first: TextClass, later: TextClass) {
   const wrap = (): (typeof WRAPPED)[number] => WRAPPED[randomInt(random, 0, WRAPPED.length)]!;
@@ -252,7 +252,7 @@ function conversation(random: Random, first: TextClass, later: TextClass) {
   };
 }
 
-/** The lines that a reader of a text has seen, with their numbers: the one above a count as often as that says. */
+/** Returns the lines that a reader of a text has seen, with their numbers; a repeated line as often as its count says. */
 function seenLines(sent: readonly string[]): readonly { line: string; number: number }[] {
   const numbers = numbersOfLines(sent);
   return sent.flatMap((line, at) => {
@@ -266,7 +266,7 @@ function seenLines(sent: readonly string[]): readonly { line: string; number: nu
   });
 }
 
-/** How often each pair is drawn. */
+/** Random conversations per pair. */
 const SEEDS = Number(process.env['SVC_PAIR_SEEDS'] ?? 1);
 const MODES: readonly Mode[] = ['hybrid', 'aggressive'];
 

@@ -27,7 +27,7 @@ test('arrows, narrow columns, blank lines and growing numbers come back too', ()
   assert.is(fillGutter(thinGutter(blank)!), blank);
 });
 
-/** How other agents print a file of 40 lines, with blank ones and all depths of indentation. */
+/** How other agents print a file of 40 lines, with blank lines and various indentation. */
 const VIEWS: Readonly<Record<string, (n: number) => string>> = {
   'OpenCode until 2025': (n) => `${String(n).padStart(5, '0')}| `,
   OpenCode: (n) => `${n}: `,

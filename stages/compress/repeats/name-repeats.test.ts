@@ -1,4 +1,4 @@
-/** What of a result stays to the letter though it went out before, through the whole pass. */
+/** Parts of a result that stay verbatim although they were sent before, through the whole pass. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withoutColours } from '../../model/classify/colours.ts';
@@ -6,7 +6,7 @@ import type { ConversationBlock } from '../pass/blocks.ts';
 import { compressConversation } from '../pass/conversation.ts';
 import { CONVERSATION, SOURCE, times } from '../../../fixtures/compress/texts.ts';
 
-/** What goes out for the results of shell commands, one after the other. */
+/** Returns what is sent for the results of consecutive shell commands. */
 function results(runs: readonly (readonly [command: string, text: string])[]): readonly string[] {
   const blocks = runs.map(([command, text], index): ConversationBlock => ({
     index,

@@ -128,7 +128,7 @@ test('odd numbering cannot be put in words, so the lines go out', () => {
 });
 
 test('a reference is never longer than the lines, in tokens or in bytes', () => {
-  // Every digit and every comma is a token: many of them in few bytes.
+  // Every digit and every comma is a token, so that few bytes have many of them.
   const digits = (count: number): string[] => Array.from({ length: count }, (_, n) => `${n % 7},`);
   for (const count of [11, 20]) {
     const sent = new SentLines();

@@ -1,4 +1,4 @@
-/** A text that comes again to the letter, after it went out shortened or encoded. */
+/** A text that is repeated verbatim after it was sent shortened or encoded. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compressConversation, emptyState } from '../pass/conversation.ts';
@@ -71,7 +71,7 @@ for (const mode of ['hybrid', 'aggressive'] as const)
         assert.is(restored(state.sent, again.text), first!.text);
         assert.ok(again.repeatedLines > 0);
       }
-      // Nothing that comes later changes what went out.
+      // Later blocks do not change what was sent.
       assert.equal(compressConversation(blocks.slice(0, 2), options), [first, second]);
     });
 

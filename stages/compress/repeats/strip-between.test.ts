@@ -1,4 +1,4 @@
-/** Code that was seen in part, in `aggressive`: what was seen is named, comments of the rest go. */
+/** Code already seen in part, in `aggressive`: seen lines are referenced, and the rest loses its comments. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CODE_EXTENSIONS } from '../rules/code/code-tools.ts';
@@ -17,7 +17,7 @@ const FILE = times(60, (n) =>
 
 const commentLines = await loadCodeTools(CODE_EXTENSIONS);
 
-/** What goes out for each text, an edit of the file behind it: without one it would be asked for because of its comments. */
+/** Returns what is sent for each text, each followed by an edit: else it would seem reread for its comments. */
 function read(texts: readonly string[]) {
   const result = { role: 'user', kind: 'tool_result' } as const;
   const blocks = texts.flatMap((text, at): ConversationBlock[] => [
@@ -30,7 +30,7 @@ function read(texts: readonly string[]) {
   return { outcomes: all.filter((_, at) => at % 2 === 0), state };
 }
 
-/** As a tool shows it that numbers lines: without numbers nobody finds a line where others went. */
+/** Returns lines with numbers, as some tools print them: only so can lines be found after others are removed. */
 const view = (lines: readonly string[], first = 1): string =>
   lines.map((line, at) => `${String(first + at).padStart(6)}\t${line}`).join('\n');
 

@@ -1,4 +1,4 @@
-/** Rules that are not built in run as built-in ones do: chosen by their conditions, in order, behind the same gates. */
+/** Rules that are not built in run like built-in ones: selected by their conditions, in order, after the same checks. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { estimateTokens } from '../../model/tokens.ts';

@@ -99,7 +99,7 @@ const DRAFT = 'http://json-schema.org/draft-07/schema#';
 const SIMPLE = fc.constantFrom<object>({}, { type: 'string' }, { type: 'integer', minimum: 0 });
 const member = (key: string, value: fc.Arbitrary<unknown>) => fc.tuple(fc.constant(key), value);
 
-/** Schemas as generators and people write them, with what can be taken away and what must not be. */
+/** Schemas as generators and people write them, with removable parts and parts that must stay. */
 const { schema: anySchema } = fc.letrec<{ schema: object; part: object }>((tie) => ({
   part: fc.oneof({ maxDepth: 2, depthIdentifier: 'schema' }, SIMPLE, tie('schema')),
   schema: fc
@@ -148,7 +148,7 @@ const { value: anyValue } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-/** Whether each of `values` is valid, by `draft`; undefined where the schema itself is refused, or never ends. */
+/** Returns whether each of `values` is valid by `draft`; undefined if the schema is refused or never terminates. */
 function verdicts(
   schema: Record<string, unknown>,
   values: readonly unknown[],

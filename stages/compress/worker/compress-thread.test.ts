@@ -10,7 +10,7 @@ import { CONVERSATION, LOG, SOURCE } from '../../../fixtures/compress/texts.ts';
 
 const options = { ...CONVERSATION, logBudgetTokens: 500 };
 
-/** Some results, each of another program; too much for the event loop. */
+/** Returns a job of results, each with a different program; too much for the event loop. */
 const jobOf = (...names: string[]): CompressJob => ({
   blocks: names.map((name, index) => ({
     index,
@@ -25,7 +25,7 @@ const jobOf = (...names: string[]): CompressJob => ({
 const newThread = () => createCompressThread({ cacheEntries: 10, clock: createManualClock() });
 const { signal: stays } = createCanceller();
 
-/** Results enough that a thread works on them for many seconds. */
+/** Enough results to keep a thread busy for many seconds. */
 const SLOW = Array.from({ length: 2000 }, (_, index) => `slow${index}`);
 const SHORT_MS = 300;
 
@@ -35,7 +35,7 @@ async function msOf(done: Promise<unknown>): Promise<number> {
   return performance.now() - startedMs;
 }
 
-/** How many results were looked for in vain by the time that a job with one block is done. */
+/** Returns the number of cache misses after a job with one block. */
 async function missesAfter(first: { limitMs: number; isPrepared?: boolean }): Promise<number> {
   const thread = newThread();
   if (first.isPrepared === true) thread.prepare({ mode: 'aggressive', recipes: undefined });
@@ -144,7 +144,7 @@ test('a job that takes long is overtaken by a second thread, which ends when it 
   assert.ok(isNextDone, 'the next job waits for the slow one');
   const besideMs = await msOf(thread.run(jobOf('c'), 0, stays));
   assert.not.ok(isSlowDone, `the slow job was done within ${overtakenMs} + ${besideMs} ms`);
-  // The results of the second thread are its own.
+  // The second thread has cached results of its own.
   assert.is(thread.figures().entries, 2);
   clock.advance(60_000);
   assert.is(thread.figures().entries, 0);
@@ -153,7 +153,7 @@ test('a job that takes long is overtaken by a second thread, which ends when it 
   assert.is('failed' in (await slow) && 'cancelled', 'cancelled');
 });
 
-/** What each of six conversations asks for in its three turns: logs, hits and code, of which each turn has more. */
+/** Jobs of six conversations in three turns each: logs, hits and code, more in each turn. */
 const CONVERSATIONS = Array.from({ length: 6 }, (_, n) =>
   [1, 2, 3].map((turns): CompressJob => {
     const results = Array.from({ length: turns }, (__, turn) => [
@@ -173,7 +173,7 @@ const CONVERSATIONS = Array.from({ length: 6 }, (_, n) =>
   }),
 );
 
-/** Everything that comes of the conversations, each a turn at a time beside the others. */
+/** Returns all outcomes of the conversations, run concurrently, turn by turn. */
 async function allTurns(workers: number, isNamed = true) {
   const clock = createManualClock();
   const thread = createCompressThread({ cacheEntries: 100, clock, workers });
@@ -183,7 +183,7 @@ async function allTurns(workers: number, isNamed = true) {
       const name = isNamed ? { conversation: `c${n}` } : {};
       return thread.run({ ...turns[turn]!, ...name }, 0, stays);
     });
-    // Those that wait get the other threads; later each has its own to wait for.
+    // Waiting conversations get the other threads; later each waits for its own.
     if (turn === 0) clock.advance(250);
     found.push(...(await Promise.all(jobs)));
   }
@@ -205,7 +205,7 @@ test('as many threads compress as there may be, and which does what changes no b
     const more = await allTurns(workers);
     assert.is(more.threads, workers);
     assert.equal(more.found, one.found);
-    // No turn was done by a thread that did not know the one before it; each loads its own grammar.
+    // Every turn ran in the thread that ran the one before it; each thread loads its own grammar.
     assert.ok(more.misses < one.misses + workers, `${more.misses} and ${one.misses}`);
   }
   const anywhere = await allTurns(2, false);
@@ -235,7 +235,7 @@ test('a thread that is killed costs its own job what it had not decided, and no 
   await thread.close();
 });
 
-/** Compiling the grammars takes more of a processor than this, waiting for it far less. */
+/** Compiling the grammars takes more processor time than this, waiting for it far less. */
 const GRAMMARS_MS = 100;
 const cpuMs = (): number => {
   const { user, system } = process.cpuUsage();
@@ -247,7 +247,7 @@ test('a thread that runs already is prepared when code comes to be expected', as
   assert.ok('outcomes' in (await thread.run(jobOf('d'), 0, stays)));
   const idleMs = cpuMs();
   thread.prepare({ mode: 'aggressive', recipes: undefined });
-  // Compiling the grammars is the only work in this process meanwhile.
+  // Meanwhile compiling the grammars is the only work in this process.
   for (let waits = 0; waits < 480 && cpuMs() - idleMs < GRAMMARS_MS; waits += 1)
     await setTimeout(250);
   const spentMs = cpuMs() - idleMs;

@@ -99,7 +99,7 @@ test('a grammar that cannot be loaded is tried once a job, and what it was neede
   );
   assert.match(first[0]!.undecided!, /^the grammar for python cannot be loaded: .*nowhere/);
   assert.is(first[1]!.undecided, undefined);
-  // Other texts of the language are tried anew, and so are these where nobody remembers them.
+  // Other texts of the language are tried again, and so are these if they are not remembered.
   await compressor.compress({
     blocks: [block(0, `${PYTHON}\n`, { path: 'd.py' })],
     options: OPTIONS,

@@ -60,7 +60,7 @@ test('every path of an input is named, by its last part', () => {
   ]);
 });
 
-/** True where a file that was read counts as written once the command has run. */
+/** Returns true if a file that was read counts as written after the command. */
 const edits = (command: string, path = '/w/src/a.py'): boolean => {
   const read = call('Read', { file_path: path });
   return writesOf([read, call('Bash', { command })]).isSince(0, read);

@@ -5,7 +5,7 @@ import { requestFor, requestWords, declaredTools } from './request-lines.ts';
 const call = (toolName: string, toolInput: unknown) =>
   ({ index: 0, role: 'user', kind: 'tool_result', text: '', toolName, toolInput }) as const;
 
-/** What lines 13 to 24 are asked for with, by a tool whose input is declared so. */
+/** Returns how to request lines 13 to 24 with a tool whose input is declared by `properties`. */
 function asked(toolName: string, toolInput: unknown, properties?: object): string | undefined {
   const schema = { type: 'object', properties };
   const tools = properties === undefined ? [] : [{ name: toolName, input_schema: schema }];

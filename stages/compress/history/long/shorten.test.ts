@@ -40,7 +40,7 @@ function shorten(
   return made.text;
 }
 
-/** A function in each language; its body is long, and nobody would name it. */
+/** A function in each language; its body is long, and nothing refers to it. */
 const FUNCTIONS: Readonly<Record<string, (name: string, body: string) => string>> = {
   py: (name, body) => `@cached\ndef ${name}(one, two=3):\n    ${body}\n    return one\n`,
   ts: (name, body) =>

@@ -1,4 +1,4 @@
-/** Code keeps its strings to the byte and the comments that tools act upon. */
+/** Code keeps its strings byte for byte, and the comments that tools act on. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stripCode } from './strip-code.ts';
@@ -24,7 +24,7 @@ function stripped(text: string, extension: string): string {
 const remarks = (sign: string): string =>
   Array.from({ length: 6 }, (_, n) => `${sign} Remark ${n} on how this came to be`).join('\n');
 
-/** Strings over several lines: `[extension, sign of comments, before, string, after]`. */
+/** Multi-line strings: `[extension, comment marker, before, string, after]`. */
 const STRINGS: readonly (readonly [string, string, string, string, string])[] = [
   ['py', '#', 'import os\n', 'a = """\nx\n\n\n\n# y\n"""', '\n'],
   ['py', '#', 'import os\n', "a = f'''\n\n\n{os.name}\n\n\n# y\n'''", '\n'],
@@ -73,7 +73,7 @@ test('strings over several lines are kept to the byte, remarks around them go', 
   }
 });
 
-/** Comments that must stay, by language, with what stands behind them. */
+/** Comments that must stay, by language, with what follows them. */
 const DIRECTIVES: readonly (readonly [string, string, string, readonly string[]])[] = [
   [
     'go',
@@ -247,7 +247,7 @@ test('a part of a file that may begin inside a string or a here-document stays a
       .join('\n');
     assert.is(stripped(middle, extension), middle);
   }
-  // A here-document without its end, shifts that look like one, and two at once, which the grammar does not read.
+  // A here-document without an end, shifts that look like one, and two at once, which the grammar cannot parse.
   for (const open of [
     'cat <<EOF\n# x\n',
     'a=$((1 << b))\n',
@@ -262,7 +262,7 @@ test('a part of a file that may begin inside a string or a here-document stays a
   );
 });
 
-/** Sources with comments that go: `[extension, text, comments]`. */
+/** Sources with removable comments: `[extension, text, comments]`. */
 const CODE: readonly (readonly [string, string, readonly string[]])[] = [
   [
     'py',

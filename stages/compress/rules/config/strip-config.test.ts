@@ -1,4 +1,4 @@
-/** Configuration keeps every value: what no strict reader accepts stays as it is. */
+/** Configuration keeps every value; a text that no strict parser accepts is left unchanged. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseAllDocuments } from 'yaml';
@@ -19,7 +19,7 @@ function stripped(text: string, extension?: string): string {
   return stripConfig(text, context)?.text ?? text;
 }
 
-/** Texts from which the remarks go and nothing else: `[extension, before, after]`. */
+/** Texts that lose their comments and nothing else: `[extension, before, after]`. */
 const GO: readonly (readonly [string | undefined, string, string])[] = [
   ['yaml', 'a: 1\nb: |\n  # in it\n  x\n', ''],
   [undefined, 'a: &x {b: 1}\nc: *x\n"#k": "# y"\n', ''],
@@ -61,7 +61,7 @@ test('remarks go, values stay to the letter', () => {
   }
 });
 
-/** Texts that no reader may accept. */
+/** Texts that no parser may accept. */
 const STAY: readonly (readonly [string | undefined, string])[] = [
   [
     'yaml',
@@ -79,7 +79,7 @@ const STAY: readonly (readonly [string | undefined, string])[] = [
     `base: &b {a: 1, b: 2}\n${NOTES}\n${Array.from({ length: 120 }, (_, n) => `k${n}: *b`).join('\n')}`,
   ],
   ['yaml', `${'['.repeat(20_000)}\na: 1\n${NOTES}\n`],
-  // Begins inside a block scalar.
+  // Starts inside a block scalar.
   ['yaml', `    # step one\n    # step two\n    key: value\nnext: 1\n`],
   ['toml', `; legacy = 1\n${NOTES}\na = 1\n`],
   // Neither TOML, nor INI with its strings.

@@ -1,4 +1,4 @@
-/** What must not be cut: diffs that are not plain, that lie, or that look like others. */
+/** Diffs that must not be shortened: unusual or inconsistent ones, and those that look like others. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { builtIn } from '../built-in.ts';
@@ -13,7 +13,7 @@ import { unpackSigns } from '../../decode/decoders.ts';
 
 const CONTEXT = contextFor('diff');
 
-/** One change with three lines of context a side. */
+/** Returns one change with three lines of context on either side. */
 function hunkAt(start: number, name: string, heading = ''): string {
   const side = (from: number): string =>
     Array.from({ length: 3 }, (_, n) => ` the quiet line ${from + n} of ${name}`).join('\n');
@@ -41,7 +41,7 @@ test('what marks its changes inside lines, or has no line with a sign, stays as 
     );
   const porcelain = words(() => '-old\n+new\n~');
   assert.is(shrinkDiff(porcelain, CONTEXT)?.text.includes('less context') ?? false, false);
-  // Marks next to signs: a list in a file, printed with words marked.
+  // Word marks next to line signs: a list in a file, printed as a word diff.
   const mixed = `${HUNKS('x')}\n@@ -200,7 +200,7 @@\n a\n b [-gone-]{+come+}\n c\n d\n-e\n+f\n g\n h\n`;
   assert.match(shrinkDiff(mixed, CONTEXT)!.text, ' b [-gone-]{+come+}');
 });

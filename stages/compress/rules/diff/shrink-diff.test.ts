@@ -82,7 +82,7 @@ const content = fc.constantFrom(
   '\tlong line of text',
 );
 
-/** Every line under a hunk header with the numbers that it has in the old and the new file. */
+/** Returns every line under a hunk header with its numbers in the old and the new file. */
 function numberedLines(diff: string): readonly string[] {
   let [old, fresh] = [0, 0];
   return diff.split('\n').flatMap((line) => {

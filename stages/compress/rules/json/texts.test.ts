@@ -1,4 +1,4 @@
-/** Texts in JSON: found, written below it, and put back. */
+/** Texts in JSON: found, moved below it, and put back. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { closeTexts, readTexts } from '../../decode/decoders.ts';
@@ -12,7 +12,7 @@ const LINES = Array.from(
 );
 const TEXT = LINES.join('\n');
 
-/** The document as it goes out where no rule makes a text smaller. */
+/** Returns the document as sent if no rule shortens a text. */
 function open(json: string): string | undefined {
   const found = textsInJson(json);
   return (
@@ -106,7 +106,7 @@ test('any strings, in any document', () => {
   assert.ok(opened > 20, String(opened));
 });
 
-/** As Python writes it: blanks behind signs, other characters than ASCII escaped. */
+/** Returns JSON as Python writes it: spaces after separators, non-ASCII characters escaped. */
 function asPython(value: unknown): string {
   const spaced = JSON.stringify(value, null, 1).replaceAll(/\n */g, ' ');
   return spaced.replaceAll(

@@ -43,7 +43,7 @@ test('columns of ls -l are written once', () => {
   assert.ok(out.length < text.length * 0.8);
 });
 
-/** `ls -l` of GNU and BSD, in the words of some locales; sizes as numbers and for people. */
+/** `ls -l` of GNU and BSD in several locales, with plain and human-readable sizes. */
 const LONG: Readonly<Record<string, (at: number) => string>> = {
   'GNU, as root': (at) =>
     `drwxr-xr-x ${String((at * 7) % 30).padStart(2)} root root ${String(at * 997).padStart(5)} Nov 23 10:5${at % 3} folder-${at}`,

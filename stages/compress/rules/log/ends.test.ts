@@ -1,7 +1,7 @@
 /**
- * How tools say that they are done: 240 and more outputs of tools that ran on one machine,
- * in `fixtures/tool-logs.jsonl.gz`. Whatever else becomes of them, how they end is there to
- * the letter, the first time and when the same command says the same again.
+ * The final lines of tools: more than 240 outputs of tools run on one machine, in
+ * `fixtures/tool-logs.jsonl.gz`. Whatever else is changed in them, their end is kept verbatim, the
+ * first time and when the same command prints the same again.
  */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -28,7 +28,7 @@ const LOGS = gunzipSync(readFileSync(fixturePath('tool-logs.jsonl.gz')))
   .split('\n')
   .map((line) => JSON.parse(line) as ToolLog);
 
-/** What the runners among these tools print as their totals, by tool: written apart from what is tested. */
+/** Totals printed by the test runners among these tools; independent of the tested patterns. */
 const TOTALS: Readonly<Record<string, RegExp>> = {
   unittest: /^(?:Ran \d+ tests? in|OK$|FAILED \()/,
   pytest: /^(?:=+ )?(?:\d+ (?:passed|failed)).* in [\d.]+s/,
@@ -50,7 +50,7 @@ const TOTALS: Readonly<Record<string, RegExp>> = {
   npm: /^(?: {2}(?:Total|Passed|Skipped): +\d|exit code \d)/,
 };
 
-/** How the runners among them name what failed, each name in a group: written apart from what is tested. */
+/** How these runners name failed tests, each name in a group; independent of the tested patterns. */
 const NAMES: Readonly<Record<string, RegExp>> = {
   pytest: /^(?:FAILED|ERROR) (\S+)/,
   unittest: /^(?:FAIL|ERROR): (\S+)/,
@@ -86,7 +86,7 @@ function failedNames({ tool, text }: ToolLog): readonly string[] {
   return [...new Set(names)];
 }
 
-/** The same result twice, each as it goes out. */
+/** Returns the same result twice, each as sent. */
 function twice(
   { command, text }: Pick<ToolLog, 'command' | 'text'>,
   logBudgetTokens = 3500,
@@ -108,7 +108,7 @@ function twice(
   });
 }
 
-/** The lines that must be there: the last three, and all totals; identical ones count once. */
+/** Returns the lines that must be kept: the last three, and all totals; identical ones count once. */
 function endsOf({ tool, text }: ToolLog): readonly string[] {
   const lines = text
     .split('\n')

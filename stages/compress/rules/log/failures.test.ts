@@ -4,7 +4,7 @@ import { builtIn } from '../built-in.ts';
 import { scoreLine } from './score.ts';
 import { makeLog } from '../../../../fixtures/compress/texts.ts';
 
-/** What tools say when something failed, in their own layouts. */
+/** Failure messages of tools, in their own layouts. */
 const FAILURES: Readonly<Record<string, readonly string[]>> = {
   github: [
     '##[group]Run make',
@@ -82,7 +82,7 @@ const FAILURES: Readonly<Record<string, readonly string[]>> = {
 
 const WORDS = ['river', 'cache', 'token', 'shard', 'lease', 'probe', 'queue', 'frame', 'merge'];
 
-/** Lines as builds print them: many alike, many with a warning, many that stand there once. */
+/** Returns lines as builds print them: many similar, many with a warning, many that occur once. */
 function noise(): string[] {
   let seed = 7;
   const next = (below: number): number => (seed = (seed * 1103515245 + 12345) % 2147483648) % below;

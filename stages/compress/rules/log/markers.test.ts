@@ -48,7 +48,7 @@ const LOGS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Reads the output as someone does who only has the markers, and checks each line against the block. */
+/** Reads the output by its markers alone, and checks each line against the block. */
 function readBack(lines: readonly string[], { text }: Applied): readonly LineRange[] {
   const omissions: LineRange[] = [];
   let at = 0;

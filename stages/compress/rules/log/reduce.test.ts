@@ -96,7 +96,7 @@ test('every kept line is a line of the input, and kept and removed add up', () =
   const prefix = /had "(.*)" before them\]/.exec(out.text)?.[1] ?? '';
   const kept = out.text.split('\n').filter((line) => !line.startsWith('[svc '));
   const known = new Set(lines);
-  // The ends keep their stamps.
+  // The first and last lines keep their timestamps.
   for (const line of kept) assert.ok(known.has(line) || known.has(prefix + line), line);
   const removed = out.removed.reduce((sum, range) => sum + range.to - range.from, 0);
   assert.is(kept.length + removed, lines.length);

@@ -1,4 +1,4 @@
-/** Where long lines of logs are cut: between words and values, never inside one. */
+/** Long log lines are cut between words and values, never inside one. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { builtIn } from '../built-in.ts';
@@ -7,14 +7,14 @@ import { makeLog, times } from '../../../../fixtures/compress/texts.ts';
 
 const cut = (line: string, maxTokens = 50): string => cutLine(segmentLine(line), maxTokens);
 
-/** The pieces of a cut line, without the note above and the signs between. */
+/** Returns the pieces of a cut line, without the note above and the marks between. */
 function piecesOf(out: string): readonly string[] {
   const [note, line] = out.split('\n');
   assert.match(note!, /^\[svc \d+ of \d+ characters of the next line, cut at each …/);
   return line!.split('…').map((piece) => piece.trim());
 }
 
-/** What stands between separators, a number with commas as one. */
+/** Returns the words between separators; a number with commas is one. */
 const wordsOf = (text: string): readonly string[] => text.match(/(?:\d,(?=\d)|[^\s,;&|"])+/g) ?? [];
 
 const LINES: Readonly<Record<string, string>> = {

@@ -14,7 +14,7 @@ const FILLER = Array.from(
   (_, n) => `On the evening of day ${n} the ferry left the old harbour with few people on board.`,
 ).join(' ');
 
-/** How often `sentence` stands in what goes out for both, between other prose. */
+/** Returns whether the second sentence is kept when both are sent between other prose. */
 function kept(first: string, second: string): boolean {
   const text = `${FILLER} ${first} ${second} ${FILLER.replaceAll('evening', 'morning')}`;
   const out = extractNarrative(text, CONTEXT)?.text ?? text;

@@ -1,4 +1,4 @@
-/** Stack traces lose frames of installed code only, and never those nearest the error. */
+/** Stack traces only lose frames of installed code, and never those nearest the error. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { shortenTraces } from './shorten-traces.ts';
