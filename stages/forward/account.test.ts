@@ -1,6 +1,6 @@
 /**
- * Accounts that cannot pay, keys that may not, and subscriptions at their limit: the next key, then
- * the next provider, and what the client gets where there is neither.
+ * Accounts without credit, keys without permission, and subscriptions at their limit: the next key is
+ * used, then the next provider; and what the client gets if there is neither.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -25,7 +25,7 @@ interface Refusal {
   readonly name: string;
   readonly status: number;
   readonly error: object;
-  /** True if it holds for every request with the key, which then rests. */
+  /** True if it applies to every request with the key, which then rests. */
   readonly rests: boolean;
   /** True if a client with a key of its own goes to the next provider, too. */
   readonly forOwnKey: boolean;
@@ -171,7 +171,7 @@ test('without another key or provider the client gets it as it came', () =>
       const row = (await t.rows((sent += 1))).at(-1);
       assert.equal([row?.outcome, row?.status, row?.provider], ['error', status, 'messages'], name);
       if (rests) {
-        // Nobody is asked while both keys rest.
+        // No request is sent while both keys rest.
         const again = await exchange(t.proxy.port, SENT);
         const { error } = JSON.parse(again.text) as { error: { code: string; message: string } };
         assert.equal([again.status, error.code], [502, 'PROVIDER_001'], name);

@@ -1,4 +1,4 @@
-/** Whole turns of a responses agent served by another kind: its tools go out as functions, its calls come back as it makes them. */
+/** Whole turns of a responses agent at another kind of provider: tools are sent as functions, calls return as its own. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ReplySource } from '../../fixtures/upstream.ts';
@@ -10,7 +10,7 @@ import { payloads, traceOf, withPair, withSpare } from '../../fixtures/forward/p
 
 const KINDS = ['messages', 'chat', 'generative'] as const;
 
-/** The names of the tools that a request declares, in the order in which it does. */
+/** Returns the names of the tools that a request declares, in order. */
 function toolsOf(body: JsonObject): string[] {
   const tools = (body['tools'] ?? []) as JsonObject[];
   return tools
@@ -18,7 +18,7 @@ function toolsOf(body: JsonObject): string[] {
     .map((tool) => String((tool['function'] as JsonObject | undefined)?.['name'] ?? tool['name']));
 }
 
-/** Calls the first declared tool whose name begins so. */
+/** Calls the first declared tool whose name starts with `begin`. */
 const calling =
   (begin: string, input: JsonObject): ReplySource =>
   (dialect, body) => {
@@ -29,7 +29,7 @@ const calling =
 
 interface Turn {
   readonly file: string;
-  /** How the name of the called tool begins at the other provider. */
+  /** Prefix of the called tool's name at the other provider. */
   readonly tool: string;
   readonly input: JsonObject;
   /** The call as the agent gets it, without its ids. */
@@ -84,7 +84,7 @@ for (const kind of KINDS) {
           t.spare.script('/v1/responses', '404');
           const { bytes } = wireCase(`requests/responses-${file}.json`);
           for (const stream of [true, false]) {
-            // One call at a time is more than a generative provider promises.
+            // A generative provider cannot limit calls to one at a time.
             const more = { stream, parallel_tool_calls: true };
             const body = { ...(JSON.parse(bytes.toString()) as object), ...more };
             const sent = { path: '/v1/responses', body: JSON.stringify(body) };
@@ -103,7 +103,7 @@ for (const kind of KINDS) {
 
 const PROVIDERS = 'providers:';
 
-/** The call as its finished item says it; a stream must also have announced the same item. */
+/** Returns the call in its finished item; a stream must also have announced that item. */
 function itemOf(text: string, stream: boolean): JsonObject {
   const events = payloads(text);
   const whole = stream

@@ -1,4 +1,4 @@
-/** The official clients against providers of another kind: whole and streamed, with tools, and when it fails. */
+/** The official clients with providers of another kind: whole and streamed, with tools, and with failures. */
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
@@ -10,7 +10,7 @@ import { CHAT, closeClients, exchange, json } from '../../fixtures/server/exchan
 import { withPair } from '../../fixtures/forward/pair.ts';
 import type { Pair } from '../../fixtures/forward/pair.ts';
 
-/** What a client's library understood. */
+/** What a client's library parsed. */
 interface Heard {
   readonly text: string;
   readonly tools: readonly string[];
@@ -117,7 +117,7 @@ for (const [name, ask] of Object.entries(CLIENTS)) {
   for (const kind of KINDS.filter((each) => each !== name)) {
     test(`a ${name} client is served by a ${kind} provider`, () =>
       withPair({ yaml: local(kind) }, async (t) => {
-        // Found out once, with the first request.
+        // Detected once, with the first request.
         t.spare.script('/v1/responses', '404');
         const guesses = name === 'responses' && kind === 'chat' ? 1 : 0;
         for (const form of FORMS) {

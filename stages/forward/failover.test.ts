@@ -1,4 +1,4 @@
-/** What the log and `/health` say while another provider stands in. */
+/** The log and `/health` during a failover. */
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { test } from 'uvu';
@@ -25,7 +25,7 @@ async function health(t: Pair): Promise<{ status: string; reasons: string[] }> {
   return JSON.parse(text) as { status: string; reasons: string[] };
 }
 
-/** Closes the proxy and returns what its log says of failovers. */
+/** Closes the proxy and returns its log lines about failovers. */
 async function failovers(t: Pair): Promise<Line[]> {
   const file = logFile(dirname(t.db));
   await t.proxy.stop(true);

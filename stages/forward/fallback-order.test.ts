@@ -1,4 +1,4 @@
-/** Who stands in for a provider that fails, as the configuration names them and as they answer. */
+/** Which provider replaces one that fails, by the configuration and by their responses. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -19,7 +19,7 @@ import type { Pair, PairOptions, Spoken } from '../../fixtures/forward/pair.ts';
 
 const MESSAGES = { path: '/v1/messages', body: bodyOf('messages', false) };
 
-/** The documents' example of a fallback, with its local server where the spare provider is. */
+/** Returns the documented example of a fallback, with its local server at the spare provider's URL. */
 function documentedExample(url: string): string {
   const page = readFileSync(join(projectRoot, 'docs/providers.md'), 'utf8');
   const [, block = ''] =
@@ -40,7 +40,7 @@ test("the documents' example of a fallback works as it stands there", () =>
     assert.is((JSON.parse(asked.body.toString()) as { model: string }).model, 'qwen3');
   }));
 
-/** A configuration with a second fallback. */
+/** Returns a configuration with a second fallback. */
 function withSecond(secondUrl: string): PairOptions['yaml'] {
   return (url) => `providers:
   spare: { kind: messages, base_url: "${url}", api_key: spare-key }
@@ -87,7 +87,7 @@ test("what a fallback objects to does not hide the first provider's own error", 
       assert.is(got.status, 529, kind);
       assert.ok(got.body.equals((await direct(t.upstream, MESSAGES)).body));
       stop();
-      // Its word on the request itself is the answer, also where it is asked last.
+      // Its objection to the request is the response, even if it is called last.
       t.proxy.services.states.forceHealth('messages', 'unhealthy');
       t.upstream.script(undefined, '400');
       const last = await send();
@@ -131,7 +131,7 @@ fallback: [spare]
     },
   ));
 
-/** Requests of coding agents that search the web: their only tool is run by their provider. */
+/** Web searches of coding agents: the only tool is run by the provider. */
 const SEARCHES = [
   [
     'messages',
@@ -209,7 +209,7 @@ test('where nothing may be rewritten, a fallback to another model is passed over
     assert.equal(modelsAsked(t), ['claude-fixture-1']);
     const { attempts } = await traceOf(t, got);
     assert.match(attempts[1]?.failure ?? '', /skipped: .*another model/);
-    // Tokens are counted where the turn itself would be answered.
+    // Tokens are counted at the provider that would answer the turn itself.
     const count = { path: '/v1/messages/count_tokens', body: MESSAGES.body };
     const bypassed = { ...count, headers: { 'x-svc-bypass': '1' } };
     assert.is((await exchange(t.proxy.port, bypassed)).status, 529);

@@ -1,4 +1,4 @@
-/** What a client gets when nobody can answer, and what reaches the provider that stands in. */
+/** What a client gets if no provider can answer, and what reaches a fallback provider. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { answer as answering, request as scenario } from '../../fixtures/upstream.ts';
@@ -105,7 +105,7 @@ test('where no provider answered, the table of errors decides', () =>
     t.recover();
     t.upstream.script(undefined, 'reset-before-head');
     assert.equal(failureOf(await send(t, MESSAGES)), { status: 502, code: 'PROVIDER_003' });
-    // The next provider was not even asked: what happened to the first says more.
+    // The next provider is not even called, so the first one's failure says more.
     t.upstream.script(undefined, 'stall-before-head');
     for (let n = 0; n < 12 && !t.proxy.services.states.get('spare')!.breaker.isOpen(); n += 1) {
       t.proxy.services.states.forceHealth('messages', 'healthy');
@@ -175,7 +175,7 @@ test('a coding agent survives fallback to the same kind to the byte', () =>
       'x-claude-code-session-id': 's-1',
       'user-agent': 'claude-cli/2.1.197',
     };
-    // Odd spacing shows that nobody wrote it anew.
+    // Odd spacing shows that the body was not serialized again.
     const body = json(CODING).replaceAll('":', '" :');
     const got = await send(t, { path: '/v1/messages?beta=true', body }, headers);
     assert.is(got.status, 200);

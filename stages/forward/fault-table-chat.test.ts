@@ -1,4 +1,4 @@
-/** The faults of a provider, met by clients that speak chat; `SVC_FAULT_SEEDS` sets the seeds (1). */
+/** Provider faults as seen by chat clients; `SVC_FAULT_SEEDS` sets the number of seeds (1). */
 import { test } from 'uvu';
 
 import { closeClients } from '../../fixtures/server/exchange.ts';

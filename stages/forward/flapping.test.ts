@@ -1,4 +1,4 @@
-/** Sixteen connections while a provider comes and goes: nobody waits for ever, nobody is answered twice. */
+/** Sixteen connections to a flapping provider: no request hangs, and none is answered twice. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createRandom, randomInt } from '../../fixtures/random.ts';
@@ -20,10 +20,10 @@ const CONNECTIONS = 16;
 const REQUESTS = 40;
 const LIMITS = '{ timeout_seconds: 0.3, idle_timeout_seconds: 0.3 }';
 const SHORT = `providers:\n  messages: ${LIMITS}\n  chat: ${LIMITS}`;
-/** Longer than any answer that is still on its way may take. */
+/** Longer than any response still under way may take. */
 const SILENCE_MS = 500;
 
-/** A provider that fails in many ways for a while, and then works for a while. */
+/** Makes the provider fail in various ways for a while, then work for a while, alternately. */
 function flap(t: Pair): void {
   const random = createRandom(7);
   let served = 0;
@@ -54,7 +54,7 @@ interface Flapping {
   readonly spare: Spoken | undefined;
 }
 
-/** Asks again and again on one connection. */
+/** Sends requests repeatedly on one connection. */
 async function lane({ t, dialect, spare }: Flapping): Promise<void> {
   const client = createKeepAliveClient(t.proxy.port);
   try {
@@ -76,7 +76,7 @@ async function play(flapping: Flapping): Promise<void> {
   const { t, dialect, spare } = flapping;
   flap(t);
   const { states } = t.proxy.services;
-  // Time would close the breaker after 30 s; here an operator does, again and again.
+  // The breaker would close after 30 s; here an operator closes it repeatedly.
   let opened = 0;
   const timer = setInterval(() => {
     if (!states.get(dialect)!.breaker.isOpen()) return;
@@ -107,7 +107,7 @@ for (const dialect of ['messages', 'chat'] as const) {
   }
 }
 
-/** One beginning at most, and an end or an error, but not both and nothing after it. */
+/** Checks for at most one start, and either an end or an error with nothing after it. */
 function expectStreamOnce(dialect: Spoken, text: string): void {
   const events = text.split('\n\n');
   assert.is(events.pop(), '', 'the last event is whole');
@@ -125,7 +125,7 @@ function expectStreamOnce(dialect: Spoken, text: string): void {
   assert.ok((text.match(starts) ?? []).length <= 1, 'begun once');
 }
 
-/** One JSON document: the answer or an error; the fake provider's own 503 has no body. */
+/** Checks for one JSON document, a response or an error; the fake provider's own 503 has no body. */
 function expectDocument(dialect: Spoken, { status, text }: RawAnswer): void {
   if (status === 503 && text === '') return;
   const document = JSON.parse(text) as { type?: string; object?: string; error?: object };

@@ -1,7 +1,7 @@
 /**
- * What becomes of configured keys, in both dialects, as a document and as a stream, without another
- * provider, with one of the same kind and with one of another kind: a key that has to wait or
- * refused rests for its time, the next one answers, and only when all rest does anybody else.
+ * The use of configured keys, in both dialects, as a document and as a stream, with no other provider,
+ * one of the same kind and one of another kind: a rate-limited or refused key rests for its time, the
+ * next key is used, and another provider only if all keys rest.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -41,14 +41,14 @@ const FAULTS: readonly KeyFault[] = [
   { scenario: '429-nonsense', status: 429, restS: 60 },
   { scenario: '401', status: 401, restS: 300 },
 ];
-/** What a busy machine may take between the answer and the look at the key. */
+/** Time that a busy machine may take between the response and the check of the key. */
 const SLACK_S = 28;
 
 const KEYS = `
 providers:
   messages: { oauth_token: key-two }
   chat: { oauth_token: key-two }`;
-/** The environment wins, and the proxy under test has keys there. */
+/** Keys in the environment, which take precedence. */
 const FIRST = { MSGPROV_API_KEY: 'key-one', CHATPROV_API_KEY: 'key-one' };
 
 interface Round {
@@ -67,7 +67,7 @@ function send({ t, dialect, stream }: Round): Promise<Answered> {
   return exchange(t.proxy.port, { path: PATHS[dialect], body: bodyOf(dialect, stream) });
 }
 
-/** The provider's own answer, or the spare's, all of it and nothing else. */
+/** Checks for exactly the response of the provider, or of the spare. */
 async function expectAnswer(
   round: Round,
   got: Answered,
@@ -90,7 +90,7 @@ function expectRest({ t, dialect, fault, name }: Round, index: number): void {
   assert.ok(isInTime, `${name}: rests for ${key.waitMs} ms`);
 }
 
-/** The first key is turned away: the second answers, and is asked alone while the first rests. */
+/** The first key is rejected: the second is used, and it alone while the first rests. */
 async function playOne(round: Round): Promise<void> {
   const { t, fault, dialect, name } = round;
   const stop = t.upstream.script((it) => usesKey(it, 'key-one'), fault.scenario, fault.options);
@@ -114,7 +114,7 @@ async function playOne(round: Round): Promise<void> {
   await expectAnswer(round, again, 'upstream');
 }
 
-/** Every key is turned away: the spare answers, and without one the client gets the reason. */
+/** Every key is rejected: the spare answers, and without one the client gets the reason. */
 async function playAll(round: Round): Promise<void> {
   const { t, fault, dialect, spare, name } = round;
   const stop = t.upstream.script(undefined, fault.scenario, fault.options);
@@ -163,7 +163,7 @@ for (const dialect of ['messages', 'chat'] as const) {
         const rows = await t.rows(FAULTS.length * 8);
         assert.is(rows.length, FAULTS.length * 8);
         assert.is(new Set(rows.map((row) => row.id)).size, rows.length);
-        // Of four requests of a round, those to which all keys rested failed if there is no spare.
+        // Without a spare, those of a round's four requests fail for which all keys rest.
         const failed = rows.filter((row) => row.outcome === 'error').length;
         assert.is(failed, spare === undefined ? FAULTS.length * 4 : 0);
       }));

@@ -1,4 +1,4 @@
-/** Keys over the wire: which one goes where, when it rests, and that it is never shown. */
+/** Keys over the wire: which one is sent where, when it rests, and that it is never shown. */
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';

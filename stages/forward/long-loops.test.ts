@@ -1,6 +1,6 @@
 /**
- * Tool loops of more than eight turns through a provider of every other kind, as the configured one
- * and while the client's own is down. The provider refuses what providers refuse.
+ * Tool loops of more than eight turns through a provider of every other kind, configured as primary and
+ * as the fallback while the client's own is down. The fake provider refuses what real ones refuse.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -22,7 +22,7 @@ const MODELS: Record<Kind, string> = {
   generative: 'gemini-3-pro',
 };
 
-/** Thinks, then calls a tool: the search first where there is one, the same id in every turn for some servers. */
+/** Thinks, then calls a tool: first the search tool if there is one. Chat servers use the same id in every turn. */
 const model: ReplySource = (dialect, body) => {
   const step = resultsIn(dialect, body);
   if (step >= CALLS) return { deltas: [LAST_WORDS], toolCalls: [], stop: 'end' };
@@ -37,7 +37,7 @@ const model: ReplySource = (dialect, body) => {
   return { deltas: [], toolCalls: [call], stop: 'tool', thinking };
 };
 
-/** A provider of `kind` that has its own model for every client's. */
+/** Returns a provider of `kind` that maps every client's model to its own. */
 function withProvider(kind: Kind, isPrimary: boolean): (url: string) => string {
   const aliases = ['claude-opus-4-8', 'gpt-fixture-1', 'gemini-fixture-1']
     .filter((name) => name !== MODELS[kind])
@@ -51,7 +51,7 @@ function turnsOf(body: JsonObject): string[] {
   return asArray(body['messages'] ?? body['contents']).map((turn) => JSON.stringify(turn));
 }
 
-/** Every request holds the one before it, from its beginning on, and says nothing new there. */
+/** Checks that every request begins with all of the previous one, unchanged. */
 function checkPrefix(bodies: readonly JsonObject[], name: string): void {
   for (const [at, body] of bodies.entries()) {
     const before = bodies[at - 1];

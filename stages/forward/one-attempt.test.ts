@@ -1,4 +1,4 @@
-/** Provider, model, status and cause of a failure are those of one attempt; a key that rests keeps nobody away for longer. */
+/** Provider, model, status and cause of a failure are of one attempt; a key blocks requests only while it rests. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../engine/clock.ts';
@@ -8,7 +8,7 @@ import { PATHS, bodyOf, traceOf, withPair, withSpare } from '../../fixtures/forw
 const SENT = { path: PATHS.messages, body: bodyOf('messages', false) };
 
 test('a limit that is over after a second keeps requests away no longer', () => {
-  // It stands still until it is moved: no machine is too slow for a second.
+  // The clock only moves by hand, so no machine is too slow for a second.
   let nowMs = 1e6;
   const clock = { ...systemClock, monotonicMs: () => nowMs };
   return withPair({ yaml: withSpare('messages', 'providers:'), clock }, async (t) => {
@@ -23,7 +23,7 @@ test('a limit that is over after a second keeps requests away no longer', () => 
     await send();
     const mark = () => t.proxy.services.states.get('messages')!.health.view();
     assert.is(mark().reason, 'rate_limited');
-    // As an operator's word, or another proxy's, that the key may be used.
+    // As if an operator or another proxy had released the key.
     t.proxy.services.states.get('messages')!.keys.reset();
     assert.is(mark().state, 'healthy');
     stop();

@@ -1,4 +1,4 @@
-/** What only the meter reads is taken out of a chunk, which stays one chunk. */
+/** Events meant only for the meter are removed from a chunk, which stays one chunk. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { chatUsageRequest } from '../../dialect/chat/usage-chunk.ts';

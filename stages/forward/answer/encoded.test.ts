@@ -1,4 +1,4 @@
-/** Answers that are encoded although they were asked for as they are, because somebody here reads them. */
+/** Encoded responses although identity was requested, because something in the proxy reads them. */
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,4 +1,4 @@
-/** Errors that come with a status of success, and what a trace says of who answered and how. */
+/** Errors with a success status, and what a trace says about which provider answered and how. */
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -9,7 +9,7 @@ import { isErrorDocument } from '../../dialect/error-document.ts';
 import { bodyOf, ownKey, traceOf, withPair, withSpare } from '../../../fixtures/forward/pair.ts';
 import type { Pair } from '../../../fixtures/forward/pair.ts';
 
-/** As those send it that stand before other providers, and servers of people's own machines. */
+/** Errors as gateways and local servers send them. */
 const ERRORS: Readonly<Record<string, unknown>> = {
   'an object with a code': {
     error: { message: 'Provider returned error', code: 502 },

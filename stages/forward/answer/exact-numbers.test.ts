@@ -1,4 +1,4 @@
-/** Numbers of a tool's arguments and of its schema arrive as the text that they are, whichever kind answers. */
+/** Numbers in a tool's arguments and schema keep their exact text, whatever the kind of provider. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { answer } from '../../../fixtures/upstream.ts';
@@ -13,15 +13,15 @@ type Dialect = (typeof DIALECTS)[number];
 type Kind = Exclude<Dialect, 'responses'>;
 const KINDS: readonly Kind[] = ['messages', 'chat', 'generative'];
 
-/** What a double changes, beside a string that only looks like it. */
+/** Numbers that a double would change, and a string that only looks like some. */
 const ARGS = '{"id":9007199254740993,"big":1e400,"one":1.0,"zero":-0,"text":"1.0 and \\"2.50\\""}';
 const BOUNDS = '{"type":"integer","maximum":18446744073709551615,"minimum":-1.0}';
 const SCHEMA = `{"type":"object","properties":{"id":${BOUNDS}}}`;
 
-/** `args` as a member of a document, or as the string that some dialects hold. */
+/** The arguments as the string that some dialects use. */
 const quoted = JSON.stringify(ARGS);
 
-/** A request with a call in its history and the tool declared, as text: no double may be on the way. */
+/** A request with a call in its history and the tool's declaration, as text so that no double is involved. */
 const REQUESTS: Record<
   Dialect,
   { readonly path: (stream: boolean) => string; readonly body: string }
@@ -45,7 +45,7 @@ const REQUESTS: Record<
   },
 };
 
-/** A call with those arguments as a provider of each kind makes it, whole and streamed. */
+/** A call with those arguments as a provider of each kind sends it, whole and streamed. */
 const WHOLE: Record<Kind, string> = {
   messages: `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"tool_use","id":"t2","name":"f","input":${ARGS}}],"stop_reason":"tool_use","usage":{"input_tokens":5.0,"output_tokens":2}}`,
   chat: `{"id":"c","model":"m","choices":[{"index":0,"message":{"role":"assistant","tool_calls":[{"id":"t2","type":"function","function":{"name":"f","arguments":${quoted}}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":5.0,"completion_tokens":2,"total_tokens":7}}`,
@@ -116,7 +116,7 @@ const STREAMS: Record<Kind, () => Answer> = {
   generative: () => streamAnswer([toEvent(WHOLE.generative)]),
 };
 
-/** True if the text holds the arguments, in it or in a string of it, in one piece or in deltas. */
+/** Returns true if the text contains the arguments, directly or in a string, in one piece or in deltas. */
 function holdsArgs(text: string): boolean {
   const deltas = [...text.matchAll(/"(?:partial_json|arguments|delta)":("(?:[^"\\]|\\.)*")/g)];
   const joined = deltas.map((match) => JSON.parse(match[1]!) as string).join('');

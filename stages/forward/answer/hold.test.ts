@@ -20,7 +20,7 @@ const STOP = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
 const FAILED =
   'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n';
 
-/** A body that a test writes piece by piece. */
+/** Returns a body that a test writes piece by piece. */
 function written(...pieces: readonly string[]): ResponseBody {
   const flow = { pause: () => undefined, resume: () => undefined, cancel: () => undefined };
   const body = new ResponseBody(flow, { later: (work) => queueMicrotask(work) });
@@ -35,7 +35,7 @@ function holding(body: ResponseBody, clock: Clock): Promise<Held> {
 
 const clockless = createManualClock();
 
-/** What becomes of `pieces`, which come one at a time until the answer is released or the body ends. */
+/** Returns the outcome for `pieces`, sent one at a time until the response is released or the body ends. */
 async function heldOf(...pieces: string[]): Promise<{ held: Held; text: string }> {
   const body = written();
   let held: Held | undefined;

@@ -1,4 +1,4 @@
-/** "Too long" is said in the words that make each client compact, whichever kind says it, as an answer and in a stream. */
+/** "Too long" errors are worded so that each client compacts, for every kind of provider, in documents and streams. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { answer } from '../../../fixtures/upstream.ts';
@@ -10,7 +10,7 @@ import { payloads, withPair } from '../../../fixtures/forward/pair.ts';
 const KINDS = ['messages', 'chat', 'generative'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** What the providers say, most of them with both figures. */
+/** The providers' messages, most of them with both figures. */
 const SAID: Record<Kind, readonly object[]> = {
   messages: [
     invalid('prompt is too long: 213462 tokens > 200000 maximum'),
@@ -55,7 +55,7 @@ function coded(message: string, code: string | null): object {
   return { error: { message, type: 'invalid_request_error', param: null, code } };
 }
 
-/** A stream of `kind` that begins and then fails so. */
+/** Returns a stream of `kind` that starts and then fails with this error. */
 function failing(kind: Kind, error: object): Answer {
   if (kind === 'generative') return streamAnswer([toEvent(error)]);
   return streamAnswer([toEvent(error, kind === 'messages' ? 'error' : undefined)]);
@@ -78,7 +78,7 @@ const CLIENTS = {
 } as const;
 type Client = keyof typeof CLIENTS;
 
-/** The words that each client looks for, and what stands beside them. */
+/** Checks the words that each client looks for, and what accompanies them. */
 function expectWords(client: Client, value: Record<string, unknown>, name: string): void {
   const error = value['error'] as Record<string, unknown>;
   const message = String(error['message']);
@@ -95,7 +95,7 @@ function expectWords(client: Client, value: Record<string, unknown>, name: strin
       assert.is(error['code'], 'context_length_exceeded', name);
       assert.match(message, /maximum context length|exceeds the context window/, name);
   }
-  // Where both figures are known the client gets them, to leave out as much as is needed.
+  // If both figures are known the client gets them, so that it can leave out as much as needed.
   if (client !== 'responses' && name.endsWith(' 0'))
     assert.ok(message.includes('213462') && message.includes('200000'), `${name}: ${message}`);
 }
@@ -131,13 +131,13 @@ for (const client of Object.keys(CLIENTS) as Client[]) {
           expectWords(client, JSON.parse(whole.text) as Record<string, unknown>, name);
           const refused = await ask(true);
           if (client === 'responses') {
-            // Codex compacts only where the stream says it.
+            // Codex compacts only if the error is in the stream.
             assert.is(refused.status, 200, `${name}: ${refused.text}`);
             const last = payloads(refused.text).at(-1)!;
             assert.is(last['type'], 'response.failed', name);
             expectWords(client, last['response'] as Record<string, unknown>, name);
           } else assert.equal([refused.status, refused.text], [400, whole.text], name);
-          // Nobody sends an error without its name inside a stream.
+          // No provider sends an unnamed error inside a stream.
           if (!('error' in error)) continue;
           t.spare.reset();
           t.spare.script(

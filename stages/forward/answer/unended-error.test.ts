@@ -1,4 +1,4 @@
-/** Errors whose body never comes to its end: what they say so far decides, and the client sees it. */
+/** Errors whose body never ends: the part received so far decides, and the client sees it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withPlainUpstream } from '../../../fixtures/plain-upstream.ts';

@@ -1,4 +1,4 @@
-/** A careless provider says in an error which key it was asked with: its owner's secret stays with svc. */
+/** A careless provider repeats the key in an error: svc does not pass the secret on. */
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -15,7 +15,7 @@ import type { Answered } from '../../../fixtures/server/exchange.ts';
 const CONFIGURED = 'configured/canary+1==';
 const OWN = 'own-canary-2';
 
-/** What the client sees of a 400 with these fields, whose body is made of the key. */
+/** Returns what the client sees of a 400 with these headers and a body made from the key. */
 async function refused(
   bodyOf: (key: string) => string | Buffer,
   { fields = {}, own }: { fields?: Record<string, string>; own?: string } = {},

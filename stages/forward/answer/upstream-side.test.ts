@@ -1,4 +1,4 @@
-/** What a provider's side of an exchange may not do to us or to the client. */
+/** What a provider must not be able to do to the proxy or to the client. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -24,7 +24,7 @@ test('a stream that a client leaves costs one connection and not two', () =>
       leave.abort();
       await closed;
     }
-    // No connection is made in place of those that were closed, however long one waits.
+    // Closed connections are never replaced, however long the wait.
     await pause(100);
     assert.equal([t.upstream.requests.length, t.upstream.connections.length], [5, 5]);
     t.upstream.reset();

@@ -1,7 +1,7 @@
 /**
- * Each generation of Claude refuses parameters that others take. A client of another dialect, and a
- * client whose request goes to another model than its own, must not meet that: what only steers the model is
- * said as this one takes it, and what it cannot do is a reason that svc gives, or another provider's turn.
+ * Each generation of Claude refuses parameters that others accept. Clients of another dialect, and clients
+ * whose request goes to another model, must not see such refusals: parameters that only steer the model are
+ * adapted to it; for what it cannot do, svc gives the reason or another provider answers.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -114,7 +114,7 @@ test('reasoning that is not wanted is turned off in the words of the model, and 
 const TOOL = { name: 'get', input_schema: { type: 'object' } };
 const CLEARING = { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] };
 const BETAS = 'context-management-2025-06-27,fast-mode-2026-02-01';
-/** As clients of the messages dialect ask their own model. */
+/** Requests of messages clients to their own model. */
 const OWN: readonly JsonObject[] = [
   {},
   { thinking: { type: 'adaptive' } },
@@ -133,7 +133,7 @@ const OWN: readonly JsonObject[] = [
   { messages: [...ASK, { role: 'assistant', content: '{' }] },
 ];
 
-/** One of each kind of thinking. */
+/** One model for each kind of thinking. */
 const FROM = MODELS.filter((model) => /(?:4-5|4-6|4-8|opus-5|sonnet-5-5)$/.test(model));
 
 for (const to of MODELS) {

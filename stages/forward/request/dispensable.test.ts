@@ -1,4 +1,4 @@
-/** What a conversation can do without is no reason for a provider of another kind to refuse it. */
+/** Dispensable parts of a conversation do not make a provider of another kind refuse it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PATHS, bodyOf, traceOf, withPair } from '../../../fixtures/forward/pair.ts';
@@ -10,10 +10,10 @@ interface Case {
   readonly name: string;
   readonly from: Spoken;
   readonly more: object;
-  /** What the provider gets, each of it in this order. */
+  /** Texts that the provider gets, in this order. */
   readonly sent: readonly string[];
   readonly notSent?: RegExp;
-  /** What the trace says of it. */
+  /** The note in the trace. */
   readonly note?: RegExp;
 }
 

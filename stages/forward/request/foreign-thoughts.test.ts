@@ -1,4 +1,4 @@
-/** Thoughts that another account sealed do not end a conversation: what a provider cannot read it does not get. */
+/** Thinking blocks sealed by another account do not end a conversation: a provider gets only those it can read. */
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -16,10 +16,10 @@ const objects = (value: unknown): Json[] => value as Json[];
 interface Speaker {
   readonly kind: 'chat' | 'generative';
   readonly path: (stream: boolean) => string;
-  /** The body of a turn. */
+  /** Returns the body of a turn. */
   readonly body: (turns: readonly Json[], stream: boolean) => Json;
   readonly ask: Json;
-  /** The model's turn and the results of its calls, as a client sends them back. */
+  /** Returns the model's turn and the results of its calls, as a client sends them back. */
   readonly next: (text: string, stream: boolean) => Json[];
 }
 
@@ -94,7 +94,7 @@ for (const [name, speaker] of Object.entries({ responses: RESPONSES, generative:
           if (at === 3 || at === 6) assert.match(told, 'refuses thoughts of another account');
           if (at === 4 || at === 7) assert.match(told, 'thoughts left out');
         }
-        // Each asks once, and its own thoughts keep coming back: 0+1+2 and then 3+4+5 of the nine turns.
+        // Each refuses once, and its own thinking blocks keep coming back: 0+1+2 and then 3+4+5 of the nine turns.
         assert.is(mine.refused.length, 1, mine.refused.join());
         assert.is(other.refused.length, 1, other.refused.join());
         assert.is(other.ownThoughts(), 3);

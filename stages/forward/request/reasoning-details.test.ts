@@ -1,4 +1,4 @@
-/** Reasoning as a list of blocks comes back with its calls as the server gave it, for every client, whole and streamed. */
+/** Reasoning sent as a list of blocks returns unchanged with its calls, for every client, whole and streamed. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { answer } from '../../../fixtures/upstream.ts';
@@ -65,7 +65,7 @@ interface Speaker {
   readonly path: (stream: boolean) => string;
   readonly body: (turns: readonly object[]) => object;
   readonly ask: object;
-  /** The turn of the model as its client has it, and the results. */
+  /** The model's turn as its client has it, and the results. */
   readonly next: readonly object[];
 }
 

@@ -1,4 +1,4 @@
-/** A server that begins with the same call id in every turn: its client gets each call under an id of its own. */
+/** A server that reuses the same call ids in every turn: its client gets a unique id for each call. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { resultsIn } from '../../../fixtures/clients/model.ts';
@@ -19,7 +19,7 @@ const model: ReplySource = (dialect, body) => {
 const yaml = (url: string) =>
   `providers: { other: { kind: chat, base_url: "${url}", api_key: k } }\nrouting: { primary: other }\n`;
 
-/** Blocks of a whole answer, or of the events of a streamed one, as far as they are calls. */
+/** Returns the calls among the blocks of a document, or of a stream's events. */
 function callsIn(text: string): readonly Record<string, unknown>[] {
   const lines = text.startsWith('{') ? [text] : text.split('\n').flatMap((line) => dataOf(line));
   return lines.flatMap((line) => {

@@ -1,4 +1,4 @@
-/** A stand-in on another server is not asked for what only the first one has stored. */
+/** A fallback on another server is not asked for content that only the first one has stored. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { traceOf, withPair, withSpare } from '../../../fixtures/forward/pair.ts';

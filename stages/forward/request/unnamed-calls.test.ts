@@ -1,4 +1,4 @@
-/** Calls that a generative client sends back without their ids get back what their chat provider wants with them. */
+/** Calls that a generative client returns without ids get back what their chat provider requires. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { GoogleGenAI } from '@google/genai';
@@ -21,7 +21,7 @@ const model: ReplySource = (dialect, body) => {
   return { deltas: [], toolCalls, stop: 'tool', thinking };
 };
 
-/** The parts as a client keeps them that knows no ids. */
+/** Returns the parts as kept by a client that does not know ids. */
 function withoutIds(parts: NonNullable<Content['parts']>): NonNullable<Content['parts']> {
   return parts.map((part) => {
     if (part.functionCall === undefined) return part;

@@ -1,4 +1,4 @@
-/** What single providers refuse is left out after they said so, once. */
+/** Parameters that single providers refuse are left out after their first refusal. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { answer } from '../../../fixtures/upstream.ts';
@@ -183,7 +183,7 @@ test('a model of the same kind without instructions in the middle gets them as t
       const trace = JSON.stringify(await traceOf(t, got));
       if (tries === 2) assert.match(trace, 'refuses instructions in the middle');
       assert.match(trace, 'go as marked text of the user');
-      // The primary got what the client sent, to the letter.
+      // The primary got exactly what the client sent.
       assert.is(t.upstream.requests.at(-1)!.body.toString(), body);
     }
   }));
@@ -206,7 +206,7 @@ test('instructions in the middle stay where another model of the same provider t
       assert.is(t.upstream.requests.length - before, tries, model);
       assert.is(t.upstream.requests.at(-1)!.body.toString() === body, tries === 1, model);
     }
-    // A subscription's bytes are tied to its own provider: it says itself what it does not take.
+    // A subscription's bytes are tied to its own provider, which itself states what it does not accept.
     const body = JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 5, messages });
     const headers = { authorization: 'Bearer sk-ant-oat01-mine' };
     const got = await exchange(t.proxy.port, { body, headers });
