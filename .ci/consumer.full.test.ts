@@ -1,6 +1,6 @@
 /**
- * The package as those get it who install it: packed, unpacked beside its dependencies, looked at
- * by the tools for packages, compiled against, bundled, and its documented programs run.
+ * The package as its users get it: packed, unpacked next to its dependencies, checked by package
+ * linters, compiled against, bundled, and with its documented programs run.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
@@ -21,7 +21,7 @@ const own = join(projectRoot, 'node_modules');
 const tool = (name: string) => join(own, '.bin', name);
 const tarball = pack();
 
-/** Packs what is built, and installs it into the folder without a registry. */
+/** Packs the build, and installs it into the folder without a registry. */
 function pack(): string {
   const argv = ['pack', '--ignore-scripts', '--pack-destination', folder];
   const packed = spawnSync('npm', argv, { cwd: projectRoot, encoding: 'utf8' });
@@ -33,7 +33,7 @@ function pack(): string {
   const { dependencies, optionalDependencies } = JSON.parse(
     fs.readFileSync(join(installed, 'package.json'), 'utf8'),
   ) as Record<string, Readonly<Record<string, string>>>;
-  // What a consumer brings: Node's types, and the SDK of the example.
+  // What a consumer has installed: Node's types, and the SDK of the example.
   const names = Object.keys({ ...dependencies, ...optionalDependencies });
   for (const name of [...names, '@types/node', 'ai']) {
     const link = join(folder, 'node_modules', name);
@@ -84,7 +84,7 @@ test('a strict project compiles against every door', async () => {
   const { stdout } = await execute(tool('tsc'), [...argv, ...strict, 'consumer.ts'], {
     cwd: folder,
   }).catch((failed: { stdout: string }) => failed);
-  // Our declarations are checked too; what is wrong in those of others is theirs.
+  // Our declarations are checked too; errors in those of others are ignored.
   const found = stdout.split('\n').filter((line) => line.includes('error TS'));
   const ours = found.filter((line) => !/^[^(]*node_modules\/(?!svc\/)/.test(line));
   assert.equal(ours, []);
@@ -103,7 +103,7 @@ test('of the adapters only what is imported is bundled, and nothing of Node', as
       bundle: true,
       write: false,
       format: 'esm',
-      // A module of Node would stop a build for the browser.
+      // A Node module would fail a build for the browser.
       platform: 'browser',
       minify: false,
       logLevel: 'silent',

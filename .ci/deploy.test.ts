@@ -1,4 +1,4 @@
-/** `compose.yaml` and `deploy`: files that are mounted exist, names agree, versions are pinned, and svc takes its configuration. */
+/** `compose.yaml` and `deploy`: mounted files exist, names agree, versions are pinned, and the configuration is valid. */
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ test('every image of others has a version, and ours is built here', () => {
 test('what is mounted is there, in this repository or as a volume', () => {
   for (const [name, { volumes = [] }] of services)
     for (const volume of volumes) {
-      // A certificate is the reader's own.
+      // The certificate is provided by the user.
       if (volume.startsWith('${SVC_TLS_FOLDER:-')) continue;
       const [from = ''] = volume.split(':');
       if (from.startsWith('./')) {

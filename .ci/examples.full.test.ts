@@ -1,4 +1,4 @@
-/** Everything in `examples`, run as its page says, and equal to the documents that show the same files. */
+/** Everything in `examples` runs as its page says, and equals the files shown in the documents. */
 import { execFile } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { withProxy } from '../fixtures/proxy.ts';
 const examples = join(projectRoot, 'examples');
 const textOf = (...path: readonly string[]) => fs.readFileSync(join(projectRoot, ...path), 'utf8');
 
-/** What a program of `examples` prints, with `url` as the proxy's address. */
+/** Returns the output of a program in `examples`, with `url` as the proxy's address. */
 async function printed(program: string, url: string, ...more: readonly string[]): Promise<string> {
   const env = { PATH: process.env['PATH'], SVC_URL: url, API_KEY: 'mine', MODEL: 'gpt-4o' };
   const argv = [join(examples, program), ...more];
@@ -22,7 +22,7 @@ async function printed(program: string, url: string, ...more: readonly string[])
   return stdout;
 }
 
-/** Runs `use` with a home of its own, in a folder that has `examples` as a checkout has. */
+/** Runs `use` with a home of its own, in a folder that contains `examples` like a checkout. */
 async function withExamples(
   use: (
     svc: (...argv: readonly string[]) => ReturnType<typeof run>,
@@ -141,7 +141,7 @@ test('the job in CI is green for what was recorded, and red for another configur
       ).text();
       await recorder.rows(1);
       await recorder.proxy.services.captures.flush();
-      // What `svc replay show <id> --save` does, of the one record that there is.
+      // As `svc replay show <id> --save` does, for the only record.
       const captured = join(recorder.db, '..', 'captures');
       fs.cpSync(captured, join(folder, 'captures'), { recursive: true });
       const files = fs.readdirSync(join(folder, 'captures')).map((name) => join('captures', name));

@@ -1,4 +1,4 @@
-/** Every command line that the documents show is typed into a shell, on the files that they show. */
+/** Every command line in the documents is run in a shell, on the files that they show. */
 import { execFile } from 'node:child_process';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,20 +13,20 @@ import { guideFiles } from './guides.ts';
 const files = [...guideFiles().keys()];
 const textOf = (file: string) => fs.readFileSync(join(projectRoot, file), 'utf8');
 
-/** What ends otherwise where all providers are on this machine, and what they count is made up: svc has learned from it. */
+/** Lines with a different result here, as all providers are local and svc has learned from their made-up counts. */
 const OTHERWISE: readonly (readonly [line: RegExp, output: RegExp])[] = [
   [/^svc certify/, /certificate does not hold|"holds": false/],
   [/^svc run --forward/, /^error: No provider has a host/m],
   [/^svc ca show/, /There is no certificate authority/],
 ];
 
-/** What a reader does with a page: types a line, saves a file, sees what it shows. */
+/** What a reader does with a page: types a line, saves a file, compares the output. */
 type Step =
   | { readonly kind: 'line'; readonly line: string }
   | { readonly kind: 'file'; readonly name: string; readonly text: string }
   | { readonly kind: 'shown'; readonly lines: readonly string[] };
 
-/** Lines of blocks marked `sh`, files of those marked with a language and a name, output of `text shown`. */
+/** Returns lines of `sh` blocks, files of blocks with a language and a name, and output of `text shown` blocks. */
 function stepsOf(file: string): readonly Step[] {
   return [...textOf(file).matchAll(/^```(\w+)(?: (\S+))?\n([^]*?)^```/gm)].flatMap(
     ([, language, name, text = '']): readonly Step[] => {
@@ -44,8 +44,8 @@ const linesOf = (block: string): readonly string[] =>
     .filter((line) => line !== '' && !line.startsWith('#'));
 
 /**
- * Stands for `npm`, which would install, build and test in a test: scripts must be there, and
- * `npm run svc -- …` is svc.
+ * Replaces `npm`, which would install, build and test within a test: scripts must exist, and
+ * `npm run svc -- …` runs svc.
  */
 const NPM = `#!/usr/bin/env node
 const { spawnSync } = require('node:child_process');
@@ -57,8 +57,8 @@ if (script === 'svc')
   process.exit(spawnSync('svc', rest.slice(rest.indexOf('--') + 1), { stdio: 'inherit' }).status ?? 9);
 `;
 
-/** Stands for a client: it sends one conversation, with a result that gets smaller, by the variable that it reads. */
-/** Codex and Gemini CLI, which are told of an MCP server and of nothing else. */
+/** Replaces a client: it sends one conversation with a compressible result, to the URL in the variable that it reads. */
+/** Replaces Codex and Gemini CLI, which are only asked to add an MCP server. */
 const MCP_CLIENT = '#!/bin/sh\n[ "$1 $2" = "mcp add" ]\n';
 
 const CLAUDE = `#!/usr/bin/env node
@@ -76,7 +76,7 @@ fetch(process.env.ANTHROPIC_BASE_URL + '/v1/messages', {
 }).then((answer) => process.exit(answer.status === 200 ? 0 : 9));
 `;
 
-/** Stands for `curl` and a browser's `open`. */
+/** Replaces `curl` and a browser's `open`. */
 const CURL = `#!/usr/bin/env node
 fetch(process.argv.at(-1)).then(async (answer) => {
   console.log(await answer.text());
@@ -90,7 +90,7 @@ interface Ran {
   readonly output: string;
 }
 
-/** Not the blocking kind: the fake provider answers from this very process. */
+/** Runs a line asynchronously, since the fake provider answers from this same process. */
 function shell(line: string, cwd: string, env: Readonly<Record<string, string>>): Promise<Ran> {
   return new Promise((resolve) => {
     const child = execFile(
@@ -102,12 +102,12 @@ function shell(line: string, cwd: string, env: Readonly<Record<string, string>>)
         resolve({ code, stdout, output: `${stdout}${stderr}` });
       },
     );
-    // What waits for its input, as `svc mcp` does, ends.
+    // Ends programs that wait for input, such as `svc mcp`.
     child.stdin?.end();
   });
 }
 
-/** The id that the documents show for a capture. */
+/** The capture id shown in the documents. */
 const PRINTED_ID = 'TwLFV0';
 
 async function newestCapture(cwd: string, env: Readonly<Record<string, string>>): Promise<string> {
@@ -116,7 +116,7 @@ async function newestCapture(cwd: string, env: Readonly<Record<string, string>>)
   return captures.at(-1)?.id ?? 'none';
 }
 
-/** One exchange as a browser's developer tools save it. */
+/** One exchange as saved by a browser's developer tools. */
 const TRAFFIC = {
   log: {
     version: '1.2',
@@ -173,7 +173,7 @@ const TRAFFIC = {
   },
 };
 
-/** A shell with svc, stand-ins for what a bare machine lacks, files to work on and a running proxy. */
+/** Provides a shell with svc, replacements for missing programs, files to work on and a running proxy. */
 async function withShell(
   use: (runLine: (line: string) => Promise<string>, folder: string) => Promise<void>,
 ): Promise<void> {
@@ -243,7 +243,7 @@ async function withShell(
 
 test('every command line of every document runs, on the files that it shows', () =>
   withShell(async (runLine, folder) => {
-    // What they show needs a request, an index, and a second folder in it.
+    // The documents' commands need a request, an index, and a second folder in it.
     for (const line of [
       'ANTHROPIC_BASE_URL=http://127.0.0.1:8766 claude',
       'svc index ~/work/project',

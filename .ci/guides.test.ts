@@ -1,4 +1,4 @@
-/** The documents: every link leads somewhere, every command in them runs, and the pages are safe. */
+/** The documents: every link has a target, every command in them exists, and the pages are safe. */
 import * as fs from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'uvu';
@@ -12,7 +12,7 @@ import { SEARCH_WORDS } from './search-words.ts';
 import { readTopics } from './topics.ts';
 
 const files = [...guideFiles().keys()];
-/** For people who change svc; those that are no pages too. */
+/** Documents for developers of svc, including those that are not pages. */
 const maintained = [
   ...files.filter((file) => /^(?:CONTRIBUTING|examples|deploy|docs\/[^/]+\/)/.test(file)),
   ...['.github', '.github/ISSUE_TEMPLATE'].flatMap(pagesIn),
@@ -24,7 +24,7 @@ function pagesIn(folder: string): readonly string[] {
   return names.filter((name) => name.endsWith('.md')).map((name) => `${folder}/${name}`);
 }
 
-/** Without blocks of code, whose `#` and brackets mean other things. */
+/** Returns the text without code blocks, whose `#` and brackets mean other things. */
 const proseOf = (file: string) => textOf(file).replaceAll(/^```[^]*?^```/gm, '');
 
 function anchorsOf(file: string): ReadonlySet<string> {
@@ -85,13 +85,13 @@ test('every page is made, without anything that a browser would load or run', ()
       );
     for (const [, href] of html.matchAll(/href="([^"]*)"/g))
       assert.match(href!, /^(?:#[\w-]+|https:\/\/\S+|\/docs\/[\w-]+(?:#[\w-]+)?)$/, name);
-    // Those of headings lead to themselves.
+    // Links in headings point to the headings themselves.
     for (const [, id] of html.matchAll(/href="#([^"]+)"/g))
       assert.ok(html.includes(`id="${id}"`), `${name}: #${id}`);
   }
 });
 
-/** All together: who clones the repository, and who installs the package, loads them. */
+/** All together, since every clone and every installation downloads them. */
 const MOST_PICTURE_BYTES = 400_000;
 
 test('pictures are of this repository, are shown by a page, are small, and hold nothing but what is seen', () => {
@@ -104,7 +104,7 @@ test('pictures are of this repository, are shown by a page, are small, and hold 
   assert.ok(total < MOST_PICTURE_BYTES, `${total} bytes`);
   for (const name of names.filter((one) => one.endsWith('.svg'))) {
     const text = fs.readFileSync(join(folder, name), 'utf8');
-    // The form of the picture, and where the proxy in it listened.
+    // The SVG namespace, and the address of the proxy in the picture.
     const known = /http:\/\/(?:www\.w3\.org\/2000\/svg|127\.0\.0\.1:\d+)/g;
     assert.not.match(
       text.replaceAll(known, ''),
@@ -130,11 +130,11 @@ test('every command that is named in a text exists, with its options', async () 
   const paths = definitions.map((one) => ({ one, path: pathOf(one) }));
   const topics = new Set(['all', '<topic>', ...readTopics().map(({ name }) => name)]);
   for (const file of [...files.filter((one) => one !== 'CHANGELOG.md'), ...maintained]) {
-    // The generated table is the settings' own text.
+    // The generated table repeats the settings' own text.
     const text = proseOf(file).replace(/<!-- settings:begin -->[^]*<!-- settings:end -->/, '');
     for (const [, typed] of text.matchAll(/`svc ([a-z][^`]*)`/g)) {
       const words = typed!.split(/\s+/);
-      // No command of its own: it shows the help of the others, and these documents.
+      // `help` has no entry of its own: it shows the help of others, and these documents.
       if (words[0] === 'help') {
         const [, name = '<topic>'] = words;
         assert.ok(topics.has(name), `${file}: svc ${typed}`);
@@ -162,7 +162,7 @@ test('every script that is named exists, and so does every test that it is given
   for (const file of [...files, ...maintained]) {
     for (const [typed, run, name] of textOf(file).matchAll(/\bnpm (run )?([\w:-]+)/g)) {
       if (run === undefined && !['test', 'start'].includes(name!)) continue;
-      // Old entries name what there was.
+      // Old entries may name scripts that no longer exist.
       if (file !== 'CHANGELOG.md') assert.ok((name ?? '') in scripts, `${file}: ${typed}`);
     }
     for (const [typed, parts] of textOf(file).matchAll(/npm run test:one -- ([\w./ -]+)/g))

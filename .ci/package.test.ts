@@ -1,4 +1,4 @@
-/** What `npm pack` would put into the package: complete, without tests, and small. */
+/** The files that `npm pack` would include: complete, without tests, and small. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -27,7 +27,7 @@ const paths = new Set(packed.files.map(({ path }) => path));
 
 const IMPORT = /(?:from\s*|import\(\s*|import\s+|new URL\(\s*)["'](\.{1,2}\/[^"'`\s]+\.js)["']/g;
 
-/** Every file of ours that `entries` lead to, by import or as a thread. */
+/** Returns every file of ours reachable from `entries`, by import or as a thread. */
 function reachedFrom(entries: readonly string[]): Set<string> {
   const reached = new Set<string>();
   const visit = (file: string): void => {

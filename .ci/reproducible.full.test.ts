@@ -1,4 +1,4 @@
-/** The package of a commit is the same bytes wherever it is built, so that what was published can be compared with its sources. */
+/** A commit's package has the same bytes wherever it is built, so that a release can be compared with its sources. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
@@ -11,13 +11,13 @@ import { projectRoot } from '../fixtures/paths.ts';
 const folder = fs.mkdtempSync(join(tmpdir(), 'svc-reproducible-'));
 test.after(() => fs.rmSync(folder, { recursive: true, force: true }));
 
-/** What git has of the project, edits that are not committed included. */
+/** The project's files in git, including uncommitted edits. */
 const sources = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], {
   cwd: projectRoot,
   encoding: 'utf8',
 }).split('\0');
 
-/** Builds and packs a copy of the sources; the hash of the package. */
+/** Builds and packs a copy of the sources; returns the hash of the package. */
 function packIn(place: string): string {
   const root = join(folder, place);
   for (const file of sources) {
@@ -25,7 +25,7 @@ function packIn(place: string): string {
     if (file === '' || !fs.existsSync(from)) continue;
     fs.cpSync(from, join(root, file), { recursive: true });
   }
-  // As an install has it: real files, for how a package is reached tells in the names of the bundle's parts.
+  // Real files, as after an install: a package's path influences the names of the bundle's parts.
   const modules = [join(projectRoot, 'node_modules'), join(root, 'node_modules')];
   if (spawnSync('cp', ['-al', ...modules]).status !== 0) {
     fs.rmSync(modules[1]!, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** What comes from elsewhere: every package is locked by its hash, few run a script at their install, licences fit, and the parts can be listed. */
+/** Dependencies: each is locked by hash, few have install scripts, licences are compatible, and they can be listed. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,14 +21,14 @@ interface Component {
   readonly hashes?: readonly { readonly alg: string; readonly content: string }[];
 }
 
-/** Packages whose script may run at an install, and what for. */
+/** Packages whose install script may run, and why. */
 const MAY_RUN: ReadonlyMap<string, string> = new Map([
   ['better-sqlite3', 'fetches or compiles SQLite'],
   ['esbuild', 'of the build: checks its program'],
   ['@google/genai', 'of tests: prints nothing, builds nothing'],
   ['protobufjs', 'of tests, by way of the one above'],
 ]);
-/** Licences under which the package may be passed on with what it needs. */
+/** Licences that allow distributing the package with its dependencies. */
 const LICENCES =
   /^(?:MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause|BlueOak-1\.0\.0|\(.*(?:MIT|Apache-2\.0).*\))$/;
 
@@ -40,7 +40,7 @@ const nameOf = (path: string): string => path.slice(path.lastIndexOf('node_modul
 const locked = Object.entries(packages)
   .filter(([path]) => path !== '')
   .map(([path, one]) => ({ name: nameOf(path), ...one }));
-/** What somebody has who installs svc. */
+/** The packages installed with svc. */
 const installed = locked.filter(({ dev, devOptional }) => dev !== true && devOptional !== true);
 
 test('every package is one version with its hash, and comes from the registry that a person has set', () => {
@@ -71,7 +71,7 @@ test('what is installed may be passed on', () => {
   );
 });
 
-// Without `--omit dev`: npm then leaves out what tests need as well (npm 11.19).
+// Without `--omit dev`, with which npm omits packages needed by tests as well (npm 11.19).
 test('the list of parts names every package with the hash of the lock file', () => {
   const argv = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
   const text = execFileSync('npm', argv, {

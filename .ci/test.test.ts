@@ -1,4 +1,4 @@
-/** The test runner, run on made-up test files: what it must not call green. */
+/** The test runner, run on made-up test files that it must not report as passed. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ interface Ran {
   readonly lastLine: string;
 }
 
-/** Runs the runner on `files`, by name, in a folder of their own. */
+/** Runs the test runner on `files`, by name, in a folder of their own. */
 function run(files: Readonly<Record<string, string>>, more: readonly string[] = []): Ran {
   const folder = mkdtempSync(join(tmpdir(), 'svc-runner-'));
   try {
@@ -49,7 +49,7 @@ test('a file whose tests all pass is green', () => {
   assert.is(code, 0);
 });
 
-/** By what is wrong: the file, how it is named, and what it passed. */
+/** By defect: the file's text, the reported problem, and the number of passed tests. */
 const RED: Readonly<Record<string, readonly [text: string, problem: RegExp, passed: number]>> = {
   'a failed test': [`${ONE} test('two', () => fail('no')); test.run();`, /1 of 2 tests failed/, 1],
   'a before that throws': [
@@ -217,7 +217,7 @@ test('in one process a file that breaks it down, or leaves something open, is th
 test('a process that ends badly between two files: the one that did it is red', () => {
   const late = `test('one', () => { setTimeout(() => Promise.reject(new Error('late')), 50); }); test.run();`;
   const good = `${ONE} test.run();`;
-  // Eight go to a process, of so many; the late one is neither the last of its own nor its first.
+  // A process gets eight of these files; the late one is neither the last nor the first of its process.
   const files = Object.fromEntries(
     Array.from({ length: 64 }, (_, n) => [`f${n + 10}`, n === 2 ? late : good]),
   );

@@ -44,7 +44,7 @@ test('the upper end of the interval of a median lies above it, and is one of the
 });
 
 test('differences and ratios are taken within a round, then the median', () => {
-  // The machine became slower by ten in the second round; what is added stays the same.
+  // The machine is slower by ten in the second round; the difference stays the same.
   assert.is(medianDifference([3, 13, 4], [1, 11, 2]), 2);
   assert.is(medianRatio([2, 30, 4], [1, 10, 4]), 2);
   assert.throws(() => medianRatio([1], [1, 2]), /1 rounds against 2/);

@@ -27,7 +27,7 @@ function* endless(): Generator<TestFrame> {
 
 const soon = (ms = 5) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** How many frames a source has given to a sink that takes the first and never finishes it. */
+/** Returns how many frames a source has passed to a sink that takes the first and never finishes it. */
 async function admitted(stages: readonly Stage<TestFrame>[], fuse: boolean): Promise<number> {
   const controller = createCanceller();
   const source = countedSource(endless());
@@ -48,7 +48,7 @@ async function admitted(stages: readonly Stage<TestFrame>[], fuse: boolean): Pro
 test('a stalled sink admits exactly as many frames as there are hands to hold them', async () => {
   const watching = (name: string) => stage(name, { watch: { part: () => undefined } });
   const own = stage('own', { transform: () => new TransformStream<TestFrame, TestFrame>() });
-  // One at the sink, and one in each TransformStream on the way: a segment, or an author's own.
+  // One at the sink, and one in each TransformStream on the way: a segment's, or an author's own.
   assert.is(await admitted([], true), 1);
   assert.is(await admitted([shout, watching('a'), watching('b')], true), 2);
   assert.is(await admitted([shout, watching('a')], false), 3);

@@ -15,7 +15,7 @@ import {
 } from '../fixtures/engine/frames.ts';
 import type { TestFrame } from '../fixtures/engine/frames.ts';
 
-/** Small stages of every form, to be put together at random. */
+/** Small stages of every form, to be combined at random. */
 const makers: readonly ((n: number) => Stage<TestFrame>)[] = [
   (n) =>
     stage(`tag-${n}`, { on: { part: ({ text }) => ({ kind: 'part', text: `${text}<${n}` }) } }),

@@ -1,4 +1,4 @@
-/** What a handler may return in the place of a response frame, and whose fault is whose. */
+/** What a handler may return in place of a response frame, and which node is blamed for errors. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError, chain, createManualClock, run, streamOf } from './index.ts';

@@ -1,4 +1,4 @@
-/** Live answers as web streams: whatever the source does, every form of the graph makes the same of it. */
+/** Live answers as web streams: whatever the source does, every form of the graph gives the same result. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import fc from 'fast-check';
@@ -10,15 +10,15 @@ import type { TestFrame } from '../fixtures/engine/frames.ts';
 
 interface Script {
   readonly frames: readonly TestFrame[];
-  /** Whether the frame at a place has to be waited for. */
+  /** By index, whether the frame arrives late. */
   readonly waits?: readonly boolean[] | undefined;
-  /** The place at which the answer breaks. */
+  /** Index at which the answer fails. */
   readonly breaksAt?: number | undefined;
-  /** The place at which nothing comes any more. */
+  /** Index from which on nothing arrives. */
   readonly silentAt?: number | undefined;
 }
 
-/** Plays a script, and keeps what was asked of it. */
+/** Plays a script, and records the calls. */
 function scripted({ frames, waits, breaksAt, silentAt }: Script) {
   const seen = { taken: 0, cancels: 0 };
   let at = 0;
@@ -45,9 +45,9 @@ function scripted({ frames, waits, breaksAt, silentAt }: Script) {
 
 interface Drive {
   readonly fuse?: boolean;
-  /** Where the client stops taking anything. */
+  /** Index at which the client stops reading. */
   readonly stallsAt?: number | undefined;
-  /** The client leaves once nothing moves any more. */
+  /** True if the client disconnects once nothing moves any more. */
   readonly leaves?: boolean;
 }
 
@@ -142,7 +142,7 @@ test('frames that a stage has made before the source breaks reach a client that 
         const plan = mustCompile(chain(testKinds, [reader, answering, ...stages]), { fuse });
         const paced = before === undefined ? sink : { ...sink, before };
         const done = run(plan, ASK, testRun(), paced);
-        // The source breaks as soon as it is asked for more; a stalled client does not ask.
+        // The source fails when more is requested; a stalled client does not request more.
         await untilQuiet(() => sink.frames.length);
         release();
         const { outcome, error } = await done;

@@ -25,7 +25,7 @@ function write(folder: string, name: string, text: string, mode = 0o600): string
   return path;
 }
 
-/** The faults of one module. */
+/** Returns the fault of a module. */
 async function faultOf(module: string): Promise<string | undefined> {
   const { faults } = await loadProviders([{ module, name: 'one' }]);
   return faults[0]?.message;

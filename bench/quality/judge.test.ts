@@ -42,7 +42,7 @@ const CLASSES = [
   'trace',
 ] as const;
 
-/** A run that meets every bar, by nothing. */
+/** A run that just meets every bar. */
 const report: QualityReport = {
   corpus: true,
   classes: CLASSES.map((kind) => ({
@@ -115,7 +115,7 @@ test('a run at its bars meets every one', () => {
   assert.is(judgeQuality(report).length, 54);
 });
 
-/** The report with every number `from` replaced by `to`, one at a time. */
+/** Returns copies of the report, each with a single occurrence of the number `from` replaced by `to`. */
 function variants(value: unknown, from: number, to: number): unknown[] {
   if (value === from) return [to];
   if (typeof value !== 'object' || value === null) return [];
@@ -208,7 +208,7 @@ test('what should have been measured and was not is missed; without a corpus its
     firstSight: [],
   };
   const nothing = { ...report, ...empty, keptLines: undefined, recipes: undefined };
-  // All but the three times of `speed`.
+  // All except the three times of `speed`.
   assert.is(missed(nothing).length, 45);
   const without = { ...nothing, corpus: false };
   const names = missed(without);

@@ -20,7 +20,7 @@ const OPTIONS = {
   logBudgetTokens: 800,
 } as const;
 
-/** A traceback of `depth` frames, most of them not the outermost nor the innermost two. */
+/** Returns a traceback of `depth` frames, most of them neither outermost nor among the innermost two. */
 function traceback(depth: number): string {
   const frames = Array.from(
     { length: depth },
@@ -32,7 +32,7 @@ function traceback(depth: number): string {
   );
 }
 
-/** A session that looks at files with and without numbers, searches, lists, edits and fails, some of it twice. */
+/** Returns a session that views files with and without numbers, searches, lists, edits and fails, partly twice. */
 function session(): readonly ConversationBlock[] {
   const files = spread(codeFiles(projectRoot, 3), 12).map((path) => readFileSync(path, 'utf8'));
   const numbered = files.map((text) =>
@@ -57,7 +57,7 @@ function session(): readonly ConversationBlock[] {
   return texts.map((text, index) => ({ index, role: 'user', kind: 'tool_result', text }));
 }
 
-/** What goes out for the last of the blocks; `state` knows the others. */
+/** Returns what is sent for the last block; `state` has the others. */
 function run(blocks: readonly ConversationBlock[], state: ConversationState): string {
   return compressConversation(blocks, OPTIONS, undefined, state).at(-1)!.text;
 }

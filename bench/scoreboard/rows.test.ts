@@ -1,4 +1,4 @@
-/** The rows fit the sources as they are: a defect that can no longer be planted proves nothing. */
+/** The rows match the current sources: a defect that can no longer be planted proves nothing. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -11,7 +11,7 @@ const textOf = (file: string): string => readFileSync(join(projectRoot, file), '
 test('every row has an id of its own, a test that is there, and a defect that fits once', () => {
   assert.is(new Set(ROWS.map(({ id }) => id)).size, ROWS.length);
   for (const { id, file, test: name, sabotage } of ROWS) {
-    // A name may be put together of parts; the longest of its words is in the file all the same.
+    // A test name may be composed of parts; the longest of its words is in the file in any case.
     const longest = name.split(/[^\w’]+/).toSorted((a, b) => b.length - a.length)[0]!;
     assert.ok(
       longest.length > 3 && textOf(file).includes(longest),

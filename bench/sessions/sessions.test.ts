@@ -1,4 +1,4 @@
-/** What recorded sessions are made of, without a client: times, plans, the agent's steps. */
+/** The parts of recorded sessions, without a client: times, plans, the agent's steps. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -40,7 +40,7 @@ test('a seed is a plan: lengths and pauses keep to their bounds, and all tasks c
   assert.ok(long > 0.35 && long < 0.5, `${long} of the pauses outlast the cache`);
 });
 
-/** As a client does it. */
+/** Carries out a call as a client does. */
 function carryOut(call: Call, tree: Tree): void {
   if (call.kind === 'read') assert.ok(tree.text(call.path).length > 0, call.path);
   if (call.kind !== 'edit' && call.kind !== 'write') return;

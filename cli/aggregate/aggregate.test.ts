@@ -1,4 +1,4 @@
-/** Sums over several ledgers: files that were copied, and the machines of a fleet, against rows counted again. */
+/** Sums over several ledgers, copied files and machines of a fleet, compared with a recount of the rows. */
 import * as fs from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const KEY = 'svc_attic-key-0123456789';
 const LOCKED = `security: { require_api_key: true, api_key: ${KEY} }`;
 const DAY = 86_400_000;
 
-/** Requests with and without prices, tokens and failures. */
+/** Returns requests with and without prices, tokens and failures. */
 function rowsOf(name: string, node: string | null, count = 12): readonly LedgerRow[] {
   return Array.from({ length: count }, (_, at) =>
     rowOf(at, {
@@ -65,7 +65,7 @@ function expectFigures(found: unknown, rows: readonly LedgerRow[], where: string
     assert.is(objectIn(found)[name], value, `${where}: ${name}`);
 }
 
-/** Every figure of the answer, counted again from the rows. */
+/** Compares every figure of the response with a recount of the rows. */
 function expectRows(found: Json, rows: readonly LedgerRow[]): void {
   expectFigures(found['totals'], rows, 'totals');
   for (const [list, name, of] of [
@@ -80,7 +80,7 @@ function expectRows(found: Json, rows: readonly LedgerRow[]): void {
   }
 }
 
-/** What lies in a folder, with times and contents. */
+/** Returns the content of a folder, with times and file contents. */
 function stateOf(folder: string): unknown {
   return fs
     .readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -241,7 +241,7 @@ test('names in ledgers command no terminal', () =>
     ]);
     const { stdout, stderr, code } = await run(place, ['aggregate', '.']);
     assert.is(code, 0);
-    // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+    // oxlint-disable-next-line no-control-regex -- looks for control characters
     assert.not.match(stdout + stderr, /[\u001b\u202e]/);
     assert.match(stdout, '__proto__');
   }));
@@ -268,7 +268,7 @@ test('without arguments: this machine alone, with and without a ledger, with a p
     const proxy = start(place, ['serve', '--port', '0'], env);
     try {
       const [, port] = await proxy.prints(/http:\/\/127\.0\.0\.1:(\d+)/);
-      // Retention deletes what is older than its days; their sums stay.
+      // Retention deletes rows older than its limit; their sums stay.
       expectRows(await aggregate(place), rows);
       await add(place, 'myself', `http://127.0.0.1:${port}`);
       const found = await aggregate(place);

@@ -1,4 +1,4 @@
-/** The purpose and the limits of keys, as they are typed and shown. */
+/** The purpose and the limits of keys, as typed and as shown. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';

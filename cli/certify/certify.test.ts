@@ -1,4 +1,4 @@
-/** `svc certify` over made-up sessions: what holds, and that each harm turns it red. */
+/** `svc certify` on made-up sessions: promises that hold, and a failure for each kind of harm. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -16,7 +16,7 @@ function write(place: Place, path: string, text: string): void {
 
 const ERROR = 'error: part 210 <b>is missing</b> in the store of ☃';
 
-/** A deployment of 400 parts, of which one is missing; the model writes its error again. */
+/** Returns a session with a deployment of 400 parts, one missing; the model repeats its error. */
 function failedSession(): string {
   const parts = Array.from({ length: 400 }, (_, n) =>
     n === 210 ? ERROR : `  fetch part ${n}: 200 in ${n % 37} ms, unpacked to /var/shop/part-${n}`,

@@ -1,4 +1,4 @@
-/** What `svc certify` judges besides session files: captures of a proxy, and the bodies of another tool. */
+/** Other inputs of `svc certify` than session files: captures of a proxy, and bodies of another tool. */
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -30,7 +30,7 @@ const LOG = [
   'exit status 1',
 ].join('\n');
 
-/** The request of turn `n`, from 1: two commands are run, and what the first one printed is quoted. */
+/** Returns the request of turn `n`, from 1: two commands are run, and the first one's output is quoted. */
 function bodyOf(n: number, log = LOG): object {
   const call = (id: string, command: string) => ({
     role: 'assistant',
@@ -55,7 +55,7 @@ function bodyOf(n: number, log = LOG): object {
     messages: messages.slice(0, 2 * n - 1),
   };
   const last = body.messages.at(-1)!;
-  // As Claude Code does: the marker is on the newest block.
+  // As in Claude Code, the marker is on the newest block.
   if (typeof last.content === 'string') return body;
   const blocks = last.content.map((block) => ({ ...block, cache_control: { type: 'ephemeral' } }));
   return { ...body, messages: [...body.messages.slice(0, -1), { ...last, content: blocks }] };
@@ -94,7 +94,7 @@ test('captures are sessions: requests that go on with each other are one', () =>
 
 type Change = (body: object, turn: number) => object;
 
-/** What a tool makes of each turn, in a folder; and what it claims, if anything. */
+/** Writes a tool's result for each turn to a folder, and its claimed savings, if any. */
 function writePairs(place: Place, name: string, change: Change, savedTokens?: number): string {
   for (const n of TURNS) {
     write(place, join(name, 'shop', `${n}.before.json`), json(bodyOf(n)));

@@ -1,4 +1,4 @@
-/** `alerts[].notify` from outside: real receivers, a real proxy, and what of an address may be read anywhere. */
+/** `alerts[].notify` from outside: real receivers, a real proxy, and which parts of a URL may be shown. */
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
@@ -10,7 +10,7 @@ import * as assert from 'uvu/assert';
 import { makePlace, run, start } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
 
-/** Ten times what anything here takes on a busy machine. */
+/** Ten times longer than anything here takes on a busy machine. */
 const DEADLINE_MS = 60_000;
 const TOKEN = 'T0SECRETPATH/B0SECRET/xyzzyplugh';
 const KEY = 'signing-key-of-the-test';
@@ -21,7 +21,7 @@ interface Received {
   readonly body: string;
 }
 
-/** A receiver whose answers `answer` gives, by the number of the request. */
+/** Starts a receiver that responds with `answer`, which gets the number of the request. */
 async function startReceiver(answer: (n: number, response: ServerResponse) => void) {
   const received: Received[] = [];
   const waiting: (() => void)[] = [];
@@ -59,7 +59,7 @@ async function startReceiver(answer: (n: number, response: ServerResponse) => vo
 
 const ok = (_n: number, response: ServerResponse) => void response.end('{}');
 
-/** A place whose one alert fires while a provider is unhealthy. */
+/** Returns a place whose only alert fires while a provider is unhealthy. */
 function placeWith(notify: string): { readonly place: Place; readonly flags: readonly string[] } {
   const place = makePlace();
   const file = join(place.folder, 'svc.yaml');
@@ -70,7 +70,7 @@ function placeWith(notify: string): { readonly place: Place; readonly flags: rea
   return { place, flags: ['--config', file] };
 }
 
-/** Everything that svc has written into its home folder. */
+/** Returns everything that svc has written to its home folder. */
 function allFiles(folder: string): string {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -131,7 +131,7 @@ test('a receiver that fails gets the same notice again; the address is read nowh
     await receiver.until(2);
     const [first, second] = receiver.received.map(({ body }) => JSON.parse(body));
     assert.equal(second, first);
-    // Nothing at this address from now on: what cannot be delivered is logged.
+    // From now on nothing is at this address: failed deliveries are logged.
     await receiver.close();
     printed.push(await run(place, ['check-alerts', '--test']));
     assert.is(printed[1]!.code, 1);
@@ -193,7 +193,7 @@ test('a receiver that never answers holds up no request, no check and no stop', 
     await run(place, ['provider-force-health', 'chat', 'unhealthy']);
     assert.is((await run(place, ['check-alerts'])).code, 1);
     await receiver.until(1);
-    // Its connection is open, and stays so.
+    // Its connection is open and stays open.
     const health = await fetch(`${url}/health`, { signal: AbortSignal.timeout(DEADLINE_MS) });
     assert.is(health.status, 200);
     assert.is((await run(place, ['check-alerts'])).code, 1);

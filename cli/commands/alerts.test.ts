@@ -1,4 +1,4 @@
-/** `svc check-alerts` without a proxy and beside one. */
+/** `svc check-alerts` with and without a running proxy. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';

@@ -1,4 +1,4 @@
-/** The audit log of a proxy that runs as a process, and the commands on it. */
+/** The audit log of a proxy process, and its commands. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -45,7 +45,7 @@ async function recordsOf(place: Place): Promise<readonly Record<string, unknown>
   return JSON.parse(ran.stdout).records;
 }
 
-/** Waits until the log says so: it is written after answers. */
+/** Waits until the log lists the event: it is written after the response. */
 async function listed(place: Place, event: string): Promise<readonly Record<string, unknown>[]> {
   for (let tries = 0; ; tries += 1) {
     const records = await recordsOf(place).catch(() => []);

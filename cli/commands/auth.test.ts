@@ -30,7 +30,7 @@ test('a disk that fills up while a key is written loses none, and the error has 
   for (let n = 0; n < 6; n += 1) assert.is((await run(place, add)).code, 0);
   const file = join(place.home, 'keys.json');
   const before = readFileSync(file, 'utf8');
-  // A limit on the size of files stands for the full disk: the first write ends in the middle.
+  // A file size limit simulates a full disk: the first write is cut off.
   const shell = `trap '' XFSZ; ulimit -f 2; exec "$0" "$@"`;
   const { env } = place;
   const full = spawnSync('sh', ['-c', shell, process.execPath, entry, ...add], { env });
@@ -82,7 +82,7 @@ test('while the grace period lasts the old key and the new one open the door, th
   const second = JSON.parse((await run(place, argv, { clock })).stdout) as Record<string, string>;
   assert.is(second['label'], 'ci');
   assert.equal(verdicts(first['key'], second['key']), [first['id'], second['id']]);
-  // By its label the newest is meant; the span of life goes on.
+  // The label refers to the newest key; the lifetime is kept.
   const again = ['auth', 'rotate', 'ci', '--json'];
   const third = JSON.parse((await run(place, again, { clock })).stdout) as Record<string, string>;
   const spanMs = Date.parse(third['expires'] ?? '') - Date.parse(third['created'] ?? '');
@@ -93,7 +93,7 @@ test('while the grace period lasts the old key and the new one open the door, th
     second['id'],
     third['id'],
   ]);
-  // Revoked at once, although the grace period lasts.
+  // Revoked at once, even within the grace period.
   assert.is((await run(place, ['auth', 'revoke', second['id'] ?? ''], { clock })).code, 0);
   assert.equal(verdicts(second['key']), ['dead']);
   for (const [name, code] of [

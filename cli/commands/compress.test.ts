@@ -1,4 +1,4 @@
-/** `svc diff`, `learn`, `savings` and `cache-stats` against a proxy that runs, and without one. */
+/** `svc diff`, `learn`, `savings` and `cache-stats` with and without a running proxy. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -32,7 +32,7 @@ async function asJson(place: Place, ...argv: readonly string[]): Promise<Json> {
   return JSON.parse(ran.stdout) as Json;
 }
 
-/** Runs `use` beside a proxy process that has sent one request; returns when both have ended. */
+/** Runs `use` with a proxy process that has sent one request; returns when both have ended. */
 async function besideProxy(place: Place, use: (requestId: string, port: number) => Promise<void>) {
   const upstream = await startUpstream();
   const proxy = start(place, ['serve', '--port', '0'], {

@@ -1,4 +1,4 @@
-/** The line itself: which figures win, what is left out, where it is shown, and that nothing from outside commands a terminal. */
+/** The line itself: precedence of figures, omissions, output formats, and no terminal control from outside. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { figuresOf } from './figures.ts';
@@ -89,7 +89,7 @@ test('what svc has not seen is what the client says, and the line says so', () =
   );
   const alone = line({ client: CLIENT, status: {}, isRunning: false });
   assert.match(alone, /^Opus 5\.5 \| ctx 42% \| \$1\.50 \| cache 91% \| 7d 70%, .* \| svc off$/);
-  // The name of an object's own member is no session.
+  // A name such as `__proto__` is not a session.
   const proto = line({ client: { ...CLIENT, session_id: '__proto__' } });
   assert.match(proto, 'not through svc');
 });
@@ -155,7 +155,7 @@ test('whatever comes from outside is text, and of whatever type', () => {
     workspace: { current_dir: '/a/\u001b[31mb' },
   };
   const shown = line({ client: hostile, format: '{model} {directory}' });
-  // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
+  // oxlint-disable-next-line no-control-regex -- looks for control characters
   assert.not.match(shown, /[\u0000-\u001f\u0080-\u009f]/);
   for (const value of [null, [], 'x', -1, Number.POSITIVE_INFINITY, Number.NaN, {}, true]) {
     const client = Object.fromEntries(Object.keys(CLIENT).map((name) => [name, value]));

@@ -1,4 +1,4 @@
-/** `svc statusline` as a client starts it: beside a proxy that runs, hangs, is gone and comes back, and with any input. */
+/** `svc statusline` as started by a client: with a proxy that runs, hangs, stops or returns, and with any input. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ interface Called {
   readonly stderr: string;
 }
 
-/** Starts it with `input` on stdin, which stays open where `isOpen`. */
+/** Starts it with `input` on stdin, which stays open if `isOpen`. */
 async function statusline(
   place: Place,
   input: string,
@@ -53,7 +53,7 @@ async function line(place: Place, input: unknown = SESSION): Promise<string> {
   return stdout.trimEnd();
 }
 
-/** The file; undefined before a proxy has written one. */
+/** Returns the status file; undefined before a proxy has written one. */
 function status(place: Place): StatusJson | undefined {
   const file = join(place.home, 'statusline.json');
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as StatusJson) : undefined;
@@ -153,7 +153,7 @@ test('any input and any home give one line and no error', () =>
     }
     chmodSync(file, 0);
     assert.match(await line(place), /^Sonnet 4\.5/);
-    // A pipe that nobody writes to has no end.
+    // A pipe without a writer never ends.
     rmSync(file);
     execFileSync('mkfifo', [file]);
     assert.is(await line(place), 'Sonnet 4.5 | svc off');

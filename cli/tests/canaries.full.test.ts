@@ -1,6 +1,6 @@
 /**
- * Some fifty secrets, one in every place that may hold one, and everything switched on: afterwards none is found in
- * any file, answer, output or foreign request, in any encoding. The places where one belongs are listed.
+ * About fifty secrets, one in every place that may have one, with all features on: afterwards none is found in any
+ * file, response, output or foreign request, in any encoding, except in the places listed.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { closeClients, exchange, openAnswer } from '../../fixtures/server/exchan
 import type { Sent } from '../../fixtures/server/exchange.ts';
 import { ownOperations } from '../../server/openapi/own-operations.ts';
 
-/** Where which secret belongs. */
+/** The places where each secret may be. */
 const BELONGS: readonly (readonly [canary: RegExp, artefact: RegExp])[] = [
   [
     /^(?:providers\..*|security\.api_key|shared\.redis_url|outbound\..*|alerts\..*)$/,
@@ -33,10 +33,10 @@ const BELONGS: readonly (readonly [canary: RegExp, artefact: RegExp])[] = [
   [/^custom_providers auth$/, /^provider acme$/],
   [/^alerts\.notify\.webhook$/, /^webhook$/],
   [/^fleet\.yaml key$/, /^file home\/fleet\.yaml$/],
-  // The index is a copy of the files for their owner alone; nothing that looks like a key is sent from it.
+  // The index is a private copy of the files; nothing in it that looks like a key is ever sent.
   [/^a key in an indexed file$/, /^file (?:notes|home\/\.index)\//],
   [/^a (?:key|cookie) in an imported HAR$/, /^file session\.har$/],
-  // Its own provider gets a client's key, and the client gets back what that says of it.
+  // A client's key goes to its own provider, and that one's reply about the key goes back to the client.
   [/^client (?:x-api-key|subscription)/, /^provider messages$/],
   [/^client authorization$/, /^provider chat$/],
   [/^client (?:x-goog-api-key|\?key=)$/, /^provider generative$/],
@@ -44,10 +44,10 @@ const BELONGS: readonly (readonly [canary: RegExp, artefact: RegExp])[] = [
     /^client /,
     /^answer to the client: own|^answer to the client: (?:subscription|in the query|passed through)/,
   ],
-  // A model knows no key, so a success is not searched on its way.
+  // A model knows no keys, so successful responses are not redacted.
   [/^providers\./, /^answer to the client: .*, a success$/],
   [/^provider set-cookie$/, /^answer to the client/],
-  // What a request says to the provider's tools is a part of it, also where another one stands in.
+  // Input for the provider's tools is a part of the request, even at a fallback.
   [/^(?:aws session token|mcp_servers authorization_token)$/, /^provider messages$/],
   [/^gateway /, /^provider messages$/],
   [/^client basic$/, /^provider messages$/],
@@ -81,7 +81,7 @@ async function send(sent: Sent, what: string): Promise<void> {
   world.note(name, [status, ...rawHeaders, text].join('\n'));
 }
 
-/** Each request as it is, and then with each answer of a careless provider. */
+/** Sends each request as it is, and then with each response of a careless provider. */
 async function drive(svcKey: string): Promise<void> {
   const all = requestsWithSecrets(svcKey);
   for (const sent of all) await send(sent, sent.what);
@@ -102,7 +102,7 @@ async function drive(svcKey: string): Promise<void> {
   await new Promise((resolve) => socket.once('close', resolve).once('open', () => socket.close()));
 }
 
-/** What is set up by commands, secrets on stdin and in files among it. */
+/** Runs the setup commands, including secrets on stdin and in files. */
 async function setUp(): Promise<string> {
   const made = await run(world.place, ['auth', '--generate', '--label', 'anna']);
   const svcKey = made.stdout.trim();
@@ -134,7 +134,7 @@ async function setUp(): Promise<string> {
   return svcKey;
 }
 
-/** A folder to be indexed, with a key in one of its files. */
+/** Returns a folder to be indexed, with a key in one of its files. */
 function notesFolder(): string {
   const folder = join(world.place.folder, 'notes');
   mkdirSync(folder);
@@ -148,7 +148,7 @@ function write(name: string, text: string): string {
   return path;
 }
 
-/** A session that a browser saved. */
+/** Returns a session saved by a browser. */
 function har(): string {
   const header = (name: string, value: string) => ({ name, value });
   const request = {
@@ -169,7 +169,7 @@ function har(): string {
   });
 }
 
-/** Everything that shows something. */
+/** Runs everything that shows something. */
 async function look(): Promise<void> {
   for (const argv of COMMANDS) {
     await world.svc(...argv);
@@ -194,7 +194,7 @@ async function look(): Promise<void> {
   });
 }
 
-/** An answer of svc itself; of one without an end what comes first. */
+/** Fetches a response of svc itself; of an endless one only the beginning. */
 async function get(path: string): Promise<void> {
   const controller = new AbortController();
   const answer = await openAnswer(world.port, { method: 'GET', path, signal: controller.signal });
@@ -206,7 +206,7 @@ async function get(path: string): Promise<void> {
       if (isEndless) break;
     }
   } catch {
-    // It was cut off by its client.
+    // The client cut it off.
   }
   controller.abort();
   world.note(`GET ${path}`, Buffer.concat(pieces).toString('latin1'));

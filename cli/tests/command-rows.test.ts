@@ -1,4 +1,4 @@
-/** Every command that is registered has a row that tries it (`every-command.full.test.ts`). */
+/** Every registered command has a row that tries it (`every-command.full.test.ts`). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { COMMAND_EFFECTS } from '../../fixtures/cli/effects/command-effects.ts';

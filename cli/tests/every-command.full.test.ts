@@ -1,7 +1,6 @@
 /**
- * Every command of the specification and every one that is registered, run beside a proxy that
- * serves: each has a row that looks at what it changed, or counts what it printed again. That each
- * has one is tested in `command-rows.test.ts`.
+ * Every specified and every registered command, run with a running proxy: each has a row that checks
+ * what it changed, or recounts what it printed. `command-rows.test.ts` checks that each has one.
  */
 import { readdirSync } from 'node:fs';
 import { test } from 'uvu';
@@ -14,7 +13,7 @@ import { isOwnData } from '../service/own-data.ts';
 
 const rows = new Set(COMMAND_EFFECTS.map(([command]) => command));
 
-/** Requests whose figures differ: two models, one with much to save, one that fails. */
+/** Sends requests with different figures: two models, one with large savings, one that fails. */
 async function traffic(live: Live): Promise<void> {
   await live.ask('claude-sonnet-4-5', 'hello');
   await live.ask('claude-haiku-4-5', 'hello there');
@@ -23,7 +22,7 @@ async function traffic(live: Live): Promise<void> {
   await live.ask('claude-sonnet-4-5', 'this fails');
 }
 
-/** The command lines of `command` that were run, each without the words of its name. */
+/** Returns the command lines of `command` that were run, each without its name. */
 function callsOf(live: Live, command: string, from = 0): readonly (readonly string[])[] {
   const words = command.split(' ');
   return live.calls

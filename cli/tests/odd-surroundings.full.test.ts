@@ -1,7 +1,7 @@
 /**
- * The program as a process where something is not as usual: a home that cannot be written or made,
- * no home at all, other languages, a reader that leaves, a terminal that can do little. Nothing ends
- * with a stack trace, and what cannot be done says which path it is about.
+ * The program in unusual environments: a home that cannot be written or created, no home at all, other
+ * languages, a reader that stops reading, a limited terminal. Nothing ends with a stack trace, and
+ * failures name the path concerned.
  */
 import { spawn } from 'node:child_process';
 import * as fs from 'node:fs';
@@ -22,7 +22,7 @@ interface Ended {
 interface Surroundings {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** What it is started with, such as a program that takes rights away. */
+  /** A program that starts it, such as one that drops privileges. */
   readonly by?: readonly string[];
 }
 
@@ -45,7 +45,7 @@ function svc(argv: readonly string[], { cwd, env, by = [] }: Surroundings): Prom
 
 const TRACE = /^\s+at .*:\d+:\d+|internal\/|UnhandledPromise|This is a bug in svc/m;
 
-/** Each writes into the home folder, or would start what does. */
+/** Commands that write to the home folder, or would start something that does. */
 const WRITING: readonly (readonly string[])[] = [
   ['serve', '--port', '0'],
   ['start', '--background', '--port', '0'],
@@ -59,7 +59,7 @@ const WRITING: readonly (readonly string[])[] = [
   ['vault-health', 'repair'],
 ];
 
-/** Each needs nothing but what is there; with its exit code. */
+/** Commands that need only existing files; with their exit codes. */
 const READING: readonly (readonly [argv: readonly string[], code: number])[] = [
   [['--help'], 0],
   [['help', 'settings'], 0],
@@ -78,7 +78,7 @@ const READING: readonly (readonly [argv: readonly string[], code: number])[] = [
 
 const NOBODY = 65_534;
 
-/** Root without the rights that let it write everywhere; it still reads a checkout of its own. */
+/** Root without the privilege to write everywhere; it can still read its own checkout. */
 const LESS_RIGHTS = [
   'python3',
   '-c',
@@ -93,13 +93,13 @@ os.execvp(sys.argv[1], sys.argv[1:])
 `,
 ];
 
-/** A folder in which `svc` may change nothing. */
+/** Provides a folder in which `svc` may change nothing. */
 async function readOnly(use: (place: Surroundings, home: string) => Promise<void>): Promise<void> {
   const folder = fs.mkdtempSync(join(tmpdir(), 'svc-read-only-'));
   const home = join(folder, 'home');
   fs.writeFileSync(join(folder, 'notes.txt'), 'some words\n');
   const isRoot = process.getuid?.() === 0;
-  // One's own folder could be opened again: another user's is there, one's own cannot be made.
+  // An owner could make the folder writable again, so it belongs to another user, and the home exists already.
   if (isRoot) {
     fs.mkdirSync(home);
     for (const path of [folder, home]) fs.chownSync(path, NOBODY, NOBODY);
@@ -154,7 +154,7 @@ const LOCALES: readonly Readonly<Record<string, string>>[] = [
   { LC_ALL: 'C.UTF-8' },
   { LANG: 'C' },
   { LC_ALL: 'POSIX' },
-  // In Turkish the small letter of I has no dot, and in German a comma stands before decimals.
+  // In Turkish the lower-case I has no dot, and German has a decimal comma.
   { LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' },
   { LANG: 'de_DE.UTF-8', LC_ALL: 'de_DE.UTF-8' },
   { LANG: 'nonsense', LC_ALL: '' },
@@ -211,7 +211,7 @@ test('a reader that leaves, and a closed output, are no failure', async () => {
     const { stderr } = await ends(`"$1" "$2" config show ${redirect}; true`);
     assert.not.match(stderr, TRACE, redirect);
   }
-  // Half a file that nobody is told of would be taken for the whole.
+  // Without an error, half a file would be taken for the whole.
   if (fs.existsSync('/dev/full')) {
     for (const argv of ['config schema', 'list-pricing', '--help']) {
       const { code, stderr } = await ends(`"$1" "$2" ${argv} >/dev/full`);

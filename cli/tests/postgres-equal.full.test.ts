@@ -1,4 +1,4 @@
-/** A ledger in Postgres from outside: what every command and page says of it is what it says of a file, and no secret. */
+/** A ledger in Postgres from outside: every command and page shows the same as for a file, and no secrets. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
@@ -15,7 +15,7 @@ import {
 import { run } from '../../fixtures/cli/run.ts';
 import { openIn, stored } from '../../fixtures/ledger/temp-ledger.ts';
 
-/** Without what differs from one moment, or one order of adding fractions, to the next. */
+/** Removes what depends on the time, or on the order of adding fractions. */
 function comparable(value: unknown): unknown {
   const text = JSON.stringify(value, (name, one: unknown) => {
     if (
@@ -104,7 +104,7 @@ equal(
       const { writer } = openIn(copy.place.folder, { file: join(copy.place.home, 'monitor.db') });
       for (const row of rows) writer.record(row);
       await writer.close();
-      // Both are asked at the same moment.
+      // Both are queried with the same time.
       const nowMs = Date.now();
       const clock = { ...systemClock, wallMs: () => nowMs };
       for (const argv of COMMANDS) {
@@ -115,7 +115,7 @@ equal(
           );
           assert.is(expected!.code, 0, `${line.join(' ')}: ${expected!.stderr}`);
           assert.is(found!.code, 0, `${line.join(' ')}: ${found!.stderr}`);
-          // Which names its machines, and of a single one says how to add others.
+          // It names its machines, and for a single one how to add others.
           if (argv[0] === 'aggregate' && more.length === 0) continue;
           assert.equal(found!.stderr, expected!.stderr, line.join(' '));
           if (more.length > 0)

@@ -1,4 +1,4 @@
-/** A ledger in Postgres from outside: machines that share it. */
+/** A ledger in Postgres from outside, shared by several machines. */
 import * as assert from 'uvu/assert';
 import { until } from '../../fixtures/cli/live.ts';
 import type { Json } from '../../fixtures/cli/live.ts';
@@ -45,7 +45,7 @@ shared(
       assert.is((JSON.parse(alone.stdout) as { totals: Json }).totals['requests'], 150);
       const shown = await attic.svc('attribution', '--by', 'node');
       assert.match(shown.stdout, /desk[\s\S]*attic|attic[\s\S]*desk/);
-      // A limit is the machine's own: so is what it has spent before.
+      // Limits apply per machine, and so does earlier spending.
       const again = await desk.serve();
       const own = (await stored(db)).filter(({ node }) => node === 'desk');
       const spent = own.reduce((sum, { costNanoUsd }) => sum + (costNanoUsd ?? 0), 0);

@@ -1,4 +1,4 @@
-/** A ledger in Postgres from outside: a proxy that is killed, a server that goes away or is not there, tables of a newer svc. */
+/** A ledger in Postgres from outside: a killed proxy, a lost or missing server, tables of a newer svc. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
@@ -17,7 +17,7 @@ import { openIn, stored } from '../../fixtures/ledger/temp-ledger.ts';
 import { threadsWaitedMs } from '../../fixtures/starvation.ts';
 import { migrations } from '../../stages/ledger/migrations.ts';
 
-/** A row is promised for an answer that ended at least so long ago. */
+/** A row is guaranteed for a response that ended at least this long ago. */
 const ACKNOWLEDGED_MS = 1000;
 
 const trouble = postgresSuite('svc with its ledger in Postgres, where something breaks');
@@ -44,10 +44,10 @@ trouble('killed under load: no acknowledged row is lost, none is there twice', a
     stalls.enable();
     const startedMs = Date.now();
     let lateMs = 0;
-    // So long that the first sixty are promised, whatever the machine keeps waiting.
+    // Long enough that the first sixty are guaranteed, however busy the machine is.
     while (Date.now() - startedMs - lateMs < ACKNOWLEDGED_MS + 200) {
       await pause(100);
-      // What a thread waited for a processor is not the promise's fault.
+      // Time that a thread waited for a processor is not counted.
       const waits = [...threadsWaitedMs(pid)].map(([id, ms]) => ms - (before.get(id) ?? 0));
       lateMs = Math.max(stalls.max / 1e6, ...waits);
     }
@@ -64,7 +64,7 @@ trouble('killed under load: no acknowledged row is lost, none is there twice', a
       promised.filter(([id]) => !found.has(id)),
       [],
     );
-    // And it goes on where it was.
+    // And it continues where it was.
     const again = await desk.serve();
     await ask(again, 5);
     await desk.stop();

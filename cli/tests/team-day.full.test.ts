@@ -1,11 +1,11 @@
 /**
  * A day of a team: 10,000 requests with five keys for four projects, at two proxies with one Postgres and one
- * Redis, one of which is killed in the middle. Every surface says the same to the last digit as a recount of
- * what the provider's own record has answered, in an arithmetic of its own.
+ * Redis; one proxy is killed in the middle. Every figure shown equals, to the last digit, a recount of the
+ * provider's own record with independent arithmetic.
  *
- * What was in flight at the kill: an answer that broke off has no row, and its client asks again; of answers
- * that were read less than the promised 100 ms before, a row may be gone, though the provider bills them.
- * `SVC_RECOUNT=2000` asks for less.
+ * Requests in flight at the kill: an interrupted response has no row, and its client retries; responses read
+ * less than the guaranteed 100 ms before may have lost their row, though the provider bills them.
+ * `SVC_RECOUNT=2000` sends fewer requests.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ const json = async (...argv: string[]): Promise<Json> =>
 const get = async (node: 'one' | 'two', path: string): Promise<Json> =>
   JSON.parse(await day.get(node, path)) as Json;
 
-/** What is shown of the recount's figures is equal to it, and at least `most` of them are shown. */
+/** Checks that all shown figures equal the recount's, and that at least `most` of them are shown. */
 function equal(shown: Json, wanted: Json, where: string, most: number): void {
   let compared = 0;
   for (const [name, value] of Object.entries(wanted)) {
@@ -47,7 +47,7 @@ function equal(shown: Json, wanted: Json, where: string, most: number): void {
   assert.ok(compared >= most, `${where}: ${compared} figures are shown`);
 }
 
-/** Groups in a list are those of the recount, each once, and equal. */
+/** Checks that the groups in a list are exactly those of the recount, and equal. */
 function equalList(
   list: unknown,
   name: string,
@@ -112,7 +112,7 @@ test('svc export, as JSON and as CSV', async () => {
       assert.is(nano / 1e9, cost ?? 0, `${name} ${key}`);
     }
   }
-  // Each row by itself, as the CSV has it: all digits of it.
+  // Each row on its own, as in the CSV, with all digits.
   const lines = csvOf(await day.svc('one', 'export', '--csv'));
   assert.is(lines.length, day.all.length);
   for (const line of lines) {
@@ -125,7 +125,7 @@ test('svc export, as JSON and as CSV', async () => {
   }
 });
 
-/** Lines by the names of their head (RFC 4180). */
+/** Returns lines by the names in their header (RFC 4180). */
 function csvOf(text: string): readonly Readonly<Record<string, string>>[] {
   const [head = [], ...lines] = text
     .trimEnd()
@@ -138,7 +138,7 @@ function csvOf(text: string): readonly Readonly<Record<string, string>>[] {
   return lines.map((line) => Object.fromEntries(head.map((name, at) => [name, line[at] ?? ''])));
 }
 
-/** Dollars as they are written in decimal, in whole nano-dollars. */
+/** Converts decimal dollars to whole nano-dollars. */
 function nanoOf(usd: string): bigint {
   const [whole = '', rest = ''] = usd.split('.');
   assert.ok(rest.length <= 9, usd);
@@ -350,7 +350,7 @@ test('the audit logs of both proxies', async () => {
   assert.is(events().length, seen.size, 'each once');
   for (const [id, event] of seen) {
     const own = day.of(id);
-    // A proxy that is killed may have audited what is not in the ledger, as it may the other way round.
+    // A killed proxy may have audited requests that are not in the ledger, or the reverse.
     if (own === undefined) continue;
     const { key, project, model, results } = own.asked;
     assert.equal(

@@ -16,7 +16,7 @@ const found = findTerminal();
 if (found === undefined) throw new Error('this needs `script` or `python3`, for a terminal');
 const terminal = found;
 
-/** The dashboard on 80 columns and 24 rows, where nothing else is said. */
+/** Starts the dashboard, by default with 80 columns and 24 rows. */
 function dashboard(
   place: Place,
   env: Readonly<Record<string, string>> = {},
@@ -25,9 +25,9 @@ function dashboard(
   return typeInTerminal(terminal, place, ['dashboard'], { env, size });
 }
 
-/** Waits until the screen is filled to its last row, and checks that no line is wider. */
+/** Waits until the screen is filled to its last row, and checks that no line is too wide. */
 async function fits(typing: Typing, { columns, rows }: ScreenSize): Promise<void> {
-  // The first line is cut where it does not fit; below it stand the numbers of the views.
+  // The first line is cut if it does not fit; below it are the numbers of the views.
   await typing.views((lines) => lines.length === rows && /1/.test(lines[1] ?? ' 1'));
   for (const line of typing.view()) assert.ok(widthOf(line) <= columns, `${columns}: ${line}`);
 }
@@ -75,7 +75,7 @@ test('shows requests as they come, takes keys, outlives the proxy, and gives the
     await typing.views(/no connection, trying again[^]*svc start --background/);
     proxy = await serve(place, upstream.url);
     await typing.views(/svc \S+ {2}live[^]*Requests +2 {2}/);
-    // Neither a colour of ours nor of a model's name.
+    // Neither our own colours nor any from a model's name.
     for (const color of ['31m', '32m', '33m', '36m'])
       assert.not.match(typing.screen(), `\u001b[${color}`);
     typing.press('q');
@@ -115,7 +115,7 @@ test('every view fits the screen that there is, also while it changes', async ()
         await fits(typing, { columns, rows });
       }
     }
-    // A window of no size, as a terminal without one reports it, is taken for the usual one.
+    // A terminal that reports no window size gets the default one.
     typing.press('1');
     typing.resize({ columns: 0, rows: 0 });
     await typing.views((lines) => lines.length === 24 && /\[1 Overview\]/.test(lines[1] ?? ''));

@@ -1,4 +1,4 @@
-/** Looking for a newer version through npm, played by a program on the path. */
+/** Looking for a newer version through npm, simulated by a program on the path. */
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -9,7 +9,7 @@ import { rememberRewritten } from '../../fixtures/cli/remembered.ts';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 import { isNewer } from './installed.ts';
 
-/** Notes each call, and answers `view` with what the file beside it holds. */
+/** Records each call, and answers `view` with the content of the file next to it. */
 const NPM = `#!${process.execPath}
 const fs = require('node:fs');
 const { join } = require('node:path');
@@ -29,7 +29,7 @@ if (process.argv[2] === 'install' && fs.existsSync(here('full'))) {
 
 const BIN = { svc: 'dist/app/main.js' };
 
-/** A machine on which npm has installed svc 1.2.3 for all. */
+/** Returns a machine on which npm has installed svc 1.2.3 globally. */
 function installation(answer: unknown, folder = 'lib/node_modules/svc') {
   const place = makePlace();
   const root = join(place.folder, folder);
@@ -67,7 +67,7 @@ test('a newer version is shown, and installed after a yes alone', async () => {
     checked.stdout,
     /^svc 1\.10\.0 is available; this is 1\.2\.3\. .*npm install -g svc@1\.10\.0$/m,
   );
-  // Neither the end of the input nor a no is a yes.
+  // Neither the end of input nor a no counts as a yes.
   for (const typed of ['', 'n\n']) assert.is((await update([], typed)).code, exitCodes.cancelled);
   assert.equal(installs(), []);
   assert.is((await update([], 'y\n')).code, 0);

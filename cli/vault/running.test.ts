@@ -1,4 +1,4 @@
-/** The vault's commands beside a proxy that has the index loaded. */
+/** The vault's commands with a running proxy that has loaded the index. */
 import { rmSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -19,7 +19,7 @@ const QUESTIONS = [
   ['index', '--status', '--json'],
 ];
 
-/** The control socket of a proxy in `place` that has `indexPath` open; `asked` are the answers that it gave. */
+/** Opens the control socket of a proxy in `place` that has `indexPath` open; `asked` records its responses. */
 async function withProxy(
   place: Place,
   indexPath: string,
