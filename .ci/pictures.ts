@@ -20,8 +20,8 @@ import { terminalPicture } from './terminal-picture.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/pictures', import.meta.url));
 const SIZE = { width: 1280, height: 800 };
-/** Quality at which text stays sharp, at a third of the size of PNG. */
-const QUALITY = 82;
+/** Lowest quality at which small text stays sharp. */
+const QUALITY = 55;
 /** Delay of the provider, so that times look realistic. */
 const THINK_MS = 1400;
 

@@ -59,7 +59,7 @@ test('a proxy in the background: start, status, logs, switches, restart, stop', 
   const stopped = await run(place, ['stop']);
   assert.match(
     stopped.stderr,
-    /Conversations of the last day .*: 1\. They .*go on only through svc/,
+    /Conversations of the last day .*: 1\. They .*can only continue through svc/,
   );
   assert.equal([stopped.code, stopped.stdout], [0, `Stopped (pid ${next.pid})\n`]);
   assert.not.ok(existsSync(pidFile(place.home)));

@@ -72,7 +72,7 @@ test('uninstall stops the proxy and gives clients back; data go with --data alon
   const kept = await run(place, ['uninstall']);
   assert.match(
     kept.stderr,
-    /Conversations of the last day .*: 1\. They .*cannot go on without svc/,
+    /Conversations of the last day .*: 1\. They .*cannot continue without svc/,
   );
   assert.is(kept.code, 0, kept.stderr);
   assert.is(fs.readFileSync(settings, 'utf8'), '{"a": 1}');

@@ -74,7 +74,7 @@ test('a newer version is shown, and installed after a yes alone', async () => {
   await rememberRewritten(place.home, 'new');
   await rememberRewritten(place.home, 'old', 2);
   const { code, stdout, stderr } = await update(['--yes', '--json']);
-  assert.match(stderr, /Conversations of the last day .*: 1\. They .*go on as before/);
+  assert.match(stderr, /Conversations of the last day .*: 1\. They .*continue as before/);
   assert.is(code, 0);
   assert.equal(JSON.parse(stdout), {
     installed: '1.2.3',
