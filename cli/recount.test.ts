@@ -1,6 +1,6 @@
 /**
- * A day of mixed requests, and every figure that a surface shows of it against a recount of the
- * ledger made here: equal to the last digit. `SVC_RECOUNT=10000` sets how many; 1,500 by default.
+ * A day of mixed requests: every figure shown anywhere equals, to the last digit, an independent recount
+ * of the ledger. `SVC_RECOUNT=10000` sets the number of requests; 1,500 by default.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -27,7 +27,7 @@ import { CHAT, MESSAGE, closeClients, exchange } from '../fixtures/server/exchan
 const COUNT = Number(process.env['SVC_RECOUNT'] ?? 1500);
 const AT_ONCE = 16;
 
-// A quick machine sends more than the default limit lets in within the minute.
+// A fast machine sends more requests per minute than the default limit allows.
 const YAML = `security: { rate_limit_per_minute: 0 }
 cache: { enabled: true }
 audit: { enabled: true }
@@ -38,7 +38,7 @@ providers:
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** With it a model can have the rest of a file of which it got parts. */
+/** The tool with which a model can fetch the rest of a shortened file. */
 const READ = {
   name: 'Read',
   description: 'Reads a file.  Paths are absolute.\n\n        The rest can be asked for in parts. ',
@@ -52,7 +52,7 @@ const READ = {
   },
 };
 
-/** A file of some 3,000 tokens, as a coding agent reads it. */
+/** A file of about 3,000 tokens, as read by a coding agent. */
 function longFile(tag: number): string {
   const lines = Array.from({ length: 60 }, (_, at) => [
     `/** Works on part ${tag} in its step ${at}. */`,
@@ -64,7 +64,7 @@ function longFile(tag: number): string {
   return lines.map((line, at) => `${String(at + 1).padStart(6)}→${line}`).join('\n');
 }
 
-/** Whole and streamed, two dialects, priced and not, large and small, refused, failed and kept answers. */
+/** Whole and streamed, two dialects, priced and not, large and small, refused, failed and cached responses. */
 function requestOf(n: number): Parameters<typeof exchange>[1] {
   const random = createRandom(n % 997);
   const kind = randomInt(random, 0, 10);
@@ -106,7 +106,7 @@ async function sendAll(t: TestProxy): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
 
-/** What is shown of these figures is equal, and at least `most` of them are shown. */
+/** Checks that all shown figures are equal, and that at least `most` of them are shown. */
 function equal(printed: unknown, rows: readonly LedgerRow[], where: string, most: number): void {
   const expected = recount(rows);
   let compared = 0;

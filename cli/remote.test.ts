@@ -1,4 +1,4 @@
-/** A proxy that answers late, or breaks off, is not one that is not there. */
+/** A proxy that answers late, or breaks off, is not reported as missing. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
@@ -11,7 +11,7 @@ import { controlPath } from '../server/control/control.ts';
 import { exitCodes } from './exit.ts';
 import { noAnswer } from './remote.ts';
 
-/** Longer than a proxy's state is waited for. */
+/** Longer than the timeout for a proxy's state. */
 const LATE_MS = 5500;
 
 async function withSocket(
@@ -55,7 +55,7 @@ test('a proxy that hangs is not waited for: soon there is an error, or what is k
       const { code, stderr } = await run(place, ['pause']);
       assert.is(code, exitCodes.bad_gateway);
       assert.match(stderr, /svc runs, but does not answer: no answer in time\n.*restart --force/);
-      // The longest silence of one that is well is half a minute.
+      // A healthy one is silent for half a minute at most.
       assert.ok(Date.now() - startedMs < 25_000);
     },
   ));

@@ -30,7 +30,7 @@ test('every command has a category, a description and an example that starts wit
   }
 });
 
-/** Commands whose output is a text of its own, as a file or a client wants it, and those that only do something. */
+/** Commands whose output has a format of its own, for a file or a client, and those that print no result. */
 const WITHOUT_JSON = [
   'audit export',
   'completion',
@@ -82,7 +82,7 @@ test('a --since that is no date is refused by every command that has one', async
   }
 });
 
-/** As a shell takes a command line apart, without its variables. */
+/** Splits a command line as a shell does, without variables. */
 function wordsOf(line: string): string[] {
   return (line.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''));
 }
@@ -94,7 +94,7 @@ test('every example but those for a shell is a command line that is understood',
     for (const [, example] of examples ?? []) {
       if (example.includes('$') || example === 'svc --version') continue;
       assert.not.throws(
-        // Where the output goes, and where input comes from, is the shell's business.
+        // Redirections are handled by the shell.
         () => {
           const own = example.split(' | ').at(-1)!.split(' > ', 1)[0]!;
           cli.process(wordsOf(own).slice(1), {} as never);

@@ -1,4 +1,4 @@
-/** What commands print on a screen: it fits 80 columns, and nothing from outside commands it. */
+/** Terminal output of commands: it fits 80 columns, and no outside text can control the terminal. */
 import { request } from 'node:http';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,13 +16,13 @@ const LONG_MODEL = 'claude-opus-with-a-very-long-name-4-1-20250805-preview-of-th
 const COLUMNS = 80;
 
 const PACKAGE = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-/** Those of the process in the terminal: `doctor` looks at both. */
+/** Versions of the process in the terminal: `doctor` checks both. */
 const REAL_VERSIONS = {
   nodeVersion: process.versions.node,
   version: (JSON.parse(PACKAGE) as { readonly version: string }).version,
 };
 
-/** Each command with something to show; those that only change a switch are among them. */
+/** Each command with output, including those that only change a switch. */
 const COMMANDS: readonly (readonly string[])[] = [
   ['--help'],
   ['status'],
@@ -159,7 +159,7 @@ function ask(url: string, model: string, text: string): Promise<void> {
   });
 }
 
-/** A captured stream that takes itself for a screen. */
+/** A captured stream that claims to be a terminal. */
 function screen(): { readonly stream: PassThrough; text(): string } {
   const stream = Object.assign(new PassThrough(), { isTTY: true, columns: COLUMNS });
   let text = '';
@@ -168,9 +168,9 @@ function screen(): { readonly stream: PassThrough; text(): string } {
 }
 
 /**
- * What stands on the screen and is no whole word, or no whole part of a name, of the same text
- * without a screen. Names may be folded behind their own signs, what was cut has a mark, and what
- * is longer than a dozen letters may be broken. Figures and random ids differ from run to run.
+ * Returns the words on the screen that are not whole words, or whole parts of names, of the output
+ * without a screen. Names may be folded after punctuation, cut words have a mark, and words of more
+ * than a dozen letters may be broken. Figures and random ids differ between runs.
  */
 function brokenParts(printed: string, whole: string): string[] {
   const pieces = (text: string) =>
@@ -246,12 +246,12 @@ test('every command fits 80 columns and breaks no word', () =>
         for (const line of printed)
           if (line.length > COLUMNS) tooWide.push(`${argv.join(' ')}: ${line}`);
         const whole = await run(place, argv, REAL_VERSIONS);
-        // How long something runs goes on from one to the other: "1 second", then "2 seconds".
+        // Durations increase between the two runs: "1 second", then "2 seconds".
         const [narrow, wide] = [printed.join('\n'), `${whole.stdout}\n${whole.stderr}`].map(
           (text) => text.replaceAll(/\b(second|minute|hour|day)s\b/g, '$1'),
         ) as [string, string];
         const parts = brokenParts(narrow, wide);
-        // Where it failed without a screen, what it said of that is the reason.
+        // If it failed without a screen, its message gives the reason.
         if (parts.length > 0)
           broken.push(`${argv.join(' ')}: ${parts.join(', ')}; ${whole.stderr.slice(0, 1000)}`);
       }

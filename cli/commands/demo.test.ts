@@ -27,7 +27,7 @@ function leftovers(): string[] {
 test('the demo plays every turn through the proxy, and leaves nothing behind', async () => {
   const place = makePlace();
   const before = leftovers();
-  // A key and an address in the environment must not draw the demo to a real provider.
+  // A key and a URL in the environment must not make the demo call a real provider.
   const env = { ...place.env, MSGPROV_BASE_URL: 'http://127.0.0.1:9', ANTHROPIC_API_KEY: 'k' };
   const { code, stdout, stderr } = await run(place, ['demo', '--json'], { env });
   assert.equal([code, stderr], [0, '']);

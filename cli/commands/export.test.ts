@@ -1,4 +1,4 @@
-/** `svc export`: every request of a span once, in two forms, whose sums are those of the ledger. */
+/** `svc export`: every request of a span once, in two formats, with the same sums as the ledger. */
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,7 +11,7 @@ import { ledgerColumns } from '../../stages/ledger/tables.ts';
 import { exitCodes } from '../exit.ts';
 
 const START = Date.UTC(2026, 10, 20);
-/** More than are read in one go, and several that began in the same millisecond. */
+/** More rows than one read returns, several of which started in the same millisecond. */
 const COUNT = 12_000;
 
 const rows: readonly LedgerRow[] = Array.from({ length: COUNT }, (_, n) =>
@@ -45,7 +45,7 @@ async function withRows(use: (place: Place) => Promise<void>): Promise<void> {
   }
 }
 
-/** The cells of a CSV text, by RFC 4180; written for this test alone. */
+/** Returns the cells of a CSV text, by RFC 4180; independent of the tested code. */
 function readCsv(text: string): string[][] {
   const lines: string[][] = [[]];
   let cell = '';

@@ -1,4 +1,4 @@
-/** `svc limits` while no proxy runs: what the last one knew. */
+/** `svc limits` without a running proxy: it shows what the last one knew. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';

@@ -1,4 +1,4 @@
-/** `svc report --month`: one file that a person can send on. */
+/** `svc report --month`: one file that can be forwarded. */
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -8,7 +8,7 @@ import { openIn } from '../../fixtures/ledger/temp-ledger.ts';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 import { isFailure, ledgerRow } from '../../stages/ledger/row.ts';
 
-/** Fields of CSV, by RFC 4180. */
+/** Returns the fields of CSV, by RFC 4180. */
 function readCsv(text: string): string[][] {
   return text
     .trimEnd()
@@ -45,7 +45,7 @@ test('a month: every line of the CSV and the sums of the page are a recount of t
         Number(at('saved_tokens')),
         sum(own, (row) => row.savedTokens),
       );
-      // To the last digit of a nano-dollar.
+      // Exact to the nano-dollar.
       assert.is(
         Math.round(Number(at('cost_usd')) * 1e9),
         sum(own, (row) => row.costNanoUsd),

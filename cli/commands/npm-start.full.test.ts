@@ -1,6 +1,6 @@
 /**
- * `npm start` in a checkout: whatever ends npm ends the proxy. The checkout is a copy of the files
- * that make it one, in which a build only puts the program of this build in its place.
+ * `npm start` in a checkout: whatever ends npm ends the proxy. The checkout is a copy of the files it
+ * needs, in which a build only copies the program of this build.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -37,7 +37,7 @@ const COPIED = [
   'CHANGELOG.md',
 ];
 
-/** Longest that a start or an end may take on a busy machine. */
+/** Time limit for a start or an end on a busy machine. */
 const WITHIN_MS = 300_000;
 
 function makeCheckout({ folder }: Place): string {
@@ -55,7 +55,7 @@ writeFileSync('dist/.ci/bundle.js', '');
 writeFileSync('dist/app/main.js', ${program});
 `;
   writeFileSync(join(checkout, 'node_modules/typescript/bin/tsc'), compiler);
-  // What has no source any more is deleted behind a build.
+  // Files whose source no longer exists are deleted after a build.
   writeFileSync(join(checkout, '.ci/bundle.ts'), '');
   return checkout;
 }
@@ -80,7 +80,7 @@ interface Started {
   readonly place: Place;
   readonly npm: ChildProcess;
   readonly output: () => string;
-  /** The proxy's process. */
+  /** Returns the id of the proxy's process. */
   readonly pid: number;
   readonly url: string;
 }
@@ -90,7 +90,7 @@ async function withNpmStart(
   use: (started: Started) => Promise<void>,
 ): Promise<void> {
   const place = makePlace();
-  // A group of its own, so that it can be given a signal as a terminal gives one.
+  // A process group of its own, so that it can be signalled like by a terminal.
   const npm = spawn('npm', ['start', '--', '--port', '0'], {
     cwd: makeCheckout(place),
     env: { ...place.env, npm_config_update_notifier: 'false', ...env },
@@ -118,7 +118,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)
     withNpmStart({}, async ({ place, npm, output, pid }) => {
       npm.kill(signal);
       await until(`it ends with ${signal}`, () => !runs(pid));
-      // It closed in order: whoever is killed leaves the file behind.
+      // It shut down in order: a killed process leaves this file.
       assert.throws(() => readFileSync(pidFile(place.home)), /ENOENT/);
       assert.not.match(output(), 'Stopping now');
     }));
@@ -151,7 +151,7 @@ test('Ctrl-C reaches npm and the proxy, and counts once', async () => {
   }
 });
 
-/** A checkout without packages, and an environment with a program in npm's place. */
+/** Returns a checkout without packages, and an environment in which a program replaces npm. */
 function withoutPackages(place: Place, npm: string) {
   const checkout = makeCheckout(place);
   rmSync(join(checkout, 'node_modules/.svc-installed'));
@@ -161,7 +161,7 @@ function withoutPackages(place: Place, npm: string) {
   return { checkout, env: { ...place.env, PATH: `${programs}:${process.env['PATH']}` } };
 }
 
-/** What `npm start` in such a checkout prints; `node` is the program that it runs with. */
+/** Returns the output of `npm start` in such a checkout, run with `node`. */
 function installWith(
   npm: string,
   more: Readonly<Record<string, string>> = {},
@@ -191,7 +191,7 @@ test('a failed install shows the end of what npm printed, and the one line that 
   assert.not.match(installWith('echo "npm error EACCES"; exit 1'), /compiled here/);
 });
 
-/** What npm is told of where the headers lie; empty where it is told nothing. */
+/** Returns the header path passed to npm; empty if none is passed. */
 const NAMED = 'echo "nodedir=$npm_config_nodedir"; exit 1';
 const named = (node?: string, env?: Readonly<Record<string, string>>): string =>
   /nodedir=(.*)/.exec(installWith(NAMED, env, node))?.[1] ?? 'no line';
@@ -232,7 +232,7 @@ test("Node's own headers are used where they lie, and what the user chose is kep
 test('a line says again and again that a long install is at work, and none comes behind it', async () => {
   const place = makePlace();
   const go = join(place.folder, 'go');
-  // Its timer runs a thousand times as fast.
+  // Its timer runs a thousand times faster.
   const hasty = `data:text/javascript,${encodeURIComponent(
     'const slow = setInterval; globalThis.setInterval = (work, ms) => slow(work, ms / 1000);',
   )}`;

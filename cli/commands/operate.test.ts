@@ -1,4 +1,4 @@
-/** The commands on routes, spending and providers, with a running proxy and without one. */
+/** The commands on routes, spending and providers, with and without a running proxy. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -18,7 +18,7 @@ async function withUpstream(use: (upstream: Upstream) => Promise<void>): Promise
   }
 }
 
-/** A proxy as a process of its own, in front of the fake provider. */
+/** Starts a proxy as a process of its own, in front of the fake provider. */
 async function withRunning(use: (place: Place) => Promise<void>, config?: string): Promise<void> {
   await withUpstream((upstream) =>
     inPlace(async (place) => {

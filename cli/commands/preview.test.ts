@@ -266,7 +266,7 @@ test('prose is previewed as what a request with a question would lose', async ()
   assert.equal(alone.blocks[0]!.tokens, asRequest.blocks.at(-1)!.tokens);
   const named = await printed(place, file, '--ask', 'What does essay.md say about the town?');
   assert.is(named.total.saved, 0, 'a file that is named stays whole');
-  // Where nothing is asked, all of it stays.
+  // Without a question, all of it stays.
   assert.is((await printed(place, file, '--ask', '')).total.saved, 0);
 });
 

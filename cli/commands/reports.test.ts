@@ -1,4 +1,4 @@
-/** The commands that read the ledger, against a recount of the same rows made here. */
+/** The commands that read the ledger, compared with a recount of the same rows. */
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,4 +1,4 @@
-/** `svc requests` and `svc compare`, against the rows of the ledger. */
+/** `svc requests` and `svc compare`, compared with the rows of the ledger. */
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -80,7 +80,7 @@ test('requests --follow prints what comes, in the same columns, until it is inte
     };
     try {
       await until(/waiting for requests/);
-      // It began before those that are listed, and ends now.
+      // It started before the listed ones, and ends now.
       await add(['req_slower', nowMs - 60_000]);
       await until(/\nslower /);
       await add(['req_newest', nowMs + 1]);

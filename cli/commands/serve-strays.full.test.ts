@@ -11,14 +11,14 @@ import { exitCodes } from '../exit.ts';
 import { makePlace, start } from '../../fixtures/cli/run.ts';
 import { until } from '../../fixtures/wait.ts';
 
-/** What a hook may leave running. Each throws where nobody can catch it. */
+/** Work that a hook may leave running. Each throws where nothing can catch it. */
 const LEFT_RUNNING: Readonly<Record<string, string>> = {
   'an async call': "(async () => { throw new Error('floating') })()",
   'a rejection that says nothing': 'Promise.reject()',
   'a timer': "setTimeout(() => { throw new Error('late') }, 5)",
   'a text': "setImmediate(() => { throw 'floating' })",
   'a microtask': "queueMicrotask(() => { throw new Error('floating') })",
-  // Node loads all of `fetch` at its first call, for which a hook may be too short.
+  // Node loads `fetch` at its first call, which may take longer than a hook is allowed.
   'a request of its own': "setTimeout(() => fetch('http://127.0.0.1:1/'), 1)",
   'a file': "import('node:fs/promises').then((fs) => void fs.readFile('/nowhere/at/all'))",
   'an event': "import('node:net').then((net) => void net.connect(1, '127.0.0.1'))",

@@ -17,7 +17,7 @@ import type { Place, Spawned } from '../../fixtures/cli/run.ts';
 const URL_LINE = /listens on (http:\S+)/;
 const ANY_PORT = ['--port', '0'];
 
-/** What a test has left running; a failed one ends before it stops its proxy. */
+/** Processes left running by a test: a failed one ends before it stops its proxy. */
 const running: Spawned[] = [];
 
 const start: typeof startProcess = (...args) => {
@@ -45,7 +45,7 @@ async function statusOf(url: string): Promise<number> {
   });
 }
 
-/** Posts a streaming request; resolves at the head, `ended` with all bytes or the failure. */
+/** Posts a streaming request; resolves at the response head, and `ended` with all bytes or the failure. */
 async function stream(url: string) {
   const body = {
     model: 'm',
@@ -219,7 +219,7 @@ test('under umask 000 everything is private', async () => {
   const starting = listening(place);
   process.umask(umask);
   const { proxy } = await starting;
-  // The log is opened with its first line, a moment after the start.
+  // The log is opened by its first line, a moment after the start.
   while (!existsSync(join(place.home, 'logs', 'svc.log')))
     await new Promise((resolve) => setTimeout(resolve, 10));
   const modes = ['svc.pid', 'control.sock', 'monitor.db', 'logs/svc.log'].map(

@@ -1,6 +1,6 @@
 /**
- * Help and commands that only read load a small part of the program: what is not loaded takes no
- * time. How long they take is a bar of `npm run bench:limits`.
+ * Help and read-only commands load a small part of the program, since loading takes time. Their
+ * duration is checked by `npm run bench:limits`.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { entry, inPlace, run } from '../../fixtures/cli/run.ts';
 import { READING_COMMANDS } from '../../fixtures/cli/reading-commands.ts';
 import { openIn } from '../../fixtures/ledger/temp-ledger.ts';
 
-/** A third more than it was on 2026-11-26. */
+/** A third more than on 2026-11-26. */
 const MOST_KIB: Readonly<Record<string, number>> = {
   '--help': 220,
   'help compression': 220,
@@ -34,7 +34,7 @@ test('help and commands that only read load little', () =>
   inPlace(async (place) => {
     await run(place, ['config', 'init']);
     await openIn(place.folder, { file: join(place.home, 'monitor.db') }).writer.close();
-    /** What the command loads of modules, in KiB. */
+    /** Returns the size of the modules that the command loads, in KiB. */
     const loadedKiB = (argv: readonly string[], n: number): number => {
       const list = join(place.folder, `loaded-${n}`);
       const { status, stderr } = spawnSync(

@@ -1,4 +1,4 @@
-/** `svc status` of a proxy that has had to try again. */
+/** `svc status` of a proxy that has retried requests. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { startUpstream } from '../../fixtures/upstream.ts';
 import { makePlace, run, start } from '../../fixtures/cli/run.ts';
 
-/** Sends a small request and reads its answer. */
+/** Sends a small request and reads its response. */
 async function ask(url: string): Promise<void> {
   const content = 'hello';
   const body = { model: 'claude-x', max_tokens: 5, messages: [{ role: 'user', content }] };

@@ -1,4 +1,4 @@
-/** What the vault's commands do about damage, and about what has to go. */
+/** How the vault's commands handle damage, and content that must be removed. */
 import { EventEmitter } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

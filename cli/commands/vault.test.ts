@@ -143,7 +143,7 @@ test('an interrupt keeps what was read, says so, and the next run goes on', asyn
     let printed = '';
     stderr.on('data', (piece: Buffer) => {
       printed += piece.toString();
-      // As soon as the bar moves.
+      // As soon as the progress bar moves.
       if (/\] [1-9]\d* of/.test(printed)) events.emit('SIGINT');
     });
     const { context } = makeContext(place, { events, stderr });

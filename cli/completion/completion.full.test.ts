@@ -1,4 +1,4 @@
-/** Completion in the real zsh and fish, as a person would press the key. Needs both, and python3 for a terminal. */
+/** Completion in the real zsh and fish, by key press. Needs both, and python3 for a terminal. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { entry, makePlace } from '../../fixtures/cli/run.ts';
 
-/** What is typed, and what the shell makes of it. */
+/** Typed text, and what the shell completes it to. */
 const LINES = [
   ['svc integ', 'svc integrate'],
   ['svc config val', 'svc config validate'],

@@ -1,4 +1,4 @@
-/** Completion as the shells do it, where they are installed. */
+/** Completion by the real shells, if they are installed. */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ async function script(shell: string): Promise<string> {
   return stdout;
 }
 
-/** What bash offers for the words of a line. */
+/** Returns what bash offers for the words of a line. */
 function offered(source: string, words: readonly string[]): readonly string[] {
   const list = words.map((word) => `'${word}'`).join(' ');
   const ask = `${source}\nCOMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _svc; printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -44,7 +44,7 @@ for (const shell of ['zsh', 'fish'])
     const place = makePlace();
     const file = join(place.folder, 'script');
     writeFileSync(file, source);
-    // fish does not read a script from what Node gives it as stdin.
+    // fish cannot read a script from the stdin that Node provides.
     const parsed = spawnSync(shell, ['-n', file], { encoding: 'utf8' });
     place.dispose();
     if (parsed.error === undefined) assert.equal([parsed.status, parsed.stderr], [0, '']);

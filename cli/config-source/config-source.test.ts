@@ -1,4 +1,4 @@
-/** The config file from a file and from a real git repository, applied only when sound and agreed to. */
+/** The config from a file and from a real git repository, applied only if valid and confirmed. */
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** `svc doctor` on homes with one thing wrong each, beside real proxies and providers. */
+/** `svc doctor` on homes with one fault each, with real proxies and providers. */
 import * as fs from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -19,7 +19,7 @@ interface Result {
   of(check: string): string;
 }
 
-/** Ports that nobody else uses. */
+/** Returns unused ports. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -52,7 +52,7 @@ async function examine(
   };
 }
 
-/** A provider that answers everything with these bytes. */
+/** Starts a provider that answers everything with these bytes. */
 const saying = (text: string) =>
   head(async (exchange) => {
     await exchange.write(Buffer.from(text));
@@ -86,7 +86,7 @@ test('beside a proxy that runs all is well, and the exit code says so', () =>
       const result = await examine(place, [], env);
       assert.is(result.code, 0, JSON.stringify(result.findings));
       assert.match(result.of('Proxy'), /^ok: running on http/);
-      // Tests run in a program of another version than the proxy.
+      // The test program has another version than the proxy.
       assert.match(result.of('Version'), /^warning: the proxy is .*, this is 9\.8\.7/);
       assert.match(result.of('Upstream'), /ok: messages answers/);
       assert.match(
@@ -100,7 +100,7 @@ test('beside a proxy that runs all is well, and the exit code says so', () =>
       assert.match(result.of('SQLite'), /^ok: 3\./);
       assert.not.match(JSON.stringify(result.findings), /key-1/);
 
-      // The program that people start is a bundle, in which other parts of libraries are.
+      // Users start a bundle, which contains other parts of libraries.
       const shipped = await start(place, ['doctor'], env).ended;
       assert.is(shipped.code, 0, shipped.stdout);
       assert.match(shipped.stdout, /✓ Upstream +messages answers/);

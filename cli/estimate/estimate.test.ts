@@ -1,4 +1,4 @@
-/** `svc savings --estimate` over made-up session files of every client. */
+/** `svc savings --estimate` on made-up session files of every client. */
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -14,7 +14,7 @@ import {
   writeOpencode,
 } from '../../fixtures/sessions.ts';
 
-/** The files where the clients keep them, below the user's home. */
+/** The session files in the clients' places, below the user's home. */
 function withSessions(use: (place: Place) => Promise<void>): Promise<void> {
   const place = makePlace();
   const write = (path: string, lines: readonly string[]): void => {
@@ -30,7 +30,7 @@ function withSessions(use: (place: Place) => Promise<void>): Promise<void> {
   return use(place).finally(() => place.dispose());
 }
 
-/** Every file with its size and time. */
+/** Returns every file with its size and time. */
 function filesIn(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

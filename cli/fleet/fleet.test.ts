@@ -1,4 +1,4 @@
-/** The commands of a fleet, against real proxies with keys of their own, and against what is none. */
+/** The fleet commands, with real proxies that have their own keys, and with servers that are no proxies. */
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ async function svc(place: Place, ...argv: string[]) {
   return ran;
 }
 
-/** The machines of `fleet status`, by name, with the exit code. */
+/** Returns the machines of `fleet status` by name, and the exit code. */
 async function status(place: Place, env: Readonly<Record<string, string>> = {}) {
   const { code, stdout, stderr } = await run(place, ['fleet', 'status', '--json'], {
     env: { ...place.env, ...env },
@@ -259,7 +259,7 @@ test('status asks all at once; each failure has its cause, and no key shows', ()
           );
         };
         const seen: string[] = [];
-        // What comes after it in the list was asked while it was waited for.
+        // Machines after it in the list were queried while it was waited for.
         const askedMeanwhile: boolean[] = [];
         const slow: RequestListener = (_request, response) => {
           response.on('close', () => askedMeanwhile.push(seen.length > 0));

@@ -1,4 +1,4 @@
-/** What clients are told to trust in forward mode: what they trusted before, and the authority. */
+/** The certificates that clients trust in forward mode: those trusted before, and svc's authority. */
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -19,7 +19,7 @@ function environmentIn({ home }: Place, env: Environment, authority = 'authority
 
 const textOf = (path: string | undefined): string => fs.readFileSync(path ?? '', 'utf8');
 
-/** How often a list holds each of `names`. */
+/** Returns how often a list contains each of `names`. */
 function counts(path: string | undefined, names: readonly string[]): readonly number[] {
   const text = textOf(path);
   return names.map((name) => text.split(pem(name)).length - 1);
@@ -49,7 +49,7 @@ test('every list that the user names stays trusted, folders and links to the sam
     assert.equal(counts(given['SSL_CERT_FILE'], names), [1, 1, 1, 1, 1, 1, 0]);
     assert.equal(counts(given['NODE_EXTRA_CA_CERTS'], ['node', 'authority', 'ssl']), [1, 1, 0]);
 
-    // A run inside of a run, and after it one with a new authority.
+    // A run within a run, and then one with a new authority.
     const inner = environmentIn(place, { ...env, ...given });
     assert.is(systemCount(inner), 0, 'nothing beside them');
     assert.equal(counts(inner['SSL_CERT_FILE'], names), [1, 1, 1, 1, 1, 1, 0]);
@@ -58,7 +58,7 @@ test('every list that the user names stays trusted, folders and links to the sam
     assert.equal(counts(next['SSL_CERT_FILE'], ['ssl', 'second']), [1, 1]);
   }));
 
-/** How many of the list are none of this test's. */
+/** Returns how many certificates in the list are not from this test. */
 function systemCount(env: Environment): number {
   const named = ['ssl', 'dir', 'curl', 'requests', 'codex', 'authority'].map(pem);
   const all = textOf(env['SSL_CERT_FILE']).match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g);

@@ -1,4 +1,4 @@
-/** What leads a client past forward mode although it was started with it. */
+/** Settings by which a client bypasses forward mode although it was started with it. */
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -63,7 +63,7 @@ test("what Claude Code's own settings say counts, the nearest file first", () =>
       ANTHROPIC_BASE_URL: 'https://api.anthropic.com',
     });
     assert.not.match(said(place, 'claude').join(), 'ANTHROPIC_BASE_URL');
-    // Other programs do not read them.
+    // Other programs do not read these files.
     assert.equal(said(place, 'codex'), []);
   }));
 

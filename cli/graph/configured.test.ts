@@ -1,6 +1,6 @@
 /**
- * What is configured stands in the graph: what `svc graph` prints, as a process of its own, before
- * and after a recipe, a macro, a provider that is code and a stage of a plugin are added.
+ * The graph shows the configuration: the output of `svc graph`, as a process of its own, before and
+ * after a recipe, a macro, a provider written as code and a plugin's stage are added.
  */
 import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ async function graph(config: string, ...argv: readonly string[]): Promise<string
   return stdout;
 }
 
-/** The lines that are new, and those that are gone; runs of blanks count as one, since columns are as wide as they must. */
+/** Returns added and removed lines; runs of blanks count as one, since column widths depend on the content. */
 function difference(before: string, after: string): readonly string[] {
   const lines = (text: string) => text.split('\n').map((line) => line.replaceAll(/ +/g, ' '));
   const [old, now] = [lines(before), lines(after)];

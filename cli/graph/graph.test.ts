@@ -1,4 +1,4 @@
-/** The printed graph is the compiled one: its order, its segments, and who brought what. */
+/** The printed graph matches the compiled one: its order, its segments, and the origin of each node. */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -36,7 +36,7 @@ const waysOf = ({ answers }: Printed) =>
     ...segments.map(({ form, nodes }) => `${form}: ${nodes.map(({ node }) => node).join(' ')}`),
   ]);
 
-/** A stage with a stream of its own, which stands alone. */
+/** A stage with a stream of its own, which is a segment by itself. */
 const streamed = join(place.folder, 'streamed.mjs');
 writeFileSync(
   streamed,

@@ -1,4 +1,4 @@
-/** Edits of settings files: the value arrives, everything else stays to the letter, and it can be taken back. */
+/** Edits of settings files: the value is set, everything else stays unchanged, and the edit can be undone. */
 import { parse as parseToml } from 'smol-toml';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,7 +12,7 @@ interface Case {
   readonly path: KeyPath;
   readonly before: string;
   readonly after: string;
-  /** What is left once it is taken out again, where that is not `before`. */
+  /** The text after the value is removed again, if it differs from `before`. */
   readonly without?: string;
 }
 
@@ -153,7 +153,7 @@ for (const [name, { format: formatName, path, before, after, without }] of Objec
     if (!format.has(before, outer) && format.isEmpty(taken, outer))
       taken = format.remove(taken, outer);
     assert.is(taken, without ?? before);
-    // A value that is there is replaced where it stands.
+    // An existing value is replaced in place.
     assert.is(
       format.put(text, path, format.encode('y')),
       after.replace(/"x"|=x/, (x) => x.replace('x', 'y')),
@@ -161,7 +161,7 @@ for (const [name, { format: formatName, path, before, after, without }] of Objec
   });
 }
 
-/** Files in which a value is put into braces, between comments, or behind the dash of a list. */
+/** Files in which a value is inserted into braces, between comments, or after the dash of a list. */
 const BRACES: Readonly<Partial<Record<FormatName, readonly string[]>>> = {
   yaml: [
     '{ model: x } # mine\n',
@@ -198,7 +198,7 @@ for (const [name, texts] of Object.entries(BRACES)) {
       const after = format.put(before, ['url'], format.encode('x'));
       READERS[name as FormatName]?.(after);
       assert.is(format.find(after, ['url'])?.value, 'x', before);
-      // Somebody has added a line since, so that it cannot be put back as a whole.
+      // A line was added since, so that the file cannot be restored as a whole.
       const changed = name === 'json' ? `${after}// since\n` : `${after}# since\n`;
       const taken = format.remove(changed, ['url']);
       assert.is(format.find(taken, ['url']), undefined, before);

@@ -1,4 +1,4 @@
-/** `svc integrate --forward`: a token that lives as long as the client's settings hold it, and no longer. */
+/** `svc integrate --forward`: a token is valid exactly as long as the client's settings contain it. */
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
@@ -65,7 +65,7 @@ test("Codex reads it from its .env, with a list of certificates that holds the s
     const authority = read(join(place.home, 'forward', 'ca.pem'));
     assert.ok(read(bundle).includes(authority.trim()));
     assert.ok(read(bundle).length > 10 * authority.length);
-    // What the user has added since stays.
+    // Later additions of the user stay.
     fs.appendFileSync(join(place.folder, '.codex', '.env'), 'MINE=1\n');
     await run(place, ['integrate', 'codex', '--undo']);
     assert.is(read(join(place.folder, '.codex', '.env')), 'MINE=1\n');
@@ -113,7 +113,7 @@ test('what else leads past forward mode is named, and a new authority reaches wh
     assert.ok(read(join(folder, 'bundle.pem')).includes(read(join(folder, 'ca.pem')).trim()));
   }));
 
-/** A certificate of the user's own, which svc has to keep. */
+/** A certificate of the user's own, which svc must keep. */
 const THEIRS = rootCertificates[0]!;
 
 test('a list that the settings name stays trusted, with the authority added, until it is undone', () =>
@@ -135,7 +135,7 @@ test('a list that the settings name stays trusted, with the authority added, unt
     await run(place, ['ca', 'create', '--force']);
     assert.is.not(authority(), first);
     assert.equal(certificates(list), [THEIRS, authority()]);
-    // What is in their list by now is copied at the next --apply.
+    // The present content of the user's list is copied at the next --apply.
     fs.writeFileSync(company, `${THEIRS}\n${rootCertificates[1]}\n`);
     await run(place, [...claude, '--apply']);
     assert.equal(certificates(list), [THEIRS, rootCertificates[1], authority()]);
@@ -234,7 +234,7 @@ test('providers whose hosts are not opened are named, and an authority that was 
     const told = (await run(place, ['doctor', '--offline'])).stdout;
     assert.match(told, /· Forward mode +api\.groq\.com \(provider groq\) is not opened/);
     assert.match(told, /✓ Forward mode +opens api\.anthropic\.com, api\.openai\.com/);
-    // As the primary it is the provider of its kind.
+    // As the primary, it is the provider of its kind.
     write(place, 'home/config.yaml', `${groq}${own}routing: { primary: groq }\n`);
     const changed = await run(place, ['ca', 'show']);
     assert.match(changed.stderr, 'api.groq.com is not covered');

@@ -1,4 +1,4 @@
-/** `svc integrate` with a list that somebody else has written, files that are links, and several at once. */
+/** `svc integrate` with a list written by someone else, files that are links, and concurrent runs. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 
 type Entry = Record<string, unknown>;
 
-/** Applies to Claude Code, and gives the list's one entry. */
+/** Applies to Claude Code; returns the list's only entry. */
 async function applied(place: Place): Promise<Entry> {
   const { code, stderr } = await run(place, ['integrate', 'claude', '--apply']);
   assert.is(code, 0, stderr);
@@ -71,7 +71,7 @@ test('what a list calls a backup is neither read nor removed outside the folder 
         assert.ok(fs.existsSync(join(place.home, 'backups', name)));
       }
     }
-    // A hard link is a file of its own in the folder: its bytes are what decides.
+    // A hard link is a file of its own in the folder: its bytes decide.
     assert.is(fs.statSync(victim).nlink, 2);
   }));
 
@@ -260,7 +260,7 @@ test('a flow map with a comment is taken back after a change', () =>
     }
   }));
 
-/** Starts `svc` with `argv` as a process of its own and resolves with its exit code and what it wrote. */
+/** Runs `svc` with `argv` as a process of its own; resolves with its exit code and output. */
 async function svc(place: Place, argv: readonly string[]): Promise<readonly [number, string]> {
   const child = spawn(process.execPath, [entry, ...argv], {
     cwd: place.folder,

@@ -1,4 +1,4 @@
-/** `svc integrate` as a person uses it: on files in a home folder, applied and taken back. */
+/** `svc integrate` as used by people: on files in a home folder, applied and undone. */
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -122,7 +122,7 @@ for (const { client, name, text, holds } of SAMPLES) {
       const row = list.clients.find((one) => one.client === client);
       assert.equal([row?.through_svc, row?.applied], ['yes', true]);
 
-      // Another port: the first file is still what comes back.
+      // With another port, undoing still restores the first file.
       await run(place, ['integrate', client, '--apply'], {
         env: { ...place.env, SVC_PORT: '9123' },
       });
@@ -186,7 +186,7 @@ test('of a file that svc made nothing is left, in whatever order it is undone, a
     fs.writeFileSync(path, JSON.stringify(JSON.parse(fs.readFileSync(path, 'utf8'))));
     await run(place, ['integrate', 'claude', '--undo']);
     assert.not.ok(fs.existsSync(dirname(path)));
-    // What somebody has added since stays.
+    // Later additions by others stay.
     for (const argv of both) await run(place, [...argv, '--apply']);
     const now = JSON.parse(fs.readFileSync(path, 'utf8'));
     fs.writeFileSync(path, JSON.stringify({ ...now, theme: 'dark' }));
@@ -300,7 +300,7 @@ test('the statusline of Claude Code is written and taken back apart from the add
     const { statusLine, env } = JSON.parse(fs.readFileSync(path, 'utf8'));
     assert.equal(JSON.parse(shown.stdout), { statusLine });
     assert.is(env.ANTHROPIC_BASE_URL, URL_OF_DEFAULTS);
-    // As Claude Code runs it, in a shell.
+    // Run in a shell, as by Claude Code.
     const options = {
       input: '{"model":{"id":"m"}}',
       encoding: 'utf8',

@@ -1,4 +1,4 @@
-/** What each action of a macro does to a proxy that runs. */
+/** The effect of each macro action on a running proxy. */
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -67,7 +67,7 @@ test('every action does to a running proxy what it says', async () => {
         await ask(CONVERSATION);
         return upstream.requests.at(-1)!.body.length;
       };
-      /** Bytes sent for a conversation of its own, whose log a tool of that name printed. */
+      /** Returns the bytes sent for a new conversation with a log printed by the tool of that name. */
       const sentAsResultOf = async (tool: string, about: string): Promise<number> => {
         const log = ROWS.replaceAll('fetches', `fetches ${about}`);
         const call = { type: 'tool_use', id: 't1', name: tool, input: {} };
@@ -199,7 +199,7 @@ test('every action does to a running proxy what it says', async () => {
         steps.map(({ state }) => state),
         ['done', 'failed', 'not_run'],
       );
-      // Nothing that listens knows of macros.
+      // The program listening there does not know macros.
       for (const path of ['/macro', '/macros', '/macro/run', '/v1/svc/macros'])
         for (const method of ['GET', 'POST', 'PUT'])
           assert.is((await exchange(port, { path, method, body: '{}' })).status, 404, path);

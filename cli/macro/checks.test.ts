@@ -1,4 +1,4 @@
-/** Steps on files, and what is checked before a macro does anything. */
+/** Steps on files, and the checks before a macro does anything. */
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';

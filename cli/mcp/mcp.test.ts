@@ -1,4 +1,4 @@
-/** `svc mcp` as a client starts it, beside a proxy and without one. */
+/** `svc mcp` as started by a client, with and without a running proxy. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -40,7 +40,7 @@ test('a search finds what may be sent, and nothing else', () =>
     write(live.place, 'notes/tide.md', '# Tides\n\nThe harbour gauge is read twice a day.\n');
     write(live.place, 'notes/.env', 'HARBOUR_GAUGE_PASSWORD=hunter2-harbour-gauge\n');
     await withMcp(live.place, async (client) => {
-      // What the proxy saw a moment ago is no answer to who asks now.
+      // A search must see the index as it is now, not as the proxy saw it a moment ago.
       const before = await call(client, 'search_vault', { query: 'harbour gauge' });
       assert.equal(parsed(before.text)['hits'], [], before.text);
       assert.is((await live.svc('index', files)).code, 0);

@@ -102,7 +102,7 @@ test('its own server answers this machine alone, and reads alone', async () => {
   }
 });
 
-/** A port that nobody has. */
+/** Returns an unused port. */
 async function freePort(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

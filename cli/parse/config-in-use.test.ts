@@ -1,4 +1,4 @@
-/** Commands go by the configuration of the proxy that runs, in whatever folder they are typed. */
+/** Commands use the running proxy's configuration, in whatever folder they are run. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { inPlace, run, start, write } from '../../fixtures/cli/run.ts';
@@ -34,7 +34,7 @@ test('a proxy that was started with --config and --env-file is the one that comm
       const indexed = await run(place, ['index', 'notes']);
       assert.match(indexed.stdout, /its-index/);
       assert.not.match(indexed.stderr, /uses another index/);
-      // What is named still counts.
+      // A file named explicitly still takes precedence.
       const other = write(place, 'other.yaml', 'ledger: { db: ./none.db }\n');
       assert.match((await run(place, ['requests', '--config', other])).stderr, /none\.db/);
     } finally {

@@ -1,4 +1,4 @@
-/** `svc help <topic>`: every page of the documentation, whole and as plain text. */
+/** `svc help <topic>`: every page of the documentation, complete and as plain text. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -12,11 +12,11 @@ const pages = readdirSync(join(projectRoot, 'docs'))
   .filter((file) => file.endsWith('.md') && file !== 'index.md')
   .map((file) => file.slice(0, -'.md'.length));
 
-/** Fenced blocks, and what stands between backticks. */
+/** Fenced blocks, and text between backticks. */
 const CODE = /^( *```)[^]*?^\1|(`+)[^`\n]+\2/gm;
 const count = (text: string, part: string) => text.split(part).length - 1;
 
-/** The words of a text, without marks. */
+/** Returns the words of a text, without Markdown marks. */
 const words = (text: string) => text.match(/[\p{L}\p{N}]+/gu) ?? [];
 
 test('every page is a topic, and svc help all lists them', async () => {
@@ -46,7 +46,7 @@ test('a topic has every word of its page, and none of the marks', async () => {
     const lost = words(page.replaceAll(/^ *```.*$/gm, '')).filter((word) => !printed.has(word));
     assert.equal(lost, [], name);
     assert.not.match(stdout, /^(?:#{1,6} |\|)|^```|&(?:amp|lt|gt|quot|#\d+);|\]\(/m, name);
-    // Two stars are no mark in code, where they stay: comments, patterns of files.
+    // Two stars are not a mark in code, where they stay: comments, file patterns.
     assert.is(
       count(stdout, '**'),
       count([...page.matchAll(CODE)].map(([block]) => block).join('\n'), '**'),

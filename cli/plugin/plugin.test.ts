@@ -1,4 +1,4 @@
-/** A new plugin as its author meets it: written, tested, configured, listed, measured. */
+/** A new plugin from its author's view: written, tested, configured, listed, measured. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -84,7 +84,7 @@ test('`bench` shows what a slow stage adds', async () => {
   const { whole, streamed } = JSON.parse(stdout) as Record<string, Record<string, number>>;
   for (const kind of [whole, streamed]) {
     assert.ok((kind?.['added_ms_p50'] ?? 0) > 15, stdout);
-    // How far rounds differ is measured too: never a bare figure.
+    // The variation between rounds is reported too, never a bare figure.
     assert.ok((kind?.['added_ms_p50_plus_minus'] ?? -1) >= 0, stdout);
     assert.ok((kind?.['added_ms_p95_plus_minus'] ?? -1) >= 0, stdout);
   }

@@ -28,7 +28,7 @@ function writeFile(place: Place, changes: object): void {
   writeFileSync(pidFile(place.home), JSON.stringify(instance));
 }
 
-/** A process that is surely gone, with the start time that it had. */
+/** Returns a process that has certainly ended, with its start time. */
 async function goneProcess(): Promise<{ pid: number; startTime: string }> {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
   const pid = child.pid ?? 0;
@@ -103,7 +103,7 @@ test('a file that svc did not write is left alone; one that was cut short is tak
 test('a folder that may not be read is reported, since a proxy may run in it', () => {
   const place = makePlace();
   writeFile(place, {});
-  // Root may read everything, so it becomes somebody else for the moment.
+  // Root may read everything, so the process temporarily becomes another user.
   const isRoot = process.getuid?.() === 0;
   if (isRoot) process.seteuid?.(65534);
   else chmodSync(place.home, 0);

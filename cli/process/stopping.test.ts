@@ -1,9 +1,9 @@
-/** `svc stop` ends a proxy, whatever else its process has open. */
+/** `svc stop` ends a proxy, whatever else keeps its process alive. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { inPlace, run, start, write } from '../../fixtures/cli/run.ts';
 
-/** A plugin that never lets go of its timer. */
+/** A plugin that never clears its timer. */
 const TICKING = `setInterval(() => {}, 1000);
 export default { name: 'ticking', version: '1.0.0', setup: () => ({}) };
 `;

@@ -1,6 +1,6 @@
 /**
- * Whoever gives up at a question, in a real terminal: with Ctrl-C, with Ctrl-D, by closing its
- * window. Nothing has changed then, and the terminal is as it was.
+ * Giving up at a question, in a real terminal: by Ctrl-C, by Ctrl-D, by closing the window. Nothing is
+ * changed then, and the terminal is restored.
  */
 import * as fs from 'node:fs';
 import { join, relative } from 'node:path';
@@ -22,7 +22,7 @@ const found = findTerminal();
 if (found === undefined) throw new Error('this needs `script` or `python3`, for a terminal');
 const terminal = found;
 
-/** A command that asks, and its questions in their order. */
+/** A command that asks, and its questions in order. */
 interface Asking {
   readonly argv: readonly string[];
   readonly questions: readonly RegExp[];
@@ -30,7 +30,7 @@ interface Asking {
   readonly program?: string;
 }
 
-/** What lies in the place, with contents and modes; with file types, links are not followed. */
+/** Returns the files in the place, with contents and modes; links are not followed. */
 function filesOf({ folder }: Place): Readonly<Record<string, string>> {
   return Object.fromEntries(
     fs
@@ -44,7 +44,7 @@ function filesOf({ folder }: Place): Readonly<Record<string, string>> {
   );
 }
 
-/** Answers `count` questions with Enter, waits for the next, and does `last`. */
+/** Answers `count` questions with Enter, waits for the next one, and does `last`. */
 async function giveUpAt(
   place: Place,
   { argv, questions, env = {}, program }: Asking,
@@ -57,7 +57,7 @@ async function giveUpAt(
   });
   for (const [at, question] of questions.slice(0, count + 1).entries()) {
     await typing.shows(question);
-    // A menu takes keys once it stands there in full.
+    // A menu accepts keys once it is fully drawn.
     await new Promise((resolve) => setTimeout(resolve, 50));
     if (at < count) typing.press(ENTER);
   }
@@ -70,7 +70,7 @@ const WAYS = [
   ['Ctrl-D', CTRL_D],
 ] as const;
 
-/** As menus, and as lines for a terminal that can do no more. */
+/** Menus, and lines for a limited terminal. */
 const SCREENS = [{}, { TERM: 'dumb' }] as const;
 
 /** Gives up at each question in each way, on each kind of screen. */
@@ -94,7 +94,7 @@ async function everywhere(place: Place, asking: Asking): Promise<void> {
       }
 }
 
-/** Waits until the command runs no more; one that hangs fails. */
+/** Waits until the command has ended; fails if it hangs. */
 async function closesWindow(place: Place, asking: Asking): Promise<void> {
   const before = filesOf(place);
   let gone = Promise.resolve();
@@ -169,7 +169,7 @@ test('fleet add', async () => {
   }
 });
 
-/** npm, whose registry has a newer version; it notes what it is to install. */
+/** A fake npm whose registry has a newer version; it records what it is asked to install. */
 const NPM = `#!/bin/sh
 here=$(dirname "$0")
 case "$1" in
@@ -182,7 +182,7 @@ esac
 test('update', async () => {
   const place = makePlace();
   try {
-    // As npm would have put it there.
+    // As npm would have installed it.
     const here = fileURLToPath(new URL('../../../', import.meta.url));
     const root = join(place.folder, 'lib/node_modules/svc');
     fs.cpSync(join(here, 'dist/app'), join(root, 'dist/app'), { recursive: true });

@@ -1,11 +1,11 @@
-/** `svc recipe learn`: what it proposes, and that no session loses a line by it. */
+/** `svc recipe learn`: its proposals, and that no session loses a needed line by them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { inPlace, run, write } from '../../fixtures/cli/run.ts';
 
-/** A deployment that went well. Seed and spelling make its lines differ in names and numbers alone. */
+/** A successful deployment. Seed and spelling change only names and numbers in its lines. */
 const printed = (seed: number): string =>
   [
     'shop 2.1 deploying 140 parts',
@@ -20,7 +20,7 @@ const printed = (seed: number): string =>
 
 const QUOTED = printed(7).split('\n')[30]!;
 
-/** A session in which the model writes `quoted` after the deployment. */
+/** Returns a session in which the model writes `quoted` after the deployment. */
 function session(quoted: string): string {
   const say = (role: 'user' | 'assistant', n: number, content: unknown): object => ({
     type: role,

@@ -1,4 +1,4 @@
-/** A recipe as its author meets it: written, checked, tested, measured. */
+/** A recipe from its author's view: written, checked, tested, measured. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';

@@ -10,7 +10,7 @@ import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exc
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 import type { Place, Ran } from '../../fixtures/cli/run.ts';
 
-/** A proxy that captures, and `svc` in the same home. */
+/** Starts a capturing proxy, and provides `svc` with the same home. */
 async function withCaptures(
   use: (t: TestProxy, svc: (...argv: string[]) => Promise<Ran>, place: Place) => Promise<void>,
 ): Promise<void> {

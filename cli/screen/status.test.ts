@@ -6,7 +6,7 @@ import type { Json } from '../remote.ts';
 import type { Status } from './status.ts';
 import { uncompressedOf } from './uncompressed.ts';
 
-/** A proxy that runs and has served some requests. */
+/** The state of a running proxy that has served some requests. */
 const RUNNING: Status = {
   running: true,
   pid: 1,

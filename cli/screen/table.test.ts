@@ -66,7 +66,7 @@ test('a narrow screen goes without what is expendable, and each row stays one li
   assert.is(at(72).length, 2);
   assert.match(at(72)[0]!, /model +saved/);
   for (const columns of [120, 80, 72]) assert.ok(at(columns)[1]!.includes(model));
-  // Where nothing more is expendable the name is folded, never cut.
+  // If no more columns are expendable, the name is folded, never cut.
   const narrow = at(50);
   assert.ok(narrow.every((line) => widthOf(line) <= 50));
   const name = narrow

@@ -1,4 +1,4 @@
-/** The service files as their own tools read them, and leaving a machine as it was. */
+/** The service files as their own tools read them, and removal that leaves the machine as it was. */
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
@@ -82,7 +82,7 @@ test('uninstall stops the proxy and gives clients back; data go with --data alon
   assert.is((await run(place, ['index', place.folder])).code, 0);
   assert.is((await run(place, ['macro', 'create', 'mine'])).code, 0);
   assert.is((await run(place, ['ca', 'create'])).code, 0);
-  // Somebody else's file in the same folder is not ours to delete.
+  // Another program's file in the same folder must not be deleted.
   fs.writeFileSync(join(place.home, 'thesis.txt'), 'x');
   const gone = await run(place, ['uninstall', '--data', '--json']);
   assert.equal(JSON.parse(gone.stdout).left, ['thesis.txt']);

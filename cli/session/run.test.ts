@@ -11,7 +11,7 @@ import { freePort } from '../../fixtures/cli/live.ts';
 import { makePlace, run, start } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
 
-/** Asks once by each variable that is named on its command line, and ends with the code that comes first. */
+/** Sends one request to the URL in each variable named on its command line; its first argument is the exit code. */
 const CLIENT = `
 const [code, ...paths] = process.argv.slice(2);
 for (const one of paths) {
@@ -72,7 +72,7 @@ test('a client goes through a proxy that was started for it; exit code and recei
     assert.match(first.stderr, /Cost +\$0\.\d{4}; \$0\.\d{4} without svc/);
     assert.is(upstream.requests.length, 2);
 
-    // Only what happened while it ran counts, and the proxy that runs is used.
+    // Only requests during the run count, and the running proxy is used.
     const second = await start(place, ['run', '--json', ...argv.slice(1), '0', asks[0]!], env)
       .ended;
     const receipt = JSON.parse(second.stderr) as Record<string, unknown>;
@@ -102,7 +102,7 @@ test('Codex gets its settings as arguments; a proxy of the network is left out',
     assert.match(stdout, /\n-c\nmodel_providers\.svc\.supports_websockets=false\nexec\n$/);
   }));
 
-/** Opens a tunnel as its environment says, twice, and shows what it was told to trust. */
+/** Opens a tunnel twice by its environment, and prints what it was told to trust. */
 const TUNNELLER = `
 import { readFileSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -134,7 +134,7 @@ test('in forward mode a client gets the proxy with a token that ends with it, an
     const told = JSON.parse(ran.stdout) as Record<string, unknown>;
     const { status, mode, inList, base } = told;
     assert.equal([status, mode, inList, base], ['200', 0o600, true, null]);
-    // The next run has another token, and the one of this run opens nothing more.
+    // The next run has another token, and this run's token is no longer valid.
     const again = await start(place, argv, env).ended;
     assert.not.match(again.stderr, /made a certificate/);
     assert.not.equal((JSON.parse(again.stdout) as typeof told)['shown'], told['shown']);
@@ -171,7 +171,7 @@ test('a proxy that would be its own way out does not start', () =>
     assert.match(stderr, /HTTPS_PROXY is this proxy itself/);
   }));
 
-/** A client that only shows what it was started with. */
+/** A client that only prints how it was started. */
 function showing(place: Place, name: string, script: string): string {
   const client = join(place.folder, name);
   fs.writeFileSync(client, `#!/bin/sh\n${script}\n`, { mode: 0o755 });

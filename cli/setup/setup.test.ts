@@ -1,4 +1,4 @@
-/** The wizard: what it writes and starts, and that nothing happens without a yes. */
+/** The wizard: what it writes and starts, and that nothing happens without consent. */
 import * as fs from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -20,7 +20,7 @@ interface Outcome {
   readonly clients: readonly { client: string; file: string | null; error: string | null }[];
 }
 
-/** A machine with Claude Code, a key and a provider that listens; `env` in which ports are free ones. */
+/** A machine with Claude Code, a key and a listening provider; ports in `env` are free ones. */
 async function newcomer() {
   const place = makePlace();
   const upstream = await startUpstream();
@@ -48,7 +48,7 @@ async function newcomer() {
   };
 }
 
-/** What lies in the place, with contents: to see that nothing was changed. */
+/** Returns the files in the place with their contents, to check that nothing was changed. */
 function filesOf({ folder }: Place): Readonly<Record<string, string>> {
   return Object.fromEntries(
     fs
@@ -73,7 +73,7 @@ test('--yes writes, starts, proves and points clients, and asks no provider', as
   const config = join(place.home, 'config.yaml');
   assert.equal(outcome.config, { path: config, outcome: 'created', backup: null });
   assert.is(fs.statSync(config).mode & 0o777, 0o600);
-  // It was shown before it was written, and names no key.
+  // The file was shown before it was written, and contains no key.
   for (const line of fs.readFileSync(config, 'utf8').trim().split('\n'))
     assert.ok(stderr.includes(line), line);
   assert.not.match(`${stdout}${stderr}${fs.readFileSync(config, 'utf8')}`, 'sk-newcomer');
@@ -90,7 +90,7 @@ test('--yes writes, starts, proves and points clients, and asks no provider', as
   assert.equal(outcome.providers, []);
   assert.is(upstream.requests.length, 0);
 
-  // A second time there is nothing to do, and --online asks through the proxy that runs.
+  // The second time there is nothing to do, and --online sends its request through the running proxy.
   const again = await run(place, ['setup', '--yes', '--json', '--online'], { env });
   const second = JSON.parse(again.stdout) as Outcome;
   assert.equal([again.code, second.config.outcome, second.proxy.outcome], [0, 'kept', 'running']);
@@ -138,7 +138,7 @@ test('answers are followed; what is none is asked for again', async () => {
 
 test('who has a subscription is asked once what svc may do with it, and told how to change that', async () => {
   const { place, env, dispose } = await newcomer();
-  // That it is there is a sign; nobody reads it.
+  // Its existence is a sign; the file is never read.
   fs.writeFileSync(join(place.folder, '.claude/.credentials.json'), '', { mode: 0 });
   const config = join(place.home, 'config.yaml');
   const stdin = typed('hybrid', 'rewrite', 'none', 'no', 'yes');
@@ -162,7 +162,7 @@ test('who has a subscription is asked once what svc may do with it, and told how
   await dispose();
 });
 
-/** A terminal that types `keys`, one a question. */
+/** Returns a terminal that types `keys`, one per question. */
 function terminal(keys: readonly string[]) {
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
   const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 40 });
