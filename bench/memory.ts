@@ -1,4 +1,4 @@
-/** Whether svc's memory stays level: RSS while many requests go through, JSON and streams in turn. */
+/** Measures whether svc's memory stays level: RSS during many requests, JSON and streams in turn. */
 import { setTimeout } from 'node:timers/promises';
 import type { Rig } from './arms.ts';
 import { toolResults } from './tool-results.ts';

@@ -1,8 +1,8 @@
 /**
- * svc itself as a process of its own, joined into `dist/app` with the program that users start: the real server with its default settings, a fresh
- * temporary home, every provider pointed at the upstream whose port is given, after which the
- * number of threads that compress may stand, or `everything`: captures and audit are on as well. Gate, trace, meter, ledger and rate limit work;
- * only the limits' heights are out of reach.
+ * Runs svc as a separate process, bundled into `dist/app` with the program that users start: the real server with
+ * default settings in a new temporary home folder. Arguments: the port of the upstream for every provider, then
+ * optionally the number of compression threads, or `everything` to turn on captures and audit. Only limits that a
+ * benchmark would reach are raised.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -52,7 +52,7 @@ capture: { enabled: true, max_mb: 256 }
 audit: { enabled: true }
 `;
 
-/** Turns off and on what a reload with other settings does, and what no setting turns off. */
+/** Turns recording off and on: what a reload with other settings does, and what no setting turns off. */
 function observer({ services }: RunningProxy, config: Config): SvcCommands['observe'] {
   const { ledger, log, metrics, traces } = services;
   const recording = { ledger: { ...ledger }, traces: { ...traces } };

@@ -5,7 +5,7 @@
  *   npm run scoreboard                     # every row, some minutes
  *   npm run scoreboard -- tunnel audit     # rows whose id has one of these words
  *   npm run scoreboard -- --quick          # those that take seconds, as .ci/run does
- *   npm run scoreboard -- --json           # one object a row, for scripts
+ *   npm run scoreboard -- --json           # one object per row, for scripts
  *   npm run scoreboard -- --keep FILE      # adds each row to FILE; those that hold there at this commit are not run again
  *   npm run scoreboard -- --keep FILE --document   # runs nothing: writes what FILE holds to SECURITY.md
  *

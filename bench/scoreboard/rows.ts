@@ -1,4 +1,4 @@
-/** Every row of the scoreboard, in the order in which it is shown. */
+/** All rows of the scoreboard, in display order. */
 import { CERTIFICATE } from './certificate.ts';
 import { FAULTS } from './faults.ts';
 import { FURTHER_FAULTS } from './faults-further.ts';

@@ -1,6 +1,6 @@
 /**
  * `/docs`: the documentation; `/docs/<name>` a page of it, `/docs/<name>.md` the same as Markdown, `/docs/<name>.webp` a picture,
- * `/docs/api` and `/openapi.yaml` what this proxy answers. All are made at the first request for them.
+ * `/docs/api` and `/openapi.yaml` the HTTP interface of this proxy. Each is created on first request.
  */
 import { readFile } from 'node:fs/promises';
 import { notFound } from '../../stages/model/errors.ts';
