@@ -6,7 +6,7 @@
 import { printFast } from './fast.ts';
 
 void printFast(process.argv.slice(2)).then(async (isPrinted) => {
-  if (isPrinted) return process.exit(0);
+  if (isPrinted) process.exit(0);
   process.argv.splice(2, 0, 'statusline');
   await import('../main.ts');
 });

@@ -14,11 +14,11 @@ export const DEFERRED_BILLS_FILE = 'deferred-bills.json';
 /** Opens the bills with what an earlier process knew. Never rejects. */
 export async function openDeferredBills(options: StateFileOptions) {
   const { works } = await readState(options.file);
-  const { changed, flush } = createStateWriter(options, () => ({
+  const writer = createStateWriter(options, () => ({
     works: deferredBills.remembered(),
   }));
-  const deferredBills = createDeferredBills(listOf(works).flatMap(toWorks), changed);
-  return { deferredBills, flush };
+  const deferredBills = createDeferredBills(listOf(works).flatMap(toWorks), () => writer.changed());
+  return { deferredBills, flush: () => writer.flush() };
 }
 
 /** Empty for an entry that svc does not write. */

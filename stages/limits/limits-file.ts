@@ -16,11 +16,11 @@ export const LIMITS_FILE = 'limits.json';
 export async function openPlanLimits(options: StateFileOptions) {
   const { windows } = await readState(options.file);
   const earlier = listOf(windows).flatMap((one) => toWindow(one) ?? []);
-  const { changed, flush } = createStateWriter(options, () => ({
+  const writer = createStateWriter(options, () => ({
     windows: planLimits.remembered(),
   }));
-  const planLimits = createPlanLimits(options.clock, earlier, changed);
-  return { planLimits, flush };
+  const planLimits = createPlanLimits(options.clock, earlier, () => writer.changed());
+  return { planLimits, flush: () => writer.flush() };
 }
 
 /** Undefined for anything that svc does not write. */

@@ -22,7 +22,10 @@ test('a refusal is understood, and the request sent once more without what was r
     let asked = 0;
     upstream.answer((response) => {
       asked += 1;
-      if (asked === 1) return void response.writeHead(400, JSON_TYPE).write(REFUSES_OPTIONS);
+      if (asked === 1) {
+        response.writeHead(400, JSON_TYPE).write(REFUSES_OPTIONS);
+        return;
+      }
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end('data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\ndata: [DONE]\n\n');
     });
