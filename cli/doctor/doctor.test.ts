@@ -326,7 +326,11 @@ test('machine: proxy variables without loopback, an old Node, a clock that is of
 
 test('for people: a line for each finding, the cure below, and what to do next', () =>
   within(async (place) => {
-    const { stdout, stderr } = await run(place, ['doctor', '--offline']);
+    // Somebody who runs the tests may run svc as well.
+    const env = { SVC_PORT: String(await freePort()), SVC_WS_PORT: String(await freePort()) };
+    const { stdout, stderr } = await run(place, ['doctor', '--offline'], {
+      env: { ...place.env, ...env },
+    });
     assert.match(stdout, /✗ Proxy +svc is not running\n +> `svc start --background` starts it\.\n/);
     assert.match(stderr, /1 fault, 0 warnings/);
   }));
