@@ -1,4 +1,5 @@
 /** The blocks of a request in the form the compressor takes. */
+import { parseJson } from '../../dialect/json-kind.ts';
 import type { Block } from '../../model/block.ts';
 import { isBillingBlock } from '../../model/conversation.ts';
 import type { ProxyRequest } from '../../model/request.ts';
@@ -83,10 +84,6 @@ function kindOf(block: Block): ConversationBlock['kind'] {
 }
 
 function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    // Arguments written by the model need not be JSON; as text they are just as useful a hint.
-    return json;
-  }
+  // What the model wrote need not be JSON, or nests too deep to be handed to a thread: its text is a hint too.
+  return parseJson(json) ?? json;
 }
