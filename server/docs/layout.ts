@@ -2,6 +2,7 @@
  * The layout of a documentation page: header with search, pages by task, parts of this page, the
  * next page.
  */
+import { ASSET_PATHS } from '../dashboard/shell.ts';
 import { STYLE, escaped } from '../openapi/html.ts';
 import { START_PAGE, guideSections } from './guide.ts';
 import type { Guide } from './guide.ts';
@@ -30,6 +31,7 @@ export function framed({ title, name, main, parts }: Framed, guides: readonly Gu
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)} · svc</title>
+<link rel="icon" href="${ASSET_PATHS.icon}" type="image/svg+xml">
 <style>${STYLE}</style>
 <script type="module" src="/docs/docs.js"></script>
 <body class="docs">
