@@ -39,6 +39,9 @@ async function violations(page: Page, how: RunOptions): Promise<readonly string[
   );
 }
 
+/** A page that is still faulty after this time stays so. */
+const SETTLE_MS = 5000;
+
 /** The same in the four forms, each line with its form. */
 async function inFourForms(page: Page, what: string, onPhone = RULES): Promise<readonly string[]> {
   const found: string[] = [];
@@ -46,7 +49,13 @@ async function inFourForms(page: Page, what: string, onPhone = RULES): Promise<r
     await page.setViewportSize(viewport);
     for (const colorScheme of SCHEMES) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      const lines = await violations(page, viewport === NARROW ? onPhone : RULES);
+      const look = () => violations(page, viewport === NARROW ? onPhone : RULES);
+      let lines = await look();
+      // The page reacts to another size a moment later.
+      for (const untilMs = Date.now() + SETTLE_MS; lines.length > 0 && Date.now() < untilMs;) {
+        await page.waitForTimeout(200);
+        lines = await look();
+      }
       found.push(...lines.map((line) => `${what}, ${form}, ${colorScheme}: ${line}`));
       const folder = process.env['SVC_PICTURES'];
       if (folder !== undefined)
