@@ -45,19 +45,29 @@ export function createDeferredBills(
   earlier: readonly KnownWork[] = [],
   onChange: () => void = () => undefined,
 ) {
-  const known = new LRUCache<string, Held | 'billed'>({ max: MOST_WORKS });
-  for (const [id, state] of earlier) known.set(id, state);
+  const held = new LRUCache<string, Held>({ max: MOST_WORKS });
+  const billed = new LRUCache<string, true>({ max: MOST_WORKS });
+  for (const [id, state] of earlier)
+    if (state === 'billed') billed.set(id, true);
+    else held.set(id, state);
   let peers: BillingPeers | undefined;
   let giveBack: (held: Held) => void = () => undefined;
 
-  async function ask(ids: readonly string[]): Promise<void> {
-    const billed = (await peers?.billedOf(ids)) ?? [];
-    for (const id of billed) {
-      const state = known.get(id);
-      known.set(id, 'billed');
-      if (state !== undefined && state !== 'billed') giveBack(state);
+  /** Marks works as billed; returns what limits reserved for them, each reservation once. */
+  function settle(ids: readonly string[]): ReadonlySet<Held> {
+    const reservations = new Set<Held>();
+    for (const id of ids) {
+      const reserved = held.get(id);
+      if (reserved !== undefined) reservations.add(reserved);
+      held.delete(id);
+      billed.set(id, true);
     }
-    if (billed.length > 0) onChange();
+    if (ids.length > 0) onChange();
+    return reservations;
+  }
+
+  async function ask(ids: readonly string[]): Promise<void> {
+    for (const reserved of settle((await peers?.billedOf(ids)) ?? [])) giveBack(reserved);
   }
 
   return {
@@ -75,17 +85,16 @@ export function createDeferredBills(
      */
     lookUp(target: string): Promise<void> | undefined {
       if (peers === undefined) return undefined;
-      const unknown = namesIn(target).filter((id) => known.get(id) !== 'billed');
+      const unknown = namesIn(target).filter((id) => !billed.has(id));
       return unknown.length === 0 ? undefined : ask(unknown);
     },
     /** Looks up which of the reserved works others have billed. */
     async lookUpHeld(): Promise<void> {
-      const held = [...known.entries()].filter(([, state]) => state !== 'billed');
-      if (held.length > 0) await ask(held.slice(0, MOST_ASKED).map(([id]) => id));
+      if (held.size > 0) await ask([...held.keys()].slice(0, MOST_ASKED));
     },
-    /** Records work started by its request; `held` is what was charged to limits for it. */
-    begin({ ids }: OwnWork, held: Held): void {
-      for (const id of ids) if (known.get(id) !== 'billed') known.set(id, held);
+    /** Records work started by its request; `reserved` is what was charged to limits for it. */
+    begin({ ids }: OwnWork, reserved: Held): void {
+      for (const id of ids) if (!billed.has(id)) held.set(id, reserved);
       onChange();
     },
     /**
@@ -94,38 +103,37 @@ export function createDeferredBills(
      */
     isDue({ ids, isFinal, isDeferred }: OwnWork): boolean {
       if (!isFinal) return false;
-      const states = ids.map((id) => known.get(id));
-      return !states.includes('billed') && (isDeferred === true || states.some(Boolean));
+      if (ids.some((id) => billed.has(id))) return false;
+      return isDeferred === true || ids.some((id) => held.has(id));
     },
     /** Records that it is billed; returns its reservation, once. */
     bill({ ids, isDeferred }: OwnWork): Held | undefined {
-      let held: Held | undefined;
       // An answer that was waited for is never due, so there is nothing to remember.
-      if (isDeferred !== true && !ids.some((id) => known.has(id))) return undefined;
-      for (const id of ids) {
-        const state = known.get(id);
-        if (state !== 'billed') held ??= state;
-        known.set(id, 'billed');
-      }
+      if (isDeferred !== true && !ids.some((id) => held.has(id) || billed.has(id)))
+        return undefined;
+      const [reserved] = settle(ids);
       peers?.billed(ids);
-      onChange();
-      return held;
+      return reserved;
     },
     /** Returns the tokens that limits reserve for works started at or after `sinceMs`. */
     heldTokens(sinceMs: number): number {
-      const held = [...known.values()].filter((state) => state !== 'billed');
-      return held.reduce((sum, { atMs, tokens }) => sum + (atMs < sinceMs ? 0 : tokens), 0);
+      let sum = 0;
+      for (const { atMs, tokens } of new Set(held.values())) if (atMs >= sinceMs) sum += tokens;
+      return sum;
     },
-    /** Returns all of it, the oldest first. */
-    remembered: (): readonly KnownWork[] => [...known.entries()].toReversed(),
+    /** Returns all of it, of each kind the oldest first. */
+    remembered: (): readonly KnownWork[] => [
+      ...[...held.entries()].toReversed(),
+      ...[...billed.keys()].toReversed().map((id) => [id, 'billed'] as const),
+    ],
   };
 }
 
 /**
- * Returns possible ids of works or of their files: each part of the path, and each pair of adjacent
- * parts (`batches/1`).
+ * Returns possible ids of works or of their files: each part of the path after version and collection, alone
+ * and with the part before it (`batches/1`).
  */
 function namesIn(target: string): readonly string[] {
   const parts = pathOf(target).split(/[/:]/).filter(Boolean).map(decodedName);
-  return parts.flatMap((part, index) => [part, `${parts[index - 1] ?? ''}/${part}`]);
+  return parts.slice(2).flatMap((part, index) => [part, `${parts[index + 1]}/${part}`]);
 }

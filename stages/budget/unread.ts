@@ -76,6 +76,11 @@ export function mayCost({ method, target, endpoint }: BodyFrame): boolean {
   return !ABOUT_PATH.test(pathOf(target));
 }
 
+/** Returns true for a request that is not charged and may fetch or end work started earlier. */
+export function mayConcernWork(body: BodyFrame): boolean {
+  return !FREE.has(body.endpoint.operation) && !mayCost(body);
+}
+
 /**
  * Returns model and likely usage of a request that was not parsed. All zero if its body cannot
  * tell, because it is compressed, a form, or an image description.

@@ -10,7 +10,7 @@ import { hasLimit } from '../budget/owners.ts';
 import { spenderOf } from '../budget/spender.ts';
 import type { Reservation } from '../budget/reservation.ts';
 import type { SpendingNote, SpendingRequest } from '../budget/spending.ts';
-import { mayCost } from '../budget/unread.ts';
+import { mayConcernWork, mayCost } from '../budget/unread.ts';
 import { clientSession, conversationId } from '../model/conversation.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
@@ -146,9 +146,10 @@ export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
       on: {
         request({ request }, ctx) {
           const { body } = request.original;
-          // It may return the bill of work that another proxy has paid.
-          if (!mayCost(body))
+          // Its answer may be the bill of work that another proxy has paid.
+          if (mayConcernWork(body))
             return services.deferredBills.lookUp(body.target)?.then(() => undefined);
+          if (!mayCost(body)) return undefined;
           const unknown = isLimited(request, config)
             ? services.spending.known(spenderOf(request.original))
             : undefined;

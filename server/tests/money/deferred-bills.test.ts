@@ -10,6 +10,7 @@ import { streamOf, withPlainUpstream } from '../../../fixtures/plain-upstream.ts
 import type { PlainUpstream } from '../../../fixtures/plain-upstream.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
+import { createDeferredBills } from '../../../stages/budget/deferred-bills.ts';
 import { openDeferredBills } from '../../../stages/budget/deferred-bills-file.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -336,6 +337,37 @@ test('a proxy that starts again knows what is billed, and what limits hold of th
   rmSync(folder, { recursive: true });
   await after.flush();
   assert.is(troubles.length, 1);
+});
+
+test('of work with two names that another proxy has billed, what was held comes back once', async () => {
+  const deferredBills = createDeferredBills();
+  const asked: (readonly string[])[] = [];
+  const returned: number[] = [];
+  const billedOf = async (ids: readonly string[]) => {
+    asked.push(ids);
+    return ids.filter((id) => id === 'batch_1' || id === 'file-1');
+  };
+  deferredBills.share({ billed: () => undefined, billedOf }, ({ nanoUsd }) =>
+    returned.push(nanoUsd),
+  );
+  await deferredBills.lookUpHeld();
+  assert.equal(asked, [], 'nothing is held, so nobody is asked');
+  const held = { nanoUsd: 5, tokens: 6, atMs: 7 };
+  deferredBills.begin({ ids: ['batch_1', 'file-1'], isFinal: false }, held);
+  assert.is(deferredBills.heldTokens(0), 6, 'one reservation, by all its names');
+  deferredBills.begin({ ids: ['batch_2'], isFinal: false }, { ...held });
+  await deferredBills.lookUpHeld();
+  assert.equal(returned, [5]);
+  assert.is(deferredBills.isDue({ ids: ['file-1'], isFinal: true, isDeferred: true }), false);
+  for (const [target, names] of [
+    ['/v1/models', undefined],
+    ['/v1/files/file-1/content', ['file-1/content', 'content', 'files/file-1']],
+    ['/v1beta/batches/2?alt=json', ['2', 'batches/2']],
+  ] as const) {
+    asked.length = 0;
+    await deferredBills.lookUp(target);
+    assert.equal(new Set(asked.flat()), new Set(names ?? []), target);
+  }
 });
 
 test('a proxy that starts again holds the tokens of work that goes on', async () => {
