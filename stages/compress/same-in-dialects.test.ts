@@ -222,6 +222,15 @@ test('what a shell printed for a command that failed goes out as it came', async
   assert.equal(await sent('/v1/responses', { model: 'm', input }, 'aggressive'), [COMMENTED]);
 });
 
+test('output of a shell may name any call, whatever its arguments are', async () => {
+  const input = [
+    { role: 'user', content: 'Odd.' },
+    { type: 'function_call', call_id: 'c1', name: 'f', arguments: 'no JSON {' },
+    { type: 'shell_call_output', call_id: 'c1', output: [{ stdout: '/shop', stderr: '' }] },
+  ];
+  assert.equal(await sent('/v1/responses', { model: 'm', input }, 'hybrid'), ['/shop']);
+});
+
 test('what a patch that failed says goes out as it came', async () => {
   const patched = (status: string) => [
     { role: 'user', content: `It ${status}.` },

@@ -4,7 +4,7 @@ import type { Block, JsonPath } from '../../model/block.ts';
 import { createBlockList, isProgram } from '../block-list.ts';
 import type { BlockHolder, BlockList, ToolCall } from '../block-list.ts';
 import type { RequestFacts } from '../../model/dialect.ts';
-import { isObject, listOf, stringOf } from '../json-kind.ts';
+import { isObject, listOf, parseJson, stringOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import { checkFields } from '../validation.ts';
 import type { FieldRule } from '../validation.ts';
@@ -152,7 +152,7 @@ function hasFailed(outcome: unknown): boolean {
 
 /** Returns the call of one of several commands, where each has its output. */
 function ofCommand(call: ToolCall, at: number, count: number): ToolCall {
-  const action: unknown = call.input === undefined ? undefined : JSON.parse(call.input);
+  const action = parseJson(call.input ?? '');
   const commands = isObject(action) ? listOf(action['commands']) : [];
   if (commands.length !== count) return call;
   return { ...call, input: JSON.stringify({ command: commands[at] }) };
