@@ -20,29 +20,14 @@ import { createCachedTurns } from './cached-turns.ts';
 import { createBlockHashes } from './block-hashes.ts';
 import type { BlockHashes } from './block-hashes.ts';
 import { endMark } from './end-mark.ts';
-import { NOTHING, apply, emptyRecord, wholeOf } from './record.ts';
-import type { Change, ConversationRecord, Injected, SentMark } from './record.ts';
+import { OpenMemory } from './memory.ts';
+import type { Kept, Memory } from './memory.ts';
+import { wholeOf } from './record.ts';
+import type { Change, ConversationRecord, SentMark } from './record.ts';
 import { RAW, textHash, writeSent } from './sent-text.ts';
 import { Standing, isThought, signsThoughts } from './standing.ts';
 import type { ConversationStore, StoreFigures } from './store.ts';
 import { createTurns } from './turns.ts';
-
-/** The memory of one request's conversation. */
-export interface Memory {
-  readonly id: string;
-  /** Empty for a conversation that is not remembered yet. */
-  readonly record: Readonly<ConversationRecord>;
-  /** True if nothing was remembered before this request. */
-  readonly isNew: boolean;
-  /** Remembers `change`: in memory at once, on disk soon after. */
-  set(change: Change): void;
-  /** Resolves once everything set so far is on disk or has failed to be written. */
-  flush(): Promise<void>;
-  /** What was injected into the question with this hash; null if it must no longer be sent. */
-  injected(prefix: string): Injected | null | undefined;
-  /** Leading blocks repeated as sent, since computing them again now gives a different result. */
-  repeated: number;
-}
 
 export interface ConversationsOptions {
   readonly store: ConversationStore;
@@ -217,71 +202,6 @@ export function createConversations({ store, clock, version }: ConversationsOpti
       return isRemembering;
     },
   };
-}
-
-const MAX_REPEATED = 10_000;
-
-/** What all memories share. */
-interface Kept {
-  readonly store: ConversationStore;
-  /** `Memory.repeated` by conversation id; lost with the process. */
-  readonly repeated: Map<string, number>;
-}
-
-class OpenMemory implements Memory {
-  readonly id: string;
-  readonly isNew: boolean;
-  record: Readonly<ConversationRecord>;
-  readonly #beginning: string;
-  readonly #isCount: boolean;
-  readonly #kept: Kept;
-
-  constructor(
-    original: Original,
-    known: ConversationRecord | undefined,
-    isCount: boolean,
-    kept: Kept,
-  ) {
-    this.id = original.conversation();
-    this.isNew = known === undefined;
-    this.record = known ?? NOTHING;
-    this.#beginning = original.beginning();
-    this.#isCount = isCount;
-    this.#kept = kept;
-  }
-
-  set(change: Change): void {
-    if (!this.#isCount) {
-      this.record = this.#kept.store.set(this.id, this.#beginning, change);
-      return;
-    }
-    // A token count request is decided like a turn but stores nothing.
-    const copy = emptyRecord(this.id, this.#beginning, 0);
-    apply(copy, wholeOf(this.record));
-    apply(copy, change);
-    this.record = copy;
-  }
-
-  flush(): Promise<void> {
-    return this.#kept.store.flush();
-  }
-
-  injected(prefix: string): Injected | null | undefined {
-    const { injected } = this.record;
-    if (injected.has(prefix)) return injected.get(prefix);
-    return this.#kept.store.olderInjected(prefix);
-  }
-
-  get repeated(): number {
-    return this.#kept.repeated.get(this.id) ?? 0;
-  }
-
-  set repeated(blocks: number) {
-    const { repeated } = this.#kept;
-    repeated.delete(this.id);
-    repeated.set(this.id, blocks);
-    if (repeated.size > MAX_REPEATED) repeated.delete(repeated.keys().next().value!);
-  }
 }
 
 /** Returns true if the model may think, in which case what is sent gets signed. */

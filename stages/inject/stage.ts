@@ -5,7 +5,7 @@
  */
 import { defineStage } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
-import type { Memory } from '../conversations/conversations.ts';
+import type { Memory } from '../conversations/memory.ts';
 import type { Injected } from '../conversations/record.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { appendText, isRewritable, withReport } from '../model/request.ts';

@@ -3,7 +3,7 @@
  * mid-conversation (MCP servers connect when they are ready) or lose it. What was sent must not change,
  * so the conversation records from which block on which tool is named.
  */
-import type { Memory } from '../../conversations/conversations.ts';
+import type { Memory } from '../../conversations/memory.ts';
 import type { FetchTurn } from '../../conversations/record.ts';
 import type { ProxyRequest } from '../../model/request.ts';
 import { fetchToolIn, isFetchTool } from '../../originals/fetch-tool.ts';

@@ -6,7 +6,7 @@
  */
 import { SvcError } from '../../../engine/index.ts';
 import type { StageContext } from '../../../engine/index.ts';
-import type { Memory } from '../../conversations/conversations.ts';
+import type { Memory } from '../../conversations/memory.ts';
 import type { Pin } from '../../conversations/record.ts';
 import type { Standing } from '../../conversations/standing.ts';
 import { headerValue } from '../../model/headers.ts';

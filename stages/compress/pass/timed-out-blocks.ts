@@ -3,7 +3,7 @@
  * cached: how far it was sent, and which blocks were sent unchanged because time ran out before they
  * were decided, or their language could not be parsed.
  */
-import type { Memory } from '../../conversations/conversations.ts';
+import type { Memory } from '../../conversations/memory.ts';
 import { blockMark, endMark } from '../../conversations/end-mark.ts';
 import type { ConversationBlock } from './blocks.ts';
 

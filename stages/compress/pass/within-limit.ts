@@ -7,7 +7,7 @@
  * after them.
  */
 import type { CancelSignal } from '../../../engine/index.ts';
-import type { Memory } from '../../conversations/conversations.ts';
+import type { Memory } from '../../conversations/memory.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { CompressThread, JobResult } from '../worker/compress-thread.ts';
 import type { ConversationBlock } from './blocks.ts';

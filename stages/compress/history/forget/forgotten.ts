@@ -3,7 +3,7 @@
  * later turn repeats the markers byte for byte, even after a restart or with the setting off by then;
  * if the record cannot be read, the originals are sent.
  */
-import type { Memory } from '../../../conversations/conversations.ts';
+import type { Memory } from '../../../conversations/memory.ts';
 import type { LeftOut } from '../../../conversations/record.ts';
 import type { ConversationBlock } from '../../pass/blocks.ts';
 import { resultKeys } from '../../pass/result-keys.ts';
