@@ -6,6 +6,7 @@ import type { Recipe } from '../../stages/compress/recipe/recipe.ts';
 import type { CliContext } from '../context.ts';
 import { followed, named, noteFailed, sessionsIn, settingsOf } from '../estimate/sessions.ts';
 import { readInput } from '../input-file.ts';
+import type { Learned } from '../../server/recipes/learn.ts';
 import { counted, figure, print, printJson } from '../screen/output.ts';
 import { shownLine } from '../certify/view.ts';
 
@@ -36,10 +37,7 @@ export async function learnFrom(flags: LearnFlags, context: CliContext): Promise
       import('../preview/options.ts'),
       import('../../stages/captures/files.ts'),
     ]);
-  const plain = basename(path, extname(path))
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-');
-  const name = flags.name ?? plain.replaceAll(/^-+|-+$/g, '');
+  const name = flags.name ?? nameFrom(path);
   if (!RECIPE_NAME.test(name))
     throw new SvcError('usage', `${JSON.stringify(name)} cannot be a recipe's name`, {
       cure: 'Names are of lower case letters, digits and -: give one with --name.',
@@ -64,56 +62,69 @@ export async function learnFrom(flags: LearnFlags, context: CliContext): Promise
     return learnRecipe({ name, text, command, settings, clock, folders: job });
   });
   noteFailed(context, learned.read.failed);
-  const { recipe, tried, shapes, givenUp, conversations, ranIn, quoted } = learned;
+  const { recipe, tried } = learned;
   const saved = tried === undefined ? 0 : savedPercent(tried);
   const isKept = recipe !== undefined && saved >= LEAST_PERCENT;
   if (isKept) {
     const example = relative(context.cwd, path);
-    writeFileSync(written, yamlOf(recipe, example, command, Math.floor(saved)), { flag: 'wx' });
-  }
-  if (json)
-    printJson(context, {
-      written: isKept ? written : null,
-      saved_percent: Math.round(saved * 10) / 10,
-      tokens_before: tried?.tokensBefore ?? null,
-      tokens_after: tried?.tokensAfter ?? null,
-      shapes,
-      given_up: givenUp.map(({ shape, lost }) => ({ pattern: shape.pattern, line: lost.line })),
-      conversations,
-      conversations_with_it: ranIn,
-      lines_quoted: quoted,
+    writeFileSync(written, await yamlOf(recipe, example, command, Math.floor(saved)), {
+      flag: 'wx',
     });
-  else {
-    for (const { shape, lost } of givenUp) {
-      print(context, `given up ${shape.pattern}`);
-      print(context, `  lost: ${shownLine(lost.line)}`);
-    }
-    if (isKept) {
-      print(context, `wrote ${name}.yaml: ${tokensOf(tried, saved)}`);
-      for (const { pattern, lines } of shapes)
-        print(context, `  ${pattern}  (${counted(lines, 'line')})`);
-      print(
-        context,
-        `Judged on ${counted(conversations, 'conversation')}, in ${figure(ranIn)} of which it ran: none of ${counted(quoted, 'quoted line')} is lost`,
-      );
-      print(context, `Test it: \`svc recipe test ${name}.yaml\``);
-      print(context, `Use it: compression.recipes: [${name}.yaml, bundled]`);
-    } else print(context, `Nothing was written: ${whyNot(learned.givenUp.length, tried, saved)}`);
   }
+  if (json) printJson(context, learnedJson(learned, isKept ? written : null, saved));
+  else printLearned(learned, isKept ? name : undefined, saved, context);
   return isKept;
 }
 
-type TriedTokens = { readonly tokensBefore: number; readonly tokensAfter: number } | undefined;
-
-function tokensOf(tried: TriedTokens, saved: number): string {
-  return `${figure(tried?.tokensBefore ?? 0)} → ${figure(tried?.tokensAfter ?? 0)} tokens (−${saved.toFixed(1)} %)`;
+function nameFrom(path: string): string {
+  const name = basename(path, extname(path)).toLowerCase();
+  return name.replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-+|-+$/g, '');
 }
 
-function whyNot(
-  givenUp: number,
-  tried: (TriedTokens & { readonly skipped?: string | undefined }) | undefined,
+function learnedJson(
+  { tried, shapes, givenUp, conversations, ranIn, quoted }: Learned,
+  written: string | null,
   saved: number,
-): string {
+) {
+  return {
+    written,
+    saved_percent: Math.round(saved * 10) / 10,
+    tokens_before: tried?.tokensBefore ?? null,
+    tokens_after: tried?.tokensAfter ?? null,
+    shapes,
+    given_up: givenUp.map(({ shape, lost }) => ({ pattern: shape.pattern, line: lost.line })),
+    conversations,
+    conversations_with_it: ranIn,
+    lines_quoted: quoted,
+  };
+}
+
+/** `name`: of the recipe that was written; undefined if none was. */
+function printLearned(
+  { tried, shapes, givenUp, conversations, ranIn, quoted }: Learned,
+  name: string | undefined,
+  saved: number,
+  context: CliContext,
+): void {
+  for (const { shape, lost } of givenUp) {
+    print(context, `given up ${shape.pattern}`);
+    print(context, `  lost: ${shownLine(lost.line)}`);
+  }
+  if (name === undefined)
+    return print(context, `Nothing was written: ${whyNot(givenUp.length, tried, saved)}`);
+  const [before, after] = [figure(tried?.tokensBefore ?? 0), figure(tried?.tokensAfter ?? 0)];
+  print(context, `wrote ${name}.yaml: ${before} → ${after} tokens (−${saved.toFixed(1)} %)`);
+  for (const { pattern, lines } of shapes)
+    print(context, `  ${pattern}  (${counted(lines, 'line')})`);
+  print(
+    context,
+    `Judged on ${counted(conversations, 'conversation')}, in ${figure(ranIn)} of which it ran: none of ${counted(quoted, 'quoted line')} is lost`,
+  );
+  print(context, `Test it: \`svc recipe test ${name}.yaml\``);
+  print(context, `Use it: compression.recipes: [${name}.yaml, bundled]`);
+}
+
+function whyNot(givenUp: number, tried: Learned['tried'], saved: number): string {
   if (tried !== undefined)
     return tried.skipped ?? `it would save ${saved.toFixed(1)} %, less than ${LEAST_PERCENT}`;
   return givenUp > 0
@@ -121,33 +132,21 @@ function whyNot(
     : 'no shape of its lines comes often enough';
 }
 
-function yamlOf(
+/** Returns the recipe's file, whose example is the text it was learned from. */
+async function yamlOf(
   { name, description, match, mustKeep, onSuccess = [] }: Recipe,
   file: string,
   command: string | undefined,
   saves: number,
-): string {
-  const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-  const list = (texts: readonly string[]): string => `[${texts.map(quoted).join(', ')}]`;
-  const steps = onSuccess.map(
-    (step) => `  - ${step.name}: { pattern: ${quoted(String(step.values['pattern']))} }`,
-  );
-  return [
-    `name: ${name}`,
-    `description: ${quoted(description)}`,
-    'match:',
-    ...(match.program === undefined ? [] : [`  program: ${list(match.program)}`]),
-    `  content: ${list(match.content ?? [])}`,
-    `must_keep: ${list(mustKeep)}`,
-    '# What failed is left as it is.',
-    'on_success:',
-    ...steps,
-    'examples:',
-    `  - from: ${quoted(file)}`,
-    '    made: run',
-    ...(command === undefined ? [] : [`    command: ${quoted(command)}`]),
-    `    file: ${quoted(file)}`,
-    `    saves: ${saves}`,
-    '',
-  ].join('\n');
+): Promise<string> {
+  const { stringify } = await import('yaml');
+  const { program, content } = match;
+  return stringify({
+    name,
+    description,
+    match: { ...(program !== undefined && { program }), content },
+    must_keep: mustKeep,
+    on_success: onSuccess.map((step) => ({ [step.name]: { pattern: step.values['pattern'] } })),
+    examples: [{ from: file, made: 'run', ...(command !== undefined && { command }), file, saves }],
+  });
 }
