@@ -17,14 +17,22 @@ import type { Broken, Checked } from './session.ts';
 import { createSimulation } from './simulated-usage.ts';
 import type { SimulatedUsage } from './simulated-usage.ts';
 
+/** A body as the client sent it, or as the tool would. */
+interface Side {
+  readonly params: JsonObject;
+  /** What precedes all blocks, as JSON. */
+  readonly front: string;
+  readonly blocks: readonly Block[];
+  readonly texts: readonly string[];
+}
+
 /** A request before and after the tool. */
 interface Turn {
   readonly items: number;
   readonly hashes: readonly string[];
-  readonly params: JsonObject;
-  readonly before: readonly Block[];
-  readonly after: readonly Block[];
-  readonly afterParams: JsonObject;
+  readonly model: string | null;
+  readonly before: Side;
+  readonly after: Side;
   readonly signs: boolean;
 }
 
@@ -35,115 +43,130 @@ export interface CheckedPairs {
   readonly usages: readonly SimulatedUsage[];
 }
 
+/** Checks every pair of a session by the promises of svc, and prices it with a simulated prompt cache. */
 export function checkPairs(session: PairedSession, count: CountTokens): CheckedPairs {
-  const { dialect, tool, name, pairs, claimedTokens } = session;
-  const turns = pairs.map(({ before, after }): Turn => {
-    const items = itemsIn(dialect, before);
-    const { [itemsMember(dialect)]: _before, ...params } = before;
-    const { [itemsMember(dialect)]: _after, ...afterParams } = after;
-    const asked = asRequest(dialect, before).original;
-    return {
-      items: items.length,
-      hashes: itemHashes(items),
-      params,
-      afterParams,
-      before: asked.blocks(),
-      after: asRequest(dialect, after).original.blocks(),
-      signs: signsThoughts(asked),
-    };
-  });
+  const { dialect, name, pairs, claimedTokens } = session;
+  const turns = pairs.map((pair) => toTurn(dialect, pair));
   const broken: Broken[] = [];
   const simulate = createSimulation(count);
   const usages: SimulatedUsage[] = [];
   const sums = { quoted: 0, failureLines: 0, thoughts: 0, changedBlocks: 0, recountedTokens: 0 };
   const size = createSizes(count);
+  const sizeOf = ({ front, texts }: Side) =>
+    texts.reduce((sum, text) => sum + size(text), size(front));
   for (const [at, turn] of turns.entries()) {
-    const note = (check: Broken['check'], block: number, line: string): void => {
+    const note: NoteIn = (check, block, line) => {
       broken.push({ check, session: name, turn: at + 1, block: block + 1, line });
     };
+    const { before, after } = turn;
     const next = turns[at + 1];
     const isFollowed = next !== undefined && goesOn(turn.hashes, next.hashes);
-    const read = readIn(turn.after);
+    const read = readIn(after.blocks);
     if (isFollowed) {
       checkPrefix(turn, next, note);
-      for (const { line, block } of createQuotes(next.before).of(turn.items)) {
-        sums.quoted += 1;
-        if (!read.has(line, turn.before[block]?.text ?? '')) note('retention', block, line);
-      }
+      sums.quoted += checkQuotes(turn, next, read, note);
     }
-    const known = at > 0 && goesOn(turns[at - 1]!.hashes, turn.hashes) ? turns[at - 1]!.items : 0;
-    for (const block of turn.before) {
-      // A result is checked when it is new, and again in the last request of its conversation.
-      if (block.kind !== 'tool_result' || (block.message < known && isFollowed)) continue;
-      const lines = failureLines(block.text);
-      sums.failureLines += lines.length;
-      for (const line of lines)
-        if (!read.says(line.line, formOf(line), block.text))
-          note('failures', block.index, line.line);
-    }
+    const earlier = turns[at - 1];
+    const known = earlier !== undefined && goesOn(earlier.hashes, turn.hashes) ? earlier.items : 0;
+    // A result is checked when it is new, and again in the last request of its conversation.
+    const due = before.blocks.filter(({ message }) => message >= known || !isFollowed);
+    sums.failureLines += checkFailures(due, read, note);
     if (turn.signs) sums.thoughts += checkThoughts(turn, note);
-    const texts = (blocks: readonly Block[]) => blocks.map(({ text }) => text);
-    const front = JSON.stringify(turn.params);
-    const afterFront = JSON.stringify(turn.afterParams);
-    const model = stringOf(turn.params['model']) ?? null;
-    usages.push(
-      simulate({
-        model,
-        before: { front, texts: texts(turn.before) },
-        after: { front: afterFront, texts: texts(turn.after) },
-      }),
-    );
-    const sizeOf = (one: string, blocks: readonly Block[]) =>
-      texts(blocks).reduce((sum, text) => sum + size(text), size(one));
-    sums.recountedTokens += sizeOf(front, turn.before) - sizeOf(afterFront, turn.after);
-    const sent = new Set(texts(turn.after));
-    if (!isFollowed)
-      sums.changedBlocks += texts(turn.before).filter((one) => !sent.has(one)).length;
+    usages.push(simulate({ model: turn.model, before, after }));
+    sums.recountedTokens += sizeOf(before) - sizeOf(after);
+    const sent = new Set(after.texts);
+    if (!isFollowed) sums.changedBlocks += before.texts.filter((text) => !sent.has(text)).length;
   }
   return {
     checked: { ...sums, turns: turns.length, fromNothing: 0, cold: 0, claimedTokens, broken },
     usages,
-    conversation: {
-      client: tool,
-      sessionId: name,
-      dialect,
-      params: turns.at(-1)!.params,
-      items: [],
-      requests: turns.map(({ items, params }) => ({
-        items,
-        atMs: null,
-        model: stringOf(params['model']) ?? null,
-        usage: null,
-      })),
-    },
+    conversation: conversationOf(session, turns),
+  };
+}
+
+function toTurn(
+  dialect: PairedSession['dialect'],
+  { before, after }: PairedSession['pairs'][number],
+) {
+  const items = itemsIn(dialect, before);
+  const sideOf = (body: JsonObject, blocks: readonly Block[]): Side => {
+    const { [itemsMember(dialect)]: _items, ...params } = body;
+    const texts = blocks.map(({ text }) => text);
+    return { params, front: JSON.stringify(params), blocks, texts };
+  };
+  const asked = asRequest(dialect, before).original;
+  return {
+    items: items.length,
+    hashes: itemHashes(items),
+    model: stringOf(before['model']) ?? null,
+    before: sideOf(before, asked.blocks()),
+    after: sideOf(after, asRequest(dialect, after).original.blocks()),
+    signs: signsThoughts(asked),
+  };
+}
+
+function conversationOf(
+  { tool, name, dialect }: PairedSession,
+  turns: readonly Turn[],
+): Conversation {
+  return {
+    client: tool,
+    sessionId: name,
+    dialect,
+    params: turns.at(-1)!.before.params,
+    items: [],
+    requests: turns.map(({ items, model }) => ({ items, atMs: null, model, usage: null })),
   };
 }
 
 type NoteIn = (check: Broken['check'], block: number, line: string) => void;
 
+/** Counts lines that the model wrote again in the next turn, and checks that each was readable. */
+function checkQuotes(turn: Turn, next: Turn, read: Readable, note: NoteIn): number {
+  const quotes = [...createQuotes(next.before.blocks).of(turn.items)];
+  for (const { line, block } of quotes)
+    if (!read.has(line, turn.before.texts[block] ?? '')) note('retention', block, line);
+  return quotes.length;
+}
+
+/** Counts lines of results that report failures, and checks that each was sent unchanged. */
+function checkFailures(blocks: readonly Block[], read: Readable, note: NoteIn): number {
+  let found = 0;
+  for (const { kind, index, text } of blocks) {
+    if (kind !== 'tool_result') continue;
+    const lines = failureLines(text);
+    found += lines.length;
+    for (const line of lines)
+      if (!read.says(line.line, formOf(line), text)) note('failures', index, line.line);
+  }
+  return found;
+}
+
 /** Checks that the next request begins with what was sent, tools included unless the client changed them. */
 function checkPrefix(turn: Turn, next: Turn, note: NoteIn): void {
-  const changed = turn.after.findIndex(({ text, kind }, at) => {
-    const now = next.after[at];
+  const changed = turn.after.blocks.findIndex(({ text, kind }, at) => {
+    const now = next.after.blocks[at];
     return now === undefined || now.text !== text || now.kind !== kind;
   });
-  if (changed >= 0) note('prefix', changed, 'goes out with other bytes in the next turn');
+  if (changed >= 0) note('prefix', changed, 'was sent with other bytes in the next turn');
   const tools = ({ tools: one }: JsonObject): string => JSON.stringify(one) ?? '';
   if (
-    tools(turn.params) === tools(next.params) &&
-    tools(turn.afterParams) !== tools(next.afterParams)
+    tools(turn.before.params) === tools(next.before.params) &&
+    tools(turn.after.params) !== tools(next.after.params)
   )
-    note('prefix', 0, 'the tools go out with other bytes in the next turn');
+    note('prefix', 0, 'the tools were sent with other bytes in the next turn');
 }
 
 /** Counts thinking blocks and checks that each is sent unchanged; what precedes them is checked with the prefix. */
 function checkThoughts({ before, after }: Turn, note: NoteIn): number {
-  const sent = new Set(after.filter(isThought).map(({ text }) => text));
-  const thoughts = before.filter(isThought);
+  const sent = new Set(after.blocks.filter(isThought).map(({ text }) => text));
+  const thoughts = before.blocks.filter(isThought);
   for (const { text, index } of thoughts)
-    if (!sent.has(text)) note('prefix', index, 'a thought does not go out as it came');
+    if (!sent.has(text)) note('prefix', index, 'a thinking block was changed or left out');
   return thoughts.length;
 }
+
+type Readable = ReturnType<typeof readIn>;
 
 /** Returns what is readable in the sent blocks: verbatim, as equal JSON, or after decoding svc's own formats. */
 function readIn(blocks: readonly Block[]) {
