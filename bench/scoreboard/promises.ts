@@ -74,7 +74,7 @@ export const PROMISES: readonly Row[] = [
     file: 'server/tests/money/bill-shapes.test.ts',
     test: 'shapes of usage cost what the published tables say',
     sabotage: {
-      file: 'stages/ledger/prices/prices.ts',
+      file: 'stages/ledger/prices/bill.ts',
       before: 'if (one === undefined) return `tier ${tier}`;',
       after: 'if (one === undefined) return factor;',
     },

@@ -5,14 +5,14 @@
  * partial sum, would be worse than none.
  */
 import { LRUCache } from 'lru-cache';
-import { CALL_UNITS, billedUnits } from '../../model/billed-units.ts';
-import type { BilledUnit } from '../../model/billed-units.ts';
-import type { RateTerms } from '../../model/billing.ts';
+import { billedUnits } from '../../model/billed-units.ts';
 import type { Usage } from '../../model/usage.ts';
 import { totalInputTokens } from '../../model/usage.ts';
 import type { ListedPrice, PricedProvider, PriceList } from './price-list.ts';
 import { createPriceList } from './price-list.ts';
-import { OF_INPUT, flat, rateAt, rateOf, scaled } from './rate-card.ts';
+import { billOf, billOfUnits, leadingUnits } from './bill.ts';
+import type { Bill } from './bill.ts';
+import { OF_INPUT, flat, scaled } from './rate-card.ts';
 import type { OverlayPrice } from './price-overlay.ts';
 import type { Rate, RateCard, Rates, TermFactors } from './rate-card.ts';
 
@@ -41,8 +41,6 @@ export type Prices = ReturnType<typeof createPrices>;
 const MEMO_MS = 60_000;
 /** Maximum number of cached models; clients can invent names. */
 const MEMO_SIZE = 500;
-/** One dollar per million is 1,000 nano-dollars per unit. */
-const NANO_PER_UNIT = 1000;
 const VENDORS = ['anthropic', 'openai', 'google'] as const;
 
 interface Memo {
@@ -234,123 +232,6 @@ export function createPrices(options: PricesOptions = {}) {
     listPrices: (atMs: number, vendors: readonly string[] = VENDORS): ListedPrice[] =>
       vendors.flatMap((vendor) => list.list(vendor, atMs, options.own)),
   };
-}
-
-/**
- * A sum in nano-dollars, with a fraction, and what it lacks; a unit without a price for its terms
- * is included at the usual ones.
- */
-interface Bill {
-  readonly nanoUsd: number;
-  readonly missing: readonly string[];
-}
-
-const NOTHING_MISSING: readonly string[] = [];
-
-/** The only calculation of money: every unit at its rate, under the terms of the answer. */
-function billOf(
-  usage: Usage,
-  cardOf: (model: string | undefined) => RateCard | null,
-  model: string,
-): Bill {
-  const { nanoUsd, missing } = billOfUnits(billedUnits(usage), usage, cardOf, model);
-  const card = cardOf(undefined);
-  const unknown = usage.billing?.unknownUses?.map((name) => `${name} of ${model}`) ?? [];
-  // Used, but free of charge.
-  const isBilled = usage.billing?.isUnbilled !== true;
-  const noCard = card === null && isBilled ? [`model ${model}`] : NOTHING_MISSING;
-  const lacked =
-    unknown.length + noCard.length === 0
-      ? missing
-      : [...new Set([...missing, ...noCard, ...unknown])];
-  return { nanoUsd: nanoUsd + (card?.perRequestUsd ?? 0) * 1e9, missing: lacked };
-}
-
-function billOfUnits(
-  units: readonly BilledUnit[],
-  { billing }: Usage,
-  cardOf: (model: string | undefined) => RateCard | null,
-  model: string,
-): Bill {
-  let nanoUsd = 0;
-  let missing = NOTHING_MISSING;
-  const lacks = (what: string): void => {
-    if (!missing.includes(what)) missing = [...missing, what];
-  };
-  for (const unit of units) {
-    const card = cardOf(unit.model);
-    if (card === null) {
-      lacks(`model ${unit.model ?? model}`);
-      continue;
-    }
-    const rate = rateOf(card, unit.unit);
-    if (rate === undefined) {
-      lacks(`${unit.unit} of ${unit.model ?? model}`);
-      continue;
-    }
-    const isOwn = unit.model === undefined || unit.model === model;
-    const factor = CALL_UNITS.has(unit.unit) ? 1 : factorOf(card, billing, isOwn);
-    if (typeof factor === 'string') lacks(`${factor} of ${unit.model ?? model}`);
-    const usual = countOf(card, unit) * rateAt(rate, unit.promptTokens) * NANO_PER_UNIT;
-    nanoUsd += usual * (typeof factor === 'string' ? 1 : factor);
-  }
-  return { nanoUsd, missing };
-}
-
-/**
- * In the order in which the beginning of a prompt is billed: the longest-lived part comes first.
- */
-const LEADING = [
-  'cache_read',
-  'cache_write_12h',
-  'cache_write_1h',
-  'cache_write',
-  'input',
-] as const satisfies readonly BilledUnit['unit'][];
-
-/** Returns the billed units of the first `tokens` of the answer's own prompt. */
-function leadingUnits(units: readonly BilledUnit[], tokens: number): BilledUnit[] {
-  let left = tokens;
-  return LEADING.flatMap((name) =>
-    units.flatMap((unit) => {
-      if (unit.unit !== name || unit.model !== undefined || left === 0) return [];
-      const count = Math.min(unit.count, left);
-      left -= count;
-      return [{ ...unit, count }];
-    }),
-  );
-}
-
-function countOf(card: RateCard, { unit, count }: BilledUnit): number {
-  return unit === 'web_search' && card.isSearchPerRequest ? 1 : count;
-}
-
-/**
- * Returns the factor of an answer's terms on a rate, or the name of the term without a price;
- * `isOwn` is true for the model that answered.
- */
-function factorOf(
-  { terms }: RateCard,
-  told: RateTerms | undefined,
-  isOwn: boolean,
-): number | string {
-  if (told === undefined) return 1;
-  const { speed, tier, geo } = told;
-  let factor = 1;
-  // Another model only runs fast if that is sold for it.
-  if (speed !== undefined && speed !== 'standard') {
-    const one = terms[speed] ?? (isOwn ? undefined : 1);
-    if (one === undefined) return `speed ${speed}`;
-    factor *= one;
-  }
-  if (tier !== undefined) {
-    const one = terms[tier];
-    if (one === undefined) return `tier ${tier}`;
-    factor *= one;
-  }
-  if (geo === undefined) return factor;
-  const one = terms[geo];
-  return one === undefined ? `region ${geo}` : factor * one;
 }
 
 /** Returns `usage` without what is billed besides its own tokens. */
