@@ -79,7 +79,11 @@ export const THREATS: readonly Row[] = [
     required: 'one framing, read strictly and written anew',
     file: 'server/gate/gate.test.ts',
     test: 'framing that node may let through is refused here too',
-    sabotage: gate("if (scan.lengths > 0) return 'Both Content-Length and Transfer-Encoding';", ''),
+    sabotage: {
+      file: 'server/gate/framing.ts',
+      before: "if (scan.lengths > 0) return 'Both Content-Length and Transfer-Encoding';",
+      after: '',
+    },
   },
   {
     id: 'control-characters',

@@ -39,9 +39,10 @@ import { isKeyInPath, keysIn, looksLikeOurs } from '../auth/presented.ts';
 import { RIGHTS } from '../auth/rights.ts';
 import type { Rights } from '../auth/rights.ts';
 import { isLoopback } from './addresses.ts';
+import { framingFault } from './framing.ts';
 import { type NameOptions, type Names, createNames, parseAuthority } from './names.ts';
 import { type GateRequest, type HeaderScan, scanHeaders } from './scan.ts';
-import { isCleanTarget, originForm, pathOf } from './target.ts';
+import { originForm, pathOf } from './target.ts';
 
 export type { GateRequest } from './scan.ts';
 
@@ -324,30 +325,6 @@ function whyKeyNeeded(scan: HeaderScan, standing: Standing, options: GateOptions
   if (standing.crossSite) return 'a request from a page of another site needs X-Svc-Key';
   if (scan.forwarded) return 'a forwarded request needs the header X-Svc-Key';
   return 'a request from another machine needs the header X-Svc-Key';
-}
-
-/**
- * Checks rule 2. node's parser accepts several of these; the next reader may interpret them
- * differently.
- */
-function framingFault(request: GateRequest, scan: HeaderScan): string | undefined {
-  const version = request.httpVersion;
-  if (version !== '1.1' && version !== '1.0') return 'Only HTTP/1.0 and HTTP/1.1 are supported';
-  if (scan.unclean) return 'A header field contains characters that are not allowed';
-  if (scan.lengths > 1) return 'More than one Content-Length';
-  if (scan.length !== undefined && !/^[0-9]{1,15}$/.test(scan.length)) {
-    return 'Content-Length is not a number';
-  }
-  if (scan.codings > 0) {
-    if (scan.codings > 1 || scan.coding?.toLowerCase() !== 'chunked') {
-      return 'Transfer-Encoding is not exactly chunked';
-    }
-    if (scan.lengths > 0) return 'Both Content-Length and Transfer-Encoding';
-    if (version === '1.0') return 'Transfer-Encoding under HTTP/1.0';
-  }
-  const target = request.url ?? '';
-  if (target === '*') return request.method === 'OPTIONS' ? undefined : 'The target is malformed';
-  return isCleanTarget(target) ? undefined : 'The target is malformed';
 }
 
 /** Checks rule 3, for the `Host` field and an absolute target alike. */
