@@ -61,7 +61,7 @@ async function checkShared(url: string): Promise<Finding[]> {
   }
 }
 
-/** Without a name, this machine's rows cannot be told apart. */
+/** Warns if this machine has no name in a shared ledger: its rows could not be attributed to it. */
 async function checkName(home: string, { config }: LoadedConfig): Promise<Finding[]> {
   const { readFleet } = await import('../../server/fleet/fleet-file.ts');
   // Faults of that file are reported by another check.

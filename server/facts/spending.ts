@@ -40,7 +40,7 @@ export function spendingSettings({ budget }: Config): SpendingSettings {
 /**
  * Reads from the ledger what the current UTC day and each session had cost before `startedMs`, for
  * one machine alone if several share it; later costs are counted by the guard itself. Conversations
- * whose client names no session cannot be told apart in the ledger: they start at zero.
+ * without a client's session id are not separate in the ledger: they start at zero.
  */
 export async function spentBefore(
   ledger: LedgerQuestions,

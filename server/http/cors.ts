@@ -1,6 +1,6 @@
 /**
  * Builds the CORS headers for `security.allowed_origins`. They only advise browsers about who may
- * read a response; the gate decides about admission, and `*` here admits nobody there. No response
+ * read a response; the gate decides about admission, and `*` here admits no request there. No response
  * ever allows credentials: an origin that may read must bring its own key.
  */
 

@@ -31,7 +31,7 @@ const OWN_TYPES: ReadonlySet<unknown> = new Set([undefined, 'function', 'custom'
  */
 const MAX_PATH = 7;
 
-/** An entry in a list of tools, whoever runs it, with its place. */
+/** An entry in a list of tools, run by client or provider, with its place. */
 export interface ListedTool {
   readonly tool: JsonObject;
   readonly path: JsonPath;

@@ -9,7 +9,7 @@
  * | 500, 502, 503, 504, 520–530                | failed    |                                        |
  * | error event inside a 200, body broken off  | failed    | after a success, if content had come   |
  * | other 1xx–4xx                              | succeeded | it answers; the request was at fault   |
- * | 402, 429                                   | abandoned | it answers, and serves nobody          |
+ * | 402, 429                                   | abandoned | it answers, but serves no request      |
  * | other 5xx, such as 501                     | abandoned | about the request as much as about it  |
  * | client gone, shutdown, our own fault       | abandoned | nothing was learnt                     |
  * | a fault in the provider's own hooks        | abandoned | it says nothing of the upstream        |

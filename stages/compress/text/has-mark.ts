@@ -10,7 +10,7 @@ const NOTHING = /^[\s\d+\-→:|>#/*<!;%]*$/;
 
 /**
  * Returns true if a line of the text begins with an apparent svc marker, or would once a step has cleaned or
- * shortened it. Such a text is treated as data, whoever wrote it, and sent unchanged, which is also why
+ * shortened it. Such a text is treated as data, whatever its origin, and sent unchanged, which is also why
  * compressing twice changes nothing. A mark inside a line, as in source code that quotes one, is ordinary
  * text.
  */

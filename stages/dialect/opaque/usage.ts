@@ -1,6 +1,6 @@
 /**
  * Usage in answers to requests that passed unread, such as embeddings and legacy completions: the
- * figures are recognised by their names, whoever sent them.
+ * figures are recognised by their names, from any provider.
  */
 import type { Usage } from '../../model/usage.ts';
 import { toChatUsage } from '../chat/usage.ts';
