@@ -2,104 +2,21 @@
  * Conversations whose thoughts are signed over everything before them, in front of a provider that
  * checks: whatever somebody switches in the middle, nothing is refused and no thought is dropped.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestProxy } from '../../../fixtures/proxy.ts';
-import type { ProxyOptions, TestProxy } from '../../../fixtures/proxy.ts';
+import { ON, converse } from '../../../fixtures/server/bound-bench.ts';
+import type { BoundBench } from '../../../fixtures/server/bound-bench.ts';
 import { createBoundClient } from '../../../fixtures/server/bound-client.ts';
-import type { BoundDialect, BoundTurn } from '../../../fixtures/server/bound-client.ts';
+import type { BoundTurn } from '../../../fixtures/server/bound-client.ts';
 import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
-import type { Answered } from '../../../fixtures/server/exchange.ts';
 import { createBindingProvider } from '../../../fixtures/upstream/binding.ts';
-import type { BindingOptions, BindingProvider } from '../../../fixtures/upstream/binding.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-const ON = 'compression: { threshold_tokens: 0 }\n';
-
-/** A conversation that is under way, and what may be done to it. */
-interface Bench {
-  /** Sends the next turn, which must be answered. */
-  readonly turn: (turn?: BoundTurn) => Promise<string>;
-  /** The same through nobody: begun, or gone on with, without svc. */
-  readonly directly: () => Promise<void>;
-  readonly count: (turn?: BoundTurn) => Promise<string>;
-  readonly compact: (turn?: BoundTurn) => Promise<string>;
-  readonly running: () => TestProxy;
-  /** Stops the proxy and starts it again in the same home. */
-  readonly restart: (yaml?: string, edit?: (lines: string) => string) => Promise<void>;
-  /** The next turn, which may be refused. */
-  readonly send: (turn?: BoundTurn) => Promise<Answered>;
-  readonly provider: BindingProvider;
-}
-
-async function converse(
-  dialect: BoundDialect,
-  use: (bench: Bench) => Promise<void>,
-  options: ProxyOptions & BindingOptions = {},
-): Promise<BindingProvider> {
-  const home = mkdtempSync(join(tmpdir(), 'svc-bound-'));
-  const provider = createBindingProvider(options);
-  const start = async (yaml: string): Promise<TestProxy> => {
-    const running = await startTestProxy({ ...options, yaml, env: { SVC_HOME: home } });
-    running.upstream.script(undefined, provider.scenario);
-    return running;
-  };
-  let running = await start(options.yaml ?? ON);
-  const client = createBoundClient('items', dialect);
-  const mine = (turn: BoundTurn = {}): BoundTurn => ({
-    ...turn,
-    headers: { ...(dialect === 'messages' ? { 'x-api-key': 'person' } : {}), ...turn.headers },
-  });
-  try {
-    await use({
-      provider,
-      running: () => running,
-      async turn(turn) {
-        const arrived = running.upstream.nextRequest();
-        const answered = await client.turn(running.proxy.port, mine(turn));
-        assert.is(answered.status, 200, answered.text);
-        return (await arrived).body.toString();
-      },
-      send: (turn) => client.turn(running.proxy.port, mine(turn)),
-      async directly() {
-        const answered = await client.turn(running.upstream.port, mine());
-        assert.is(answered.status, 200, answered.text);
-      },
-      async count(turn) {
-        const arrived = running.upstream.nextRequest();
-        const answered = await client.count(running.proxy.port, mine(turn));
-        assert.is(answered.status, 200, answered.text);
-        return (await arrived).body.toString();
-      },
-      async compact(turn) {
-        const arrived = running.upstream.nextRequest();
-        const answered = await client.compact(running.proxy.port, mine(turn));
-        assert.is(answered.status, 200, answered.text);
-        return (await arrived).body.toString();
-      },
-      async restart(yaml = options.yaml ?? ON, edit) {
-        await running.close();
-        if (edit !== undefined) {
-          const file = join(home, 'decisions.jsonl');
-          writeFileSync(file, edit(readFileSync(file, 'utf8')));
-        }
-        running = await start(yaml);
-      },
-    });
-  } finally {
-    await running.close();
-    rmSync(home, { recursive: true, force: true });
-  }
-  return provider;
-}
-
 const smaller = (body: string): number => body.split('[svc ').length - 1;
 
-async function reload({ running }: Bench, yaml: string): Promise<void> {
+async function reload({ running }: BoundBench, yaml: string): Promise<void> {
   running().configure(yaml);
   await exchange(running().proxy.port, { path: '/config/reload', body: '' });
 }
@@ -108,7 +25,7 @@ const strictHeader = { headers: { 'x-svc-mode': 'strict' } };
 const bypassHeader = { headers: { 'x-svc-bypass': '1' } };
 
 /** What somebody does in the middle of a conversation; each is followed by turns as before. */
-const SWITCHES: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
+const SWITCHES: Readonly<Record<string, (bench: BoundBench) => Promise<void>>> = {
   'the header x-svc-bypass': async ({ turn }) => {
     await turn(bypassHeader);
     await turn(bypassHeader);

@@ -6,110 +6,21 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../../engine/index.ts';
 import { startTestProxy, withProxy } from '../../../fixtures/proxy.ts';
-import type { ProxyOptions, TestProxy } from '../../../fixtures/proxy.ts';
-import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
-
-const MODEL = 'claude-sonnet-4-5';
-const MINUTE_MS = 60_000;
-
-type Message = { readonly role: string; readonly content: unknown };
-type Body = { readonly [name: string]: unknown; readonly messages: readonly Message[] };
-
-const words = (count: number, word: string): string =>
-  Array.from({ length: count }, (_, n) => `${word}${n}`).join(' ');
-
-const SYSTEM = `You are a careful agent. ${words(900, 'rule')}`;
-const TOOLS = [
-  { name: 'Bash', description: words(700, 'shell'), input_schema: { type: 'object' } },
-  { name: 'Read', description: words(700, 'file'), input_schema: { type: 'object' } },
-];
-
-const ask = (text: string): Message => ({ role: 'user', content: text });
-
-/** A call and its result. */
-const step = (n: number): readonly Message[] => [
-  {
-    role: 'assistant',
-    content: [{ type: 'tool_use', id: `t${n}`, name: 'Bash', input: { command: `run ${n}` } }],
-  },
-  {
-    role: 'user',
-    content: [{ type: 'tool_result', tool_use_id: `t${n}`, content: `result ${n}` }],
-  },
-];
-
-/** The request of each turn of an agent that asks nothing of the cache. */
-function turns(count: number, more: object = {}): readonly Body[] {
-  const all = [ask('Mend the parser.'), ...Array.from({ length: count }, (_, n) => step(n)).flat()];
-  return Array.from({ length: count }, (_, n) => ({
-    model: MODEL,
-    max_tokens: 9,
-    system: SYSTEM,
-    tools: TOOLS,
-    messages: all.slice(0, 1 + 2 * n),
-    ...more,
-  }));
-}
-
-interface Got {
-  readonly sent: string;
-  readonly text: string;
-  readonly body: { readonly [name: string]: unknown };
-  readonly trace: object | undefined;
-}
-
-async function send(
-  t: TestProxy,
-  body: object,
-  path = '/v1/messages',
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Got> {
-  const sent = JSON.stringify(body);
-  const before = t.upstream.requests.length;
-  const answer = await exchange(t.proxy.port, { path, body: sent, headers });
-  assert.is(answer.status, 200, answer.text);
-  const text = t.upstream.requests[before]!.bodyBytes.toString();
-  return {
-    sent,
-    text,
-    body: JSON.parse(text) as Got['body'],
-    trace: await forwardSpan(t, String(answer.headers['x-svc-request-id'])),
-  };
-}
-
-async function forwardSpan(t: TestProxy, id: string): Promise<Got['trace']> {
-  for (let left = 400; left > 0; left -= 1) {
-    const got = await exchange(t.proxy.port, { method: 'GET', path: `/trace/${id}` });
-    const { stages = [] } = JSON.parse(got.text) as { stages?: { name: string }[] };
-    const found = stages.find(({ name }) => name === 'upstream_forward');
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  throw new Error(`no trace of ${id}`);
-}
-
-/** The paths of all markers, in reading order. */
-function markersIn(value: unknown, path = ''): readonly string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]) =>
-    name === 'cache_control' ? [path] : markersIn(member, path === '' ? name : `${path}.${name}`),
-  );
-}
-
-/** Without markers, and with every text as a block, as the provider reads it. */
-function unmarked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(unmarked);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([name]) => name !== 'cache_control')
-      .map(([name, member]) => {
-        const isText = (name === 'content' || name === 'system') && typeof member === 'string';
-        const isResult = 'tool_use_id' in value;
-        return [name, isText && !isResult ? [{ type: 'text', text: member }] : unmarked(member)];
-      }),
-  );
-}
+import type { ProxyOptions } from '../../../fixtures/proxy.ts';
+import { closeClients } from '../../../fixtures/server/exchange.ts';
+import {
+  MODEL,
+  MINUTE_MS,
+  words,
+  SYSTEM,
+  TOOLS,
+  ask,
+  turns,
+  send,
+  markersIn,
+  unmarked,
+} from '../../../fixtures/server/cache-markers.ts';
+import type { Body, Got } from '../../../fixtures/server/cache-markers.ts';
 
 /** A clock that can be put forward. */
 function movedClock() {
