@@ -8,7 +8,7 @@ import type { CliContext } from '../context.ts';
 import { listeningUrl, runningInstance, startInBackground } from '../process/daemon.ts';
 import { clientVariables } from '../integrate/client.ts';
 import { clients } from '../integrate/clients.ts';
-import { wayPast } from '../integrate/past.ts';
+import { bypassReason } from '../integrate/bypass.ts';
 import { spoken } from '../screen/output.ts';
 import { runChild } from './child.ts';
 import { printReceipt, receiptJson, receiptOf } from './receipt.ts';
@@ -62,7 +62,7 @@ class Run extends SvcCommand {
     const { context, home } = this;
     const [program = '', ...rest] = this.command;
     const client = clients.find(({ programs }) => programs.includes(basename(program)));
-    const past = client && wayPast(client, { home, url, context });
+    const past = client && bypassReason(client, { home, url, context });
     if (past !== undefined) this.note(`svc: ${past}`);
     const own = client?.runWith?.({ url, home, where: context, rest });
     return runChild(

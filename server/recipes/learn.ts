@@ -125,8 +125,8 @@ function createJudge(settings: EstimateSettings) {
     // No threshold: a short session proves as much as a long one.
     const any = { ...settings, thresholdTokens: 0 };
     const recipes = toRecipeSet([recipe, ...others], true);
-    const check = (with_: EstimateSettings) =>
-      checkConversation(conversation, { compressor: watching, settings: with_, count });
+    const check = (used: EstimateSettings) =>
+      checkConversation(conversation, { compressor: watching, settings: used, count });
     const { broken, quoted } = await check({ ...any, recipes });
     if (broken.length === 0) return { quoted, hasRun, lost: [] };
     const without = new Set((await check(any)).broken.map(placeOf));

@@ -79,7 +79,7 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
     queuedBytes -= bytes.length;
   }
 
-  function mayBeGiven(answer: KeptAnswer): boolean {
+  function isShareable(answer: KeptAnswer): boolean {
     const mostBytes = Math.min(LARGEST_BYTES, largestAnswer(maxBytes));
     return link.isUp && ttlMs >= 1 && answerBytes(answer) <= mostBytes;
   }
@@ -113,7 +113,7 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
     },
     put(key, answer) {
       own.put(key, answer);
-      if (!mayBeGiven(answer)) return;
+      if (!isShareable(answer)) return;
       const given = give(key, answer).catch(() => {
         failures += 1;
       });

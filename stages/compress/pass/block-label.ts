@@ -10,7 +10,7 @@ const REDIRECTION = /(?<!\s)\s*(?:\d?>{1,2}(?:&\d|\s*[^\s;&|]+)|<\s*\/dev\/null)
 const IN_FOLDERS = /(?<![^\s="'])[~.\w@+-]*(?:\/[\w.@+-]+)+\/?(?![^\s"';|&)])/g;
 
 /** Leading `cd` and variable assignments of a command; the actual command follows. */
-const ON_THE_WAY =
+const LEADING_SETUP =
   /^(?:\s*(?:cd (?:"[^"]{0,200}"|'[^']{0,200}'|[^\s;&|"']{1,200})\s{0,4}(?:&&|;|\n)|[A-Z_][A-Z\d_]{0,40}=[^\s;&|"']{0,100} ))+\s*(?=\S)/;
 
 const PATH_KEYS = ['file_path', 'path', 'filePath', 'filename', 'file'];
@@ -117,7 +117,7 @@ function shortened(label: string): string {
 /** Returns the one file that a command shows, else the command itself, without folders and redirections. */
 function whatOf(command: string | undefined): string | undefined {
   if (command === undefined) return undefined;
-  const does = command.slice(0, 500).replace(ON_THE_WAY, '');
+  const does = command.slice(0, 500).replace(LEADING_SETUP, '');
   const { files = [], mixed } = printedBy(does);
   const [file] = files;
   if (file !== undefined && files.length === 1 && mixed !== true) return nameOf(file);

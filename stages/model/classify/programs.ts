@@ -13,7 +13,7 @@ export type Role = TextClass | 'file' | 'filter' | 'silent' | 'run' | 'anything'
 
 /** Programs whose argument is mostly a script of the project. */
 const SCRIPT_RUNNERS = ['npm', 'pnpm', 'yarn', 'bun'];
-const ASKED_OF_RUNNERS =
+const RUNNER_QUERIES =
   'ls list ll la view info show outdated config version -v --version help why explain search ping root prefix bin whoami owner access dist-tag repo docs bugs fund query pkg get licenses';
 
 /**
@@ -30,7 +30,7 @@ const REPORTS_ONLY = `pytest py.test unittest nose2 nose2-3 nosetests behave jes
  * Programs that are used for queries as often as for actions. If neither of their first two words
  * is a query, they report how their action went.
  */
-const TWO_FACED = `docker podman docker-compose kubectl helm oc aws gcloud az gh glab terraform tofu pulumi pip uv poetry conda mamba apt apt-get aptitude
+const QUERY_OR_ACTION = `docker podman docker-compose kubectl helm oc aws gcloud az gh glab terraform tofu pulumi pip uv poetry conda mamba apt apt-get aptitude
   apk yum dnf brew gem bundle composer dotnet swift go rustup nvm pyenv asdf mise volta systemctl service snap flatpak`;
 
 /** One row per role: one-word names separated by spaces, longer names on their own. */
@@ -101,7 +101,7 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
   ],
   [
     'other',
-    `${TWO_FACED} git svn hg
+    `${QUERY_OR_ACTION} git svn hg
      dpkg dpkg-query rpm apt-cache launchctl loginctl timedatectl hostnamectl
      ps top htop pgrep jobs lsof fuser netstat ss ip ifconfig route arp iptables nft nmap dig host nslookup whois df free vmstat iostat
      lsblk blkid mount lscpu lspci lsusb lsmod uname uptime who w last id groups getent env printenv set locale ulimit crontab at
@@ -110,7 +110,7 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
      psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client sqlcmd bq mongo mongosh redis-cli
      man info help tldr column csvlook xsv qsv mlr csvcut csvsql tasklist get-process get-service ollama openssl keytool
      comm cmp update-alternatives alternatives tmux screen zpool zfs kafka-topics etcdctl consul vault nomad`,
-    ...SCRIPT_RUNNERS.flatMap((name) => pairs(name, ASKED_OF_RUNNERS)),
+    ...SCRIPT_RUNNERS.flatMap((name) => pairs(name, RUNNER_QUERIES)),
     ...pairs(
       'cargo',
       'tree metadata search info version --version --list help locate-project pkgid config',
@@ -187,7 +187,7 @@ const HAS_ROLE: ReadonlySet<string> = new Set(
   ),
 );
 
-const ASKED_AND_TOLD: ReadonlySet<string> = new Set(TWO_FACED.split(/\s+/));
+const ASKED_AND_TOLD: ReadonlySet<string> = new Set(QUERY_OR_ACTION.split(/\s+/));
 /** Words that mark a query. */
 const ASKING: ReadonlySet<string> = new Set(
   `ps images inspect top history port diff events get explain api api-resources auth cluster-info config freeze debug index

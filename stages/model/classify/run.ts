@@ -26,7 +26,7 @@ const PROSE_LEAST = 0.5;
 const UNKNOWN_PROSE_LEAST = 4;
 /** So few lines are never shortened if a program ran, and their shares say little in any case. */
 const FEW_LINES = 8;
-const FEW_EASE = 1;
+const FEW_LINES_MARGIN = 1;
 
 /** Line forms typical of tools. */
 export const WORK_MARKS = [
@@ -55,12 +55,12 @@ export function isRun(evidence: Evidence, least: Least): boolean {
   const hasRun = ran || expected === 'log';
   if (!isKnown(features, score)) {
     if (!hasRun && features.share('codeEnd', 'codeWord') >= 0.5) return false;
-    const ease = few ? FEW_EASE : 0;
-    if (score <= (hasRun ? least.ran - ease : least.unknown + ease)) return false;
+    const margin = few ? FEW_LINES_MARGIN : 0;
+    if (score <= (hasRun ? least.ran - margin : least.unknown + margin)) return false;
     if (score < ROWS_LEAST && areAlike(lines)) return false;
   }
-  const isSaid = hasRun ? !few && score < PROSE_LEAST : few || score < UNKNOWN_PROSE_LEAST;
-  return !isSaid || !isProse();
+  const looksLikeProse = hasRun ? !few && score < PROSE_LEAST : few || score < UNKNOWN_PROSE_LEAST;
+  return !looksLikeProse || !isProse();
 }
 
 /** Returns true if most lines have a form typical of tools: little else is needed then. */

@@ -15,7 +15,7 @@ interface Starting {
  * Returns why `client` bypasses the proxy with its current settings, and how to change that;
  * undefined if it does not.
  */
-export function wayPast(client: Client, { home, url, context }: Starting): string | undefined {
+export function bypassReason(client: Client, { home, url, context }: Starting): string | undefined {
   const { ownSettingsOnly: own, name, id } = client;
   if (own === undefined) return undefined;
   const wiring = readWiring(home, context, url).find((one) => one.client.id === id);
