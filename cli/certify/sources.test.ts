@@ -152,6 +152,9 @@ test('pairs that cannot be read are named, and nothing is kept for alerts', () =
     const none = await run(place, ['certify', '--pairs', 'tool/broken']);
     assert.is(none.code, 5);
     assert.match(none.stderr, 'NAME.after.json');
+    write(place, 'half/one/1.before.json', json(bodyOf(1)));
+    const half = await run(place, ['certify', '--pairs', 'half']);
+    assert.match(half.stderr, /half\/one: 1\.after\.json is missing/);
     assert.is((await run(place, ['certify', '--pairs', 'nowhere'])).code, 5);
     assert.is((await run(place, ['certify', folder, '--pairs', folder])).code, 2);
   }));

@@ -36,8 +36,8 @@ export function figuresOf(certificate: Certificate): Readonly<Record<CheckResult
   const { claimedTokens: claimed, recountedTokens: recounted } = counts;
   return {
     retention: `${figure(counts.quoted - lost('retention'))} of ${figure(counts.quoted)} lines that were quoted later can be read`,
-    prefix: `${figure(counts.turns)} turns, ${figure(counts.fromNothing)} as after a restart: ${figure(lost('prefix'))} changed; ${counted(counts.thoughts, 'thought')}`,
-    cost: `${figure(dearer.length)} of ${figure(sessions - unpriced)} priced sessions dearer, worst ${worst === null ? '–' : worst.toFixed(3)}; ${dollars(toUsd(sum('costNanoUsd')))} → ${dollars(toUsd(sum('sentNanoUsd')))}`,
+    prefix: `${counted(counts.turns, 'turn')}, ${figure(counts.fromNothing)} as after a restart: ${figure(lost('prefix'))} changed; ${counted(counts.thoughts, 'thought')}`,
+    cost: `${figure(dearer.length)} of ${figure(sessions - unpriced)} priced sessions cost more, worst ${worst === null ? '–' : worst.toFixed(3)}; ${dollars(toUsd(sum('costNanoUsd')))} → ${dollars(toUsd(sum('sentNanoUsd')))}`,
     failures: `${figure(counts.failureLines - lost('failures'))} of ${figure(counts.failureLines)} lines that say what failed kept`,
     honesty: `${figure(claimed)} tokens claimed, ${figure(recounted)} by recount${recounted > 0 ? ` (${percent(claimed / recounted)})` : ''}`,
   };

@@ -103,4 +103,19 @@ test('what has no shape, no name or no file says so', () =>
     assert.is(named.code, 2);
   }));
 
+test('without any session the recipe is written, and it is said that nothing judged it', () =>
+  inPlace(async (place) => {
+    write(place, 'alone.log', printed(3));
+    const learned = await run(place, ['recipe', 'learn', 'alone.log', ...COMMAND]);
+    assert.is(learned.code, 0, learned.stdout + learned.stderr);
+    assert.match(learned.stdout, 'There was no session to judge it by');
+    assert.not.match(learned.stdout, 'is lost');
+    const longest = Math.max(
+      ...readFileSync(join(place.folder, 'alone.yaml'), 'utf8')
+        .split('\n')
+        .map(({ length }) => length),
+    );
+    assert.ok(longest > 80, 'a pattern is not broken into lines');
+  }));
+
 test.run();

@@ -118,7 +118,9 @@ function printLearned(
     print(context, `  ${pattern}  (${counted(lines, 'line')})`);
   print(
     context,
-    `Judged on ${counted(conversations, 'conversation')}, in ${figure(ranIn)} of which it ran: none of ${counted(quoted, 'quoted line')} is lost`,
+    conversations === 0
+      ? 'There was no session to judge it by; --sessions names a folder of them'
+      : `Judged on ${counted(conversations, 'conversation')}, in ${figure(ranIn)} of which it ran: none of ${counted(quoted, 'quoted line')} is lost`,
   );
   print(context, `Test it: \`svc recipe test ${name}.yaml\``);
   print(context, `Use it: compression.recipes: [${name}.yaml, bundled]`);
@@ -141,12 +143,17 @@ async function yamlOf(
 ): Promise<string> {
   const { stringify } = await import('yaml');
   const { program, content } = match;
-  return stringify({
-    name,
-    description,
-    match: { ...(program !== undefined && { program }), content },
-    must_keep: mustKeep,
-    on_success: onSuccess.map((step) => ({ [step.name]: { pattern: step.values['pattern'] } })),
-    examples: [{ from: file, made: 'run', ...(command !== undefined && { command }), file, saves }],
-  });
+  return stringify(
+    {
+      name,
+      description,
+      match: { ...(program !== undefined && { program }), content },
+      must_keep: mustKeep,
+      on_success: onSuccess.map((step) => ({ [step.name]: { pattern: step.values['pattern'] } })),
+      examples: [
+        { from: file, made: 'run', ...(command !== undefined && { command }), file, saves },
+      ],
+    },
+    { lineWidth: 0 },
+  );
 }

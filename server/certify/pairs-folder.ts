@@ -3,7 +3,7 @@
  * `NAME.after.json` the same request as the tool would send it. The bodies of a folder form one session,
  * in the order of their names; `claim.json` may state the savings that the tool claims.
  */
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
 import type { TranslatableDialect } from '../../stages/dialect/canonical.ts';
@@ -74,7 +74,7 @@ function readSession(root: string, folder: string): PairedSession {
   }));
   const dialect = dialectOf(pairs[0]!.before);
   if (dialect === undefined)
-    throw new SvcError('bad_request', `${names[0]} is the body of no dialect that is known`);
+    throw new SvcError('bad_request', `${names[0]} is not a body in a known dialect`);
   return {
     tool: basename(root),
     name: relative(root, folder) || basename(root),
@@ -85,8 +85,9 @@ function readSession(root: string, folder: string): PairedSession {
 }
 
 function readBody(path: string): JsonObject {
+  if (!existsSync(path)) throw new SvcError('not_found', `${basename(path)} is missing`);
   const json = parseJson(readFileSync(path, 'utf8'));
-  if (!isObject(json)) throw new SvcError('bad_request', `${basename(path)} is no JSON object`);
+  if (!isObject(json)) throw new SvcError('bad_request', `${basename(path)} is not a JSON object`);
   return json;
 }
 
