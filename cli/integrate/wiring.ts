@@ -96,7 +96,7 @@ function isInstalled(client: Client, where: Surroundings): boolean {
 }
 
 /** True if a program of this name is on the path. */
-function onPath(program: string, { env }: Pick<Surroundings, 'env'>): boolean {
+export function onPath(program: string, { env }: Pick<Surroundings, 'env'>): boolean {
   return (env['PATH'] ?? '')
     .split(delimiter)
     .filter((folder) => isAbsolute(folder))

@@ -3,9 +3,12 @@
  * is passed on.
  */
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
+import { delimiter, isAbsolute, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
+import { onPath } from '../integrate/wiring.ts';
 
 /** Signals that a terminal sends to every foreground process. */
 const FROM_TERMINAL: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
@@ -47,12 +50,25 @@ export function runChild(
   });
 }
 
+/** Throws `not_found` if there is no such program, neither on PATH nor, for a path, at it. */
+export function checkProgram(program: string, context: Pick<CliContext, 'cwd' | 'env'>): void {
+  const { cwd, env } = context;
+  const isPath = program.includes('/');
+  // Folders that depend on where it is started are left to the system.
+  const isCertain = env['PATH']?.split(delimiter).every((folder) => isAbsolute(folder)) === true;
+  const isThere = isPath ? existsSync(resolve(cwd, program)) : onPath(program, context);
+  if (!isThere && (isPath || isCertain)) throw noProgram(program);
+}
+
+function noProgram(program: string, cause?: Error): SvcError {
+  return new SvcError('not_found', `There is no program ${program}`, {
+    ...(cause && { cause }),
+    cure: 'Install it, or name it with its path.',
+  });
+}
+
 function notStarted(program: string, cause: NodeJS.ErrnoException): SvcError {
-  if (cause.code === 'ENOENT')
-    return new SvcError('not_found', `There is no program ${program}`, {
-      cause,
-      cure: 'Install it, or name it with its path.',
-    });
+  if (cause.code === 'ENOENT') return noProgram(program, cause);
   const kind = cause.code === 'EACCES' ? 'forbidden' : 'internal';
   return new SvcError(kind, `${program} cannot be started: ${cause.message}`, { cause });
 }

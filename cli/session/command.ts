@@ -10,7 +10,7 @@ import { clientVariables } from '../integrate/client.ts';
 import { clients } from '../integrate/clients.ts';
 import { bypassReason } from '../integrate/bypass.ts';
 import { spoken } from '../screen/output.ts';
-import { runChild } from './child.ts';
+import { checkProgram, runChild } from './child.ts';
 import { printReceipt, receiptJson, receiptOf } from './receipt.ts';
 
 class Run extends SvcCommand {
@@ -38,6 +38,8 @@ class Run extends SvcCommand {
 
   async execute() {
     const { context } = this;
+    // Before a proxy is started for it.
+    checkProgram(this.command[0] ?? '', context);
     const wasRunning = runningInstance(this.home) !== undefined;
     const url = await this.proxyUrl();
     const sinceMs = context.clock.wallMs();

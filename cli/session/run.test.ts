@@ -8,8 +8,9 @@ import type { Upstream } from '../../fixtures/upstream.ts';
 import { exitCodes } from '../exit.ts';
 import { connectWith } from '../../fixtures/forward-mode.ts';
 import { freePort } from '../../fixtures/cli/live.ts';
-import { makePlace, run, start } from '../../fixtures/cli/run.ts';
+import { inPlace, makePlace, run, start } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
+import { runningInstance } from '../process/daemon.ts';
 
 /** Sends one request to the URL in each variable named on its command line; its first argument is the exit code. */
 const CLIENT = `
@@ -284,6 +285,17 @@ test('what follows the client is for the client, also without --', () =>
     assert.match(wrong.stderr, /svc run has no option --loud/);
     const help = await start(place, ['run', '--help'], env).ended;
     assert.match(help.stdout, /svc run/);
+  }));
+
+test('a program that is not there starts no proxy', () =>
+  inPlace(async (place) => {
+    for (const program of ['no-such-client', './no-such-client']) {
+      const { code, stderr } = await start(place, ['run', program]).ended;
+      assert.is(code, exitCodes.not_found);
+      assert.match(stderr, `There is no program ${program}`);
+      assert.not.match(stderr, 'is running in the background');
+    }
+    assert.is(runningInstance(place.home), undefined);
   }));
 
 test('a program that is not there', () =>
