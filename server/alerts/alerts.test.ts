@@ -1,4 +1,4 @@
-/** Alert rules: what is refused, when one begins and ends, and what each figure is. */
+/** Alert rules: which ones are rejected, when an alert starts and ends, and how each figure is computed. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

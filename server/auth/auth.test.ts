@@ -37,7 +37,7 @@ function open(folder: string) {
   return { clock, file, faults, store, ring };
 }
 
-/** What the keyring says of a key, without what rows say of its sender. */
+/** Returns the keyring's verdict on a key, without the caller fields that go into ledger rows. */
 function judged(ring: Keyring, key: string) {
   const verdict = ring.check(key);
   if (typeof verdict === 'string') return verdict;

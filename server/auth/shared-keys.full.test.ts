@@ -1,4 +1,4 @@
-/** Proxy keys in the Postgres of a shared ledger: two proxies, the commands' store, and a database that goes away. */
+/** Proxy keys in the Postgres database of a shared ledger: two proxies, the CLI's store, and an outage. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -40,7 +40,7 @@ async function answers(pair: readonly TestProxy[], key: string, status: number):
   for (const t of pair) await until(`${status}`, async () => (await ask(t, key)) === status);
 }
 
-/** The server is there again afterwards, whatever happened. */
+/** Runs `use` with the server stopped, and restarts the server even if `use` throws. */
 async function whileAway(server: Postgres, use: () => Promise<void>): Promise<void> {
   await server.stop();
   try {
@@ -125,7 +125,7 @@ tests(
   'who listens to the network without a key is refused, as with a ledger of its own',
   async (t) => {
     const url = await t.server.create('open');
-    // An address for documentation, which no machine has: what is not refused fails to listen there.
+    // A documentation address [RFC 5737] that no machine has: a start that is not refused fails to listen.
     const yaml = 'server: { host: 192.0.2.1 }';
     const started = async () => {
       try {

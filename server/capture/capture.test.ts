@@ -1,4 +1,4 @@
-/** Captures from outside: what a proxy keeps of its traffic, what it never keeps, and what it survives. */
+/** Captures from outside: what a proxy records of its traffic, what it never records, and what it survives. */
 import {
   appendFileSync,
   existsSync,
@@ -23,7 +23,7 @@ import { CHAT, MESSAGE, closeClients, exchange, json } from '../../fixtures/serv
 const ON = 'capture: { enabled: true }\n';
 const folderOf = (t: TestProxy): string => captureFolder(dirname(t.db));
 
-/** The records once the ledger has `count` rows and all is on the disk. */
+/** Returns the records once the ledger has `count` rows and every record is on disk. */
 async function recordsOf(t: TestProxy, count: number): Promise<readonly CaptureRecord[]> {
   await t.rows(count);
   await t.proxy.services.captures.flush();
@@ -100,7 +100,7 @@ test('small records that wait for the disk are bounded by what they take in memo
       secrets: { known: [] },
       limits: { maxBytes: 64 * 1024 * 1024, retentionMs: 3_600_000 },
     };
-    // The thread answers none of them before this loop is over.
+    // The writer thread cannot answer before this synchronous loop ends.
     let refusal: string | null = null;
     let taken = 0;
     for (; refusal === null && taken < 50_000; taken += 1)
@@ -167,7 +167,7 @@ const OWN_KEY = 'sk-ant-own-0123456789abcdef';
 test('canaries: no key of the client or the configuration reaches the disk, in any form', () =>
   withProxy({ yaml: ON }, async (t) => {
     const unknown = `AKIA${'ABCD2345'.repeat(2)}`;
-    // Begun and never ended: what stands behind the string is no part of it.
+    // A key block that starts and never ends: the text after this string is not part of the key.
     const quoted = '-----BEGIN PRIVATE KEY-----';
     const texts = `${unknown} ${quoted} echo ${OWN_KEY} chat-key-canary ${Buffer.from(OWN_KEY).toString('base64')}`;
     const body = json(MESSAGE, { messages: [{ role: 'user', content: texts }] });

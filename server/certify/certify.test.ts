@@ -1,4 +1,4 @@
-/** What the judges of a certificate see, and that each of them can be missed. */
+/** The checks behind a certificate, and a case that fails each of them. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
@@ -70,7 +70,7 @@ test('a claim above the recount, and a session that came out dearer, are each re
   };
   assert.equal(await broken({}), []);
   assert.equal(await broken({ tokenRatio: 2 }), ['honesty']);
-  // Whoever pays more for less pays more for what was compressed.
+  // With prices that rise as input shrinks, the compressed request costs more.
   const inverse = {
     ...prices,
     costNanoUsd: (...[, , usage]: Parameters<typeof prices.costNanoUsd>) =>

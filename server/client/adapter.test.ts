@@ -1,4 +1,4 @@
-/** The client adapters against the real proxy: every method, every error, whole and streamed. */
+/** The client adapters against the real proxy: every method and error, streaming and not. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';

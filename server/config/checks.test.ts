@@ -1,4 +1,4 @@
-/** What is wrong between settings, in variables and flags, and in files that are not trusted. */
+/** Faults between settings, in variables and flags, and in untrusted config files. */
 import { test } from 'uvu';
 import { expectOneFaultEach, type BadCase } from '../../fixtures/server/config-text.ts';
 
@@ -20,7 +20,7 @@ const beside = (text: string, key: string): BadCase => [
     'if you trust the file, pass --config proxy.yaml (proxy.yaml:',
 ];
 
-/** Each makes exactly one fault, whose text starts with what stands here. */
+/** Each case has exactly one fault, whose text starts with the string given. */
 const BAD: readonly BadCase[] = [
   // between settings
   [
@@ -225,7 +225,7 @@ const BAD: readonly BadCase[] = [
   // flags
   [{ flags: { 'server.port': 'abc' } }, '--port: found "abc", expected a port from 0 to 65535'],
   [{ flags: { 'server.port': 99999 } }, '--port: found 99999, expected a port from 0 to 65535'],
-  // a file that was merely found
+  // a config file found in the working folder
   beside('providers: {chat: {base_url: "https://a.example"}}', 'providers.chat.base_url'),
   beside('providers: {chat: {api_key: abc}}', 'providers.chat.api_key'),
   beside('providers: {messages: {headers: {x: y}}}', 'providers.messages.headers'),

@@ -1,4 +1,4 @@
-/** What becomes of the values: units, derived defaults, paths, frozen to the leaves. */
+/** How values are converted: units, derived defaults, paths; the result is deeply frozen. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { loadText } from '../../fixtures/server/config-text.ts';

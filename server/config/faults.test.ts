@@ -1,4 +1,4 @@
-/** Every way to get a configuration wrong, with the words that the user reads. */
+/** Every way to get a configuration wrong, with the message that the user reads. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isSvcError } from '../../engine/error.ts';
@@ -11,7 +11,7 @@ import {
 
 const file = (text: string, fault: string): BadCase => [{ file: text }, fault];
 
-/** Each makes exactly one fault, whose text starts with what stands here. */
+/** Each case has exactly one fault, whose text starts with the string given. */
 const BAD: readonly BadCase[] = [
   // unknown keys
   file(
@@ -178,7 +178,7 @@ const BAD: readonly BadCase[] = [
 test('each bad value in a file makes one fault that says what is wrong, where, and what is right', () =>
   expectOneFaultEach(BAD));
 
-/** Each is refused as a whole with CONFIG_001. */
+/** Each file is rejected as a whole with CONFIG_001. */
 const MALFORMED: readonly (readonly [text: string, message: string])[] = [
   ['server: {port: 1', 'Failed to load config: /etc/svc/c.yaml:1: '],
   ['a: 1\na: 2', 'Failed to load config: /etc/svc/c.yaml:2: "a" is there twice'],

@@ -60,7 +60,7 @@ test('it may not make anything looser than it is', async () => {
     assert.match(faults[0]?.text ?? '', /stricter, not looser.*--config proxy.yaml.*proxy.yaml:1/);
     assert.equal(await faultsOf({ file: beside }), [], `named: ${beside}`);
   }
-  // Without a file at home the defaults are what it may not loosen.
+  // Without a config file in the home folder, the found file may not loosen the defaults.
   assert.is((await faultsOf({ beside: 'capture: { enabled: true }' })).length, 1);
   assert.equal(await faultsOf({ beside: 'security: { require_api_key: true }' }), []);
 });

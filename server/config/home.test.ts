@@ -1,4 +1,4 @@
-/** Folders and files in the home folder are ours alone, whatever stood there before. */
+/** Folders and files in the home folder are private to their owner, whatever permissions they had before. */
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Which source wins, where files are looked for, and what becomes of the values. */
+/** Which source wins, where files are looked for, and how values are converted. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isSvcError } from '../../engine/error.ts';

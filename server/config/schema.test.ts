@@ -9,7 +9,7 @@ import { fileLayer } from './layer.ts';
 import { configJsonSchema } from './schema.ts';
 import { settings, SPELLINGS } from './settings.ts';
 
-/** Values that are right for some setting and wrong for others. */
+/** Values that are valid for some settings and invalid for others. */
 const VALUE = fc.oneof(
   fc.boolean(),
   fc.integer({ min: -2, max: 70_000 }),
@@ -46,7 +46,7 @@ const VALUE = fc.oneof(
   ),
 );
 
-/** Paths of settings, of sections, and of nothing. */
+/** Paths of settings, of sections, and of neither. */
 const PATHS = [
   ...SPELLINGS,
   'server',
@@ -60,7 +60,7 @@ test('arktype and the quick check give the same verdict on every setting', () =>
   const types = settings.map((setting) => [setting, type.raw(setting.type.definition)] as const);
   fc.assert(
     fc.property(fc.constantFrom(...types), VALUE, ({ 0: setting, 1: ark }, value) => {
-      // To arktype a list is an object too, so that it may pass for a map; ours refuses it.
+      // Arktype counts a list as an object, so it accepts one where a map is expected; our check rejects it.
       const { definition } = setting.type;
       if (Array.isArray(value) && Object.hasOwn(Object(definition) as object, '[string]')) return;
       const verdict = allows(definition, value);

@@ -1,4 +1,4 @@
-/** What people see of a configuration, and what a reload prints. */
+/** How a configuration is shown to people, and what a reload prints. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { variablesOf } from './env.ts';

@@ -1,6 +1,6 @@
 /**
- * Every variable and key of the specification's tables of settings, changed one at a time: what
- * the program gets differs from the defaults in exactly the places that stand here.
+ * Every variable and key of the specification's tables of settings, changed one at a time: the
+ * loaded configuration differs from the defaults in exactly the places listed here.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -190,7 +190,7 @@ async function changes(sources: TextSources): Promise<Effect> {
   return Object.fromEntries(changed);
 }
 
-/** Maps alone are walked into: a list is one value, and so is a rate. */
+/** Flattens maps only: a list counts as one value, and so does a rate. */
 function flat(value: unknown, path = ''): ReadonlyMap<string, unknown> {
   const isLeaf = typeof value !== 'object' || value === null || Array.isArray(value);
   if (isLeaf || path === 'limits.rate') return new Map([[path, value]]);

@@ -1,4 +1,4 @@
-/** No config file costs more than its size, and none breaks anything but itself. */
+/** Parsing a config file takes time in proportion to its size, and a malformed file gives a fault, never a crash. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,4 +1,4 @@
-/** `svc validate`: packs that are valid, and every way in which one is not. */
+/** `svc validate`: valid packs, and every way in which a pack is invalid. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -222,7 +222,7 @@ test('a chain of aliases is refused at the first one, before the parser has look
     if (result.valid) continue;
     assert.is(result.faults.length, 1);
     assert.match(result.faults[0]!.message, /aliases are not read/);
-    // Where it is nothing after it counts: a fault of the syntax behind it is never reached.
+    // Reading stops at the alias: a syntax error after it is never reached.
     const broken = await validatePack(Buffer.from(`${text}\n{`), 'yaml');
     assert.equal(broken, result);
   }

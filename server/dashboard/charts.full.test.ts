@@ -1,4 +1,4 @@
-/** Charts in a real browser: stacked by a name that leads to its requests, on the axis of their data, one point as a bar. */
+/** Charts in a real browser: stacking, links from a name to its requests, the time axis, and a single point as a bar. */
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -73,7 +73,7 @@ test('the axis ends with the data, one point is a bar, and lanes without savings
       1,
       'eight hours without a request are no axis',
     );
-    // A bar is as broad as its step is on the axis, a point is five pixels.
+    // A bar is as wide as its time step on the axis; a point is five pixels wide.
     const colored = await time.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
       const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
       let most = 0;
@@ -100,7 +100,7 @@ test('the axis ends with the data, one point is a bar, and lanes without savings
 test('the last step of time is as broad as the others', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 2, HOUR_MS);
-    // Twelve times as much in the step after it: nothing else reaches the upper half of the chart.
+    // Twelve times as much in the next step, so that nothing else reaches the upper half of the chart.
     for (let n = 0; n < 24; n += 1)
       t.proxy.services.ledger.record(
         ledgerRow({

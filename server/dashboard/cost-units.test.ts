@@ -1,4 +1,4 @@
-/** What a request cost unit by unit: at the rates that the whole request has, its fee once. */
+/** The cost of a request by unit: at the rates of the whole request, with its fee charged once. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { PriceList } from '../../stages/ledger/prices/price-list.ts';
@@ -8,7 +8,7 @@ import type { LedgerRow } from '../../stages/ledger/row.ts';
 import { costUnits } from './cost-units.ts';
 
 const flat = (base: number) => ({ base, tiers: [] });
-/** Above 1,000 tokens of input that costs twice as much, whatever was cached of it; each request has a fee. */
+/** Above 1,000 input tokens, cached ones included, input costs twice as much; each request has a fee. */
 const list: PriceList = {
   load: () => undefined,
   find: () => ({
@@ -40,7 +40,7 @@ function unitsOf(row: Partial<LedgerRow>) {
 }
 
 test('a unit has the rate of the whole prompt, and the fee of the request stands apart', () => {
-  // 400 plain tokens at the rate above 1,000, 900 read, 10 written by the model, and the fee.
+  // 400 uncached tokens at the rate above 1,000, 900 cache reads, 10 output tokens, and the fee.
   const costNanoUsd = 400 * 6000 + 900 * 300 + 10 * 15_000 + 10_000_000;
   assert.equal(
     unitsOf({ inputTokensSent: 1300, cacheReadTokens: 900, outputTokens: 10, costNanoUsd }),

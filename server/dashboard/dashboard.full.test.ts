@@ -1,6 +1,6 @@
 /**
- * The dashboard in a real browser: it shows what happens as it happens, what its address says, and
- * nothing that a request says of itself is ever more than text.
+ * The dashboard in a real browser: it updates live, follows the filters in its URL, and renders
+ * anything that comes from a request as plain text.
  */
 import type { Page } from 'playwright-core';
 import { flingThrough } from '../../fixtures/server/scrolling.ts';
@@ -118,7 +118,7 @@ providers: { spare: { kind: messages, base_url: '${t.upstream.url}/spare', api_k
     for (const never of ['chat', 'generative', 'spare'])
       assert.is(await providerOf(page, never).textContent(), '–', never);
     assert.is(await page.locator('.banner').count(), 0);
-    // The provider fails, and the other one answers: the client sees nothing of it, the screen does.
+    // The provider fails and the other one answers: the client does not notice, the dashboard shows it.
     t.upstream.script(/^\/v1\//, 'status', { status: 503 });
     await ask(t);
     await page.locator('[data-figure="fallback"]', { hasText: '1' }).waitFor();
@@ -130,7 +130,7 @@ providers: { spare: { kind: messages, base_url: '${t.upstream.url}/spare', api_k
     assert.is(await page.locator('[data-figure="errors"]').textContent(), '0');
     await ask(t);
     await ask(t);
-    // Three in a row: nobody may call that healthy.
+    // Three failures in a row must not be shown as healthy.
     await statusOf(page).getByText('Degraded').waitFor();
     await providerOf(page, 'messages').getByText('unhealthy').waitFor();
     assert.is(await providerOf(page, 'spare').textContent(), 'healthy');
@@ -172,7 +172,7 @@ test('filters live in the address: typed ones go there, and an address brings it
       () => document.querySelectorAll('.list-body .list-row').length === 1,
     );
     assert.match(page.url(), /model=opus&failed=1/);
-    // A live row that the filters do not want stays away.
+    // A live row that does not match the filters is not added.
     await ask(t, { model: 'claude-haiku-4-5' });
     const again = await open();
     await again.page.goto(page.url());
@@ -297,7 +297,7 @@ test('hostile models, sessions and prompts are text in every view', () =>
       const found = await page.evaluate(() => ({
         pwned: 'pwned' in window,
         planted: document.querySelectorAll('main :is(img, script, iframe, style, object)').length,
-        // Only links of ours: none has a scheme.
+        // Only relative links to our own pages: none has a scheme.
         links: [...document.querySelectorAll('a')].filter(
           (link) => link.protocol !== location.protocol || link.host !== location.host,
         ).length,

@@ -1,4 +1,4 @@
-/** The events of open dashboards, of which a reader may be too slow. */
+/** The event feed of open dashboards, including a reader that is too slow. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/index.ts';

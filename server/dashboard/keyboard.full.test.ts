@@ -1,4 +1,4 @@
-/** The Tab key in a real browser: it reaches all that can be used, is held nowhere, and shows where it is. */
+/** The Tab key in a real browser: it reaches every control, is never trapped, and the focus is always visible. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TestProxy } from '../../fixtures/proxy.ts';
@@ -26,7 +26,7 @@ async function record(t: TestProxy): Promise<void> {
   await t.rows(4);
 }
 
-/** Marks what has the focus; undefined where that is the page itself. */
+/** Marks the focused element as reached; returns undefined if the page itself has the focus. */
 function note(): { readonly name: string; readonly isShown: boolean } | undefined {
   const element = document.activeElement;
   if (!(element instanceof HTMLElement) || element === document.body) return undefined;
@@ -39,7 +39,7 @@ function note(): { readonly name: string; readonly isShown: boolean } | undefine
   };
 }
 
-/** What can be seen and used, and was not reached. */
+/** Returns the visible controls that were not reached. */
 function unreached(): readonly string[] {
   const usable = 'a[href], button:not(:disabled), select, input, summary, [tabindex="0"]';
   return [...document.querySelectorAll<HTMLElement>(usable)]

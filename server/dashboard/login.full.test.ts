@@ -1,4 +1,4 @@
-/** Who may see the dashboard, in a real browser: a key or a link lets it in, and the key's end or a log-out puts it out. */
+/** Dashboard login in a real browser: a key or a link grants access, which ends with the key or with a logout. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { closeClients } from '../../fixtures/server/exchange.ts';
@@ -27,7 +27,7 @@ test('a browser of another machine gets in with a key, or by a link, and out wit
   return withBrowser({ yaml: `security: { api_key: ${key} }` }, async (t, open) => {
     const remote = async () => {
       const watched = await open();
-      // What a tunnel adds: the request counts as another machine's.
+      // A header that a tunnel adds, so that the request counts as another machine's.
       await watched.page.context().setExtraHTTPHeaders({ 'x-forwarded-for': '10.0.0.9' });
       return watched.page;
     };

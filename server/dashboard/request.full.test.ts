@@ -1,4 +1,4 @@
-/** The page of one request in a real browser: its times, its cost, its texts, and nothing of it as JSON unless that is asked for. */
+/** The page of one request in a real browser: its times, its cost, its texts, and no JSON unless it is opened. */
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -13,7 +13,7 @@ const LOG = ['server started', ...LINES, 'ERROR at /items/needle: no such item',
   '\n',
 );
 
-/** The id of a request in which a tool printed that. */
+/** Sends a request whose tool result is `LOG`; returns its id. */
 async function ask(t: TestProxy): Promise<string> {
   await askWithResult(t, 'Bash', LOG);
   const [row] = await t.rows(1);
@@ -22,7 +22,7 @@ async function ask(t: TestProxy): Promise<string> {
 
 const YAML = 'compression: { threshold_tokens: 0 }';
 
-/** The solid bar and the figure of each stage. */
+/** Returns the solid bar and the figure of each stage. */
 const barsOf = (page: Page) =>
   page.locator('.waterfall li:not(.scale)').evaluateAll((items) =>
     items.map((item) => ({

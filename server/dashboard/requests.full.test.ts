@@ -1,4 +1,4 @@
-/** The list of requests in a real browser: its order, its search, its columns, and the keys that lead through it. */
+/** The list of requests in a real browser: order, search, columns, and keyboard navigation. */
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,7 +11,7 @@ import type { LedgerRow } from '../../stages/ledger/row.ts';
 const AGENTS = ['claude-code', 'codex', 'aider'];
 const PROJECTS = ['web', 'billing'];
 
-/** Rows of which none costs as much as another, the dearest in the middle. */
+/** Records rows whose costs all differ, with the most expensive row in the middle. */
 async function record(t: TestProxy, count: number, firstAgeS = count): Promise<void> {
   for (let n = 0; n < count; n += 1) {
     t.proxy.services.ledger.record(rowOf(n, Date.now() - (firstAgeS - n) * 1000, count));
@@ -39,7 +39,7 @@ function rowOf(n: number, startedMs: number, count: number): LedgerRow {
   });
 }
 
-/** The ids of the rows in the document, from the top. */
+/** Returns the ids of the rows in the document, from the top. */
 const idsOf = (page: Page) =>
   page
     .locator('.list-body .list-row')
@@ -62,7 +62,7 @@ test('a click on a head orders by it, the address keeps that, and what ends is p
     assert.match(page.url(), /sort=-cost$/);
     assert.equal((await idsOf(page)).slice(0, 2), ['row-10', 'row-11'], 'of equals the newest');
     await page.locator('[aria-sort="descending"]', { hasText: 'Cost' }).waitFor();
-    // The dearest of all ends now.
+    // The most expensive request of all ends now.
     t.proxy.services.ledger.record({ ...rowOf(20, Date.now(), 20), costNanoUsd: 90_000_000 });
     await firstIs(page, 'row-20');
     await page.getByRole('button', { name: 'Cost' }).click();
@@ -102,7 +102,7 @@ test('a search finds part of an id, an agent, a project or a key, and live rows 
       assert.equal(await idsOf(page), ids, words);
       assert.is(new URL(page.url()).searchParams.get('q'), words);
     }
-    // One that the words are not in stays away, the other one comes.
+    // Only the row that contains the words is added.
     t.proxy.services.ledger.record({ ...rowOf(31, Date.now(), 20), id: 'row-31' });
     t.proxy.services.ledger.record({ ...rowOf(24, Date.now(), 20), id: 'row-24' });
     await firstIs(page, 'row-24');

@@ -1,4 +1,4 @@
-/** What tools took, in a browser: on a desk and on a phone, by day and by night. `SVC_PICTURES=folder` keeps pictures. */
+/** Token use by tool in a browser: desktop and phone, light and dark. `SVC_PICTURES=folder` keeps screenshots. */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
@@ -35,7 +35,7 @@ test('tools and MCP servers stand with calls, results and the cost of their defi
           'database',
           'github',
         ]);
-        // The name, its calls and what its definitions cost are in sight without scrolling aside.
+        // The name, its calls and the cost of its definitions are visible without scrolling sideways.
         const edge = await tools.locator('tbody tr').first().locator('th, td').nth(2).boundingBox();
         assert.ok(edge !== null && edge.x + edge.width <= viewport.width, `${size}: in sight`);
         const beyond = await page.evaluate(

@@ -1,4 +1,4 @@
-/** `/dashboard/api/tools`: the sums by tool of a range of time and its filters, as `svc attribution` has them. */
+/** `/dashboard/api/tools`: sums by tool for a time range and filters, equal to those of `svc attribution`. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';

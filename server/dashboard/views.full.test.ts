@@ -1,4 +1,4 @@
-/** How views stand on a screen, and how they are reached: the navigation, the keyboard, one screen for the monitor. */
+/** Layout of the views and how to reach them: the navigation, the keyboard, and the monitor on one screen. */
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -30,7 +30,7 @@ async function record(t: TestProxy, count: number, more: Partial<LedgerRow> = {}
   await t.rows(count);
 }
 
-/** How far the present view's link stands beyond the edges of the navigation, in pixels. */
+/** Returns how far the current view's link extends beyond the navigation, in pixels. */
 const hiddenPart = (page: Page) =>
   page.locator('nav [aria-current]').evaluate((link) => {
     const own = link.getBoundingClientRect();
@@ -111,7 +111,7 @@ test('an unused proxy says in the monitor how to begin, and no list calls that a
     assert.equal(faults, []);
   }));
 
-/** Headings of the first level, and what can be scrolled but not be reached by the Tab key. */
+/** Counts first-level headings, and finds scrollable elements that the Tab key does not reach. */
 const look = () => ({
   headings: document.querySelectorAll('h1').length,
   unreached: [...document.querySelectorAll<HTMLElement>('main, main *')]
@@ -140,7 +140,7 @@ test('what can be scrolled is reached by the keyboard, and what is not there has
       await page.goto(`${t.proxy.url}/dashboard${view}`);
       await page.locator('main h1').waitFor({ state: 'attached' });
       await page.getByText('Loading…').waitFor({ state: 'detached' });
-      // Whether something is broader than its place is known once it has been laid out.
+      // Overflow is known only after layout.
       let found = await page.evaluate(look);
       for (const until = Date.now() + 10_000; found.unreached.length > 0 && Date.now() < until;) {
         await page.waitForTimeout(100);

@@ -1,4 +1,4 @@
-/** The pages of the graph and of recipes in a real browser: they follow the work as it is done. */
+/** The graph and recipes pages in a real browser: they update live. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { NARROW, withBrowser } from '../../fixtures/server/dashboard-browser.ts';

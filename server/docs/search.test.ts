@@ -1,4 +1,4 @@
-/** Questions of people who have never seen the pages: the right one is among the first two that are found. */
+/** Questions from people who have never seen the pages: the right page is among the first two results. */
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -8,7 +8,7 @@ import type { PageText, SearchIndex } from './search.ts';
 
 const index = JSON.parse(readFileSync(madeByBuild('docs-index.json'), 'utf8')) as SearchIndex;
 
-/** What is typed, and the pages that answer it. */
+/** A query, and the pages that answer it. */
 const QUESTIONS: readonly (readonly [string, ...string[]])[] = [
   ['claude code', 'clients'],
   ['how to use with cursor', 'clients'],
@@ -35,7 +35,7 @@ const QUESTIONS: readonly (readonly [string, ...string[]])[] = [
   ['commit message', 'contributing'],
   ['difference to litellm', 'compared'],
   ['why web streams', 'decision-web-streams', 'architecture'],
-  // In the words of people who have not read a page.
+  // In the words of people who have read none of the pages.
   ['how do I install svc', 'readme'],
   ['where is my data stored', 'settings', 'security'],
   ['does svc send my prompts anywhere', 'security', 'promises', 'readme'],

@@ -1,4 +1,4 @@
-/** Forgetting at cold moments in estimates: what a proxy leaves out of the same requests, at the price that it has. */
+/** Estimates of trimming at cold moments: equal to what a proxy leaves out of the same requests, priced the same. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,11 +17,11 @@ import { estimateSessions } from './estimate.ts';
 import type { SessionGroup } from './sums.ts';
 
 const MINUTE_MS = 60_000;
-/** Requests of a session, each but the first with the result of a call. */
+/** Requests in a session; each but the first has the result of a call. */
 const REQUESTS = 16;
 const START_MS = Date.UTC(2026, 0, 2);
 
-/** A text in which nothing repeats, and that no rule makes smaller. */
+/** Returns a text without repetition that no rule compresses. */
 const prose = (n: number): string =>
   Array.from({ length: 60 }, (_, at) => `alpha${n}x${at * 7919} went to beta${at * 31 + n}.`).join(
     '\n',
@@ -31,20 +31,20 @@ const inputOf = (n: number): object => ({ file_path: `/w/f${n}.txt` });
 const callText = (n: number): string => JSON.stringify(inputOf(n));
 
 interface Shape {
-  /** Minutes that pass before a request, but for one minute. */
+  /** Minutes before a request, by its index; one minute if absent. */
   readonly pauses?: Readonly<Record<number, number>>;
-  /** Requests at which the provider had nothing in its cache. */
+  /** Requests for which the provider's cache was empty. */
   readonly cold?: readonly number[];
-  /** What was written was written for an hour. */
+  /** Cache writes have a lifetime of one hour. */
   readonly isForAnHour?: boolean;
   /** The model thought before its first call. */
   readonly isThinking?: boolean;
 }
 
-/** Lines of a session file of Claude Code. */
+/** Returns the lines of a Claude Code session file. */
 async function session({ pauses = {}, cold = [], isForAnHour = false, isThinking = false }: Shape) {
   const count = await loadTokenCounter('claude');
-  // System prompt and tools, which the file does not hold.
+  // The system prompt and tools, which the session file does not contain, count as 1,000 tokens.
   let [total, before, atMs] = [1000, 0, START_MS];
   const lines = Array.from({ length: REQUESTS }, (_, n) => {
     atMs += MINUTE_MS * (pauses[n] ?? 1);
@@ -101,7 +101,7 @@ async function estimated(shape: Shape, coldTrimMs: number | null = 300_000): Pro
   }
 }
 
-/** What a proxy leaves out of the same requests, sent at their times; in tokens. */
+/** Returns how many tokens a proxy leaves out of the same requests, sent at the same times. */
 async function leftOut(shape: Shape): Promise<number> {
   const [conversation] = readSessionText((await session(shape)).join('\n'))!.conversations;
   const count = await loadTokenCounter('claude');
@@ -128,7 +128,7 @@ async function leftOut(shape: Shape): Promise<number> {
   return saved;
 }
 
-/** Dollars of a million tokens, as nano-dollars of one. */
+/** $3 per million tokens, as nano-dollars per token. */
 const PLAIN = 3000;
 const [READ, WRITTEN] = [PLAIN * 0.1, PLAIN * 1.25];
 
@@ -163,7 +163,7 @@ test('without a pause that is long enough nothing changes', async () => {
 test('what is left out saves its first write again, and its reads in later requests', async () => {
   const shape = { pauses: { 13: 6 }, cold: [13] };
   const { savedTokens, costSavedNanoUsd, costNanoUsd, share } = await estimated(shape);
-  // The same tokens were in three requests: written again by one, read by two.
+  // The same tokens were in three requests: one wrote them to the cache again, two read them.
   isNear(costSavedNanoUsd, (savedTokens / 3) * (WRITTEN + 2 * READ));
   assert.is(share!.median, costSavedNanoUsd / costNanoUsd);
 });
@@ -175,7 +175,7 @@ test('where the cache had not run out, all behind the first change is paid as a 
   let all = 0;
   for (let n = 1; n < REQUESTS - 1; n++) all += count(prose(n)) + count(callText(n + 1));
   assert.ok(savedTokens > 3000, `${savedTokens} tokens`);
-  // Read before, and written now: what is left of the results and calls in front of the newest one.
+  // The remaining results and calls before the newest one: a cache read without svc, a cache write now.
   const rewritten = all - savedTokens;
   isNear(costSavedNanoUsd, savedTokens * READ - rewritten * (WRITTEN - READ));
   assert.ok(share!.lowest < 0, 'dearer than without svc');

@@ -1,4 +1,4 @@
-/** Estimates over session files, against what a real proxy sends of the same requests. */
+/** Estimates over session files, compared with what a real proxy sends for the same requests. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ async function estimated(
 
 const INPUT = COUNTED.flat().reduce<number>((sum, tokens) => sum + tokens, 0);
 
-/** A file of code, which no rule of `hybrid` makes smaller. */
+/** A code file that no `hybrid` rule compresses. */
 const CODE = Array.from(
   { length: 700 },
   (_, n) =>
@@ -62,7 +62,7 @@ const CODE = Array.from(
 
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-/** The session, with a file in place of its log. */
+/** Returns the session with a code file in place of its log. */
 const withCode = (lines: readonly string[]): readonly string[] =>
   lines.map((line) =>
     line
@@ -71,7 +71,7 @@ const withCode = (lines: readonly string[]): readonly string[] =>
       .replaceAll('tail -500 app.log', 'git show HEAD:handlers.ts'),
   );
 
-/** What a proxy with the defaults leaves out of the requests of a session, in tokens. */
+/** Returns how many tokens a proxy with default settings leaves out of a session's requests. */
 async function leftOut(lines: readonly string[]): Promise<number> {
   let saved = 0;
   const [conversation] = readSessionText(lines.join('\n'))!.conversations;
@@ -142,7 +142,7 @@ test('a saving is worth what its place in the request cost: written when it is n
   const cost = COUNTED.reduce((sum, counts) => sum + rate(counts), 0);
   assert.ok(Math.abs(all!.costNanoUsd - cost) < 5, `${all!.costNanoUsd} is not ${cost}`);
   const perToken = all!.costSavedNanoUsd / all!.savedTokens / (usdPerToken * 1e9);
-  // Written once by each of two requests, and read once by the last.
+  // Two requests each write it to the cache once, and the last one reads it.
   assert.ok(perToken > 0.6 && perToken < 1.25, `${perToken} of the price of input`);
   assert.is(all!.share?.median, all!.costSavedNanoUsd / all!.costNanoUsd);
   const strict = await estimated(

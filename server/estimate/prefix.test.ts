@@ -1,4 +1,4 @@
-/** Tools in the prefix of requests: from session files and from captures of a real proxy. */
+/** Tool definitions in the request prefix: from session files and from captures of a real proxy. */
 import { dirname } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -21,7 +21,7 @@ const newReport = (sinceMs = 0) =>
     nowMs: sentAtMs(0),
   });
 
-/** Of session files; the second session calls nothing. */
+/** Reports on two session files; the second session calls no tool. */
 async function ofSessions(sinceMs = 0) {
   const report = newReport(sinceMs);
   const quiet = claudeCodeLines({ session: 's-2', isSent: true }).map((line) =>
@@ -42,7 +42,7 @@ test('a tool costs what the first tokens of each request cost, and more where no
   assert.is(of('Read').calledIn, 0);
   const count = await loadTokenCounter('claude');
   assert.is(of('Read').tokens, count(JSON.stringify(TOOLS[1])));
-  // In each session written by the first request (but for nothing), and read by those after it.
+  // In each session the first request writes the definitions to the cache and the later ones read them.
   const rates = COUNTED.map(([, read]) => (read === 0 ? 1.25 : 0.1));
   const expected = rates.reduce((sum, rate) => sum + rate, 0) * of('Read').tokens * 3000 * 2;
   const { costNanoUsd } = of('Read');

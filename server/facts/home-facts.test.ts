@@ -11,10 +11,10 @@ interface Health {
   readonly reasons: readonly string[];
 }
 
-/** Longer than an answer of `/health` is kept, also on a busy machine. */
+/** Longer than a `/health` response is cached, even on a busy machine. */
 const PATIENCE_MS = 120_000;
 
-/** The first `/health` that `wanted` takes; the last one that was read when there is none in time. */
+/** Returns the first `/health` response that satisfies `wanted`, or the last one read before the deadline. */
 async function healthUntil(port: number, wanted: (health: Health) => boolean): Promise<Health> {
   const untilMs = Date.now() + PATIENCE_MS;
   for (;;) {

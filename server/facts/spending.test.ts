@@ -13,7 +13,7 @@ import type { LedgerQuestions } from '../control/ledger-questions.ts';
 import { spentBefore } from './spending.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 
-/** At ten dollars a token nearly any request is above a limit of some dollars. */
+/** At ten dollars per token nearly any request exceeds a limit of a few dollars. */
 const priced = (limits: string): string => `providers:
   messages:
     pricing: { input_cost_per_1m_tokens: 10000000, output_cost_per_1m_tokens: 0 }
@@ -147,7 +147,7 @@ const CHAT_PRICES = `providers:
 budget: { enabled: true, per_day_usd: 500 }
 `;
 
-/** Posts to the chat provider's port. */
+/** Posts `body` to the proxy; returns the status. */
 async function post(t: TestProxy, path: string, body: object): Promise<number> {
   const headers = { authorization: 'Bearer k' };
   return (await exchange(t.proxy.port, { path, body: JSON.stringify(body), headers })).status;
@@ -218,7 +218,7 @@ test('a start counts what the running proxy counted, of every kind of request', 
     },
   ));
 
-/** What a start does, on a guard of the test's own. */
+/** Recalls past spending as a start does, on the test's own guard. */
 async function recallFrom(
   guard: SpendingGuard,
   questions: LedgerQuestions,

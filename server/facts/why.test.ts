@@ -1,4 +1,4 @@
-/** `/why`: who was asked and what they said, through a real proxy. */
+/** `/why` through a real proxy: which providers were tried and how each responded. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withPlainUpstream } from '../../fixtures/plain-upstream.ts';
@@ -6,7 +6,7 @@ import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { CHAT, MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 
-/** At ten dollars a token nearly any request is above the limit. */
+/** At ten dollars per token nearly any request exceeds the limit. */
 const PRICED = `providers:
   messages:
     pricing: { input_cost_per_1m_tokens: 10000000, output_cost_per_1m_tokens: 0 }

@@ -1,4 +1,4 @@
-/** Where tunnels lead: to addresses that were judged, whatever a name says the next time. */
+/** Tunnel destinations: a tunnel connects to the address that was checked, even if the name resolves differently later. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** What passes to an opened host that is not there. */
+/** Requests passed to an opened host that is unreachable. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, createServer as createTcpServer } from 'node:net';
@@ -28,7 +28,7 @@ test('a host that cannot be found is a bad gateway, and no fault of the proxy', 
   server.close();
 });
 
-/** What a client gets of an answer of these bytes: the status, or what failed. */
+/** Returns what a client gets for a response of these bytes: the status, or the error. */
 async function passed(bytes: string): Promise<string> {
   const host = createTcpServer((socket) => socket.once('data', () => socket.end(bytes)));
   host.listen(0, '127.0.0.1');

@@ -1,4 +1,4 @@
-/** Two connections as one: every byte in its order, no more of it held than a stalled side allows, its memory given back. */
+/** Two connections joined into one: bytes in order, a bounded buffer when one side stalls, and buffers given back. */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
@@ -9,7 +9,7 @@ import { splice } from './splice.ts';
 
 const MB = 1024 * 1024;
 
-/** Two connections over loopback, spliced in the middle, and what ends them all. */
+/** Runs `use` with two loopback connections spliced in the middle, then closes them all. */
 async function spliced(
   use: (near: Socket, far: Socket, middle: readonly [Socket, Socket]) => Promise<void>,
 ): Promise<void> {
@@ -36,7 +36,7 @@ async function spliced(
   }
 }
 
-/** Bytes that tell where they were: each four of them count up. */
+/** Returns bytes that show their position: consecutive 32-bit integers. */
 function counted(bytes: number): Buffer {
   const all = new Uint32Array(bytes / 4).map((_, at) => at);
   return Buffer.from(all.buffer);
@@ -58,7 +58,7 @@ test('both ways carry all bytes in their order at once, and one that has ended l
     const arrived = received(far);
     const came = received(near);
     assert.ok((await arrived).equals(up));
-    // `near` has ended long since.
+    // `near` has already ended its side.
     far.end(down);
     assert.ok((await came).equals(down));
   }));
@@ -86,7 +86,7 @@ test('a side that reads nothing stops the other, and goes on where it stopped', 
     const all = counted(64 * MB);
     far.pause();
     near.end(all);
-    // What is on its way lies with the system, and one piece here.
+    // Everything in transit is in kernel buffers, except for one piece here.
     while (farMiddle.writableLength === 0) await new Promise(setImmediate);
     for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate);
     assert.ok(farMiddle.writableLength <= 64 * 1024, `${farMiddle.writableLength} bytes are held`);
@@ -121,7 +121,7 @@ test('memory that others use stays', () => {
     [whole, half, rest, small, shared].map(({ length }) => length),
     [0, 32 * 1024, 48 * 1024, 1024, 64 * 1024],
   );
-  // A second time does no harm.
+  // Giving the same buffer back twice does no harm.
   giveBack(whole);
 });
 

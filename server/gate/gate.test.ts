@@ -158,7 +158,7 @@ test('keys: who, which, and where', () => {
     ['127.0.0.1', false, ['X-Svc-Key', 'wrong'], 'local'],
     ['127.0.0.1', false, ['X-Svc-Key', 'svc_wrong'], '401 AUTH_001'],
     ['127.0.0.1', false, ['X-Svc-Key', 'svc_wrong', 'x-api-key', 'of a provider'], '401 AUTH_001'],
-    // A variable that is not set makes no claim.
+    // An empty key, from a variable that is not set, claims nothing.
     ['127.0.0.1', false, ['X-Svc-Key', ''], 'local'],
     ['127.0.0.1', false, ['X-Svc-Key', 'a dead key'], '401 AUTH_003'],
     ['127.0.0.1', true, [], '401 AUTH_001'],

@@ -1,7 +1,7 @@
 /**
  * Hostile requests as raw bytes, through node's own parser and then the gate: what counts is
- * what the two together let pass. Each case is what is written to a fresh connection and the
- * statuses that may come back; `closed` means that nothing after it is answered.
+ * what both together let pass. Each case is the bytes written to a new connection and the
+ * status that must come back; after a 400 or 431 nothing more is answered.
  */
 import { type IncomingMessage, createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -11,7 +11,7 @@ import { createGate } from './gate.ts';
 import { CASES, H } from './hostile-testing.ts';
 import { errorBody, errorHeaders, errorStatus, rawErrorResponse } from '../http/error-response.ts';
 
-/** A server as ours is set up, which answers 200 with the target it saw. */
+/** Starts a server configured like the proxy's; it answers 200 with the target it saw. */
 function startServer() {
   const server = createServer({ maxHeaderSize: 16 * 1024, requestTimeout: 2000 });
   server.maxHeadersCount = 0;
@@ -41,7 +41,7 @@ function startServer() {
       res.end(body);
       return;
     }
-    // A broken chunk is only found while the body is read, so the answer waits for its end.
+    // A malformed chunk is found only while the body is read, so the response waits for the end of the body.
     req.on('error', () => undefined);
     req.resume().on('end', () => res.end(req.url));
   });
@@ -94,7 +94,7 @@ test(`${CASES.length} raw requests`, async () => {
     for (const [name, bytes, expected] of CASES) {
       const statuses = await exchange(server.port, bytes);
       if (statuses[0] !== expected) faults.push(`${name}: ${statuses[0]}, not ${expected}`);
-      // What cannot be framed must not be followed by anything.
+      // After a request that cannot be framed, nothing more may be answered.
       const isBroken = expected === 400 || expected === 431;
       if (isBroken && statuses.length > 1) faults.push(`${name}: answered ${statuses.join(' ')}`);
     }

@@ -19,7 +19,7 @@ const OUR_HOSTS = [
   '[::ffff:127.0.0.1]:8766',
   '[::FFFF:7f00:1]:8766',
   '[0000:0000:0000:0000:0000:0000:0000:0001]:8767',
-  // The port is another one behind an SSH tunnel or a container's port map.
+  // Through an SSH tunnel or a container's port mapping the port differs.
   'localhost:80',
   'localhost:8768',
   '127.0.0.1:1',

@@ -12,7 +12,7 @@ import { CHAT, MESSAGE, closeClients, exchange, json } from '../../fixtures/serv
 
 const example = readFileSync(join(projectRoot, 'examples/provider/acme.mjs'), 'utf8');
 
-/** A proxy whose `acme` is `text`, aimed at its upstream; `write` changes the module. */
+/** Runs `use` with a proxy whose plugin `acme` has the source `text` and points to the fake upstream; `write` changes the module. */
 async function withAcme(
   text: (url: string) => string,
   use: (t: TestProxy, write: (text: string) => void, config: string) => Promise<void>,
@@ -117,7 +117,7 @@ test('a hook that throws fails its attempt, and the fallback answers', () =>
       const answered = await exchange(t.proxy.port, sent);
       assert.is(answered.status, 200);
       const [, row] = await t.rows(2);
-      // The provider's own id stands in the answer's header.
+      // The id in the response header is the provider's own, so take ours from the row.
       const path = `/trace/${row?.id ?? ''}`;
       const trace = await exchange(t.proxy.port, { path, method: 'GET' });
       assert.match(trace.text, 'no tenant');
@@ -182,7 +182,7 @@ test('a primary that could not be loaded is reported to the client', () =>
     'routing: { primary: acme }\n',
   ));
 
-/** What a hook may leave behind that cannot be sent or written, as its source, and the error for it. */
+/** Hook sources that leave a request which cannot be sent or serialised, with the expected error. */
 const REQUEST_FAULTS: readonly (readonly [string, RegExp])[] = [
   ['request.body.self = request.body', /no body that can be written as JSON: .*circular/],
   ['request.body.x = 10n', /no body that can be written as JSON: .*BigInt/],

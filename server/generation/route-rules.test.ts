@@ -16,7 +16,7 @@ const LOCAL = (url: string): string => `providers:
     base_url: ${url}
 `;
 
-/** What the provider was asked, by path and model. */
+/** Returns the requests that the provider got, as path and model. */
 function asked(t: TestProxy): readonly string[] {
   return t.upstream.requests.map(({ path, body }) => {
     const { model } = JSON.parse(body.toString()) as { model: string };

@@ -1,4 +1,4 @@
-/** A wall clock that is set, as by a time server or by hand: what waits goes by another one. */
+/** A wall clock that is set by a time server or by hand: waits use the monotonic clock. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/clock.ts';
@@ -9,7 +9,7 @@ import { createRateLimiter } from './limit.ts';
 const HOUR_MS = 3_600_000;
 const JUMPS_MS = [HOUR_MS, -HOUR_MS, 365 * 24 * HOUR_MS, -40 * 365 * 24 * HOUR_MS];
 
-/** What a limiter, a breaker and a ring of keys say, minute by minute; `jumpMs` is added to the wall clock after the first. */
+/** Returns a limiter's, a breaker's and a key ring's decisions by minute; `jumpMs` is added to the wall clock after the first. */
 function decisions(jumpMs: number): readonly unknown[] {
   const manual = createManualClock();
   let addedMs = 0;

@@ -13,7 +13,7 @@ import {
 
 const NOWHERE = { key: 'provider', source: 'file', where: '' } as const;
 
-/** What the runtime throws where there is no memory left. */
+/** Returns the error that the runtime throws when an allocation fails. */
 function failedAllocation(): unknown {
   try {
     return new ArrayBuffer(2 ** 50);
@@ -22,12 +22,12 @@ function failedAllocation(): unknown {
   }
 }
 
-/** What the system says of a disk that is full. */
+/** Returns a system error, such as that of a full disk. */
 function refusedWrite(code: string): Error {
   return Object.assign(new Error('write failed'), { code });
 }
 
-/** The codes of the specification's section 7, written down apart from the code that makes them. */
+/** The codes of the specification's section 7, written independently of the code that creates them. */
 const CODES: readonly (readonly [SvcError, string, number, string, string])[] = [
   [errors.authMissing(), 'AUTH_001', 401, 'unauthorized', 'Invalid or missing authentication'],
   [

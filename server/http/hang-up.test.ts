@@ -1,4 +1,4 @@
-/** Connections that leave HTTP: their descriptors are given back, and nothing writes into a running answer. */
+/** Connections that break or leave HTTP: their descriptors are closed, and nothing writes into a running response. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -14,8 +14,8 @@ const upgrade = (fields: string, path = '/ws') =>
   `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${UPGRADE}${fields}\r\n`;
 
 /**
- * Sends `bytes` and never closes its side: whether the descriptor at the other end is gone `withinMs`
- * after the answer's end, which a client learns when what it writes is refused.
+ * Sends `bytes` and never closes its side. Says whether the other end closed its descriptor `withinMs`
+ * after the end of the response, which a client learns when a write fails.
  */
 async function isGivenBack(port: number, bytes: string, withinMs: number): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
@@ -51,7 +51,7 @@ test('after CONNECT, a refused upgrade and a bad head nobody can hold the descri
   });
 });
 
-/** A body of `sizeBytes` in pieces, each written when the last one was taken. */
+/** Writes a body of `sizeBytes` in pieces, each once the previous one was accepted. */
 async function writeSlowly(socket: Socket, sizeBytes: number, framed: boolean): Promise<void> {
   const piece = Buffer.alloc(64 * 1024, 0x20);
   const chunk = framed
@@ -78,7 +78,7 @@ test('a client that is refused while it still writes gets to write the rest and 
         socket.write(
           `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`,
         );
-        // Most of it comes when the answer is there already.
+        // Most of the body is sent after the response has arrived.
         const piece = Buffer.alloc(64 * 1024, 0x20);
         socket.write(framed ? `10000\r\n${piece.toString()}\r\n` : piece);
         await first;

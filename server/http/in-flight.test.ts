@@ -1,4 +1,4 @@
-/** Bodies and messages that never end: what they may hold together, and for how long. */
+/** Bodies and messages that never end: the memory they may hold in total, and for how long. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { test } from 'uvu';
@@ -21,7 +21,7 @@ const MB = 1024 * 1024;
 const YAML = `advanced: { max_bytes_in_flight: ${4 * MB} }`;
 const ZEROS = Buffer.alloc(MB, 0x20);
 
-/** A POST that says it has `sizeBytes` and sends `sent` of them. */
+/** Begins a POST that declares `sizeBytes` and sends only `sent`. */
 async function begin(port: number, sizeBytes: number, sent: Buffer): Promise<Socket> {
   const socket = await openSocket(port);
   socket.write(
@@ -49,7 +49,7 @@ test('bodies under way hold so much together, and give it back', async () => {
     const [piece] = (await once(more, 'data')) as [Buffer];
     assert.match(piece.toString(), /^HTTP\/1.1 503 [^]*max_bytes_in_flight/);
     assert.is(inFlight.heldBytes, 3 * MB, 'a refused body holds nothing');
-    // Who needs little still gets it.
+    // A small request still fits.
     assert.is((await exchange(proxy.port, { body: json(MESSAGE) })).status, 200);
     for (const socket of [...sockets, more]) socket.destroy();
     await until(() => inFlight.heldBytes === 0, 'all is given back');

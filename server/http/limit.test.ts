@@ -98,7 +98,7 @@ interface Limit {
   readonly intervalMs: number;
 }
 
-/** One source's buckets as one would draw them: credit in milliseconds, a request costs an interval. */
+/** A plain model of one source's buckets: credit in milliseconds; a request costs one interval. */
 function createModel(limits: readonly Limit[]) {
   const full = (limit: Limit): number => limit.capacity * limit.intervalMs;
   const buckets = limits.map((limit) => ({ limit, creditMs: full(limit) }));
@@ -180,7 +180,7 @@ test('the same limits configured again change nothing, and others keep what was 
   assert.is(limiter.take('a')?.isAllowed, true);
 });
 
-/** Buckets for several limiters as one would draw them, which may be away. */
+/** A plain model of buckets shared by several limiters; `isUp` and `answers` simulate an outage. */
 function createSharedModel(clock: { monotonicMs(): number }) {
   const full = new Map<string, number>();
   const model = { isUp: true, answers: true, asked: 0 };

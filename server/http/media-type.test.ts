@@ -1,4 +1,4 @@
-/** Bodies that are not JSON by their own word are refused before they are read, and reach no provider. */
+/** Bodies whose content type is not JSON are rejected before they are read, and reach no provider. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';

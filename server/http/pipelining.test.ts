@@ -6,7 +6,7 @@ import { MAX_PIPELINED } from './pipelining.ts';
 import { MESSAGE, json, sendRaw } from '../../fixtures/server/exchange.ts';
 
 const REQUESTS = 60;
-/** Long enough for one request more to arrive, were it sent. */
+/** Long enough for one more request to arrive, if one were sent. */
 const ONE_MORE_MS = 50;
 
 test('of what a connection sends ahead sixteen requests are under way, and all are answered in order', () =>

@@ -183,7 +183,7 @@ test('a log that cannot be written counts what it lost and throws nothing', asyn
 test('a log whose file is a folder counts what it lost and ends nothing', async ({ folder }) => {
   const path = join(folder, 'logs', 'svc.log');
   mkdirSync(path, { recursive: true });
-  // Files of earlier runs, so that the look at them outlasts the failure to open.
+  // Files of earlier runs, so that scanning them takes longer than the failure to open.
   for (let i = 10; i < 60; i += 1)
     writeFileSync(join(folder, 'logs', `svc-202512${10 + (i % 20)}-${i}.log`), '');
   const log = createLog(fileOptions(path));

@@ -85,7 +85,7 @@ test('the level switches while running, and off is off', async () => {
   log.error('yes');
   log.setDebug(true);
   log.setDebug(false);
-  // The configured level, not whatever is usual.
+  // Back to the configured level, not to the default.
   log.warning('no');
   log.configure({ ...QUIET, level: 'debug' });
   log.setDebug(false);

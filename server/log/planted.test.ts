@@ -1,4 +1,4 @@
-/** What somebody else put where we write, and what a provider repeats of a client's key. */
+/** Planted links and files where the proxy writes, and client keys that a provider echoes. */
 import {
   existsSync,
   lstatSync,

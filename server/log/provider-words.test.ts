@@ -1,4 +1,4 @@
-/** A provider may repeat the key that it was asked with: nothing that is kept of its words holds one. */
+/** A provider may echo the key that it was sent: nothing stored of its messages contains a key. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { CHAT, MESSAGE, closeClients, exchange, json } from '../../fixtures/serv
 const CONFIGURED = 'configured/canary+1==';
 const OWN = 'own-canary-2';
 
-/** All that is kept of the requests so far. */
+/** Everything stored about the requests so far. */
 type Kept = readonly string[];
 
 function withEcho(
@@ -62,7 +62,7 @@ test('an error in a stream of which a document is made', () =>
       const [rows, traces, spans] = await kept();
       assert.not.match(rows!, 'canary');
       expectNone([traces!]);
-      // Those go to others: none of a provider's words at all.
+      // Spans leave the machine, so they contain no provider text at all.
       assert.not.match(spans!, 'No such key');
       assert.match(spans!, 'status 200');
     },

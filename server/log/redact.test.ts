@@ -12,7 +12,7 @@ const KEYS = [
   'a b c d',
 ];
 
-/** Every way in which a secret travels. Written apart from the code that looks for them. */
+/** Every encoding in which a secret may appear, written independently of the code that searches for them. */
 function disguises(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [

@@ -12,7 +12,7 @@ import { asked, isEnd } from '../../fixtures/server/websocket.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** All lines of the log but those about the proxy itself, once it is closed. */
+/** Closes the proxy; returns the log lines except those about the proxy itself. */
 async function linesOf(t: TestProxy): Promise<Line[]> {
   const file = logFile(dirname(t.db));
   await t.proxy.stop(true);

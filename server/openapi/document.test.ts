@@ -1,4 +1,4 @@
-/** The description of the API: valid, equal to the routes, and true of real answers. */
+/** The OpenAPI document: valid, in line with the routes, and true of real responses. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, validate } from '@readme/openapi-parser';
@@ -36,7 +36,7 @@ interface Operation {
 
 const document = openApiDocument('0.0.0') as unknown as Document;
 
-/** What `components` hold, where a schema refers to them. */
+/** Compiles `schema`, resolving its references to `components`. */
 function validatorOf(schema: object) {
   const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
   return ajv.compile({ ...schema, components: document.components });
@@ -92,7 +92,7 @@ async function post(t: TestProxy, path: string, body: unknown, headers: object =
   });
 }
 
-/** Every GET of ours with the path that is asked for it. */
+/** Returns each of our GET paths with the URL to request for it. */
 function asked(id: string): readonly (readonly [path: string, url: string])[] {
   return ownOperations
     .filter(({ method }) => method === 'get')
@@ -108,7 +108,7 @@ async function expectAnswers(t: TestProxy, id: string): Promise<string[]> {
   const refused: string[] = [];
   for (const [path, url] of asked(id)) {
     const response = await fetch(`${t.proxy.url}${url}`);
-    // A stream of events has no end.
+    // An event stream has no end.
     if (path === '/dashboard/events') {
       assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/);
       await response.body?.cancel();
@@ -182,7 +182,7 @@ test('what is posted is answered as described', () =>
     }
   }));
 
-/** Names of fields of ours that the program reads or writes, in lower case. */
+/** Returns the names of our header fields that the program reads or writes, in lower case. */
 function namedInSources(): Set<string> {
   const names = new Set<string>();
   for (const folder of ['stages', 'server/generation', 'server/sink', 'server/capture'])
@@ -199,7 +199,7 @@ test('every header field of ours is described', () => {
   const described = [
     ...(operation.parameters ?? []).map(({ name }) => name),
     ...Object.keys(operation.responses['200']?.headers ?? {}),
-    // The key is described with what it opens.
+    // The key is described under security schemes.
     'X-Svc-Key',
   ];
   const ours = described

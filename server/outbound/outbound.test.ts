@@ -1,4 +1,4 @@
-/** What the configuration says about time and connections is what the wire to a provider keeps to. */
+/** Connections to a provider obey the configured timeouts and connection limits. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';

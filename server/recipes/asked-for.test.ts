@@ -1,6 +1,6 @@
 /**
- * What the bundled recipes must leave where it is: what the question or the call asks for, what is
- * unlike its neighbours in a value, and what only looks like progress.
+ * What the bundled recipes must keep: what the question or the call asks for, lines with a value
+ * unlike their neighbours', and lines that only look like progress.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,7 +12,7 @@ const compressor = createConversationCompressor(0);
 const times = (count: number, line: (n: number) => string): string[] =>
   Array.from({ length: count }, (_, n) => line(n));
 
-/** What goes out for the output of a command, behind a question. */
+/** Returns what is sent for a command's output that follows a question. */
 async function sent(question: string, command: string, text: string, mode: Mode): Promise<string> {
   const recipes = (await loadRecipes('bundled'))!;
   const [, outcome] = await compressor.compress({
@@ -37,9 +37,9 @@ interface Case {
   readonly question: string;
   readonly command: string;
   readonly lines: readonly string[];
-  /** What must be found in what goes out. */
+  /** Texts that the sent output must contain. */
   readonly stays: readonly string[];
-  /** True where the recipe still has to save something. */
+  /** True if the recipe must still save something. */
   readonly saves?: true;
 }
 

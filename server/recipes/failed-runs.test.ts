@@ -1,6 +1,6 @@
 /**
- * What the bundled recipes do to runs that failed: lines that say of themselves that something passed
- * may go, all others stay, since the last step that was begun may be all that names what failed.
+ * The bundled recipes on failed runs: lines that report success may be dropped, all others stay, since
+ * the last step that was started may be the only line that names the failure.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -17,7 +17,7 @@ const sentOf = async (text: string, command: string, mode: Mode): Promise<string
 const times = (count: number, line: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n');
 
-/** A command, what it printed, and the text that names what failed: it stands in no line that states a failure. */
+/** A command, its output, and the text that names what failed, which is in no line that states a failure. */
 const RUNS: readonly (readonly [command: string, text: string, name: string])[] = [
   [
     'pip install shop',
@@ -85,7 +85,7 @@ for (const mode of ['hybrid', 'aggressive'] as const)
     }
   });
 
-/** What says of itself that it went well. What came to its end names what failed in lines of their own: Maven, ctest. */
+/** Lines that report success. A run that finished names its failures in lines of their own: Maven, ctest. */
 const PASSED =
   /(?:✓|✔|√|\bok\b|\bPASS|\bPassed\b|<testcase .*\/>|Failures: 0, Errors: 0|duration_ms|^\s*(?:---|\.\.\.|type: ')|# Subtest|Running \S+$|^\s+at .*(?:node_modules\/uvu|node:internal)|^\s*$|^\[INFO\]|^ +Start +\d+: |^\[ERROR\] *(?:$|To see|Re-run|For more|\[Help|-> ))/;
 
@@ -98,7 +98,7 @@ test('whatever it printed: of a run with a bad exit status only what passed goes
     const failed = `${text}\n[The command completed with exit code 2.]`;
     const outcome = await outcomeOf(failed, command, 'hybrid');
     count++;
-    // Built-in rules write lines in another way, which loses none.
+    // Built-in rules rewrite lines without losing any.
     if (!outcome.by.every((name) => name.startsWith('recipe:'))) continue;
     const sent = new Set(outcome.sent.split('\n'));
     const lost = text.split('\n').filter((line) => !sent.has(line) && !PASSED.test(line));

@@ -1,6 +1,6 @@
 /**
- * The bundled recipes on the output that they are for, beside the built-in rules and as the proxy
- * runs them: judged by the checks that recorded traffic is judged by (`fixtures/corpus`).
+ * The bundled recipes on their programs' output, with the built-in rules, as the proxy runs them:
+ * judged by the same checks as recorded traffic (`fixtures/corpus`).
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -63,7 +63,7 @@ for (const mode of ['hybrid', 'aggressive'] as const)
 const times = (count: number, line: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n');
 
-/** Runs of which a recipe leaves lines out in `hybrid`, and lines that say more than how far it got or what passed. */
+/** Runs from which a recipe drops lines in `hybrid`, and lines that say more than progress or success. */
 const FOUND: readonly (readonly [
   command: string,
   text: string,

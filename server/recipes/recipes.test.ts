@@ -1,4 +1,4 @@
-/** The bundled recipes against their examples, and recipes of users on their way into the proxy. */
+/** The bundled recipes against their examples, and how the proxy loads users' recipes. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -11,7 +11,7 @@ import { loadRecipes, readRecipe, recipeFaults, recipeFiles } from './recipes.ts
 
 const LEAST_PERCENT = 30;
 
-/** What they are for comes from a service, so their examples are written by hand in its shape. */
+/** Recipes for the output of a service, whose examples are therefore written by hand in its format. */
 const OF_SERVICES = ['ci-log', 'http-json', 'kubectl-get'];
 
 for (const file of recipeFiles(bundledFolder())) {

@@ -1,4 +1,4 @@
-/** What the bundled recipes do to a test that passed and took far longer than the others: it stays, with its name. */
+/** The bundled recipes keep a passing test that took far longer than the others, with its name. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { outcomeOf } from '../../fixtures/compress/recipe-outcome.ts';
@@ -9,7 +9,7 @@ const TESTS = 110;
 const lines = (line: (n: number, isSlow: boolean) => string): string =>
   Array.from({ length: TESTS }, (_, n) => line(n, n === SLOW)).join('\n');
 
-/** What ran, what it printed, the recipe that it is for, and what must be readable afterwards. */
+/** The command, its output, the recipe for it, and what must remain readable. */
 const RUNS: readonly (readonly [
   command: string,
   recipe: string,

@@ -1,4 +1,4 @@
-/** Captures of a real proxy, replayed through the same graph and through others. */
+/** Captures of a real proxy, replayed through the same graph and through different ones. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -79,7 +79,7 @@ function assertSame({ comparisons }: Replayed): void {
     assert.equal(differences, [], `${id} ${target}`);
 }
 
-/** A request of each dialect that any provider would take. */
+/** A request in each dialect that any provider would accept. */
 const PLAIN: Readonly<Record<WireDialect, object>> = {
   messages: MESSAGE,
   chat: CHAT,
@@ -87,7 +87,7 @@ const PLAIN: Readonly<Record<WireDialect, object>> = {
   completions: { model: 'm', prompt: 'hi' },
   generative: { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] },
 };
-/** So that a recorded refusal reaches the client instead of cooling a configured key. */
+/** The client's own keys, so that a recorded refusal reaches the client instead of cooling down a configured key. */
 const OWN_KEYS = {
   'x-api-key': 'own-key-0123456789',
   authorization: 'Bearer own-key-0123456789',
@@ -169,7 +169,7 @@ test('a request that came encoded is replayed from the same bytes', () =>
     assertSame(await replay(records));
   }));
 
-/** A tool result that is long, and mostly said before. */
+/** A long, mostly repetitive tool result. */
 const LOG = Array.from(
   { length: 600 },
   (_, n) =>
@@ -237,7 +237,7 @@ test('what was answered without a provider, from the cache or with a refusal, is
     );
     const result = await replay(records);
     assertSame(result);
-    // With the cache off the same is sent as before it was kept, and costs the same.
+    // With the cache off, the hit is sent again like the first request, and costs the same.
     const [asked, hit] = result.comparisons;
     assert.ok(asked!.costNanoUsd.recorded! > 0);
     for (const figure of ['inputTokens', 'costNanoUsd'] as const)

@@ -1,4 +1,4 @@
-/** What the dashboard shows of stages and recipes: the sums are those of traces and of what `svc diff` shows. */
+/** The dashboard's figures for stages and recipes: equal to the sums over traces and over `svc diff`. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
@@ -23,7 +23,7 @@ test('recipes and rules count what they changed, and in what', () =>
     assert.ok(before.recipes.every(({ blocks, from }) => blocks === 0 && from === 'bundled'));
     await askWithResult(t, 'Bash', LOG);
     await askWithResult(t, 'Bash', LOG);
-    // The same text of two tools would be kept under the first one's name.
+    // The same text from two tools would be recorded under the first tool's name.
     await askWithResult(t, 'run_tests', LOG.replaceAll('items', 'orders'));
     const rows = await t.rows(3);
     const lost = await Promise.all(
@@ -72,7 +72,7 @@ test('stages have the times of the traces that are kept', () =>
       const own = traces.flatMap((trace) => trace.stages.filter((one) => one.node === node));
       assert.is(runs, own.length, node);
       const sum = own.reduce((total, stage) => total + stage.duration_ms, 0);
-      // Each is rounded for itself.
+      // Each figure is rounded separately.
       assert.ok(Math.abs(sum - busyMs) < 0.05, `${node}: ${sum} and ${busyMs}`);
     }
     assert.ok(stages.some(({ node }) => node === 'forward'));

@@ -1,4 +1,4 @@
-/** `/dashboard`: an empty page for everybody, its data for those who are let in, and events that end with their reader. */
+/** `/dashboard`: an empty page for anyone, data only for authorised readers, and events that end with their reader. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
@@ -38,7 +38,7 @@ async function getJson<T>(t: TestProxy, path: string): Promise<T> {
   return (await response.json()) as T;
 }
 
-/** Reads events until `wanted` says that it has seen enough. */
+/** Reads events until `wanted` is satisfied. */
 async function readEvents(
   t: TestProxy,
   wanted: (event: string, data: string) => boolean,
@@ -170,7 +170,7 @@ test('requests are those of the ledger, filtered', () =>
     assert.equal(await models('q=nothing-has-this'), []);
     assert.equal(await models('sort=model&order=asc'), ['gpt-4o', 'gpt-4o', 'gpt-4o-mini', 'o3']);
     assert.equal(await models('sort=model'), ['o3', 'gpt-4o-mini', 'gpt-4o', 'gpt-4o']);
-    // What was not measured is last either way.
+    // Rows without the figure are last in both orders.
     for (const order of ['asc', 'desc'])
       assert.is((await models(`sort=output_tokens&order=${order}`)).at(-1), 'gpt-4o', order);
     assert.equal(await models('sort=timestamp&order=asc&offset=1&limit=2'), ['gpt-4o-mini', 'o3']);
@@ -325,7 +325,7 @@ test('events bring the state, and requests as they end', () =>
 test('a reader that is gone is forgotten, and one too many is told so', () =>
   withProxy({}, async (t) => {
     const aborts: AbortController[] = [];
-    // One that nobody holds may be collected, and its connection with it.
+    // A response without a reference may be garbage-collected, and its connection with it.
     const held: Response[] = [];
     const open = async (): Promise<number> => {
       const abort = new AbortController();
@@ -354,7 +354,7 @@ test('the dashboard uses up nothing of what agents may ask', () =>
   }));
 
 test('an open dashboard does not hold up the end', async () => {
-  // Stopping would wait for the stream, which its client never ends.
+  // A stop must not wait for the stream, which its client never ends.
   await withProxy({}, async (t) => {
     const response = await fetch(`${t.proxy.url}/dashboard/events`);
     assert.is(response.status, 200);

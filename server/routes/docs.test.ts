@@ -5,7 +5,7 @@ import { withProxy } from '../../fixtures/proxy.ts';
 import { toOpenApiPath } from '../openapi/document.ts';
 import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
 
-/** The one script of every page. */
+/** The only script on each page. */
 const SCRIPT = '<script type="module" src="/docs/docs.js"></script>';
 
 test('what the root names is there, and the page describes every route that it lists', () =>
@@ -30,7 +30,7 @@ test('what the root names is there, and the page describes every route that it l
     assert.ok(policy.includes(`style-src 'sha256-${hash}'`), 'its own style and no other');
     assert.match(policy, /; script-src 'self'; connect-src 'self'; img-src 'self';/);
     assert.not.match(page.text.replace(SCRIPT, ''), /<script|src=|url\(|@import/);
-    // Where a path may be broken into lines is none of its text.
+    // Line-break hints in a path are not part of its text.
     const text = page.text.replaceAll('<wbr>', '');
     for (const { path } of t.proxy.app.routes)
       assert.ok(text.includes(` ${toOpenApiPath(path)}<`), path);
@@ -45,7 +45,7 @@ test('a page for every guide, with the same policy; others are 404, and a strang
     const api = await get('/docs/api');
     const names = [...api.text.matchAll(/href="\/docs\/([\w-]+)"/g)].map(([, name]) => name!);
     assert.ok(names.length > 12, names.join());
-    // It grows: what the list does not have is linked from a page that it has.
+    // The set grows during the loop: pages missing from the list are linked from pages in it.
     const linked = new Set(names);
     for (const name of linked) {
       const page = await get(`/docs/${name}`);

@@ -1,4 +1,4 @@
-/** A browser on another machine: a key or a link becomes a cookie, which reads the dashboard and ends with the key or the logout. */
+/** A browser on another machine: a key or a link is exchanged for a cookie, valid until the key ends or until logout. */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
@@ -18,7 +18,7 @@ const files = folderForEach(test);
 const KEY = `svc_${'k'.repeat(43)}`;
 const OTHER = `svc_${'o'.repeat(43)}`;
 const DATA = '/dashboard/api/requests';
-/** As a request of another machine comes, by way of a tunnel. */
+/** Marks a request as from another machine, as a tunnel does. */
 const REMOTE = { 'x-forwarded-for': '10.0.0.9' };
 
 const logIn = (t: TestProxy, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
@@ -65,7 +65,7 @@ test('a key becomes a strict cookie, which reads the dashboard and does nothing 
       'svc_dashboard=..',
     ];
     for (const one of forged) assert.is(await status(DATA, { cookie: one }), 401, one);
-    // Another key in the place of the one that it is bound to.
+    // Replaces the key that the cookie is bound to.
     t.configure(`security: { api_key: ${OTHER} }`);
     await t.proxy.reload();
     assert.is(await status(DATA, { cookie }), 401);
@@ -79,7 +79,7 @@ test('whoever logs out takes this cookie along, and no other', () =>
       (await exchange(t.proxy.port, { path: DATA, method: 'GET', headers: { ...REMOTE, cookie } }))
         .status;
     const cookie = cookieOf(await logIn(t, { key: KEY }));
-    // Cookies of one second are the same.
+    // Cookies created in the same second are equal.
     await new Promise((resolve) => setTimeout(resolve, 1100));
     const other = cookieOf(await logIn(t, { key: KEY }));
     assert.is((await post({ cookie, origin: 'https://evil.example' })).status, 401);

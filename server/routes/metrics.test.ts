@@ -1,4 +1,4 @@
-/** `/metrics` and `/metrics/dashboard`: equal to a recount of the ledger, safe with hostile names, off when off. */
+/** `/metrics` and `/metrics/dashboard`: equal to a recount of the ledger, safe with hostile names, absent when disabled. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../engine/index.ts';
@@ -36,7 +36,7 @@ function sum(rows: readonly LedgerRow[], of: (row: LedgerRow) => number | null):
   return rows.reduce((total, row) => total + (of(row) ?? 0), 0);
 }
 
-/** The series of the text by their name and labels; throws for a line that is no series. */
+/** Parses the text into series by name and labels; throws for a line that is not a series. */
 function parse(text: string): Map<string, number> {
   const series = new Map<string, number>();
   for (const line of text.split('\n')) {
@@ -58,7 +58,7 @@ test('/metrics says what the ledger says, and a hostile name stays inside its la
     const series = parse(text);
     assert.is(series.get('svc_requests_total'), rows.length);
     assert.is(series.get('svc_errors_total'), rows.filter(isFailure).length);
-    // Small requests need none of the threads but the one that is ready from the start.
+    // Small requests need only the thread that was started first.
     const threads = ['threads', 'threads_at_work', 'jobs_waiting'];
     assert.equal(
       threads.map((name) => series.get(`svc_compression_${name}`)),

@@ -1,4 +1,4 @@
-/** `/savings`, `/cache-stats`, `/health` and the paths of removed blocks, on a proxy that runs. */
+/** `/savings`, `/cache-stats`, `/health` and the paths of removed blocks, on a running proxy. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
@@ -36,7 +36,7 @@ async function read(t: TestProxy, path: string, headers: Record<string, string> 
   return { status, json: JSON.parse(text) as Json };
 }
 
-/** Sends the request that loses something; returns its id. */
+/** Sends a request from which compression removes something; returns its id. */
 async function sendLosing(t: TestProxy): Promise<string> {
   const answer = await exchange(t.proxy.port, { body: BODY, headers: { 'x-api-key': 'k' } });
   assert.is(answer.status, 200, answer.text);
@@ -118,14 +118,14 @@ test('each cache is reported apart from the others', async () => {
     const unused = { hits: 0, misses: 0, hit_ratio: null, entries: 0, bytes: 0 };
     assert.equal(before['response_cache'], unused);
     assert.equal(before['compression_cache'], unused);
-    // It reaches no provider, so there is no cache of one.
+    // This request reaches no provider, so it adds no provider cache.
     await exchange(t.proxy.port, { body: '{"model": 7' });
     await sendLosing(t);
     const { compression_cache: compression, prompt_cache: prompt } = (await read(t, '/cache-stats'))
       .json as Record<string, Json>;
     assert.is(compression?.['misses'], 1);
     assert.is(compression?.['entries'], 1);
-    // The same again is found, block by block.
+    // The same request again hits the cache, block by block.
     await sendLosing(t);
     const again = (await read(t, '/cache-stats')).json['compression_cache'] as Json;
     assert.equal([again['hits'], again['misses']], [1, 1]);
@@ -133,7 +133,7 @@ test('each cache is reported apart from the others', async () => {
   });
 });
 
-/** What a provider of kind chat reports: what was read from its cache, and never what it wrote there. */
+/** Usage as a provider of kind chat reports it: cache reads, never cache writes. */
 const CACHED = {
   id: 'c1',
   object: 'chat.completion',

@@ -49,7 +49,7 @@ test('an ingested block is answered with its id and size, and the next question 
       { ...json, tokens: typeof json['tokens'] },
       { status: 'ok', ids: ['note-1'], block_id: 'note-1', tokens: 'number', stored: true },
     );
-    // On the disk before the answer.
+    // The block is on disk before the response.
     assert.match(readFileSync(join(place.folder, 'index', 'blocks.jsonl'), 'utf8'), /vorpal tulip/);
     assert.match(
       await sent(rig, MESSAGES.path, about('where is the vorpal tulip?')),
@@ -224,7 +224,7 @@ test('a vault that is busy is not waited for, and what was added before stays', 
       const lock = openLock(syncLock);
       const release = lock.tryAcquire();
       assert.ok(release !== undefined && existsSync(log) && dir !== '');
-      // Another process has appended, and holds the lock under which that is taken in.
+      // Another process has appended to the log, and holds the lock under which the log is synchronised.
       place.write({ 'later.md': 'Later.\n' });
       const { indexFolder } = await import('../../stages/vault/indexing/indexer.ts');
       const { clock } = rig.proxy.services;

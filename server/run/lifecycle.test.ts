@@ -134,7 +134,7 @@ test('the drain lets streams finish, refuses new requests and writes every row',
 });
 
 test('a second stop does not wait', async () => {
-  // The time of the drain never passes: only a second stop ends it.
+  // The drain's clock stands still: only a second stop ends the drain.
   let stoppedMs: number | undefined;
   const clock = { ...systemClock, monotonicMs: () => stoppedMs ?? systemClock.monotonicMs() };
   const t = await startTestProxy({ clock });

@@ -8,7 +8,7 @@ import { MESSAGE, exchange, json } from '../../fixtures/server/exchange.ts';
 
 const DAY_MS = 86_400_000;
 
-/** The machine's clock, shifted; what is due only after seconds waits for `ring`. */
+/** The system clock, shifted; the timers of retention wait for `ring`. */
 function shiftedClock(offsetMs: number) {
   const late = new Map<() => void, number>();
   return {

@@ -1,4 +1,4 @@
-/** Session files of every client, read into conversations. */
+/** Every client's session files, read into conversations. */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ const readLines = async (lines: readonly string[], name = 's.jsonl') => {
   return found;
 };
 
-/** Results of tools in the last request, and how many there are in each. */
+/** Returns the tool results of the last request, and the number of results in each request. */
 function resultsOf(conversation: Conversation) {
   const textsIn = (count: number): readonly string[] =>
     toConversationBlocks(asRequest(conversation.dialect, bodyOf(conversation, count)))

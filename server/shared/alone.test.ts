@@ -1,4 +1,4 @@
-/** A proxy whose Redis is not there, and one that names none. */
+/** A proxy whose Redis is unreachable, and one without a Redis setting. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -67,7 +67,7 @@ test('one that is not there is said everywhere, without its password, and reques
   });
 });
 
-/** Makes the optional package look as if it had not been installed. */
+/** Makes the optional package look uninstalled. */
 const WITHOUT = `import { register } from 'node:module';
 const hook = \`export async function resolve(name, context, next) {
   if (name !== 'ioredis') return next(name, context);

@@ -1,4 +1,4 @@
-/** The link's states on a connection of the test's own and a clock that stands still. */
+/** The link's states, with the test's own connection and a manual clock. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/index.ts';
@@ -53,7 +53,7 @@ function open() {
     counts,
     events: events!,
     turn,
-    /** Connects, and answers the trial. */
+    /** Connects, and answers the link's trial command. */
     async up() {
       events!.ready();
       asked.pop()!.answer(1);

@@ -1,4 +1,4 @@
-/** Redis goes away in every way it can: no client notices, and what is shared is shared again when it is back. */
+/** Redis fails in every way it can: no client notices, and sharing resumes once Redis is back. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
@@ -8,17 +8,17 @@ import type { TestProxy } from '../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 import { startRedis, until, withPair } from '../../fixtures/server/redis.ts';
 
-/** Nothing of it refills while a test runs. */
+/** A bucket that practically does not refill while a test runs. */
 const LIMITED =
   'rate_limit: { requests_per_second: 0.001, burst_size: 500 }\ncache: { enabled: true }';
 
-/** Questions that can be under way when Redis falls silent: of one request, and of what is done at every tick. */
+/** Commands that may be pending when Redis stops responding: those of one request, and those of a tick. */
 const MOST_UNANSWERED = 5;
 
 /**
- * Sends requests one after the other, which all must succeed. Redis is asked while it answers, and
- * not once more when it has fallen silent: waiting is counted in questions without an answer, which
- * are what a request waits for. One that waited without a limit would not be answered at all.
+ * Sends requests one after the other; all must succeed. Once Redis has stopped responding it must not be
+ * asked again: waiting is counted as unanswered commands, since those are what a request waits for. A
+ * request that waited without a limit would never be answered.
  */
 async function sendMany(t: TestProxy, count: number, gapMs = 0): Promise<void> {
   const { unanswered } = stateOf(t);
@@ -50,7 +50,7 @@ test('killed in the middle of requests: none fails or waits, and afterwards limi
     assert.not.ok(isUp(one));
     await redis.restart();
     await until('both are back', () => isUp(one) && isUp(other));
-    // What was let through before and meanwhile is not forgotten, though Redis has lost it.
+    // Requests admitted before and during the outage still count, although Redis has lost them.
     const { headers } = await exchange(one.proxy.port, { body: json(MESSAGE) });
     assert.is(headers['x-ratelimit-limit'], undefined);
     const left = one.proxy.services.limiter.take('127.0.0.1')!.remaining;
@@ -66,7 +66,7 @@ test('hanging: one request waits for fifty milliseconds, the others for nothing'
     await Promise.all([sendMany(one, 60, 5), sendMany(other, 60, 5)]);
     assert.ok(stateOf(one).unanswered <= 3, JSON.stringify(stateOf(one)));
     await until('it is said', async () => count(await logOf(one), 'Redis is unreachable') === 1);
-    // Long enough for the connection to be given up, which nothing shows from outside.
+    // Long enough for the link to give up the connection, which is not visible from outside.
     await new Promise((resolve) => setTimeout(resolve, 7000));
     const { asked } = stateOf(one);
     await sendMany(one, 10);

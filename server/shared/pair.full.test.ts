@@ -1,4 +1,4 @@
-/** Two proxies, one provider and a real Redis between: what one does, the other knows. */
+/** Two proxies with one provider share their state through a real Redis. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TestProxy } from '../../fixtures/proxy.ts';

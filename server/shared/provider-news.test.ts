@@ -1,4 +1,4 @@
-/** What proxies write for each other and take up, with the steps of Redis played in memory. */
+/** Provider state that proxies exchange, with the Redis commands simulated in memory. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/index.ts';
@@ -13,7 +13,7 @@ const SILENT = { info: () => undefined, warning: () => undefined, error: () => u
 const bytes = (text: string | undefined): Reply => (text === undefined ? null : Buffer.from(text));
 const turn = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
 
-/** The records of one Redis, for proxies with clocks of their own. */
+/** The records of one Redis, used by proxies that each have their own clock. */
 function createStore() {
   const clock = createManualClock();
   const values = new Map<string, { text: string; untilMs: number }>();
@@ -112,7 +112,7 @@ async function join(store: Store, place = 'https://api.example.net') {
   return { link, states, breaker, ring, claimProbe, fail, ask };
 }
 
-/** Lets every proxy read once. */
+/** Lets each proxy read once. */
 async function tick({ clock }: Store): Promise<void> {
   await turn();
   clock.advance(500);
@@ -259,7 +259,7 @@ test('the probe counts also where an opening that is over is only heard of now',
   store.state.isAway = false;
   await tick(store);
   await turn();
-  // The other has written its opening after this one, which reads it only after its next tick.
+  // The other proxy wrote its opening later, so this one reads it only at its next tick.
   store.clock.advance(200);
   const admission = await one.ask();
   assert.ok(admission.admitted && admission.isProbe);

@@ -1,4 +1,4 @@
-/** The buckets as Redis keeps them against those in memory: the same answers, to the last request. */
+/** Buckets in Redis compared with those in memory: equal decisions for every request. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../engine/index.ts';
@@ -36,7 +36,7 @@ async function withLimiters(
   }
 }
 
-/** Times may fall on the two sides of a second. */
+/** Asserts equal decisions; their times may differ by one second. */
 function isAlike(
   one: RateDecision | undefined,
   other: RateDecision | undefined,
@@ -49,7 +49,7 @@ function isAlike(
   assert.ok(Math.abs(one.resetEpochS - other.resetEpochS) <= 1, what);
 }
 
-// Rates so slow that nothing refills while the test runs, and intervals that no binary number hits.
+// Rates so slow that nothing refills while the test runs, and intervals that binary fractions cannot represent.
 for (const limits of [
   { perMinute: 7 },
   { perMinute: 13 },

@@ -1,4 +1,4 @@
-/** Work that goes on at the provider, begun by one proxy and fetched by both, with a real Redis between them. */
+/** Background work at the provider, started by one proxy and fetched by both, with a shared real Redis. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dollarsFor } from '../../fixtures/money/tables.ts';
@@ -21,7 +21,7 @@ const response = (id: string, status: string) => ({
   usage: status === 'completed' ? USAGE : null,
 });
 
-/** What each request has cost by its row, in dollars, once there are so many rows. */
+/** Returns each request's cost in dollars from its row, once there are `rows` rows. */
 async function costs(t: TestProxy, rows: number): Promise<readonly (number | null)[]> {
   return (await t.rows(rows)).map(({ costNanoUsd }) => costNanoUsd && costNanoUsd / 1e9);
 }

@@ -1,4 +1,4 @@
-/** Limits of keys and projects that two proxies hold together, with a real Redis between them. */
+/** Spending limits of keys and projects, enforced jointly by two proxies through a real Redis. */
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
@@ -9,7 +9,7 @@ import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exc
 import { until, withSteadyPair } from '../../fixtures/server/redis.ts';
 import { openKeyStore } from '../auth/auth.ts';
 
-/** A dollar for each token of input; an answer costs nothing. */
+/** A dollar per input token; output costs nothing. */
 const PRICES = `providers:
   messages:
     pricing: { input_cost_per_1m_tokens: 1000000, output_cost_per_1m_tokens: 0 }
@@ -21,7 +21,7 @@ const send = (t: TestProxy, headers: Readonly<Record<string, string>>) =>
 
 const sum = (list: readonly number[]): number => list.reduce((all, one) => all + one, 0);
 
-/** What each request really cost, in nano-dollars, at both. */
+/** Returns the actual cost of each request at both proxies, in nano-dollars. */
 async function costs(pair: readonly TestProxy[], requests: number): Promise<number[]> {
   const seen = () => sum(pair.map((t) => t.proxy.services.window.totals().requests));
   await until('all rows are there', () => seen() >= requests);
@@ -29,7 +29,7 @@ async function costs(pair: readonly TestProxy[], requests: number): Promise<numb
   return rows.flat().map((row) => row.costNanoUsd ?? 0);
 }
 
-/** Until both have settled what they held, and Redis has heard of it. */
+/** Waits until both proxies have settled their reservations and have sent them to Redis. */
 async function settled(
   pair: readonly TestProxy[],
   ...of: readonly ['key' | 'project', string, 'day' | 'month']
@@ -39,14 +39,14 @@ async function settled(
     for (const t of pair) t.proxy.services.afterwards.flush();
     return !pair.some(isHeld);
   });
-  // Each asks by one connection, in order.
+  // Each proxy uses one connection, which keeps the order of commands.
   for (const t of pair)
     await t.proxy.services.shared!.link.ask((redis) => redis.run(NOTHING, [], []));
 }
 
 const NOTHING = { lua: 'return 1' };
 
-/** Estimate and real cost of one request, in dollars, from a 402 and a row. */
+/** Returns the estimated and actual cost of one request in dollars, from a 402 and a row. */
 async function measure(t: TestProxy): Promise<{ estimate: number; cost: number }> {
   const { text } = await send(t, { 'x-svc-project': 'poor' });
   const estimate = Number(/estimated at \$([\d.]+)/.exec(text)?.[1]);
@@ -58,7 +58,7 @@ async function measure(t: TestProxy): Promise<{ estimate: number; cost: number }
 const limited = (limits: string): string =>
   `${PRICES}budget: { enabled: true, projects: { poor: { per_day_usd: 0 }, ${limits} } }\n`;
 
-/** What names the owner at each of the two; a key is made at both, with the limit. */
+/** Returns the headers that name the owner at each proxy; a key is created at both, with the limit. */
 async function ownersAt(
   pair: readonly TestProxy[],
   owner: 'key' | 'project',
@@ -108,7 +108,7 @@ for (const owner of ['project', 'key'] as const)
       passed += statuses.filter((status) => status === 200).length;
       assert.ok(passed >= 150, `${passed} of at least 150 passed`);
       await costs(pair, before + 200);
-      // What was held is given back: the rest is spent to the last request that fits, by either.
+      // Reservations are released: either proxy can spend the rest, down to the last request that fits.
       let more = 0;
       while ((await sendTo(more)).status === 200) more += 1;
       await costs(pair, before + 200 + more + 1);
@@ -172,7 +172,7 @@ for (const how of ['gone', 'silent'])
       const isUp = (t: TestProxy) => t.proxy.services.shared?.link.isUp === true;
       await until('both are back', () => isUp(one) && isUp(other));
       await settled([one, other], 'project', 'shop', 'day');
-      // Each says with its next request what it has spent: the one twice, the other once, before and beside Redis.
+      // Each proxy reports its spending with its next request: one spent twice, the other once, both before and without Redis.
       assert.is((await send(one, shop)).status, 200);
       await settled([one, other], 'project', 'shop', 'day');
       assert.is((await send(other, shop)).status, 402);

@@ -1,4 +1,4 @@
-/** Redis behind TLS: its certificate is checked, and one that Node was told to trust is good. */
+/** Redis over TLS: its certificate is verified, and a CA that Node was told to trust is accepted. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { freePort } from '../../fixtures/cli/live.ts';

@@ -12,7 +12,7 @@ import type { ProxyFrame } from '../../stages/model/frame.ts';
 import { HttpSink } from './http.ts';
 import { createPace } from './pace.ts';
 
-/** What `act` makes of a response, and what its client reads. */
+/** Runs `act` on a response; returns what the client reads. */
 async function served(act: (sink: HttpSink, response: ServerResponse) => void): Promise<string> {
   const server = createServer((_request, response) => {
     const { signal } = createCanceller();
@@ -98,7 +98,7 @@ test('a stream that is paced goes out by time, by size, and with its end', async
   clock.advance(10);
   assert.is(await byTime, 40_000);
   const bySize = next();
-  // No event ends here, and none of it counts as a token.
+  // No event ends in these pieces, so none of them counts as a token.
   await writer.write(part);
   await writer.write(part);
   assert.is(await bySize, 80_000);

@@ -1,4 +1,4 @@
-/** A client that takes nothing: how much of an answer each sink lets out of its source. */
+/** A client that reads nothing: how much of a response each sink pulls from its source. */
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
@@ -32,9 +32,9 @@ import { SocketSink } from './ws.ts';
 const EVENT = Buffer.from(`data: {"text":"${'x'.repeat(300_000)}"}\n\n`);
 const dialect = dialects.chat;
 
-/** A connection whose other end reads nothing. */
+/** Returns a connection whose other end reads nothing. */
 const stalledSocket = (): Duplex =>
-  // The same in all versions of Node.
+  // A fixed mark, since the default differs between versions of Node.
   new Duplex({ writableHighWaterMark: 16_384, read: () => undefined, write: () => undefined });
 
 function stalledResponse(): ServerResponse {
@@ -60,7 +60,7 @@ function stalledWebSocket(): Promise<WebSocket> {
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** How many chunks an endless answer gives until nothing moves, and whether it is cancelled with its run. */
+/** Returns how many chunks an endless response yields before it stalls, and whether it is cancelled with its run. */
 async function admitted(
   toSink: (signal: CancelSignal) => Sink<ProxyFrame> | Promise<Sink<ProxyFrame>>,
   { event = EVENT, everyTurns = 0, onTurn = (): void => undefined } = {},
@@ -98,7 +98,7 @@ async function admitted(
   };
   const sink = await toSink(canceller.signal);
   const done = run(plan, { kind: 'body' } as BodyFrame, info, sink);
-  // Until nothing has moved for as long as a thousand turns of the loop.
+  // Wait until no chunk has moved for a thousand turns of the event loop.
   for (let quiet = 0, before = -1; quiet < 1000; quiet += 1) {
     await nextTurn();
     onTurn();
@@ -138,7 +138,7 @@ test('a stream that is paced is one more, whether it goes out by size or by time
   assert.is(await admitted(http({ pace })), 3, 'by size');
   const clock = createManualClock();
   const slow = createPace({ bufferTokens: 1000, flushIntervalMs: 10, clock });
-  // Held until its time is up, and more than the socket takes.
+  // Held until the flush interval ends, and larger than the socket's buffer.
   const event = Buffer.from(`data: {"text":"${'x'.repeat(40_000)}"}\n\n`);
   const onTurn = (): void => clock.advance(10);
   assert.is(await admitted(http({ pace: slow }), { event, everyTurns: 2, onTurn }), 3, 'by time');

@@ -1,9 +1,9 @@
-/** What a message becomes, by what was said before it on the same connection. */
+/** How a message is completed from earlier messages on the same connection. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createContinuation } from './continuation.ts';
 
-/** Room for so many bytes at once. */
+/** A reservation function with room for `most` bytes per call. */
 const upTo = (most: number) => (bytes: number) => (bytes > most ? undefined : () => undefined);
 
 const begin = (continuation: ReturnType<typeof createContinuation>, text: string) => {

@@ -1,4 +1,4 @@
-/** `/ws` on both ports: the order of objects, gzip, errors, the queue, and leaving. */
+/** `/ws` on both ports: the order of objects, gzip, errors, the queue, and disconnects. */
 import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

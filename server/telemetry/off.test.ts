@@ -25,7 +25,7 @@ test('turned on, its packages are loaded', () =>
     assert.ok(isLoaded());
   }));
 
-/** Makes the optional packages of a process look as if they had not been installed. */
+/** Makes a process's optional packages look uninstalled. */
 const WITHOUT = `import { register } from 'node:module';
 const hook = \`export async function resolve(name, context, next) {
   if (!name.startsWith('@opentelemetry/')) return next(name, context);

@@ -32,7 +32,7 @@ interface Traces {
   }[];
 }
 
-/** An OTLP/HTTP collector: keeps what comes, by path. */
+/** Starts an OTLP/HTTP collector that stores what it receives, by path. */
 async function startCollector() {
   const texts: { path: string; type: string; text: string }[] = [];
   const server = createServer((request, response) => {

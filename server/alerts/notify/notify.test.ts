@@ -1,4 +1,4 @@
-/** The bodies of webhooks, what of a target is refused, and the order and number of tries. */
+/** Webhook bodies, invalid targets, and the order and number of delivery attempts. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../../engine/index.ts';
@@ -92,12 +92,12 @@ test('a wrong target is refused, and its address is not quoted', async () => {
       template: 'slack',
       secret: null,
     },
-    // Of a command nothing is filled in: that is the shell's or the program's own.
+    // Variables in a command are not expanded: that is left to the shell or the program.
     { kind: 'command', argv: ['echo', '${HOME}'] },
   ]);
 });
 
-/** A receiver that fails each try at once, and the moments of the tries on a clock that is moved by hand. */
+/** A receiver that fails every attempt at once, and the times of the attempts on a manual clock. */
 function failing() {
   const clock = createManualClock();
   const triesMs: number[] = [];
@@ -116,7 +116,7 @@ function failing() {
     version: '0.0.0',
     onFailure: (text) => failures.push(text),
   });
-  /** Lets everything that is due happen. */
+  /** Lets all pending work run. */
   const settle = async () => {
     for (let turns = 0; turns < 20; turns += 1) await Promise.resolve();
   };

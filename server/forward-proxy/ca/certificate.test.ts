@@ -1,4 +1,4 @@
-/** The local authority vouches for the opened hosts and for nothing else, as verifiers see it. */
+/** The local CA vouches for the opened hosts and for nothing else, as TLS verifiers see it. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ const authority = await createAuthority(HOSTS, Date.now());
 const leafKey = await createKey();
 const key = leafKey.export({ type: 'pkcs8', format: 'pem' });
 
-/** What Node says of a leaf for `host`; 'trusted' where it believes it. */
+/** Returns Node's error for a leaf certificate for `host`, or 'trusted' if Node accepts it. */
 async function verdictOfNode(host: string): Promise<string> {
   const cert = createLeaf(host, authority, leafKey, Date.now());
   const server = createServer({ key, cert });

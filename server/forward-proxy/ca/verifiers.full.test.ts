@@ -23,7 +23,7 @@ const leafFor = (host: string): string => createLeaf(host, authority, leafKey, D
 const ca = join(folder, 'ca.pem');
 writeFileSync(ca, authority.certificatePem);
 
-/** Speaks for whatever host is asked, with a leaf of the authority. */
+/** Answers for any requested host with a leaf certificate of the local CA. */
 const server = createServer(
   {
     key,
@@ -36,7 +36,7 @@ server.on('tlsClientError', () => undefined);
 await once(server.listen(0, '127.0.0.1'), 'listening');
 const { port } = server.address() as AddressInfo;
 
-/** What went wrong as the program said it; `believed` where nothing did. */
+/** Resolves with the program's error, or with `believed` if it accepted the certificate. */
 type Verdict = (host: string) => Promise<string>;
 
 async function judge(verdictOf: Verdict, refusal: RegExp): Promise<void> {
