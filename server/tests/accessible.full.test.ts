@@ -1,6 +1,6 @@
 /**
- * Every page in a real Chromium, on a desktop and a phone, light and dark, with something on it, as axe-core
- * judges it: WCAG 2.2 at levels A and AA, and what it calls best practice.
+ * Every page with content in a real Chromium, desktop and phone, light and dark, checked by axe-core:
+ * WCAG 2.2 at levels A and AA, and axe-core's best practices.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -21,10 +21,10 @@ const RULES: RunOptions = {
 const SCHEMES = ['light', 'dark'] as const;
 const VIEWPORTS = { desktop: WIDE, phone: NARROW };
 
-/** Colours are the same on a phone: of many pages they are judged once. */
+/** Colours are the same on a phone, so for large sets of pages they are checked on desktop only. */
 const WITHOUT_COLORS: RunOptions = { ...RULES, rules: { 'color-contrast': { enabled: false } } };
 
-/** What is wrong with the page as it is, in a line each. */
+/** Returns the page's current violations, one line each. */
 async function violations(page: Page, how: RunOptions): Promise<readonly string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
   const results = await page.evaluate(
@@ -39,10 +39,10 @@ async function violations(page: Page, how: RunOptions): Promise<readonly string[
   );
 }
 
-/** A page that is still faulty after this time stays so. */
+/** A page that is still faulty after this time counts as faulty. */
 const SETTLE_MS = 5000;
 
-/** The same in the four forms, each line with its form. */
+/** Returns the violations in all four combinations of screen and scheme, each line with its combination. */
 async function inFourForms(page: Page, what: string, onPhone = RULES): Promise<readonly string[]> {
   const found: string[] = [];
   for (const [form, viewport] of Object.entries(VIEWPORTS)) {
@@ -51,7 +51,7 @@ async function inFourForms(page: Page, what: string, onPhone = RULES): Promise<r
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       const look = () => violations(page, viewport === NARROW ? onPhone : RULES);
       let lines = await look();
-      // The page reacts to another size a moment later.
+      // The page reacts to a change of size with a short delay.
       for (const untilMs = Date.now() + SETTLE_MS; lines.length > 0 && Date.now() < untilMs;) {
         await page.waitForTimeout(200);
         lines = await look();
@@ -122,7 +122,7 @@ test('axe-core finds nothing on any page of the dashboard, nor in what opens on 
       await page.getByRole('alert').waitFor();
     });
     assert.equal(found, []);
-    // The browser itself writes down that a key was refused.
+    // The browser itself logs that a key was refused.
     assert.equal(
       faults.filter((fault) => !fault.includes('401')),
       [],

@@ -1,6 +1,6 @@
 /**
- * Conversations whose thoughts are signed over everything before them, in front of a provider that
- * checks: whatever somebody switches in the middle, nothing is refused and no thought is dropped.
+ * Conversations whose thinking is signed over everything before it, with a provider that verifies the
+ * signatures: whatever setting changes midway, no request is refused and no thinking is dropped.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -24,7 +24,7 @@ async function reload({ running }: BoundBench, yaml: string): Promise<void> {
 const strictHeader = { headers: { 'x-svc-mode': 'strict' } };
 const bypassHeader = { headers: { 'x-svc-bypass': '1' } };
 
-/** What somebody does in the middle of a conversation; each is followed by turns as before. */
+/** Changes made in the middle of a conversation; ordinary turns follow each. */
 const SWITCHES: Readonly<Record<string, (bench: BoundBench) => Promise<void>>> = {
   'the header x-svc-bypass': async ({ turn }) => {
     await turn(bypassHeader);
@@ -72,7 +72,7 @@ const SWITCHES: Readonly<Record<string, (bench: BoundBench) => Promise<void>>> =
   },
 };
 
-/** Behind these the conversation is pinned to change nothing more. */
+/** After these changes the conversation is pinned to send everything unchanged. */
 const ENDS_SAVING: ReadonlySet<string> = new Set([
   'compression.mode: strict by reload',
   'compression.enabled: false by reload',
@@ -88,7 +88,7 @@ for (const dialect of ['messages', 'responses'] as const) {
         await change(all);
         for (let n = 0; n < 2; n += 1) await all.turn();
         if (ENDS_SAVING.has(what)) return;
-        // It goes on to save: what is new is made smaller again.
+        // Saving continues: new results are compressed again.
         const before = smaller(await all.turn());
         assert.ok(smaller(await all.turn()) > before, 'nothing new is made smaller');
       });
@@ -214,7 +214,7 @@ test('messages: a lost memory costs one more request, not the conversation', asy
       requests[1]!.header('anthropic-beta') ?? '',
       'thinking-binding-controls-2026-08-01',
     );
-    // From then on it asks so from the start.
+    // From then on the proxy sends the option with the first attempt.
     await turn();
     assert.is(running().upstream.requests.length, 3);
     const rows = await running().rows(2);
@@ -335,9 +335,9 @@ test('what one token sent gives way to what another sent, where a thought was ma
       await turn(as('old', short));
       await turn(as('old'));
       await turn(as('new', short));
-      // Made smaller, and answered without a thought.
+      // Compressed, and answered without thinking.
       assert.ok(smaller(await turn(as('old'))) > 0);
-      // Sent as it came, and thought over.
+      // Sent unchanged, and answered with thinking.
       await turn(as('new', short, { 'x-svc-bypass': '1' }));
       for (let n = 0; n < 2; n += 1) await turn(as('old', short));
       await turn(as('new', short));
@@ -347,7 +347,7 @@ test('what one token sent gives way to what another sent, where a thought was ma
   assert.equal([refused, dropped, differences], [[], [], []]);
 });
 
-// What `new` sends is not thought over; what `old` sends of it behind that is.
+// The answer to `new` has no thinking; later answers to `old` do.
 for (const [when, thinks] of [
   ['before and after', (turn: number) => turn !== 4],
   ['only after', (turn: number) => turn > 4],

@@ -1,4 +1,4 @@
-/** Cache markers for clients that set none, on the bytes that the provider receives. */
+/** Cache markers added for clients that set none, checked in the bytes that the provider receives. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ import {
 } from '../../../fixtures/server/cache-markers.ts';
 import type { Body, Got } from '../../../fixtures/server/cache-markers.ts';
 
-/** A clock that can be put forward. */
+/** Returns a clock that can be moved forward. */
 function movedClock() {
   let aheadMs = 0;
   return {
@@ -46,7 +46,7 @@ test('from the second request on an agent gets four markers, moved from turn to 
         ['system.0', 'tools.1', 'messages.6.content.0', 'messages.8.content.0'],
       ],
     );
-    // Markers aside, what the provider has read stays what it was.
+    // Apart from markers, the prefix that the provider has read is unchanged.
     for (const [at, { body, sent }] of got.entries()) {
       assert.equal(unmarked(body), unmarked(JSON.parse(sent)), `turn ${at}`);
       if (at === 0) continue;
@@ -166,7 +166,7 @@ test('single requests, few-shot ones and retries go out byte for byte', () =>
       const { sent, text } = await send(t, { ...first!, messages: shots });
       assert.is(text, sent, `few-shot ${n}`);
     }
-    // A history whose beginning changes is none that could be cached.
+    // A history whose beginning changes cannot be cached.
     for (const [n, body] of turns(4).entries()) {
       const messages = body.messages.slice(Math.max(0, 2 * n - 2));
       const { sent, text } = await send(t, { ...body, system: `Now ${n}`, messages });

@@ -1,4 +1,4 @@
-/** `prompt_cache_key` for chat clients that set none, on the bytes that the provider receives. */
+/** `prompt_cache_key` added for chat clients that set none, checked in the bytes that the provider receives. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
@@ -55,7 +55,7 @@ test('a chat provider that takes it gets one key a conversation, from the second
     await send(t, { model: 'gpt-5', input: input.slice(0, 1) }, RESPONSES);
     const { body } = await send(t, { model: 'gpt-5', input }, RESPONSES);
     assert.match(String(body['prompt_cache_key']), /^svc-/);
-    // Some clients write every member, and null where they set none.
+    // Some clients write every field, with null for those they do not set.
     const nulls = { previous_response_id: null, prompt_cache_key: null };
     const again = await send(t, { model: 'gpt-5', input, ...nulls }, RESPONSES);
     assert.is(again.body['prompt_cache_key'], body['prompt_cache_key']);

@@ -1,4 +1,4 @@
-/** Why a provider's cache was missed, from outside: a provider that caches as the public ones do, and a clock that is given. */
+/** Causes of provider cache misses, from outside: a fake provider that caches like the public ones, and a manual clock. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -29,7 +29,7 @@ const TOOLS = ['Read', 'Bash', 'Grep'].map((name) => ({
   input_schema: { type: 'object' },
 }));
 
-/** A conversation with so many questions, marked as Claude Code does it. */
+/** Returns a conversation with `questions` questions and Claude Code's cache markers. */
 function talk(questions: number, more: object = {}): object {
   const messages = Array.from({ length: 2 * questions - 1 }, (_, n) => ({
     role: n % 2 === 0 ? 'user' : 'assistant',
@@ -95,7 +95,7 @@ test('another model, a long pause and other tools are told, with what they cost'
     const other = await send(talk(3, { model: 'claude-opus-4-1' }));
     assert.equal(missIn(other), ['model', 'claude-opus-4-1 in place of claude-sonnet-4-5']);
     assert.is(other.cacheMissedTokens, left);
-    // $15 a million: written for 1.25 times of it where it could have been read for a tenth.
+    // At $15 a million: written at 1.25 times the price where it could have been read at a tenth.
     assert.is(other.costCacheMissedNanoUsd, Math.round(left * 15_000 * (1.25 - 0.1)));
     await send(talk(4, { model: 'claude-opus-4-1' }));
     wait(7 * MINUTE_MS);

@@ -1,4 +1,4 @@
-/** What is left out once the provider's cache of a conversation has run out, on the bytes that it receives. */
+/** What is left out once the provider's cache of a conversation has expired, checked in the bytes it receives. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ interface Message {
   readonly content: string | readonly Part[];
 }
 
-/** A text in which nothing repeats, and that no rule makes smaller. */
+/** Returns a text without repetition that no rule compresses. */
 const prose = (n: number): string =>
   Array.from({ length: 60 }, (_, at) => `alpha${n}x${at * 7919} went to beta${at * 31 + n}.`).join(
     '\n',
@@ -35,7 +35,7 @@ interface Step {
   readonly error?: true;
 }
 
-/** A conversation with a call and a result for each of `steps`. */
+/** Returns a conversation with a call and a result for each of `steps`. */
 function body(steps: readonly Step[], more: object = {}, first = 'Mend the parser.'): object {
   const messages: Message[] = [{ role: 'user', content: first }];
   steps.forEach(({ name = 'Read', input, text = prose(0), error }, at) => {
@@ -56,7 +56,7 @@ function body(steps: readonly Step[], more: object = {}, first = 'Mend the parse
 const reads = (count: number): readonly Step[] =>
   Array.from({ length: count }, (_, n) => ({ text: prose(n) }));
 
-/** The messages that the provider received, each as its bytes, without cache markers. */
+/** Sends the request; returns the messages that the provider received as JSON text, without cache markers. */
 async function send(t: TestProxy, request: object): Promise<readonly string[]> {
   const before = t.upstream.requests.length;
   const answer = await exchange(t.proxy.port, {
@@ -77,11 +77,11 @@ async function send(t: TestProxy, request: object): Promise<readonly string[]> {
 
 const isLeftOut = (message: string): boolean => message.includes('[svc left out an old result');
 
-/** The numbers of the results that are left out. */
+/** Returns the indexes of the results that were left out. */
 const leftOut = (messages: readonly string[]): readonly number[] =>
   messages.flatMap((message, at) => (isLeftOut(message) ? [at / 2 - 1] : []));
 
-/** A clock that can be put forward. */
+/** Returns a clock that can be moved forward. */
 function movedClock() {
   let aheadMs = 0;
   return {
@@ -90,7 +90,7 @@ function movedClock() {
   };
 }
 
-/** Sends the conversation but for its last call, waits, and sends all of it. */
+/** Sends the conversation without its last call, waits, and sends all of it. */
 async function afterPause(
   steps: readonly Step[],
   more: object,
@@ -134,21 +134,21 @@ test('after a long pause old results are one line each, and stay so in every lat
       before = next;
     }
     await first.close();
-    // Off by then, after a restart: what the provider has cached stays what it was.
+    // After a restart, with the setting on or off, the prefix that the provider has cached is unchanged.
     for (const yaml of [ON, 'compression: { threshold_tokens: 0 }']) {
       const again = await startTestProxy({ ...options, yaml });
       const next = await send(again, body(all.slice(0, 19)));
       assert.equal(next.slice(0, before.length), before, yaml);
       await again.close();
     }
-    // At the next cold moment more of them go, and the old ones stay as they are.
+    // At the next cold moment more results are left out, and the earlier messages are unchanged.
     const later = await startTestProxy(options);
     wait(6 * MINUTE_MS);
     const more = await send(later, body(all.slice(0, 20)));
     assert.equal(leftOut(more), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     assert.equal(more.slice(0, 12), cold.slice(0, 12));
     await later.close();
-    // An entry that cannot be read costs itself; a line that cannot be read costs what it holds.
+    // An unreadable entry loses only itself; an unreadable line loses all its entries.
     const file = join(folder, 'decisions.jsonl');
     const text = readFileSync(file, 'utf8');
     assert.ok(text.includes('"leftOut":[['));
@@ -166,7 +166,7 @@ test('after a long pause old results are one line each, and stay so in every lat
   }
 });
 
-/** What Claude Code answers to a second read of a file that did not change. */
+/** Claude Code's result for a second read of an unchanged file. */
 const UNCHANGED = [
   'File unchanged since last read. The content from the earlier Read tool_result in this conversation is still current — refer to that instead of re-reading.',
   'Wasted call — file unchanged since your last Read. Refer to that earlier tool_result instead.',
@@ -210,7 +210,7 @@ test('off by default, and never without a pause that outlasts every cache', asyn
   const on = { yaml: ON };
   assert.equal(leftOut(await afterPause(steps, {}, on, 4 * MINUTE_MS)), []);
   assert.is(leftOut(await afterPause(steps, {}, on, 6 * MINUTE_MS)).length, 5);
-  // A marker that lives for an hour.
+  // A cache marker with a lifetime of one hour.
   const hour = { cache_control: { type: 'ephemeral', ttl: '1h' } };
   const system = [{ type: 'text', text: 'Be brief.', ...hour }];
   assert.equal(leftOut(await afterPause(steps, { system }, on, 50 * MINUTE_MS)), []);

@@ -1,4 +1,4 @@
-/** Which settings a running conversation keeps, and which win over what it began with. */
+/** Which settings a running conversation keeps, and which override those it began with. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const HITS = Array.from(
   (_, n) => `src/components/navigation/SidebarItem.tsx:${n + 1}:  const item${n} = useItem(${n});`,
 ).join('\n');
 
-/** Request `turn` of a conversation of its own by `name`, each with one search result more. */
+/** Returns request `turn` of the conversation `name`; each turn has one more search result. */
 function request(name: string, turn: number): object {
   const messages: object[] = [{ role: 'user', content: `Where are the items of ${name}?` }];
   for (let at = 0; at < turn; at++) {
@@ -88,7 +88,7 @@ for (const [what, off] of [
       const logged = lines.filter((line) =>
         line.includes('running conversations are sent unchanged'),
       );
-      // Once by each of the two proxies, however many conversations there are.
+      // Logged once by each of the two proxies, however many conversations there are.
       assert.is(logged.length, 2, logged.join('\n'));
     }));
 }

@@ -1,4 +1,4 @@
-/** Shortened results that say how they are fetched whole, on the bytes that the provider receives. */
+/** Shortened results that say how to fetch the whole text, checked in the bytes that the provider receives. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
@@ -8,7 +8,7 @@ import { FETCH_TOOL_OPENING } from '../../../stages/originals/fetch-tool.ts';
 
 const YAML = 'compression: { threshold_tokens: 0, log_budget_tokens: 300 }\n';
 const BASH = { name: 'Bash', description: 'Runs a command', input_schema: { type: 'object' } };
-/** As Claude Code passes it on. */
+/** The fetch tool as Claude Code passes it on. */
 const FETCH = {
   name: 'mcp__svc__get_block',
   description: `${FETCH_TOOL_OPENING}. More.`,
@@ -16,7 +16,7 @@ const FETCH = {
 };
 const MARK = /\n\[svc the whole result: (\S+) with id ([\w-]{12})\]$/;
 
-/** A log far above the budget; `tag` keeps two of them from repeating each other. */
+/** Returns a log far above the budget; `tag` makes each log unique. */
 function log(tag: string): string {
   const words = ['harbour', 'tide', 'gauge', 'station', 'pier', 'lock'];
   return Array.from(
@@ -61,7 +61,7 @@ function bodyOf(turns: readonly Turn[], tools: readonly object[]): string {
   });
 }
 
-/** What the provider receives: the results, as they went out. */
+/** Sends the turns; returns the tool results that the provider received. */
 async function sent(t: TestProxy, turns: readonly Turn[], tools: readonly object[]) {
   const arrived = t.upstream.nextRequest();
   const { status, text } = await exchange(t.proxy.port, { body: bodyOf(turns, tools) });
@@ -119,7 +119,7 @@ test('what the tool returned goes out whole, and what was sent is repeated', () 
     const third = await sent(t, [one, fetched, two], tools);
     assert.equal(third.slice(0, 2), second);
     assert.is(nameIn(third[2]), FETCH.name);
-    // Also by a client that has lost the tool since.
+    // The marks stay even if the client no longer has the tool.
     const fourth = await sent(t, [one, fetched, two, three], [BASH]);
     assert.equal(fourth.slice(0, 3), third);
     assert.is(nameIn(fourth[3]), undefined);

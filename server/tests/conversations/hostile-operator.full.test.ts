@@ -1,4 +1,4 @@
-/** Ten thousand turns under a hostile operator (`SVC_OPERATOR_TURNS`): nobody is refused, and no thought is dropped. */
+/** Ten thousand turns under a hostile operator (`SVC_OPERATOR_TURNS`): no request is refused, no thinking is dropped. */
 import { test } from 'uvu';
 import { closeClients } from '../../../fixtures/server/exchange.ts';
 import { assertUnharmed, playHostileOperator } from '../../../fixtures/server/hostile-operator.ts';

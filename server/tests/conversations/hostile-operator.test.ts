@@ -1,4 +1,4 @@
-/** Some turns under a hostile operator: nobody is refused, and no thought is dropped. */
+/** Some turns under a hostile operator: no request is refused, and no thinking is dropped. */
 import { test } from 'uvu';
 import { closeClients } from '../../../fixtures/server/exchange.ts';
 import { assertUnharmed, playHostileOperator } from '../../../fixtures/server/hostile-operator.ts';

@@ -1,4 +1,4 @@
-/** Long results that go out in parts, on the bytes that the provider receives. */
+/** Long results of which only parts are sent, checked in the bytes that the provider receives. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ interface Message {
   readonly content: string | readonly Part[];
 }
 
-/** Some 13,000 tokens of TypeScript; `tag` keeps two of them from repeating each other. */
+/** Returns some 13,000 tokens of TypeScript; `tag` makes each source unique. */
 function source(tag: string): string {
   const functions = Array.from({ length: 150 }, (_, n) => [
     `/** Works on ${tag} in its step ${n}. */`,
@@ -32,7 +32,7 @@ function source(tag: string): string {
   return [`import { readFile } from 'node:fs';`, '', ...functions.flat()].join('\n');
 }
 
-/** As Claude Code shows a file. */
+/** Numbers the lines as Claude Code shows a file. */
 const numbered = (text: string): string =>
   text
     .split('\n')
@@ -44,7 +44,7 @@ interface Step {
   readonly input?: object;
   readonly text: string;
   readonly error?: true;
-  /** What the user asks before it. */
+  /** The user's question before this step. */
   readonly ask?: string;
 }
 
@@ -88,7 +88,7 @@ function body(steps: readonly Step[], more: object = {}): object {
   return { model: 'claude-sonnet-4-5', max_tokens: 9, tools: TOOLS, messages, ...more };
 }
 
-/** The contents of the results that the provider received. */
+/** Sends the request; returns the contents of the results that the provider received. */
 async function send(t: TestProxy, request: object): Promise<readonly string[]> {
   const before = t.upstream.requests.length;
   const answer = await exchange(t.proxy.port, {
@@ -106,7 +106,7 @@ async function send(t: TestProxy, request: object): Promise<readonly string[]> {
 
 const isInParts = (result: string): boolean => result.includes('; to see them: ');
 
-/** Which results go out in parts, where all of a conversation is sent at once. */
+/** Says for each result whether it is sent in parts, when the whole conversation is sent at once. */
 async function inParts(
   steps: readonly Step[],
   more: object = {},
@@ -172,7 +172,7 @@ test('in every later turn it is the same, whatever is edited by then, also after
     }
     assert.equal(before.map(isInParts), [true, true, false, false, true, false, false, true]);
     await t.close();
-    // Off by then: a conversation keeps what it began with.
+    // The setting is off now: a running conversation keeps what it began with.
     t = await startTestProxy({ ...options, yaml: 'compression: { long_results_tokens: 0 }' });
     assert.equal(await send(t, body(steps)), before);
     await t.close();
@@ -190,7 +190,7 @@ test('what was whole stays whole: a file that had been edited when it was first 
     const first = await send(t, body(steps.slice(0, 3)));
     assert.equal(first.map(isInParts), [false, false, true]);
     assert.equal((await send(t, body(steps))).slice(0, 3), first);
-    // Taken back to before the edit.
+    // The conversation rewound to before the edit.
     assert.equal(await send(t, body(steps.slice(0, 1))), first.slice(0, 1));
   }));
 
@@ -299,7 +299,7 @@ test('the receipt shows it in a lane of its own, and in no other', () => {
     await send(t, body(steps));
     const [first, second] = await t.rows(2);
     assert.ok(first!.longResultTokens! > 5000);
-    // Thinner line numbers would have saved something too: that is compression.
+    // Part of the saving is shorter line numbers, which count as compression.
     assert.ok(first!.longResultTokens! < first!.savedTokens!);
     assert.is(first!.costSavedByLongResultsNanoUsd, first!.longResultTokens! * 3000);
     assert.ok(second!.savedTokens! > second!.longResultTokens!);

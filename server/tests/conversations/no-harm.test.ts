@@ -1,4 +1,4 @@
-/** What compression must not take away from the model, on the bytes that the provider receives. */
+/** What compression must not remove, checked in the bytes that the provider receives. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
@@ -8,7 +8,7 @@ import { sent } from '../../../fixtures/server/vault.ts';
 
 const YAML = 'compression: { threshold_tokens: 0 }';
 
-/** A call and what came back. */
+/** A tool call and its result. */
 interface Step {
   readonly tool: string;
   readonly input: object;
@@ -42,7 +42,7 @@ interface Received {
   readonly messages: readonly { readonly content: string | readonly { content?: string }[] }[];
 }
 
-/** The results that the provider received, oldest first. */
+/** Sends the request; returns the results that the provider received, oldest first. */
 async function results(t: TestProxy, request: object): Promise<readonly string[]> {
   const { messages } = JSON.parse(await sent(t, '/v1/messages', request)) as Received;
   return messages.flatMap(({ content }) =>
@@ -71,10 +71,10 @@ test('where the provider may clear results, nothing points at one', () =>
       const out = await results(t, body(`${ASK} ${at}`, steps, more));
       assert.equal(out, [FILE, FILE], JSON.stringify(more));
     }
-    // Thinking alone may be cleared without harm.
+    // Clearing only thinking is harmless.
     const thinking = { context_management: { edits: [{ type: 'clear_thinking_20251015' }] } };
     assert.match((await results(t, body(`${ASK} 9`, steps, thinking)))[1]!, '[svc ');
-    // In this turn it is not asked for, but it was in an earlier one.
+    // This turn does not ask for clearing, but an earlier one did.
     const first = body(`${ASK} later`, steps.slice(0, 1), CLEARS);
     assert.equal(await results(t, first), [FILE]);
     assert.equal(await results(t, body(`${ASK} later`, steps)), [FILE, FILE]);
@@ -120,7 +120,7 @@ test('what a person or a client wrote goes out to the letter', () =>
       const request = body(text, [bash('true', 'done')]);
       assert.is(await sent(t, '/v1/messages', request), JSON.stringify(request));
     }
-    // The question comes after it, so that there is something to shorten it by.
+    // The question follows the text, so that it could be shortened by relevance.
     const asked = [{ role: 'user', content: `${SUMMARY}\n\nWhich module lost the last line?` }];
     const request = { model: 'claude-fixture-1', max_tokens: 9, messages: asked };
     assert.is(await sent(t, '/v1/messages', request), JSON.stringify(request));
@@ -165,7 +165,7 @@ test('lines that someone wrote between pasted names or hits stay as they are', (
 
 test('nor is a sentence taken out of instructions that an agent reads, or of what somebody answered', () =>
   withProxy({ yaml: YAML }, async (t) => {
-    // Of what repeats in it the second copy may be a reference.
+    // Without repeats, since a second copy may become a reference.
     const said = [...new Set(SUMMARY.split('\n\n'))].join('\n\n');
     const numbered = said.split('\n').map((line, at) => `${String(at + 1).padStart(6)}\t${line}`);
     const asked = 'Which module lost the last line?';
@@ -240,7 +240,7 @@ test('of a log within the budget nothing is left out', () =>
     ] as const) {
       const [out] = await results(t, body(`${ASK} ${command}`, [bash(command, text)]));
       const texts = new Set(out!.split('\n'));
-      // What is folded is there in a form that decodes; what is left out would be announced.
+      // Folded lines can be decoded; omitted lines would be announced.
       assert.not.match(out!, 'omitted', command);
       for (const line of text.split('\n').slice(-3))
         assert.ok(texts.has(line), `${command}: ${line}`);

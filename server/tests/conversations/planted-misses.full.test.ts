@@ -1,4 +1,4 @@
-/** A thousand planted cache misses in twelve kinds: at least 99 of 100 causes are right, and none is invented on a thousand hits. */
+/** A thousand planted cache misses of twelve kinds: at least 99 of 100 causes are right, and a thousand hits get none. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { closeClients } from '../../../fixtures/server/exchange.ts';

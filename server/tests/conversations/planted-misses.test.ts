@@ -1,4 +1,4 @@
-/** Causes of cache misses that are known because they were planted: a few of each kind. The full test has a thousand. */
+/** Planted cache misses with known causes, a few of each kind. The full test has a thousand. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { closeClients } from '../../../fixtures/server/exchange.ts';

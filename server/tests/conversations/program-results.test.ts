@@ -1,6 +1,6 @@
 /**
- * Results that a program of the model reads at the provider (programmatic tool calls, `caller`): code
- * parses them, so nothing in them is rewritten, and the model, which never sees them, is pointed to none.
+ * Results of programmatic tool calls (`caller`), read by the model's code at the provider: code parses
+ * them, so they are not rewritten, and since the model never sees them, no reference points to them.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -22,10 +22,10 @@ const LOG = Array.from(
 
 type Dialect = 'messages' | 'responses';
 
-/** A conversation with one call of `caller`, its result, and the same output by an ordinary call behind it. */
+/** Returns a conversation with a call by `caller`, its result, and an ordinary call with the same output. */
 function conversation(dialect: Dialect, text: string, caller: object): object {
   const by = { caller };
-  // Another conversation for each: what was sent once is sent so again.
+  // Each case is its own conversation: a running one would repeat what it sent before.
   const question = JSON.stringify([caller, text.slice(0, 9)]);
   if (dialect === 'responses') {
     const call = (call_id: string, more: object) => ({
@@ -83,7 +83,7 @@ const CALLERS = {
   responses: { type: 'program', caller_id: 'p1' },
 } as const;
 
-/** The texts of both results as they were sent. */
+/** Returns the texts of both results as sent. */
 function resultsIn(body: string): readonly string[] {
   const texts: string[] = [];
   JSON.parse(body, (name, value: unknown) => {
@@ -112,7 +112,7 @@ for (const dialect of ['messages', 'responses'] as const) {
           };
           const [ofProgram, ordinary] = await sent(CALLERS[dialect]);
           assert.is(ofProgram, text);
-          // It is the first that the model sees, and is made smaller in itself.
+          // The ordinary result is the first the model sees, so it is compressed on its own.
           const [first] = await sent({ type: 'direct' });
           assert.ok(first!.length < text.length, 'a direct call is an ordinary one');
           assert.is(ordinary!.length, first!.length);
@@ -138,7 +138,7 @@ for (const dialect of ['messages', 'responses'] as const) {
         const answered = await exchange(t.proxy.port, { path, body });
         assert.is(answered.status, 200, answered.text);
         const ordinary = resultsIn(t.upstream.requests.at(-1)!.body.toString())[1]!;
-        // What the model wrote itself it can look up.
+        // The model can refer back to a call it wrote itself.
         if (caller.type === 'direct') assert.match(ordinary, /of call \d/);
         else assert.not.match(ordinary, ' of call ');
       }

@@ -1,4 +1,4 @@
-/** What tools give back and what their definitions cost: by tool and by MCP server, in the ledger and wherever sums are shown. */
+/** Tokens of tool results and definitions, by tool and by MCP server, in the ledger and wherever sums are shown. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dollarsFor } from '../../../fixtures/money/tables.ts';
@@ -16,7 +16,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const MODEL = 'claude-opus-5-5';
 const LIST = 'mcp__github__list_issues';
-/** Sizes of which no two add up to a third, so that a sum shows what is in it. */
+/** Sizes of which no two add up to a third, so that a sum identifies its parts. */
 const TOOLS = [
   {
     name: 'Bash',
@@ -35,7 +35,7 @@ function SCHEMA(name: string) {
   return { type: 'object', properties: { [name]: { type: 'string' } }, required: [name] };
 }
 
-/** Estimated tokens of a definition, by the rule of the documentation. */
+/** Returns the estimated tokens of a definition, by the documented rule. */
 const sizeOf = ({ name, description, input_schema }: (typeof TOOLS)[number]): number =>
   estimateTokens(name) + estimateTokens(description) + estimateTokens(JSON.stringify(input_schema));
 
@@ -49,7 +49,7 @@ const result = (id: string, content: unknown, more: Json = {}) => ({
   ...more,
 });
 
-/** A conversation of three turns: each has all that was said before. */
+/** A conversation of three turns; each repeats everything before it. */
 const FIRST = [{ role: 'user', content: 'What is open?' }];
 const SECOND = [
   ...FIRST,
@@ -375,7 +375,7 @@ test('a client that names tools without end is told apart up to a bound, and sum
     assert.is(lines.length, MAX_TOOLS + 1);
     const whole = rows.reduce((sum, row) => sum + row.toolDefinitionTokens!, 0);
     const shown = lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
-    // Each series is whole by itself.
+    // Each series is rounded to an integer separately.
     assert.ok(Math.abs(shown - whole) <= lines.length / 2, `${shown} of ${whole}`);
     const stored = await sums(t, 'tool');
     assert.is(

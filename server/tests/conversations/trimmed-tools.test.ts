@@ -1,4 +1,4 @@
-/** Definitions of tools without what they say twice, on the bytes that the provider receives. */
+/** Tool definitions with repeated text removed, checked in the bytes that the provider receives. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ const shortMessagesTools = [
   },
 ];
 
-/** A conversation of `turns` turns that has always had these tools. */
+/** Returns a conversation of `turns` turns that has these tools from the start. */
 const body = (turns: number, tools: readonly unknown[] = messagesTools, more: object = {}) => ({
   model: 'claude-sonnet-4-5',
   max_tokens: 9,
@@ -73,7 +73,7 @@ const body = (turns: number, tools: readonly unknown[] = messagesTools, more: ob
   ...more,
 });
 
-/** The JSON text that the provider received. */
+/** Sends the request; returns the JSON text that the provider received. */
 async function send(
   t: TestProxy,
   request: object,

@@ -1,4 +1,4 @@
-/** Reasoning that no provider signs: what went out smaller goes out so in the turns after, too. */
+/** Unsigned reasoning: what was compressed once is sent the same way in later turns. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
@@ -7,7 +7,7 @@ import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
 
 type Turns = readonly object[];
 
-/** How each dialect says that the model thought and called, and what the tool returned. */
+/** Each dialect's form for the model's reasoning and call, and for the tool's result. */
 const DIALECTS: Readonly<
   Record<
     string,

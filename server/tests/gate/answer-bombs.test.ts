@@ -1,4 +1,4 @@
-/** A few kilobytes of an answer that decode to gigabytes: passed on as they are, refused where they must be read. */
+/** A small response that decompresses to a huge one: passed on as it is, refused where it must be decoded. */
 import * as zlib from 'node:zlib';
 import { once } from 'node:events';
 import { test } from 'uvu';
@@ -9,14 +9,14 @@ import { CHAT, MESSAGE, closeClients, exchange, json } from '../../../fixtures/s
 
 const MB = 2 ** 20;
 const DECODED_BYTES = 256 * MB;
-/** Of what decoding all of it takes; what is passed on takes a twentieth. */
+/** Highest share of the processor time for decoding the whole bomb; passing it on takes a twentieth. */
 const MOST_PART = 1 / 2;
-/** The proxy's own start and a collection of garbage may fall into one try. */
+/** More than one, because the proxy's start or a garbage collection may fall into one try. */
 const TRIES = 5;
 
 let made: Promise<{ bomb: Buffer; wholeMs: number }> | undefined;
 
-/** A bomb, and what decoding all of it takes of a processor, in milliseconds. */
+/** Returns a bomb and the processor time for decoding it whole, in milliseconds. */
 function aBomb(): Promise<{ bomb: Buffer; wholeMs: number }> {
   made ??= makeBomb().then(async (bomb) => ({ bomb, wholeMs: await wholeMs(bomb) }));
   return made;
@@ -48,7 +48,7 @@ function wholeMs(bomb: Buffer): Promise<number> {
   });
 }
 
-/** Does `work` until it takes a small part of decoding the whole bomb, at most five times. */
+/** Repeats `work`, at most five times, until it takes a small part of the time for decoding the whole bomb. */
 async function costsLittle(work: () => Promise<void>): Promise<void> {
   const mostMs = (await aBomb()).wholeMs * MOST_PART;
   let leastMs = Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** Bytes that are no proper request, upgrades that are refused, and what a page may read of refusals. */
+/** Malformed requests, refused upgrades, and what a web page may read of refusals. */
 import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -63,7 +63,7 @@ test('bytes that are no proper request', () =>
     assert.is(t.upstream.requests.length, 0);
   }));
 
-/** What a client has sent on the connection before: nothing, or a request whose answer is over by then. */
+/** Bytes sent earlier on the connection: none, or a request that has been answered completely. */
 const BEFORE = ['', 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'];
 
 test('a fault in the middle of an answer adds no words to it', async () => {
@@ -114,7 +114,7 @@ test('an upgrade to something unknown is not made, and the request is served', (
     assert.match(health, /^HTTP\/1.1 200 /);
   }));
 
-/** The status of a WebSocket upgrade. */
+/** Returns the status of a WebSocket upgrade. */
 async function upgradeStatus(port: number, path: string, headers: Record<string, string> = {}) {
   const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers });
   const outcome = await new Promise<{ status: number; fields: Record<string, unknown> }>(

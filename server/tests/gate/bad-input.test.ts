@@ -1,4 +1,4 @@
-/** What must not get through: each case has its status, type and code, and reaches no provider. */
+/** Invalid input: each case has its status, type and code, and reaches no provider. */
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

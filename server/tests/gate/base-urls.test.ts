@@ -1,10 +1,10 @@
-/** Providers under the base URLs that their manuals name: what the provider's own server gets to see. */
+/** Providers under the base URLs from their manuals: the paths that the provider's server receives. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withPair } from '../../../fixtures/forward/pair.ts';
 import { CHAT, MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
 
-/** The path of a base URL, and where a conversation must arrive. */
+/** The path of a base URL, and the path at which a conversation must arrive. */
 const CHAT_SERVERS: Readonly<Record<string, readonly [base: string, path: string]>> = {
   origin: ['', '/v1/chat/completions'],
   ours: ['/openai/v1', '/openai/v1/chat/completions'],

@@ -1,7 +1,7 @@
 /**
- * What a browser does without a script of the page asking for it: loads ahead of time, forms,
- * frames, beacons, redirects. None of it says which site wanted it, and none of it may reach a
- * provider, where it would be paid for with the configured key.
+ * Requests that a browser makes without a script of the page: prefetches, forms, frames, beacons,
+ * redirects. None of them names the site that caused it, and none may reach a provider, where the
+ * configured key would pay for it.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -9,7 +9,7 @@ import { withProxy } from '../../../fixtures/proxy.ts';
 import { dump, servePage, startForwarder, visit } from '../../../fixtures/server/browser.ts';
 import { MESSAGE } from '../../../fixtures/server/exchange.ts';
 
-/** Doors that open without a script's request, and give the page no result: what they did is seen at the upstream. */
+/** A page that makes requests without fetch and cannot see their results: their effect is checked at the upstream. */
 function quietPage(port: number): string {
   const proxied = `http://127.0.0.1:${port}/v1`;
   const body = JSON.stringify(MESSAGE);
@@ -98,7 +98,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
       try {
         const seen = await visit(`http://${host}:${server.port}/`, server.report);
         assert.is(seen['speculates'], 'true');
-        // Nothing would be shown by a browser that never tried.
+        // Make sure that the browser really made the requests.
         for (const door of ['?prefetch', '?frame', '?worker', 'POST /v1/messages'])
           assert.ok(
             forwarder.lines.some((line) => line.includes(door)),

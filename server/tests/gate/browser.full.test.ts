@@ -1,14 +1,14 @@
 /**
- * What a web page in a real browser can do to a proxy on the same machine:
- * nothing. The page is served from another port (same site, other origin) and
- * from another name (cross-site), and tries every door.
+ * A web page in a real browser can do nothing to a proxy on the same machine.
+ * The page is served from another port (same site, other origin) and from
+ * another name (cross-site), and tries every way in.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import { servePage, visit } from '../../../fixtures/server/browser.ts';
 
-/** Tries each door and reports what it saw to the server that the page came from. */
+/** A page that tries each way in and reports what it saw to its own server. */
 function attackPage(port: number, wsPort: number): string {
   return `<!doctype html><title>page</title><script>
 const base = 'http://127.0.0.1:${port}';
@@ -47,7 +47,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
         for (const door of ['stats', 'recent', 'message']) {
           assert.match(seen[door] ?? '', /^(?:blocked|401)/, door);
         }
-        // An opaque answer shows the page nothing; that nothing happened is seen below.
+        // An opaque response shows the page nothing; that nothing happened is checked below.
         for (const door of ['simple', 'ingest', 'reload'])
           assert.match(seen[door] ?? '', /^(?:blocked|0 )/, door);
         assert.is(seen['socket'], 'refused');

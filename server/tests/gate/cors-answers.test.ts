@@ -1,4 +1,4 @@
-/** What browsers learn about proxied answers: from this proxy alone. */
+/** CORS headers of proxied responses come from this proxy alone. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withPlainUpstream } from '../../../fixtures/plain-upstream.ts';

@@ -1,4 +1,4 @@
-/** Requests that nest deeper than any parser's or walker's stack, in every place of every dialect. */
+/** Requests nested deeper than the stack of any recursive parser, at every place in every dialect. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
@@ -6,7 +6,7 @@ import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { CHAT, MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
 
 const LEVELS = 20_000;
-/** Stands where the depth goes: nobody can stringify that. */
+/** Placeholder for the nested value, which JSON.stringify could not write. */
 const HERE = '"<here>"';
 const MARK = '<here>';
 
@@ -130,7 +130,7 @@ const PLACES: readonly Place[] = [
 
 const lists = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const objects = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);
-/** The same inside a string, where it is a tool's arguments or somebody's output. */
+/** Wraps the JSON in a string, for a tool's arguments or output. */
 const inString = (json_: string) => JSON.stringify(json_);
 
 const FORMS: Readonly<Record<string, string>> = {
@@ -142,10 +142,10 @@ const FORMS: Readonly<Record<string, string>> = {
   'a string of lists': inString(lists(LEVELS)),
 };
 
-/** Asked of a provider of another kind, where what is read of a request is the same: one of each sort. */
+/** Forms sent to another kind of provider or with bypass: one of each sort, since reading is the same there. */
 const FORMS_TRANSLATED = ['objects', 'just too many', 'a string of lists'];
 
-/** Asked by its own path, by a provider of another kind, and where nothing may be rewritten. */
+/** Provider kinds to route to, so that requests are also translated; undefined keeps each path's own provider. */
 const PROVIDERS = [undefined, 'messages', 'chat', 'generative'] as const;
 
 async function survives(t: TestProxy, kind: string | undefined, bypass: boolean): Promise<void> {
@@ -185,7 +185,7 @@ test('nor where nothing may be rewritten', () =>
 
 test('128 levels are fine', () =>
   withProxy({}, async (t) => {
-    // The body is one level itself.
+    // The body itself counts as one level.
     const body = json(MESSAGE, { later: MARK }).replace(HERE, lists(127));
     assert.is((await exchange(t.proxy.port, { body })).status, 200);
   }));

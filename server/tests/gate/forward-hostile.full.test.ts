@@ -1,6 +1,6 @@
 /**
- * Hostile forms of `CONNECT`, and of what comes inside: none of them reaches a provider, a private
- * address or a credential that is not its sender's.
+ * Hostile `CONNECT` requests and hostile bytes inside a tunnel: none reaches a provider, a private
+ * address or another sender's credential.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -17,7 +17,7 @@ const HOST = `${ANTHROPIC}:443`;
 const basic = (pair: string): string =>
   `Proxy-Authorization: Basic ${Buffer.from(pair).toString('base64')}\r\n`;
 
-/** Heads that must be refused, with the status that each gets; `t.token` is a valid token. */
+/** Request heads that must be refused, each with its status; `t.token` is a valid token. */
 function forms(t: ForwardMode, listening: number): readonly (readonly [string, number, string])[] {
   const { token } = t;
   const own = basic(`svc:${token}`);
@@ -25,7 +25,7 @@ function forms(t: ForwardMode, listening: number): readonly (readonly [string, n
     `CONNECT ${target} HTTP/${version}\r\n${fields}\r\n`;
   const to = (target: string, more = ''): string => connectHead(target, token, more);
   return [
-    // Who asks.
+    // Credentials.
     ['no token', 407, connectHead(HOST, undefined)],
     ['a token that is not ours', 407, connectHead(HOST, 'svc_wrong')],
     ['an empty token', 407, connectHead(HOST, '')],
@@ -57,7 +57,7 @@ function forms(t: ForwardMode, listening: number): readonly (readonly [string, n
     ['one that speaks for others', 403, to(HOST, 'X-Forwarded-For: 127.0.0.1\r\n')],
     ['one behind another proxy', 403, to(HOST, 'Via: 1.1 other\r\n')],
     ['too many fields', 431, to(HOST, 'X-A: b\r\n'.repeat(220))],
-    // How it asks.
+    // Form of the request.
     ['HTTP/1.0 without a token', 407, raw(HOST, '', '1.0')],
     ['HTTP/1.0 and another Host', 400, raw(HOST, `Host: evil.example:443\r\n${own}`, '1.0')],
     ['HTTP/1.0 to loopback', 403, raw('127.0.0.1:443', own, '1.0')],
@@ -67,7 +67,7 @@ function forms(t: ForwardMode, listening: number): readonly (readonly [string, n
     ['two Hosts', 400, to(HOST, `Host: ${HOST}\r\n`)],
     ['another Host', 400, raw(HOST, `Host: evil.example:443\r\n${own}`)],
     ['another port in the Host', 400, raw(HOST, `Host: ${ANTHROPIC}:8443\r\n${own}`)],
-    // Where to.
+    // Destination.
     ['no port', 400, to(ANTHROPIC)],
     ['port 0', 400, to(`${ANTHROPIC}:0`)],
     ['a port too high', 400, to(`${ANTHROPIC}:65536`)],
@@ -125,7 +125,7 @@ test('hostile forms are refused, and open nothing', () =>
     assert.is(reached, 0);
     assert.equal(t.network.tunnels, []);
     assert.equal(t.upstream.connections, []);
-    // A good one is let through all the same.
+    // A valid request is still accepted.
     (await t.open(ANTHROPIC)).destroy();
     listener.close();
   }));
@@ -147,12 +147,12 @@ test('bytes sent ahead of the answer belong to the tunnel, and are no request', 
     const next = 'GET /stats HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
     const { socket, status } = await t.connect(connectHead(HOST, t.token) + next);
     assert.is(status, 200);
-    // They are no TLS, so the connection ends.
+    // The bytes are not TLS, so the connection is closed.
     await once(socket.resume(), 'close');
     assert.is(t.upstream.requests.length, 0);
   }));
 
-/** Sends raw bytes inside an opened connection; what comes back until it closes or falls silent. */
+/** Sends raw bytes inside an opened connection; returns what arrives until it closes or goes quiet. */
 async function inside(t: ForwardMode, bytes: string): Promise<string> {
   const socket = await t.open(ANTHROPIC);
   socket.write(bytes);
@@ -226,7 +226,7 @@ test('a thousand tunnels: so many as are allowed, and the proxy serves on', () =
         [503, 900],
       ],
     );
-    // Half-open ones end, and make room.
+    // Half-open connections close, which frees their slots.
     for (const socket of open) socket.end();
     await Promise.all(
       open.filter((socket) => !socket.destroyed).map((socket) => once(socket.resume(), 'close')),

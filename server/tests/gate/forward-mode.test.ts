@@ -1,4 +1,4 @@
-/** Forward mode from outside: what is opened, what passes as it came, what is tunnelled. */
+/** Forward mode from outside: which hosts are opened, which requests pass unchanged, which hosts are tunnelled. */
 import { once } from 'node:events';
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -24,12 +24,12 @@ import { toAnswer, toHead } from '../../../fixtures/upstream/answer.ts';
 const [ANTHROPIC, OPENAI, GOOGLE] = HOSTS;
 const CHATGPT = 'chatgpt.com';
 const LOG = Array.from({ length: 900 }, (_, n) => `ok ${n} - fetches page ${n % 7}`).join('\n');
-/** A request that is made smaller. */
+/** A request that compression shortens. */
 const LONG = String(toolResult(LOG).body);
 const JSON_BODY = { 'content-type': 'application/json' };
 const KEY = { 'x-api-key': 'mine', ...JSON_BODY };
 
-/** One request on a connection of its own. */
+/** Sends one request on its own connection. */
 async function ask(
   t: ForwardMode,
   host: string,
@@ -121,7 +121,7 @@ test('all other paths and methods pass to the host as they came, and none of our
       [ANTHROPIC, 'DELETE', '/v1/files/x'],
       [ANTHROPIC, 'GET', '/v1/messages'],
       [ANTHROPIC, 'OPTIONS', '/v1/messages'],
-      // Of another maker: its own provider would get this one's credential.
+      // Paths of another vendor's API, whose provider would otherwise get this host's credential.
       [ANTHROPIC, 'POST', '/v1/chat/completions'],
       [OPENAI, 'POST', '/v1/messages'],
       [GOOGLE, 'POST', '/v1/responses'],
@@ -174,7 +174,7 @@ test('a subscription goes out unchanged, and is counted', () =>
     assert.ok(t.upstream.requests.at(-1)!.body.equals(Buffer.from(body)));
     const recent = await exchange(t.port, { path: '/recent', method: 'GET' });
     assert.match(recent.text, /"model":"claude/);
-    // The same with a key is made smaller.
+    // The same request with an API key is compressed.
     await ask(t, ANTHROPIC, { path: '/v1/messages?beta=true', headers: KEY, body });
     assert.ok(t.upstream.requests.at(-1)!.body.length < body.length);
   }));
@@ -268,7 +268,7 @@ test('any other host is tunnelled, and its own certificate is what the client se
   withForwardMode({ names: ['example.test'] }, async (t) => {
     const { socket, status } = await t.connect(connectHead('example.test:443', t.token));
     assert.is(status, 200);
-    // What the local authority would vouch for is not what is there.
+    // The real server's certificate is checked, not one of the local CA.
     const internet = readFileSync(`${t.home}/internet.pem`, 'utf8');
     const tls = await secured(socket, 'example.test', internet);
     const got = await askOn(tls, 'example.test', { path: '/v1/messages', headers: KEY, body: '{' });
@@ -305,7 +305,7 @@ test('what is open ends with its token, and with the authority', () =>
     blind.socket.resume().on('error', () => undefined);
     dropToken(t.home, systemClock, other.id);
     await gone;
-    // That of another client goes on.
+    // The connection of another client stays open.
     const turn = { path: '/v1/messages', body: json(MESSAGE), headers: KEY };
     const got = await askOn(opened, ANTHROPIC, turn);
     assert.is(got.statusCode, 200);

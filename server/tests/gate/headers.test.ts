@@ -46,7 +46,7 @@ test('fields go upstream with their case and order, less what is ours or the hop
       'X-After: 2',
     ];
     const head = `POST /v1/messages?beta=true&x=%20y HTTP/1.1\r\nHost: localhost\r\n${lines.join('\r\n')}\r\n\r\n`;
-    // A key of the proxy that does not exist would be refused, so one that does is configured.
+    // An unknown proxy key would be refused, so the key sent here is a configured one.
     const answer = await sendRaw(t.proxy.port, Buffer.from(head + BODY, 'latin1'));
     assert.match(answer, /^HTTP\/1.1 200 /);
     const request = t.upstream.requests.at(-1)!;
@@ -183,7 +183,7 @@ test('encoded requests are read, and go on as they came', () =>
       const request = t.upstream.requests.at(-1)!;
       assert.ok(request.body.equals(body), encoding);
       assert.is(request.header('content-encoding'), encoding);
-      // The fake provider cannot read it, which is all that it says.
+      // The 400 is the fake provider's, which cannot read this encoding.
       assert.is(got.status, 400, encoding);
     }
     const rows = await t.rows(3);
@@ -228,7 +228,7 @@ test('encoded answers keep their bytes and are metered', () =>
 
 test('bypass, pause and a subscription’s token leave the request as it is', () =>
   withProxy({}, async (t) => {
-    // With these bytes an asked-for usage chunk would change the body.
+    // A chat stream, to whose body the proxy would otherwise add `stream_options`.
     const body = json(CHAT, { stream: true });
     const path = '/v1/chat/completions';
     const same = async (headers: Record<string, string>) => {

@@ -1,4 +1,4 @@
-/** Bodies with more values than may be walked while others wait: they go out as they came, unread. */
+/** Bodies with too many values to walk without delaying other requests: they are sent unread and unchanged. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
@@ -54,7 +54,7 @@ test('they reach the provider byte for byte, and have their row', () =>
     }
     const rows = await t.rows(Object.keys(LARGE).length);
     assert.is(rows.length, Object.keys(LARGE).length);
-    // Asking a chat stream for its usage would change the request, so it is estimated.
+    // Requesting usage in a chat stream would change the body, so usage is estimated.
     const estimated = rows.filter((row) => row.usageEstimated);
     assert.is(estimated.length, 1);
     assert.ok(estimated[0]!.stream && estimated[0]!.outputTokens! > 0);

@@ -1,4 +1,4 @@
-/** What a request calls things is kept with its trace and may be as long as a body. */
+/** Names in a request are kept with its trace and may be as long as a body: memory must stay bounded. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { CHAT, MESSAGE, closeClients, exchange, json } from '../../../fixtures/s
 const MB = 2 ** 20;
 const NAME_BYTES = 4 * MB;
 const REQUESTS = 50;
-/** Kept names would be `REQUESTS * NAME_BYTES`. */
+/** Names kept whole would take `REQUESTS * NAME_BYTES`. */
 const MOST_KEPT_BYTES = 30 * MB;
 
 interface Memory {

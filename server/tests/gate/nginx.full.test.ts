@@ -1,7 +1,7 @@
 /**
- * A reverse proxy on the same machine makes every client look local. It must not
- * make anyone trusted: requests that came through it need a key, and with one
- * they work, streams included.
+ * A reverse proxy on the same machine makes every client look local, but must not
+ * make any client trusted: requests through it need a key, and with one they
+ * work, streams included.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** Requests that node would answer itself, or not at all: each gets an answer of ours, behind the gate. */
+/** Requests that node would answer itself, or not at all: each passes the gate and gets our own response. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
@@ -17,7 +17,7 @@ interface Printed {
   readonly head: string;
 }
 
-/** The one answer in `text`, which must be an error of ours with an id. */
+/** Returns the only response in `text`, which must be one of our errors with an id. */
 function errorIn(text: string): Printed {
   const end = text.indexOf('\r\n\r\n');
   const head = text.slice(0, end);
@@ -132,7 +132,7 @@ test('a body whose chunks cannot be read is answered 400, has its row, and ends 
       assert.is(rows.length, at + 1);
       assert.equal([rows[at]?.outcome, rows[at]?.status], ['error', 400]);
     }
-    // The same where the head was taken long before.
+    // The same for a fault that follows a while after the head.
     const socket = await openSocket(port);
     let text = '';
     socket.on('data', (piece: Buffer) => void (text += piece.toString('latin1')));

@@ -1,4 +1,4 @@
-/** A `type`, `role` or `index` that is an object with a `toString` of its own, from clients and from providers. */
+/** A `type`, `role` or `index` that is an object with its own `toString`, from clients and from providers. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
@@ -81,13 +81,13 @@ for (const primary of PRIMARIES) {
     }));
 }
 
-/** Not named by an odd type. */
+/** Encodes an event; the `event:` line is omitted if the type is not a string. */
 function toEvent(event: object): string {
   const name = 'type' in event && typeof event.type === 'string' ? `event: ${event.type}\n` : '';
   return `${name}data: ${JSON.stringify(event)}\n\n`;
 }
 
-/** Answers of each dialect with `odd` where a type, role or index is. */
+/** Responses in each dialect with `odd` in place of a type, role or index. */
 function eventsWith(odd: unknown): readonly object[][] {
   const delta = { role: odd, content: 'x', tool_calls: [{ index: odd, id: odd, type: odd }] };
   return [

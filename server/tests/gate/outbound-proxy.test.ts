@@ -1,4 +1,4 @@
-/** Requests that leave through an outbound proxy: what it is asked, and what the provider gets. */
+/** Requests sent through an outbound proxy: what that proxy receives, and what the provider gets. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startConnectProxy } from '../../../fixtures/connect-proxy.ts';
@@ -63,7 +63,7 @@ test('a TLS provider is reached through a tunnel, its name and certificate check
   assert.is(tunnel?.authority, 'provider.test:443');
   assert.is(tunnel?.headers['proxy-authorization'], CREDENTIALS);
   assert.is(tunnel?.isTls, true);
-  // One that is not trusted, and one that is but has another name.
+  // An untrusted certificate, and a trusted one for another name.
   for (const got of [
     ...(await ask('https://provider.test:8443', {})),
     ...(await ask('https://other.test', trusting)),
@@ -127,7 +127,7 @@ test('hosts in no_proxy, this machine, and the other protocol are reached direct
     const { port } = t.upstream;
     const byHttp = { HTTP_PROXY: `http://127.0.0.1:${t.outbound.port}` };
     const byHttps = { HTTPS_PROXY: `http://127.0.0.1:${t.outbound.port}` };
-    // This machine by a name that is not recognised as such.
+    // This machine, by an address that is not recognised as loopback.
     const elsewhere = `0.0.0.0:${port}`;
     const cases: readonly (readonly [string, Readonly<Record<string, string>>, number])[] = [
       [elsewhere, byHttp, 1],

@@ -1,4 +1,4 @@
-/** Keys of this proxy in the places where SDKs put the only key that they have: they let in, and never go out. */
+/** Proxy keys in the fields where SDKs put their only key: they grant access and are never forwarded. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
@@ -23,15 +23,15 @@ import { callerOf } from '../../../stages/model/conversation.ts';
 import type { ProxyFrame } from '../../../stages/model/frame.ts';
 import { openKeyStore } from '../../auth/auth.ts';
 
-/** The shape of a key of ours that no proxy has made. */
+/** A key in our format that no proxy has issued. */
 const STRANGE = `svc_${'x'.repeat(43)}`;
 const CONFIGURED = 'hunter2-of-the-configuration';
-/** Makes a request one from another machine. */
+/** Marks a request as coming from another machine. */
 const REMOTE = { 'x-forwarded-for': '10.1.2.3' };
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Every place for a key in a head, with the key in it. */
+/** Every header position for a key, as header fields with the key filled in. */
 const PLACES: Readonly<Record<string, (key: string) => Fields>> = {
   bearer: (key) => ({ authorization: `Bearer ${key}` }),
   'bearer in lower case': (key) => ({ authorization: `bearer  ${key}` }),
@@ -47,7 +47,7 @@ const PLACES: Readonly<Record<string, (key: string) => Fields>> = {
   'in a list': (key) => ({ 'x-api-key': `other, ${key}, more` }),
 };
 
-/** Paths of every way in which a request goes to a provider. */
+/** One path for each way in which a request reaches a provider. */
 const PROXIED: readonly (readonly [method: string, path: string])[] = [
   ['POST', '/v1/messages'],
   ['POST', '/v1/messages/count_tokens'],
@@ -70,7 +70,7 @@ function makeKey(t: TestProxy, label = 'test') {
   return { ...store.create({ label }), store };
 }
 
-/** A request's body for any path; GET has none. */
+/** Sends a request with a body that suits any path; GET has none. */
 function send(t: TestProxy, method: string, path: string, headers: Fields) {
   const body = method === 'POST' ? json({ ...MESSAGE, input: 'x', contents: [{ parts: [] }] }) : {};
   return exchange(t.proxy.port, {
@@ -81,7 +81,7 @@ function send(t: TestProxy, method: string, path: string, headers: Fields) {
   });
 }
 
-/** Everything that the provider got: heads and bodies. */
+/** Returns everything that the provider got: heads and bodies. */
 const received = (t: TestProxy): string =>
   t.upstream.requests
     .map(({ target, rawHeaders, body }) =>
@@ -89,7 +89,7 @@ const received = (t: TestProxy): string =>
     )
     .join('\n');
 
-/** True if `text` holds `key`, as it is or in one of the encodings in which it could be passed on. */
+/** True if `text` contains `key`, plain or in an encoding in which it could be passed on. */
 function holds(text: string, key: string): boolean {
   return [key, base64(`user:${key}`), base64(`${key}:`), encodeURIComponent(key)].some((form) =>
     text.includes(form),
@@ -152,7 +152,7 @@ test('an unknown or revoked key of our shape is 401 from anywhere, and reaches n
           ['GET', '/stats'],
         ] as const) {
           for (const [place, fields] of Object.entries(PLACES)) {
-            // Glued to something, only a key that was one of ours is told from a token of others.
+            // Joined to other text, only an issued key can be distinguished from a foreign token.
             if (bad !== key && place === 'glued to a word') continue;
             const { status, text } = await send(t, method, path, { ...where, ...fields(bad) });
             assert.is(status, 401, `${place} on ${path}`);
@@ -197,7 +197,7 @@ test("the client's own key of the provider goes out beside ours", () =>
     const others = { 'x-svc-key': key, 'x-api-key': STRANGE };
     assert.is((await send(t, 'POST', '/v1/messages', others)).status, 401);
     assert.is(t.upstream.requests.length, 1);
-    // A long token of somebody else's holds the letters of ours by chance.
+    // A long foreign token that happens to contain our key prefix.
     const token = `Bearer eyJ${'a'.repeat(50)}svc_${'b'.repeat(60)}.c`;
     assert.is((await send(t, 'POST', '/v1/messages', { authorization: token })).status, 200);
     assert.ok(t.upstream.requests[1]!.rawHeaders.flat().includes(token));
@@ -366,7 +366,7 @@ test('a key of ours that is configured in the place of a provider key is not use
     assert.is(t.upstream.requests.length, 0);
   }));
 
-/** Every file below `folder`, unpacked where it is packed. */
+/** Returns every file below `folder`, decompressed if necessary. */
 function filesBelow(folder: string): (readonly [string, Buffer])[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))

@@ -1,4 +1,4 @@
-/** The configurations of `deploy`, which docs/reverse-proxy.md shows, in a real nginx and haproxy: streams, large bodies, WebSocket. */
+/** The configurations in `deploy`, shown in docs/reverse-proxy.md, in real nginx and haproxy: streams, large bodies, WebSocket. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,10 +33,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** The files of a server for `port`, with svc on `target`, and the command that starts it. */
+/** Writes the files of a server on `port` with svc on `target`; returns the command that starts it. */
 type Prepare = (folder: string, port: number, target: number) => readonly string[];
 
-/** Replaces the one place where `from` is; a page that no longer has it must not be tested as if it had. */
+/** Replaces the only occurrence of `from`; asserts that there is exactly one, so that a changed page is noticed. */
 function put(text: string, from: string, to: string): string {
   assert.is(text.split(from).length, 2, `one ${from}`);
   return text.replace(from, to);
@@ -70,7 +70,7 @@ ${site}}`,
   },
 };
 
-/** Runs `use` with the port of a server in front of the proxy on `target`. */
+/** Runs `use` with the port of a reverse proxy in front of the proxy on `target`. */
 async function behind(
   name: string,
   target: number,
@@ -126,7 +126,7 @@ for (const name of Object.keys(servers)) {
         assert.is((await post(message('hi', false))).status, 401);
         const keyed = { 'x-svc-key': KEY };
         assert.is((await post(message('x'.repeat(4_000_000), false), keyed)).status, 200);
-        // The provider sends some events and then nothing: they must not wait for the rest.
+        // The provider sends some events and then stalls: those events must not wait for the rest.
         t.upstream.script(undefined, 'stall-mid-body', { atByte: 1700 });
         const answer = await post(message('hi', true), keyed);
         const reader = answer.body!.getReader();

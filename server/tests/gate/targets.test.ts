@@ -1,4 +1,4 @@
-/** A path means what it spells: the gate and the routes read the same bytes, whatever they could be folded into. */
+/** A path means exactly its bytes: the gate and the routes never normalise it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
@@ -15,7 +15,7 @@ const KEYED = `security:\n  api_key: ${KEY}\n`;
 const REQUIRED = `${KEYED}  require_api_key: true\n`;
 const NAVIGATION = 'Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n';
 
-/** Every way in which a URL parser would find `to` (which starts with a slash) behind `from`. */
+/** Returns every spelling after `from` that a URL parser would resolve to `to`, which starts with a slash. */
 function spellings(from: string, to: string): string[] {
   const climbs = ['..', '%2e%2e', '.%2E', '%2e.'].flatMap((dots) => [
     `${from}/${dots}${to}`,

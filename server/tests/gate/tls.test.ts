@@ -1,4 +1,4 @@
-/** A provider that cannot be reached safely is not reached: no name, no trust, no TLS, no plain try instead. */
+/** A provider that cannot be reached safely is not contacted: unknown name, untrusted certificate or no TLS, and no plain HTTP instead. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ import { CHAT, MESSAGE, closeClients, exchange, json } from '../../../fixtures/s
 import type { Sent } from '../../../fixtures/server/exchange.ts';
 
 const TRUSTING = { NODE_EXTRA_CA_CERTS: PROVIDER_CERTIFICATE };
-/** A lookup that fails may take as long as the machine's resolver likes. */
+/** A failing lookup takes as long as the machine's resolver decides. */
 const LOOKUP_MS = 60_000;
 
 const REQUESTS: readonly Sent[] = [false, true].flatMap((stream) => [
@@ -32,10 +32,10 @@ async function withProvider(
   }
 }
 
-/** Every request to `origin` is PROVIDER_003 for `reason`, after one try, and has its row. */
+/** Asserts that every request to `origin` fails with PROVIDER_003 for `reason` after one attempt, and has a row. */
 function expectUnreachable(origin: string, reason: RegExp): Promise<void> {
   const places = { MSGPROV_BASE_URL: origin, CHATPROV_BASE_URL: origin };
-  // So that the limit of the head is not what ends it.
+  // So that the header timeout does not end the attempt first.
   const env = { ...places, SVC_REQUEST_TIMEOUT: String(LOOKUP_MS / 1000) };
   return withProxy({ env }, async (t) => {
     for (const sent of REQUESTS) {
@@ -52,7 +52,7 @@ function expectUnreachable(origin: string, reason: RegExp): Promise<void> {
   });
 }
 
-/** What a provider that speaks TLS saw: connections that came to nothing, none of which spoke plain HTTP. */
+/** Asserts that the TLS provider saw only failed connections, none of which spoke plain HTTP. */
 function expectNothingSent(provider: Upstream): void {
   assert.is(provider.requests.length, 0);
   assert.ok(provider.failedHandshakes.length <= REQUESTS.length, 'one try each');

@@ -1,4 +1,4 @@
-/** Stages beside the built-in ones that read the events of an answer, whoever sends it and however. */
+/** Custom stages that read the events of a response, from any source and in any encoding. */
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -18,7 +18,7 @@ interface Handlers {
   readonly end?: (end: EndFrame) => Handled<ProxyFrame>;
 }
 
-/** A stage that reads events, right behind the provider's. */
+/** Inserts a stage that reads events, by default directly after `forward`. */
 function reading(on: Handlers, after = 'forward'): Insertion<ProxyFrame> {
   const build = defineStage<ProxyFrame, undefined, undefined>({
     name: 'reading',
@@ -51,7 +51,7 @@ const START = encodeEvent('message_start', '{"type":"message_start","message":{"
 const STOP = encodeEvent('message_stop', '{"type":"message_stop"}');
 const STREAM = Buffer.concat([START, ...texts, STOP]);
 
-/** What the provider answers from now on, in pieces of `size` bytes. */
+/** Sets the provider's response, sent in pieces of `size` bytes. */
 function answers({ upstream }: TestProxy, bytes: Buffer, size = bytes.length, encoding?: string) {
   const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
     bytes.subarray(at * size, (at + 1) * size),

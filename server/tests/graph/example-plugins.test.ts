@@ -1,4 +1,4 @@
-/** The plugins in `fixtures/plugins` and `examples/redaction` at work: what the provider gets of each, and what the client. */
+/** The plugins in `fixtures/plugins` and `examples/redaction`: what the provider receives with each, and what the client gets. */
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -24,7 +24,7 @@ const ask = (t: TestProxy, body: string, headers = {}, path = '/v1/messages') =>
 
 const saying = (text: string) => ({ ...MESSAGE, messages: [{ role: 'user', content: text }] });
 
-/** The mark in the last request that the provider got. */
+/** Returns the mark in the last request that the provider got. */
 function markIn(t: TestProxy): string {
   const sent = t.upstream.requests.at(-1)?.body.toString() ?? '';
   assert.not.match(sent, /lovelace/);
@@ -33,7 +33,7 @@ function markIn(t: TestProxy): string {
   return mark;
 }
 
-/** The events of a messages stream whose deltas are `deltas`. */
+/** Returns the bytes of a messages stream with these deltas. */
 function streamOf(deltas: readonly object[]): Buffer {
   const events = [
     { type: 'message_start', message: { id: 'm', role: 'assistant', content: [], usage: {} } },
@@ -138,7 +138,7 @@ test('a cap above the estimate lets a request pass, one below it refuses', () =>
     { yaml: `${yamlOf(fixturePath('plugins', 'cost-cap.mjs'), {})}${PRICED}` },
     async (t) => {
       const body = json({ ...MESSAGE, max_tokens: 1000 });
-      // 1,000 tokens of output at $15 a million, and a little input.
+      // 1,000 output tokens at $15 a million, and a little input.
       const passed = await ask(t, body, { 'x-cost-cap-usd': '0.02' });
       assert.is(passed.status, 200, passed.text);
       const refused = await ask(t, body, { 'x-cost-cap-usd': '0.01' });
@@ -170,7 +170,7 @@ test('a signed request carries the signature of what was sent', async () => {
   const { signatureOf } = (await import(module)) as {
     readonly signatureOf: (of: object) => Record<string, string>;
   };
-  // The published example of the signing process.
+  // The credentials in AWS's published signing example.
   const credentials = { id: 'AKIDEXAMPLE', secret: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
   const known = signatureOf({
     path: '/',

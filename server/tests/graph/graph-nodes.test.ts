@@ -1,4 +1,4 @@
-/** Traces time what is configured under the names that the graph has for it. */
+/** Traces time configured nodes under their names in the graph. */
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
@@ -28,7 +28,7 @@ async function ask(t: TestProxy, path: string, body: string) {
   return { trace, nodes: trace.stages.map(({ node }) => node) };
 }
 
-/** `acme`, whose request hook marks what it sees, speaks chat. */
+/** Writes the plugin `acme`: kind chat, with a request hook that marks each request. Returns the settings for it. */
 function provider(t: TestProxy): string {
   const module = join(dirname(t.db), 'acme.mjs');
   const source = `export default { name: 'acme', kind: 'chat', baseUrl: '${t.upstream.url}', auth: 'none',

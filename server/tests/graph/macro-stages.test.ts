@@ -1,4 +1,4 @@
-/** Macros as stages: of the configuration for every request, of a header for a conversation. */
+/** Macros as stages: from the configuration for every request, from a header for one conversation. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ import type { Right } from '../../auth/rights.ts';
 
 test.after(closeClients);
 
-/** Leaves out the steps of a command that no other recipe knows. */
+/** Drops the steps in the output of a program that no other recipe matches. */
 const RECIPE = {
   name: 'shop-build',
   match: { program: 'shop-build' },
@@ -43,7 +43,7 @@ function writeMacro(t: TestProxy, name: string, source: string): void {
   writeFileSync(join(homeOf(t), 'macros', `${name}.yaml`), source, { mode: 0o600 });
 }
 
-/** Proxies with the macro `builds`, which no request gets by itself. */
+/** Runs `use` with a proxy that has the macro `builds`, which no request uses by default. */
 const withMacro = (use: (t: TestProxy) => Promise<void>) =>
   withProxy({ yaml: EAGER }, async (t) => {
     mkdirSync(join(homeOf(t), 'recipes'), { recursive: true });
@@ -54,7 +54,7 @@ const withMacro = (use: (t: TestProxy) => Promise<void>) =>
     await use(t);
   });
 
-/** A conversation whose first result is `LOG`; `about` makes it one of its own. */
+/** Returns a conversation whose first result is `LOG`; `about` makes it unique. */
 const conversation = (about: string, more: readonly object[] = []) =>
   json(MESSAGE, {
     thinking: { type: 'disabled' },
@@ -112,7 +112,7 @@ test('a macro of the configuration is a stage for every request, and timed', () 
     assert.type(stage('macro:builds')?.duration_ms, 'number');
     writeMacro(t, 'builds', STAGE.replace('0 }', '1 }'));
     assert.equal(((await t.proxy.reload()) as typeof report).applied, ['macros']);
-    // One that began without it goes on as it began: the provider has cached its beginning.
+    // A conversation that started without the macro stays without it: the provider has cached its prefix.
     assert.not.ok(isShort((await ask(t, conversation('one', GO_ON))).sent));
     assert.ok(isShort((await ask(t, conversation('one', GO_ON), NAMED)).sent));
     assert.is((await lastTrace(t)).nodes.filter((node) => node === 'macro:builds').length, 1);
@@ -126,7 +126,7 @@ test('a header names one for its conversation, which keeps it', () =>
     assert.not.ok(isShort((await ask(t, conversation('two'))).sent));
     assert.ok(isShort((await ask(t, conversation('one', GO_ON))).sent));
     assert.not.ok((await lastTrace(t)).nodes.includes('macro:builds'));
-    // Named later, it changes what was sent before, once.
+    // A macro named later changes the prefix once.
     assert.ok(isShort((await ask(t, conversation('two', GO_ON), NAMED)).sent));
     const changed = (await lastTrace(t)).stage('compress');
     assert.is(changed?.prefix_changes_because_of, 'macro');

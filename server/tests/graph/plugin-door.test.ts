@@ -1,4 +1,4 @@
-/** One door for plugins: everything that `definePlugin` can bring, at work in a proxy, and its faults. */
+/** Everything that `definePlugin` can add, running in a proxy, and its faults. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -176,7 +176,7 @@ test('hooks change requests, answers and events, refuse and answer', () =>
       assert.is(refused.status, 403);
       assert.match(refused.text, /not this model/);
       assert.match((await ask(t, json(MESSAGE, { model: 'canned' }))).text, /"canned":true/);
-      // What was counted is what the provider sent.
+      // Usage is counted from what the provider sent.
       const rows = await t.rows(4);
       assert.equal(
         rows.map((row) => row.outcome),

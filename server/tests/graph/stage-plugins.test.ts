@@ -1,4 +1,4 @@
-/** Plugins that bring stages: from the configuration into the graph, and what their faults do. */
+/** Plugins that add stages: from the configuration into the graph, and the effects of their faults. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,7 +72,7 @@ test('a canned answer reaches no provider, and other models do', () =>
     );
   }));
 
-/** Both sides of every node that is compiled, with the frames that pass there. */
+/** Returns both sides of every compiled node, with the frames that pass there. */
 async function places(): Promise<
   readonly { readonly side: string; readonly node: string; readonly frame: string }[]
 > {
@@ -89,7 +89,7 @@ async function places(): Promise<
   const behind = answers.find(({ from }) => from === 'forward')!;
   const answered = new Set(behind.segments.flatMap(({ nodes }) => nodes.map(({ node }) => node)));
   const nodes = new Set([...request.map(({ node }) => node), ...answered]);
-  // `forward` handles the frames of its own answer: what stands before it gets requests only.
+  // `forward` handles the frames of its own answer, so a stage before it gets requests only.
   const before = (node: string): string =>
     answered.has(node) && node !== 'forward' ? 'chunk' : 'request';
   return [...nodes].flatMap((node) => [
@@ -105,7 +105,7 @@ const counting = (side: string, node: string, frame: string) => `export default 
   } }] }),
 };`;
 
-/** The four forms in which a client gets an answer. */
+/** The four forms in which a client gets a response. */
 const SINKS: Readonly<Record<string, (t: TestProxy) => Promise<string>>> = {
   json: async (t) => (await ask(t, json(MESSAGE))).text,
   events: async (t) => (await ask(t, json(MESSAGE, { stream: true }))).text,
@@ -263,7 +263,7 @@ test('a slow stage and one with a huge answer delay nobody else', () =>
     await withProxy({ yaml: yamlOf(file) }, async (t) => {
       let isSlowDone = false;
       const slow = ask(t, json(MESSAGE, { model: 'slow' })).finally(() => (isSlowDone = true));
-      // Its reader takes the head and then nothing: what it does not read must hold nobody up.
+      // This client reads the head and then nothing; the unread rest must not block other requests.
       const unread = await openAnswer(t.proxy.port, {
         body: json(MESSAGE, { model: 'huge', stream: true }),
       });
@@ -299,7 +299,7 @@ test('a stream that hangs ends its own request in time, wherever it stands', () 
     const stages = kinds.map((kind) =>
       hangsAt(kind, kind === 'request' ? "before: 'route'" : "after: 'forward'"),
     );
-    // Longer than the limit, but never idle: it holds frames back, then lets them go slowly.
+    // A stage that runs longer than its timeout but is never idle: it holds frames back, then releases them slowly.
     stages.push(`{ name: 'buffers', after: 'forward', timeoutMs: 1000, transform: () => {
       const held = [];
       let isHeld = false;

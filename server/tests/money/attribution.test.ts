@@ -1,4 +1,4 @@
-/** Whose request it was: the agent by its user agent, the skill by `x-svc-skill`. */
+/** Attribution of requests: the agent from its user agent, the skill from `x-svc-skill`. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';

@@ -1,6 +1,6 @@
 /**
- * A thousand shapes of usage, of four dialects, whole, streamed and cancelled, against an arithmetic of
- * its own over the published tables: within a thousandth each, and none silently cheap.
+ * A thousand shapes of usage in four dialects, whole, streamed and cancelled, compared with an independent
+ * calculation from the published price tables: each within 0.1 %, and none silently too cheap.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,7 +11,7 @@ import { toEvent, withPlainUpstream } from '../../../fixtures/plain-upstream.ts'
 import { closeClients, openAnswer } from '../../../fixtures/server/exchange.ts';
 
 const COUNT = 1000;
-/** Writes the shape; one that will be cancelled stays open before its last event. */
+/** Writes the response; one that will be cancelled stays open before its last event. */
 function send(answered: ServerResponse, { document, events, headers }: Shape, way: Way): void {
   if (way === 'whole') {
     answered.writeHead(200, { 'content-type': 'application/json', ...headers });
@@ -24,7 +24,7 @@ function send(answered: ServerResponse, { document, events, headers }: Shape, wa
   if (way === 'streamed') answered.end();
 }
 
-/** Reads the answer; of one that will be cancelled all that is sent, and then leaves. */
+/** Reads the response; one that will be cancelled is read as far as it is sent, and then left. */
 async function take(port: number, { path, body, events }: Shape, way: Way): Promise<void> {
   const leave = new AbortController();
   const message = await openAnswer(port, { path, body, signal: leave.signal });

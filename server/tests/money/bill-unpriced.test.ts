@@ -1,4 +1,4 @@
-/** What a provider bills and no list has a price of: such a row is unpriced, never cheap. */
+/** Usage that no list has a price for: its row is unpriced, never too cheap. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {

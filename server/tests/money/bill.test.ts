@@ -1,4 +1,4 @@
-/** What a request costs by what its provider bills: each row of the published tables, by name, from outside. */
+/** Costs from the usage a provider bills: each row of the published price tables, by name, from outside. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { chat, cost, generate, message, near, response } from '../../../fixtures/money/calls.ts';
@@ -43,7 +43,7 @@ test('an advisor, and a model that stepped in, are billed at their own rates', (
         dollarsFor({ model: FABLE, input: 2728, output: 874 }, [])!,
       'advisor',
     );
-    // The answer's own figures are those of the model that served it.
+    // The top-level figures are those of the model that served the response.
     const fallen = (declined: Json) => ({
       input_tokens: 412,
       output_tokens: 264,
@@ -206,11 +206,11 @@ test('pictures and sound have rates of their own', () =>
     };
     const asked = { model: 'gpt-4o-transcribe' };
     const sent = { path: '/v1/audio/transcriptions', body: JSON.stringify(asked) };
-    // $2.50 for text, $6 for sound, $10 for what is written.
+    // $2.50 for text input, $6 for audio input, $10 for output.
     const whole = (100 * 2.5 + 900 * 6 + 45 * 10) / 1e6;
     const answered = { text: 'hello', ...asked, usage: transcribed };
     near(await cost(t, upstream, sent, answered), whole, 'transcription');
-    // Text costs $10 a million there, sound an unknown amount.
+    // This model's text output costs $10 a million; the price of audio is unknown.
     assert.is(await cost(t, upstream, ...chat('gpt-5', spoken)), null);
   }));
 
@@ -309,7 +309,7 @@ test('a stream corrects its terms as it goes, and one that breaks off has those 
     }
   }));
 
-/** What a limit says of a request's estimate: the amounts in its text. */
+/** Returns the amounts in the message of a refusal by a limit. */
 async function refusal(t: TestProxy, body: string): Promise<number[]> {
   const refused = await exchange(t.proxy.port, { body });
   assert.is(refused.status, 402, refused.text);
@@ -325,7 +325,7 @@ test('limits foresee what is asked for at the same prices, and say the range of 
     assert.ok(least! < 0.001, `${least}`);
     assert.is((await refusal(t, json(MESSAGE, { ...asked, speed: 'fast' })))[0], 4);
     assert.is((await refusal(t, json(MESSAGE, { ...asked, inference_geo: 'us' })))[0], 2.2);
-    // Nobody knows that price: the usual one is held.
+    // An unknown tier has no price: the standard price is reserved.
     assert.is((await refusal(t, json(MESSAGE, { ...asked, service_tier: 'unheard' })))[0], 2);
   }));
 

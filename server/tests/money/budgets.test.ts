@@ -1,4 +1,4 @@
-/** What limits foresee, what is charged where nobody waited for the answer, and figures that cannot be true. */
+/** Estimates that limits use, charges for responses whose client left, and implausible usage figures. */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
@@ -9,7 +9,7 @@ import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import { CHAT, MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
 
-/** A dollar for a thousand input tokens, ten for a thousand output tokens. */
+/** One dollar per thousand input tokens, ten per thousand output tokens. */
 const PRICES = 'pricing: { input_cost_per_1m_tokens: 1000, output_cost_per_1m_tokens: 10000 }';
 const priced = (limits: string, more = ''): string => `providers:
   messages: { ${PRICES} }
@@ -21,7 +21,7 @@ ${more}`;
 const TEXT = 'a line of text that is long enough to be charged for. '.repeat(200);
 const GENERATE = '/v1beta/models/gemini-fixture-1:generateContent';
 
-/** A request of each dialect that allows `most` output tokens. */
+/** A request in each dialect that allows `most` output tokens. */
 const BODIES: Readonly<Record<string, (most: number) => object>> = {
   '/v1/messages': (most) => ({
     ...MESSAGE,
@@ -76,7 +76,7 @@ test('many at once cannot pass a limit together', () =>
     assert.ok(spent(t) <= 100e9, `${spent(t)}`);
   }));
 
-/** Sends `count` requests that the upstream has received whole when their client leaves. */
+/** Sends `count` requests whose client leaves once the upstream has received them whole. */
 async function leave(
   t: TestProxy,
   received: (onRequest: (response: ServerResponse) => void) => void,
@@ -186,7 +186,7 @@ test('what the provider did not receive, or refused, costs nothing', async () =>
     await t.rows(5);
     assert.is(spent(t), 0);
   });
-  // Connections are taken and nothing is ever read.
+  // This server accepts connections and never reads.
   const deaf = createServer((socket) => void socket.pause().on('error', () => undefined));
   await once(deaf.listen(0, '127.0.0.1'), 'listening');
   const address = deaf.address();
@@ -202,7 +202,7 @@ test('what the provider did not receive, or refused, costs nothing', async () =>
   });
 });
 
-/** The usage of each dialect's answer, with claims of `input` and `output` tokens. */
+/** A response in each dialect that claims `input` and `output` tokens. */
 const CLAIMS: Readonly<Record<string, (input: number, output: number) => object>> = {
   '/v1/messages': (input, output) => ({
     type: 'message',

@@ -1,4 +1,4 @@
-/** Who asked, and what for: the label of the key and the name of the project are in the row and wherever sums are shown. */
+/** Callers: the key's label and the project's name are in the row and wherever sums are shown. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -33,7 +33,7 @@ test('a row has the label of the key, wherever it stood, and the project', () =>
     const sent = [
       [{ ...REMOTE, 'x-svc-key': anna }, 'anna', 'shop'],
       [{ ...REMOTE, authorization: `Bearer ${anna}`, 'x-svc-project': ' api ' }, 'anna', 'api'],
-      // On this machine a key is not needed, and names its owner all the same.
+      // A local request needs no key, but a key still names its owner.
       [{ 'x-svc-key': anna }, 'anna', 'shop'],
       [{ 'x-svc-project': '/home/anna/secret/web/' }, null, 'web'],
       [{ 'x-svc-project': 'p'.repeat(5000) }, null, 'p'.repeat(200)],

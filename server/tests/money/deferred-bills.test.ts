@@ -1,4 +1,4 @@
-/** What is billed once although it can be fetched again and again: background responses and results of batches. */
+/** Work that is billed once although it can be fetched repeatedly: background responses and batch results. */
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ const response = (id: string, more: Json = {}) => ({
   ...more,
 });
 
-/** Sends one request and gives its row's tokens and dollars. */
+/** Sends one request; returns its row's tokens and dollars. */
 async function sent(
   t: TestProxy,
   upstream: PlainUpstream,
@@ -121,13 +121,13 @@ test('a background response is billed at the first look at which it is final', (
     near((await look(done)).usd, ONCE, 'first');
     for (let polls = 0; polls < 5; polls++) assert.is((await look(done)).usd, null, 'again');
     assert.is((await sent(t, upstream, ['POST', '/v1/responses/resp_2/cancel'], done)).usd, null);
-    // Another one, made elsewhere: it says of itself that it is one, and is read as a stream.
+    // A background response created elsewhere: it is marked as one, and is fetched as a stream.
     const other = response('resp_3', background);
     const events = [{ type: 'response.completed', response: other }];
     const stream = ['GET', '/v1/responses/resp_3?stream=true&starting_after=4'] as const;
     near((await sent(t, upstream, stream, events)).usd, ONCE, 'streamed');
     assert.is((await look(other, 'resp_3')).usd, null);
-    // One that is cancelled is billed for what it has used.
+    // A cancelled response is billed for its usage so far.
     const cancelled = response('resp_4', { ...background, status: 'cancelled' });
     near(
       (await sent(t, upstream, ['POST', '/v1/responses/resp_4/cancel'], cancelled)).usd,
@@ -135,7 +135,7 @@ test('a background response is billed at the first look at which it is final', (
       'cancelled',
     );
     assert.is((await look(cancelled, 'resp_4')).usd, null);
-    // A stream that was followed to its end is billed by it, large or small.
+    // A stream that was read to its end is billed from it, large or small.
     for (const text of ['', 'x'.repeat(40_000)]) {
       const id = `resp_5${text.length}`;
       const streamed = response(id, { ...background, instructions: text });
@@ -186,12 +186,12 @@ test('results of a batch are priced once, at the rates of batches, each at its m
     assert.equal([found.input, found.model], [113_000, OPUS]);
     assert.is((await sent(t, upstream, ['GET', path], lines.join('\n'))).usd, null, 'again');
 
-    // Many more than any request has, of one that has no price.
+    // Far more tokens than one request can have, for a model without a price.
     const unknown = Array.from({ length: 5000 }, () => line('claude-unheard-of-9', long));
     const second = '/v1/messages/batches/msgbatch_2/results';
     const unpriced = await sent(t, upstream, ['GET', second], unknown.join('\n'));
     assert.equal([unpriced.usd, unpriced.input, unpriced.unpriced], [null, 5000 * 110_000, 1]);
-    // And one whose results say nothing of what was used.
+    // Results that report no usage.
     const silent = JSON.stringify({
       custom_id: 'c',
       result: { type: 'succeeded', message: { model: OPUS } },
@@ -222,7 +222,7 @@ test('a batch that says what it used is billed by that, and its output file no m
     });
     const file = (id: string) => ['GET', `/v1/files/${id}/content`] as const;
     assert.is((await sent(t, upstream, file('file-1'), line)).usd, null);
-    // Without figures in the batch, its file has them.
+    // If the batch has no figures, its output file has them.
     const silent = batch({ id: 'batch_2', status: 'completed', output_file_id: 'file-2' });
     assert.is((await sent(t, upstream, ['GET', '/v1/batches/batch_2'], silent)).usd, null);
     near((await sent(t, upstream, file('file-2'), line)).usd, half, 'file');
@@ -331,7 +331,7 @@ test('a proxy that starts again knows what is billed, and what limits hold of th
     writeFileSync(file, text);
     assert.equal((await open()).deferredBills.remembered(), [], text);
   }
-  // What is remembered is bounded.
+  // The memory of billed work is bounded.
   for (let n = 0; n < 50_000; n++) deferredBills.bill(work(`${n}`));
   assert.is(deferredBills.remembered().length, 20_000);
   rmSync(folder, { recursive: true });

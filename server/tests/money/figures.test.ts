@@ -1,4 +1,4 @@
-/** A figure that is an entry in the table of columns is measured, summed up, and on every surface. */
+/** Every figure in the table of columns is measured, summed, and shown on every surface. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -12,7 +12,7 @@ import { openReader } from '../../../stages/ledger/open-reader.ts';
 import { totalsOf } from '../../../stages/ledger/queries.ts';
 import { totalsJson } from '../../../stages/ledger/report.ts';
 
-/** What the provider reports in each of two answers, by figure. */
+/** Usage that the provider reports in each of two responses, by figure. */
 const USAGE = {
   input_tokens: 1000,
   output_tokens: 500,

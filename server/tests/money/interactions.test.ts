@@ -1,4 +1,4 @@
-/** Google's interactions pass unread, and are counted and priced by their own names for tokens. */
+/** Google's interactions are forwarded unread, and counted and priced by their own token field names. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dollarsFor } from '../../../fixtures/money/tables.ts';

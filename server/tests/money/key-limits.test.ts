@@ -1,4 +1,4 @@
-/** What a key of this proxy may use: other models and providers are refused with 403, wherever they are named. */
+/** Models and providers that a proxy key may use: others are refused with 403, wherever a request names them. */
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
@@ -68,10 +68,10 @@ test('a model counts wherever the request names it', () =>
     assert.is((await ask(t, key, advised)).status, 403);
     const fallbacks = { ...of('claude-haiku-4-5'), fallbacks: [{ model: 'claude-opus-4-1' }] };
     assert.is((await ask(t, key, fallbacks)).status, 403);
-    // The provider chooses who steps in.
+    // With `default` the provider chooses the fallback model.
     const unnamed = { ...of('claude-haiku-4-5'), fallbacks: 'default' };
     assert.is((await ask(t, key, unnamed)).status, 403);
-    // Of a batch no model can be read.
+    // The proxy does not read the models of a batch.
     const batch = { requests: [{ custom_id: '1', params: of('claude-haiku-4-5') }] };
     assert.is((await ask(t, key, batch, '/v1/messages/batches')).status, 403);
   }));
@@ -86,7 +86,7 @@ test('an alias is the model that it stands for, or may be allowed by its own nam
       assert.is((await ask(t, real, of('quick'))).status, 200);
       assert.is((await ask(t, real, of('best'))).status, 403);
       const named = keyWith(t, { models: ['best'] });
-      // A new key is known within a second of use.
+      // The proxy learns of a new key within a second.
       await t.proxy.reload();
       const untilMs = Date.now() + 60_000;
       while ((await ask(t, named, of('best'))).status === 401 && Date.now() < untilMs);

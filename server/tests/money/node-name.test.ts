@@ -1,4 +1,4 @@
-/** The name of the machine in the rows of the ledger: from the setting, else from `svc fleet init`. */
+/** The node name in ledger rows: from the setting, otherwise from `svc fleet init`. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { withProxy } from '../../../fixtures/proxy.ts';
 import type { ProxyOptions } from '../../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
 
-/** The name in the row of a request that is served, and in that of one that is turned away. */
+/** Returns the names in the rows of a served request and of a rejected one. */
 async function namesWith(options: ProxyOptions, fleet?: string): Promise<unknown> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-node-'));
   const home = join(folder, 'home');

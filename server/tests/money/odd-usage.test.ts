@@ -1,4 +1,4 @@
-/** Token counts that are none: the request has its row all the same, and the correction is reported. */
+/** Invalid token counts: the request still has its row, and the correction is reported. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { streamOf, withPlainUpstream } from '../../../fixtures/plain-upstream.ts';
@@ -8,7 +8,7 @@ const GENERATE = { contents: [{ role: 'user', parts: [{ text: 'hello' }] }] };
 const RESPONSES = { model: 'gpt-fixture-1', input: 'hello' };
 const GENERATE_PATH = '/v1beta/models/gemini-fixture-1:generateContent';
 
-/** What is sent as the count of input and of output, and what the row has. */
+/** The JSON sent as input and output count, and the count in the row. */
 const COUNTS: readonly (readonly [string, number | null | 'estimated'])[] = [
   ['11.5', 12],
   ['11', 11],
@@ -79,7 +79,7 @@ for (const [name, { path, body, answer }] of Object.entries(CASES)) {
         const counted = [row.inputTokensSent, row.outputTokens];
         if (kept !== 'estimated') assert.equal(counted, [kept, kept], sent);
         else {
-          // No request of a few words has used so much.
+          // So many tokens are impossible for a request of a few words.
           assert.is(row.usageEstimated, true, sent);
           assert.ok((counted[0] ?? -1) >= 0 && counted[0]! < 100, `${sent}: ${counted[0]}`);
           assert.ok((counted[1] ?? -1) >= 0 && counted[1]! <= 4096, `${sent}: ${counted[1]}`);

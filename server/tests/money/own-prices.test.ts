@@ -1,4 +1,4 @@
-/** Prices that users set: in a file of their own by model and day, and for a provider with all units and terms. */
+/** Prices set by users: in their own file by model and day, and for a provider with all units and conditions. */
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
@@ -104,7 +104,7 @@ test('a price in the file is that of one model, and what it leaves out follows f
     of.costNanoUsd({ name: kind, kind }, model, usage, now);
   for (const sister of ['gpt-5-mini', 'gpt-5-pro'])
     assert.is(cost(own, 'chat', sister), cost(listed, 'chat', sister), sister);
-  // Twice the listed price of input and output is twice that of what is cached, too.
+  // Doubling the listed input and output prices doubles the cache prices too.
   const [before, after] = [listed, own].map((of) => cost(of, 'messages', 'claude-opus-5'));
   assert.is(after, 2 * before!);
 });

@@ -1,4 +1,4 @@
-/** Budgets by day and month of the proxy, of a key and of a project: refused with 402, and known again after a restart. */
+/** Daily and monthly budgets of the proxy, a key and a project: refusals with 402, and restored after a restart. */
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
@@ -14,7 +14,7 @@ import type { KeyLimits } from '../../auth/auth.ts';
 import { askLedger } from '../../control/ledger-questions.ts';
 import { spentBefore } from '../../facts/spending.ts';
 
-/** Ten dollars a token of input; an answer costs nothing. */
+/** Ten dollars per input token; output costs nothing. */
 const PRICES = `providers:
   messages:
     pricing: { input_cost_per_1m_tokens: 10000000, output_cost_per_1m_tokens: 0 }
@@ -44,7 +44,7 @@ async function ask(t: TestProxy, headers: Readonly<Record<string, string>>) {
   return { status, message: error?.message ?? '', type: error?.type };
 }
 
-/** What one request really costs, in dollars: the first of a proxy, by a key of its own. */
+/** Returns the actual cost of one request in dollars: the proxy's first, with its own key. */
 async function costOfOne(t: TestProxy): Promise<number> {
   const key = keyWith(t, 'measure');
   assert.is((await ask(t, { 'x-svc-key': key })).status, 200);
@@ -68,7 +68,7 @@ test('the limit of a key holds though the guard is off, and says until when', ()
     const tomorrow = new Date(Math.floor(Date.now() / 86_400_000 + 1) * 86_400_000).toISOString();
     assert.match(refused.message, `again from zero at ${tomorrow.slice(0, 10)} 00:00 UTC`);
     assert.ok(passed >= 1 && passed * one <= 5000, `${passed} of $${one}`);
-    // Others go on, and without a key too.
+    // Other keys still work, and so do requests without a key.
     assert.is((await ask(t, { 'x-svc-key': ben })).status, 200);
     assert.is((await ask(t, {})).status, 200);
     const rows = await t.rows(passed + 4);
@@ -83,13 +83,13 @@ test('an alert sees the tightest limit of keys and projects', () =>
       assert.is(spending.ownersUsedPercent(), 0, 'nothing of the project');
       const one = await costOfOne(t);
       const anna = keyWith(t, 'anna', { perDayUsd: one * 4, perMonthUsd: one * 1000 });
-      // Until the proxy has read of the key, which may take a second, it is a request of nobody.
+      // Until the proxy has read the key, which may take a second, the request has no owner.
       const isAnna = async () => {
         await ask(t, { 'x-svc-key': anna, 'x-svc-project': 'shop' });
         return spending.accountOf('key', 'anna', 'day').spent > 0;
       };
       await until('the key is known', isAnna);
-      // The project's million of dollars is far away, and anna's month too.
+      // The project's limit of a million dollars is far away, and so is anna's monthly limit.
       await until('it is what anna has used of her day', () => {
         const { spent, held } = spending.accountOf('key', 'anna', 'day');
         const percent = (100 * (spent + held)) / (one * 4e9);
@@ -176,7 +176,7 @@ test('a start knows what keys and projects had spent, in this day and in its mon
         assert.ok(spent > 0, `${owner} ${name} ${period}`);
         assert.is(spent, before.accountOf(owner, name, period).spent, `${owner} ${name} ${period}`);
       }
-    // Tomorrow only the month is left, and in the next one nothing.
+    // Tomorrow only the month's spending counts, and next month none.
     const day = new Date(nowMs);
     const next = Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 1);
     clock.advance(next - nowMs);
@@ -195,7 +195,7 @@ test('from four fifths of a limit on, every request says so in its trace', () =>
       ben: keyWith(t, 'ben', { perDayUsd: estimate * 1.2 }),
     };
     const remote = (key: string) => ({ 'x-forwarded-for': '10.1.2.3', 'x-svc-key': key });
-    // What the gate refuses, while it does not know the keys yet, leaves no row.
+    // Requests that the gate refuses, while it does not know the keys yet, leave no row.
     for (const key of Object.values(keys)) {
       const untilMs = Date.now() + 60_000;
       let answer = await ask(t, remote(key));

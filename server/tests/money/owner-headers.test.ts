@@ -1,4 +1,4 @@
-/** Headers that loosen a limit are the owner's: from elsewhere they count with a key that was made for it. */
+/** Headers that loosen a limit are for the owner: from elsewhere they work only with a key that permits them. */
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
@@ -16,7 +16,7 @@ import { RIGHTS } from '../../auth/rights.ts';
 import type { Right } from '../../auth/rights.ts';
 
 const REMOTE = { 'x-forwarded-for': '10.1.2.3' };
-/** Nothing may be spent. */
+/** A limit that no request can meet. */
 const LIMITED = 'budget:\n  enabled: true\n  per_request_usd: 0.000001\n';
 const PRICED = { ...MESSAGE, model: 'claude-sonnet-4-5' };
 
@@ -38,7 +38,7 @@ test('x-svc-allow-spend passes a limit on this machine, and from elsewhere with 
     const withIt = keyThatMay(t, 'allow-spend');
     assert.is((await ask(t, {})).status, 402);
     assert.is((await ask(t, allow)).status, 200);
-    // The place of the key makes no difference.
+    // The header that carries the key makes no difference.
     for (const field of ['x-svc-key', 'x-api-key', 'authorization']) {
       const carry = (key: string) => ({
         [field]: field === 'authorization' ? `Bearer ${key}` : key,

@@ -1,4 +1,4 @@
-/** The limits that providers state with their answers, from the wire to `/limits`. */
+/** Plan limits from providers' response headers, from the wire to `/limits`. */
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import type { PlanLimits } from '../../../stages/limits/plan-limits.ts';
 import { planFigures } from '../../facts/limits.ts';
 import type { LimitJson } from '../../facts/limits.ts';
 
-/** Answers state these fields from now on. */
+/** Adds these header fields to all later responses. */
 const state = (t: TestProxy, fields: Readonly<Record<string, string>>) =>
   t.upstream.script(undefined, moreFields(fields));
 
@@ -55,7 +55,7 @@ test('each credential has limits of its own, by label or hash, and answers pass 
     assert.is(Math.round(Number(end)), Math.round(Date.parse(mine!.used_up_at!) / 1000));
     assert.match(metrics.text, /^svc_plan_spared_tokens\{[^}]*\} 0$/m);
     assert.match(metrics.text, /^svc_plan_spared_requests\{[^}]*\} 0$/m);
-    // 90 % after two and a half of five hours: the rest does not last as long.
+    // 90 % used after two and a half of five hours: the rest will not last until the reset.
     assert.ok(Date.parse(mine!.used_up_at!) < Date.parse(mine!.resets_at!));
   }));
 
@@ -88,7 +88,7 @@ const WALL = [
   'providers: { messages: { fallback_at_percent: 95 } }',
 ].join('\n');
 
-/** The newest request's tries, and the path at which the provider got it. */
+/** Sends a request; returns its attempts and the paths at which the provider got it. */
 async function tried(t: TestProxy, headers: Readonly<Record<string, string>> = {}) {
   const before = t.upstream.requests.length;
   const got = await exchange(t.proxy.port, { body: json(MESSAGE), headers });
@@ -120,10 +120,10 @@ test('a plan that is nearly used up is left alone where that is wanted and anoth
     assert.equal(over.failures, [
       "skipped: 96 % of the plan's window 5h is used; providers.messages.fallback_at_percent is 95",
     ]);
-    // Another credential has a plan of its own.
+    // Another credential has its own plan.
     const own = { authorization: 'Bearer sk-ant-oat01-of-anna' };
     assert.equal((await tried(t, own)).paths, ['/v1/messages']);
-    // Where the others fail, what is left of the plan is used.
+    // If the other providers fail, the rest of the plan is used.
     const undo = t.upstream.script('/v1/chat/completions', '500');
     const rest = await tried(t).finally(undo);
     assert.is(rest.status, 200);
@@ -131,15 +131,15 @@ test('a plan that is nearly used up is left alone where that is wanted and anoth
     state(t, five('0.96'));
     await tried(t);
     state(t, five('0.1'));
-    // Without another provider the wall is better than nothing.
+    // Without another provider, the nearly used-up plan is still used.
     t.configure('providers: { messages: { fallback_at_percent: 95 } }');
     await t.proxy.reload();
     assert.equal((await tried(t)).paths, ['/v1/messages']);
-    // That answer said 10 %.
+    // The last response reported 10 %.
     t.configure(WALL);
     await t.proxy.reload();
     assert.equal((await tried(t)).paths, ['/v1/messages']);
-    // A window of one family of models is that of no other.
+    // The window of one model family does not apply to another.
     state(t, { 'anthropic-ratelimit-unified-7d_opus-utilization': '0.99' });
     await tried(t);
     assert.equal((await tried(t)).paths, ['/v1/messages']);
@@ -199,7 +199,7 @@ test('a proxy that starts again knows the windows, their pace and what was spare
   assert.equal(after.planLimits.list(), before.planLimits.list());
   const [window] = after.planLimits.list();
   assert.equal(window!.spared, { tokens: 70, requests: 1 });
-  // 40 % in an hour and a half.
+  // 40 % used in an hour and a half.
   assert.is(Math.round(window!.usedPerHour! * 1000), 267);
   for (const text of ['', '{', '[]', '{"format":1,"windows":[1,{"provider":3}]}', '{"format":2}']) {
     writeFileSync(file, text);

@@ -1,4 +1,4 @@
-/** Whose requests count against the limit of an address, and which count not at all. */
+/** Which requests count against an address's rate limit, and which do not count at all. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';

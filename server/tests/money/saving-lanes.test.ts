@@ -1,4 +1,4 @@
-/** Each lane of a saving apart: what markers brought is the provider's own usage, credited once. */
+/** Savings by lane: what cache markers save is taken from the provider's usage and credited once. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
@@ -8,7 +8,7 @@ import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
 type Json = { readonly [name: string]: unknown };
 
 const USAGE = { input: 10, output: 7, cacheRead: 9000, cacheWrite: 1000, reasoning: 0 };
-/** Sonnet 4.5: $3 a million plain, $0.30 read, $3.75 written. */
+/** Sonnet 4.5, per million tokens: $3 uncached, $0.30 cache reads, $3.75 cache writes. */
 const SAVED_USD = (10_010 * 3 - (10 * 3 + 9000 * 0.3 + 1000 * 3.75)) / 1e6;
 
 const OPTIONS: ProxyOptions = { upstream: { replies: () => ({ usage: USAGE }) } };

@@ -1,6 +1,6 @@
 /**
- * What `compose.yaml` starts, as processes of this machine and from the same files: two proxies with their
- * configuration of `deploy`, Postgres and Redis, nginx before both, Prometheus with the queries of the board.
+ * The services of `compose.yaml` as local processes, from the same files: two proxies with the configuration
+ * in `deploy`, Postgres and Redis, nginx in front, and Prometheus with the dashboard's queries.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,14 +24,14 @@ const HOST = 'svc.example.net';
 const KEY = `svc_${'0123456789abcdef'.repeat(3)}`;
 const textOf = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
 
-/** Replaces the one place where `from` is. */
+/** Replaces the only occurrence of `from`. */
 function put(text: string, from: string, to: string): string {
   assert.is(text.split(from).length, 2, `one ${from}`);
   return text.replace(from, to);
 }
 
 interface Program {
-  /** What it wrote to stderr. */
+  /** Returns what the process wrote to stderr. */
   errors(): string;
   isUp(): boolean;
   stop(): Promise<void>;
@@ -55,14 +55,14 @@ function start(command: string, args: readonly string[]): Program {
 interface Team {
   readonly proxies: readonly [TestProxy, TestProxy];
   readonly folder: string;
-  /** Sends to nginx under the public name. */
+  /** Sends a request to nginx under the public name. */
   readonly send: (
     headers: Readonly<Record<string, string>>,
     body?: string,
   ) => Promise<{ status: number; text: string }>;
 }
 
-/** Starts all of it but Prometheus, and stops it afterwards. */
+/** Starts everything except Prometheus, and stops it afterwards. */
 async function withTeam(use: (team: Team) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-team-'));
   const stops: (() => Promise<void>)[] = [];
@@ -226,7 +226,7 @@ test('Prometheus takes both configurations, and every query of the board has an 
         assert.ok(prometheus.isUp(), prometheus.errors());
         return (await count('up{job="svc"} == 1')) === 2;
       });
-      // A rate takes two readings after a request of each proxy was counted.
+      // A rate needs two scrapes after a request of each proxy was counted.
       for (let session = 0; session < 12; session += 1)
         assert.is((await send({ 'session-id': `s${session}` })).status, 200);
       await until(

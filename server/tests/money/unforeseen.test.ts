@@ -1,4 +1,4 @@
-/** Limits in dollars and what cannot be priced before it is sent: refused, or held by an estimate of its parts. */
+/** Dollar limits and requests whose price is unknown in advance: refused, or reserved by an estimate of their parts. */
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
@@ -56,11 +56,11 @@ test('what cannot be priced beforehand does not pass a limit in dollars, of a ke
       }
     }
     assert.is(t.upstream.requests.length, 0);
-    // Without a limit it goes through, and so it does where it is allowed once.
+    // The request goes through without a limit, or if it is allowed once.
     assert.is((await post(t, '/v1/images/generations', {})).status !== 402, true);
     const allowed = { 'x-svc-key': key, 'x-svc-allow-spend': 'once' };
     assert.is((await post(t, '/v1/images/generations', {}, allowed)).status !== 402, true);
-    // What costs nothing, and what is foreseen, is as it was.
+    // Requests that are free, or whose price can be estimated, are not affected.
     for (const [path, body] of [
       ['/v1/moderations', { input: 'hello' }],
       ['/v1/files', {}],
@@ -116,7 +116,7 @@ test('a batch whose requests can be read is held by them until its results are p
     assert.is(refused.status, 402);
     assert.match(refused.text, /estimated at \$10\./);
 
-    // What was held is given back for what it has cost.
+    // The reservation is replaced by the actual cost.
     const usage = { input_tokens: 1000, output_tokens: 200 };
     const message = { type: 'message', model: OPUS, content: [], usage };
     answerWith(upstream, { custom_id: '0', result: { type: 'succeeded', message } });
@@ -133,7 +133,7 @@ test('what limits count of a request without a price is in the ledger, for a res
     const headers = { 'x-svc-key': key };
     const usage = { prompt_tokens: 1_000_000, completion_tokens: 0, total_tokens: 1_000_000 };
     const answer = { object: 'chat.completion', model: 'gpt-5', choices: [], usage };
-    // A tier that only a contract has a price for, and one that says nothing at all.
+    // A tier priced only by contract, and a response that reports no usage at all.
     answerWith(upstream, { ...answer, service_tier: 'scale' });
     const asked = { ...CHAT, model: 'gpt-5', max_completion_tokens: 100_000 };
     await post(t, '/v1/chat/completions', asked, headers);
@@ -217,7 +217,7 @@ test('pictures, sound and films whose answer says nothing of what they used are 
     assert.is(t.proxy.services.window.totals().unpriced, calls.length);
     const trace = await exchange(t.proxy.port, { method: 'GET', path: `/trace/${rows[0]!.id}` });
     assert.match(trace.text, 'unreported usage');
-    // An error costs nothing, and work that goes on is billed when it has ended.
+    // An error costs nothing, and background work is billed when it has ended.
     upstream.answer((response) => response.writeHead(400).end('{}'));
     await post(t, '/v1/images/generations', {});
     answerWith(upstream, { id: 'batch_1', object: 'batch', status: 'validating' });

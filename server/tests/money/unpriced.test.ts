@@ -15,7 +15,7 @@ async function read<T>(t: TestProxy, path: string): Promise<T> {
   return JSON.parse(text) as T;
 }
 
-/** Cost and `unpriced` wherever the sums of the session are reported. */
+/** Returns cost and `unpriced` from every surface that reports the session's sums. */
 async function reported(t: TestProxy) {
   const stats = await read<{ session: Sums; today: Sums; by_model: Record<string, Sums> }>(
     t,
@@ -29,7 +29,7 @@ async function reported(t: TestProxy) {
   ];
 }
 
-/** Only one of the two providers has a price; that of the other's model nobody knows. */
+/** Only one of the two providers has a price; the other's model is in no price list. */
 const PRICED = `providers:
   chat: { pricing: { input_cost_per_1m_tokens: 1000000, output_cost_per_1m_tokens: 0 } }
 `;
@@ -40,7 +40,7 @@ test('what nobody knows the price of costs an unknown amount, not nothing', () =
     await exchange(t.proxy.port, { body: json(MESSAGE) });
     stop();
     await t.rows(1);
-    // Nothing was answered: there is nothing to pay, and no price that is missing.
+    // There was no response, so there is nothing to pay and no missing price.
     assert.equal((await reported(t)).slice(0, 2), [
       ['session', 0, 0],
       ['today', 0, 0],

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import { exchange } from '../../../fixtures/server/exchange.ts';
 
-/** `/health` is made anew once a second. */
+/** `/health` is recomputed once a second. */
 const CACHE_MS = 1100;
 
 test('/health says that the audit log cannot be written, until it can', () =>

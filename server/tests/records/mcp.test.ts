@@ -1,4 +1,4 @@
-/** `/mcp` with the official client: what it offers to whom, and that the gate stands before it. */
+/** `/mcp` with the official client: which tools each caller is offered, and that the gate protects it. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';

@@ -1,4 +1,4 @@
-/** Prometheus's own checker finds nothing to complain about in `/metrics`. */
+/** `promtool`, the checker of Prometheus, finds no fault in `/metrics`. */
 import { spawnSync } from 'node:child_process';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

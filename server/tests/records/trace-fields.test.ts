@@ -1,4 +1,4 @@
-/** What the specification says of every trace is in every trace, whatever was done. */
+/** Every trace has all fields that the specification requires, whatever the request did. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';

@@ -1,4 +1,4 @@
-/** Compressing threads that start slowly, or cannot: requests go on, and the first thread that is ready is used. */
+/** Compression threads that start slowly or not at all: requests proceed, and the first thread that is ready is used. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,12 +10,12 @@ import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
 import { askingOf, foundHits } from '../../../fixtures/server/found.ts';
 import { startUpstream } from '../../../fixtures/upstream.ts';
 
-/** A starved machine takes long to start a thread. */
+/** A busy machine takes long to start a thread. */
 const PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 20;
 const PRELOAD = new URL('../../../fixtures/server/held-start.js', import.meta.url).href;
 
-/** Too much for the event loop. */
+/** Too large to be compressed on the event loop. */
 const LARGE = foundHits(600);
 
 interface Health {
@@ -24,7 +24,7 @@ interface Health {
 }
 
 interface Cold {
-  /** Sends the body; true if it went out smaller. */
+  /** Sends the body; true if it was compressed. */
   isSaved(body: string): Promise<boolean>;
   health(): Promise<Health>;
   /** Lets the threads start. */

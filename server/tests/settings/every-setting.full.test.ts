@@ -1,7 +1,6 @@
 /**
- * Every variable and key of the specification: what an outsider sees of a proxy with its default
- * and of one with another value. That every name has a row is tested in
- * `setting-rows.test.ts`.
+ * Every variable and key of the specification: its visible effect on a proxy with the default and
+ * on one with another value. `setting-rows.test.ts` tests that every name has a row.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
@@ -18,7 +17,7 @@ import { ANOTHER } from '../../../fixtures/server/effects/effect.ts';
 import type { SettingEffect } from '../../../fixtures/server/effects/effect.ts';
 import { SETTING_EFFECTS } from '../../../fixtures/server/effects/setting-effects.ts';
 
-/** What a proxy is started with, once a name is set to a text. */
+/** Returns the sources to start a proxy with when `name` is set. */
 function sourcesOf(row: SettingEffect, name: string | undefined, home: string) {
   const text = name === undefined ? '' : (row.set[name] ?? '').replace('HOME', home);
   const isVariable = name !== undefined && /^[A-Z]/.test(name);
@@ -29,7 +28,7 @@ function sourcesOf(row: SettingEffect, name: string | undefined, home: string) {
   };
 }
 
-/** Two parsed config files as one. */
+/** Merges two parsed config files; the second wins. */
 function merged(one: unknown, other: unknown): unknown {
   if (!isMap(one) || !isMap(other)) return other ?? one ?? {};
   const names = new Set([...Object.keys(one), ...Object.keys(other)]);
@@ -39,7 +38,7 @@ function merged(one: unknown, other: unknown): unknown {
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The key with real names in the places of those that users give. */
+/** Returns the key with real names in place of placeholders. */
 function concrete(key: string): string {
   const isForChat = key === 'providers.<name>.supports_streaming';
   const isModelOfChat = key === 'models.<alias>.stream';
@@ -49,7 +48,7 @@ function concrete(key: string): string {
     .replace('<alias>', isModelOfChat ? 'gpt-fixture-1' : 'claude-fixture-1');
 }
 
-/** `a.b.c` with a value as flow maps on one line; dots belong to no name that is used here. */
+/** Writes `a.b.c` with a value as nested flow maps on one line; no name used here contains a dot. */
 function oneLine(key: string, text: string): string {
   const segments = key.split('.');
   return `${segments.join(': { ')}: ${text}${' }'.repeat(segments.length - 1)}`;
@@ -75,7 +74,7 @@ async function see(row: SettingEffect, name: string | undefined): Promise<unknow
 for (const row of SETTING_EFFECTS) {
   test(`${Object.keys(row.set).join(', ')}`, async () => {
     const names = Object.keys(row.set);
-    // Side by side: what some wait for are seconds.
+    // In parallel, because some probes wait for seconds.
     const [before, ...seen] = await Promise.all(
       [undefined, ...names].map((name) => see(row, name)),
     );
@@ -87,7 +86,7 @@ for (const row of SETTING_EFFECTS) {
   });
 }
 
-/** Whether somebody listens there. */
+/** True if a process listens at this address. */
 const listens = (port: number, host: string): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = createConnection({ port, host });
@@ -95,7 +94,7 @@ const listens = (port: number, host: string): Promise<boolean> =>
     socket.once('connect', () => socket.destroy());
   });
 
-/** Starts a process, looks, and ends it; `yaml` and `env` may use the free port. */
+/** Starts a proxy process, runs the probe, and ends it; `yaml` and `env` may use the free port. */
 async function listening<T>(
   { yaml = '', env = {} }: { yaml?: string; env?: Readonly<Record<string, string>> },
   look: (seen: { readonly stdout: () => string; readonly stderr: () => string }) => Promise<T>,
@@ -147,7 +146,7 @@ test('logging.destination', async () => {
       return stdout().includes('"msg":"listening"');
     };
   assert.is(await listening({}, line(1000)), false);
-  // On a busy machine the line may lag behind.
+  // On a busy machine the line may come late.
   assert.is(await listening({ yaml: 'logging: { destination: stdout }' }, line(120_000)), true);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Settings that a running proxy takes up, changed one at a time by a reload: what a client, or the
- * provider, sees of each. The proxy's defaults stand beside, so that a setting without effect shows.
+ * Settings that a running proxy applies on reload, changed one at a time: the effect that a client or
+ * the provider sees, next to that of the default, so that a setting without effect is noticed.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -9,7 +9,7 @@ import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { CHAT, MESSAGE, exchange, json } from '../../../fixtures/server/exchange.ts';
 import type { Sent } from '../../../fixtures/server/exchange.ts';
 
-/** What is looked at, once with the defaults and once with the setting. */
+/** Observes a proxy, once with the defaults and once with the setting. */
 type Probe = (t: TestProxy) => Promise<unknown>;
 
 const ask = (t: TestProxy, sent: Sent = {}) =>
@@ -20,7 +20,7 @@ const status =
     (await ask(t, sent)).status;
 const stats: Probe = async (t) =>
   JSON.parse((await ask(t, { path: '/stats', method: 'GET' })).text);
-/** What the provider got of a request. */
+/** Returns what the provider got of a request. */
 const sentOn =
   (read: (received: TestProxy['upstream']['requests'][number]) => unknown, sent?: Sent): Probe =>
   async (t) => {
@@ -29,7 +29,7 @@ const sentOn =
   };
 const body = (text: Buffer): Record<string, unknown> =>
   JSON.parse(text.toString()) as Record<string, unknown>;
-/** How many of two equal requests reach the provider. */
+/** Counts how many of two equal requests reach the provider. */
 const fetched: Probe = async (t) => {
   const before = t.upstream.requests.length;
   const sent = { headers: { 'x-svc-cache': 'on' }, body: json(MESSAGE, { top_k: before + 1 }) };
@@ -47,7 +47,7 @@ const preflight: Probe = async (t) => {
 };
 const get = (path: string): Probe => status({ path, method: 'GET' });
 
-/** Each: lines of the config file, what is looked at, with the defaults, with the lines. */
+/** Rows: lines of the config file, the probe, its result with the defaults, its result with the lines. */
 const EFFECTS: readonly (readonly [yaml: string, probe: Probe, before: unknown, after: unknown])[] =
   [
     [

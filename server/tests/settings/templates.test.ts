@@ -1,4 +1,4 @@
-/** Prompt templates by a request's header: filled before any other stage, and refused with a reason. */
+/** Prompt templates named by a request header: filled in before any other stage, or refused with a reason. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
@@ -164,7 +164,7 @@ test('a body with too many values to be parsed is refused with a template, and p
       assert.is((await exchange(t.proxy.port, sent)).status, 400);
     }
     assert.is(t.upstream.requests.length, 0);
-    // Inside a message it is the client's own.
+    // Inside a message the field belongs to the client.
     const inside = [{ role: 'user', content, metadata: { svc_template: 'review' } }];
     const passed = await exchange(t.proxy.port, { body: json(MESSAGE, { messages: inside }) });
     assert.is(passed.status, 200, passed.text);

@@ -1,7 +1,7 @@
 /**
- * A client that leaves: in every window the upstream is closed and the row says `cancelled`. A
- * client that reads slowly: the upstream is paused and little is held. How soon the upstream is
- * closed is a bar of `npm run bench:limits`.
+ * A client that disconnects: at every phase the upstream is closed and the row says `cancelled`. A
+ * client that reads slowly: the upstream is paused and little is buffered. `npm run bench:limits`
+ * measures how soon the upstream is closed.
  */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
@@ -54,7 +54,7 @@ test('a client that stops reading pauses the upstream', () =>
       'all are paused',
       () => connections.length === READERS && connections.every((each) => each.paused),
     );
-    // Kernels let their buffers grow for some time: they are full once nothing more is taken.
+    // Kernel buffers grow for some time: they are full once no more bytes are accepted.
     let last = -1;
     await until('no more is taken from the upstream', async () => {
       const before = last;

@@ -1,4 +1,4 @@
-/** Clients that leave before the first byte of their answer: nobody has failed. */
+/** Clients that disconnect before the first byte of their response: this is no provider's failure. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withPair, withSpare } from '../../../fixtures/forward/pair.ts';
@@ -20,7 +20,7 @@ async function read(t: Pair, path: string): Promise<string> {
   return (await exchange(t.proxy.port, { path, method: 'GET' })).text;
 }
 
-/** Sends a request that is left once the provider has it; resolves when both know. */
+/** Sends a request and disconnects once the provider has it; resolves when both sides have noticed. */
 async function leave(t: Pair): Promise<void> {
   const client = new AbortController();
   const arrived = t.upstream.nextRequest();

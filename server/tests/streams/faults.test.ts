@@ -1,7 +1,7 @@
 /**
- * Every scenario of the fake upstream, through a real proxy: what can be passed through is what a client
- * without the proxy would get; what cannot is an error with its code, never a clean end, and there
- * is exactly one row for each request.
+ * Every scenario of the fake upstream, through a real proxy: a response that can be passed through equals
+ * what a client without the proxy would get; any other is an error with its code, never a clean end.
+ * There is exactly one row for each request.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -17,7 +17,7 @@ import { pause, until } from '../../../fixtures/wait.ts';
 const HOP = /^(?:connection|keep-alive|transfer-encoding|trailer)$/i;
 const OURS = /^(?:x-request-id|x-svc-request-id|x-accel-buffering|date)$/i;
 
-/** The fields that an answer passed through must share with the original, in order. */
+/** Returns the header fields that a passed-through response must share with the original, in order. */
 function endToEnd(rawHeaders: readonly string[]): string[] {
   const kept: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -83,7 +83,7 @@ async function play(t: TestProxy, round: Round): Promise<void> {
   const options = EXPECTED[round.name].options ?? {};
   const body = json(MESSAGE, round.stream ? { stream: true } : {});
   const stop = t.upstream.script(undefined, round.name, options);
-  // Content that is decided by the seed alone is the same for both.
+  // Content depends only on the seed, so it is the same for both.
   const isPassthrough = round.ending.as === 'passthrough';
   const direct = isPassthrough
     ? await exchange(t.upstream.port, { body, headers: { connection: 'close' } })
@@ -107,7 +107,7 @@ providers:
   messages: { timeout_seconds: 1, idle_timeout_seconds: 0.4 }
 `;
 
-/** Each round has a proxy of its own: a provider that fails often is not asked again for a while. */
+/** Plays each round with its own proxy, because a provider that fails often is not asked again for a while. */
 async function playAll(list: readonly Round[], options: ProxyOptions): Promise<void> {
   const waiting = [...list];
   const work = async (): Promise<void> => {
@@ -143,7 +143,7 @@ test('what a provider may send arrives as it was sent, with one row each', () =>
     const list = quick.filter(isFine);
     for (const round of list) {
       await play(t, round);
-      // What a scenario does to an idle connection must have happened before the next request.
+      // The scenario's effect on an idle connection must be complete before the next request.
       if (/idle|extra|trailing/.test(round.name)) await closedOnBothSides(t);
     }
     const rows = await t.rows(list.length);
@@ -226,7 +226,7 @@ async function closedUpstream({ upstream }: TestProxy, from = 0): Promise<void> 
   );
 }
 
-/** Waits for the newest connection. A reset is known to the side that sends it before it has arrived on the other. */
+/** Waits until the newest connection is closed on both sides: a reset reaches the other side with a delay. */
 async function closedOnBothSides(t: TestProxy): Promise<void> {
   await closedUpstream(t, -1);
   await pause(20);

@@ -1,7 +1,7 @@
 /**
- * Hostile requests at a real proxy in a process of its own, some of them met by a provider that
- * misbehaves. `SVC_FUZZ_COUNT` and `SVC_FUZZ_SEED` say how many and which; a request that is named
- * here can be had again by its seed and index.
+ * Hostile requests to a real proxy in its own process, some of them answered by a misbehaving
+ * provider. `SVC_FUZZ_COUNT` and `SVC_FUZZ_SEED` set how many and which; a reported request can be
+ * reproduced from its seed and index.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,14 +21,14 @@ import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/
 const COUNT = Number(process.env['SVC_FUZZ_COUNT'] ?? 1500);
 const SEED = Number(process.env['SVC_FUZZ_SEED'] ?? 1);
 const CONCURRENCY = 24;
-/** So many are sent before memory is looked at again. */
+/** Requests between two checks of memory. */
 const ROUND = 5000;
 const MB = 2 ** 20;
 const ROWS_WITHIN_MS = 120_000;
-/** A breaker that the provider's faults opened lets a request through again within that. */
+/** Time within which a breaker opened by the provider's faults lets a request through again. */
 const RECOVERS_WITHIN_MS = 300_000;
 
-/** Keys stay in use and stalls are short; nobody is turned away for asking often. */
+/** No key cooldown, short timeouts, and no rate limit. */
 const YAML = `
 security: { rate_limit_per_minute: 0 }
 keys: { cooldown_429_seconds: 0, cooldown_401_seconds: 0 }
@@ -52,7 +52,7 @@ async function memoryOf(child: ChildProcess): Promise<Memory> {
   return memory;
 }
 
-/** The rows once those of all `ids` are there, or as many as came in time. */
+/** Returns the rows once those of all `ids` are stored, or those stored before the deadline. */
 async function rowsOf(file: string, ids: readonly (string | undefined)[]): Promise<Row[]> {
   const untilMs = Date.now() + ROWS_WITHIN_MS;
   for (;;) {
@@ -92,7 +92,7 @@ function countsOf(ended: readonly Ended[]): string {
     .join(', ');
 }
 
-/** The rows belong to requests, each to one; every request to a provider has its row. */
+/** Asserts that each row belongs to exactly one request, and that every request to a provider has its row. */
 function checkRows(ended: readonly Ended[], rows: readonly Row[]): void {
   const byId = new Map(ended.flatMap((each) => (each.id === undefined ? [] : [[each.id, each]])));
   const ids = new Set(rows.map(({ id }) => id));
@@ -113,7 +113,7 @@ function checkRows(ended: readonly Ended[], rows: readonly Row[]): void {
   print(`fuzz: ${rows.length} rows, ${strays} of clients that left before an answer`);
 }
 
-/** The proxy answers, and serves once its breakers have closed. */
+/** Asserts that the proxy responds, and serves once its breakers have closed. */
 async function checkAlive(port: number): Promise<void> {
   const health = await exchange(port, { method: 'GET', path: '/health' });
   assert.is(health.status, 200);
@@ -137,7 +137,7 @@ test(`${COUNT} hostile requests (seed ${SEED}) kill nothing, lose no row and are
     for (let from = 0; from < COUNT; from += ROUND) {
       const to = Math.min(from + ROUND, COUNT);
       const options = { port: proxy.port, seed: SEED, from, to, concurrency: CONCURRENCY };
-      // Bodies are not kept: what is sent follows from its index.
+      // Bodies are not kept: an index is enough to generate its body again.
       for (const each of await sendHostile(options)) ended.push(withoutBody(each));
       const death = proxy.child.exitCode ?? proxy.child.signalCode;
       assert.is(

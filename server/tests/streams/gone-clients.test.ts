@@ -1,4 +1,4 @@
-/** A client whose connection breaks in the moment in which its answer is complete. */
+/** A client whose connection breaks at the moment its response is complete. */
 import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -9,7 +9,7 @@ const BODY = json(MESSAGE, { stream: true });
 const HEAD = `POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n`;
 const WHOLE = streamOf({ type: 'message_start' }, { type: 'message_stop' });
 
-/** Calls `then` in that turn of the event loop, of which the first is this one. */
+/** Calls `then` after `turn` turns of the event loop; 0 means now. */
 function inTurn(turn: number, then: () => void): void {
   if (turn === 0) then();
   else setImmediate(() => inTurn(turn - 1, then));
@@ -22,7 +22,7 @@ test('its run ends, and gives back its place among the streams', () =>
       const client = await openSocket(t.proxy.port);
       upstream.answer((response, request) => {
         WHOLE(response, request);
-        // Whichever turn it is in which the proxy writes its last bytes: they must fail once.
+        // Tries several turns, so that the proxy's last write fails in one of them.
         inTurn(turn, () => client.resetAndDestroy());
       });
       client.write(HEAD + BODY);

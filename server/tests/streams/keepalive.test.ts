@@ -1,4 +1,4 @@
-/** `compression.http100_keepalive`: the interim answer, and that clients which expect none get none. */
+/** `compression.http100_keepalive`: the interim response, and clients that must not get one. */
 import { once } from 'node:events';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
@@ -16,7 +16,7 @@ const LARGE = JSON.stringify({
 const SMALL = LARGE.replace('A line of some length. '.repeat(1900), '');
 const ON = { SVC_HTTP100_KEEPALIVE: '1' };
 
-/** Everything that comes back for one request, in `HTTP/<version>`. */
+/** Returns everything that comes back for one request in `HTTP/<version>`. */
 async function answerTo(port: number, body: string, version = '1.1', fields = ''): Promise<string> {
   const socket = await openSocket(port);
   const pieces: Buffer[] = [];
@@ -32,7 +32,7 @@ async function answerTo(port: number, body: string, version = '1.1', fields = ''
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 const EXPECT = 'Expect: 100-continue\r\n';
 
-/** How many interim answers come before the answer. */
+/** Counts the interim responses before the final one. */
 function interim(answer: string): number {
   const [before] = answer.split(/HTTP\/1\.[01] 200 /);
   assert.ok(before !== undefined && before.length < answer.length, answer.slice(0, 200));

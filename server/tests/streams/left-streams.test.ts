@@ -1,4 +1,4 @@
-/** Clients that leave live answers at any moment: no stream of the proxy throws where no one can catch it. */
+/** Clients that abandon live responses at any moment: no stream of the proxy throws an uncaught error. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
@@ -26,7 +26,7 @@ for (const [form, { yaml, accept }] of Object.entries(FORMS))
         const headers = { 'x-api-key': 'mine', ...(accept === undefined ? {} : { accept }) };
         for (let n = 0; n < LEAVERS; n += 1) {
           const answer = await openAnswer(t.proxy.port, { body, headers });
-          // At the head, in the middle of an event, and after several.
+          // Leave at the head, in the middle of an event, or after several events.
           for (let pieces = n % 4; pieces > 0; pieces -= 1)
             await new Promise((resolve) => answer.once('data', resolve));
           answer.destroy();

@@ -12,7 +12,7 @@ const PATIENCE_MS = 60_000;
 type Told = Record<string, unknown> & { readonly type: string };
 const LAST = new Set(['response.completed', 'response.failed', 'error']);
 
-/** A socket to the provider's own address, and what it is told. */
+/** Opens a WebSocket to the provider's own address through the proxy. */
 async function converse(t: ForwardMode, headers: Record<string, string> = {}) {
   const tls = await t.open(OPENAI);
   const socket = new WebSocket(`wss://${OPENAI}/v1/responses`, {
@@ -31,7 +31,7 @@ async function converse(t: ForwardMode, headers: Record<string, string> = {}) {
   await once(socket, 'open', { signal: AbortSignal.timeout(PATIENCE_MS) });
   return {
     socket,
-    /** Sends a message; what comes up to the end of its answer. */
+    /** Sends a message; returns what arrives up to the end of its response. */
     async say(message: object | string): Promise<Told[]> {
       const from = told.length;
       socket.send(typeof message === 'string' ? message : JSON.stringify(message));
@@ -85,7 +85,7 @@ test('each message is a POST through the graph, and its answer the events of tha
         store: false,
       },
     );
-    // What the same POST gets over HTTP.
+    // The result of the same POST over HTTP.
     const posted = await exchange(t.port, {
       path: '/v1/responses',
       body: sent.body,
@@ -126,7 +126,7 @@ test('what is new goes out after what the connection has said before, and begins
     const after = t.upstream.requests.at(-1)!.body.toString();
     const upTo = before.indexOf(']', before.indexOf('"first"'));
     assert.is(after.slice(0, upTo), before.slice(0, upTo));
-    // A client that sends all of it again starts anew.
+    // A client that sends the whole conversation starts a new one.
     await one.say(create({ input: [user('anew')] }));
     assert.equal(sentBody(t)['input'], [user('anew')]);
     one.socket.terminate();

@@ -1,4 +1,4 @@
-/** `stream_options` of a chat stream: asked for where the client says nothing, its own words otherwise. */
+/** `stream_options` of a chat stream: added if the client sets none, otherwise left as sent. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';

@@ -1,4 +1,4 @@
-/** `streaming.*`: forms, pacing, places, and streams made of whole answers. */
+/** `streaming.*`: forms, pacing, stream slots, and streams made from whole responses. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
@@ -18,7 +18,7 @@ import type { Sent } from '../../../fixtures/server/exchange.ts';
 const STREAM = json(MESSAGE, { stream: true });
 const LINES = 'application/x-ndjson';
 
-/** The payloads of a stream's events. */
+/** Returns the payloads of a stream's events. */
 function payloads(text: string): unknown[] {
   return text
     .split('\n')
@@ -45,7 +45,7 @@ test('by default an event is passed on before the next one comes', () =>
           x.write(`${piece.length.toString(16)}\r\n${piece.toString()}\r\n${end}`);
         await x.write(wire.subarray(0, headLength));
         await write(pieces[0]!);
-        // A proxy that gathers would wait for what comes after this.
+        // A proxy that buffers would wait here for the rest.
         await seen;
         await write(pieces.at(-1)!, '0\r\n\r\n');
       }),
@@ -126,7 +126,7 @@ test('streams of both forms ask a web server in front not to hold them back, doc
     assert.is((await asked(json(MESSAGE), '*/*'))['x-accel-buffering'], undefined);
   }));
 
-/** Sends one event of the answer every `everyMs` and resolves when each came through. */
+/** Sends one event of the response every `everyMs`; resolves with their arrival times. */
 async function arrivals(t: TestProxy, everyMs: number, count: number, accept = '*/*') {
   t.upstream.script(undefined, 'events', { count, everyMs });
   const sentAtMs = Date.now();
@@ -137,7 +137,7 @@ async function arrivals(t: TestProxy, everyMs: number, count: number, accept = '
   return { times, text };
 }
 
-/** The first of ten answers that comes in at least `least` pieces, or the last: a busy machine reads several at once. */
+/** Returns the first of ten responses that arrives in at least `least` pieces, or the last: a busy machine reads several at once. */
 async function inPieces(least: number, ask: () => ReturnType<typeof arrivals>) {
   let found = await ask();
   for (let more = 9; more > 0 && found.times.length < least; more -= 1) found = await ask();

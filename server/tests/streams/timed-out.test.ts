@@ -1,4 +1,4 @@
-/** A request that compressing once took too long for: it goes out whole from then on, and that is said as it is. */
+/** A request whose compression once timed out: it is sent whole from then on, and the reason is reported. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../../engine/index.ts';
@@ -9,14 +9,14 @@ import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
 import { askingOf, foundHits } from '../../../fixtures/server/found.ts';
 import { until } from '../../../fixtures/wait.ts';
 
-/** No other timer has this length. */
+/** A length that no other timer has. */
 const LIMIT_MS = 54_321;
 const YAML = 'compression: { threshold_tokens: 0 }\nsecurity: { rate_limit_per_minute: 0 }';
 const env = { SVC_MAX_COMPRESSION_TIME_MS: String(LIMIT_MS) };
 
 const FOUND = foundHits(4000);
 
-/** The machine's clock, on which the limit of compressing passes at once, or never. */
+/** The system clock, on which the compression time limit passes at once or never. */
 class LimitClock implements Clock {
   isOver = true;
   wallMs(): number {
@@ -31,7 +31,7 @@ class LimitClock implements Clock {
   }
 }
 
-/** Sends a question; why it was not compressed, by its trace. */
+/** Sends a question; returns the trace's reason why it was not compressed. */
 async function because(t: TestProxy, question: string): Promise<unknown> {
   const before = t.upstream.requests.length;
   assert.is((await exchange(t.proxy.port, { body: askingOf(question, FOUND) })).status, 200);
@@ -43,14 +43,14 @@ async function because(t: TestProxy, question: string): Promise<unknown> {
   return stages.find(({ name }) => name === 'compaction')?.['not_compressed_because'];
 }
 
-/** What `/health` says of it; asked for directly, as that serves one answer for a second. */
+/** Returns what `/health` reports of it; read directly, because `/health` caches its response for a second. */
 const trouble = (t: TestProxy): string => t.proxy.services.compressor.trouble() ?? '';
 
 test('what took too long is said, again where it is remembered, and is no sign of health', () => {
   const clock = new LimitClock();
   return withProxy({ yaml: YAML, env, clock, prepares: true }, async (t) => {
     const late: string[] = [];
-    // A starved machine may notice the limit after the work is done, and a thread must have started.
+    // A busy machine may notice the limit only after the work is done, and a thread must have started.
     await until('three in a row took too long', async () => {
       const question = `question ${t.upstream.requests.length}`;
       if ((await because(t, question)) === 'timeout') late.push(question);
@@ -59,7 +59,7 @@ test('what took too long is said, again where it is remembered, and is no sign o
     assert.match(trouble(t), /sent as they came/);
     clock.isOver = false;
     for (const question of late) {
-      // The thread that time ended is followed by one that has to start.
+      // The thread that the time limit ended is replaced by one that has yet to start.
       const words = await until('a thread is ready', async () => {
         const found = String(await because(t, question));
         return found !== 'starting' && found;

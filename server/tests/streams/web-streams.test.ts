@@ -1,4 +1,4 @@
-/** Live answers in the running program are web streams: counted where they are piped, for each sink. */
+/** Live responses in the running program are web streams: pipes are counted for each sink. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { pipedDuring } from '../../../fixtures/engine/piped.ts';
@@ -11,7 +11,7 @@ import { asked, isEnd } from '../../../fixtures/server/websocket.ts';
 const BODY = json(MESSAGE, { stream: true });
 const HEADERS = { 'x-api-key': 'mine' };
 
-/** One answer to each kind of client, by name. */
+/** One response to each kind of client, by name. */
 const SINKS: Readonly<Record<string, (t: TestProxy) => Promise<unknown>>> = {
   async events(t) {
     const { text } = await exchange(t.proxy.port, { body: BODY, headers: HEADERS });

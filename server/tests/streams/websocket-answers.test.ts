@@ -1,4 +1,4 @@
-/** How answers end over WebSocket: with the usage and `message_stop`, or with an object that holds an error. */
+/** How responses end over WebSocket: with the usage and `message_stop`, or with an error object. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -70,7 +70,7 @@ const FAILING: readonly (readonly [
 ];
 
 test('a stream that failed ends in an error and in nothing else', async () => {
-  // Each has a proxy of its own: a provider that fails often is not asked again for a while.
+  // Each case has its own proxy, because a provider that fails often is not asked again for a while.
   for (const [name, frame, events, message] of FAILING) {
     await withPlainUpstream({}, async (t, upstream) => {
       upstream.answer(streamOf(...events));
@@ -178,7 +178,7 @@ test('an answer that does not end is given up, whatever its status', () =>
         response.writeHead(status, { 'content-type': 'application/json' });
         const piece = Buffer.alloc(64 * 1024, ' ');
         const more = (): void => {
-          // Far more than is kept of it, yet a test without an end would help nobody.
+          // Far more than the proxy keeps, but bounded, so that a failing test ends.
           while (sentBytes < ENDLESS_BYTES && !response.destroyed) {
             sentBytes += piece.length;
             if (!response.write(piece)) return void response.once('drain', more);

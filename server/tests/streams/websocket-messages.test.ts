@@ -1,4 +1,4 @@
-/** What a frame is to the rest of the proxy: a request like any other, with its limits and its bytes. */
+/** A WebSocket message is a request like any other, with the same limits and the same bytes. */
 import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -129,7 +129,7 @@ test('the type of a frame is named in the words of JSON', () =>
 const MEMBERS = `"model":"m","max_tokens" : 1,"messages":[{"role":"user","content":"\\u0068i 東"}]`;
 const NUMBERS = `"metadata":{"id":12345678901234567890,"f":1.0,"e":1e30,"api_key":"inner"}`;
 
-/** A frame, and what of it goes to the provider. */
+/** A message, and the body that the provider gets. */
 const SPLICED: readonly (readonly [frame: string, sent: string])[] = [
   [`{${MEMBERS},${NUMBERS}}`, `{${MEMBERS},${NUMBERS}}`],
   [`{"api_key":"k",${MEMBERS},${NUMBERS}}`, `{${MEMBERS},${NUMBERS}}`],

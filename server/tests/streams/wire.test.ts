@@ -1,6 +1,6 @@
 /**
- * Every wire fixture through a real proxy: the bytes of both directions are the same on both
- * sides, however the upstream's output is cut, and the ledger's row says what the case declares.
+ * Every wire fixture through a real proxy: the bytes in both directions are the same on both
+ * sides, however the upstream's output is cut, and the ledger row matches the case.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -62,7 +62,7 @@ function isCut({ streaming, status, facts }: Case): boolean {
   );
 }
 
-/** The whole events of a stream that was cut, and an error event. */
+/** Asserts that a cut stream consists of its whole events and an error event. */
 function expectCut(bytes: Buffer, text: string, name: string): void {
   const printed = bytes.toString();
   const blank = /^[^]*(?:\n\n|\r\n\r\n)/.exec(printed)?.[0] ?? '';
@@ -72,11 +72,11 @@ function expectCut(bytes: Buffer, text: string, name: string): void {
 
 async function bytesArrive(t: TestProxy, wire: Case, framing: Framing, sizes: number[]) {
   const stop = t.upstream.script(undefined, play(wire, framing, sizes));
-  // With a key of the client's own, also a refusal is passed through as it came.
+  // With the client's own key, refusals are passed through unchanged too.
   const sent = { path: wire.path, body: bodyFor(wire), headers: { 'x-api-key': 'mine' } };
   const name = `${wire.file}, ${framing}, pieces of ${sizes.join()}`;
   if (isCut(wire) && framing === 'length') {
-    // With all the bytes that were promised it would look whole, and there is no room for an error.
+    // With a declared length there is no room for an error event; with all its bytes the response would look whole.
     const isWhole = await exchange(t.proxy.port, sent).then(
       ({ whole }) => whole,
       () => false,
@@ -99,9 +99,9 @@ function expectRow(row: LedgerRow, wire: Case): void {
   const { usage, error, complete } = wire.facts;
   const cached = usage === null ? 0 : usage.cacheRead + usage.cacheWrite;
   if (row.usageEstimated) {
-    // It broke off before its provider had reported all: what it reported stays, the rest is estimated.
+    // The stream broke off before the provider reported all usage: what it reported stays, the rest is estimated.
     if (complete) {
-      // It came whole and its provider reported nothing.
+      // The response was complete, but the provider reported no usage.
       assert.is(usage, null, wire.file);
       assert.ok(row.outputTokens! > 0 && row.inputTokensSent! > 0, wire.file);
       return;
@@ -115,7 +115,7 @@ function expectRow(row: LedgerRow, wire: Case): void {
   }
   assert.is(row.cacheReadTokens ?? 0, usage?.cacheRead ?? 0, wire.file);
   assert.is(row.cacheWriteTokens ?? 0, usage?.cacheWrite ?? 0, wire.file);
-  // A chat stream that gave its reason for stopping has ended, also without `[DONE]`.
+  // A chat stream with a finish reason is complete, even without `[DONE]`.
   const failed = error !== null || (!complete && wire.streaming && wire.facts.stop === null);
   const bad = wire.status >= 400 ? 'error' : 'partial';
   assert.is(row.outcome, failed ? bad : 'ok', `${wire.file}: outcome`);
@@ -164,14 +164,14 @@ test('every request arrives upstream as it was sent', () =>
     }
     const rows = await t.rows(cases.length);
     for (const [i, wire] of cases.entries()) {
-      // The body of an endpoint that nobody rewrites is not read.
+      // The body of an endpoint that is never rewritten is not read.
       const isRead = wire.dialect !== 'completions';
       assert.is(rows[i]!.modelRequested, isRead ? wire.facts.model : null, wire.file);
       assert.is(rows[i]!.endpoint, wire.path.split('?')[0]);
     }
   }));
 
-/** The case without its chunk that only reports usage, as a client sees it who did not ask for it. */
+/** Returns the case without its usage-only chunk, as seen by a client that did not request usage. */
 function withoutUsageChunk(bytes: Buffer): Buffer {
   const events = bytes.toString('latin1').split(/(?<=\r?\n\r?\n)/);
   const kept = events.filter(

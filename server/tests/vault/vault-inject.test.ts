@@ -9,7 +9,7 @@ import type { VaultPlace } from '../../../fixtures/server/vault.ts';
 const QUESTION = 'When does the flumbrick gate open?';
 const [MESSAGES] = DIALECTS;
 
-/** The text at the end of the last user message that `body` holds, in any of the dialects. */
+/** Returns the text at the end of the last user message in `body`, in any dialect. */
 function lastUserText(body: string): string {
   const { messages, input } = JSON.parse(body) as Record<'messages' | 'input', unknown[]>;
   const user = (messages ?? input).findLast(
@@ -29,7 +29,7 @@ for (const dialect of DIALECTS) {
       assert.ok(text.startsWith(`${QUESTION}\n\n[svc added from files`), text);
       assert.match(text, /--- gate\.md:1-3\n# The gate\n\nThe flumbrick gate opens when/);
       assert.ok(text.endsWith('\n[svc: end of what was added]'));
-      // All other bytes are the client's.
+      // All other bytes are unchanged.
       const without = received.replace(JSON.stringify(text), () => JSON.stringify(QUESTION));
       assert.is(without, JSON.stringify(raw));
     });
@@ -136,7 +136,7 @@ test('the number of blocks, their size and the least score are what the settings
         ['inject_min_score: 1000', 0],
         ['inject_top_k: 0', 0],
       ] as const) {
-        // Every file has the words, so that none of them says much.
+        // Every file has the query words, so all scores are low.
         const base = setting.includes('score') ? '' : '  inject_min_score: 0\n';
         rig.configure(`vault:\n${base}  ${setting}\n`);
         await rig.proxy.reload();
@@ -237,7 +237,7 @@ test('copies of one text take no place from another', async () => {
   );
 });
 
-/** What is said with the whole block, and then with its capsule. */
+/** Returns the last user text with the whole block, and then with its capsule. */
 async function wholeAndShort(rig: TestProxy): Promise<readonly [whole: string, short: string]> {
   const whole = lastUserText(await sent(rig, MESSAGES.path, raw));
   rig.configure('vault:\n  capsules: true\n');

@@ -8,7 +8,7 @@ import { DIALECTS, FILES, makeVaultPlace, sent } from '../../../fixtures/server/
 
 const WORDS = ['flumbrick gate', 'wibbledon store', 'zandrel lamp', 'quorble lever', 'cold mirrow'];
 
-/** Output of a tool as long as a build's, with something to find in it. */
+/** Returns tool output as long as a build's, with words that match a file. */
 function output(turn: number): string {
   const lines = Array.from(
     { length: 300 },
@@ -18,7 +18,7 @@ function output(turn: number): string {
   return `${lines.join('\n')}\nERROR build ${turn} failed at main.ts:${turn}7\n`;
 }
 
-/** A conversation of `turns` questions, each answered after one tool call. */
+/** Yields the requests of a conversation of `turns` questions, each answered after one tool call. */
 function* conversation(dialect: (typeof DIALECTS)[number], turns: number) {
   const messages: object[] = [];
   for (let turn = 0; turn < turns; turn++) {
@@ -30,7 +30,7 @@ function* conversation(dialect: (typeof DIALECTS)[number], turns: number) {
   }
 }
 
-/** Each element is the next one's beginning, the closing brackets of the list and the body aside. */
+/** Asserts that each body is a prefix of the next, apart from the closing brackets. */
 function assertGrowing(bodies: readonly string[]): void {
   for (const [index, body] of bodies.slice(1).entries()) {
     const before = bodies[index]!.slice(0, -2);
@@ -49,7 +49,7 @@ for (const dialect of DIALECTS) {
     try {
       for (const [index, body] of requests.entries()) {
         if (index === 4) {
-          // What was added for the first two questions is no longer there to be found.
+          // The texts added for the first two questions are no longer in the vault.
           place.write({
             'gate.md': 'Nothing any more.\n',
             'more.md': 'More of the zandrel lamp.\n',
@@ -66,7 +66,7 @@ for (const dialect of DIALECTS) {
       }
       assertGrowing(bodies);
       const last = bodies.at(-1)!;
-      // Both were at work: output was compressed, and each question but the fourth (whose file is gone) got its file.
+      // Both stages had an effect: output was compressed, and each question except the fourth (whose file is gone) got its file.
       assert.ok(last.length < JSON.stringify(requests.at(-1)).length * 0.7, `${last.length}`);
       assert.ok(count(last, '[svc added') >= 3, `${count(last, '[svc added')}`);
       assert.match(last, /opens when the quorble lever/);

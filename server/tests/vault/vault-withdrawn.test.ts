@@ -21,7 +21,7 @@ const later = MESSAGES.body([
   MESSAGES.user(ABSENT),
 ]);
 
-/** What a conversation sends after `change`, if what was added before it holds `word`. */
+/** Returns what a conversation sends after `change`, given that the text added before contained `word`. */
 async function sentAfter(
   word: string,
   change: (rig: TestProxy, place: VaultPlace) => Promise<unknown>,
@@ -98,7 +98,7 @@ test('a vault that is not ready is waited for once a request', async () => {
     const body = await sent(rig, MESSAGES.path, first);
     assert.match(body, 'quorble');
     place.write({ 'new.md': 'The snozzwick lamp.\n' });
-    // Somebody else is at the database, and what is new in the log cannot be read.
+    // Another process holds the database lock, so new log entries cannot be read.
     const lock = openLock(layoutOf(place.env['SVC_VAULT_INDEX']!).syncLock);
     const release = await lock.acquire();
     await place.index();
