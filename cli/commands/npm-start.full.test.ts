@@ -196,7 +196,7 @@ const NAMED = 'echo "nodedir=$npm_config_nodedir"; exit 1';
 const named = (node?: string, env?: Readonly<Record<string, string>>): string =>
   /nodedir=(.*)/.exec(installWith(NAMED, env, node))?.[1] ?? 'no line';
 
-/** A copy of this Node with headers beside it that say so of themselves. */
+/** Runs `use` with a copy of this Node, next to headers that claim `version`. */
 function withNode(version: string, use: (node: string, folder: string) => void): void {
   const place = makePlace();
   try {

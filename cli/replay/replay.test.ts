@@ -91,7 +91,7 @@ test('a difference is shown side by side, and fails a check', () =>
     assert.not(asJson.captures[0].same_answer);
     assert.is((await svc('run', '--plugin', plugin)).code, 0, 'only a check fails');
     assert.is((await svc('run', '--plugin', './none.mjs')).code, 4);
-    // As it stands in its file, with the settings that it wants.
+    // The plugin as it is in its file, with the settings that it requires.
     writeFileSync(plugin, footer, { mode: 0o600 });
     const withSettings = ['--plugin', plugin, '--settings', '{ text: " [read twice]" }'];
     const settled = await svc('run', ...withSettings, '--check');
