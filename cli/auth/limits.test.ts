@@ -1,5 +1,5 @@
 /** The purpose and the limits of keys, as typed and as shown. */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -95,6 +95,46 @@ test('what is no limit is refused, and changes nothing', async () => {
     assert.is((await run(place, ['auth', command, ''])).code, exitCodes.usage, command);
   assert.is((await run(place, ['auth', 'update', 'x', '--models', 'a'])).code, exitCodes.not_found);
   assert.match((await run(place, ['auth', 'list'])).stderr, 'No keys');
+  place.dispose();
+});
+
+test('a limit that matches no known model is kept, with a warning', async () => {
+  const place = makePlace();
+  mkdirSync(place.home, { recursive: true, mode: 0o700 });
+  writeFileSync(
+    join(place.home, 'config.yaml'),
+    'providers: { chat: { model_aliases: { small: local-tiny-1 } } }\nmodels: { mine: { provider: chat } }\n',
+    { mode: 0o600 },
+  );
+  const warnings = async (...argv: string[]) => {
+    const ran = await run(place, ['auth', ...argv]);
+    assert.is(ran.code, 0, ran.stderr);
+    return ran.stderr.split('\n').filter((line) => line.startsWith('warning'));
+  };
+  for (const [typed, hint] of [
+    ['claud-*', /'claud-\*' matches no model .*; did you mean claude-\*\?/],
+    ['gpt5*', /'gpt5\*'/],
+    ['claude-opus-9-9', /'claude-opus-9-9'/],
+    ['claude-*,sonet*', /'sonet\*'/],
+    ['*-nothing', /'\*-nothing'/],
+  ] as const) {
+    for (const argv of [
+      ['--generate', '--label', 'x'],
+      ['--generate', '--json'],
+      ['update', 'x'],
+    ]) {
+      const said = await warnings(...argv, '--models', typed);
+      assert.is(said.length, 1, `${argv.join(' ')} ${typed}: ${said.join()}`);
+      assert.match(said[0]!, hint);
+    }
+    await run(place, ['auth', 'revoke', 'x']);
+  }
+  const known = 'claude-*,GPT-5*,gemini-?.5-*,claude-opus-4-8-20260101,*,small,local-*,mine';
+  assert.equal(await warnings('--generate', '--models', known), []);
+  assert.equal(await warnings('--generate', '--label', 'y'), []);
+  assert.equal(await warnings('update', 'y', '--models', 'any'), []);
+  const [name] = (await run(place, ['auth', 'list', '--json'])).stdout.match(/"claud-\*"/) ?? [];
+  assert.is(name, '"claud-*"');
   place.dispose();
 });
 

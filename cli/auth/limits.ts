@@ -60,6 +60,17 @@ export abstract class LimitsCommand extends JsonCommand {
     });
   }
 
+  /** Prints a warning for each of the typed models that is probably mistyped. */
+  protected async warnOfModels({ models }: KeyChanges): Promise<void> {
+    if (!models) return;
+    const [{ config }, { remarksOnModels }] = await Promise.all([
+      configInUse(this.config, this.context),
+      import('./unknown-models.ts'),
+    ]);
+    const remarks = await remarksOnModels(models, config, this.context.clock.wallMs());
+    for (const remark of remarks) this.note(remark);
+  }
+
   /** Returns the typed changes, validated. Throws `usage`. */
   async changes(): Promise<KeyChanges> {
     const { expires, may, project, models, providers, perDayUsd, perMonthUsd } = this;

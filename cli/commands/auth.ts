@@ -42,16 +42,18 @@ class Auth extends LimitsCommand {
         },
       );
     }
+    const changes = await this.changes();
     const { key, stored } = await (
       await keyStoreOf(context, this.config)
     ).create({
       label: label === undefined ? '' : toLabel(label),
-      ...given(await this.changes()),
+      ...given(changes),
     });
     await noteKeyEvent(context, 'generated', stored);
     if (this.json) this.printJson({ key, ...keyJson(stored, context.clock.wallMs()) });
     else this.print(key);
     this.note(`Key ${stored.id} is shown only once. Clients send it as X-Svc-Key.`);
+    await this.warnOfModels(changes);
   }
 }
 
@@ -206,6 +208,7 @@ class Update extends LimitsCommand {
     ).update(toKeyName(this.key), changes);
     await noteKeyEvent(context, 'updated', stored);
     const shown = keyJson(stored, context.clock.wallMs());
+    await this.warnOfModels(changes);
     if (this.json) return this.printJson(shown);
     const limits = limitsText(shown);
     this.print(`Updated ${stored.id}${stored.label === '' ? '' : ` (${stored.label})`}`);
