@@ -26,7 +26,7 @@ export function runChild(
   context: CliContext,
 ): Promise<number> {
   const [program = '', ...rest] = command;
-  return new Promise((resolve, reject) => {
+  return new Promise((ended, reject) => {
     const child = spawn(program, rest, { cwd: context.cwd, env: { ...env }, stdio: 'inherit' });
     const hasTerminal = 'isTTY' in context.stdin && context.stdin.isTTY === true;
     const listeners = [...FROM_TERMINAL, ...OTHERS].map((signal) => {
@@ -45,7 +45,7 @@ export function runChild(
     });
     child.once('exit', (code, signal) => {
       release();
-      resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
+      ended(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
     });
   });
 }
