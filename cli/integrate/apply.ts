@@ -39,6 +39,9 @@ export interface ApplyOptions {
   readonly now: string;
 }
 
+/** What determines the text that is edited. */
+type BaseOptions = Pick<ApplyOptions, 'home' | 'where' | 'file'>;
+
 /** Result of a change. */
 export interface Applied {
   readonly file: string;
@@ -85,6 +88,37 @@ export function fileOf(
 }
 
 /**
+ * Returns the text that `applyTo` would edit: the file's, without what an earlier run wrote.
+ *
+ * @throws SvcError `config` if it cannot be read.
+ */
+export function textToEdit(client: Client, options: BaseOptions): string {
+  return baseOf(client, options).text;
+}
+
+/** The client's file, what svc knows of it, and its text before svc's changes. */
+function baseOf(client: Client, { home, where, file: named }: BaseOptions) {
+  const file = readSettingsFile(fileOf(client, where, named).at);
+  const onFile = readIntegrations(home).entries.filter((one) => one.file === file.path);
+  const earlier = onFile.find((one) => one.client === client.id);
+  // For example the entry of the client's address, if this is its statusline.
+  const maker = onFile.find((one) => one !== earlier && isMaker(one));
+  const saved = earlier && savedBytes(home, earlier);
+  const present = textOf(file);
+  const isAsLeft =
+    earlier !== undefined && file.bytes !== undefined && fingerprint(file.bytes) === earlier.left;
+  const isExact = isAsLeft && (earlier.backup === null || saved !== undefined);
+  // An earlier run's changes are reverted first: `--undo` restores the state before them.
+  const text =
+    earlier === undefined
+      ? present
+      : isExact
+        ? (saved?.toString('utf8') ?? '')
+        : withoutOurs(present, earlier, { home, where }).text;
+  return { file, earlier, maker, isExact, text };
+}
+
+/**
  * Edits the client's file.
  *
  * @throws SvcError `conflict`, `config`, `not_found`; then nothing is changed.
@@ -93,27 +127,11 @@ export function applyTo(client: Client, options: ApplyOptions): Applied {
   const { home, url } = options;
   const settings = fileOf(client, options.where, options.file);
   const format = formats[settings.format];
-  const file = readSettingsFile(settings.at);
-  const onFile = readIntegrations(home).entries.filter((one) => one.file === file.path);
-  const earlier = onFile.find((one) => one.client === client.id);
-  // For example the entry of the client's address, if this is its statusline.
-  const maker = onFile.find((one) => one !== earlier && isMaker(one));
-  const saved = earlier && savedBytes(home, earlier);
+  const { file, earlier, maker, isExact, text: base } = baseOf(client, options);
   if (file.bytes === undefined && !settings.mayBeCreated)
     throw new SvcError('not_found', `${client.name} has no ${settings.at} yet`, {
       cure: `Set ${client.name} up first, or name its file with --file.`,
     });
-  // An earlier run's changes are reverted first: `--undo` restores the state before them.
-  const text = textOf(file);
-  const isAsLeft =
-    earlier !== undefined && file.bytes !== undefined && fingerprint(file.bytes) === earlier.left;
-  const isExact = isAsLeft && (earlier.backup === null || saved !== undefined);
-  const base =
-    earlier === undefined
-      ? text
-      : isExact
-        ? (saved?.toString('utf8') ?? '')
-        : withoutOurs(text, earlier, { home, where: options.where }).text;
   const { changes, remarks } = within(file.path, () => settings.wanted(url, base, options.where));
   if (changes.length === 0)
     throw new SvcError('not_found', `${file.path} names nothing that could go through svc`, {

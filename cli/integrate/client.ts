@@ -26,6 +26,12 @@ export interface Wanted {
   readonly remarks: readonly string[];
 }
 
+/** The present text of a client's file, empty if there is none. */
+export interface Present {
+  readonly text: string;
+  readonly where: Surroundings;
+}
+
 export type FormatName = 'json' | 'toml' | 'yaml' | 'dotenv';
 
 /** A settings file of a client. */
@@ -53,8 +59,13 @@ export interface Client {
   /** Folders or files below the user's home that show the same. */
   readonly traces: readonly string[];
   readonly file?: ClientFile;
-  /** The required settings, as instructions for a person. */
-  readonly settings: (url: string) => readonly string[];
+  /**
+   * The required settings, as instructions for a person. `present` is what `--apply` would edit, for
+   * a client whose settings depend on it.
+   *
+   * @throws SvcError `config` if that text cannot be read.
+   */
+  readonly settings: (url: string, present?: Present) => readonly string[];
   /** Further remarks for the user. */
   readonly notes: readonly string[];
   /** Additions of `svc run` for it, besides the variables that every client gets. */

@@ -11,7 +11,7 @@ import { dropSettingsList } from '../forward/certificate-lists.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { note, print } from '../screen/output.ts';
-import { applyTo, fileOf, undo } from './apply.ts';
+import { applyTo, fileOf, textToEdit, undo } from './apply.ts';
 import type { Undone } from './apply.ts';
 import type { Client } from './client.ts';
 import { clientNamed } from './clients.ts';
@@ -129,6 +129,16 @@ class Integrate extends JsonCommand {
     const { url, isRunning } = await proxyAddress(context);
     const at =
       client.file === undefined ? undefined : (this.namedFile.file ?? client.file.path?.(context));
+    const settings = client.settings(
+      url,
+      // Others need the same settings whatever their file contains, even an unreadable one.
+      at === undefined || forwardedId(client.id) === undefined
+        ? undefined
+        : {
+            text: textToEdit(client, { home: this.home, where: context, ...this.namedFile }),
+            where: context,
+          },
+    );
     if (this.json) {
       const { id, name, notes } = client;
       return this.printJson({
@@ -136,14 +146,14 @@ class Integrate extends JsonCommand {
         name,
         url,
         file: at ?? null,
-        settings: client.settings(url),
+        settings,
         notes,
       });
     }
     this.note(
       `${this.colors.bold(client.name)}${at === undefined ? '' : `: in ${shortPath(at, context)}`}`,
     );
-    for (const line of client.settings(url)) this.print(line);
+    for (const line of settings) this.print(line);
     for (const line of client.notes) this.note(line);
     if (client.file !== undefined) {
       const named = at === undefined ? ' --file <path>' : '';

@@ -162,6 +162,43 @@ test('so does one that the shell names, and one that cannot be read is said to c
     assert.match(gone.stderr, 'is no list of certificates that svc can read');
   }));
 
+test('what is shown is what --apply writes, but for the token', () =>
+  inPlace(async (place) => {
+    const company = write(place, 'company.pem', THEIRS);
+    const listed = { NODE_EXTRA_CA_CERTS: company };
+    const said = { NO_PROXY: 'intranet.example' };
+    const path = join(place.folder, '.claude', 'settings.json');
+    const cases = [
+      [{}, {}],
+      [listed, {}],
+      [said, listed],
+    ] as const;
+    for (const [inFile, inShell] of cases) {
+      const here = { ...place, env: { ...place.env, ...inShell } };
+      write(place, '.claude/settings.json', JSON.stringify({ env: inFile }));
+      const before = await run(here, claude);
+      const json = JSON.parse((await run(here, [...claude, '--json'])).stdout);
+      assert.is((await run(here, [...claude, '--apply'])).code, 0);
+      const { env } = JSON.parse(read(path));
+      const after = await run(here, claude);
+      await run(here, [...claude, '--undo']);
+      const written = Object.entries(env).filter(([name]) => !(name in said && name in inFile));
+      for (const shown of [before.stdout, json.settings.join('\n'), after.stdout]) {
+        const entries = Object.entries(JSON.parse(shown).env);
+        assert.equal(
+          entries.filter(([name]) => name !== 'HTTPS_PROXY').toSorted(),
+          written.filter(([name]) => name !== 'HTTPS_PROXY').toSorted(),
+        );
+        assert.ok(entries.some(([name]) => name === 'HTTPS_PROXY'));
+      }
+    }
+    fs.writeFileSync(path, '{"env": {');
+    assert.is((await run(place, claude)).code, exitCodes.config);
+    write(place, '.codex/.env', `SSL_CERT_FILE=${company}\n`);
+    const codex = await run(place, ['integrate', 'codex', '--forward']);
+    assert.match(codex.stdout, `SSL_CERT_FILE=${join(place.home, 'forward', 'codex.pem')}`);
+  }));
+
 test("a list in Codex's .env stays trusted too, in place of the system's as before", () =>
   inPlace(async (place) => {
     const company = write(place, 'company.pem', THEIRS);

@@ -96,6 +96,35 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
       includes: true,
     },
   ];
+  const wanted: ClientFile['wanted'] = (url, text, where) => {
+    // The user decides which hosts bypass every proxy.
+    const isSaid = formats[format].find(text, at('NO_PROXY')) !== undefined;
+    const past = isSaid ? [] : [{ path: at('NO_PROXY'), value: PAST }];
+    const valueOf = (name: string): unknown => formats[format].find(text, at(name))?.value;
+    const remarks = waysPastIn(valueOf, url);
+    const theirs = listOfTheirs(valueOf(trusted[0]), way, where, folder);
+    const isCombined = list !== undefined && (theirs ?? valueOf(trusted[0])) !== undefined;
+    if (granted !== undefined) {
+      const { authorityPem, hosts, cwd } = granted;
+      if (theirs !== undefined && list !== undefined)
+        remarks.push(
+          writeSettingsList(list, resolve(cwd, theirs), authorityPem)
+            ? `What ${theirs} (${trusted[0]}) lists stays trusted: svc's list has a copy of it. --apply again when it changes.`
+            : `${theirs} (${trusted[0]}) is no list of certificates that svc can read: it counts no more.`,
+        );
+      if (way.trusts === 'whole' && where.env['CODEX_CA_CERTIFICATE'])
+        remarks.push(
+          `${client.name} reads CODEX_CA_CERTIFICATE of this shell first: unset it, svc's list has its certificates.`,
+        );
+      const kept = { apart: way.file.path?.(where) ?? '' };
+      remarks.push(
+        ...waysPast(client.programs[0] ?? '', { ...where, cwd }, { home, url, hosts, kept }),
+      );
+    }
+    const value =
+      isCombined && list !== undefined && valueOf(trusted[0]) !== trusted[1] ? list : trusted[1];
+    return { changes: [...changes(url, value), ...past], remarks };
+  };
   return {
     ...client,
     id: `${client.id}${SUFFIX}`,
@@ -104,37 +133,7 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
       ...way.file,
       mayBeCreated: true,
       holdsSecret: true,
-      wanted(url, text, where) {
-        // The user decides which hosts bypass every proxy.
-        const isSaid = formats[format].find(text, at('NO_PROXY')) !== undefined;
-        const past = isSaid ? [] : [{ path: at('NO_PROXY'), value: PAST }];
-        const valueOf = (name: string): unknown => formats[format].find(text, at(name))?.value;
-        const remarks = waysPastIn(valueOf, url);
-        const theirs = listOfTheirs(valueOf(trusted[0]), way, where, folder);
-        const isCombined = list !== undefined && (theirs ?? valueOf(trusted[0])) !== undefined;
-        if (granted !== undefined) {
-          const { authorityPem, hosts, cwd } = granted;
-          if (theirs !== undefined && list !== undefined)
-            remarks.push(
-              writeSettingsList(list, resolve(cwd, theirs), authorityPem)
-                ? `What ${theirs} (${trusted[0]}) lists stays trusted: svc's list has a copy of it. --apply again when it changes.`
-                : `${theirs} (${trusted[0]}) is no list of certificates that svc can read: it counts no more.`,
-            );
-          if (way.trusts === 'whole' && where.env['CODEX_CA_CERTIFICATE'])
-            remarks.push(
-              `${client.name} reads CODEX_CA_CERTIFICATE of this shell first: unset it, svc's list has its certificates.`,
-            );
-          const kept = { apart: way.file.path?.(where) ?? '' };
-          remarks.push(
-            ...waysPast(client.programs[0] ?? '', { ...where, cwd }, { home, url, hosts, kept }),
-          );
-        }
-        const value =
-          isCombined && list !== undefined && valueOf(trusted[0]) !== trusted[1]
-            ? list
-            : trusted[1];
-        return { changes: [...changes(url, value), ...past], remarks };
-      },
+      wanted,
       isOwn: (path, value) =>
         typeof value === 'string' &&
         ((path.at(-1) === 'HTTPS_PROXY' && tokenOf(value) !== undefined) ||
@@ -142,8 +141,11 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
           value === list ||
           (path.at(-1) === 'NO_PROXY' && value === PAST)),
     },
-    settings: (url) => {
-      const all = [...changes(url), { path: at('NO_PROXY'), value: PAST }];
+    settings: (url, present) => {
+      const all =
+        present === undefined
+          ? [...changes(url), { path: at('NO_PROXY'), value: PAST }]
+          : wanted(url, present.text, present.where).changes;
       if (format === 'dotenv') return all.map(({ path, value }) => `${path.at(-1)}=${value}`);
       const env = Object.fromEntries(all.map(({ path, value }) => [path.at(-1), value]));
       return JSON.stringify({ env }, undefined, 2).split('\n');
