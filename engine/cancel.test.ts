@@ -124,7 +124,7 @@ test('a live answer that comes after the run was cancelled is cancelled too', as
   assert.ok(source.cancelled() !== undefined);
 });
 
-test('a late answer that cannot even be cancelled hurts nobody', async () => {
+test('a late answer that cannot even be cancelled does no harm', async () => {
   const controller = new AbortController();
   const { stream } = countedSource(endless());
   stream.getReader();

@@ -39,7 +39,7 @@ const onPart = (name: string, handle: (text: string) => unknown): Stage<TestFram
 
 const shout = onPart('shout', (text) => part(text.toUpperCase()));
 
-test('nothing passes a frame, the empty list drops it, a list stands for it', async () => {
+test('returning nothing passes a frame, an empty list drops it, a list replaces it', async () => {
   const { frames } = await answered(
     onPart('each', (text) => {
       if (text === 'a') return undefined;
@@ -50,7 +50,7 @@ test('nothing passes a frame, the empty list drops it, a list stands for it', as
   assert.equal(frames, answerOf('A', 'C1', 'C2'));
 });
 
-test('a frame may be added behind the one that opens and before the one that closes', async () => {
+test('a frame may be added after the opening and before the closing one', async () => {
   const { frames, outcome } = await answered(
     stage('foot', {
       on: {
@@ -75,7 +75,7 @@ test('a list that closes the answer ends it there, and stops its source', async 
   assert.ok(source.cancelled() !== undefined);
 });
 
-test('a live answer takes the place of the rest, through the stages behind', async () => {
+test('a live answer replaces the rest and passes the later stages', async () => {
   const { frames, outcome, source } = await answered(
     onPart('before', (text) => part(`${text}!`)),
     onPart('instead', (text) =>
@@ -88,7 +88,7 @@ test('a live answer takes the place of the rest, through the stages behind', asy
   assert.ok(source.cancelled() !== undefined);
 });
 
-test('a dropped frame is seen by no stage behind, and each of a list by the watcher of its own', async () => {
+test('a dropped frame reaches no later stage, and a stage’s own watcher sees each frame of a list', async () => {
   const seen: string[] = [];
   const watching = stage('watching', {
     on: { part: ({ text }) => (text === 'a' ? [] : [part(`${text}1`), part(`${text}2`)]) },
@@ -123,7 +123,7 @@ test('what breaks the order of an answer, or is no frame, is the fault of its st
   }
 });
 
-test('a fault behind the opening frame names its node, wherever it arose', async () => {
+test('an error after the opening frame names its node, wherever it occurred', async () => {
   const oops = (): never => {
     throw new TypeError('oops');
   };

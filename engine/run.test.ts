@@ -23,7 +23,7 @@ function planOf(...stages: readonly Stage<TestFrame>[]) {
 
 const soon = (ms = 5) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-test('a whole answer passes every stage behind the one that gave it, without a stream', async () => {
+test('a whole answer passes every later stage without a stream', async () => {
   const sink = createCollectingSink<TestFrame>();
   const { outcome, last } = await run(planOf(reader, wholeAnswerer, shout), ASK, testRun(), sink);
   assert.is(outcome, 'ok');
@@ -168,7 +168,7 @@ test('an error carries the node in which it arose; a stranger becomes internal',
   assert.is(sink.error, error);
 });
 
-test('a watcher that throws is noted and hurts nobody', async () => {
+test('a watcher that throws is noted and affects nothing else', async () => {
   const spy = stage('spy', {
     watch: {
       part: () => {
@@ -241,7 +241,7 @@ test('time is taken from outside, by the clock of the run', async () => {
   assert.is(durationMs, 7);
 });
 
-test('a stage may bring its own stream, before and behind the answer', async () => {
+test('a stage may have its own stream, before and after the answering stage', async () => {
   const doubled = stage('double', {
     transform: () =>
       new TransformStream<TestFrame, TestFrame>({

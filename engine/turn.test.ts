@@ -33,7 +33,7 @@ test('work that arises meanwhile waits for the next turn', async () => {
   assert.equal(done, ['first', 'second']);
 });
 
-test('what is first is done before the rest, with what its promises bring, whichever came first', async () => {
+test('first work runs before later work, with its promises, whichever was added first', async () => {
   const turn = createTurn();
   const done: string[] = [];
   turn.later(() => done.push('rest'));
@@ -64,7 +64,7 @@ test('work that throws stops none of the others', async () => {
   assert.equal(done, ['after']);
 });
 
-test('what nobody waits for is done within its time, or before somebody looks', () => {
+test('deferred work runs within its deadline, or on flush', () => {
   const clock = createManualClock();
   const afterwards = createAfterwards(clock, { withinMs: 20, atMost: 100, onFault });
   const done: string[] = [];
@@ -81,7 +81,7 @@ test('what nobody waits for is done within its time, or before somebody looks', 
   assert.equal(done, ['a', 'b', 'c']);
 });
 
-test('of work that nobody waits for, a fault is handed over and stops nothing', () => {
+test('an error in deferred work is reported and does not stop the rest', () => {
   const clock = createManualClock();
   const faults: unknown[] = [];
   const afterwards = createAfterwards(clock, {
@@ -99,7 +99,7 @@ test('of work that nobody waits for, a fault is handed over and stops nothing', 
   assert.match(String(faults), /too deep/);
 });
 
-test('what nobody waits for does not pile up', async () => {
+test('deferred work does not accumulate beyond its limit', async () => {
   const clock = createManualClock();
   const afterwards = createAfterwards(clock, { withinMs: 20, atMost: 2, onFault });
   const done: string[] = [];

@@ -202,7 +202,7 @@ test('insertions beside nothing, or beside two places, are faults that name the 
   assert.ok(faults.every((fault) => fault.message.includes("'p'")));
 });
 
-test('the splitter stands behind the answer only where a stage needs events', async () => {
+test('the splitter is inserted after the answering stage only if a stage needs events', async () => {
   const splitter = mark('split');
   const needy = stage('needy', { watch: { part: () => undefined } }, { needs: 'events' });
   const text = async (...stages: readonly Stage<TestFrame>[]) => {

@@ -33,7 +33,7 @@ test('a variable that is not set is a fault, and so is what is no name', async (
   }
 });
 
-test('what is no secret is left as it stands', async () => {
+test('variables in settings that are not secrets are left unexpanded', async () => {
   const { config } = await loadText({ file: 'provider: chat\nvault: { root: "/x/${HOME}" }' });
   assert.match(config.vault.indexPath, '${HOME}');
 });

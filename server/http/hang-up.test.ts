@@ -35,7 +35,7 @@ async function isGivenBack(port: number, bytes: string, withinMs: number): Promi
   return `${status.slice(0, 12)} ${failed ? 'given back' : 'kept'}`;
 }
 
-test('after CONNECT, a refused upgrade and a bad head nobody can hold the descriptor', async () => {
+test('no descriptor stays open after CONNECT, a refused upgrade or a bad head', async () => {
   await withProxy({}, async ({ proxy }) => {
     const cases = [
       ['CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n', 'HTTP/1.1 405'],
@@ -98,7 +98,7 @@ test('nor after a head that did not arrive in time', async () => {
   });
 });
 
-test('what leaves HTTP behind a running answer waits until the answer has left', async () => {
+test('an upgrade or CONNECT behind a running response waits for that response to end', async () => {
   await withProxy({}, async (t) => {
     for (const [bytes, after] of [
       [upgrade(''), /^HTTP\/1.1 101 /],
@@ -132,7 +132,7 @@ test('what leaves HTTP behind a running answer waits until the answer has left',
   });
 });
 
-test('a client that leaves while its upgrade waits ends what runs', async () => {
+test('a client that leaves while its upgrade waits cancels the running request', async () => {
   await withProxy({}, async (t) => {
     t.upstream.script(undefined, 'events', { count: 400, everyMs: 20 });
     const body = json(MESSAGE, { stream: true });

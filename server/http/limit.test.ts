@@ -229,7 +229,7 @@ test('two limiters that share their counts decide as one', async () => {
   }
 });
 
-test('where nobody answers, what was known decides, and what was let through counts afterwards', async () => {
+test('if the shared counts do not answer, the last known ones decide, and admitted requests count later', async () => {
   const clock = createManualClock(START_MS);
   const { model, counts, forget } = createSharedModel(clock);
   const [one, other] = [0, 1].map(() =>
@@ -249,7 +249,7 @@ test('where nobody answers, what was known decides, and what was let through cou
   assert.is((await other!.takeTogether('a'))?.remaining, 3, 'though all others have forgotten it');
 });
 
-test('limits that a reload brought hold also for whoever waited in vain for others', async () => {
+test('reloaded limits also apply to a request that waited in vain for the shared counts', async () => {
   const clock = createManualClock(START_MS);
   const { model, counts } = createSharedModel(clock);
   model.answers = false;
@@ -262,14 +262,14 @@ test('limits that a reload brought hold also for whoever waited in vain for othe
   assert.is(await last, undefined, 'there is no limit any more');
 });
 
-test('without limits nobody is asked', async () => {
+test('without limits the shared counts are not queried', async () => {
   const clock = createManualClock(START_MS);
   const { model, counts } = createSharedModel(clock);
   assert.is(createRateLimiter({ clock, shared: counts }).takeTogether('a'), undefined);
   assert.is(model.asked, 0);
 });
 
-test('streams: so many places, each given back once', () => {
+test('streams: a fixed number of slots, each released once', () => {
   const streams = createStreamLimit(2);
   const first = streams.acquire();
   const second = streams.acquire();
@@ -282,7 +282,7 @@ test('streams: so many places, each given back once', () => {
   assert.is(streams.acquire(), undefined);
 });
 
-test('streams: another number counts at once, and those that run go on', () => {
+test('streams: a new limit applies at once, and running streams continue', () => {
   const streams = createStreamLimit(1);
   const first = streams.acquire();
   streams.configure(2);

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createRequestIds } from './request-id.ts';
 
-test('ids sort by their time, are random, and can be typed behind a command', () => {
+test('ids sort by time, are random, and can be typed as an argument', () => {
   let nowMs = Date.UTC(2026, 10, 21);
   const newId = createRequestIds({ wallMs: () => (nowMs += 0.75), randomBytes });
   const ids = Array.from({ length: 1000 }, newId);

@@ -82,7 +82,7 @@ test('a secret is found in keys, errors, causes, maps, urls and header lists', (
   assert.not.match(JSON.stringify(redactor.value(value)), /canary/);
 });
 
-test('what stands under a secret’s name goes, known or not', () => {
+test('a value under the name of a secret is removed, known or not', () => {
   const { value } = createRedactor();
   for (const name of [
     ...'Authorization authorization Proxy-Authorization x-api-key X-Svc-Key x-goog-api-key api_key'.split(

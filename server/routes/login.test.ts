@@ -71,7 +71,7 @@ test('a key becomes a strict cookie, which reads the dashboard and does nothing 
     assert.is(await status(DATA, { cookie }), 401);
   }));
 
-test('whoever logs out takes this cookie along, and no other', () =>
+test('a logout ends its own cookie and no other', () =>
   withProxy({ yaml: `security: { api_key: ${KEY} }` }, async (t) => {
     const post = (headers: Record<string, string>) =>
       exchange(t.proxy.port, { path: '/dashboard/logout', headers: { ...REMOTE, ...headers } });
@@ -115,7 +115,7 @@ test('an open stream of events ends with the key that opened it, and others go o
     own.destroy();
   }));
 
-test('whoever has shown no key may send no more than a key takes', () =>
+test('without a key the login body is limited to the size of a key', () =>
   withProxy({ yaml: `security: { api_key: ${KEY} }` }, async (t) => {
     assert.is((await logIn(t, { key: 'x'.repeat(5000) })).status, 413);
     assert.is((await logIn(t, { key: 'x'.repeat(3000) })).status, 401);

@@ -144,7 +144,7 @@ test('a silent connection is given up, and one that is not made either', async (
   assert.ok(t.link.isUp);
 });
 
-test('what Redis says of itself ends the asking, what it says of one command does not', async () => {
+test('an error of Redis as a whole takes the link down, an error of one command does not', async () => {
   const t = open();
   await t.up();
   const wrong = t.ask();
@@ -209,7 +209,7 @@ test('work is done when it comes up and twice a second', async () => {
   assert.is(done, 3);
 });
 
-test('no word of an error shows what was sent', () => {
+test('errors never show what was sent', () => {
   const error = Object.assign(new Error('WRONGPASS invalid username-password pair'), {
     command: { name: 'auth', args: ['s3cret'] },
   });

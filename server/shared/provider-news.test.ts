@@ -131,7 +131,7 @@ test('a breaker that opens and closes in one proxy does so in the other', async 
   assert.is(one.breaker.view().state, 'closed');
 });
 
-test('who joins later hears of what is so, and of nothing that is over', async () => {
+test('a proxy that joins later learns the current state, and nothing that has expired', async () => {
   const store = createStore();
   const one = await join(store);
   one.fail(5);
@@ -179,7 +179,7 @@ test('one probe among all, given back, and asked for again', async () => {
   assert.is(await other.claimProbe(), true, 'the first was given back');
 });
 
-test('whoever wants to probe hears first what the last probe has found', async () => {
+test('a proxy that wants to probe first learns the result of the last probe', async () => {
   for (const outcome of ['succeeded', 'failed'] as const) {
     const store = createStore();
     const [one, other] = [await join(store), await join(store)];
@@ -267,7 +267,7 @@ test('the probe counts also where an opening that is over is only heard of now',
   assert.is(one.breaker.view().state, 'closed');
 });
 
-test('while Redis is away a probe is nobody’s to ask for', async () => {
+test('while Redis is unreachable a probe is not claimed', async () => {
   const store = createStore();
   const one = await join(store);
   store.state.isAway = true;

@@ -68,7 +68,7 @@ async function join(
 const textOf = async (given: KeptAnswer | undefined | Promise<KeptAnswer | undefined>) =>
   (await given)?.chunks.map(String).join('');
 
-test('what one keeps the other gives, for as long as the shorter of their times', async () => {
+test('a response cached by one proxy is served by the other, for the shorter of their lifetimes', async () => {
   const store = createStore();
   const [one, other, brief] = [await join(store), await join(store), await join(store, 10_000)];
   one.put(KEY, answer('so it was said'));
@@ -85,7 +85,7 @@ test('what one keeps the other gives, for as long as the shorter of their times'
   assert.is(other.stats().failures, 0);
 });
 
-test('what was changed in Redis, or lies there under another name, is no answer', async () => {
+test('a record that was changed in Redis, or moved to another name, is not served', async () => {
   const store = createStore();
   const [one, other] = [await join(store), await join(store)];
   one.put(KEY, answer('so it was said'));
@@ -100,7 +100,7 @@ test('what was changed in Redis, or lies there under another name, is no answer'
   assert.is(other.stats().failures, 2);
 });
 
-test('what is too large, or for no time, stays here', async () => {
+test('a response that is too large or has no lifetime is not shared', async () => {
   const store = createStore();
   const one = await join(store);
   one.put(KEY, answer(Buffer.alloc(2 * MEGABYTE)));
@@ -113,7 +113,7 @@ test('what is too large, or for no time, stays here', async () => {
   assert.is(store.values.size, 0);
 });
 
-test('while Redis is away, its own answers are given, and a clearing says that it is not whole', async () => {
+test('while Redis is unreachable, local responses are served, and clearing reports that it is incomplete', async () => {
   const store = createStore();
   const one = await join(store);
   one.put(KEY, answer('so it was said'));

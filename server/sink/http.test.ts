@@ -42,7 +42,7 @@ async function piped(sink: HttpSink, frames: readonly ProxyFrame[]): Promise<voi
 
 const chunk = (text: string): ProxyFrame => toChunk(Buffer.from(text));
 
-test('what comes in one turn leaves in one write, with the head and the end', async () => {
+test('frames of one event loop turn are sent in one write, with the head and the end', async () => {
   let writes = 0;
   const text = await served((sink, response) => {
     const { socket } = response;
@@ -77,7 +77,7 @@ test('a slow client holds a stream back until it has taken what was written', as
   assert.equal(held, [true, false]);
 });
 
-test('a stream that is paced goes out by time, by size, and with its end', async () => {
+test('a paced stream is flushed by time, by size, and at its end', async () => {
   const clock = createManualClock();
   const pace = createPace({ bufferTokens: 1000, flushIntervalMs: 10, clock });
   const { writable, readable } = pace.stream;
@@ -110,7 +110,7 @@ test('a stream that is paced goes out by time, by size, and with its end', async
   assert.is(pace.rest().length, 0);
 });
 
-test('what a paced stream holds when it breaks can still be taken, and its time is over', async () => {
+test('frames held by a paced stream when it breaks can still be read, and its timer does nothing', async () => {
   const clock = createManualClock();
   const pace = createPace({ bufferTokens: 1000, flushIntervalMs: 10, clock });
   const writer = pace.stream.writable.getWriter();

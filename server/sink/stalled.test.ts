@@ -133,7 +133,7 @@ test('exactly two chunks: one at the sink, one in the TransformStream of the seg
   assert.is(await admitted(toSocket), 2, 'WebSocket');
 });
 
-test('a stream that is paced is one more, whether it goes out by size or by time', async () => {
+test('a paced stream admits one chunk more, whether it is flushed by size or by time', async () => {
   const pace = createPace({ bufferTokens: 1, flushIntervalMs: 60_000, clock: systemClock });
   assert.is(await admitted(http({ pace })), 3, 'by size');
   const clock = createManualClock();

@@ -26,7 +26,7 @@ test('every byte but those about the connection stays as it was written', () => 
   );
 });
 
-test('thoughts that nobody can read again are left out, and a list and a text are one list', () => {
+test('reasoning without encrypted content is left out, and a list and a text form one list', () => {
   const one = createContinuation(upTo(1000));
   const first = begin(one, '{"store":false,"input":"hi"}');
   first.heard(done({ type: 'reasoning', id: 'rs_1' }));
@@ -44,7 +44,7 @@ test('thoughts that nobody can read again are left out, and a list and a text ar
   );
 });
 
-test('what is longer than may be kept is left to the provider, which does not know it', () => {
+test('a history that is too long to keep is left to the provider', () => {
   const one = createContinuation(upTo(20));
   const first = begin(one, '{"store":false,"input":"a long text of more than this"}');
   first.heard(completed('r1'));
@@ -52,7 +52,7 @@ test('what is longer than may be kept is left to the provider, which does not kn
   assert.match(begin(one, text).body.toString(), '"previous_response_id":"r1"');
 });
 
-test('what is kept gives its room back when more is kept, and when the connection is gone', () => {
+test('a kept history releases its memory when a newer one is kept, and when the connection closes', () => {
   let held = 0;
   const one = createContinuation((bytes) => {
     held += bytes;

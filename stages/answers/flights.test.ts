@@ -79,7 +79,7 @@ test('a leader that leaves gives its seat to the first that waits, and so on', a
   assert.is(flights.size, 0);
 });
 
-test('nobody hangs on a leader that says nothing, and an aborted follower leaves alone', async () => {
+test('no follower waits forever for a silent leader, and an aborted follower does not affect others', async () => {
   const clock = createManualClock();
   const flights = createFlights({ clock, waitMs: 10_000 });
   const leader = flights.board('a');

@@ -110,7 +110,7 @@ test('two bodies have one key just when they have the same members with the same
   );
 });
 
-test('only what is deterministic by its own words may be kept', () => {
+test('only a request that asks for determinism, or for caching, may be cached', () => {
   assert.is(mayKeep([], { temperature: 0 }), true);
   assert.is(mayKeep([], { generationConfig: { temperature: 0 } }), true);
   for (const body of [{}, { temperature: 0.1 }, { temperature: '0' }, null, [], 'x'])

@@ -137,7 +137,7 @@ test('what is kept in memory does not hold on to the read that it came from', ()
   assert.ok(kept.chunks[0]?.buffer !== read.buffer);
 });
 
-test('both stores do what a plain list of answers says', async () => {
+test('both stores behave like a plain list of responses', async () => {
   const step = fc.record({
     do: fc.constantFrom('put', 'get', 'get', 'wait'),
     key: fc.nat(5),

@@ -64,7 +64,7 @@ function fileOf() {
   };
 }
 
-test('a turn follows the one whose messages it repeats, and is written down by what is new', () => {
+test('a turn follows the one whose messages it repeats, and only its new part is stored', () => {
   const { follow, runs, lines } = fileOf();
   const first = turnOf('a');
   assert.is(follow(first), undefined);
@@ -87,7 +87,7 @@ test('a first request that is sent again has one before it, and is not written d
   assert.is(lines.length, 0);
 });
 
-test('another continuation is compared with what both have in common, and both go on', () => {
+test('a second continuation is compared with the common part, and both continue', () => {
   const { follow } = fileOf();
   const parent = turnOf('abc');
   follow(turnOf('a'));
@@ -115,7 +115,7 @@ test('a changed system prompt, first message or key does not hide the turn befor
   assert.is(follow(key, 'three'), first.request);
 });
 
-test('what is not answered yet, and what somebody else asked alike, was not before', () => {
+test('an unanswered turn, and an equal turn of another caller, are not previous turns', () => {
   const { follow } = fileOf();
   follow(turnOf('a', { doneMs: 1e9 }));
   assert.is(follow(turnOf('abc')), undefined, 'still in the air');
@@ -124,7 +124,7 @@ test('what is not answered yet, and what somebody else asked alike, was not befo
   assert.is(others.follow(turnOf('a', { key: 'another' })), undefined);
 });
 
-test('what another process wrote stands in the memory of the conversation', () => {
+test('a turn that another process wrote is found', () => {
   const { follow, runs } = fileOf();
   const elsewhere = turnOf('abc');
   runs.set(3, elsewhere);
@@ -143,7 +143,7 @@ test('a conversation keeps four runs, those that went on last', () => {
   );
 });
 
-test('what is damaged is none', () => {
+test('a damaged entry is ignored', () => {
   const runs = new Map<number, CachedTurn>();
   applyCached(runs, { run: 1, same: 9, messages: 'bbbbbbbb' });
   assert.is(runs.size, 0);

@@ -123,7 +123,7 @@ test('a line that was cut short costs that line, and not the next one', () =>
     assert.equal(troubles, []);
   }));
 
-test('half a line of another process costs neither the lines before it nor those behind it', () =>
+test('an incomplete line of another process loses neither the lines before nor those after it', () =>
   within(async (file, open, troubles) => {
     const one = await open();
     one.set('a', 'a', { timedOut: ['1'] });
@@ -145,7 +145,7 @@ test('half a line of another process costs neither the lines before it nor those
     assert.equal(troubles, []);
   }));
 
-test('damage in the middle costs what was damaged', () =>
+test('damage in the middle loses only the damaged lines', () =>
   within(async (file, open) => {
     const first = await open();
     for (const id of ['a', 'b', 'c']) first.set(id, id, { sent: [['k', id]] });
@@ -184,7 +184,7 @@ test('the oldest conversations go when there are too many characters, also after
     assert.equal(again.figures.conversations, first.figures.conversations);
   }));
 
-test('a conversation that nobody continues goes after so many days', () =>
+test('a conversation that is not continued is deleted after some days', () =>
   within(async (file, open) => {
     const longAgo = Date.now() - 40 * 86_400_000;
     const line = (id: string, t: number) => JSON.stringify({ c: id, b: id, t, timedOut: ['1'] });
@@ -193,7 +193,7 @@ test('a conversation that nobody continues goes after so many days', () =>
     assert.equal([store.get('old'), store.get('new') !== undefined], [undefined, true]);
   }));
 
-test('the file is written again before what is out of use grows without end', () =>
+test('the file is compacted before obsolete entries grow without bound', () =>
   within(async (file, open) => {
     const store = await open();
     for (let n = 0; n < 60; n++) {
@@ -204,7 +204,7 @@ test('the file is written again before what is out of use grows without end', ()
     assert.ok((await open()).get('one')?.sent?.get('k')?.startsWith('59.'));
   }));
 
-test('what another process writes to the same file is taken up', () =>
+test('changes that another process writes to the same file are read', () =>
   within(async (_file, open) => {
     const one = await open();
     one.set('a', 'a', { sent: [['k', '1']] });

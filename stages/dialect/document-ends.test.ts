@@ -19,7 +19,7 @@ function whole(bytes: Buffer): unknown {
 
 const DOCUMENTS = loadWireResponses().filter((one) => !one.streaming && one.status === 200);
 
-test('of every recorded kind of document both ends say what the whole says', () => {
+test('for every recorded kind of document both ends give the same as the whole', () => {
   let found = 0;
   for (const { file, bytes, dialect } of DOCUMENTS) {
     const ends = read(bytes);
@@ -30,7 +30,7 @@ test('of every recorded kind of document both ends say what the whole says', () 
   assert.ok(found >= 6, `${found} documents were read at their ends`);
 });
 
-test('a third member is read near the ends, and nothing is where it stands elsewhere', () => {
+test('a third member is read near the ends, and nothing is read if it is elsewhere', () => {
   const near = createEndReader({ first: 'model', last: 'usage', near: 'tier' });
   const text = (before: string, between: string, after: string): Buffer =>
     Buffer.from(
@@ -88,7 +88,7 @@ test('of two with one name the later one counts', () => {
   assert.equal(readText(twice), { model: 'dear', usage: { input_tokens: 3 } });
 });
 
-test('what stands far from its end is left to whoever reads everything', () => {
+test('members far from the ends are left to a full parse', () => {
   const long = 'x'.repeat(3000);
   assert.is(readText(`{"text":"${long}","model":"m",${USAGE}}`), undefined);
   assert.is(readText(`{"model":"m",${USAGE},"text":"${long}"}`), undefined);

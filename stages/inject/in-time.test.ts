@@ -20,7 +20,7 @@ function vaultThat(isReady: () => boolean): Vault {
   return { isReady } as Partial<Vault> as Vault;
 }
 
-test('an answer in time is given, and what fails fails', async () => {
+test('a result in time is returned, and an error is passed on', async () => {
   const vault = createVaultInTime(
     vaultThat(() => true),
     clock,
@@ -31,7 +31,7 @@ test('an answer in time is given, and what fails fails', async () => {
   assert.is(await vault.ask(() => Promise.resolve(2)), 2);
 });
 
-test('after one that took too long nobody waits until it has its answer', async () => {
+test('after a call that took too long, later calls do not wait until it has ended', async () => {
   const vault = createVaultInTime(
     vaultThat(() => true),
     clock,

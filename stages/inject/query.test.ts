@@ -26,14 +26,14 @@ test('every user message with words of its own is a question; the newest is bein
   );
 });
 
-test('a message that answers tool calls is no question, even with text behind it', () => {
+test('a message with tool results is not a question, even with text after them', () => {
   const result = { type: 'tool_result', tool_use_id: 't', content: 'out' };
   const use = assistant([{ type: 'tool_use', id: 't', name: 'x', input: {} }]);
   assert.is(questions([ask('q'), use, ask([result])]).length, 1);
   assert.is(questions([ask('q'), use, ask([result, { type: 'text', text: 'go on' }])]).length, 1);
 });
 
-test('a question is named by all that stands before it, and by nothing that follows', () => {
+test('a question is identified by everything before it and by nothing after it', () => {
   const one = questions([ask('a'), assistant('b'), ask('c')]);
   const grown = questions([ask('a'), assistant('b'), ask('c'), assistant('d'), ask('e')]);
   assert.equal(
@@ -80,7 +80,7 @@ test('output that a client clears in later turns does not count, its call does',
   assert.is.not(after('t1', 'out'), after('t2', 'out'));
 });
 
-test('a reminder in a system role behind the question leaves it the last', () => {
+test('a system reminder after the question does not replace it as the last one', () => {
   const blocks = dialects.chat.blocks({
     messages: [ask('where?'), { role: 'system', content: 'be brief' }],
   });
@@ -111,7 +111,7 @@ test("a program's own reminders are not what the user asked", () => {
   assert.is(asked('<system-reminder>r</system-reminder>', 'one', 'two'), 'one\ntwo');
 });
 
-test('output of a tool that comes as text asks nothing, what the user says about it does', () => {
+test('tool output in a user text is not a question, the user’s words about it are', () => {
   const output = "[read_file for 'gate.ts'] Result:";
   assert.is(asked(output, 'export const gate = 1;'), undefined);
   assert.is(asked(output, '<feedback>not that gate</feedback>'), 'not that gate');

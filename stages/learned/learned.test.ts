@@ -28,7 +28,7 @@ function feed(learned: Learned, sample: typeof flat, count: number): void {
   for (let n = 0; n < count; n++) learned.learnBlocks([sample]);
 }
 
-test('apply freezes rules for what saves nothing, and for nothing else', async () => {
+test('apply freezes skip rules only for output that saves nothing', async () => {
   const { open } = makePlace();
   const learned = await open();
   feed(learned, good, MIN_SAMPLES);

@@ -39,7 +39,7 @@ test('tools are counted beside the texts, the inputs of calls are among the text
   assert.is(sizeOf(requestOf({ messages: [user] }, { estimatedAfter: 5, injectedTokens: 7 })), 12);
 });
 
-test('what cannot be determined is not guessed', () => {
+test('a size that cannot be determined is not guessed', () => {
   const sizeOf = createRequestSize();
   const image = { type: 'image', source: { type: 'url', url: 'https://example.org/a.png' } };
   const search = { type: 'web_search_20250305', name: 'web_search' };

@@ -92,7 +92,7 @@ test('what a hit saves is the usage that the provider reported, also where the c
     assert.equal([again?.cacheHit, again?.outputTokens], [true, first?.outputTokens]);
   }));
 
-test('only what is deterministic by its own words is kept', () =>
+test('only a request that asks for determinism, or for caching, is cached', () =>
   withProxy({ yaml: ON }, async (t) => {
     const warm = json(MESSAGE);
     for (const [body, headers, hits] of [
@@ -133,7 +133,7 @@ test("nobody gets another's answer, nor one to another question", () =>
     assert.is(t.upstream.requests.length, 1 + others.length);
   }));
 
-test('an answer that failed or broke off is nobody’s', () =>
+test('a response that failed or broke off is not cached', () =>
   withProxy({ yaml: ON }, async (t) => {
     for (const fault of ['400', '500', 'reset-mid-body', 'error-event', 'no-terminator'] as const) {
       for (const body of fault === 'error-event' ? [COLD_STREAM] : [COLD, COLD_STREAM]) {
@@ -172,7 +172,7 @@ test('equal requests in the air share one answer', () =>
     assert.is((await t.rows(16)).filter((row) => row.cacheHit).length, 14);
   }));
 
-test('whoever waited for one that failed or left goes on alone', () =>
+test('a request that waited for one that failed or left continues on its own', () =>
   withProxy({ yaml: ON }, async (t) => {
     const stop = t.upstream.script(undefined, '500', { delayMs: 50 });
     const failed = await Promise.all([send(t, COLD), send(t, COLD), send(t, COLD)]);

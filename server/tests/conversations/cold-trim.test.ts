@@ -225,7 +225,7 @@ test('where the provider edits the context itself, nothing is left out', async (
   assert.equal(leftOut(await afterPause(reads(15), clears, { yaml: ON }, 9 * MINUTE_MS)), []);
 });
 
-test('what did something is neither said again nor asked for twice, whatever edited a file', async () => {
+test('results of calls with an effect stay, and so do files that any tool has edited since', async () => {
   const editor = 'str_replace_based_edit_tool';
   const steps: readonly Step[] = [
     { text: prose(61), name: 'Bash', input: { command: 'git push origin main' } },

@@ -29,7 +29,7 @@ function errorIn(text: string): Printed {
 
 const H = (port: number): string => `Host: 127.0.0.1:${port}\r\n`;
 
-test('TRACE is answered nowhere and goes to nobody', () =>
+test('TRACE is refused everywhere and never forwarded', () =>
   withProxy({}, async ({ proxy: { port }, upstream }) => {
     for (const path of [
       '/',
@@ -52,7 +52,7 @@ test('TRACE is answered nowhere and goes to nobody', () =>
     assert.is(upstream.requests.length, 0);
   }));
 
-test('methods that node parses and nobody has are refused on paths of ours', () =>
+test('unsupported methods that node parses are refused on our own paths', () =>
   withProxy({}, async ({ proxy: { port } }) => {
     for (const method of ['PUT', 'PATCH', 'DELETE', 'LINK', 'M-SEARCH', 'PURGE', 'PROPFIND']) {
       const { status } = await exchange(port, { path: '/stats', method });
@@ -87,7 +87,7 @@ test('CONNECT gets an error: this is no tunnel', () =>
     assert.is(errorIn(text).status, 405);
   }));
 
-test('an Expect that nobody knows is refused behind the gate', () =>
+test('an unknown Expect is refused, after the checks of the gate', () =>
   withProxy({}, async ({ proxy: { port, wsPort }, upstream }) => {
     for (const expect of ['anything', '200-ok', '100-continue-not', 'x=1']) {
       for (const door of [port, wsPort ?? port]) {

@@ -46,7 +46,7 @@ async function because(t: TestProxy, question: string): Promise<unknown> {
 /** Returns what `/health` reports of it; read directly, because `/health` caches its response for a second. */
 const trouble = (t: TestProxy): string => t.proxy.services.compressor.trouble() ?? '';
 
-test('what took too long is said, again where it is remembered, and is no sign of health', () => {
+test('a compression timeout is reported, also when it is remembered, and does not count as healthy', () => {
   const clock = new LimitClock();
   return withProxy({ yaml: YAML, env, clock, prepares: true }, async (t) => {
     const late: string[] = [];
