@@ -192,6 +192,8 @@ export interface CanonicalResponse {
 export type OpeningBlock =
   | { readonly kind: 'text' | 'refusal' }
   | { readonly kind: 'thinking'; readonly provider: TranslatableDialect }
+  /** Comes whole, without deltas. */
+  | ImageBlock
   | {
       readonly kind: 'toolUse';
       readonly id: string;
@@ -254,7 +256,7 @@ export interface WireEvent {
   readonly data: string;
 }
 
-/** Records what a request reader or writer changed deliberately, one sentence each. */
+/** Records what a reader or writer changed deliberately, one sentence each. */
 export type Note = (text: string) => void;
 
 /** Reads one dialect's stream. Never throws: what it cannot read becomes an `error` event. */

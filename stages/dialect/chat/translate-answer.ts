@@ -4,6 +4,7 @@ import type {
   CanonicalError,
   CanonicalErrorKind,
   CanonicalResponse,
+  ImageBlock,
   JsonObject,
   StopReason,
 } from '../canonical.ts';
@@ -11,6 +12,7 @@ import type { AnswerContext } from '../translate/dialect.ts';
 import { errorKindOfStatus, kindsByWord, plainErrorMessage } from '../translate/errors.ts';
 import { unwrapFreeform } from '../translate/freeform.ts';
 import { answerId } from '../translate/ids.ts';
+import { addressOf } from '../translate/media.ts';
 import { defined, filledString, isObject, numberOf, objectOf, stringOf } from '../json-kind.ts';
 import { writeToolCall } from './translate-message.ts';
 
@@ -104,13 +106,22 @@ function writeAnswerMessage(response: CanonicalResponse, context: AnswerContext)
           }
         : writeToolCall(block),
     );
+  const images = response.blocks
+    .filter((block) => block.kind === 'image')
+    .map((block, index) => ({ index, ...writeImage(block) }));
   return defined({
     role: 'assistant',
     content: join('text') ?? null,
     refusal: join('refusal') ?? null,
     reasoning_content: join('thinking'),
     tool_calls: calls.length === 0 ? undefined : calls,
+    images: images.length === 0 ? undefined : images,
   });
+}
+
+/** An image as aggregators put it beside the text of an answer. */
+export function writeImage({ source }: ImageBlock): JsonObject {
+  return { type: 'image_url', image_url: { url: addressOf(source) } };
 }
 
 const ERROR_TYPES: Record<CanonicalErrorKind, string> = {

@@ -105,6 +105,10 @@ function readAssistant(message: JsonObject, note: Note): CanonicalBlock[] {
     ...(thinking === undefined ? [] : [thinkingBlock(thinking)]),
     ...readAssistantContent(message.content, note),
     ...readSpoken(message.audio, note),
+    ...objectsOf(message.images).map((image) => ({
+      kind: 'image' as const,
+      source: sourceOf(imageAddress(image.image_url)),
+    })),
     ...(refusal === undefined ? [] : [{ kind: 'refusal' as const, text: refusal }]),
     ...objectsOf(message.tool_calls).map(readToolCall),
   ];

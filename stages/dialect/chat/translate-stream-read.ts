@@ -1,6 +1,8 @@
 /** Reads the chat stream: chunks of deltas, a finish reason, a usage chunk, `[DONE]`. */
 import type { CanonicalEvent, JsonObject } from '../canonical.ts';
 import { filledString, isObject, numberOf, objectOf, objectsOf, stringOf } from '../json-kind.ts';
+import { droppedParts } from '../translate/dropped.ts';
+import { sourceOf } from '../translate/media.ts';
 import { EventReader } from '../translate/stream-read.ts';
 import { readChatError, readChatStop } from './translate-answer.ts';
 import { createReasoningDetails } from './reasoning-details.ts';
@@ -64,6 +66,10 @@ export class ChatReader extends EventReader {
     }
     events.push(...this.#emit('text', stringOf(objectOf(delta.audio).transcript) ?? ''));
     events.push(...this.#emit('refusal', stringOf(delta.refusal) ?? ''));
+    for (const image of objectsOf(delta.images)) events.push(...this.#image(image));
+    if (filledString(objectOf(delta.audio).data) !== undefined)
+      this.context.note(droppedParts.spoken);
+    if (objectsOf(delta.annotations).length > 0) this.context.note(droppedParts.citations);
     events.push(...this.#call(objectsOf(delta.tool_calls)));
     const old = objectOf(delta.function_call);
     if (Object.keys(old).length > 0) events.push(...this.#call([{ index: -1, function: old }]));
@@ -81,6 +87,16 @@ export class ChatReader extends EventReader {
     }
     events.push(...this.serial.delta(this.#prose.key, text));
     return events;
+  }
+
+  /** Aggregators send made images beside the text, as parts of a user's message have them. */
+  #image(image: JsonObject): CanonicalEvent[] {
+    const url = filledString(objectOf(image.image_url).url);
+    if (url === undefined) return [];
+    const key = `block${this.#blocks++}`;
+    const events = [...this.#endProse(), ...this.#endFinishedCalls()];
+    const opened = this.serial.open(key, { kind: 'image', source: sourceOf(url) });
+    return [...events, ...opened, ...this.serial.close(key)];
   }
 
   #endProse(): CanonicalEvent[] {

@@ -3,7 +3,7 @@ import type { CanonicalError, CanonicalEvent, JsonObject, OpeningBlock } from '.
 import { unwrapFreeform } from '../translate/freeform.ts';
 import { answerId } from '../translate/ids.ts';
 import { EventWriter } from '../translate/stream-write.ts';
-import { writeChatError, chatStop, writeChatUsage } from './translate-answer.ts';
+import { writeChatError, chatStop, writeChatUsage, writeImage } from './translate-answer.ts';
 import { exactJson } from '../exact-json.ts';
 
 /** Writes one stream. */
@@ -13,6 +13,7 @@ export class ChatWriter extends EventWriter {
   #created = 0;
   /** Counts tool calls only: text blocks have no index in this dialect. */
   #tool = -1;
+  #image = -1;
 
   protected start(event: Extract<CanonicalEvent, { type: 'start' }>): string {
     this.#id = answerId('chatcmpl-', event.id, this.context.ids);
@@ -26,6 +27,10 @@ export class ChatWriter extends EventWriter {
   }
 
   protected openBlock(block: OpeningBlock): string {
+    if (block.kind === 'image') {
+      this.#image += 1;
+      return this.#chunk({ images: [{ index: this.#image, ...writeImage(block) }] });
+    }
     if (block.kind !== 'toolUse') return '';
     this.#tool += 1;
     const { id, name } = block;

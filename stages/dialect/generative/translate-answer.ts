@@ -10,6 +10,7 @@ import type {
 } from '../canonical.ts';
 import type { AnswerContext } from '../translate/dialect.ts';
 import { errorKindOfStatus, plainErrorMessage, unreadableAnswer } from '../translate/errors.ts';
+import { writeMedia } from './translate-content.ts';
 import { parseArguments } from '../exact-json.ts';
 import { defined, filledString, numberOf, objectOf } from '../json-kind.ts';
 
@@ -102,6 +103,8 @@ function writeAnswerPart(block: CanonicalBlock): JsonObject[] {
       return [{ text: block.text, thought: true }];
     case 'toolUse':
       return [writeCall(block.id, block.name, block.input)];
+    case 'image':
+      return [writeMedia(block)];
     default:
       return [];
   }

@@ -179,6 +179,11 @@ export function writeContent(message: CanonicalMessage, options: WriteContentOpt
   if (options.needsSignature && first !== undefined && first.thoughtSignature === undefined) {
     parts[parts.indexOf(first)] = { ...first, thoughtSignature: ANY_SIGNATURE };
   }
+  // Models that make images require it with each of their own as well.
+  if (options.needsSignature && message.role === 'assistant') {
+    for (const [at, part] of parts.entries())
+      if ('inlineData' in part) parts[at] = { ...part, thoughtSignature: ANY_SIGNATURE };
+  }
   return { role: message.role === 'assistant' ? 'model' : 'user', parts };
 }
 
@@ -246,7 +251,7 @@ const TYPE_OF_ENDING = new Map([
   ['pdf', 'application/pdf'],
 ]);
 
-function writeMedia(block: TextBlock | ImageBlock | DocumentBlock): JsonObject {
+export function writeMedia(block: TextBlock | ImageBlock | DocumentBlock): JsonObject {
   if (block.kind === 'text') return { text: block.text };
   const { source } = block;
   if (source.from === 'text') return { text: source.text };

@@ -1,8 +1,16 @@
 /** Reads the generative stream: whole candidates in pieces, without a terminator but with a finish reason. */
 import { emptyUsage, type Usage } from '../../model/usage.ts';
-import type { CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
+import type {
+  CanonicalEvent,
+  ImageBlock,
+  JsonObject,
+  OpeningBlock,
+  TextBlock,
+} from '../canonical.ts';
 import { exactJson } from '../exact-json.ts';
 import { filledString, isObject, objectOf, objectsOf, stringOf } from '../json-kind.ts';
+import { missingFile } from '../translate/answer-image.ts';
+import { droppedParts } from '../translate/dropped.ts';
 import { EventReader } from '../translate/stream-read.ts';
 import {
   readGenerativeError,
@@ -13,6 +21,14 @@ import { createArguments, type GrowingArguments } from './translate-arguments.ts
 import { toMark } from './translate-content.ts';
 import { camelKeys } from './translate-fields.ts';
 import { toGenerativeUsage } from './usage.ts';
+
+/** Members of a candidate that say where its text is from. */
+const CITING: ReadonlySet<string> = new Set([
+  'groundingMetadata',
+  'groundingAttributions',
+  'citationMetadata',
+  'urlContextMetadata',
+]);
 
 /** Reads one stream. Calls without an id get a random one: it has to be unique across turns. */
 export class GenerativeReader extends EventReader {
@@ -43,6 +59,8 @@ export class GenerativeReader extends EventReader {
     for (const part of objectsOf(objectOf(candidate?.content).parts)) {
       events.push(...this.#part(camelKeys(part)));
     }
+    if (Object.keys(candidate ?? {}).some((name) => CITING.has(name)))
+      this.context.note(droppedParts.citations);
     if (filledString(candidate?.finishReason) !== undefined) {
       this.#finish = candidate?.finishReason;
       this.#why = readGenerativeFailure(candidate);
@@ -56,19 +74,47 @@ export class GenerativeReader extends EventReader {
     return events;
   }
 
-  /**
-   * Code that the provider ran, its searches and their results are skipped: the text contains the
-   * outcome.
-   */
+  /** Code that the provider ran and its results are left out: the text contains the outcome. */
   #part(part: JsonObject): CanonicalEvent[] {
     if (isObject(part.functionCall)) return this.#call(part.functionCall, part);
     const text = stringOf(part.text);
-    if (text === undefined || text === '') return [];
+    if (text === undefined) return this.#other(part);
+    if (text === '') return [];
     const kind = part.thought === true ? 'thinking' : 'text';
     if (this.#open === kind) return [{ type: 'delta', text }];
     const block: OpeningBlock =
       kind === 'thinking' ? { kind, provider: 'generative' } : { kind: 'text' };
     return [...this.#endBlock(), ...this.#begin(block), { type: 'delta', text }];
+  }
+
+  #other(part: JsonObject): CanonicalEvent[] {
+    const kind = Object.keys(part).find((name) => isObject(part[name]));
+    if (kind === undefined) return [];
+    // A draft of an image that follows.
+    if (part.thought === true) {
+      this.context.note(droppedParts.thinking);
+      return [];
+    }
+    const { mimeType, data, fileUri } = camelKeys(objectOf(part[kind]));
+    const mediaType = filledString(mimeType) ?? 'unknown';
+    const isImage = mediaType.startsWith('image/');
+    if (kind === 'inlineData' && isImage)
+      return this.#whole({
+        kind: 'image',
+        source: { from: 'base64', mediaType, data: stringOf(data) ?? '' },
+      });
+    if (kind === 'fileData' && isImage)
+      return this.#whole({ kind: 'image', source: { from: 'url', url: stringOf(fileUri) ?? '' } });
+    if (kind === 'inlineData' || kind === 'fileData')
+      return this.#whole(missingFile(mediaType, stringOf(data) ?? '', this.context.note));
+    this.leaveOut(kind);
+    return [];
+  }
+
+  #whole(block: ImageBlock | TextBlock): CanonicalEvent[] {
+    const opening = block.kind === 'text' ? { kind: block.kind } : block;
+    const text = block.kind === 'text' ? [{ type: 'delta' as const, text: block.text }] : [];
+    return [...this.#endBlock(), ...this.#begin(opening), ...text, ...this.#endBlock()];
   }
 
   #begin(block: OpeningBlock): CanonicalEvent[] {

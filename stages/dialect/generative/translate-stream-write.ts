@@ -5,6 +5,7 @@ import type { CanonicalError, CanonicalEvent, JsonObject, OpeningBlock } from '.
 import { statusOfError } from '../translate/errors.ts';
 import { exactJson } from '../exact-json.ts';
 import { defined } from '../json-kind.ts';
+import { writeMedia } from './translate-content.ts';
 import { EventWriter } from '../translate/stream-write.ts';
 import {
   writeCall,
@@ -25,8 +26,8 @@ export class GenerativeWriter extends EventWriter {
     return '';
   }
 
-  protected openBlock(): string {
-    return '';
+  protected openBlock(block: OpeningBlock): string {
+    return block.kind === 'image' ? this.#content(writeMedia(block)) : '';
   }
 
   protected delta({ kind }: OpeningBlock, text: string): string {

@@ -2,7 +2,8 @@
 import { emptyUsage, type Usage } from '../../model/usage.ts';
 import type { CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
 import { exactJson } from '../exact-json.ts';
-import { filledString, objectOf, stringOf, wordOf } from '../json-kind.ts';
+import { filledString, objectOf, objectsOf, stringOf, wordOf } from '../json-kind.ts';
+import { droppedParts } from '../translate/dropped.ts';
 import { EventReader } from '../translate/stream-read.ts';
 import { readMessagesError, readMessagesStop } from './translate-answer.ts';
 import { mergeMessagesUsage } from './usage.ts';
@@ -47,6 +48,7 @@ export class MessagesReader extends EventReader {
   #open(key: string, block: JsonObject): CanonicalEvent[] {
     switch (block.type) {
       case 'text':
+        if (objectsOf(block.citations).length > 0) this.context.note(droppedParts.citations);
         this.#pending.set(key, { kind: 'text' });
         return this.#append(key, stringOf(block.text) ?? '');
       case 'thinking':
@@ -54,7 +56,10 @@ export class MessagesReader extends EventReader {
         return this.#append(key, stringOf(block.thinking) ?? '');
       case 'tool_use':
         return this.#openTool(key, block);
+      case 'redacted_thinking':
+        return [];
       default:
+        this.leaveOut(wordOf(block.type));
         return [];
     }
   }
@@ -85,6 +90,9 @@ export class MessagesReader extends EventReader {
         return this.#append(key, stringOf(delta.thinking) ?? '');
       case 'input_json_delta':
         return this.serial.delta(key, stringOf(delta.partial_json) ?? '');
+      case 'citations_delta':
+        this.context.note(droppedParts.citations);
+        return [];
       default:
         return [];
     }

@@ -4,6 +4,7 @@ import type {
   CanonicalBlock,
   CanonicalError,
   CanonicalResponse,
+  ImageBlock,
   JsonObject,
   StopReason,
 } from '../canonical.ts';
@@ -114,6 +115,8 @@ export function writeOutputItem(
       return messageItem(context, { type: 'refusal', refusal: block.text });
     case 'toolUse':
       return callItem(block, context);
+    case 'image':
+      return imageItem(block, context);
     default:
       return undefined;
   }
@@ -128,6 +131,20 @@ export function callForm(name: string, wishes: AnswerWishes): 'function' | 'cust
 function messageItem(context: AnswerContext, part: JsonObject): JsonObject {
   const id = `msg_${context.ids()}`;
   return { id, type: 'message', role: 'assistant', status: 'completed', content: [part] };
+}
+
+/** An image as the dialect's own tool for images returns it. */
+function imageItem({ source }: ImageBlock, context: AnswerContext): JsonObject | undefined {
+  if (source.from !== 'base64') return undefined;
+  const output_format = source.mediaType.replace(/^image\//, '');
+  const id = `ig_${context.ids()}`;
+  return {
+    id,
+    type: 'image_generation_call',
+    status: 'completed',
+    output_format,
+    result: source.data,
+  };
 }
 
 function callItem(

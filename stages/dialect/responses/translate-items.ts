@@ -88,6 +88,8 @@ function readOwnItem(
   ids: ReadonlyMap<string, string>,
   note: Note,
 ): CanonicalMessage | [] {
+  const image = madeImage(item);
+  if (image !== undefined) return assistant(image);
   const type = wordOf(item.type);
   const text = readableText(item);
   if (STORED.has(type) && text === '') throw cannotCarry(`an input item of type ${type}`);
@@ -120,6 +122,14 @@ function readSearch(item: JsonObject): CanonicalMessage {
     names.length === 0 ? 'No tools found' : `Tools that can be called now: ${names.join(', ')}`;
   const content: TextBlock[] = [{ kind: 'text', text }];
   return { role: 'user', blocks: [{ kind: 'toolResult', toolUseId: id, content, isError: false }] };
+}
+
+/** Returns the image in an item of the provider's tool for images; undefined for other items. */
+export function madeImage(item: JsonObject): ImageBlock | undefined {
+  const data = filledString(item.result);
+  if (item.type !== 'image_generation_call' || data === undefined) return undefined;
+  const mediaType = `image/${filledString(item.output_format) ?? 'png'}`;
+  return { kind: 'image', source: { from: 'base64', mediaType, data } };
 }
 
 function assistant(block: CanonicalBlock): CanonicalMessage {

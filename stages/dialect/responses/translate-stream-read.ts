@@ -1,9 +1,11 @@
 /** Reads the responses stream: typed events for items and their parts, ended by the whole response. */
 import type { CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
 import { wrapFreeform } from '../translate/freeform.ts';
-import { isObject, numberOf, objectOf, stringOf, wordOf } from '../json-kind.ts';
+import { isObject, numberOf, objectOf, objectsOf, stringOf, wordOf } from '../json-kind.ts';
+import { droppedParts } from '../translate/dropped.ts';
 import { EventReader } from '../translate/stream-read.ts';
 import { readResponsesError, readResponsesStop } from './translate-answer.ts';
+import { madeImage } from './translate-items.ts';
 import { isClientSearch, searchInput, TOOL_SEARCH } from './translate-tools.ts';
 import { toResponsesUsage } from './usage.ts';
 
@@ -94,12 +96,23 @@ export class ResponsesReader extends EventReader {
     const item = objectOf(data.item);
     const key = itemKey(data);
     const whole = wholeInput(item);
+    if (!READ_ITEMS.has(item.type) && !isCall(item)) return this.#other(key, item);
+    const cited = objectsOf(item.content).some(({ annotations: a }) => objectsOf(a).length > 0);
+    if (cited) this.context.note(droppedParts.citations);
     const events = this.#emitted.has(key) ? this.#emitOnce(key, undefined, whole) : [];
     for (const opened of this.#emitted.keys()) {
       const mine = opened === key || opened.startsWith(`${key}:`);
       if (mine) events.push(...this.serial.close(opened));
     }
     return events;
+  }
+
+  /** A finished item of a tool that the provider ran: an image is kept. */
+  #other(key: string, item: JsonObject): CanonicalEvent[] {
+    const image = madeImage(item);
+    if (image !== undefined) return [...this.serial.open(key, image), ...this.serial.close(key)];
+    this.leaveOut(wordOf(item.type));
+    return [];
   }
 
   #finish(response: JsonObject): CanonicalEvent[] {
@@ -113,6 +126,9 @@ export class ResponsesReader extends EventReader {
     ];
   }
 }
+
+/** Items besides calls that are read from their own events. */
+const READ_ITEMS: ReadonlySet<unknown> = new Set(['message', 'reasoning']);
 
 function isCall(item: JsonObject): boolean {
   return item.type === 'function_call' || item.type === 'custom_tool_call' || isClientSearch(item);

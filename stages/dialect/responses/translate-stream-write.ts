@@ -57,6 +57,7 @@ export class ResponsesWriter extends EventWriter {
     if (block.kind === 'thinking') return '';
     const filled = block.kind === 'toolUse' ? { ...block, input: '' } : { ...block, text: '' };
     this.#item = { ...writeOutputItem(filled, this.context), status: 'in_progress' };
+    if (block.kind === 'image') return this.#added({ ...this.#item, result: null });
     if (block.kind === 'toolUse') {
       return this.#added({ ...this.#item, ...EMPTY_CALL[this.#form(block)] });
     }
@@ -109,6 +110,7 @@ export class ResponsesWriter extends EventWriter {
   }
 
   #doneEvents(open: OpeningBlock, item: JsonObject, text: string): string {
+    if (open.kind === 'image') return '';
     const position = this.#position();
     if (open.kind === 'toolUse') {
       const form = this.#form(open);

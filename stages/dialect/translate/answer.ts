@@ -4,6 +4,7 @@ import type {
   CanonicalBlock,
   CanonicalEvent,
   CanonicalResponse,
+  Note,
   OpeningBlock,
   ProviderMark,
   StopReason,
@@ -16,12 +17,14 @@ import { unreadableAnswer } from './errors.ts';
 import type { ConversationMarks, MarkedCall } from '../call-marks.ts';
 import { toolIdFor } from './ids.ts';
 import { parseArguments } from '../exact-json.ts';
+import { shownImage } from './answer-image.ts';
 import { hasContent, isForeign } from './prepare.ts';
 
 export interface AnswerFilter {
   readonly to: TranslatableDialect;
   readonly marks: ConversationMarks;
   readonly wishes: Pick<AnswerWishes, 'toolNames' | 'callIds' | 'place'>;
+  readonly note: Note;
 }
 
 /** Dialects whose tool calls contain an object: anything else would break their clients. */
@@ -53,6 +56,7 @@ export function clientBlocks(response: CanonicalResponse, filter: AnswerFilter):
     (block) => hasContent(block) && !isForeign(block, filter.to),
   );
   return visible.flatMap((block, at) => {
+    if (block.kind === 'image') return shownImage(block, filter);
     if (block.kind !== 'toolUse') return block;
     if (!isBroken(block.input, filter.to)) {
       const call = { ...block, ...acceptedCall(block, filter) };
@@ -196,6 +200,14 @@ class EventFilter {
   }
 
   #start(block: OpeningBlock): CanonicalEvent[] {
+    const shown = block.kind === 'image' ? shownImage(block, this.#filter) : undefined;
+    if (shown?.kind === 'text') {
+      this.#open = { kind: 'text' };
+      return [
+        { type: 'blockStart', block: this.#open },
+        { type: 'delta', text: shown.text },
+      ];
+    }
     this.#input = '';
     this.#openId = block.kind === 'toolUse' ? block.id : '';
     this.#open =
@@ -263,6 +275,8 @@ function blockEvents(block: CanonicalBlock): CanonicalEvent[] {
 
 function openingOf(block: CanonicalBlock): OpeningBlock | undefined {
   switch (block.kind) {
+    case 'image':
+      return block;
     case 'text':
     case 'refusal':
       return { kind: block.kind };
@@ -328,5 +342,6 @@ const EMPTY = {
 } as const;
 
 function filled(open: OpeningBlock, text: string): CanonicalBlock {
+  if (open.kind === 'image') return open;
   return open.kind === 'toolUse' ? { ...open, input: text } : { ...open, text };
 }

@@ -82,6 +82,8 @@ export interface AnswerContext {
   readonly ids: () => string;
   /** Unix time in milliseconds. */
   readonly now: () => number;
+  /** Records what the client does not get of the answer. */
+  readonly note: Note;
 }
 
 /** `after user`: right after a user message, and before a model message or at the end. */

@@ -155,7 +155,7 @@ test('what the user says and nobody else can read, or what has no beginning with
 
 const ITEMS: readonly [items: readonly object[], Arrives][] = [
   [[{ type: 'web_search_call', id: 'w', status: 'completed', action: { query: 'q' } }], null],
-  [[{ type: 'image_generation_call', id: 'i', result: 'aGk=' }], null],
+  [[{ type: 'image_generation_call', id: 'i', result: 'aGk=' }], 'aGk='],
   [[{ type: 'ghost_snapshot', ghost_commit: {} }], null],
   [[{ type: 'newest_item', payload: 1 }], null],
   [[{ type: 'mcp_call', id: 'm', name: 'read', arguments: '{}', output: 'from mcp' }], 'from mcp'],

@@ -8,6 +8,7 @@ import type {
 } from '../canonical.ts';
 import type { ConversationMarks } from '../call-marks.ts';
 import type { DialectTranslation, SystemPlace } from './dialect.ts';
+import { withAnswerImages } from './answer-image.ts';
 import { droppedParts } from './dropped.ts';
 import { cannotCarry } from './errors.ts';
 import { wrapFreeform } from './freeform.ts';
@@ -34,7 +35,8 @@ export function prepareRequest(
 ) {
   checkChoice(request);
   const { rename, toolNames } = renaming(request, to, note);
-  const marked = withMarks(request.messages, to.name, marks);
+  const shown = withAnswerImages(request.messages, to.name, note);
+  const marked = withMarks(shown, to.name, marks);
   const whole = withUniqueIds(takesObjects(to.name) ? withWholeCalls(marked, note) : marked);
   const kept = withoutForeignThinking(whole, to, note).map((message) => ({
     ...message,

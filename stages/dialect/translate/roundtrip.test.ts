@@ -40,7 +40,8 @@ function context(): AnswerContext {
     toolNames: {},
     framing: 'sse' as const,
   };
-  return { wishes, ids: () => `r${(made += 1)}`, now: () => 1_700_000_000_000 };
+  const note = (): void => undefined;
+  return { wishes, ids: () => `r${(made += 1)}`, now: () => 1_700_000_000_000, note };
 }
 
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 });
@@ -94,6 +95,7 @@ function gather(events: readonly CanonicalEvent[]): CanonicalResponse {
 }
 
 function blockOf(block: Extract<CanonicalEvent, { type: 'blockStart' }>['block']): CanonicalBlock {
+  if (block.kind === 'image') return block;
   if (block.kind === 'toolUse') return { ...block, input: '' };
   return block.kind === 'thinking' ? { ...block, text: '' } : { kind: block.kind, text: '' };
 }

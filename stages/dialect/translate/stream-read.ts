@@ -55,6 +55,11 @@ export abstract class EventReader implements StreamReader {
     return [...this.serial.closeAll(), { type: 'end' }];
   }
 
+  /** Notes a part of the answer that only its own provider reads, once for each kind. */
+  protected leaveOut(kind: string): void {
+    this.context.note(`${kind} in the answer left out: what came of it stands beside it`);
+  }
+
   protected fail(message: string): CanonicalEvent[] {
     return this.failWith({ kind: 'internal', message });
   }

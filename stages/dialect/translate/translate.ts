@@ -13,6 +13,7 @@ import type {
   CanonicalEvent,
   CanonicalResponse,
   JsonObject,
+  Note,
   TranslatableDialect,
   WireEvent,
 } from '../canonical.ts';
@@ -176,6 +177,8 @@ export interface TranslatorOptions {
   readonly now: () => number;
   /** The marks of the request's conversation. */
   readonly marks: ConversationMarks;
+  /** Records what the client does not get of the answer; the same sentence may come repeatedly. */
+  readonly note: Note;
 }
 
 /** Translates one answer: either `json`, `whole` or `joined` once, or `push` for every event and then `end` or `fail`. */

@@ -33,6 +33,8 @@ const NOTHING = Buffer.alloc(0);
 
 type Translating = Exclude<Reading, { how: 'passthrough' }>;
 
+type TranslationScope = Pick<AttemptScope, 'services' | 'run' | 'state'>;
+
 /** Translates one answer; `toFrame` removes what is only there for the meter. */
 interface AnswerTranslation {
   readonly translator: Translator;
@@ -42,7 +44,7 @@ interface AnswerTranslation {
 function translationFor(
   prepared: Prepared,
   reading: Translating,
-  { services, run }: Pick<AttemptScope, 'services' | 'run'>,
+  { services, run, state }: TranslationScope,
 ): AnswerTranslation {
   const { name: to, usageRequest } = prepared.request.original.dialect;
   if (!isTranslatable(to)) throw new SvcError('internal', `Nothing is translated into ${to}`);
@@ -57,6 +59,9 @@ function translationFor(
     ids: createTokens(run.id),
     now: () => run.startedWallMs,
     marks: callMarksOf(services, prepared.request, prepared.provider),
+    note(text) {
+      if (!state.notes.includes(text)) state.notes.push(text);
+    },
   });
   return { translator, toFrame: chunksWithout(added) };
 }
@@ -103,7 +108,7 @@ export function translatedError(
   reading: Translating,
   head: HeadFrame,
   bytes: Buffer,
-  scope: Pick<AttemptScope, 'services' | 'run'>,
+  scope: TranslationScope,
 ): Answer<ProxyFrame> {
   const { endpoint, facts } = prepared.request.original;
   const to = endpoint.dialect;
@@ -129,7 +134,7 @@ export async function translatedAnswer(
   prepared: Prepared,
   head: HeadFrame,
   body: ResponseBody,
-  scope: Pick<AttemptScope, 'services' | 'run'>,
+  scope: TranslationScope,
   watch?: BodyWatch,
 ): Promise<Answer<ProxyFrame>> {
   const { reading } = prepared;
