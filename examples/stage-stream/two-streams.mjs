@@ -1,7 +1,7 @@
 /**
- * The plugin of `examples/stage` with TransformStreams alone, on the way in and on the way back: the form for stages that
- * hold frames back, emit on a timer, or wrap a stream that exists already. It passes on, in order,
- * every frame that it does not mean to change; backpressure, errors and cancellation are the platform's.
+ * The plugin of `examples/stage` with TransformStreams only, for requests and for answers: the form for stages that
+ * hold frames back, emit on a timer, or wrap an existing stream. It passes on, in order, every frame that it
+ * does not change; the platform handles backpressure, errors and cancellation.
  */
 export default {
   name: 'two-streams',
@@ -15,7 +15,7 @@ export default {
     stages: [
       {
         before: 'parse',
-        // Called once for each request: what belongs to one lives in here.
+        // Called once per request: keep the state of a request in here.
         transform: (ctx) =>
           new TransformStream({
             transform(frame, controller) {

@@ -2,7 +2,7 @@
 export default {
   name: 'release-name',
 
-  // What stands under `config` in the configuration; what this returns is what setup gets.
+  // Receives the plugin's `config` from the configuration; setup gets what this returns.
   config({ name } = {}) {
     if (typeof name !== 'string' || name === '') throw new Error('name: a text is wanted');
     return { name };
@@ -11,22 +11,22 @@ export default {
   setup: ({ config, tools }) => ({
     stages: [
       {
-        // The body as the client sent it, before anything has read it.
+        // The body as the client sent it, before any other stage.
         before: 'parse',
         on: {
           body(frame, ctx) {
             const parts = Buffer.from(frame.bytes).toString('utf8').split('{release}');
-            ctx.note('releases', parts.length - 1); // stands in the trace
-            if (parts.length === 1) return undefined; // nothing to change: the bytes stay
-            // Into JSON it goes as JSON writes it.
+            ctx.note('releases', parts.length - 1); // shown in the trace
+            if (parts.length === 1) return undefined; // nothing to change: the bytes are kept
+            // The body is JSON, so the name is escaped as in a JSON string.
             const written = JSON.stringify(config.name).slice(1, -1);
             return tools.withBody(frame, Buffer.from(parts.join(written)));
           },
         },
       },
       {
-        // Behind this node the request has been sent, and its answer comes back through here.
-        name: 'release-header', // a second stage needs a name of its own
+        // After this node the request has been sent, and its answer passes here.
+        name: 'release-header', // a second stage needs its own name
         after: 'forward',
         on: {
           head: (head) => ({ ...head, headers: [...head.headers, 'x-release', config.name] }),

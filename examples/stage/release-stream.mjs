@@ -8,7 +8,7 @@ export default {
       {
         name: 'release-header',
         after: 'forward',
-        // One stream for each request. It passes on, in order, all that it does not mean to change.
+        // One stream per request. It passes on, in order, every frame that it does not change.
         transform: () =>
           new TransformStream({
             transform(frame, controller) {

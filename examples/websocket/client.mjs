@@ -1,10 +1,10 @@
 /**
- * Two questions over one connection, the answers as they come:
+ * Asks two questions over one connection and prints the answers as they arrive:
  *
  *   node client.mjs
  *
- * `SVC_URL` is the proxy's address (`/ws` is on its main port), `API_KEY` your key of the provider; without one,
- * the proxy's is used. Node 22 has a WebSocket of its own; on Node 20 the package `ws` stands in.
+ * `SVC_URL` is the proxy's address (`/ws` is on its main port), `API_KEY` your key for the provider; without it
+ * the proxy's key is used. Node 22 has a built-in WebSocket; on Node 20 the package `ws` replaces it.
  */
 const WebSocket = globalThis.WebSocket ?? (await import('ws')).WebSocket;
 const { SVC_URL = 'http://127.0.0.1:8766', API_KEY } = process.env;
@@ -14,7 +14,7 @@ const questions = ['Say hello.', 'Say goodbye.'];
 
 function askNext() {
   const content = questions.shift();
-  // Closing is the client's: the proxy keeps the connection for the next question.
+  // The client has to close: the proxy keeps the connection open for the next question.
   if (content === undefined) return socket.close();
   const request = {
     model: 'claude-sonnet-4-5',
