@@ -25,7 +25,7 @@ class Limits extends JsonCommand {
     category: 'Look',
     description: 'How much of each plan is used, and how long it lasts',
     details:
-      'As providers state it with their answers: windows of subscriptions, and rate limits of keys. Spared are the tokens that svc left out, or answered from its own cache, since the window began. At the pace of the last fifth of a window (an hour of five hours) it is used up at the time shown, or lasts until it starts again. A credential of a client is named by a hash. While svc is not running, as it was when it ended.',
+      'As providers state it with their answers: windows of subscriptions, and rate limits of keys. Spared are the tokens that svc left out, or answered from its own cache, since the window began. At the pace of its last two fifths (two hours of five, without breaks) it is used up at the time shown if you go on now, or lasts until it starts again. A credential of a client is named by a hash. While svc is not running, as it was when it ended.',
     examples: [['Look', '$0 limits']],
   });
 

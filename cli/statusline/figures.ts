@@ -1,8 +1,11 @@
 /** Combines the client's data with the figures in the proxy's file. */
 import { objectOf, numberOf, objectsOf, stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
+import { usedUpAtMs } from '../../stages/limits/pace.ts';
 import { readClientStatus } from './input.ts';
 import type { ClientStatus, PlanWindow } from './input.ts';
+
+const HOUR_MS = 3_600_000;
 
 export interface Figures extends Omit<ClientStatus, 'windows'> {
   /** Requests of the session; of the whole day if there is no client. */
@@ -80,8 +83,20 @@ function limitsOf(
     if (used === undefined || name === undefined || limit['kind'] !== 'plan' || !isOurs) return [];
     // The window has been reset since, and its current use is unknown.
     if (resetsAtMs !== undefined && resetsAtMs <= nowMs) return [];
-    return [{ name, used, resetsAtMs, usedUpAtMs: timeOf(limit['used_up_at']) }];
+    return [{ name, used, resetsAtMs, usedUpAtMs: endOf(limit, { used, resetsAtMs }, nowMs) }];
   });
+}
+
+/** When the window is used up if its use goes on from now; the file is as old as the last request. */
+function endOf(
+  limit: JsonObject,
+  { used, resetsAtMs }: Pick<PlanWindow, 'used' | 'resetsAtMs'>,
+  nowMs: number,
+): number | undefined {
+  const atMs = timeOf(limit['used_up_at']);
+  const perHour = numberOf(limit['used_per_hour']);
+  if (atMs === undefined || perHour === undefined || resetsAtMs === undefined) return atMs;
+  return usedUpAtMs({ atMs: nowMs, used }, perHour / HOUR_MS, resetsAtMs);
 }
 
 function timeOf(value: unknown): number | undefined {
@@ -91,6 +106,6 @@ function timeOf(value: unknown): number | undefined {
 
 /** Sorts by the time at which a window is used up, then by fullness. */
 function byNearness(a: PlanWindow, b: PlanWindow): number {
-  const at = ({ usedUpAtMs }: PlanWindow) => usedUpAtMs ?? Number.POSITIVE_INFINITY;
+  const at = (window: PlanWindow) => window.usedUpAtMs ?? Number.POSITIVE_INFINITY;
   return at(a) === at(b) ? b.used - a.used : at(a) - at(b);
 }

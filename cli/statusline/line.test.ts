@@ -103,6 +103,17 @@ test('without a client it is today, over all credentials', () => {
   assert.is(line({ client: undefined, status: yesterday, isRunning: false }), 'svc off');
 });
 
+test('during a break the end of a window moves on with the clock, until the window lasts', () => {
+  // Half an hour's use is left; the file is as it was when the break began.
+  const ends = { used_up_at: iso(inHours(-1)), used_per_hour: 0.8 };
+  const shown = (resets: number): string => {
+    const limits = [plan('client 1', '5h', 0.6, { ...ends, resets_at: iso(inHours(resets)) })];
+    return line({ client: CLIENT, status: { ...STATUS, limits }, format: '{windows}' });
+  };
+  assert.match(shown(2), '5h 60%, used up ~14:30');
+  assert.match(shown(0.4), '5h 60%, resets');
+});
+
 test('a window that has started again since is not shown', () => {
   const limits = [plan('client 1', '5h', 0.9, { resets_at: iso(NOW_MS - 1) })];
   const rate_limits = { five_hour: { used_percentage: 90, resets_at: NOW_MS / 1000 - 1 } };

@@ -222,7 +222,10 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
           used: about(number, 'Share of 1; a provider may let a plan go beyond it'),
           status: about(nullable(text), 'The provider’s own word'),
           resets_at: nullable(text),
-          used_per_hour: about(nullable(number), 'At the pace of the last fifth of the window'),
+          used_per_hour: about(
+            nullable(number),
+            'At the pace of the last two fifths of the window, without breaks',
+          ),
           used_up_at: about(nullable(text), 'At that pace; null where it starts again before'),
           spared_tokens: about(
             number,

@@ -15,34 +15,52 @@ export interface Span {
 }
 
 /**
- * The recent part of a window whose pace is extrapolated: an hour of five hours, a day and a half
- * of a week, which includes a night.
+ * The recent part of a window whose pace is extrapolated, in time without pauses: two hours of five,
+ * nearly three days of a week.
  */
-const RECENT_PART = 1 / 5;
+const RECENT_PART = 2 / 5;
+/**
+ * How much of a gap between two samples counts: 20 minutes of five hours, so that a break for lunch is
+ * no slower pace; 11 hours of a week, whose nights do belong to its pace.
+ */
+const MOST_IDLE_PART = 1 / 15;
+/** A gap in which more was used is no pause: another machine used the plan, or svc was off. */
+const IDLE_USE = 0.05;
 
 /**
- * Returns the share of the window that is used per millisecond: over its last fifth, or over all of
- * it so far if fewer samples are known. `samples` are of this window, oldest first, the newest is
- * now.
+ * Returns the share of the window that is used per millisecond, over its recent part; since then
+ * nothing more is known to be used. `samples` are of this window, oldest first.
  */
-export function paceOf(samples: readonly Sample[], { minutes, resetsAtMs }: Span): number {
+export function paceOf(
+  samples: readonly Sample[],
+  { minutes, resetsAtMs }: Span,
+  nowMs: number,
+): number {
   const newest = samples.at(-1);
   if (newest === undefined) return 0;
   const lengthMs = minutes * 60_000;
-  const startMs = resetsAtMs - lengthMs;
-  const fromMs = Math.max(startMs, newest.atMs - lengthMs * RECENT_PART);
-  const since = samples.findLast(({ atMs }) => atMs <= fromMs) ?? { atMs: startMs, used: 0 };
-  const ranMs = newest.atMs - since.atMs;
+  const gapMs = (from: Sample, to: Sample): number => {
+    const ms = Math.max(0, to.atMs - from.atMs);
+    return to.used - from.used < IDLE_USE ? Math.min(ms, lengthMs * MOST_IDLE_PART) : ms;
+  };
+  let since = newest;
+  let ranMs = gapMs(newest, { atMs: nowMs, used: newest.used });
+  for (const earlier of [{ atMs: resetsAtMs - lengthMs, used: 0 }, ...samples].toReversed()) {
+    // A provider that lowers its figure has begun to count differently.
+    if (ranMs >= lengthMs * RECENT_PART || earlier.used > since.used) break;
+    ranMs += gapMs(earlier, since);
+    since = earlier;
+  }
   return ranMs <= 0 ? 0 : Math.max(0, newest.used - since.used) / ranMs;
 }
 
 /**
- * Returns when a window is used up at `pace`, in milliseconds since the epoch; undefined if it
- * resets before.
+ * Returns when a window is used up if its use goes on at `pace` from now, the time of `now`, in
+ * milliseconds since the epoch; undefined if it resets before.
  */
-export function usedUpAtMs(newest: Sample, pace: number, resetsAtMs: number): number | undefined {
-  if (newest.used >= 1) return newest.atMs;
+export function usedUpAtMs(now: Sample, pace: number, resetsAtMs: number): number | undefined {
+  if (now.used >= 1) return now.atMs;
   if (pace <= 0) return undefined;
-  const atMs = newest.atMs + (1 - newest.used) / pace;
+  const atMs = now.atMs + (1 - now.used) / pace;
   return atMs < resetsAtMs ? atMs : undefined;
 }

@@ -163,13 +163,11 @@ function toLimit({ provider, key, window, samples, spared }: KnownWindow, nowMs:
   const base = { ...window, provider, key, seenAtMs: newest.atMs, spared };
   if (minutes === undefined || resetsAtMs === undefined)
     return { ...base, usedPerHour: undefined, usedUpAtMs: undefined };
-  const pace = paceOf(samples, { minutes, resetsAtMs });
-  const endMs = usedUpAtMs(newest, pace, resetsAtMs);
+  const pace = paceOf(samples, { minutes, resetsAtMs }, nowMs);
   return {
     ...base,
     usedPerHour: pace * 3_600_000,
-    // Without a newer response, it cannot be earlier than now.
-    usedUpAtMs: endMs && Math.max(nowMs, endMs),
+    usedUpAtMs: usedUpAtMs({ atMs: nowMs, used: newest.used }, pace, resetsAtMs),
   };
 }
 

@@ -1,0 +1,116 @@
+/**
+ * Days of work replayed as the responses of both vendors: what a window's end is foretold to be at
+ * half of it, and during a break.
+ */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createRandom } from '../../fixtures/random.ts';
+import { createPlanLimits } from './plan-limits.ts';
+
+const MINUTE_MS = 60_000;
+const LENGTH_MIN = 300;
+const HALF_MIN = LENGTH_MIN / 2;
+
+interface Minute {
+  readonly used: number;
+  readonly isWorked: boolean;
+}
+
+const KINDS = ['steady', 'bursts', 'a pause'] as const;
+
+/**
+ * Returns the use of a window by the minute: in one go, in bursts with gaps of 5 to 25 minutes, or with
+ * a pause of 30 to 60 minutes at any time. Some days stay below the limit.
+ */
+function dayOf(kind: (typeof KINDS)[number], seed: number): readonly Minute[] {
+  const random = createRandom(seed);
+  const scale = 0.5 + 0.6 * random();
+  const pauseMin = 30 + 30 * random();
+  const pauseAt = random() * (LENGTH_MIN - pauseMin);
+  let used = 0;
+  let isOn = true;
+  let turnsAt = 5 + 20 * random();
+  return Array.from({ length: LENGTH_MIN }, (_, minute) => {
+    if (minute >= turnsAt) {
+      isOn = !isOn;
+      turnsAt = minute + 5 + 20 * random();
+    }
+    const isPaused = minute >= pauseAt && minute < pauseAt + pauseMin;
+    const isWorked = { steady: true, bursts: isOn, 'a pause': !isPaused }[kind];
+    const use = (0.004 + 0.004 * random()) * scale * (kind === 'bursts' ? 2 : 1);
+    if (isWorked) used += use;
+    return { used, isWorked };
+  });
+}
+
+/** Headers as each vendor sends them: two digits of a share, whole percents. */
+const VENDORS: readonly ((used: number, resetsAtS: number) => readonly string[])[] = [
+  (used, resetsAtS) => [
+    'anthropic-ratelimit-unified-5h-utilization',
+    used.toFixed(2),
+    'anthropic-ratelimit-unified-5h-reset',
+    String(resetsAtS),
+  ],
+  (used, resetsAtS) => [
+    'x-codex-primary-used-percent',
+    String(Math.round(used * 100)),
+    'x-codex-primary-window-minutes',
+    String(LENGTH_MIN),
+    'x-codex-primary-reset-at',
+    String(resetsAtS),
+  ],
+];
+
+/** Replays `day` up to `untilMin`, and returns the minute of its foretold end. */
+function foretoldMin(day: readonly Minute[], vendor: number, untilMin: number): number {
+  let nowMs = 0;
+  const limits = createPlanLimits({ wallMs: () => nowMs });
+  const key = { provider: 'messages', label: 'plan', sent: [], request: 'r' };
+  for (const [minute, { used, isWorked }] of day.slice(0, untilMin + 1).entries()) {
+    nowMs = minute * MINUTE_MS;
+    if (isWorked) limits.note(key, VENDORS[vendor]!(used, LENGTH_MIN * 60));
+  }
+  const [limit] = limits.list();
+  return (limit?.usedUpAtMs ?? LENGTH_MIN * MINUTE_MS) / MINUTE_MS;
+}
+
+const endMin = (day: readonly Minute[]): number => {
+  const at = day.findIndex(({ used }) => used >= 1);
+  return at < 0 ? LENGTH_MIN : at;
+};
+
+/** The share of `count` days whose end is foretold at half of the window within a tenth of it. */
+function shareFound(count: number, firstSeed: number): number {
+  let near = 0;
+  for (let at = 0; at < count; at += 1) {
+    const day = dayOf(KINDS[at % KINDS.length]!, firstSeed + at);
+    const off = Math.abs(foretoldMin(day, at % VENDORS.length, HALF_MIN) - endMin(day));
+    near += off <= LENGTH_MIN / 10 ? 1 : 0;
+  }
+  return near / count;
+}
+
+test('at half of a window its end is foretold within a tenth of it, on nine of ten days', () => {
+  for (const [count, seed] of [
+    [30, 1],
+    [300, 1000],
+  ] as const) {
+    const share = shareFound(count, seed);
+    assert.ok(share >= 0.9, `${Math.round(share * count)} of ${count}`);
+  }
+});
+
+test('a break does not use a window up', () => {
+  // Half is used in the first hour; then nobody works for an hour and a half.
+  const day = Array.from({ length: LENGTH_MIN }, (_, minute) => ({
+    used: Math.min(minute, 60) / 120,
+    isWorked: minute <= 60,
+  }));
+  for (const vendor of VENDORS.keys()) {
+    assert.ok(Math.abs(foretoldMin(day, vendor, 60) - 120) <= 5);
+    const after = foretoldMin(day, vendor, HALF_MIN);
+    assert.ok(after >= HALF_MIN + 50, `foretold ${after}, seen at ${HALF_MIN}`);
+  }
+});
+
+test.run();
