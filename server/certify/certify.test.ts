@@ -21,7 +21,7 @@ const SETTINGS = {
   logBudgetTokens: 3500,
 } as const;
 
-test('a beginning that changes from turn to turn, or after a restart, is seen', async () => {
+test('a prefix that changes from turn to turn, or after a restart, is detected', async () => {
   const conversation = readSessionText(claudeCodeLines().join('\n'))!.conversations[0]!;
   const real = createConversationCompressor(100);
   const count = (text: string): number => text.length;
@@ -87,7 +87,7 @@ test('lines are compared without numbers, blanks and colours; short ones are not
   assert.not(isSameJson('{ "a": [1, 2] }', '{"a":[1]}'));
 });
 
-test('what failed: tests, errors, exit statuses and the last line; nothing of a run that went well', () => {
+test('failure lines: tests, errors, exit statuses and the last line; none for a successful run', () => {
   const text = [
     'collected 3 items',
     'FAILED tests/test_a.py::test_one - AssertionError',

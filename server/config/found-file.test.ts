@@ -26,7 +26,7 @@ test('a found file is laid over the one at home, and what it changes is listed',
   assert.equal(warnings, ['proxy.yaml in this folder changes compression.mode (strict → hybrid)']);
 });
 
-test('a found file without a word of its own says nothing', async () => {
+test('a found file that changes nothing gives no warning', async () => {
   assert.equal((await loadText({ own: OWN, beside: '' })).warnings, []);
   assert.equal((await loadText({ own: OWN, beside: 'provider: chat' })).warnings, []);
 });

@@ -41,7 +41,7 @@ test('lines of an env file that say nothing are reported with their place', asyn
   );
 });
 
-test('one origin needs no list', async () => {
+test('a single origin may be given without a list', async () => {
   for (const [text, origins] of [
     ['security: {allowed_origins: "*"}', ['*']],
     ['security: {allowed_origins: https://a.example:8443}', ['https://a.example:8443']],
@@ -307,7 +307,7 @@ test('ALL_PROXY, which nothing reads, is named with what to set instead', async 
   assert.equal((await loadText({ env: both })).warnings, []);
 });
 
-test('an env file: a line that says nothing takes none of the others with it', async () => {
+test('an env file: an invalid line does not affect the others', async () => {
   const envFile = 'SVC_HOST\nSVC_PORT=6\r\n  loose words\r\nSVC_MODE="strict"\nSVC_PORT';
   const { config, warnings } = await loadText({ envFile });
   assert.equal([config.server.port, config.compression.mode], [6, 'strict']);
@@ -317,7 +317,7 @@ test('an env file: a line that says nothing takes none of the others with it', a
   );
 });
 
-test('a found proxy.yaml may set what cannot hurt', async () => {
+test('a found proxy.yaml may set harmless values', async () => {
   const { config } = await loadText({
     beside: 'server: {port: 9000}\ncompression: {mode: strict}\nprovider: chat',
   });

@@ -8,7 +8,7 @@ import { freshConfig } from './init.ts';
 import { settings, SPELLINGS } from './settings.ts';
 import { loadText } from '../../fixtures/server/config-text.ts';
 
-test('no spelling and no variable stands for two settings', () => {
+test('no spelling and no variable belongs to two settings', () => {
   assert.is(new Set(SPELLINGS).size, SPELLINGS.length);
   const names = allVariables().map((variable) => variable.name);
   assert.is(new Set(names).size, names.length);

@@ -73,7 +73,7 @@ const INVALID: readonly (readonly [value: unknown, path: string])[] = [
 
 const check = (value: unknown) => validatePack(Buffer.from(JSON.stringify(value, undefined, 2)));
 
-test('valid packs are valid, others have a fault where it stands', async () => {
+test('valid packs are accepted, others have a fault with its path', async () => {
   for (const value of VALID) assert.equal((await check(value)).valid, true, JSON.stringify(value));
   for (const [value, path] of INVALID) {
     const result = await check(value);

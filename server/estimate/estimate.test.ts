@@ -192,7 +192,7 @@ test('what is not known is left out and counted: no usage, no price', async () =
   assert.is(all!.share, null);
 });
 
-test('files that cannot be read are named, and the time ends the work between two files', async () => {
+test('unreadable files are named, and the time limit stops the work between two files', async () => {
   const lines = claudeCodeLines();
   const { failed, files } = await estimated({ 'a.jsonl': lines, 'b.jsonl': ['no JSON'] });
   assert.is(files, 1);

@@ -39,7 +39,7 @@ test('an open breaker is in /health, and the operator closes it', () =>
     assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 200);
   }));
 
-test('what is shown of a provider holds no key, and a forced one does not recover by itself', () =>
+test('a provider’s shown state contains no key, and a forced state does not recover by itself', () =>
   withProxy({}, async (t) => {
     const { states } = t.proxy.services;
     forceHealth(states, { provider: 'chat', state: 'unhealthy' });

@@ -111,7 +111,7 @@ test('tokens of the day are counted where no price is known', () =>
     assert.match(over.text, '5,000 tokens per day');
   }));
 
-test('off, nothing is refused, and turning it on finds what was spent', () =>
+test('with the guard off nothing is refused, and turning it on includes earlier spending', () =>
   withProxy({ yaml: priced('per_day_usd: 1').replace('true', 'false') }, async (t) => {
     assert.is((await send(t)).status, 200);
     await t.rows(1);
@@ -319,7 +319,7 @@ test('requests wait for what was spent before, however long it takes to read', (
     assert.is(t.upstream.requests.length, 0);
   }));
 
-test('where it cannot be read what was spent, requests are refused until it can', () =>
+test('if earlier spending cannot be read, requests are refused until it can', () =>
   withProxy({ yaml: priced('per_day_usd: 1000000').replace('true', 'false') }, async (t) => {
     const kept = `${t.db}.kept`;
     renameSync(t.db, kept);

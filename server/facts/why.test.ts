@@ -48,7 +48,7 @@ test("a provider's error is told in its own words", () =>
     }
   }));
 
-test('one that the client left before the provider answered', () =>
+test('a request that its client left before the provider answered', () =>
   withProxy({}, async (t) => {
     const stop = t.upstream.script(undefined, 'stall-before-head');
     const left = AbortSignal.timeout(500);
@@ -60,7 +60,7 @@ test('one that the client left before the provider answered', () =>
     assert.equal(providers, ['messages: had not answered when the client left']);
   }));
 
-test('what bills nothing says so, and an answer without usage that nobody knows', () =>
+test('a response that bills nothing, and one without usage, are explained', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const json200 = (answer: object) =>
       upstream.answer((answered) => {

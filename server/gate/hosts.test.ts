@@ -131,7 +131,7 @@ test('allowed_hosts: a name takes any port, a name with a port that one', () => 
   assert.throws(() => gateWith({ allowedHosts: ['*'] }), /allowed_hosts/);
 });
 
-test('the bound address is a name of ours; under a wildcard the address that was dialled is', () => {
+test('the bound address is an own name; with a wildcard the address that was dialled is', () => {
   const bound = gateWith({ boundHost: '192.168.1.5' });
   const remote = { peer: '192.168.1.9', headers: ['X-Svc-Key', KEY] };
   assert.is(outcome(bound(request({ ...remote, host: '192.168.1.5:8766' }))), 'keyed');
@@ -207,7 +207,7 @@ test('forty spellings of a peer', () => {
   assert.is(outcome(gate(request({ peer: undefined }))), '401 AUTH_001');
 });
 
-test('the ports are asked anew each time: they are known only once the listeners are', () => {
+test('the ports are read for each request, because they are known only once the listeners are', () => {
   let port = 0;
   const gate = gateWith({ ports: () => [port] });
   const page = { headers: ['Origin', 'http://127.0.0.1:8766'] };

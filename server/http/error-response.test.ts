@@ -161,7 +161,7 @@ test('every kind has a status that says error', () => {
   }
 });
 
-test('what lies beneath stays inside', () => {
+test('cause, cure and node of an error are never sent', () => {
   const error = new SvcError('internal', 'It failed', {
     cause: new Error('canary'),
     cure: 'canary cure',

@@ -39,7 +39,7 @@ async function until(isSo: () => boolean, what: string): Promise<void> {
   }
 }
 
-test('bodies under way hold so much together, and give it back', async () => {
+test('incoming bodies share a memory limit and release what they held', async () => {
   await withProxy({ yaml: YAML }, async (t) => {
     const { proxy, upstream } = t;
     const { inFlight } = proxy.services;
@@ -104,7 +104,7 @@ test('a message that was refused is thrown away as it arrives', async () => {
   }
 });
 
-test('a body that is whole holds nothing any more', async () => {
+test('a complete body no longer counts against the limit', async () => {
   await withProxy({ yaml: YAML }, async ({ proxy }) => {
     const body = json({ ...MESSAGE, padding: 'x'.repeat(3 * MB) });
     for (let n = 0; n < 4; n += 1)
@@ -164,7 +164,7 @@ test('a slow line that goes on may take its time', () => {
   assert.is(inFlight.heldBytes, 0);
 });
 
-test('what is whole and waits is held too', () => {
+test('a complete message that waits counts against the limit', () => {
   const inFlight = createInFlight(createManualClock(0), 10);
   const release = inFlight.claim(8);
   assert.ok(release);

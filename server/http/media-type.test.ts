@@ -12,7 +12,7 @@ import {
   sendRaw,
 } from '../../fixtures/server/exchange.ts';
 
-test('what names JSON', () => {
+test('which media types count as JSON', () => {
   for (const type of [
     'application/json',
     'Application/JSON',

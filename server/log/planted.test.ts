@@ -93,7 +93,7 @@ test(
   }),
 );
 
-test('the credentials of a request', () => {
+test('credentials are found in headers and in the query', () => {
   const headers = ['X-Api-Key', 'a key', 'authorization', 'Bearer tok~en', 'Accept', 'text/html'];
   assert.equal(credentialsOf(headers, '/v1/x?key=in%20query&alt=sse&key=x'), [
     'a key',

@@ -53,7 +53,7 @@ function expectNone(kept: Kept): void {
   }
 }
 
-test('an error in a stream of which a document is made', () =>
+test('an error in a stream that is converted to a document', () =>
   withEcho(
     'routing: { primary: chat }\n',
     (key) => streamOf({ error: { message: `No such key: ${key}` } }),

@@ -180,7 +180,7 @@ test('an encoded answer is written decoded, and what is no text is named only', 
   });
 });
 
-test('a reload takes up what is logged, and keys that came with it stay unsaid', () =>
+test('a reload changes what is logged, and keys added by it are masked', () =>
   withProxy({}, async (t) => {
     await exchange(t.proxy.port, { body: json(MESSAGE) });
     t.configure(`${BODIES}\nproviders: { messages: { headers: { x-extra: brand-new-secret } } }`);

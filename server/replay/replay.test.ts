@@ -219,7 +219,7 @@ test('a plugin shows in the answers of a replay', () =>
     assert.match(Buffer.from(made[0]!.answer.body.bytes).toString(), /\[checked\]/);
   }));
 
-test('what was answered without a provider, from the cache or with a refusal, is replayed', () =>
+test('responses without a provider, from the cache or as a refusal, are replayed', () =>
   withProxy({ yaml: ON }, async (t) => {
     const body = json(MESSAGE, { temperature: 0, model: 'claude-sonnet-4-5' });
     await exchange(t.proxy.port, { body });

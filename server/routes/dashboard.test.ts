@@ -346,14 +346,14 @@ test('a reader that is gone is forgotten, and one too many is told so', () =>
     assert.ok(held.length > MAX_VIEWERS);
   }));
 
-test('the dashboard uses up nothing of what agents may ask', () =>
+test('the dashboard does not use up the rate limit of agents', () =>
   withProxy({ yaml: 'security: { rate_limit_per_minute: 3 }' }, async (t) => {
     for (let n = 0; n < 8; n += 1) await getJson(t, '/dashboard/api/requests');
     await ask(t);
     assert.is((await t.rows(1))[0]?.status, 200);
   }));
 
-test('an open dashboard does not hold up the end', async () => {
+test('an open dashboard does not delay a stop', async () => {
   // A stop must not wait for the stream, which its client never ends.
   await withProxy({}, async (t) => {
     const response = await fetch(`${t.proxy.url}/dashboard/events`);

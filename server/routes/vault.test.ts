@@ -72,7 +72,7 @@ test('the same block twice is fine, another content under its id is a conflict',
   });
 });
 
-test('what is no block is refused with the field that is wrong', async () => {
+test('an invalid block is refused, naming the wrong field', async () => {
   await withVault(async (rig) => {
     const cases: [string, unknown, number, string | undefined][] = [
       ['/ingest', '{', 400, 'VALIDATION_001'],

@@ -243,7 +243,7 @@ test('a request of OpenCode that only wrote to the cache is counted; one that br
   }
 });
 
-test('what is no session, is broken or too long is refused or passed over, and never fails the rest', () =>
+test('a file that is not a session, broken or too long is refused or skipped, and never affects the others', () =>
   withFolder(async (folder) => {
     const refused = async (name: string, text: string | Buffer): Promise<string> => {
       writeFileSync(join(folder, name), text);

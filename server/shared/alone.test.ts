@@ -18,7 +18,7 @@ interface Health {
   readonly shared: unknown;
 }
 
-test('where none is named, its package is not loaded and nothing is said of it', () =>
+test('without a Redis URL the package is not loaded and nothing is reported', () =>
   withProxy({}, async (t) => {
     assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 200);
     const { text } = await exchange(t.proxy.port, { path: '/health', method: 'GET' });
@@ -28,7 +28,7 @@ test('where none is named, its package is not loaded and nothing is said of it',
     assert.not.ok(isLoaded());
   }));
 
-test('one that is not there is said everywhere, without its password, and requests go on', async () => {
+test('an unreachable Redis is reported everywhere, without its password, and requests continue', async () => {
   const port = await freePort();
   const env = { SVC_REDIS_URL: `redis://ada:s3cret-word@127.0.0.1:${port}/2` };
   const yaml = 'security: { rate_limit_per_minute: 3 }\ncache: { enabled: true }';
@@ -76,7 +76,7 @@ const hook = \`export async function resolve(name, context, next) {
 register('data:text/javascript,' + encodeURIComponent(hook));
 `;
 
-test('without its package a start ends with cause and cure, and one without Redis goes on', async () => {
+test('without the package a start with Redis fails with cause and cure, and one without Redis works', async () => {
   const place = makePlace();
   const hook = join(place.folder, 'without.mjs');
   writeFileSync(hook, WITHOUT);
@@ -98,7 +98,7 @@ test('without its package a start ends with cause and cure, and one without Redi
   }
 });
 
-test('svc doctor tries it and says what is wrong', async () => {
+test('svc doctor tests Redis and reports what is wrong', async () => {
   const place = makePlace();
   mkdirSync(place.home, { mode: 0o700 });
   const port = await freePort();

@@ -174,7 +174,7 @@ test('a lost connection is one warning, however often it is tried again', async 
   assert.is(t.link.view().reason, 'connection refused');
 });
 
-test('a start waits for the first word, good or bad, and then for no longer', async () => {
+test('a start waits for the first result, good or bad, and no longer', async () => {
   const good = open();
   const first = good.link.settled(500);
   await good.up();

@@ -216,7 +216,7 @@ test('what could not be written is written when Redis is back, and what it has l
   assert.equal([late.breaker.view().state, late.ring.view()[0]?.state], ['open', 'limited']);
 });
 
-test('an operator’s word that could not be written is not undone by an older record', async () => {
+test('an operator’s decision that could not be written is not undone by an older record', async () => {
   const store = createStore();
   const [one, other] = [await join(store), await join(store)];
   one.fail(5);
@@ -230,7 +230,7 @@ test('an operator’s word that could not be written is not undone by an older r
   assert.equal([one.breaker.view().state, other.breaker.view().state], ['closed', 'closed']);
 });
 
-test('a rest that could not be written and is over meanwhile ends no other', async () => {
+test('a cooldown that could not be written and has ended does not end another one', async () => {
   const store = createStore();
   const [other, one] = [await join(store), await join(store)];
   const [id = ''] = one.ring.ids();
@@ -248,7 +248,7 @@ test('a rest that could not be written and is over meanwhile ends no other', asy
   );
 });
 
-test('the probe counts also where an opening that is over is only heard of now', async () => {
+test('a probe counts even if an older opening is read only now', async () => {
   const store = createStore();
   const [one, other] = [await join(store), await join(store)];
   store.state.isAway = true;

@@ -40,7 +40,7 @@ test('events, then the usage, then the end, on both ports', () =>
     }
   }));
 
-test('whoever may not come in any more gets no answer on a connection that is open', () =>
+test('a client without access after a reload gets no answer on its open connection', () =>
   withProxy({}, async (t) => {
     const one = await talk(t.proxy.wsPort);
     one.ask(MESSAGE);
@@ -78,7 +78,7 @@ test('a frame that the gate refuses uses nothing of the limit, as over HTTP', ()
     one.socket.terminate();
   }));
 
-test('an empty key is none, as in a header: the configured one goes out', () =>
+test('an empty key counts as none, as in a header: the configured key is sent', () =>
   withProxy({ env: { MSGPROV_API_KEY: 'configured' } }, async (t) => {
     const one = await asked(t, MESSAGE, { api_key: '' });
     await one.until(isEnd);
@@ -224,7 +224,7 @@ test('an error of the provider is an object with its message', () =>
     broken.socket.terminate();
   }));
 
-test('who leaves while one waits takes it along', () =>
+test('a client that leaves also cancels its queued request', () =>
   withProxy({}, async (t) => {
     t.upstream.script(undefined, 'stall-before-head');
     const one = await asked(t, MESSAGE);

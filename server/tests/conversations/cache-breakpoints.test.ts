@@ -119,7 +119,7 @@ test('a client that sets markers, and a model that is not known to read them, ge
     }
   }));
 
-test('words about markers are none', () =>
+test('text that mentions markers is not a marker', () =>
   withProxy({}, async (t) => {
     const call = { name: 'Write', input: { cache_control: { type: 'ephemeral' } } };
     const more = [
@@ -251,7 +251,7 @@ test('turned off, all goes out byte for byte', () =>
     }
   }));
 
-test('without compression, and beside what else is changed in a request', async () => {
+test('markers are set without compression, and together with other changes to a request', async () => {
   await withProxy({ yaml: 'compression: { enabled: false }' }, async (t) => {
     const [first, second] = turns(2);
     await send(t, first!);

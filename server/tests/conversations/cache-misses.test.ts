@@ -165,7 +165,7 @@ test('a pause beyond the shorter of two lifetimes is told', () =>
     ]);
   }));
 
-test('what the provider names wins, and ours is shown beside it', () =>
+test('a cause that the provider names is used, and ours is shown beside it', () =>
   withPlace(async ({ send, read, upstream }) => {
     await send(talk(1));
     await send(talk(2));
@@ -204,7 +204,7 @@ test('what the provider names wins, and ours is shown beside it', () =>
     );
   }));
 
-test('another provider is told', async () => {
+test('a change of provider is reported', async () => {
   const { replies } = createCachingModel({ clock: systemClock });
   await withPair(
     { yaml: withSpare('messages', 'providers:'), upstream: { replies } },

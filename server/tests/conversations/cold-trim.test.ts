@@ -182,7 +182,7 @@ test('a result that the client points back to stays', async () => {
   }
 });
 
-test('where the client points back to what is left out, that goes out again in its place', async () => {
+test('if the client refers back to an omitted result, that result is sent again in its place', async () => {
   const { clock, wait } = movedClock();
   await withProxy({ yaml: ON, clock }, async (t) => {
     for (const [n, text] of UNCHANGED.entries()) {
@@ -259,7 +259,7 @@ test('errors, short results, and what was edited since or cannot be had again st
   assert.is(got[2], JSON.stringify([prose(51)]));
 });
 
-test('what repeats a result that is left out goes out whole', async () => {
+test('a result that repeats an omitted one is sent whole', async () => {
   const text = prose(57);
   const steps: readonly Step[] = [
     { text, input: { file_path: '/w/a.txt' } },

@@ -186,7 +186,7 @@ test('nor is a sentence taken out of instructions that an agent reads, or of wha
     }
   }));
 
-test('prose of users may be shortened where they say so', () =>
+test('prose of users may be shortened if they allow it', () =>
   withProxy({ yaml: `${YAML.slice(0, -1)}, user_prose: true }` }, async (t) => {
     const text = `${SUMMARY}\n\nWhich module lost the last line?`;
     const request = { ...body(text, []), messages: [{ role: 'user', content: text }] };
@@ -286,7 +286,7 @@ test('of a longer log the ends, the totals, the exit status and the odd line sta
       assert.ok(texts.has(line), line);
   }));
 
-test('a run that prints the same again is sent again, as far as it decides anything', () =>
+test('the decisive parts of a run that prints the same again are sent again', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const short = `> test\n> uvu\n\n${times(12, (n) => `suite number ${n} of the parser: passed`)}\n\n  Total:     12\n  Passed:    12\n  Skipped:   0`;
     const edit = { tool: 'Edit', input: { file_path: '/w/a.ts' }, result: 'The file was updated.' };

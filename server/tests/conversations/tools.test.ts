@@ -223,7 +223,7 @@ test('definitions cost what the beginning of the prompt does: read, then written
       );
   }));
 
-test('in a long context they cost what all of it does', () =>
+test('in a long context definitions cost its rates', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const model = 'claude-haiku-5-5';
     const input = 150_000;
@@ -358,7 +358,7 @@ test('/stats and /metrics have the same sums, by tool and by MCP server', () =>
     assert.match(metrics, /svc_tool_definition_cost_usd_total\{tool="Bash"\} 0\.00\d+\n/);
   }));
 
-test('a client that names tools without end is told apart up to a bound, and sums stay whole', () =>
+test('tools beyond a maximum number are summed together, and totals stay complete', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const many = Array.from({ length: 300 }, (_, n) => ({
       ...TOOLS[0]!,

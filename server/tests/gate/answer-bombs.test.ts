@@ -79,7 +79,7 @@ test('an answer bomb costs little processor time', () =>
     }
   }));
 
-test('where it must be read to be translated it is a bad gateway', () =>
+test('an answer bomb that would have to be translated is a bad gateway', () =>
   withPlainUpstream({ yaml: 'routing: { primary: messages }' }, async (t, upstream) => {
     const { bomb } = await aBomb();
     upstream.answer((response) => {

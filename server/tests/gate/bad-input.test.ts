@@ -265,7 +265,7 @@ test('without any key: AUTH_001', () =>
     assert.is((await t.rows(3)).length, 3);
   }));
 
-test('what JSON allows goes to the provider, who judges it', () =>
+test('unusual but valid JSON is sent to the provider, which judges it', () =>
   withProxy({}, async (t) => {
     const fine: Sent[] = [
       messages({ ...MESSAGE, system: [{ type: 'text', text: 'x' }], later: { field: 1 } }),

@@ -61,7 +61,7 @@ test('they reach the provider byte for byte, and have their row', () =>
     assert.is(rows[0]!.modelRequested, MESSAGE.model);
   }));
 
-test('a provider of another kind cannot have them', () =>
+test('they cannot be translated for a provider of another kind', () =>
   withProxy({ yaml: 'routing: { primary: generative }\n' }, async (t) => {
     const got = await exchange(t.proxy.port, LARGE['messages of text']);
     assert.is(got.status, 400, got.text.slice(0, 300));
@@ -69,7 +69,7 @@ test('a provider of another kind cannot have them', () =>
     assert.is(t.upstream.requests.length, 0);
   }));
 
-test('what is checked is checked there too', () =>
+test('they are validated like any other request', () =>
   withProxy({}, async (t) => {
     const faulty: readonly [string, RegExp][] = [
       [json(MESSAGE, { messages: TEXTS, model: 7 }), /Field 'model'/],

@@ -183,7 +183,7 @@ test('a conversation that began without recipes is pinned to none', () =>
     assert.not.match(kept, /recipes/);
   }));
 
-test('a mode of a macro holds as one of the request does, and strict of the configuration wins', () =>
+test('a macro’s mode applies like a request’s, and strict in the configuration wins', () =>
   withMacro(async (t) => {
     writeMacro(t, 'off', 'steps:\n  - settings: { mode: strict }\n');
     t.configure('macros: [builds]\n');
@@ -196,7 +196,7 @@ test('a mode of a macro holds as one of the request does, and strict of the conf
     assert.not.ok(isShort((await ask(t, conversation('three'))).sent));
   }));
 
-test('a name that is none of a stage is refused in words, and stops a start or a reload', () =>
+test('a name that is not a stage is refused with the reason, and prevents a start or a reload', () =>
   withMacro(async (t) => {
     writeMacro(t, 'quiet', 'steps: [pause]\n');
     writeMacro(t, 'broken', 'steps: [nothing]\n');
@@ -231,7 +231,7 @@ test('a name that is none of a stage is refused in words, and stops a start or a
     );
   }));
 
-test('from elsewhere the header counts with the right to it', () =>
+test('from another machine the header needs a key with the right to it', () =>
   withMacro(async (t) => {
     const file = join(dirname(t.db), 'keys.json');
     const store = openKeyStore({ file, clock: systemClock, random: randomBytes });

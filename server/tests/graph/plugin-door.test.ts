@@ -214,7 +214,7 @@ test('a hook that throws or hangs hurts its own request, or none where it says p
     }
   }));
 
-test('an event hook that gives a promise is a fault, and no event without data', () =>
+test('an event hook that returns a promise is a fault, not an event without data', () =>
   withFolder((folder) =>
     withProxy(
       {

@@ -121,7 +121,7 @@ test('a client that leaves before the head pays for what the provider received w
     assert.is(held(t), 0);
   }));
 
-test('so does one that leaves in the middle of a document, of which nothing was shown', () =>
+test('so does one that leaves in the middle of a document', () =>
   withPlainUpstream({ yaml: priced('per_day_usd: 100000') }, async (t, upstream) => {
     const received = (then: (response: ServerResponse) => void) =>
       upstream.answer((response) => {
@@ -134,7 +134,7 @@ test('so does one that leaves in the middle of a document, of which nothing was 
     assert.ok(spent(t) >= 3e9);
   }));
 
-test('a provider that is given up on before its head is paid for, alone and before another answers', () =>
+test('a provider that times out before its head is charged, with and without a fallback', () =>
   withPlainUpstream(
     {
       yaml: priced('per_day_usd: 100000', 'advanced: { proxy_timeout_seconds: 1 }\n'),

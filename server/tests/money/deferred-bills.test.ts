@@ -296,7 +296,7 @@ test('interactions are read in their own words, and billed once', () =>
     assert.equal([mapped.usd, mapped.unpriced], [null, 1]);
   }));
 
-test('a file that is no results of a batch is nothing to pay for, however large', () =>
+test('a file without batch results costs nothing, however large', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const file = ['GET', '/v1/files/file-9/content'] as const;
     for (const text of ['%PDF-1.7 x', `{"data":"${'x'.repeat(34 * 1024 * 1024)}"}`]) {
@@ -339,7 +339,7 @@ test('a proxy that starts again knows what is billed, and what limits hold of th
   assert.is(troubles.length, 1);
 });
 
-test('of work with two names that another proxy has billed, what was held comes back once', async () => {
+test('the reservation of work with two ids that another proxy has billed is released once', async () => {
   const deferredBills = createDeferredBills();
   const asked: (readonly string[])[] = [];
   const returned: number[] = [];

@@ -32,7 +32,7 @@ const both = (node: string | null) => [
   [400, node],
 ];
 
-test('nobody gave it a name', async () => {
+test('without a name', async () => {
   assert.equal(await namesWith({}), both(null));
 });
 
@@ -41,7 +41,7 @@ test('SVC_NODE, fleet.node', async () => {
   assert.equal(await namesWith({ yaml: 'fleet: { node: desk }' }), both('desk'));
 });
 
-test('the name of fleet.yaml, unless the setting says another', async () => {
+test('the name in fleet.yaml, unless the setting gives another', async () => {
   const fleet = 'node: attic\nmembers: []\n';
   assert.equal(await namesWith({}, fleet), both('attic'));
   assert.equal(await namesWith({ env: { SVC_NODE: 'desk' } }, fleet), both('desk'));

@@ -109,7 +109,7 @@ test('a price in the file is that of one model, and what it leaves out follows f
   assert.is(after, 2 * before!);
 });
 
-test('a file that is none is refused with its place', () => {
+test('an invalid price file is refused, naming the entry', () => {
   for (const [text, what] of [
     ['{', /no JSON/],
     ['{}', /no list/],

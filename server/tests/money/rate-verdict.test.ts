@@ -7,7 +7,7 @@ import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/
 const YAML = 'security: { rate_limit_per_minute: 3 }';
 const FOREIGN = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
 
-test('a foreign page uses nothing up of what the person at this machine may ask', async () => {
+test('a foreign page does not use up the rate limit of this machine', async () => {
   await withProxy({ yaml: YAML }, async ({ proxy }) => {
     for (const path of ['/health', '/', '/docs', '/openapi.yaml', '/stats', '/v1/models'])
       for (let n = 0; n < 5; n += 1)
@@ -31,7 +31,7 @@ test('what is public is limited by itself', async () => {
   });
 });
 
-test('asking whether the proxy is there counts not at all', async () => {
+test('health checks do not count', async () => {
   await withProxy({ yaml: YAML }, async ({ proxy }) => {
     for (let n = 0; n < 5; n += 1)
       for (const [method, path] of [

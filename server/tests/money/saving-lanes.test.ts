@@ -69,7 +69,7 @@ test('markers are credited with what the provider said that it read, less what w
     assert.ok(isClose(newest!['cost_without'], (10_010 * 3 + 7 * 15) / 1e6));
   }));
 
-test('what a client had cached itself is credited to nobody', () =>
+test('cache reads by a client’s own markers are not credited', () =>
   withProxy(OPTIONS, async (t) => {
     const system = [{ type: 'text', text: SYSTEM, cache_control: { type: 'ephemeral' } }];
     for (const turns of [1, 2, 3]) await send(t, request(turns, { system }));

@@ -34,7 +34,7 @@ const PRICED = `providers:
   chat: { pricing: { input_cost_per_1m_tokens: 1000000, output_cost_per_1m_tokens: 0 } }
 `;
 
-test('what nobody knows the price of costs an unknown amount, not nothing', () =>
+test('a request without a known price has an unknown cost, not zero', () =>
   withProxy({ yaml: PRICED }, async (t) => {
     const stop = t.upstream.script(undefined, '400');
     await exchange(t.proxy.port, { body: json(MESSAGE) });

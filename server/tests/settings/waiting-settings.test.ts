@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
 
-test('a reload that names another ledger leaves the figures those of the open one', () =>
+test('after a reload that names another ledger, figures are still those of the open one', () =>
   withProxy({}, async (t) => {
     const read = async (path: string) => {
       const { status, text } = await exchange(t.proxy.port, { path, method: 'GET' });

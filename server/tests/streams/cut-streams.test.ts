@@ -135,7 +135,7 @@ test('where no error can be written, the connection breaks', () =>
     );
   }));
 
-test('a translated stream as well, and another provider takes over where nothing was sent', async () => {
+test('a cut translated stream ends in an error, and another provider takes over if nothing was sent', async () => {
   const yaml = 'routing: { primary: chat }';
   await withPlainUpstream({ yaml }, async (t, upstream) => {
     upstream.answer(streamOf(chunk({ content: 'Hal' }, null)));

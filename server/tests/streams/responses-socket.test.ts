@@ -186,7 +186,7 @@ test('a long result is made smaller, and a client that leaves stops the provider
     await closed;
   }));
 
-test('a page of another site opens none, and one without a key is told so as over HTTP', () =>
+test('a page of another site cannot open a socket', () =>
   withForwardMode({}, async (t) => {
     const tls = await t.open(OPENAI);
     const foreign = new WebSocket(`wss://${OPENAI}/v1/responses`, {

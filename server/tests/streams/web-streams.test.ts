@@ -44,13 +44,13 @@ test('an answer passes one TransformStream, of all stages with handlers, and one
   assert.equal(await pipedBy(''), { events: once, lines: once, WebSocket: once });
 });
 
-test('one in another dialect passes a second one, which translates', async () => {
+test('an answer in another dialect passes a second TransformStream, which translates', async () => {
   const twice = { transforms: 2, others: 0, pipes: 1 };
   const piped = await pipedBy('provider: chat\n');
   assert.equal(piped, { events: twice, lines: twice, WebSocket: twice });
 });
 
-test('an answer that is whole in memory is piped nowhere', async () => {
+test('an answer that is complete in memory is not piped', async () => {
   await withProxy({}, async (t) => {
     const piped = await pipedDuring(async () => {
       const { status } = await exchange(t.proxy.port, { body: json(MESSAGE), headers: HEADERS });

@@ -7,7 +7,7 @@ import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/
 import type { Sent } from '../../../fixtures/server/exchange.ts';
 import { isEnd, isError, talk } from '../../../fixtures/server/websocket.ts';
 
-test('what no client could send over HTTP says nothing of the provider', () =>
+test('a message that could not be sent over HTTP does not count against the provider', () =>
   withProxy({}, async (t) => {
     const one = await talk(t.proxy.wsPort);
     for (const endpoint of ['/v1/messages?x= y', '/v1/messages?\r\n', '/v1/messages?東']) {
@@ -45,7 +45,7 @@ test('every frame counts against the rate limit', () =>
     one.socket.terminate();
   }));
 
-test('what is refused on a path of a provider is in the ledger, and what never asks one is not', () =>
+test('refusals on a provider’s path are in the ledger, others are not', () =>
   withProxy({ yaml: 'security: { rate_limit_per_minute: 1 }' }, async (t) => {
     const send = (sent: Sent) => exchange(t.proxy.port, sent);
     await send({ path: '/', method: 'GET' });

@@ -37,7 +37,7 @@ async function sentAfter(
   return bodies;
 }
 
-test('what was made a secret is not sent again, in no turn of a conversation', async () => {
+test('a block that was made secret is not sent again in any turn of a conversation', async () => {
   const block = { id: 'k', content: 'The flumbrick gate opens with the word sommerregen.' };
   await withVault(
     async (rig) => {
