@@ -56,7 +56,7 @@ test('what runs counts, so concurrent requests cannot pass a limit together', ()
   assert.equal([guard.view().spentTodayNanoUsd, guard.view().heldNanoUsd], [0.1 * USD, 0]);
 });
 
-test('what is held changes with the estimate, and stays where the new one would pass a limit', () => {
+test('a reservation changes with the estimate, unless the new one would exceed a limit', () => {
   const guard = new SpendingGuard(perDay(1), createManualClock());
   const held = (): number => guard.view().heldNanoUsd / USD;
   const first = granted(ask(guard, 0.4));
@@ -241,7 +241,7 @@ const step = fc.oneof(
   },
 );
 
-test('it grants what a list of all requests leaves room for, and no limit is passed by more than estimates fell short', () => {
+test('it grants what a plain list of requests would, and limits are exceeded only by what estimates fell short', () => {
   const CENT = USD / 100;
   const limits = { request: 50 * CENT, session: 150 * CENT, day: 200 * CENT };
   const settings: SpendingSettings = {

@@ -46,7 +46,7 @@ test('OpenAI names it in the response, or in the event that ends it', () => {
   assert.equal(missIn('responses', true, stream), NAMED);
 });
 
-test('a hit, and what was not compared, name none', () => {
+test('a hit, and a request that was not compared, have no cause', () => {
   for (const named of [null, {}, { cache_miss_reason: null }, { type: 'cache_hit' }, 'x'])
     assert.is(
       missIn('messages', false, JSON.stringify({ id: 'm', diagnostics: named, usage })),

@@ -221,7 +221,7 @@ test('generative: tools that the provider runs add input, thoughts add output', 
   assert.is(observer.model(), 'g');
 });
 
-test('what events are looked for by is short enough to be found fast', () => {
+test('the needles for events are short enough to be found fast', () => {
   const readers = [chatReader, generativeReader, messagesReader, opaqueReader, responsesReader];
   const sizes = readers.flatMap(({ needles }) => needles.map((needle) => needle.length));
   assert.ok(Math.max(...sizes) <= 7, `needles of ${sizes.join(', ')} bytes`);

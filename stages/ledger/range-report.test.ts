@@ -162,7 +162,7 @@ test('what a report is about is found without reading every row', async () => {
   database.close();
 });
 
-test('the questions of a report themselves find it there, with what they are asked bound to them', async () => {
+test('the queries of a report use the indexes, with bound parameters', async () => {
   const { writer, file } = files.open();
   for (let n = 0; n < 50; n += 1) writer.record(rowOf(n, { latencyMs: n, sessionId: 'one' }));
   await writer.close();

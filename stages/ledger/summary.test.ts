@@ -32,7 +32,7 @@ async function summary() {
   }
 }
 
-test('what is written is read again', async () => {
+test('a written summary can be read back', async () => {
   const made = await summary();
   const written = JSON.stringify(summaryJson(made));
   assert.equal(summaryFrom(JSON.parse(written)), made);

@@ -51,7 +51,7 @@ test('where svc was started in the middle, what the window has used so far count
   assert.is(perHour([{ atMs: 2 * HOUR_MS, used: 0.8 }]), 400);
 });
 
-test('nothing used lasts, what is full is used up, what goes down has no pace', () => {
+test('an unused window lasts, a full one is used up, a falling one has no pace', () => {
   assert.is(paceOf([], SPAN, HOUR_MS), 0);
   assert.is(usedUpAtMs({ atMs: 0, used: 0 }, 0, HOUR_MS), undefined);
   assert.is(usedUpAtMs({ atMs: 7, used: 1.2 }, 0, HOUR_MS), 7);

@@ -94,7 +94,7 @@ test('rate limits of keys, with waits and with dates', () => {
   );
 });
 
-test('what is no figure is no limit', () => {
+test('a value that is not a number is not a limit', () => {
   const odd = ['', '-1', 'NaN', '1e9', '0x10', '９', '12,5', 'unlimited', '1'.repeat(40)];
   for (const value of odd) {
     assert.equal(windowsOf({ 'anthropic-ratelimit-unified-5h-utilization': value }), []);

@@ -67,7 +67,7 @@ const MISSED: readonly Step[] = [
   edit('The SEARCH block did not match anything in the file.'),
 ];
 
-test('behind an edit that found no such text a file is read whole', () => {
+test('after an edit that did not find its text a file is sent in full', () => {
   for (const missed of MISSED) {
     const [first, , again] = sentFor([{ ...READ, asked: 'Mend the cart' }, missed, READ]);
     assert.match(first!, /^\/\/ \[svc omitted 80 of/);
@@ -100,7 +100,7 @@ test('a part of it shows every line', () => {
   }
 });
 
-test('behind an edit that was made what is read again is named', () => {
+test('after a successful edit the unchanged lines are references', () => {
   const changed = WHOLE.replace('this.items.push(item, 7)', 'this.items.unshift(item, 7)');
   const [, , again] = sentFor([
     { ...READ, asked: 'Mend the cart' },

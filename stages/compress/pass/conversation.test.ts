@@ -74,7 +74,7 @@ function conversation(): ConversationBlock[] {
   return parts.map((part, index) => ({ index, ...part }));
 }
 
-test('what must stay stays, what may shrink shrinks', () => {
+test('protected blocks are unchanged, and others are compressed', () => {
   const blocks = conversation();
   const out = compressConversation(blocks, OPTIONS);
   const changed = out.filter((outcome) => outcome.changed).map((outcome) => outcome.index);
@@ -125,7 +125,7 @@ test('a branch off a remembered conversation does not see the other branch', () 
   assert.equal(memo.compress(branch, OPTIONS), compressConversation(branch, OPTIONS));
 });
 
-test('compressing what was compressed changes nothing', () => {
+test('compressing compressed text changes nothing', () => {
   const blocks = conversation();
   const once = compressConversation(blocks, OPTIONS);
   const again = compressConversation(
@@ -138,7 +138,7 @@ test('compressing what was compressed changes nothing', () => {
   );
 });
 
-test('what a call wrote is named by the call and by which of its strings it was', () => {
+test('a reference to a call’s input names the call and the string in it', () => {
   const other = SOURCE.replaceAll('load', 'read');
   const toolInput = { old_string: SOURCE, new_string: other, edits: [{ text: `${other}x` }] };
   const parts = [
@@ -154,7 +154,7 @@ test('what a call wrote is named by the call and by which of its strings it was'
   assert.is(restored(state.sent, out.text), blocks[2]!.text);
 });
 
-test('what a call wrote is named by the file, where many are as long and of the same tool', () => {
+test('a reference to a call’s input names the file, if several calls are alike', () => {
   const written = (name: string) => SOURCE.replaceAll('load', name);
   const inputs = [
     { tool: 'edit', input: { path: 'src/theme/dark.json', newText: written('dark') } },
@@ -296,7 +296,7 @@ test('a run that fails again names the tests that failed', () => {
   );
 });
 
-test('a text that would hardly be smaller goes out as it came', () => {
+test('a text that would hardly be smaller is sent unchanged', () => {
   const files = ['autocomplete.test', 'chat-simple', 'editor.test', 'key-tester', 'markdown.test'];
   const listing = files.map((name) => `packages/tui/test/${name}.ts`).join('\n');
   const errors = Array.from(

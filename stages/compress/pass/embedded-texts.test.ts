@@ -50,7 +50,7 @@ test('a log in JSON is reduced as the log is that stands by itself', () => {
   assert.equal(carried!.by, ['texts', ...plain!.by]);
 });
 
-test('what went out in JSON is referred to, by its file, and the other way round', () => {
+test('texts sent in JSON can be referenced by their file, and the other way round', () => {
   const blocks = conversation(
     read(['/w/a.ts', SOURCE], ['/w/b.md', NOTES]),
     ran('cat b.md', NOTES),
@@ -101,7 +101,7 @@ test('every beginning gives the same bytes, with a memo and without', () => {
   }
 });
 
-test('what must not be touched is not', () => {
+test('protected documents are not changed', () => {
   const text = ran('npm run build', LOG).text;
   const short = JSON.stringify([{ query: 'x', result: LOG.slice(0, 400), success: false }]);
   const cases: readonly (readonly [Given, Partial<ConversationOptions>, string])[] = [
@@ -147,7 +147,7 @@ test('where the provider forgets, nothing points at an earlier document', () => 
   );
 });
 
-test('what goes out is taken as it is when it comes back', () => {
+test('sent text is recognised when it comes back, and left unchanged', () => {
   const [out] = compressConversation(conversation(ran('npm run build', LOG)), OPTIONS);
   const [again] = compressConversation(conversation({ text: out!.text }), OPTIONS);
   assert.equal([again!.changed, again!.reason], [false, 'marked']);

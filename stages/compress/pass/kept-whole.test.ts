@@ -65,7 +65,7 @@ test('a JSON file that is read stays as it is in hybrid, what an API answers doe
   assert.equal(result(line, 'Read', { file_path: 'a.json' }, 'aggressive').by, ['json']);
 });
 
-test('of what a tool that builds was asked for every line stays', () => {
+test('every line stays if a build tool was asked for a list', () => {
   const facts = (make: (n: number) => string): string =>
     Array.from({ length: 200 }, (_, n) => make(n)).join('\n');
   const built = facts((n) => `   Compiling part-${n} v0.${n}.1`);

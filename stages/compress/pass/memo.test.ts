@@ -27,7 +27,7 @@ test('a question added to a message counts for its other texts, warm or cold', (
   assert.is(cold[2]![0]!.text, cold[1]![0]!.text);
 });
 
-test('what was done before a grammar was missing is not done again, and what was begun has left no trace', () => {
+test('results from before a missing grammar are reused, and unfinished work leaves no trace', () => {
   const code = PROSE.replaceAll(
     /In the year (\d+)[^.]*\. /g,
     'def f$1(value):\n    return value\n\n',

@@ -16,7 +16,7 @@ const outcome = (index: number, more: Partial<JobOutcome>): JobOutcome => ({
   ...more,
 });
 
-test('what could not be decided is noted with every request, and logged once', () => {
+test('undecided blocks are noted with every request, and logged once', () => {
   const warnings: unknown[] = [];
   const noteTrouble = createTroubleNotes({
     warning: (message, fields) => void warnings.push([message, fields]),

@@ -70,7 +70,7 @@ test('paths that ask no model are no news', async () => {
   }
 });
 
-test('what was tried says more than what was not', () => {
+test('a reason for something tried takes precedence over one for something not tried', () => {
   const of = (...reasons: string[]): string =>
     unchangedBecause(
       reasons.map((reason) => ({ reason })),

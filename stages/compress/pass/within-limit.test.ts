@@ -94,7 +94,7 @@ function endsAt(index: number): CompressThread {
   };
 }
 
-test('what went out smaller does so again when time runs out in a later turn, and ever after', async () => {
+test('a compressed result is sent the same way if a later turn times out, and from then on', async () => {
   const bench = createBench();
   const [first] = await bench.send(turns('a'));
   assert.ok(first !== undefined && first.length < logOf('a').length / 2);
@@ -158,7 +158,7 @@ test('a client that leaves while what was sent is done again has nothing remembe
   await bench.thread.close();
 });
 
-test('source code that could not be read goes out as it did then when its grammar is there again', async () => {
+test('source code whose grammar was missing is sent the same way once the grammar is available', async () => {
   const bench = createBench();
   const source = (name: string): string =>
     `# a remark\n# and another\ndef ${name}(value):\n    return value\n\n`.repeat(40);
@@ -190,7 +190,7 @@ test('source code that could not be read goes out as it did then when its gramma
   assert.equal((await bench.send(read('a', 'b', 'c'), again)).slice(0, 3), later);
 });
 
-test('what no thread was ready for in time is not remembered', async () => {
+test('blocks for which no thread was ready are not remembered', async () => {
   const bench = createBench();
   const late: CompressThread = {
     ...endsAt(0),

@@ -70,7 +70,7 @@ test('a match is removed where it was found, not where the same text stands befo
   assert.equal(ran('strip_match', { pattern: ' x$' }, ['a\u001b[31m x\u001b[0m']), ['a']);
 });
 
-test('what is written in the place of a text is written to the letter', () => {
+test('a replacement is inserted literally', () => {
   assert.equal(ran('replace_text', { text: 'a', with: '$&$1' }, ['cat']), ['c$&$1t']);
   assert.equal(ran('normalise_paths', { folders: ['/w/'], with: '$&' }, ['/w/a']), ['$&a']);
 });
@@ -102,7 +102,7 @@ test('a sign that opens no tag is text', () => {
   ]);
 });
 
-test('what a page shows apart is apart in its text', () => {
+test('parts that a page shows separately are separate in its text', () => {
   const lines = ran('html_text', {}, [
     '<div><button>All</button><button>New</button><label>Name</label><input><span>x</span><b>y</b></div>',
     '<dl><dt>Since<dd>0.4</dl><nav>a</nav><footer>b</footer><blockquote>c</blockquote>d<hr>e',

@@ -106,7 +106,7 @@ test('the thread gives the same bytes as the conversation, and the same ones aga
   assert.not.ok(without!.by.includes('recipe:deploy'));
 });
 
-test('what is compressed twice stays as it is', () => {
+test('compressing twice changes nothing more', () => {
   const once = tryRecipe(recipeOf(RECIPE), OUTPUT, { command: 'deploy' });
   const twice = tryRecipe(recipeOf(RECIPE), once.text, { command: 'deploy' });
   assert.is(twice.text, once.text);

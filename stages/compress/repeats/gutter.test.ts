@@ -114,7 +114,7 @@ test('lines that begin like a number of their own do not confuse the way back', 
   if (out !== undefined) assert.is(fillGutter(out), text);
 });
 
-test('what stands before each line is known, also once it was thinned out', () => {
+test('the number before each line is known, even after it was thinned out', () => {
   const lines = `<output>\n${view(4, 8)}\n</output>`.split('\n');
   const numbers = Array.from({ length: 8 }, (_, at) => `${String(at + 4).padStart(6)}\t`);
   assert.equal(splitNumbers(lines).prefixes, ['', ...numbers, '']);

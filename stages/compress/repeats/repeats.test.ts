@@ -112,7 +112,7 @@ test('numbers that a text prints twice name no line: its lines are counted', () 
   assert.is(restored(sent, out.text), later);
 });
 
-test('what a view showed is named without numbers, also from where they were thinned out', () => {
+test('lines of a view are referenced, even if their numbers were thinned out', () => {
   const sent = new SentLines();
   sent.add('result 1 (read)', thinGutter(numbered(FILE, 1))!);
   const again = sent.replaceRepeats(numbered(FILE.slice(20, 50), 21))!;
@@ -235,7 +235,7 @@ test('a reference says all once, then a name and a number; all of them lead back
   assert.is(restored(sent, second.text), `${view}\nz`);
 });
 
-test('what a text says again, here or above, always comes back', () => {
+test('repeated lines, of the same text or an earlier one, can always be restored', () => {
   const line = fc.constantFrom(
     ...FILE.slice(0, 6),
     '',

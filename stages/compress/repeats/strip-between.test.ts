@@ -34,7 +34,7 @@ function read(texts: readonly string[]) {
 const view = (lines: readonly string[], first = 1): string =>
   lines.map((line, at) => `${String(first + at).padStart(6)}\t${line}`).join('\n');
 
-test('what was seen without its comments is named as it was numbered there', () => {
+test('lines sent without their comments are referenced by their original numbers', () => {
   const part = view(FILE.slice(9, 48), 10);
   const rest = view(
     times(9, (n) => `end(${n});`),
@@ -64,7 +64,7 @@ test('a reference begins and ends with a line that can be seen, and most of it c
     }
 });
 
-test('of what is new the comments go, and the note counts them', () => {
+test('new lines lose their comments, and the note counts them', () => {
   const fresh = times(45, (n) =>
     n % 3 === 0 ? `// a new comment, number ${n}` : `run(${n}, 'of the new part');`,
   );

@@ -147,7 +147,7 @@ test('in a conversation it is named, numbers lines of the block and is kept from
   }
 });
 
-test('what one set of rules made is never taken for what another would', () => {
+test('results of one set of rules are never reused for another', () => {
   const [drops, keeps] = [/PASSED/, /rootdir/].map((unwanted, at) => ({
     ...CONVERSATION,
     rewriter: rewrite(

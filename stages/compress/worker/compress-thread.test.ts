@@ -212,7 +212,7 @@ test('as many threads compress as there may be, and which does what changes no b
   assert.equal(anywhere.found, one.found);
 });
 
-test('a thread that is killed costs its own job what it had not decided, and no other one anything', async () => {
+test('a killed thread loses only the undecided blocks of its own job', async () => {
   const workers: Worker[] = [];
   const note = (worker: Worker): void => void workers.push(worker);
   process.on('worker', note);

@@ -70,7 +70,7 @@ test('a conversation in two languages is reported once, whatever had to be loade
   );
 });
 
-test('a grammar that cannot be loaded is tried once a job, and what it was needed for goes out whole', async () => {
+test('a grammar that cannot be loaded is tried once per job, and texts that need it are sent in full', async () => {
   const asked: string[] = [];
   let isBroken = true;
   const loader = createGrammarLoader((name) => {

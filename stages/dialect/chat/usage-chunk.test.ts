@@ -28,7 +28,7 @@ test('a few events are left in one piece', () => {
   );
 });
 
-test('what holds no usage is the same buffer, and of usage alone nothing is left', () => {
+test('bytes without usage are the same buffer, and a usage chunk alone leaves nothing', () => {
   const bytes = Buffer.concat([FILTER, burst, DONE]);
   const left = chatUsageRequest.without(bytes);
   assert.is(left.length, 1);

@@ -124,7 +124,7 @@ test('blocks of Claude Code go to every other kind', () => {
   }
 });
 
-test('what the user says and nobody else can read, or what has no beginning without its provider, is refused', () => {
+test('user content that only one provider can read, and a history stored at a provider, are refused', () => {
   const one = (more: object, content: unknown = 'hi'): object => ({
     model: 'm',
     max_tokens: 5,

@@ -66,7 +66,7 @@ const edits = (command: string, path = '/w/src/a.py'): boolean => {
   return writesOf([read, call('Bash', { command })]).isSince(0, read);
 };
 
-test('what writes files that it does not name edits those under it', () => {
+test('a command that writes files without naming them edits those below its folder', () => {
   for (const command of [
     'black .',
     'cd /w && black -q src && git diff --stat',
@@ -113,7 +113,7 @@ test('what writes files that it does not name edits those under it', () => {
   assert.ok(edits('npm install left-pad', '/w/package.json'));
 });
 
-test('what only checks, or writes elsewhere, edits nothing', () => {
+test('a command that only checks, or writes elsewhere, edits nothing', () => {
   for (const command of [
     'black --check .',
     'ruff check .',

@@ -28,7 +28,7 @@ test('a request without a long result costs no more than to find that out', () =
   assert.is(allowed.size + heldBack.length, 0);
 });
 
-test('of what may go out in parts the places and keys are named', () => {
+test('results that may be sent in parts get their position and key', () => {
   const blocks = [read(0, '/w/a.ts', 10), read(1, '/w/b.ts', 900), read(2, '/w/b.ts', 900)];
   const { blocks: made, allowed } = withParts(blocks, { ...circumstances, body: {} });
   assert.equal([...allowed], [[1, resultKeys(blocks)[1]]]);

@@ -95,7 +95,7 @@ test('who takes no part, was asked for one, or reads no file is not asked', () =
   assert.type(asked('Read', { path: 'a.ts', offset: 0 }, range), 'string');
 });
 
-test('of what shell commands show, lines can be had by sed, if nothing is run or written again', () => {
+test('lines of a shell command’s output can be requested with sed, if nothing is run or written again', () => {
   const piped = "the same command with | sed -n '13,24p' behind it";
   for (const [command, expected] of [
     ['cat src/a.ts', "sed -n '13,24p' src/a.ts"],

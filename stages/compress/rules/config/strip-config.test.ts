@@ -97,7 +97,7 @@ const STAY: readonly (readonly [string | undefined, string])[] = [
   [undefined, `${NOTES}\n{\n  // the only words on it\n  "a": "http://x" // more\n}\n`],
 ];
 
-test('what is not read as a whole stays as it is', () => {
+test('a text that no parser accepts completely is unchanged', () => {
   for (const [extension, text] of STAY) assert.is(stripped(text, extension), text);
 });
 
@@ -159,7 +159,7 @@ test('comments of configuration stay that the question names or asks for, or tha
   assert.is(out('Do its comments tell?'), text);
 });
 
-test('comments stay that say what must or must not be done', () => {
+test('comments that say what must or must not be done stay', () => {
   const said = [
     'do not update, see the vendor',
     "Don't bump before the move",

@@ -50,7 +50,7 @@ test('a document with texts is the same document when they are put back', () => 
     }
 });
 
-test('what is written otherwise stays as it was written', () => {
+test('unusual numbers and repeated members keep their spelling', () => {
   const json = `{"n":1e400,"n":12345678901234567890, "t":${JSON.stringify(TEXT)}}`;
   assert.is(
     readTexts(open(json)!)?.frame,

@@ -75,7 +75,7 @@ test('columns of ls -l are written once, whatever system and locale printed them
   }
 });
 
-test('a number of links stands only where it is not that of most', () => {
+test('a number of links is given only if it differs from that of most rows', () => {
   const row = (links: number, name: string): string =>
     `drwxr-xr-x ${String(links).padStart(2)} me me 4096 Nov 23 10:51 ${name}`;
   const text = [row(2, 'a'), row(2, 'b'), row(14, 'c'), row(3, '2 d')].join('\n');

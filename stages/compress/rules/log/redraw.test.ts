@@ -49,7 +49,7 @@ test('back to the first column is a redraw too, and the chosen answer stays mark
   assert.is(cleanLine(bar), 'fetching 80%');
 });
 
-test('what goes is counted, and goes only where that is shorter', () => {
+test('removed lines are counted, and removed only if that is shorter', () => {
   const lines = [
     ...times(40, (n) => `Fetching part ${n} of the tools`),
     times(90, (n) => `tools.tar ${n}% of 40 MB`).join('\r'),

@@ -72,7 +72,7 @@ test('a failure and what stands around it survive, within the budget', () => {
   assert.match(out.text, 'the source is complete]');
 });
 
-test('what failures leave of the budget goes to lines that say less, never to blank ones', () => {
+test('the budget left by failures is used for less important lines, never for blank ones', () => {
   const lines = times(200, (n) =>
     n % 3 === 0
       ? ''
