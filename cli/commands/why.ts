@@ -44,7 +44,7 @@ class Why extends LedgerCommand {
       ['outcome', answers.outcome],
       ['answered by', answers.providers.join('; ')],
       ['cost', answers.cost],
-      ['prompt cache', answers.cache ?? 'no miss'],
+      ['prompt cache', answers.cache ?? (request.failed ? 'no answer to tell by' : 'no miss')],
       ['savings', answers.savings],
     ]);
     // A request rejected before its run has no trace.

@@ -1,6 +1,7 @@
 /** `/why` through a real proxy: which providers were tried and how each responded. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ownKey, withPair, withSpare } from '../../fixtures/forward/pair.ts';
 import { withPlainUpstream } from '../../fixtures/plain-upstream.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
@@ -43,9 +44,69 @@ test("a provider's error is told in its own words", () =>
       stop();
       const { error } = JSON.parse(answer.text) as { error: { message: string } };
       await t.rows(status === '400' ? 1 : 2);
-      const [first = '', ...others] = (await why(t)).providers;
-      assert.equal([first, others.length], [`messages: status ${status}: ${error.message}`, 0]);
+      const { providers, cost } = await why(t);
+      assert.equal(providers, [`messages: status ${status}: ${error.message}`]);
+      assert.is(cost, 'nothing: an error bills nothing');
     }
+  }));
+
+test('a provider that is asked later than configured, or not at all, is named with the reason', () =>
+  withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
+    const rounds: (readonly string[])[] = [];
+    const send = async (): Promise<void> => {
+      const { status } = await exchange(t.proxy.port, {
+        body: json(MESSAGE),
+        headers: ownKey('messages'),
+      });
+      assert.is(status, 200);
+      await t.rows(rounds.length + 1);
+      rounds.push((await why(t)).providers);
+    };
+    const stop = t.upstream.script(undefined, '500');
+    for (let n = 0; n < 4; n += 1) await send();
+    stop();
+    const [first, , , fourth] = rounds;
+    assert.match(first?.[0] ?? '', /^messages: status 500/);
+    assert.equal(fourth, [
+      'messages: asked later: unhealthy: 3 requests in a row failed',
+      'spare: status 200',
+    ]);
+    t.proxy.services.states.forceHealth('messages', 'healthy');
+    t.proxy.services.states.forceHealth('messages', 'unhealthy');
+    await send();
+    assert.is(rounds.at(-1)?.[0], 'messages: asked later: set to unhealthy by hand');
+  }));
+
+test('a fallback that cannot be used is named where the first provider failed', () =>
+  withProxy(
+    {
+      yaml: 'providers:\n  bare: { kind: chat, base_url: "http://127.0.0.1:9/v1" }\nfallback: [bare]\n',
+    },
+    async (t) => {
+      const stop = t.upstream.script(undefined, '500');
+      await exchange(t.proxy.port, { body: json(MESSAGE) });
+      stop();
+      await t.rows(1);
+      const [asked, unused] = (await why(t)).providers;
+      assert.match(asked ?? '', /^messages: status 500/);
+      assert.is(unused, 'bare: no fallback here: it has no key');
+      await exchange(t.proxy.port, { body: json(MESSAGE) });
+      await t.rows(2);
+      assert.equal((await why(t)).providers, ['messages: status 200']);
+    },
+  ));
+
+test('what it costs is not known where a provider broke off without an answer', () =>
+  withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
+    t.upstream.script(undefined, 'reset-before-head');
+    t.spare.script(undefined, '400');
+    const { status } = await exchange(t.proxy.port, {
+      body: json(MESSAGE),
+      headers: ownKey('messages'),
+    });
+    assert.ok(status >= 400);
+    await t.rows(1);
+    assert.is((await why(t)).cost, 'not known');
   }));
 
 test('a request that its client left before the provider answered', () =>

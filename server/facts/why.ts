@@ -10,6 +10,9 @@ import { missInWords } from '../words/miss-words.ts';
 /** A trace in the form of `/trace`, or a part of one. */
 type Seen = Readonly<Record<string, unknown>>;
 
+/** The failure of an attempt that sent nothing. */
+const UNASKED = /^(?:not asked|skipped): /;
+
 /**
  * Returns the explanations in words; `trace` exists only while the proxy that served the request
  * remembers it.
@@ -41,11 +44,19 @@ function outcomeOf(request: RequestJson, trace: Seen | undefined): string {
 /** Lists the attempted providers in order, each with the result. */
 function triedOf(request: RequestJson, trace: Seen | undefined): string[] {
   const attempts = Array.isArray(trace?.['attempts']) ? (trace['attempts'] as Seen[]) : [];
-  if (attempts.length > 0)
-    return attempts.map((attempt, at) => {
+  if (attempts.length > 0) {
+    const tried = attempts.map((attempt, at) => {
       const isLast = at === attempts.length - 1;
       return `${String(attempt['provider'])}: ${whatOf(attempt, isLast && request.outcome === 'cancelled')}`;
     });
+    const later = routed(trace, 'asked_later').map(([name, why]) => `${name}: asked later: ${why}`);
+    const unused = request.failed ? routed(trace, 'left_out') : [];
+    return [
+      ...later,
+      ...tried,
+      ...unused.map(([name, why]) => `${name}: no fallback here: ${why}`),
+    ];
+  }
   if (request.response_cache_hit) return ['the response cache: no provider was asked'];
   if (isUnasked(request, trace)) return ['no provider was asked'];
   const before =
@@ -53,6 +64,25 @@ function triedOf(request: RequestJson, trace: Seen | undefined): string[] {
       ? `, after ${counted(request.attempts - 1, 'other try', 'other tries')}`
       : '';
   return [`${request.provider}${before}`];
+}
+
+/** Providers that the route stage noted at `field`, each with the reason. */
+function routed(
+  trace: Seen | undefined,
+  field: 'asked_later' | 'left_out',
+): readonly (readonly [name: string, why: string])[] {
+  return stagesOf(trace).flatMap(({ [field]: noted }) =>
+    Array.isArray(noted)
+      ? (noted as string[]).map((text) => {
+          const [name = '', ...why] = text.split(': ');
+          return [name, why.join(': ')] as const;
+        })
+      : [],
+  );
+}
+
+function stagesOf(trace: Seen | undefined): readonly Seen[] {
+  return Array.isArray(trace?.['stages']) ? (trace['stages'] as Seen[]) : [];
 }
 
 /** Describes the result of one attempt. */
@@ -96,8 +126,12 @@ function costOf(request: RequestJson, trace: Seen | undefined): string {
 
 /** Returns why a request without tokens and cost is not billed; undefined if it may be. */
 function whyFree(request: RequestJson, trace: Seen | undefined): string | undefined {
-  const isAsked = Array.isArray(trace?.['attempts']) && trace['attempts'].length > 0;
-  if (!isAsked && isUnasked(request, trace)) return 'no provider was asked';
+  const attempts = Array.isArray(trace?.['attempts']) ? (trace['attempts'] as Seen[]) : [];
+  if (attempts.length === 0 && isUnasked(request, trace)) return 'no provider was asked';
+  const isRefused = ({ status }: Seen): boolean => typeof status === 'number' && status >= 400;
+  // One that broke off without a status may have been billed.
+  const asked = attempts.filter(({ failure }) => !UNASKED.test(String(failure)));
+  if (request.failed && asked.length > 0 && asked.every(isRefused)) return 'an error bills nothing';
   if (request.response_cache_hit) return 'the answer was kept';
   // An estimate of zero tokens means that the response reported no usage.
   const { outcome, failed, usage_estimated: isSilent } = request;
@@ -112,8 +146,7 @@ function savingsOf(request: RequestJson, trace: Seen | undefined): string {
     return `${count(saved)} input tokens${part}, worth ${dollars(worth)}`;
   }
   if (request.response_cache_hit) return 'all of it: the answer was kept';
-  const stages = Array.isArray(trace?.['stages']) ? (trace['stages'] as Seen[]) : [];
-  const because = stages.flatMap(({ not_compressed_because: why }) =>
+  const because = stagesOf(trace).flatMap(({ not_compressed_because: why }) =>
     typeof why === 'string' ? [why] : [],
   );
   return because.length === 0 ? 'nothing' : `nothing: ${because.join('; ')}`;

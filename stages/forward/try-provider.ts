@@ -84,6 +84,13 @@ function chargeFor(admission: Admission, charge: Choice['charge']): SvcError | u
   }
 }
 
+const UNASKED_WORDS: Readonly<Record<Refusal['why'], string>> = {
+  stopped: 'stopped',
+  breaker: 'its circuit breaker is open',
+  keys: 'no key of it can be used now',
+  pace: 'its requests per minute are used up',
+};
+
 /** No key may be tried; `last` is the response for the last one, if one was sent. */
 function refused(
   { provider, model }: Prepared,
@@ -101,7 +108,7 @@ function refused(
     });
   }
   const attempt = begin(scope, provider.name, model);
-  attempt.failure = `not asked: ${why}`;
+  attempt.failure = `not asked: ${UNASKED_WORDS[why]}`;
   return failed(scope, { how: 'unasked', error: error ?? providerFailed(0), attempt });
 }
 

@@ -6,7 +6,7 @@ import type { Clock } from '../../engine/index.ts';
 import { Breaker } from './breaker.ts';
 import { createFailover } from './failover.ts';
 import type { Failover } from './failover.ts';
-import { Health } from './health.ts';
+import { Health, unhealthyBecause } from './health.ts';
 import type { HealthState } from './health.ts';
 import { KeyRing } from './keys.ts';
 import type { KeyRingSettings } from './keys.ts';
@@ -99,6 +99,19 @@ export function createProviderStates(clock: Clock) {
       if (known.every(isGood)) return known;
       const good = new Set(known.filter(isGood));
       return [...good, ...known.filter((name) => !good.has(name))];
+    },
+    /**
+     * Returns why `name` is tried after those that follow it, in words; undefined if it is not.
+     * `takesOwnKey` as for `inOrder`.
+     */
+    whyLater(name: ProviderName, takesOwnKey: boolean): string | undefined {
+      const state = states.get(name);
+      if (state === undefined || isFirstChoice(state, takesOwnKey)) return undefined;
+      if (state.stopped !== undefined) return 'stopped';
+      if (state.breaker.isOpen()) return 'its circuit breaker is open';
+      const view = state.health.view();
+      // Its keys rest although it answers.
+      return view.state === 'unhealthy' ? unhealthyBecause(view) : 'no key of it can be used now';
     },
     /**
      * `provider-force-health`: sets the health and, for `healthy`, closes the breaker and makes

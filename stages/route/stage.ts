@@ -271,14 +271,23 @@ function isSame(
 
 const NO_FALLBACKS = Object.freeze({ targets: [], leftOut: [] });
 
-/** Sorts healthy providers first; otherwise the order stays. */
-function inOrder(targets: readonly RouteTarget[], services: Services): RouteTarget[] {
+/**
+ * Sorts healthy providers first, otherwise the order stays; `later` says why a provider comes after
+ * others that were to follow it.
+ */
+function inOrder(targets: readonly RouteTarget[], services: Services) {
   const own = targets.find((target) => target.credential === 'client')?.provider;
   const order = services.states.inOrder(
     targets.map((target) => target.provider),
     (name) => name === own,
   );
-  return targets.toSorted((a, b) => order.indexOf(a.provider) - order.indexOf(b.provider));
+  const sorted = targets.toSorted((a, b) => order.indexOf(a.provider) - order.indexOf(b.provider));
+  const passed = targets.slice(0, targets.indexOf(sorted[0]!));
+  const later = [...new Set(passed.map(({ provider }) => provider))].flatMap((name) => {
+    const why = services.states.whyLater(name, name === own);
+    return why === undefined ? [] : [`${name}: ${why}`];
+  });
+  return { targets: sorted, later };
 }
 
 /** Rewrites `request`. Throws AUTH_001 and AUTH_002, and `forbidden` for what its proxy key may not use. */
@@ -305,7 +314,10 @@ export const route = defineStage<ProxyFrame, RouteConfig, Services>({
         const fault = whyForbidden(request, first, provider);
         if (fault !== undefined) throw fault;
         const { targets: others, leftOut } = fallbacks(request, first, kind, config, services);
-        const targets = others.length === 0 ? [first] : inOrder([first, ...others], services);
+        const { targets, later } =
+          others.length === 0
+            ? { targets: [first], later: [] }
+            : inOrder([first, ...others], services);
         ctx.note('provider', provider.name);
         ctx.note('reason', reason);
         if (choice.rule !== undefined) ctx.note('rule', choice.rule.ruleId);
@@ -314,6 +326,7 @@ export const route = defineStage<ProxyFrame, RouteConfig, Services>({
             'targets',
             targets.map((target) => target.provider),
           );
+        if (later.length > 0) ctx.note('asked_later', later);
         if (leftOut.length > 0) ctx.note('left_out', leftOut);
         const asked = verbatimIf(targets[0]!.verbatim, request);
         if (losesSaving(asked.isVerbatim, request))

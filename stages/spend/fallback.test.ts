@@ -52,7 +52,10 @@ test('a stand-in that cannot be asked uses up no allowance', () =>
     const stop = t.upstream.script(undefined, '529');
     const refused = await send(t);
     assert.is(refused.status, 529);
-    assert.is((await traceOf(t, refused)).attempts[1]?.failure, 'not asked: breaker');
+    assert.is(
+      (await traceOf(t, refused)).attempts[1]?.failure,
+      'not asked: its circuit breaker is open',
+    );
     breaker.reset();
     assert.is((await send(t)).status, 200, 'it is still there');
     assert.is((await send(t)).status, 529, 'and was for one request');
