@@ -15,7 +15,7 @@ export const routing = slice({
     aliases: ['provider'],
     aliasesWin: true,
     about:
-      'Name of the provider that answers first. Where it is of another kind than a path that counts tokens, compacts a conversation or takes a batch of them, that path answers 404 rather than send the conversation elsewhere.',
+      'Name of the provider that answers first. Where it is of another kind than a path that compacts a conversation or takes a batch of them, that path answers 404 rather than send the conversation elsewhere; a path that counts tokens does so where it is of kind chat.',
   }),
   fallback: setting('routing.fallback', {
     type: textOrList('provider, provider/model, or a list of them'),

@@ -5,7 +5,8 @@
  */
 import { SvcError, defineStage } from '../../engine/index.ts';
 import { modelInPath } from '../model/target.ts';
-import type { EndpointKind } from '../model/endpoint.ts';
+import { countsTokens, isTranslatable } from '../dialect/translatable.ts';
+import type { Endpoint, EndpointKind } from '../model/endpoint.ts';
 import { conversationId } from '../model/conversation.ts';
 import { authMalformed, authMissing, unsupportedMedia } from '../model/errors.ts';
 import type { ProxyFrame } from '../model/frame.ts';
@@ -78,9 +79,14 @@ function refuseElsewhere(
   if (by !== 'model' && config.byModel.size > 0 && isModelUnknown(original.body))
     throw modelHidden();
   const serves = provider.kind === kind || provider.kind === 'passthrough';
-  if (serves) return;
+  if (serves || isCountedAt(provider, original.endpoint)) return;
   const setting = by === 'model' ? 'models.<alias>.provider' : 'routing.primary';
   throw notServed(provider.name, operation === 'count_tokens', setting);
+}
+
+/** Returns true if a provider of another kind counts the tokens of this path, translated. */
+function isCountedAt({ kind }: Provider, { operation, dialect }: Endpoint): boolean {
+  return operation === 'count_tokens' && isTranslatable(dialect) && countsTokens(kind);
 }
 
 /** Returns true if it is unknown whether `models` names a provider for it. */
@@ -215,7 +221,8 @@ function fallbacks(
   config: RouteConfig,
   services: Services,
 ): { readonly targets: readonly RouteTarget[]; readonly leftOut: readonly string[] } {
-  const { operation } = request.original.endpoint;
+  const { endpoint } = request.original;
+  const { operation } = endpoint;
   if (operation !== 'generate' && operation !== 'count_tokens') return NO_FALLBACKS;
   if (config.fallback.length === 0) return NO_FALLBACKS;
   const targets: RouteTarget[] = [];
@@ -228,8 +235,8 @@ function fallbacks(
       continue;
     }
     if ([first, ...targets].some((target) => isSame(target, provider, model, request))) continue;
-    // Tokens are counted on a path that only one kind has, and it is not translated.
-    if (operation === 'count_tokens' && provider.kind !== kind) {
+    const isOwn = provider.kind === kind;
+    if (operation === 'count_tokens' && !isOwn && !isCountedAt(provider, endpoint)) {
       leftOut.push(`${name}: it does not count tokens on this path`);
       continue;
     }

@@ -1,12 +1,14 @@
 /** The paths of the generative dialect: the model and the method are in the path. */
-import { generating, passing, passingConversation } from '../../model/endpoint.ts';
+import { counting, generating, passing, passingConversation } from '../../model/endpoint.ts';
 import type { DialectEndpoints, Endpoint } from '../../model/endpoint.ts';
 
 const GENERATE = generating('generative', 'generative');
+const COUNT = counting('generative', 'generative');
 
 // A model's name may contain colons and slashes: the method follows the last colon.
 const GENERATE_CALL =
   /^\/v1(?:alpha|beta1?)?\/models\/.+:(?:generateContent|streamGenerateContent)$/;
+const COUNT_CALL = /^\/v1(?:alpha|beta1?)?\/models\/.+:countTokens$/;
 const MODEL_CALL = /^\/v1\/models\/.+:[A-Za-z]+$/;
 /** A POST to `collection/name:verb`. */
 const CALL = /^\/v1(?:alpha|beta1?)?\/[A-Za-z]+\/.+:(\w+)$/;
@@ -17,6 +19,7 @@ export const generativeEndpoints: DialectEndpoints = Object.freeze<DialectEndpoi
   posts: {},
   other(path, method) {
     if (GENERATE_CALL.test(path)) return method === 'POST' ? GENERATE : { allow: ['POST'] };
+    if (method === 'POST' && COUNT_CALL.test(path)) return COUNT;
     // A fine-tuned model's id has colons as well, but clients never post to it.
     const isCall = method === 'POST' && MODEL_CALL.test(path);
     return isCall || OWN.test(path) ? unread(path, method) : undefined;

@@ -7,17 +7,30 @@ import type { Block, BlockKind, JsonPath } from '../../model/block.ts';
 import { createBlockList } from '../block-list.ts';
 import type { BlockHolder, BlockList } from '../block-list.ts';
 import type { RequestFacts } from '../../model/dialect.ts';
-import { modelInPath } from '../../model/target.ts';
+import { modelInPath, pathOf } from '../../model/target.ts';
 import { isObject, listOf, stringOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import { checkFields } from '../validation.ts';
 
-export function validateGenerative(body: unknown): SvcError | undefined {
+/** A body to be counted has several forms, which the provider knows. */
+export function validateGenerative(body: unknown, target: string): SvcError | undefined {
+  if (pathOf(target).endsWith(COUNTS)) return undefined;
   return checkFields(body, [{ name: 'contents', type: 'array', required: true, filled: true }]);
 }
 
+const COUNTS = ':countTokens';
+
+/** Returns the request in a body, and where it is: one to be counted may be inside another member. */
+function requestIn(body: unknown): { readonly fields: JsonObject; readonly path: JsonPath } {
+  if (!isObject(body)) return { fields: {}, path: [] };
+  const inner = field(body, 'generateContentRequest', 'generate_content_request');
+  return isObject(inner.value)
+    ? { fields: inner.value, path: [inner.name] }
+    : { fields: body, path: [] };
+}
+
 export function generativeFacts(body: unknown, target: string): RequestFacts {
-  const fields = isObject(body) ? body : {};
+  const { fields } = requestIn(body);
   const settings = field(fields, 'generationConfig', 'generation_config').value;
   const config = isObject(settings) ? settings : {};
   const limit = field(config, 'maxOutputTokens', 'max_output_tokens').value;
@@ -38,16 +51,17 @@ export function generativeFacts(body: unknown, target: string): RequestFacts {
  */
 export function generativeBlocks(body: unknown): readonly Block[] {
   const list = createBlockList();
-  if (!isObject(body)) return list.blocks();
-  const system = field(body, 'systemInstruction', 'system_instruction');
+  const { fields, path } = requestIn(body);
+  const system = field(fields, 'systemInstruction', 'system_instruction');
   if (isObject(system.value)) {
     const holder = { message: -1, role: 'system', kind: 'system' } as const;
-    readParts(list, system.value['parts'], [system.name, 'parts'], holder);
+    readParts(list, system.value['parts'], [...path, system.name, 'parts'], holder);
   }
-  for (const [i, content] of listOf(body['contents']).entries()) {
+  for (const [i, content] of listOf(fields['contents']).entries()) {
     if (!isObject(content)) continue;
     const role = content['role'] === 'model' ? 'assistant' : 'user';
-    readParts(list, content['parts'], ['contents', i, 'parts'], { message: i, role, kind: 'text' });
+    const holder = { message: i, role, kind: 'text' } as const;
+    readParts(list, content['parts'], [...path, 'contents', i, 'parts'], holder);
   }
   return list.blocks();
 }

@@ -59,9 +59,12 @@ export function readGenerativeRequest(
   raw: JsonObject,
   context: ReadRequestContext,
 ): CanonicalRequest {
-  const body = camelKeys(raw);
   const target = readGenerativeTarget(context.target);
-  if (target === undefined || !target.method.endsWith('enerateContent')) {
+  const whole = camelKeys(raw);
+  const isCount = target?.method === 'countTokens';
+  const inner = isCount ? whole.generateContentRequest : undefined;
+  const body = isObject(inner) ? camelKeys(inner) : whole;
+  if (target === undefined || !(isCount || target.method.endsWith('enerateContent'))) {
     throw cannotCarry('an endpoint other than generateContent');
   }
   if (filledString(body.cachedContent)) throw cannotCarry('content cached at its provider');

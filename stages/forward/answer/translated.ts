@@ -7,6 +7,7 @@ import type { Answer } from '../../../engine/index.ts';
 import { parseExact } from '../../dialect/exact-json.ts';
 import { parseJson } from '../../dialect/json-kind.ts';
 import { isTranslatable } from '../../dialect/translatable.ts';
+import { translateCount } from '../../dialect/translate/token-count.ts';
 import {
   answerType,
   createTranslator,
@@ -149,10 +150,26 @@ export async function translatedAnswer(
   watch?.push(bytes);
   watch?.end();
   if (head.status >= 400) return translatedError(prepared, reading, head, bytes, scope);
+  if (prepared.request.original.endpoint.operation === 'count_tokens')
+    return translatedCount(prepared, reading, head, bytes);
   const translation = translationFor(prepared, reading, scope);
   return head.streaming
     ? joinedAnswer(prepared, head, translation, bytes)
     : translatedAtOnce(prepared, reading, head, translation, bytes);
+}
+
+function translatedCount(
+  prepared: Prepared,
+  { from }: Translating,
+  head: HeadFrame,
+  bytes: Buffer,
+): Answer<ProxyFrame> {
+  const { dialect } = prepared.request.original.endpoint;
+  if (!isTranslatable(dialect))
+    throw new SvcError('internal', `Nothing is translated into ${dialect}`);
+  const count = translateCount(from, dialect, parseJson(bytes.toString('utf8')));
+  const written = toTranslatedHead(head, 'application/json', prepared);
+  return [written, toChunk(Buffer.from(JSON.stringify(count))), END];
 }
 
 function translatedAtOnce(

@@ -2,8 +2,13 @@
 import type { Dialect } from '../../model/dialect.ts';
 import { exactJson, parseExact } from '../../dialect/exact-json.ts';
 import { dialects } from '../../dialect/registry.ts';
+import { toCountRequest } from '../../dialect/translate/token-count.ts';
 import { ownWishes, translateRequest } from '../../dialect/translate/translate.ts';
-import type { Unsupported, TranslatableDialect } from '../../dialect/translate/translate.ts';
+import type {
+  RequestTranslation,
+  Unsupported,
+  TranslatableDialect,
+} from '../../dialect/translate/translate.ts';
 import { withoutHeaders } from '../../model/headers.ts';
 import { render } from '../../wire/render.ts';
 import { modelOf, setParam, targetOf } from '../../model/request.ts';
@@ -11,9 +16,10 @@ import type { ProxyRequest } from '../../model/request.ts';
 import { upstreamPath } from '../../providers/address.ts';
 import { NO_MARKS, callMarksOf } from './call-marks-of.ts';
 import { withCachingIn } from './caching.ts';
+import type { Caching } from './caching.ts';
 import { FOREIGN } from './foreign-thoughts.ts';
 import { mayStream, modelAt } from './prepared.ts';
-import type { OneDocument, Preparation, PrepareOptions, Reading } from './prepared.ts';
+import type { OneDocument, Preparation, PrepareOptions, Prepared, Reading } from './prepared.ts';
 
 /**
  * Returns the same request for an answer in one piece, to be written to the client as one short
@@ -72,39 +78,61 @@ export function prepareTranslated(
   });
   if ('skip' in translated) return translated;
   const whole = { ...Object.fromEntries(provider.extraBody), ...translated.body };
+  if (request.original.endpoint.operation === 'count_tokens') {
+    const { path, body } = toCountRequest(to, { path: translated.path, body: whole });
+    const asked = { request, body, caching: undefined };
+    return { ready: toPrepared(asked, { ...translated, path }, to, options) };
+  }
   const cached = withCachingIn(whole, request, provider, model, options);
-  const bytes = Buffer.from(exactJson(cached.body));
+  return { ready: toPrepared(cached, translated, to, options) };
+}
+
+/** A translated request, and what was decided about it. */
+interface ToSend {
+  readonly request: ProxyRequest;
+  readonly body: object;
+  readonly caching: Caching | undefined;
+}
+
+type Translated = Exclude<RequestTranslation, { skip: string }>;
+
+function toPrepared(
+  { request, body, caching }: ToSend,
+  { path, headers, wishes, notes }: Omit<Translated, 'body'>,
+  to: TranslatableDialect,
+  options: PrepareOptions,
+): Prepared {
+  const { target, provider } = options;
+  const bytes = Buffer.from(exactJson(body));
   const dialect = dialects[to];
   return {
-    ready: {
-      provider,
-      target,
-      request: cached.request,
-      model,
-      dialect,
-      reading: { how: 'translate', from: to, wishes: translated.wishes },
-      isGuess: false,
-      spare: spareIn(to).filter((each) => !options.unsupported.has(each)),
-      notes: translated.notes,
-      caching: cached.caching,
-      wire: (key, signal) => ({
-        origin: provider.origin,
-        path: upstreamPath(provider, translated.path),
-        method: 'POST',
-        headers: [
-          ...translated.headers,
-          'accept-encoding',
-          'identity',
-          ...(target.credential === 'client' ? ownCredential(request, dialect) : []),
-          ...(key === undefined ? [] : dialect.keyHeaders(key.secret, key.scheme)),
-          ...provider.headers,
-        ],
-        body: bytes,
-        headTimeoutMs: provider.headTimeoutMs,
-        idleTimeoutMs: provider.idleTimeoutMs,
-        signal,
-      }),
-    },
+    provider,
+    target,
+    request,
+    model: modelAt(request, options),
+    dialect,
+    reading: { how: 'translate', from: to, wishes },
+    isGuess: false,
+    spare: spareIn(to).filter((each) => !options.unsupported.has(each)),
+    notes,
+    caching,
+    wire: (key, signal) => ({
+      origin: provider.origin,
+      path: upstreamPath(provider, path),
+      method: 'POST',
+      headers: [
+        ...headers,
+        'accept-encoding',
+        'identity',
+        ...(target.credential === 'client' ? ownCredential(request, dialect) : []),
+        ...(key === undefined ? [] : dialect.keyHeaders(key.secret, key.scheme)),
+        ...provider.headers,
+      ],
+      body: bytes,
+      headTimeoutMs: provider.headTimeoutMs,
+      idleTimeoutMs: provider.idleTimeoutMs,
+      signal,
+    }),
   };
 }
 

@@ -2,10 +2,11 @@
  * Prepares a request for one provider: unchanged if both use the same dialect, else translated; or
  * returns the reason why this provider cannot serve it.
  */
-import { isTranslatable } from '../../dialect/translatable.ts';
+import { countsTokens, isTranslatable } from '../../dialect/translatable.ts';
 import { droppedParts } from '../../dialect/translate/dropped.ts';
 import { MISMATCHES } from '../../model/attempt.ts';
 import type { UsageRequest } from '../../model/dialect.ts';
+import type { Operation } from '../../model/endpoint.ts';
 import {
   isRewritable,
   modelOf,
@@ -104,6 +105,11 @@ function forAccount(request: ProxyRequest, { credential }: RouteTarget): ProxyRe
   return isTied && credential !== 'client' ? released(request) : request;
 }
 
+/** Returns true for what a provider of another kind can serve: answers, and counts of tokens. */
+function isTranslated(operation: Operation, { kind }: Provider): boolean {
+  return operation === 'generate' || (operation === 'count_tokens' && countsTokens(kind));
+}
+
 async function prepareWire(request: ProxyRequest, options: PrepareOptions): Promise<Preparation> {
   const { target, provider } = options;
   const { rewritable } = request.original.endpoint;
@@ -121,7 +127,7 @@ async function prepareWire(request: ProxyRequest, options: PrepareOptions): Prom
   const { endpoint, body } = request.original;
   const from = endpoint.dialect;
   if (
-    endpoint.operation !== 'generate' ||
+    !isTranslated(endpoint.operation, provider) ||
     !isTranslatable(from) ||
     provider.kind === 'passthrough'
   ) {
