@@ -179,6 +179,6 @@ export function plausibleUsage(
       provider === undefined || model === undefined
         ? null
         : prices.contextWindow(provider, model, run.startedWallMs);
-    return { model, contextWindow, streamedTokens: state.observer?.streamedTokens() ?? 0 };
+    return { model, contextWindow, streamedTokens: () => state.observer?.streamedTokens() ?? 0 };
   });
 }

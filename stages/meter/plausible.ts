@@ -37,8 +37,11 @@ export interface Bounds {
   readonly model: string | undefined;
   /** The context window in tokens; null if unknown. */
   readonly contextWindow: number | null;
-  /** Output tokens seen in the stream; 0 for a document. */
-  readonly streamedTokens: number;
+  /**
+   * Estimates the output tokens seen in the stream; 0 for a document. Parses every sampled event,
+   * so it is called for an implausible figure only.
+   */
+  streamedTokens(): number;
 }
 
 /**
@@ -56,7 +59,7 @@ export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bou
   }
   // For most requests their size alone decides, without looking up the model.
   if (input <= sizeBound(request) && output <= OVERRUN_TOKENS) return usage;
-  const { model, contextWindow, streamedTokens } = bounds();
+  const { model, contextWindow, ...seen } = bounds();
   // Price lists lag behind models, so the windows they list do not bound a single read.
   const mostInput = isSelfContained(request)
     ? Math.max(sizeBound(request), LARGEST_WINDOW)
@@ -73,6 +76,7 @@ export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bou
   const isInputOff = input > mostInput;
   const isOutputOff = output > mostOutput + reasoning;
   if (!isInputOff && !isOutputOff) return usage;
+  const streamedTokens = isOutputOff ? seen.streamedTokens() : 0;
   return Object.freeze({
     ...usage,
     ...(billing?.inferences && { billing: { ...billing, inferences: [] } }),
