@@ -4,6 +4,7 @@ import { SvcError } from '../../engine/error.ts';
 import { SvcCommand } from '../command.ts';
 import { toWhole } from '../parse/flags.ts';
 import { FIELD_NAMES, SHOWN_IN } from './line.ts';
+import { readStream } from './read-input.ts';
 import { statuslineText } from './show.ts';
 
 class Statusline extends SvcCommand {
@@ -41,7 +42,7 @@ class Statusline extends SvcCommand {
         userHome: context.userHome,
         cwd: context.cwd,
         nowMs: context.clock.wallMs(),
-        stdin: context.stdin,
+        input: () => readStream(context.stdin),
       },
     );
     context.stdout.write(text);

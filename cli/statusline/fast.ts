@@ -6,14 +6,18 @@
 import { writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { SHOWN_IN } from './line.ts';
+import { readStream } from './read-input.ts';
 import { statuslineText } from './show.ts';
 import type { StatuslineOptions } from './show.ts';
 
 /**
- * Prints the line; false, having done nothing, if the arguments need the whole program: help, or a
- * mistake.
+ * Prints the line for `input`; false, having done nothing, if the arguments need the whole program:
+ * help, or a mistake.
  */
-export async function printFast(argv: readonly string[]): Promise<boolean> {
+export async function printFast(
+  argv: readonly string[],
+  input = () => readStream(process.stdin),
+): Promise<boolean> {
   const options = fastOptions(argv);
   if (options === undefined) return false;
   const text = await statuslineText(options, {
@@ -21,7 +25,7 @@ export async function printFast(argv: readonly string[]): Promise<boolean> {
     userHome: homedir(),
     cwd: process.cwd(),
     nowMs: Date.now(),
-    stdin: process.stdin,
+    input,
   });
   try {
     writeSync(1, text);

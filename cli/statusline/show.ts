@@ -3,14 +3,14 @@
  * without any explanation for the user.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import type { Readable } from 'node:stream';
 import { resolveHome } from '../../server/config/home.ts';
 import { statusPath } from '../../server/statusline/status.ts';
-import { numberOf, objectOf } from '../../stages/dialect/json-kind.ts';
+import { numberOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { figuresOf } from './figures.ts';
 import { SESSION_FORMAT, TODAY_FORMAT, statusLine } from './line.ts';
 import type { ShownIn } from './line.ts';
+import { MOST_CHARS, parsed } from './read-input.ts';
 
 export interface StatuslineOptions {
   /** Default: one template for a client's session, another one without a client. */
@@ -27,14 +27,9 @@ export interface StatuslineSurroundings {
   readonly userHome: string;
   readonly cwd: string;
   readonly nowMs: number;
-  readonly stdin: Readable & { readonly isTTY?: boolean };
+  /** Resolves with what the client wrote; empty without a client. */
+  input(): Promise<string>;
 }
-
-/**
- * A client writes at once and closes; a stdin that stays open is a terminal or a forgotten pipe.
- */
-const READ_MS = 250;
-const MOST_CHARS = 1024 * 1024;
 
 /** Returns the line with its line end. Never rejects. */
 export async function statuslineText(
@@ -43,7 +38,7 @@ export async function statuslineText(
 ): Promise<string> {
   try {
     const { env, userHome, cwd, nowMs } = where;
-    const client = parsed(await readInput(where.stdin));
+    const client = parsed(await where.input());
     const status = readStatus(resolveHome(env, userHome, cwd));
     const figures = figuresOf(client, status, { nowMs, isRunning: isAlive(status['pid']) });
     const isSession = client !== undefined;
@@ -58,37 +53,6 @@ export async function statuslineText(
     return `${line === '' && format === undefined ? 'svc' : line}\n`;
   } catch {
     return 'svc\n';
-  }
-}
-
-function readInput(stdin: StatuslineSurroundings['stdin']): Promise<string> {
-  if (stdin.isTTY === true) return Promise.resolve('');
-  return new Promise((resolve) => {
-    let text = '';
-    const end = (): void => {
-      clearTimeout(timer);
-      stdin.removeAllListeners('data');
-      stdin.pause();
-      resolve(text);
-    };
-    const timer = setTimeout(end, READ_MS);
-    stdin.setEncoding('utf8');
-    stdin.on('data', (piece: string) => {
-      text += piece;
-      if (text.length > MOST_CHARS) end();
-    });
-    stdin.once('end', end);
-    stdin.once('error', end);
-  });
-}
-
-/** Undefined if the text is not a JSON object. */
-function parsed(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? objectOf(value) : undefined;
-  } catch {
-    return undefined;
   }
 }
 

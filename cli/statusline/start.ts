@@ -4,8 +4,9 @@
  * Node starts some 6 ms faster than a module.
  */
 import { printFast } from './fast.ts';
+import { readDocument } from './read-input.ts';
 
-void printFast(process.argv.slice(2)).then(async (isPrinted) => {
+void printFast(process.argv.slice(2), readDocument).then(async (isPrinted) => {
   if (isPrinted) process.exit(0);
   process.argv.splice(2, 0, 'statusline');
   await import('../main.ts');

@@ -2,7 +2,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { moreFields } from '../../fixtures/upstream/more-fields.ts';
@@ -10,6 +10,7 @@ import { until, withLive, post } from '../../fixtures/cli/live.ts';
 import { entry, inPlace, run, start, write } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
 import type { StatusJson } from '../../server/statusline/status.ts';
+import { STATUSLINE_FILE } from '../integrate/statusline.ts';
 import { fastOptions } from './fast.ts';
 
 const MODEL = 'claude-sonnet-4-5';
@@ -21,6 +22,10 @@ interface Called {
   readonly stderr: string;
 }
 
+const COMMAND = [entry, 'statusline'];
+/** What Claude Code starts. */
+const ALONE = [join(dirname(entry), STATUSLINE_FILE)];
+
 /** Starts it with `input` on stdin, which stays open if `isOpen`. */
 async function statusline(
   place: Place,
@@ -28,9 +33,14 @@ async function statusline(
   {
     args = [],
     isOpen = false,
-  }: { readonly args?: readonly string[]; readonly isOpen?: boolean } = {},
+    started = COMMAND,
+  }: {
+    readonly args?: readonly string[];
+    readonly isOpen?: boolean;
+    readonly started?: readonly string[];
+  } = {},
 ): Promise<Called> {
-  const child = spawn(process.execPath, [entry, 'statusline', ...args], {
+  const child = spawn(process.execPath, [...started, ...args], {
     env: place.env,
     cwd: place.folder,
   });
@@ -131,15 +141,22 @@ test('any input and any home give one line and no error', () =>
       '\u0000'.repeat(9),
       '{"a":'.repeat(5000),
     ]) {
-      const { code, stdout, stderr } = await statusline(place, input);
-      assert.equal([code, stderr], [0, ''], input.slice(0, 20));
-      assert.is(stdout.split('\n').length, 2);
+      for (const started of [COMMAND, ALONE]) {
+        const { code, stdout, stderr } = await statusline(place, input, { started });
+        assert.equal([code, stderr], [0, ''], input.slice(0, 20));
+        assert.is(stdout.split('\n').length, 2);
+      }
     }
-    const open = await statusline(place, JSON.stringify(SESSION), {
-      args: ['--for', 'plain'],
-      isOpen: true,
-    });
-    assert.is(open.stdout, 'Sonnet 4.5 | svc off\n');
+    const long = JSON.stringify({ ...SESSION, unknown: 'ü'.repeat(300_000) });
+    for (const started of [COMMAND, ALONE])
+      for (const input of [JSON.stringify(SESSION), long]) {
+        const open = await statusline(place, input, {
+          args: ['--for', 'plain'],
+          isOpen: true,
+          started,
+        });
+        assert.is(open.stdout, 'Sonnet 4.5 | svc off\n');
+      }
     await run(place, ['config', 'init']);
     const file = join(place.home, 'statusline.json');
     for (const content of [
