@@ -186,8 +186,8 @@ test('what is shown is what --apply writes, but for the token', () =>
       for (const shown of [before.stdout, json.settings.join('\n'), after.stdout]) {
         const entries = Object.entries(JSON.parse(shown).env);
         assert.equal(
-          entries.filter(([name]) => name !== 'HTTPS_PROXY').toSorted(),
-          written.filter(([name]) => name !== 'HTTPS_PROXY').toSorted(),
+          new Map(entries.filter(([name]) => name !== 'HTTPS_PROXY')),
+          new Map(written.filter(([name]) => name !== 'HTTPS_PROXY')),
         );
         assert.ok(entries.some(([name]) => name === 'HTTPS_PROXY'));
       }
