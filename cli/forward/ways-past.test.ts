@@ -33,6 +33,36 @@ test('a base URL of another host is named without what else it holds', () => {
   assert.equal(said(nowhere, 'agent'), []);
 });
 
+test("a client whose maker's host is not opened is told, unless it is sent elsewhere", () => {
+  const opened = ['llm.example', 'generativelanguage.googleapis.com'];
+  const past = (program: string, env: Readonly<Record<string, string>> = {}): string =>
+    waysPast(
+      program,
+      { env, userHome: '/nowhere', cwd: '/nowhere' },
+      { home: '/nowhere/home', url, hosts: opened },
+    ).join('\n');
+  assert.match(past('claude'), 'api.anthropic.com, which claude asks, is not opened');
+  assert.match(past('claude'), 'svc run claude');
+  assert.match(past('codex'), 'api.openai.com');
+  assert.is(past('gemini'), '');
+  assert.is(past('agent'), '');
+  assert.is(past('claude', { ANTHROPIC_BASE_URL: 'https://llm.example' }), '');
+  assert.match(past('claude', { OPENAI_BASE_URL: 'https://llm.example' }), 'api.anthropic.com');
+  // `svc run` takes its own address out of the environment.
+  assert.match(past('claude', { ANTHROPIC_BASE_URL: url }), 'api.anthropic.com');
+  // That it asks another cloud or host is said once.
+  assert.not.match(past('claude', { CLAUDE_CODE_USE_BEDROCK: '1' }), 'api.anthropic.com');
+  assert.not.match(past('claude', { ANTHROPIC_BASE_URL: 'https://a.example' }), 'api.anthropic');
+});
+
+test('Codex with a ChatGPT login asks another host of its maker', () => {
+  const where = { env: {}, userHome: '/nowhere', cwd: '/nowhere' };
+  assert.equal(
+    waysPast('codex', where, { home: '/nowhere/home', url, hosts: ['chatgpt.com'] }),
+    [],
+  );
+});
+
 test("hosts that the user's NO_PROXY names are known, and a cloud that is asked in their place", () => {
   assert.equal(said(nowhere, 'claude', { NO_PROXY: 'localhost,.openai.com' }), [
     'NO_PROXY names api.openai.com, so its requests go past svc',

@@ -22,6 +22,18 @@ interface Opened {
   readonly kept?: { readonly apart: string };
 }
 
+/** Clients of one maker: the hosts they ask, by key and by login, and what sends them elsewhere. */
+const MAKERS: Readonly<
+  Record<string, { readonly hosts: readonly string[]; readonly variables: RegExp }>
+> = {
+  claude: { hosts: ['api.anthropic.com'], variables: /^(?:ANTHROPIC|CLAUDE_CODE)_/ },
+  codex: { hosts: ['api.openai.com', 'chatgpt.com'], variables: /^OPENAI_/ },
+  gemini: { hosts: ['generativelanguage.googleapis.com'], variables: /^GOOGLE_/ },
+};
+
+/** A switch that is not set. */
+const OFF = /^(?:0|false|no|off|)$/i;
+
 type Stated = Omit<Setting, 'file'> & Partial<Pick<Setting, 'file'>>;
 
 /**
@@ -35,11 +47,38 @@ export function waysPast(program: string, where: Started, opened: Opened): reado
     value === undefined || inFiles.has(name) || !isOfShell(name, opened) ? [] : [{ name, value }],
   );
   const say = (one: Stated): readonly string[] => remarkOn(one, where, opened);
-  return [
+  const ways = [
     ...own.flatMap(say),
     ...variables.filter(({ file }) => file !== opened.kept?.apart).flatMap(say),
     ...bases.flatMap((base) => baseRemark(base, where, opened)),
     ...clouds.map((one) => cloudRemark(spelled(one, where), one.cloud)),
+  ];
+  const { hosts = [], variables: names } = MAKERS[program] ?? {};
+  const isSvc = ({ value }: Stated): boolean =>
+    URL.canParse(value) && new URL(value).host === new URL(opened.url).host;
+  // `svc run` removes its own address from the shell's environment.
+  const said = [...own.filter((one) => opened.kept !== undefined || !isSvc(one)), ...variables];
+  const isElsewhere = said.some((one) => names?.test(one.name) === true && isOn(one));
+  return isElsewhere || bases.length > 0 || clouds.length > 0
+    ? ways
+    : [...ways, ...makerRemark(program, hosts, opened.hosts)];
+}
+
+/** True for a cloud that is switched on, and for an address. */
+function isOn({ name, value }: Stated): boolean {
+  return name in CLOUD_SWITCHES ? !OFF.test(value) : URL.canParse(value);
+}
+
+/** A provider with another address takes the place of the built-in one, whose host is then tunnelled. */
+function makerRemark(
+  program: string,
+  asked: readonly string[],
+  opened: readonly string[],
+): readonly string[] {
+  const [host] = asked;
+  if (host === undefined || asked.some((one) => opened.includes(one))) return [];
+  return [
+    `${host}, which ${program} asks, is not opened, since its provider here has another address: its requests go past svc unread. \`svc run ${program}\` uses that provider by base URL`,
   ];
 }
 
@@ -63,8 +102,7 @@ function remarkOn(one: Stated, where: Started, opened: Opened): readonly string[
   const { name, value } = one;
   const said = spelled(one, where);
   const cloud = CLOUD_SWITCHES[name];
-  if (cloud !== undefined)
-    return /^(?:0|false|no|off|)$/i.test(value) ? [] : [cloudRemark(said, cloud)];
+  if (cloud !== undefined) return OFF.test(value) ? [] : [cloudRemark(said, cloud)];
   if (/^no_proxy$/i.test(name))
     return hostsPast(value, opened.hosts).map(
       (host) => `${said} names ${host}, so its requests go past svc`,
