@@ -60,7 +60,7 @@ test('a proxy that hangs is not waited for: soon there is an error, or what is k
     },
   ));
 
-test('what a proxy breaks off is not done to its files behind its back', () =>
+test('a command that the proxy breaks off is not carried out on its files', () =>
   withSocket(
     (request) => request.socket.destroy(),
     async (place) => {
@@ -70,7 +70,7 @@ test('what a proxy breaks off is not done to its files behind its back', () =>
     },
   ));
 
-test('of a home folder that cannot be used nobody says that a proxy runs there', async () => {
+test('for an unusable home folder no command claims that a proxy is running', async () => {
   const makers: readonly [reason: RegExp, make: (home: string) => void][] = [
     [/not a folder/, (home) => writeFileSync(home, '')],
     [/it is a link/, (home) => symlinkSync(home, home)],

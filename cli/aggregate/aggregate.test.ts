@@ -158,7 +158,7 @@ test('what is unpriced or unmeasured stays a dash', () =>
     assert.match(stderr, 'of no known price');
   }));
 
-test('a request in two files, and a file given twice, are counted once, and said', () =>
+test('a request in two files, and a file given twice, are counted once and reported', () =>
   inPlace(async (place) => {
     const rows = rowsOf('desk', 'desk');
     const file = await ledger(place, 'now.db', rows);
@@ -196,7 +196,7 @@ test('a ledger that a proxy writes, and one copied with its log', () =>
     expectRows(await aggregate(place, 'copy.db'), rows);
   }));
 
-test('what is no ledger, or of another version, is said by its name, with what to do', () =>
+test('a file that is not a ledger, or has another version, is named with the cure', () =>
   inPlace(async (place) => {
     fs.mkdirSync(join(place.folder, 'empty'));
     fs.writeFileSync(join(place.folder, 'notes.txt'), 'hello');

@@ -60,7 +60,7 @@ test('limits are shown, updated, taken away and passed on by a rotation', async 
   place.dispose();
 });
 
-test('what is no limit is refused, and changes nothing', async () => {
+test('an invalid limit is refused and changes nothing', async () => {
   const place = makePlace();
   for (const argv of [
     ['--models', ''],

@@ -62,7 +62,7 @@ test('sessions of several clients hold; nothing is printed beyond 80 columns', (
     for (const line of ran.stdout.split('\n')) assert.ok(Array.from(line).length <= 80, line);
   }));
 
-test('without sessions the demo’s is judged, and that is said', () =>
+test('without sessions the demo’s session is judged, and the output says so', () =>
   inPlace(async (place) => {
     const ran = await run(place, ['certify']);
     assert.is(ran.code, 0, ran.stderr);

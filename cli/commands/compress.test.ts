@@ -54,7 +54,7 @@ async function besideProxy(place: Place, use: (requestId: string, port: number) 
   }
 }
 
-test('beside a proxy: what was lost, learned and saved', async () => {
+test('with a running proxy: what was lost, learned and saved', async () => {
   const place = makePlace();
   await besideProxy(place, async (requestId) => {
     const lost = await asJson(place, 'diff');

@@ -44,7 +44,7 @@ test('show says value, source and place, and never a key', async () => {
   place.dispose();
 });
 
-test('nothing is listed as not yet in effect, and what cannot have an effect is refused', async () => {
+test('every listed setting has an effect, and a value that cannot have one is refused', async () => {
   const place = makePlace();
   const { code, stdout } = await run(place, ['config', 'show']);
   assert.is(code, 0);

@@ -7,7 +7,7 @@ import { systemClock } from '../../engine/clock.ts';
 import { inPlace, run } from '../../fixtures/cli/run.ts';
 import { LIMITS_FILE, openPlanLimits } from '../../stages/limits/limits-file.ts';
 
-test('what the last proxy knew is shown, with the word that none runs', () =>
+test('the last proxy’s state is shown, with a note that none is running', () =>
   inPlace(async (place) => {
     mkdirSync(place.home, { mode: 0o700 });
     const known = await openPlanLimits({

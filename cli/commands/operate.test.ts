@@ -237,7 +237,7 @@ test('the proxy answers its own user’s commands also where it asks others for 
     assert.equal(await json('resume'), { paused: false });
   }, 'security:\n  require_api_key: true\n'));
 
-test('what is commanded from outside is in the log', () =>
+test('commands to the proxy are in its log', () =>
   withRunning(async (place) => {
     const commands = ['pause', 'resume', 'debug on', 'debug off'];
     commands.push('provider-force-health messages unhealthy');

@@ -83,7 +83,7 @@ test('each kind of request is known by its shape', async () => {
   place.dispose();
 });
 
-test('anything else is what a tool read', async () => {
+test('any other file is previewed as a tool result', async () => {
   const place = makePlace();
   const steps = Array.from(
     { length: 2000 },
@@ -235,7 +235,7 @@ test('what cannot be previewed is reported with its cause', async () => {
   place.dispose();
 });
 
-test('prose is previewed as what a request with a question would lose', async () => {
+test('prose is previewed as in a request with a question', async () => {
   const place = makePlace();
   const essay = `# The harbour town\n\n${Array.from(
     { length: 60 },

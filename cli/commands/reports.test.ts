@@ -205,7 +205,7 @@ test('attribution by tool and by MCP server', () =>
     );
   }));
 
-test('wrong words are reported, with what would be right', () =>
+test('invalid options are reported, with the valid values', () =>
   withReports(async (place) => {
     for (const [argv, message] of [
       [['models', '--since', 'yesterday'], /not an ISO 8601 date/],

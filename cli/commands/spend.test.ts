@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { inPlace, run, start } from '../../fixtures/cli/run.ts';
 import { openIn, rowOf } from '../../fixtures/ledger/temp-ledger.ts';
 
-test('what was spent before the start is known to the first who asks', () =>
+test('spending before the start is included in the first answer', () =>
   inPlace(async (place) => {
     mkdirSync(place.home, { mode: 0o700 });
     const yaml = 'server: { port: 0, ws_port: 0 }\nbudget: { enabled: true, per_day_usd: 10 }\n';

@@ -35,7 +35,7 @@ test('a damaged index is reported by vault-health, and repaired', async () => {
   });
 });
 
-test('a repair leaves a file of somebody else’s alone, and is not advised for its sake', async () => {
+test('a repair leaves another program’s file alone, and is not suggested because of it', async () => {
   await withFiles(async (place, svc) => {
     await svc('index', 'files', '-w', '1');
     const stranger = join(place.home, '.index', 'blocks.db');

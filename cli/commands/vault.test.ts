@@ -23,7 +23,7 @@ test('index reports what was read, what was left out and why, and reads nothing 
   });
 });
 
-test('status shows what is indexed, and how to begin where nothing is', async () => {
+test('status shows what is indexed, or how to create an index', async () => {
   await withFiles(async (_place, svc) => {
     for (const argv of [
       ['index', '--status'],

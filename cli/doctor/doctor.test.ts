@@ -130,7 +130,7 @@ test('a fleet that cannot be read, or whose keys are not there', () =>
     assert.match((await examine(place)).of('Fleet'), 'members is no list');
   }));
 
-test('no damaged file hides what else is wrong', () =>
+test('a damaged file does not hide other faults', () =>
   within(async (place) => {
     for (const name of ['integrations.json', 'keys.json', 'routes.json'])
       fs.writeFileSync(join(place.home, name), 'junk{', { mode: 0o600 });
@@ -164,7 +164,7 @@ test('no proxy: an address that this machine has not is no taken port', () =>
     );
   }));
 
-test('no proxy: a client that is pointed at it reaches nobody, and a taken port is named', () =>
+test('no proxy: a client that points to it is reported, and a taken port is named', () =>
   within(async (place) => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));

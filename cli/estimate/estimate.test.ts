@@ -116,7 +116,7 @@ test('a folder without sessions, one that is not there, and options that do not 
     assert.match(await refused('--seconds', '3'), 'go with --estimate');
   }));
 
-test('tools that nobody called, what they cost, and how to turn them off', () =>
+test('tools that were never called, what they cost, and how to turn them off', () =>
   withSessions(async (place) => {
     const lines = claudeCodeLines({ session: 'sent', isSent: true });
     writeFileSync(join(place.folder, '.claude/projects/-app/sent.jsonl'), lines.join('\n'));

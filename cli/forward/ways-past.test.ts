@@ -97,7 +97,7 @@ test("what Claude Code's own settings say counts, the nearest file first", () =>
     assert.equal(said(place, 'codex'), []);
   }));
 
-test('what svc wrote itself is no way past it, but its base URL is another way through', () =>
+test('svc’s own settings do not bypass it, but its base URL does', () =>
   inPlace(async (place) => {
     const env = {
       HTTPS_PROXY: 'http://svc:token@127.0.0.1:8765',

@@ -112,7 +112,7 @@ interface GraphJson {
   readonly edges: readonly { readonly from: string; readonly to: string; readonly on: string }[];
 }
 
-test('JSON has the edges and what is within a node, Mermaid and SVG draw it', async () => {
+test('JSON contains edges and nested nodes, which Mermaid and SVG draw', async () => {
   const config = 'custom_providers: [{ module: acme.mjs, name: acme }]\n';
   const { request, edges } = JSON.parse(await graph(config, '--json')) as GraphJson;
   const forward = request.find(({ node }) => node === 'forward');

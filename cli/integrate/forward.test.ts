@@ -72,7 +72,7 @@ test("Codex reads it from its .env, with a list of certificates that holds the s
     assert.equal(tokensOf(place.home), []);
   }));
 
-test('one way at a time, and no token for what could not be written', () =>
+test('base URL and forward mode exclude each other, and a failed write leaves no token', () =>
   inPlace(async (place) => {
     const path = write(place, '.claude/settings.json', BEFORE);
     await run(place, ['integrate', 'claude-code', '--apply']);
@@ -89,7 +89,7 @@ test('one way at a time, and no token for what could not be written', () =>
     assert.equal(tokensOf(place.home), []);
   }));
 
-test('what is shown holds no token, and clients that read no proxy from a file are told the other way', () =>
+test('the preview contains no token, and clients that read no proxy from a file get another hint', () =>
   inPlace(async (place) => {
     const shown = await run(place, claude);
     assert.match(shown.stdout, 'http://svc:<token>@127.0.0.1');
@@ -101,7 +101,7 @@ test('what is shown holds no token, and clients that read no proxy from a file a
     assert.is((await run(place, [...claude, '--statusline'])).code, exitCodes.usage);
   }));
 
-test('what else leads past forward mode is named, and a new authority reaches whoever reads the list', () =>
+test('other settings that bypass forward mode are named, and a new authority is added to the list', () =>
   inPlace(async (place) => {
     const env = { ANTHROPIC_BASE_URL: 'https://gateway.example', https_proxy: 'http://old:1' };
     write(place, '.claude/settings.json', JSON.stringify({ env }));
@@ -146,7 +146,7 @@ test('a list that the settings name stays trusted, with the authority added, unt
     assert.not.ok(fs.existsSync(list));
   }));
 
-test('so does one that the shell names, and one that cannot be read is said to count no more', () =>
+test('a list named in the shell is included too, and an unreadable one is reported', () =>
   inPlace(async (place) => {
     const company = write(place, 'company.pem', THEIRS);
     const path = join(place.folder, '.claude', 'settings.json');
@@ -213,7 +213,7 @@ test("a list in Codex's .env stays trusted too, in place of the system's as befo
     assert.is(read(path), before);
   }));
 
-test('what the project where it is typed, an administrator or the shell says of another way is named', () =>
+test('settings of the project, an administrator or the shell that bypass it are named', () =>
   inPlace(async (place) => {
     const project = { env: { ANTHROPIC_BASE_URL: 'https://u:secret@near.example/x' } };
     write(place, '.claude/settings.json', '{}');
@@ -307,7 +307,7 @@ test('so are those of providers that are code; as the primary such a one is open
     assert.ok(made.hosts.includes('coded.example'));
   }));
 
-test('once the authority is removed, whoever still goes through it is named', () =>
+test('once the authority is removed, clients that still use it are named', () =>
   inPlace(async (place) => {
     await run(place, [...claude, '--apply']);
     const removed = await run(place, ['ca', 'remove']);

@@ -273,7 +273,7 @@ async function svc(place: Place, argv: readonly string[]): Promise<readonly [num
   return [code, text];
 }
 
-test('seven at once are seven in the list, each with what it replaced; a lock of the dead is taken over', () =>
+test('seven concurrent runs are all recorded with what they replaced; the lock of a dead process is taken over', () =>
   inPlace(async (place) => {
     const files = Array.from({ length: 7 }, (_, at) =>
       write(place, `project-${at}/.env`, `OPENAI_API_KEY=key-${at}\n`),

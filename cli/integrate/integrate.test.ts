@@ -171,7 +171,7 @@ test('a file that svc made is removed with its folder; one that was there empty 
     assert.is(fs.readFileSync(path, 'utf8'), '');
   }));
 
-test('of a file that svc made nothing is left, in whatever order it is undone, and written anew since', () =>
+test('nothing is left of a file that svc created, in any order of undoing, even if it was rewritten since', () =>
   inPlace(async (place) => {
     const path = join(place.folder, '.claude/settings.json');
     const statusline = ['integrate', 'claude', '--statusline'];

@@ -91,7 +91,7 @@ test('the model fetches a left-out block by the id in its mark, and the text is 
     { replies: fetchingModel, settings: SETTINGS },
   ));
 
-test('what is no longer kept is said to be so', () =>
+test('a text that is no longer kept is reported as such', () =>
   withLive((live) =>
     withMcp(live.place, async (client) => {
       const { text, isError } = await call(client, 'get_block', { id: 'AAAAAAAAAAAA' });

@@ -136,7 +136,7 @@ test('a home folder whose socket would land elsewhere is refused', () => {
   place.dispose();
 });
 
-test('what looks stale and is not is put back', () => {
+test('a pid file that only looks stale is kept', () => {
   const place = makePlace();
   writeFile(place, {});
   const before = readFileSync(pidFile(place.home), 'utf8');

@@ -92,7 +92,7 @@ test('a shape of which a session quotes a line is given up', () =>
     assert.not.match(recipe, 'fetch');
   }));
 
-test('what has no shape, no name or no file says so', () =>
+test('text without a repeated shape, an invalid name and a missing file are reported', () =>
   inPlace(async (place) => {
     write(place, 'prose.txt', 'One sentence.\nAnd another one, which is longer.\n');
     const none = await run(place, ['recipe', 'learn', 'prose.txt']);
@@ -103,7 +103,7 @@ test('what has no shape, no name or no file says so', () =>
     assert.is(named.code, 2);
   }));
 
-test('without any session the recipe is written, and it is said that nothing judged it', () =>
+test('without any session the recipe is written, with a note that nothing judged it', () =>
   inPlace(async (place) => {
     write(place, 'alone.log', printed(3));
     const learned = await run(place, ['recipe', 'learn', 'alone.log', ...COMMAND]);

@@ -120,7 +120,7 @@ test('the end of the input is no consent, at none of the questions', async () =>
   await dispose();
 });
 
-test('answers are followed; what is none is asked for again', async () => {
+test('answers are followed, and an invalid answer is asked for again', async () => {
   const { place, env, upstream, claude, dispose } = await newcomer();
   const stdin = typed('sometimes', '3', 'none', 'yes', '');
   const { code, stdout, stderr } = await run(place, ['setup'], { env, stdin });

@@ -176,7 +176,7 @@ test('any input and any home give one line and no error', () =>
     assert.is(await line(place), 'Sonnet 4.5 | svc off');
   }));
 
-test('what it does not take is a mistake, and help is help', () =>
+test('an invalid option is refused, and --help shows help', () =>
   inPlace(async (place) => {
     const wrong = await statusline(place, '', { args: ['--for', 'emacs'] });
     assert.is(wrong.code, 2);

@@ -46,7 +46,7 @@ test('a template is added privately, shown, listed, used and removed', async () 
   assert.match((await run(place, ['template', 'list'])).stderr, /There is no template/);
 });
 
-test('what is wrong has a cause, and leaves no file', async () => {
+test('errors state their cause and leave no file', async () => {
   for (const [argv, reason, code] of [
     [['add', '../x', 'explain.md'], /cannot be the name/, exitCodes.bad_request],
     [['add', 'x', 'absent.md'], /There is no file .*absent\.md/, exitCodes.not_found],

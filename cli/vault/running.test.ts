@@ -84,7 +84,7 @@ test('one with another index, or without any, is passed over', async () => {
   });
 });
 
-test('what a proxy cannot answer is looked up here', async () => {
+test('if the proxy cannot answer, the command searches the index itself', async () => {
   await withFiles(async (place, svc) => {
     await svc('index', 'files', '-w', '1');
     const fail = () => {
