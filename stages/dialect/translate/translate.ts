@@ -5,9 +5,7 @@
  * Same-dialect traffic must not come here.
  */
 import { isSvcError, SvcError, toSvcError } from '../../../engine/error.ts';
-import { emptyUsage } from '../../model/usage.ts';
 import { encodeEvent } from '../../wire/events.ts';
-import type { Usage } from '../../model/usage.ts';
 import type {
   CanonicalRequest,
   CanonicalEvent,
@@ -191,11 +189,9 @@ export function createTranslator(options: TranslatorOptions) {
   const reader = new from.Reader(options);
   const writer = new to.Writer(options);
   const filter = createEventFilter(options);
-  let usage = emptyUsage;
   const write = (events: readonly CanonicalEvent[]): Buffer[] => {
     let text = '';
     for (const event of events) {
-      if (event.type === 'usage') usage = event.usage;
       for (const each of filter(event)) text += writer.write(inClientsWords(each, options.to));
     }
     return text === '' ? [] : [Buffer.from(text)];
@@ -208,10 +204,10 @@ export function createTranslator(options: TranslatorOptions) {
       return write([{ type: 'error', error: fromSvcError(toSvcError(thrown)) }]);
     }
   };
-  const visible = (read: CanonicalResponse): CanonicalResponse => {
-    usage = read.usage;
-    return { ...read, blocks: clientBlocks(read, options) };
-  };
+  const visible = (read: CanonicalResponse): CanonicalResponse => ({
+    ...read,
+    blocks: clientBlocks(read, options),
+  });
   const readWhole = (answer: unknown): CanonicalResponse => {
     refuseError(answer);
     return visible(from.readResponse(answer, options));
@@ -250,11 +246,6 @@ export function createTranslator(options: TranslatorOptions) {
       ]),
     /** Ends the client's stream with an error event, if it has not ended already. */
     fail: (error: SvcError): Buffer[] => write([{ type: 'error', error: fromSvcError(error) }]),
-    /**
-     * Returns the usage that the provider reported. The client may see less: a dialect that cannot
-     * express "not measured" reports 0.
-     */
-    usage: (): Usage => usage,
   };
 }
 

@@ -20,6 +20,7 @@ import { END, toChunk } from '../../model/frame.ts';
 import type { ChunkEvent, ChunkFrame, HeadFrame, ProxyFrame } from '../../model/frame.ts';
 import { withoutHeaders } from '../../model/headers.ts';
 import { createTokens } from '../../model/run-tokens.ts';
+import type { Usage } from '../../model/usage.ts';
 import type { ResponseBody } from '../../providers/response-body.ts';
 import { readWhole } from '../../providers/upstream.ts';
 import { createEventReader } from '../../wire/events.ts';
@@ -95,9 +96,31 @@ function toTranslatedHead(head: HeadFrame, type: string, { reading, model }: Pre
   });
 }
 
-/** The meter reads the provider's own figures, where the client's bytes may only say 0. */
-function withUsage(head: HeadFrame, translator: Translator): HeadFrame {
-  return Object.freeze({ ...head, usage: () => translator.usage() });
+/**
+ * Reads the bill in the provider's own bytes: the client's may only say 0, and have no place for
+ * searches, tiers or dropped thoughts.
+ */
+interface Billed {
+  readonly usage: () => Usage;
+  readonly push: (bytes: Buffer) => void;
+}
+
+type BilledTranslation = AnswerTranslation & { readonly billed: Billed };
+
+function billedBy(
+  { dialect }: Prepared,
+  { observer, streaming }: HeadFrame,
+  watch: BodyWatch | undefined,
+): Billed {
+  // The watch feeds the one that is there.
+  if (observer !== undefined && watch !== undefined)
+    return { usage: () => observer.usage(), push: () => undefined };
+  const own = dialect.observeUsage(streaming);
+  return { usage: () => own.usage(), push: (bytes) => own.push(bytes) };
+}
+
+function withUsage(head: HeadFrame, { usage }: Billed): HeadFrame {
+  return Object.freeze({ ...head, usage });
 }
 
 /**
@@ -140,19 +163,21 @@ export async function translatedAnswer(
 ): Promise<Answer<ProxyFrame>> {
   const { reading } = prepared;
   if (reading.how === 'passthrough') throw new SvcError('internal', 'Nothing is to be translated');
+  const billed = billedBy(prepared, head, watch);
   if (head.status < 400 && head.streaming && prepared.request.original.facts.stream) {
     const type = answerType(reading.wishes, true);
-    const translation = translationFor(prepared, reading, scope);
-    const written = withUsage(toTranslatedHead(head, type, prepared), translation.translator);
+    const translation = { ...translationFor(prepared, reading, scope), billed };
+    const written = withUsage(toTranslatedHead(head, type, prepared), billed);
     return framesOf(written, body).pipeThrough(toTranslating(translation, watch));
   }
   const bytes = await documentOf(body);
+  billed.push(bytes);
   watch?.push(bytes);
   watch?.end();
   if (head.status >= 400) return translatedError(prepared, reading, head, bytes, scope);
   if (prepared.request.original.endpoint.operation === 'count_tokens')
     return translatedCount(prepared, reading, head, bytes);
-  const translation = translationFor(prepared, reading, scope);
+  const translation = { ...translationFor(prepared, reading, scope), billed };
   return head.streaming
     ? joinedAnswer(prepared, head, translation, bytes)
     : translatedAtOnce(prepared, reading, head, translation, bytes);
@@ -176,7 +201,7 @@ function translatedAtOnce(
   prepared: Prepared,
   { how, from, wishes }: Translating,
   head: HeadFrame,
-  { translator, toFrame }: AnswerTranslation,
+  { translator, toFrame, billed }: BilledTranslation,
   bytes: Buffer,
 ): Answer<ProxyFrame> {
   const document = parseExact(bytes.toString('utf8'));
@@ -189,7 +214,7 @@ function translatedAtOnce(
     how === 'one-document'
       ? streamOfAnswer(from, document, wishes)
       : Buffer.concat(isStream ? translator.whole(document) : [translator.json(document)]);
-  const metered = how === 'one-document' ? written : withUsage(written, translator);
+  const metered = how === 'one-document' ? written : withUsage(written, billed);
   const answer = [metered, toFrame(body), END];
   // Even a short stream is sent as a stream: a client may want it in lines.
   return written.streaming ? streamOf(answer) : answer;
@@ -199,13 +224,13 @@ function translatedAtOnce(
 function joinedAnswer(
   prepared: Prepared,
   head: HeadFrame,
-  { translator }: AnswerTranslation,
+  { translator, billed }: BilledTranslation,
   bytes: Buffer,
 ): Answer<ProxyFrame> {
   const reader = createEventReader();
   const body = translator.joined([...reader.push(bytes), reader.rest()].flatMap(toWireEvent));
   const written = toTranslatedHead(head, 'application/json', prepared);
-  return [withUsage(written, translator), toChunk(body), END];
+  return [withUsage(written, billed), toChunk(body), END];
 }
 
 function toWireEvent(piece: ChunkEvent | undefined): WireEvent[] {
@@ -216,7 +241,7 @@ function toWireEvent(piece: ChunkEvent | undefined): WireEvent[] {
  * Creates a stream that reads frames of the provider's dialect and writes those of the client's.
  */
 function toTranslating(
-  { translator, toFrame }: AnswerTranslation,
+  { translator, toFrame, billed }: BilledTranslation,
   watch: BodyWatch | undefined,
 ): TransformStream<ProxyFrame, ProxyFrame> {
   const events = createEventReader();
@@ -226,6 +251,7 @@ function toTranslating(
   const chunk = (written: readonly Buffer[]): ProxyFrame[] =>
     written.length === 0 ? [] : [toFrame(Buffer.concat(written))];
   const made = (frame: ProxyFrame): ProxyFrame[] => {
+    if (frame.kind === 'chunk') billed.push(frame.bytes);
     if (frame.kind === 'chunk') return chunk(read(watch?.push(frame.bytes) ?? frame.bytes));
     if (frame.kind !== 'end') return [frame];
     const last = read(watch?.end() ?? NOTHING);
