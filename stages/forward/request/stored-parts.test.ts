@@ -5,12 +5,27 @@ import { traceOf, withPair, withSpare } from '../../../fixtures/forward/pair.ts'
 import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
 
 const GENERATE = '/v1beta/models/gemini-3-pro:generateContent';
-const PATH = { chat: '/v1/chat/completions', responses: '/v1/responses', generative: GENERATE };
-const KIND = { chat: 'chat', responses: 'chat', generative: 'generative' } as const;
+const PATH = {
+  messages: '/v1/messages',
+  chat: '/v1/chat/completions',
+  responses: '/v1/responses',
+  generative: GENERATE,
+};
+const KIND = {
+  messages: 'messages',
+  chat: 'chat',
+  responses: 'chat',
+  generative: 'generative',
+} as const;
 
 const asks = (...content: readonly object[]) => ({ input: [{ role: 'user', content }] });
 const contents = (...parts: readonly object[]) => ({ contents: [{ role: 'user', parts }] });
 const said = (...messages: readonly object[]) => ({ messages });
+const thread = (kept: object | undefined) => ({
+  max_tokens: 9,
+  ...said({ role: 'user', content: 'go' }),
+  thread: kept,
+});
 const text = { type: 'input_text', text: 'go' };
 const OWN = 'https://generativelanguage.googleapis.com/v1beta/files/x';
 
@@ -48,6 +63,9 @@ const CASES: readonly [keyof typeof PATH, object, string | undefined][] = [
     ),
     'spoken answer',
   ],
+  ['messages', thread({ type: 'continue', previous_message_id: 'msg_1' }), 'stored thread'],
+  ['messages', thread({ type: 'create' }), undefined],
+  ['messages', { ...thread(undefined), container: 'container_1' }, 'stored container'],
   ['generative', { ...contents({ text: 'go' }), cachedContent: 'cachedContents/1' }, 'cached'],
   ['generative', contents({ fileData: { fileUri: OWN } }), 'stored file'],
   ['generative', contents({ file_data: { file_uri: 'files/x' } }), 'stored file'],

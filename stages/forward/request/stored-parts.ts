@@ -78,6 +78,8 @@ const OWN_FILE = /^(?:files\/|https:\/\/generativelanguage\.[^/]+\/)/;
 
 function ofMessages(body: JsonObject): string | undefined {
   if (filledString(body['container']) !== undefined) return 'the stored container';
+  // A thread is created anywhere, and continued where it is kept.
+  if (isSet(objectOf(body['thread'])['previous_message_id'])) return 'the stored thread';
   const blocks = objectsOf(body['messages']).flatMap(({ content }) =>
     objectsOf(content).flatMap((block) => [block, ...objectsOf(block['content'])]),
   );
