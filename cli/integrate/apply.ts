@@ -42,6 +42,9 @@ export interface ApplyOptions {
 /** What determines the text that is edited. */
 type BaseOptions = Pick<ApplyOptions, 'home' | 'where' | 'file'>;
 
+/** What determines the change. */
+type PlanOptions = Omit<ApplyOptions, 'now'>;
+
 /** Result of a change. */
 export interface Applied {
   readonly file: string;
@@ -119,27 +122,49 @@ function baseOf(client: Client, { home, where, file: named }: BaseOptions) {
 }
 
 /**
+ * Returns why `applyTo` would change nothing; undefined if it would not fail. Writes nothing.
+ */
+export function refusalOf(client: Client, options: PlanOptions): SvcError | undefined {
+  try {
+    plannedChange(client, options);
+    return undefined;
+  } catch (thrown) {
+    if (thrown instanceof SvcError) return thrown;
+    throw thrown;
+  }
+}
+
+/** The edited text of the client's file, and what it was made from. */
+function plannedChange(client: Client, options: PlanOptions) {
+  const { where, url } = options;
+  const settings = fileOf(client, where, options.file);
+  const base = baseOf(client, options);
+  const { file, text } = base;
+  if (file.bytes === undefined && !settings.mayBeCreated)
+    throw new SvcError('not_found', `${client.name} has no ${settings.at} yet`, {
+      cure: `Set ${client.name} up first, or name its file with --file.`,
+    });
+  const { changes, remarks } = within(file.path, () => settings.wanted(url, text, where));
+  if (changes.length === 0)
+    throw new SvcError('not_found', `${file.path} names nothing that could go through svc`, {
+      ...(remarks.length > 0 && { cure: remarks.join('\n  ') }),
+    });
+  const changed = within(file.path, () =>
+    edit(text, changes, formats[settings.format], options.force === true),
+  );
+  return { ...base, settings, changed, remarks };
+}
+
+/**
  * Edits the client's file.
  *
  * @throws SvcError `conflict`, `config`, `not_found`; then nothing is changed.
  */
 export function applyTo(client: Client, options: ApplyOptions): Applied {
   const { home, url } = options;
-  const settings = fileOf(client, options.where, options.file);
-  const format = formats[settings.format];
-  const { file, earlier, maker, isExact, text: base } = baseOf(client, options);
-  if (file.bytes === undefined && !settings.mayBeCreated)
-    throw new SvcError('not_found', `${client.name} has no ${settings.at} yet`, {
-      cure: `Set ${client.name} up first, or name its file with --file.`,
-    });
-  const { changes, remarks } = within(file.path, () => settings.wanted(url, base, options.where));
-  if (changes.length === 0)
-    throw new SvcError('not_found', `${file.path} names nothing that could go through svc`, {
-      ...(remarks.length > 0 && { cure: remarks.join('\n  ') }),
-    });
-  const { text: after, written } = within(file.path, () =>
-    edit(base, changes, format, options.force === true),
-  );
+  const { settings, changed, remarks, ...known } = plannedChange(client, options);
+  const { file, earlier, maker, isExact, text: base } = known;
+  const { text: after, written } = changed;
   const bytes = Buffer.from(after);
   if (file.bytes?.equals(bytes) === true)
     return { file: file.path, outcome: 'unchanged', backup: pathOf(home, earlier), remarks };

@@ -11,11 +11,11 @@ import { dropSettingsList } from '../forward/certificate-lists.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { note, print } from '../screen/output.ts';
-import { applyTo, fileOf, textToEdit, undo } from './apply.ts';
+import { applyTo, fileOf, refusalOf, textToEdit, undo } from './apply.ts';
 import type { Undone } from './apply.ts';
 import type { Client } from './client.ts';
 import { clientNamed } from './clients.ts';
-import { grantForward } from './forward-apply.ts';
+import { grantForward, refuseBesideAddress } from './forward-apply.ts';
 import { forwardIdOf, forwardedId, tokenLabel, withForward } from './forward.ts';
 import { withLock } from './lock.ts';
 import { proxyAddress } from './proxy-address.ts';
@@ -139,6 +139,7 @@ class Integrate extends JsonCommand {
             where: context,
           },
     );
+    const refusal = at === undefined ? undefined : this.#refusal(client, url);
     if (this.json) {
       const { id, name, notes } = client;
       return this.printJson({
@@ -148,6 +149,7 @@ class Integrate extends JsonCommand {
         file: at ?? null,
         settings,
         notes,
+        refused: refusal?.message ?? null,
       });
     }
     this.note(
@@ -155,11 +157,26 @@ class Integrate extends JsonCommand {
     );
     for (const line of settings) this.print(line);
     for (const line of client.notes) this.note(line);
-    if (client.file !== undefined) {
-      const named = at === undefined ? ' --file <path>' : '';
-      this.note(`\`${this.#again(client)} --apply${named}\` writes it; --undo takes it back.`);
-    }
+    const named = at === undefined ? ' --file <path>' : '';
+    const apply = `\`${this.#again(client)} --apply${named}\``;
+    if (refusal !== undefined) {
+      this.note(`${apply} would write nothing: ${refusal.message}`);
+      if (refusal.cure !== undefined) this.note(refusal.cure);
+    } else if (client.file !== undefined) this.note(`${apply} writes it; --undo takes it back.`);
     if (!isRunning) this.note('svc is not running; `svc start --background` starts it.');
+  }
+
+  /** Returns the error with which `--apply` would end, if any. */
+  #refusal(client: Client, url: string): SvcError | undefined {
+    const forwarded = forwardedId(client.id);
+    try {
+      if (forwarded === undefined) refuseBeside(this.home, client);
+      else refuseBesideAddress(this.home, clientNamed(forwarded));
+    } catch (thrown) {
+      return toSvcError(thrown);
+    }
+    const { home, force, context } = this;
+    return refusalOf(client, { home, where: context, url, force, ...this.namedFile });
   }
 
   /** The command to repeat this. */

@@ -35,10 +35,7 @@ export async function grantForward(context: CliContext, client: Client): Promise
   const home = homeOf(context);
   const { clock, env } = context;
   const { entries } = readIntegrations(home);
-  if (entries.some((one) => one.client === client.id))
-    throw new SvcError('conflict', `${client.name} goes through svc by its base URL`, {
-      cure: `\`svc integrate ${client.id} --undo\` takes that back; then forward mode can take its place.`,
-    });
+  refuseBesideAddress(home, client);
   const { hosts } = await configuredHosts(context);
   const { authority } = await fittingAuthority(context, hosts);
   const { certificatePem: authorityPem } = authority;
@@ -58,6 +55,16 @@ export async function grantForward(context: CliContext, client: Client): Promise
     client: made(token),
     withdraw: () => dropToken(home, clock, id),
   };
+}
+
+/**
+ * @throws SvcError `conflict` if svc has set the client's base URL, which would bypass the proxy.
+ */
+export function refuseBesideAddress(home: string, { id, name }: Client): void {
+  if (!readIntegrations(home).entries.some((one) => one.client === id)) return;
+  throw new SvcError('conflict', `${name} goes through svc by its base URL`, {
+    cure: `\`svc integrate ${id} --undo\` takes that back; then forward mode can take its place.`,
+  });
 }
 
 /** True if a settings file's `HTTPS_PROXY` points at the proxy at `url`. */

@@ -162,6 +162,33 @@ test('a list named in the shell is included too, and an unreadable one is report
     assert.match(gone.stderr, 'is no list of certificates that svc can read');
   }));
 
+test('what --apply would refuse is said before', () =>
+  inPlace(async (place) => {
+    const path = join(place.folder, '.claude', 'settings.json');
+    write(place, '.claude/settings.json', BEFORE);
+    assert.match((await run(place, claude)).stderr, '--apply` writes it');
+    await run(place, ['integrate', 'claude-code', '--apply']);
+    const beside = await run(place, claude);
+    assert.match(
+      beside.stderr,
+      'would write nothing: Claude Code goes through svc by its base URL',
+    );
+    assert.match(beside.stderr, 'svc integrate claude-code --undo');
+    await run(place, ['integrate', 'claude-code', '--undo']);
+    fs.writeFileSync(path, '{"env":{"HTTPS_PROXY":"http://proxy.example:3128"}}');
+    const taken = await run(place, claude);
+    assert.match(taken.stderr, 'Start svc with HTTPS_PROXY set to that proxy');
+    assert.is(
+      JSON.parse((await run(place, [...claude, '--json'])).stdout).refused.length > 0,
+      true,
+    );
+    assert.match((await run(place, [...claude, '--force'])).stderr, '--apply` writes it');
+    fs.writeFileSync(path, '{"env":{"ANTHROPIC_BASE_URL":"https://gateway.example"}}');
+    const other = await run(place, ['integrate', 'claude-code']);
+    assert.match(other.stderr, 'would write nothing: ');
+    assert.is(other.code, 0);
+  }));
+
 test('what is shown is what --apply writes, but for the token', () =>
   inPlace(async (place) => {
     const company = write(place, 'company.pem', THEIRS);
