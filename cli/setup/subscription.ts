@@ -16,7 +16,7 @@ export const WISHES = ['look', 'rewrite'] as const;
 export type Wish = (typeof WISHES)[number];
 
 export const SUBSCRIPTION_QUESTION =
-  "Claude Code with a subscription: what may svc do with its requests? (An API key's are not meant.)";
+  'Claude Code with a subscription: what may svc do with its requests? (Those with an API key are not affected.)';
 
 export const SUBSCRIPTION_CHOICES = [
   {
