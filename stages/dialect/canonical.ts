@@ -183,7 +183,7 @@ export interface CanonicalResponse {
   readonly blocks: readonly CanonicalBlock[];
   readonly stopReason: StopReason;
   readonly stopSequence?: string | undefined;
-  /** Of an answer that failed: what the provider says of it. */
+  /** Of an answer that failed or was refused: what the provider says of it. */
   readonly why?: string | undefined;
   readonly usage: Usage;
 }

@@ -85,6 +85,7 @@ export function writeGenerativeResponse(
       {
         content: { role: 'model', parts: response.blocks.flatMap(writeAnswerPart) },
         finishReason: generativeStop[response.stopReason],
+        ...(response.why !== undefined && { finishMessage: response.why }),
         index: 0,
       },
     ],

@@ -48,7 +48,7 @@ export class GenerativeReader extends EventReader {
 
   protected override close(): CanonicalEvent[] {
     const reason = this.#blocked ? 'refusal' : readGenerativeStop(this.#finish, this.#called);
-    const why = reason === 'failed' ? this.#why : undefined;
+    const why = reason === 'failed' || reason === 'refusal' ? this.#why : undefined;
     return [...this.#endBlock(), { type: 'stop', reason, why }, ...super.close()];
   }
 
@@ -65,7 +65,11 @@ export class GenerativeReader extends EventReader {
       this.#finish = candidate?.finishReason;
       this.#why = readGenerativeFailure(candidate);
     }
-    if (filledString(objectOf(chunk.promptFeedback).blockReason)) this.#blocked = true;
+    const { blockReason, blockReasonMessage } = objectOf(chunk.promptFeedback);
+    if (filledString(blockReason) !== undefined) {
+      this.#blocked = true;
+      this.#why = filledString(blockReasonMessage) ?? filledString(blockReason);
+    }
     this.isStopped = this.#blocked || this.#finish !== undefined;
     if (isObject(chunk.usageMetadata)) {
       this.#usage = mergeUsage(this.#usage, toGenerativeUsage(chunk.usageMetadata));

@@ -59,7 +59,8 @@ export class GenerativeWriter extends EventWriter {
   protected end(): string {
     const content = { role: 'model', parts: [{ text: '' }] };
     const finishReason = generativeStop[this.reason];
-    return this.#chunk({ content, finishReason }, writeGenerativeUsage(this.usage));
+    const said = this.why === undefined ? {} : { finishMessage: this.why };
+    return this.#chunk({ content, finishReason, ...said }, writeGenerativeUsage(this.usage));
   }
 
   protected fail(error: CanonicalError): string {

@@ -8,15 +8,21 @@ import { exactJson } from '../exact-json.ts';
 import { isObject, stringOf } from '../json-kind.ts';
 import { typedEvent } from '../translate/stream-write.ts';
 
+/** Members that are only known at the end: null until then. */
+const AT_THE_END = ['stop_reason', 'stop_sequence', 'stop_details'] as const;
+
 /** Returns every block as its start, its deltas and its stop. */
 export function messagesStreamOf(message: JsonObject): WireEvent[] {
-  const { content, stop_reason, stop_sequence, usage } = message;
+  const { content, usage } = message;
   if (!Array.isArray(content)) throw unreadableAnswer('The provider sent no message');
-  const empty = { ...message, content: [], stop_reason: null, stop_sequence: null };
+  const ends = AT_THE_END.filter((name) => message[name] !== undefined);
+  const unknown = Object.fromEntries(ends.map((name) => [name, null]));
+  const empty = { ...message, ...unknown, content: [] };
+  const delta = Object.fromEntries(ends.map((name) => [name, message[name]]));
   return [
     typedEvent({ type: 'message_start', message: empty }),
     ...content.filter(isObject).flatMap(blockStream),
-    typedEvent({ type: 'message_delta', delta: { stop_reason, stop_sequence }, usage }),
+    typedEvent({ type: 'message_delta', delta, usage }),
     typedEvent({ type: 'message_stop' }),
   ];
 }

@@ -66,8 +66,15 @@ export function writeMessagesResponse(
       .map(writeMessagesBlock),
     stop_reason: messagesStop[response.stopReason],
     stop_sequence: response.stopSequence ?? null,
+    ...writeStopDetails(response.stopReason, response.why),
     usage: writeMessagesUsage(response.usage),
   };
+}
+
+/** Returns what the provider says of a refusal, as a member; none for other reasons. */
+export function writeStopDetails(reason: StopReason, why: string | undefined): JsonObject {
+  if (reason !== 'refusal' || why === undefined) return {};
+  return { stop_details: { type: 'refusal', category: null, explanation: why } };
 }
 
 const ERROR_TYPES: Record<CanonicalErrorKind, string> = {

@@ -106,6 +106,7 @@ export class MessagesReader extends EventReader {
     this.isStopped = true;
     const reason = readMessagesStop(delta.stop_reason);
     const sequence = filledString(delta.stop_sequence);
-    return [...this.serial.closeAll(), { type: 'stop', reason, sequence }, usage];
+    const why = filledString(objectOf(delta.stop_details).explanation);
+    return [...this.serial.closeAll(), { type: 'stop', reason, sequence, why }, usage];
   }
 }

@@ -2,7 +2,12 @@
 import type { CanonicalError, CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
 import { answerId } from '../translate/ids.ts';
 import { EventWriter } from '../translate/stream-write.ts';
-import { writeMessagesError, messagesStop, writeMessagesUsage } from './translate-answer.ts';
+import {
+  writeMessagesError,
+  messagesStop,
+  writeMessagesUsage,
+  writeStopDetails,
+} from './translate-answer.ts';
 import { exactJson } from '../exact-json.ts';
 
 /** Writes one stream. */
@@ -42,6 +47,7 @@ export class MessagesWriter extends EventWriter {
     const delta = {
       stop_reason: messagesStop[this.reason],
       stop_sequence: this.sequence ?? null,
+      ...writeStopDetails(this.reason, this.why),
     };
     const usage = writeMessagesUsage(this.usage);
     return named('message_delta', { delta, usage }) + named('message_stop', {});

@@ -7,6 +7,7 @@ import type {
   Note,
   OpeningBlock,
   ProviderMark,
+  RefusalBlock,
   StopReason,
   StreamReader,
   TranslatableDialect,
@@ -55,7 +56,9 @@ export function clientBlocks(response: CanonicalResponse, filter: AnswerFilter):
   const visible = response.blocks.filter(
     (block) => hasContent(block) && !isForeign(block, filter.to),
   );
-  return visible.flatMap((block, at) => {
+  const hasRefused = visible.some(({ kind }) => kind === 'refusal');
+  const refused = hasRefused ? undefined : refusalOf(response.stopReason, response.why, filter.to);
+  return [...visible, ...(refused === undefined ? [] : [refused])].flatMap((block, at) => {
     if (block.kind === 'image') return shownImage(block, filter);
     if (block.kind !== 'toolUse') return block;
     if (!isBroken(block.input, filter.to)) {
@@ -67,6 +70,20 @@ export function clientBlocks(response: CanonicalResponse, filter: AnswerFilter):
     if (mayBeCut(response.stopReason, filter.to) && at === visible.length - 1) return [];
     throw unreadableAnswer(brokenCall(block.name));
   });
+}
+
+/** Dialects whose answers have a text in which the model declines. */
+const DECLINING: ReadonlySet<TranslatableDialect> = new Set(['chat', 'responses']);
+
+/** Returns the provider's reason for a refusal, as a text of the answer. */
+function refusalOf(
+  reason: StopReason,
+  why: string | undefined,
+  to: TranslatableDialect,
+): RefusalBlock | undefined {
+  return reason === 'refusal' && why !== undefined && DECLINING.has(to)
+    ? { kind: 'refusal', text: why }
+    : undefined;
 }
 
 /** Keeps a mark for the next turn. */
@@ -143,6 +160,7 @@ class EventFilter {
   #started = false;
   #failure: string | undefined;
   #over = false;
+  #hasRefused = false;
 
   constructor(filter: AnswerFilter) {
     this.#filter = filter;
@@ -170,9 +188,13 @@ class EventFilter {
       case 'mark':
         this.#keep(event.callId, event.mark);
         return [];
-      case 'stop':
+      case 'stop': {
         this.#failure = event.reason === 'failed' ? failure(event.why) : undefined;
-        return [event];
+        const refused = this.#hasRefused
+          ? undefined
+          : refusalOf(event.reason, event.why, this.#filter.to);
+        return refused === undefined ? [event] : [...blockEvents(refused), event];
+      }
       case 'end':
         if (this.#failure !== undefined) return this.#fail(this.#failure);
         this.#over = true;
@@ -208,6 +230,7 @@ class EventFilter {
         { type: 'delta', text: shown.text },
       ];
     }
+    this.#hasRefused ||= block.kind === 'refusal';
     this.#input = '';
     this.#openId = block.kind === 'toolUse' ? block.id : '';
     this.#open =

@@ -18,6 +18,7 @@ export abstract class EventWriter implements StreamWriter {
   protected usage: Usage = emptyUsage;
   protected reason: StopReason = 'end';
   protected sequence: string | undefined;
+  protected why: string | undefined;
   #open: OpeningBlock | undefined;
   #text = '';
 
@@ -47,6 +48,7 @@ export abstract class EventWriter implements StreamWriter {
       case 'stop':
         this.reason = event.reason;
         this.sequence = event.sequence;
+        this.why = event.why;
         return '';
       case 'end':
         return this.end();
