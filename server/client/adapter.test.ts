@@ -348,4 +348,49 @@ test('an answer of another shape is refused by parseResponse', async () => {
   await expectError(() => chat.parseResponse({ type: 'message' }), SvcAdapterError, /chat/);
 });
 
+test('the options are readable under both names, as a subclass needs them', () => {
+  class Own extends SvcAdapter {
+    keys(): string[] {
+      return [this.apiKey, this.api_key];
+    }
+  }
+  const given = { base_url: 'http://127.0.0.1:8766/', api_key: 'mine' };
+  const own = new Own(given);
+  assert.equal(own.keys(), ['mine', 'mine']);
+  assert.equal(
+    [own.base_url, own.baseUrl, own.timeout_s, own.timeoutS],
+    ['http://127.0.0.1:8766', 'http://127.0.0.1:8766', 120, 120],
+  );
+});
+
+test('what is no object, and a subclass without a dialect, are adapter errors', async () => {
+  const options = { base_url: 'http://127.0.0.1:9', api_key: 'mine' };
+  const all = [
+    MessagesAdapter,
+    ChatCompletionsAdapter,
+    MultiProviderAdapter,
+    AgentFrameworkAdapter,
+  ];
+  for (const Adapter of all) {
+    const adapter = new Adapter(options);
+    for (const nothing of [null, undefined, 'text', []] as never[]) {
+      const request = /request must be an object/;
+      await expectError(() => new Adapter(nothing), SvcConfigError, /options must be|is required/);
+      await expectError(() => adapter.prepare_request(nothing), SvcConfigError, request);
+      await expectError(() => adapter.send(nothing), SvcConfigError, request);
+      await expectError(() => adapter.call(nothing), SvcConfigError, request);
+      await expectError(() => collect(adapter.stream(nothing)), SvcConfigError, request);
+      const answer = /answer is not a JSON object/;
+      await expectError(() => adapter.parse_response(nothing), SvcAdapterError, answer);
+      await expectError(() => adapter.extract_tokens(nothing), SvcAdapterError, answer);
+    }
+  }
+  class Bare extends SvcAdapter {}
+  const bare = new Bare(options);
+  const none = /^Bare names no dialect: extend MessagesAdapter/;
+  await expectError(() => bare.call(MESSAGES), SvcConfigError, none);
+  await expectError(() => bare.send({ ...MESSAGES }), SvcConfigError, none);
+  await expectError(() => bare.extract_tokens({ usage: {} }), SvcConfigError, none);
+});
+
 test.run();

@@ -3,7 +3,7 @@
  * of requests and responses; the dialect defines path, fields and token counts.
  */
 import type { TokenCounts, WireDialect } from './dialect.ts';
-import { SvcAdapterError, SvcConfigError } from './errors.ts';
+import { SvcAdapterError, SvcConfigError, isObject } from './errors.ts';
 import { post, postForEvents } from './transport.ts';
 import type { JsonObject, Transport } from './transport.ts';
 
@@ -37,7 +37,8 @@ const DEFAULT_TIMEOUT_S = 120;
 const MAX_TIMEOUT_S = 2_147_483;
 
 /**
- * The abstract base class: a subclass defines the path and the fields.
+ * The abstract base class. A subclass defines the dialect, which has the path and the fields, or
+ * overrides the steps that would need one.
  *
  * The steps of a call have both the specification's names and camel-case ones. A subclass may
  * override either: internal calls use the camel-case name, which calls the specification's.
@@ -46,15 +47,23 @@ export abstract class SvcAdapter<Request extends object = JsonObject, Answer = J
   readonly baseUrl: string;
   readonly timeoutS: number;
   protected readonly apiKey: string;
+  /** The specification's names for the three; a subclass may read either. */
+  readonly base_url: string;
+  readonly timeout_s: number;
+  protected readonly api_key: string;
   readonly #transport: Transport;
   readonly #headers: Readonly<Record<string, string>>;
 
   /** Throws `SvcConfigError` if an option is missing or invalid. */
   constructor(options: AdapterOptions) {
+    checkOptions(options);
     const { proxyKey } = options;
     this.baseUrl = toBaseUrl(options.baseUrl ?? options.base_url);
     this.apiKey = toKey(options.apiKey ?? options.api_key);
     this.timeoutS = toTimeoutS(options.timeoutS ?? options.timeout_s ?? DEFAULT_TIMEOUT_S);
+    this.base_url = this.baseUrl;
+    this.api_key = this.apiKey;
+    this.timeout_s = this.timeoutS;
     this.#headers = {
       ...options.headers,
       ...(proxyKey !== undefined && { 'x-svc-key': proxyKey }),
@@ -66,10 +75,15 @@ export abstract class SvcAdapter<Request extends object = JsonObject, Answer = J
     };
   }
 
-  /** Returns the dialect of a request, prepared or not. */
-  protected abstract dialectOfRequest(request: JsonObject): WireDialect;
-  /** Returns the dialect of a response, or of one of its events. */
-  protected abstract dialectOfAnswer(answer: JsonObject): WireDialect;
+  /** Returns the dialect of a request, prepared or not. Throws `SvcConfigError` if there is none. */
+  protected dialectOfRequest(_request: JsonObject): WireDialect {
+    throw new SvcConfigError(withoutDialect(this));
+  }
+
+  /** Returns the dialect of a response, or of one of its events. Throws as above. */
+  protected dialectOfAnswer(_answer: JsonObject): WireDialect {
+    throw new SvcConfigError(withoutDialect(this));
+  }
 
   /** Returns the key for a dialect's provider. */
   protected keyFor(_dialect: WireDialect): string {
@@ -87,12 +101,14 @@ export abstract class SvcAdapter<Request extends object = JsonObject, Answer = J
    */
   prepare_request(request: Request): JsonObject {
     const given = request as JsonObject;
+    checkRequest(given);
     checkConversation(given);
     return { stream: false, ...this.dialectOfRequest(given).prepare(given) };
   }
 
   /** Returns a response in the shape of the provider's own SDK. Throws if it has another shape. */
   parse_response(response: JsonObject): Answer {
+    checkAnswer(response);
     const dialect = this.dialectOfAnswer(response);
     if (dialect.isAnswer(response)) return response as Answer;
     throw new SvcAdapterError(`The answer is not in the ${dialect.name} dialect`);
@@ -100,16 +116,16 @@ export abstract class SvcAdapter<Request extends object = JsonObject, Answer = J
 
   /** Returns the token counts of a response. */
   extract_tokens(response: JsonObject): TokenCounts {
+    checkAnswer(response);
     return this.dialectOfAnswer(response).tokensOf(response);
   }
 
   /** POSTs a prepared request and returns the raw response. Use `stream` for a prepared stream. */
-  send(prepared: JsonObject, options: CallOptions = {}): Promise<JsonObject> {
+  async send(prepared: JsonObject, options: CallOptions = {}): Promise<JsonObject> {
+    checkRequest(prepared);
     if (prepared['stream'] === true)
-      return Promise.reject(
-        new SvcConfigError('send() does not take a request with stream: true; use stream()'),
-      );
-    return post(this.#transport, this.#call(prepared, options));
+      throw new SvcConfigError('send() does not take a request with stream: true; use stream()');
+    return await post(this.#transport, this.#call(prepared, options));
   }
 
   /** Prepares, sends and parses. */
@@ -165,6 +181,10 @@ export abstract class SvcAdapter<Request extends object = JsonObject, Answer = J
   }
 }
 
+function checkOptions(options: unknown): void {
+  if (!isObject(options)) throw new SvcConfigError('The options must be an object with baseUrl');
+}
+
 function toBaseUrl(given: unknown): string {
   if (typeof given !== 'string' || given.trim() === '')
     throw new SvcConfigError(
@@ -199,11 +219,25 @@ function toTimeoutS(given: unknown): number {
   );
 }
 
+function withoutDialect({ constructor }: object): string {
+  return (
+    `${constructor.name} names no dialect: extend MessagesAdapter or ChatCompletionsAdapter, ` +
+    'or override prepare_request, send, parse_response and extract_tokens'
+  );
+}
+
+/** Throws `SvcAdapterError`: what is no object has neither a shape nor a usage. */
+function checkAnswer(response: unknown): void {
+  if (!isObject(response)) throw new SvcAdapterError('The answer is not a JSON object');
+}
+
+/** Throws `SvcConfigError`. */
+export function checkRequest(request: unknown): void {
+  if (!isObject(request)) throw new SvcConfigError('The request must be an object');
+}
+
 /** Throws `SvcConfigError` unless `model` is a name and `messages` a non-empty list of turns. */
 function checkConversation(request: JsonObject): void {
-  const given: unknown = request;
-  if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw new SvcConfigError('The request must be an object');
   const { model, messages } = request;
   for (const [field, value] of Object.entries({ model, messages }))
     if (value === undefined || value === null)

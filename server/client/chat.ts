@@ -64,11 +64,11 @@ export const chatDialect: WireDialect = {
 
 /** Sends requests of the chat-completions dialect. */
 export class ChatCompletionsAdapter extends SvcAdapter<ChatRequest, ChatAnswer> {
-  protected dialectOfRequest(): WireDialect {
+  protected override dialectOfRequest(): WireDialect {
     return chatDialect;
   }
 
-  protected dialectOfAnswer(): WireDialect {
+  protected override dialectOfAnswer(): WireDialect {
     return chatDialect;
   }
 }

@@ -69,11 +69,11 @@ export const messagesDialect: WireDialect = {
 
 /** Sends requests of the messages dialect. */
 export class MessagesAdapter extends SvcAdapter<MessagesRequest, MessagesAnswer> {
-  protected dialectOfRequest(): WireDialect {
+  protected override dialectOfRequest(): WireDialect {
     return messagesDialect;
   }
 
-  protected dialectOfAnswer(): WireDialect {
+  protected override dialectOfAnswer(): WireDialect {
     return messagesDialect;
   }
 }

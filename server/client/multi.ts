@@ -2,7 +2,7 @@
  * One adapter for models of several providers: each request goes to the path of its model's
  * dialect.
  */
-import { SvcAdapter } from './adapter.ts';
+import { SvcAdapter, checkRequest } from './adapter.ts';
 import type { AdapterOptions } from './adapter.ts';
 import { chatDialect } from './chat.ts';
 import type { ChatAnswer } from './chat.ts';
@@ -49,6 +49,7 @@ export class MultiProviderAdapter extends SvcAdapter<
 
   /** The prepared request keeps its `dialect`; `send` and `stream` remove it. */
   override prepare_request(request: MultiProviderRequest): JsonObject {
+    checkRequest(request);
     const { dialect } = request;
     if (dialect !== undefined && dialect !== 'messages' && dialect !== 'chat')
       throw new SvcConfigError("Field 'dialect' must be 'messages' or 'chat'");
@@ -66,13 +67,13 @@ export class MultiProviderAdapter extends SvcAdapter<
     return this.#apiKeys[name] ?? this.apiKey;
   }
 
-  protected dialectOfRequest({ dialect, model }: JsonObject): WireDialect {
+  protected override dialectOfRequest({ dialect, model }: JsonObject): WireDialect {
     if (dialect !== undefined) return dialect === 'messages' ? messagesDialect : chatDialect;
     return MESSAGES_MODELS.test(String(model)) ? messagesDialect : chatDialect;
   }
 
   /** Responses and events of the messages dialect have a type, those of the chat dialect do not. */
-  protected dialectOfAnswer({ type }: JsonObject): WireDialect {
+  protected override dialectOfAnswer({ type }: JsonObject): WireDialect {
     return typeof type === 'string' ? messagesDialect : chatDialect;
   }
 }
