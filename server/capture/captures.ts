@@ -108,8 +108,10 @@ export function createCaptures(options: CapturesOptions) {
       const own = recorder.ownSecrets.filter(({ length }) => length >= SHORTEST_SECRET);
       const secrets = { known: [...secretPatterns(own), ...known] };
       const { maxBytes, retentionMs } = settings;
-      const job = { record: recorder.record(row), secrets, limits: { maxBytes, retentionMs } };
-      writer.write(job, (reason) => {
+      const lease = writer.lease();
+      const record = recorder.record(row, lease.copy);
+      writer.write({ record, secrets, limits: { maxBytes, retentionMs } }, (reason) => {
+        lease.release();
         if (reason !== null) return drop(row.id, reason);
         trouble = undefined;
         report(row.id, 'kept');

@@ -11,6 +11,7 @@ import type {
   CapturedRow,
   TimedBytes,
 } from '../../stages/captures/record.ts';
+import type { Lease } from '../../stages/captures/shared-memory.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
 import type { HeadFrame } from '../../stages/model/frame.ts';
 import type {
@@ -170,18 +171,18 @@ export class RunRecorder {
     this.#failure = how === 'failed' ? toFailure(thrown) : null;
   }
 
-  /** Returns the whole record, with the ledger row of the run. */
-  record(row: CapturedRow): CaptureRecord {
+  /** Returns the whole record, with the ledger row of the run; `copy` copies its bodies. */
+  record(row: CapturedRow, copy: Lease['copy']): CaptureRecord {
     const { method, target, headers, wireBytes, untouchable } = this.#body;
-    const body = shared([wireBytes]);
+    const body = copy([wireBytes]);
     return {
       id: this.#run.id,
       startedMs: this.#run.startedWallMs,
       request: { method, target, headers, body, untouchable: untouchable ?? null },
-      attempts: this.#attempts.map(toAttempt),
+      attempts: this.#attempts.map((attempt) => toAttempt(attempt, copy)),
       answer: {
         head: this.#head,
-        body: toTimed(this.#sent),
+        body: toTimed(this.#sent, copy),
         end: this.#end,
         endMs: this.#end === 'cancelled' ? this.#nowMs() : this.#endMs,
         failure: this.#failure,
@@ -198,7 +199,10 @@ export interface AttemptRecorder {
   end(how: CapturedResponse['end'], thrown?: unknown): void;
 }
 
-function toAttempt({ call, request, startedMs, response, failure }: OpenAttempt): CapturedAttempt {
+function toAttempt(
+  { call, request, startedMs, response, failure }: OpenAttempt,
+  copy: Lease['copy'],
+): CapturedAttempt {
   const { origin, path, method, headers, body } = request;
   return {
     attempt: call.attempt,
@@ -208,29 +212,14 @@ function toAttempt({ call, request, startedMs, response, failure }: OpenAttempt)
     path,
     method,
     headers,
-    body: body === undefined ? null : shared([body]),
-    response: response === undefined ? null : { ...response, body: toTimed(response.body) },
+    body: body === undefined ? null : copy([body]),
+    response: response === undefined ? null : { ...response, body: toTimed(response.body, copy) },
     failure,
   };
 }
 
-function toTimed({ pieces, atMs }: Pieces): TimedBytes {
-  return { bytes: shared(pieces), sizes: pieces.map(({ length }) => length), atMs };
-}
-
-/**
- * Copies the chunks to shared memory, for a thread. Transferring a buffer would slow down every
- * later array access in this process.
- */
-function shared(pieces: readonly Buffer[]): Uint8Array {
-  const sizeBytes = pieces.reduce((sum, { length }) => sum + length, 0);
-  const bytes = new Uint8Array(new SharedArrayBuffer(sizeBytes));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
+function toTimed({ pieces, atMs }: Pieces, copy: Lease['copy']): TimedBytes {
+  return { bytes: copy(pieces), sizes: pieces.map(({ length }) => length), atMs };
 }
 
 function toFailure(thrown: unknown): CapturedFailure {

@@ -8,6 +8,8 @@ import type { CaptureLimits } from './files.ts';
 import { memoryOfRecord } from './record.ts';
 import type { CaptureRecord } from './record.ts';
 import type { CaptureSecrets } from './scrub.ts';
+import { createSharedMemory } from './shared-memory.ts';
+import type { Lease } from './shared-memory.ts';
 
 /** The work for the thread. */
 export interface CaptureJob {
@@ -28,7 +30,7 @@ export interface CaptureProtocol {
 /** Where finished records are sent. */
 export type CaptureWriter = ReturnType<typeof createCaptureWriter>;
 
-const MOST_WAITING_BYTES = 64 * 1024 * 1024;
+const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 /** How long `close` waits at most for an unresponsive disk. */
 const CLOSE_MS = 2000;
 
@@ -40,6 +42,7 @@ export function createCaptureWriter(folder: string, nowMs: () => number) {
     name: 'svc-captures',
     data: folder,
   });
+  const memory = createSharedMemory();
   const waiting = new Set<Promise<void>>();
   let waitingBytes = 0;
 
@@ -59,7 +62,9 @@ export function createCaptureWriter(folder: string, nowMs: () => number) {
     get hasRoom(): boolean {
       return waitingBytes < MOST_WAITING_BYTES;
     },
-    /** Takes a record, whose bytes are best in shared memory. `done` is called with the result. */
+    /** Returns memory for the bodies of one record, to be released when it is written. */
+    lease: (): Lease => memory.lease(),
+    /** Takes a record, whose bodies are in leased memory. `done` is called with the result. */
     write(job: CaptureJob, done: (reason: string | null) => void): void {
       const sizeBytes = memoryOfRecord(job.record);
       if (waitingBytes > 0 && waitingBytes + sizeBytes > MOST_WAITING_BYTES)
