@@ -100,6 +100,50 @@ test('at half of a window its end is foretold within a tenth of it, on nine of t
   }
 });
 
+const HOURS_PER_WEEK = 168;
+
+/** Returns the use of a week by five minutes, from nine to six each day; it begins at any hour. */
+function weekOf(seed: number): readonly number[] {
+  const random = createRandom(seed);
+  const firstHour = Math.floor(random() * 24);
+  const total = 0.7 + 0.9 * random();
+  const uses = Array.from({ length: HOURS_PER_WEEK * 12 }, (_, step) => {
+    const hour = (firstHour + step / 12) % 24;
+    return hour >= 9 && hour < 18 && random() < 0.7 ? 0.5 + random() : 0;
+  });
+  const sum = uses.reduce((all, use) => all + use, 0);
+  return uses.map((use) => (use / sum) * total);
+}
+
+test('so is the end of a week, whose nights are no pauses', () => {
+  const lengthMs = HOURS_PER_WEEK * 60 * MINUTE_MS;
+  let near = 0;
+  for (let seed = 1; seed <= 200; seed += 1) {
+    let nowMs = 0;
+    const limits = createPlanLimits({ wallMs: () => nowMs });
+    const key = { provider: 'messages', label: 'plan', sent: [], request: 'r' };
+    let used = 0;
+    let endMs = lengthMs;
+    for (const [step, use] of weekOf(seed).entries()) {
+      used += use;
+      const atMs = step * 5 * MINUTE_MS;
+      if (used >= 1) endMs = Math.min(endMs, atMs);
+      if (atMs > lengthMs / 2) continue;
+      nowMs = atMs;
+      if (use > 0)
+        limits.note(key, [
+          'anthropic-ratelimit-unified-7d-utilization',
+          used.toFixed(2),
+          'anthropic-ratelimit-unified-7d-reset',
+          String(lengthMs / 1000),
+        ]);
+    }
+    const foretoldMs = limits.list()[0]?.usedUpAtMs ?? lengthMs;
+    near += Math.abs(foretoldMs - endMs) <= lengthMs / 10 ? 1 : 0;
+  }
+  assert.ok(near >= 180, `${near} of 200`);
+});
+
 test('a break does not use a window up', () => {
   // Half is used in the first hour; then nobody works for an hour and a half.
   const day = Array.from({ length: LENGTH_MIN }, (_, minute) => ({
