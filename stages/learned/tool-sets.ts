@@ -8,6 +8,7 @@ import type { JsonObject } from '../dialect/json-kind.ts';
 import { definitionsIn } from '../dialect/tool-definitions.ts';
 import type { Original, ProxyRequest } from '../model/request.ts';
 import { estimateTokens } from '../model/tokens.ts';
+import { toolsInPrompt } from './loaded-tools.ts';
 import { toolName, toolSet } from '../model/tool-use.ts';
 import type { ToolSet } from '../model/tool-use.ts';
 
@@ -32,8 +33,10 @@ export function createToolSets(): ToolSets {
   });
   // The meter calls this twice per request, and serializing hundreds of kilobytes of tools is slow.
   const ofRequest = new WeakMap<Original, SizedToolSet>();
-  const find = ({ tools, functions }: JsonObject): SizedToolSet => {
-    const text = JSON.stringify([tools, functions]);
+  const find = (body: JsonObject): SizedToolSet => {
+    const { functions } = body;
+    const { tools, loaded } = toolsInPrompt(body);
+    const text = JSON.stringify([tools, functions, loaded]);
     let found = known.get(text);
     if (found === undefined) known.set(text, (found = read(tools, functions)));
     return found;
