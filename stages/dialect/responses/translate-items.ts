@@ -29,6 +29,9 @@ import {
 export function readInput(input: unknown, note: Note): CanonicalMessage[] {
   if (typeof input === 'string') return [{ role: 'user', blocks: [{ kind: 'text', text: input }] }];
   const items = objectsOf(input);
+  // It is all that the user says in this turn; an older one has its outcome beside it.
+  if (items.at(-1)?.type === 'mcp_approval_response')
+    throw cannotCarry('the approval of a call that its provider makes (mcp_approval_response)');
   const ids = callIdsOf(items);
   return items.flatMap((item) => readItem(item, ids, note));
 }

@@ -148,6 +148,18 @@ test('user content that only one provider can read, and a history stored at a pr
       },
       /compaction/,
     ],
+    [
+      'responses',
+      {
+        model: 'm',
+        input: [
+          { role: 'user', content: 'hi' },
+          { type: 'mcp_approval_request', id: 'a', name: 'x', arguments: '{}', server_label: 's' },
+          { type: 'mcp_approval_response', approval_request_id: 'a', approve: true },
+        ],
+      },
+      /mcp_approval_response/,
+    ],
   ];
   for (const [from, body, reason] of cases)
     for (const to of OTHERS[from]) assert.match(skipOf(from, to, body), reason, `${from} to ${to}`);
