@@ -129,17 +129,15 @@ class Integrate extends JsonCommand {
     const { url, isRunning } = await proxyAddress(context);
     const at =
       client.file === undefined ? undefined : (this.namedFile.file ?? client.file.path?.(context));
+    const refusal = at === undefined ? undefined : this.#refusal(client, url);
+    const where = { home: this.home, where: context, ...this.namedFile };
     const settings = client.settings(
       url,
-      // Others need the same settings whatever their file contains, even an unreadable one.
-      at === undefined || forwardedId(client.id) === undefined
+      // Others need the same settings whatever their file contains.
+      at === undefined || forwardedId(client.id) === undefined || refusal?.kind === 'config'
         ? undefined
-        : {
-            text: textToEdit(client, { home: this.home, where: context, ...this.namedFile }),
-            where: context,
-          },
+        : { text: textToEdit(client, where), where: context },
     );
-    const refusal = at === undefined ? undefined : this.#refusal(client, url);
     if (this.json) {
       const { id, name, notes } = client;
       return this.printJson({

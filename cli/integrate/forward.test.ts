@@ -220,7 +220,9 @@ test('what is shown is what --apply writes, but for the token', () =>
       }
     }
     fs.writeFileSync(path, '{"env": {');
-    assert.is((await run(place, claude)).code, exitCodes.config);
+    const unreadable = await run(place, claude);
+    assert.match(unreadable.stdout, 'http://svc:<token>@');
+    assert.match(unreadable.stderr, `would write nothing: ${path}: it is not JSON`);
     write(place, '.codex/.env', `SSL_CERT_FILE=${company}\n`);
     const codex = await run(place, ['integrate', 'codex', '--forward']);
     assert.match(codex.stdout, `SSL_CERT_FILE=${join(place.home, 'forward', 'codex.pem')}`);
