@@ -8,6 +8,7 @@ import type { CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
 import { configInUse } from '../parse/config-in-use.ts';
 import { counted, print } from '../screen/output.ts';
+import type { From } from '../../stages/compress/recipe/try.ts';
 import { recipeFileOf, recipeFilesAt } from './files.ts';
 import { newRecipe } from './scaffold.ts';
 
@@ -222,29 +223,46 @@ class Benchmark extends JsonCommand {
     category: 'Extend',
     description: 'What a recipe saves and keeps of files of yours',
     details:
-      'Each file is taken as what --command printed, else as a file that was read. Counted are tokens, the lines that must_keep names, and the time of one run.',
-    examples: [['Logs', '$0 recipe benchmark my-tool.yaml *.log --command "my-tool build"']],
+      "Each file is taken as what --command printed, else as a file that was read; without files, the recipe's own examples are measured. Counted are tokens, the lines that must_keep names, and the time of one run.",
+    examples: [
+      ['Logs', '$0 recipe benchmark my-tool.yaml *.log --command "my-tool build"'],
+      ['Its own examples', '$0 recipe benchmark my-tool.yaml'],
+    ],
   });
 
   recipe = Option.String({ name: 'file|name' });
-  files = Option.Rest({ name: 'files', required: 1 });
+  files = Option.Rest({ name: 'files' });
   command = Option.String('--command', { description: 'The command that printed them' });
   show = Option.Boolean('--show', false, { description: 'Print what goes out of each, too' });
 
   async execute() {
-    const { context, command } = this;
-    const [{ readRecipe }, { savedPercent, tryRecipe }] = await Promise.all([
+    const { context, command, files } = this;
+    if (files.length === 0 && command !== undefined)
+      throw new SvcError('usage', '--command says what printed the files, and there are none', {
+        cure: 'Name files, or leave it out: examples have commands of their own.',
+      });
+    const [{ readRecipe }, { exampleText }, { savedPercent, tryRecipe }] = await Promise.all([
       import('../../server/recipes/recipes.ts'),
+      import('../../server/recipes/recipe-examples.ts'),
       import('../../stages/compress/recipe/try.ts'),
     ]);
     const recipeFile = await recipeFileOf(this.recipe, context);
     // A missing file is reported as such, not as a faulty recipe.
     readInput(recipeFile);
-    const { recipe } = await readRecipe(recipeFile);
-    const rows = this.files.map((file) => {
+    const { recipe, examples } = await readRecipe(recipeFile);
+    if (files.length === 0 && examples.length === 0)
+      throw new SvcError('usage', `${relative(context.cwd, recipeFile)} has no examples`, {
+        cure: 'Name files to measure it on.',
+      });
+    const measured = files.map((file) => {
       const path = resolve(context.cwd, file);
-      const text = readInput(path).toString();
-      const from = command === undefined ? { path } : { command };
+      const from: From = command === undefined ? { path } : { command };
+      return { file, text: readInput(path).toString(), from };
+    });
+    const own = files.length > 0 ? [] : examples;
+    for (const [index, from] of own.entries())
+      measured.push({ file: `example ${index + 1}`, text: exampleText(from, recipeFile), from });
+    const rows = measured.map(({ file, text, from }) => {
       // The first run loads modules that a proxy loads only once; that is not the recipe's own
       // time.
       tryRecipe(recipe, text, from);

@@ -106,6 +106,24 @@ test('`benchmark` measures files of the author', async () => {
   );
 });
 
+test("`benchmark` without files measures the recipe's own examples", async () => {
+  const ran = await run(place, ['recipe', 'benchmark', 'my-tool.yaml']);
+  assert.is(ran.code, 0, ran.stderr);
+  assert.match(ran.stdout, /^example 1: \d+ → \d+ tokens \(−\d.*\), 2 of 2 lines that must stay/);
+  const bundled = await run(place, ['recipe', 'benchmark', 'pytest', '--json']);
+  const rows = JSON.parse(bundled.stdout) as Record<string, unknown>[];
+  assert.ok(rows.length > 0);
+  for (const row of rows) assert.ok(row['is_meant'], JSON.stringify(row));
+  const without = await run(place, ['recipe', 'benchmark', 'my-tool.yaml', '--command', 'make']);
+  assert.is(without.code, exitCodes.usage);
+  assert.match(without.stderr, /there are none/);
+  const bare = readFileSync(join(place.folder, 'my-tool.yaml'), 'utf8').split('\nexamples:')[0];
+  writeFileSync(join(place.folder, 'bare.yaml'), `${bare}\n`);
+  const none = await run(place, ['recipe', 'benchmark', 'bare.yaml']);
+  assert.is(none.code, exitCodes.usage);
+  assert.match(none.stderr, /bare\.yaml has no examples\n.*Name files/);
+});
+
 test('`test` says which tool printed each example, and with --show what goes out in its place', async () => {
   const tested = await run(place, ['recipe', 'test', 'pytest']);
   assert.match(tested.stdout, /^ok +pytest: pytest -v \S+ \(pytest \d[\d.]+\): /m);

@@ -22,7 +22,7 @@ interface Document {
 }
 
 interface Operation {
-  readonly parameters?: readonly { readonly name: string }[];
+  readonly parameters?: readonly { readonly name: string; readonly in?: string }[];
   readonly responses: Readonly<
     Record<
       string,
@@ -73,6 +73,21 @@ test('every route is described, and every path described as ours is routed', () 
     return Promise.resolve();
   }));
 
+test('path parameters are declared under the names that the paths have', () => {
+  assert.ok('/trace/{request_id}' in document.paths);
+  for (const [path, methods] of Object.entries(document.paths)) {
+    assert.not.match(path, /\/[:*]|\{\}/);
+    for (const { parameters = [] } of Object.values(methods)) {
+      const declared = parameters.filter((one) => one.in === 'path').map(({ name }) => name);
+      assert.equal(
+        declared,
+        Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name),
+        path,
+      );
+    }
+  }
+});
+
 test('every status of the error table is an error response', () => {
   for (const { status } of Object.values(errorTable))
     assert.ok(`Error${status}` in document.components.responses, String(status));
@@ -97,7 +112,7 @@ function asked(id: string): readonly (readonly [path: string, url: string])[] {
   return ownOperations
     .filter(({ method }) => method === 'get')
     .map(({ path }) => {
-      const url = path.replace(':id', path.includes('svc') ? 'last' : id);
+      const url = path.replace(/:(?:request_)?id/, path.includes('svc') ? 'last' : id);
       const query = path === '/vault/search' ? '?query=tide' : '';
       return [path, url.replace(':page', 'settings') + query] as const;
     })
@@ -139,7 +154,7 @@ test('answers are as described: before the first request, and after some', () =>
     const before = await expectAnswers(t, 'nobody');
     assert.equal(before, [
       '/dashboard/api/request/:id',
-      '/trace/:id',
+      '/trace/:request_id',
       '/why/:id',
       '/v1/svc/lost/:id',
     ]);

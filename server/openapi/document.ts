@@ -54,7 +54,7 @@ function errorHeaders(status: number) {
 
 /** Converts the router's `:name` to `{name}`; a verb may follow it. */
 export function toOpenApiPath(path: string): string {
-  return path.replaceAll(/:(id|model|page|path)\b\*?/g, '{$1}');
+  return path.replaceAll(/:(id|request_id|model|page|path)\b\*?/g, '{$1}');
 }
 
 /** Returns the whole document. */

@@ -35,7 +35,7 @@ export const ownOperations: readonly Operation[] = [
     },
     'get /health': {
       summary: 'Health of the proxy, with the reasons where it is degraded',
-      description: 'The answer is cached for a second.',
+      description: 'The answer is cached for a second. `HEAD` has the same status and no body.',
       response: json(ref('Health')),
       isPublic: true,
     },
@@ -216,9 +216,9 @@ export const ownOperations: readonly Operation[] = [
       summary: 'The newest request, step by step',
       response: json({ oneOf: [ref('Trace'), ref('NoRequests')] }),
     },
-    'get /trace/:id': {
+    'get /trace/:request_id': {
       summary: 'One request, step by step, with every attempt at a provider',
-      parameters: [inPath('id', 'Id of the request', ID)],
+      parameters: [inPath('request_id', 'Id of the request', ID)],
       response: json(ref('Trace')),
       errors: [404],
     },

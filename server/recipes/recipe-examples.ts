@@ -12,12 +12,15 @@ export interface RanExample {
   readonly faults: readonly string[];
 }
 
+/** Returns what an example begins with. `path` is the recipe's file. */
+export function exampleText({ input = '', file }: RecipeExample, path: string): string {
+  return file === undefined ? input : readFileSync(resolve(dirname(path), file), 'utf8');
+}
+
 /** Runs all examples. `path` is the recipe's file; examples name other files relative to it. */
 export function runExamples({ recipe, examples }: RecipeFile, path: string): readonly RanExample[] {
   return examples.map((example) => {
-    const { input = '', file } = example;
-    const text = file === undefined ? input : readFileSync(resolve(dirname(path), file), 'utf8');
-    const tried = tryRecipe(recipe, text, example);
+    const tried = tryRecipe(recipe, exampleText(example, path), example);
     return { example, tried, faults: exampleFaults(example, tried) };
   });
 }

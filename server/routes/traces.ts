@@ -12,7 +12,7 @@ export function traceRoutes(traces: Traces): Route[] {
       const none = { error: 'no_requests', message: 'No request has gone through the proxy yet' };
       return traces.last() ?? none;
     }),
-    getJson('/trace/:id', (_request, { params: { id = '' } }) => {
+    getJson('/trace/:request_id', (_request, { params: { request_id: id = '' } }) => {
       const trace = ID.test(id) ? traces.get(id) : undefined;
       if (trace === undefined) throw notFound('No trace of that request is kept');
       return trace;
