@@ -174,6 +174,19 @@ test('answers are as described: before the first request, and after some', () =>
     assert.equal(await expectAnswers(t, id), []);
   }));
 
+test('the path of the WebSocket says so to a request without an upgrade', () =>
+  withProxy({}, async (t) => {
+    assert.ok('426' in (document.paths['/ws']?.['get']?.responses ?? {}));
+    for (const url of [t.proxy.url, `http://127.0.0.1:${t.proxy.wsPort}`])
+      for (const method of ['GET', 'POST']) {
+        const response = await fetch(`${url}/ws`, { method });
+        assert.is(response.status, 426, `${method} ${url}`);
+        const { error } = (await response.json()) as { error: Record<string, unknown> };
+        assert.is(error['type'], 'upgrade_required');
+        assert.match(String(error['message']), /is a WebSocket/);
+      }
+  }));
+
 test('what is posted is answered as described', () =>
   withProxy({}, async (t) => {
     const block = { block_id: 'b1', content: 'The rate limit is 40.', source_path: 'notes.md' };

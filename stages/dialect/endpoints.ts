@@ -6,7 +6,7 @@
 import { SvcError } from '../../engine/index.ts';
 import { headerValue } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
-import { notFound, upgradeOverHttp } from '../model/errors.ts';
+import { notFound, upgradeMissing, upgradeOverHttp } from '../model/errors.ts';
 import { pathOf } from '../model/target.ts';
 import { passing } from '../model/endpoint.ts';
 import type { DialectEndpoints, Endpoint, EndpointKind, WrongMethod } from '../model/endpoint.ts';
@@ -69,11 +69,12 @@ export function resolveEndpoint(
 const VERSION_TWICE = /^\/v1\/(v1|v1beta)\//;
 
 /**
- * Returns the error for a path that is not one of the proxy's; if a client's base URL is the likely
+ * Returns the error for a path that is not one of the proxy's over HTTP; if a client's base URL is the likely
  * cause, it says so.
  */
 export function noSuchPath(target: string): SvcError {
   const path = pathOf(target);
+  if (path === '/ws') return upgradeMissing();
   if (path.startsWith('//'))
     return notFound(
       `No such path on this proxy: the client's base URL must not end in a slash, as the client adds ${path.replace(/^\/+/, '/')} to it`,

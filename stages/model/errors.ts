@@ -252,6 +252,13 @@ export function upgradeOverHttp(): SvcError {
   });
 }
 
+/** A request to the WebSocket's path without an upgrade. */
+export function upgradeMissing(): SvcError {
+  return new SvcError('upgrade_required', 'This path is a WebSocket; connect to it with ws://', {
+    cure: 'For HTTP, POST to /v1/messages or /v1/chat/completions.',
+  });
+}
+
 /** An `Expect` that asks for something other than `100-continue`. */
 export function unknownExpectation(): SvcError {
   return new SvcError('expectation_failed', 'Of Expect, only 100-continue is supported');
