@@ -40,7 +40,7 @@ const COUNTING: Partial<Record<TranslatableDialect, Counting>> = {
   },
   generative: {
     request: ({ path, body }) => ({
-      path: path.replace(/:\w+(?:\?.*)?$/, ':countTokens'),
+      path: `${path.slice(0, path.lastIndexOf(':'))}:countTokens`,
       body: {
         generateContentRequest: {
           model: `models/${readGenerativeTarget(path)?.model ?? ''}`,
