@@ -10,7 +10,7 @@ export function actionsTable(): string {
       const taken = Object.entries(params).map(([param, one]) => `\`${param}\`: ${meaning(one)}`);
       return `| \`${name}\` | ${about} | ${taken.join('; ') || '–'} | ${undo ?? '–'} |`;
     });
-  return ['| Action | What it does | Takes | Taken back by |', '|---|---|---|---|', ...rows].join(
+  return ['| Action | What it does | Takes | How to undo |', '|---|---|---|---|', ...rows].join(
     '\n',
   );
 }

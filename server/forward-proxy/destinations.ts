@@ -106,7 +106,7 @@ export async function anyAddresses(
 
 export function privateRefused(host: string) {
   return forbidden(
-    `'${host}' is not on the public internet; forward_proxy.private_hosts lists hosts that tunnels may lead to all the same`,
+    `'${host}' is not on the public internet; forward_proxy.private_hosts lists hosts that tunnels may still reach`,
   );
 }
 

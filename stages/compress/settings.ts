@@ -143,7 +143,7 @@ export const compression = slice({
     type: count('days', 1),
     default: 30,
     needsRestart: true,
-    about: 'Days after which a conversation that was not continued is no longer remembered.',
+    about: 'Days after which an idle conversation is forgotten.',
   }),
   subscriptionTraffic: setting('compression.subscription_traffic', {
     type: flag,

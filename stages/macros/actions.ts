@@ -41,14 +41,14 @@ const tokens = (about: string, least = 0) =>
 /** Every action, by its name in macros. */
 export const ACTIONS = {
   recipes: {
-    about: 'Runs recipes before those of `compression.recipes`, whether or not that names them',
+    about: 'Runs recipes before those of `compression.recipes`, even if not listed there',
     params: { use: { kind: 'texts', about: 'A recipe by its name or file, or a list of them' } },
     undo: null,
     needsProxy: false,
     inStage: true,
   },
   settings: {
-    about: 'Sets what the rules of compression go by, in place of the setting of that name',
+    about: 'Overrides the compression settings of the same names',
     params: {
       mode: word('How much is changed', ['strict', 'hybrid', 'aggressive']),
       threshold_tokens: tokens('Tokens from which on a block is compressed'),
@@ -90,7 +90,7 @@ export const ACTIONS = {
     needsProxy: true,
   },
   search: {
-    about: 'Searches the vault and shows what is found; fails when nothing is',
+    about: 'Searches the vault and shows the matches; fails if there are none',
     params: {
       query: text('What is searched for'),
       top: { kind: 'count', about: 'Most hits', least: 1, most: 100, default: 5 },
@@ -99,19 +99,19 @@ export const ACTIONS = {
     needsProxy: true,
   },
   pause: {
-    about: 'From now on requests are sent unchanged',
+    about: 'Sends requests unchanged until resumed',
     params: {},
     undo: '`svc resume`',
     needsProxy: true,
   },
   resume: {
-    about: 'Ends what pause began',
+    about: 'Ends the pause',
     params: {},
     undo: '`svc pause`',
     needsProxy: true,
   },
   debug: {
-    about: 'Logs every request step by step, or stops doing so',
+    about: 'Turns step-by-step request logging on or off',
     params: { on: { kind: 'flag', about: 'true or false' } },
     undo: '`svc debug on` or `off`',
     needsProxy: true,
@@ -120,7 +120,7 @@ export const ACTIONS = {
     about: 'Sets a provider to healthy or unhealthy by hand',
     params: {
       provider: text('Its name'),
-      state: { kind: 'word', about: 'What it is from now on', words: ['healthy', 'unhealthy'] },
+      state: { kind: 'word', about: 'New state', words: ['healthy', 'unhealthy'] },
     },
     undo: '`svc provider-force-health`',
     needsProxy: true,
@@ -149,13 +149,13 @@ export const ACTIONS = {
     needsProxy: true,
   },
   cache_clear: {
-    about: 'Forgets all answers in the response cache',
+    about: 'Clears the response cache',
     params: {},
     undo: null,
     needsProxy: true,
   },
   learn: {
-    about: 'Applies what was learned from traffic to new conversations, or forgets it',
+    about: 'Applies or resets what was learned from traffic',
     params: { do: { kind: 'word', about: 'Which of the two', words: ['apply', 'reset'] } },
     undo: null,
     needsProxy: true,
@@ -167,7 +167,7 @@ export const ACTIONS = {
     needsProxy: true,
   },
   reload: {
-    about: 'Reads the configuration again; a faulty one changes nothing and fails the step',
+    about: 'Reloads the configuration; an invalid one changes nothing and fails the step',
     params: {},
     undo: 'restore the file and reload again',
     needsProxy: true,

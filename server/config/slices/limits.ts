@@ -12,7 +12,7 @@ export const limits = slice(
       type: count('requests a minute'),
       default: 1000,
       about:
-        'Requests a minute from one address; 0 sets no limit. Where it is not set, `rate_limit.requests_per_second` takes its place.',
+        'Requests a minute from one address; 0 sets no limit. If unset, `rate_limit.requests_per_second` applies.',
       loosens: (next, before) => isRaised(next || null, before || null),
     }),
     perSecond: setting('rate_limit.requests_per_second', {
@@ -26,7 +26,7 @@ export const limits = slice(
       type: count('requests', 1),
       default: null,
       defaultText: 'one second of requests',
-      about: 'Requests that one address may send at once before that average counts.',
+      about: 'Burst that one address may send before that average applies.',
       guarded: true,
     }),
     /** Shared limit of all bodies and messages that have not arrived in full. */
@@ -34,7 +34,7 @@ export const limits = slice(
       type: whole(1_048_576, 1_099_511_627_776, 'bytes,'),
       default: 536_870_912,
       about:
-        'Bytes that all request bodies and WebSocket messages which have not arrived whole may hold together; beyond that a request gets 503.',
+        'Most bytes buffered for all request bodies and WebSocket messages still arriving; beyond that a request gets 503.',
       loosens: isRaised,
     }),
     /** For our own endpoints. */
@@ -42,7 +42,7 @@ export const limits = slice(
       type: whole(1, 1_073_741_824, 'bytes,'),
       default: 10_485_760,
       about:
-        'Largest request body, in bytes. Where it is not set, requests under `/v1` may have 32 MB, as agents with images need.',
+        'Largest request body, in bytes. If unset, requests under `/v1` may have 32 MB, which agents that send images need.',
       loosens: isRaised,
     }),
   },

@@ -12,7 +12,7 @@ export const logging = slice({
     default: 'info',
     flag: '--debug',
     about:
-      'The least important line that is written; debug adds one for every request, with its steps and attempts.',
+      'Lowest level that is logged; debug adds a line for each request, with its steps and attempts.',
   }),
   destination: setting('logging.destination', {
     type: oneOf('file', 'stdout'),
@@ -42,7 +42,7 @@ export const logging = slice({
   format: setting('logging.format', {
     type: oneOf('json', 'text'),
     default: 'json',
-    about: 'One JSON object a line, or lines for reading.',
+    about: 'One JSON object a line, or human-readable lines.',
     needsRestart: true,
   }),
   traces: setting('advanced.enable_trace_logs', {
@@ -78,7 +78,7 @@ export const telemetry = slice({
     default: null,
     defaultText: '`$SVC_HOME/telemetry.jsonl`',
     about:
-      'The file that gets the same as JSON lines; rotated daily, kept for `logging.retention_days`.',
+      'File that receives the same data as JSON lines; rotated daily, kept for `logging.retention_days`.',
     resolve: asPath,
     guarded: true,
     needsRestart: true,

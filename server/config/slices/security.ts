@@ -26,8 +26,7 @@ export const security = slice({
     type: textOrList('a list of origins, or *'),
     default: ['*'],
     guarded: true,
-    about:
-      'Web origins named in CORS answers. `*` lets none of them use the exemption of this machine.',
+    about: 'Web origins allowed by CORS. `*` lets none of them use the exemption of this machine.',
     refuse: (value) =>
       [value]
         .flat()

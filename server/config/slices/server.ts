@@ -88,14 +88,13 @@ export const forwardProxy = slice({
   ports: setting('forward_proxy.ports', {
     type: kind(['1 <= number.integer <= 65535', '[]'], 'a list of ports'),
     default: [443],
-    about: 'Ports that tunnels of forward mode may lead to.',
+    about: 'Ports that forward-mode tunnels may connect to.',
     guarded: true,
   }),
   privateHosts: setting('forward_proxy.private_hosts', {
     type: kind([HOST, '[]'], 'a list of host names and addresses'),
     default: [],
-    about:
-      'Hosts that are not on the public internet and that tunnels of forward mode may lead to all the same.',
+    about: 'Hosts outside the public internet that forward-mode tunnels may still reach.',
     guarded: true,
     read: (hosts): readonly string[] =>
       hosts.map((host) => host.toLowerCase().replace(/^\[(.*)\]$/, '$1')),
@@ -103,7 +102,8 @@ export const forwardProxy = slice({
   maxTunnels: setting('forward_proxy.max_tunnels', {
     type: count('tunnels', 1),
     default: 512,
-    about: 'Tunnels and opened connections of forward mode at once; a further one gets 503.',
+    about:
+      'Most concurrent forward-mode tunnels and intercepted connections; any beyond that get 503.',
     guarded: true,
   }),
 });

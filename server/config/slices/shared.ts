@@ -11,7 +11,7 @@ export const shared = slice({
     defaultText: 'in this process',
     env: ['SVC_REDIS_URL'],
     about:
-      'Redis server (`redis://` or `rediss://`) over which proxies hold rate limits, cooldowns of keys, circuit breakers and the response cache together. Where it does not answer, each has its own.',
+      'Redis server (`redis://` or `rediss://`) through which proxies share rate limits, key cooldowns, circuit breakers and the response cache. While it is unreachable, each proxy uses its own.',
     secret: true,
     guarded: true,
     needsRestart: true,

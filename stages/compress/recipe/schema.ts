@@ -39,7 +39,7 @@ export function recipeSchema(): Schema {
       must_keep: { ...ONE_OR_MORE, description: 'Patterns of lines that stay to the letter' },
       operations: listOfOperations('What is done, in this order'),
       on_success: listOfOperations(
-        'What is done behind that where nothing says that the command failed',
+        'Further steps, applied unless the command appears to have failed',
       ),
       examples: {
         type: 'array',

@@ -29,12 +29,12 @@ export const arrangeOperations = {
   }),
   group_by: operation({
     about:
-      "Lines with the same value of the pattern's first group, which they begin with, stand under it. Nothing is lost.",
+      "Groups lines that begin with the same value of the pattern's first group under that value. Nothing is lost.",
     loss: 'none',
     params: {
       pattern: {
         kind: 'patterns',
-        about: 'What lines begin with; all of the match is left out of each',
+        about: 'Start of the lines; the whole match is removed from each',
       },
     },
     example: {
@@ -53,9 +53,9 @@ export const arrangeOperations = {
   }),
   narrow_table: operation({
     about:
-      'A table under names in capitals, as of docker ps, without the columns that are named, those that are empty, and the padding: cells stand between bars, also where they are empty.',
+      'Removes the named columns, empty columns and padding from a table with an upper-case header, such as that of docker ps; cells, including empty ones, are separated by bars.',
     loss: 'text',
-    params: { drop: { kind: 'names', about: 'Names of columns that go', default: ['-'] } },
+    params: { drop: { kind: 'names', about: 'Names of the columns to remove', default: ['-'] } },
     example: {
       with: { drop: ['AGE'] },
       before:
@@ -65,7 +65,7 @@ export const arrangeOperations = {
     run: (rows, { drop }) => withoutColumns(rows, drop),
   }),
   sort_unique: operation({
-    about: 'Sorts the lines and leaves out those that stood there before.',
+    about: 'Sorts the lines and removes duplicates.',
     loss: 'text',
     params: {},
     example: {

@@ -40,8 +40,7 @@ export const foldOperations = {
     },
   }),
   fold_similar: operation({
-    about:
-      'Of neighbouring lines that differ in numbers and hashes alone keeps the first and the last.',
+    about: 'Keeps the first and last of adjacent lines that differ only in numbers and hashes.',
     loss: 'lines',
     params: {
       least: { kind: 'count', about: 'Shortest run that is folded', default: 4, least: 3 },
@@ -61,7 +60,7 @@ export const foldOperations = {
     },
   }),
   dedupe: operation({
-    about: 'Leaves out lines that stood there before to the letter.',
+    about: 'Removes lines that exactly repeat an earlier one.',
     loss: 'lines',
     params: {},
     example: {
@@ -76,8 +75,7 @@ export const foldOperations = {
     },
   }),
   dedupe_similar: operation({
-    about:
-      'Leaves out lines that differ from more than so many earlier ones in numbers and hashes alone.',
+    about: 'Limits how many lines that differ only in numbers and hashes are kept.',
     loss: 'lines',
     params: { most: { kind: 'count', about: 'How many of one shape stay', default: 2, least: 1 } },
     example: {
@@ -92,13 +90,12 @@ export const foldOperations = {
     },
   }),
   dedupe_paragraphs: operation({
-    about:
-      'Leaves out paragraphs, lines between blank ones, that stood there before to the letter.',
+    about: 'Removes paragraphs (separated by blank lines) that exactly repeat an earlier one.',
     loss: 'lines',
     params: {
       from: {
         kind: 'count',
-        about: 'The line of a paragraph from which on they are compared, and left out',
+        about: 'Line of each paragraph at which comparison and removal start',
         default: 1,
         least: 1,
       },
@@ -122,11 +119,13 @@ export const foldOperations = {
     },
   }),
   summarise_counts: operation({
-    about:
-      'Replaces the lines in which a pattern is found by how many there are of each value of its first group.',
+    about: 'Replaces matching lines with a count for each value of the first group.',
     loss: 'text',
     params: {
-      pattern: { kind: 'patterns', about: 'Which lines; its first group is what is counted' },
+      pattern: {
+        kind: 'patterns',
+        about: 'Lines to replace; values of its first group are counted',
+      },
     },
     example: {
       with: { pattern: ' (PASSED|SKIPPED)$' },

@@ -82,7 +82,7 @@ export const jsonOperations = {
       onObjects(rows, (one) => withMembers(one, (key) => !keys.includes(key))),
   }),
   json_pick: operation({
-    about: 'Of objects that have one of these members keeps those members alone.',
+    about: 'Keeps only these members of objects that have any of them.',
     loss: 'text',
     params: KEYS,
     example: {
@@ -98,7 +98,7 @@ export const jsonOperations = {
       ),
   }),
   json_drop_empty: operation({
-    about: 'Leaves out members that are null, or an empty text, list or object.',
+    about: 'Removes members that are null, an empty string, an empty array or an empty object.',
     loss: 'text',
     params: {},
     example: {
@@ -109,7 +109,7 @@ export const jsonOperations = {
     run: (rows) => onObjects(rows, (one) => withMembers(one, (_, value) => !isEmpty(value))),
   }),
   json_sample: operation({
-    about: 'Keeps the first elements of every list and says how many there were.',
+    about: 'Keeps the first elements of every array and states its original length.',
     loss: 'text',
     params: { most: { kind: 'count', about: 'Elements kept of each list', least: 1 } },
     example: {
@@ -127,7 +127,7 @@ export const jsonOperations = {
       }),
   }),
   json_unwrap: operation({
-    about: 'Keeps the value of one member of the outermost object alone.',
+    about: 'Keeps only the value of one member of the outermost object.',
     loss: 'text',
     params: { key: { kind: 'text', about: 'Its name' } },
     example: {
@@ -153,7 +153,7 @@ export const jsonOperations = {
     run: (rows) => onObjects(rows, flattened),
   }),
   json_cut_texts: operation({
-    about: 'Cuts texts that are longer than so many characters.',
+    about: 'Truncates strings longer than a given number of characters.',
     loss: 'text',
     params: { most: { kind: 'count', about: 'Characters kept of each text', least: 8 } },
     example: {

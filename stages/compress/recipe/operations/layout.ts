@@ -5,7 +5,7 @@ import { changeRows, isBlank, keepRows } from '../rows.ts';
 
 export const layoutOperations = {
   strip_ansi: operation({
-    about: 'Removes colours and other commands to a terminal. Nothing that can be read is lost.',
+    about: 'Removes colours and other terminal escape sequences. No visible text is lost.',
     loss: 'none',
     params: {},
     example: { with: {}, before: '\u001b[31merror\u001b[0m: x', after: 'error: x' },
@@ -19,7 +19,7 @@ export const layoutOperations = {
     run: (rows) => changeRows(rows, (text) => text.trimEnd()),
   }),
   dedent: operation({
-    about: 'Removes the white space that all lines begin with.',
+    about: 'Removes the indentation that all lines share.',
     loss: 'none',
     params: {},
     example: { with: {}, before: '    a:\n      b: 1', after: 'a:\n  b: 1' },
@@ -34,7 +34,7 @@ export const layoutOperations = {
     },
   }),
   collapse_blank_lines: operation({
-    about: 'Of blank lines in a row keeps one.',
+    about: 'Reduces consecutive blank lines to one.',
     loss: 'none',
     params: {},
     example: { with: {}, before: 'a\n\n\n\nb', after: 'a\n\nb' },
@@ -49,7 +49,7 @@ export const layoutOperations = {
     run: (rows) => keepRows(rows, (row) => !isBlank(row)),
   }),
   collapse_spaces: operation({
-    about: 'Runs of blanks inside lines become two: columns stay apart, their padding goes.',
+    about: 'Reduces runs of spaces inside lines to two: columns stay apart, padding is removed.',
     loss: 'none',
     params: {},
     example: {

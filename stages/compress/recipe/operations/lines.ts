@@ -71,7 +71,8 @@ function onStart(line: string, change: (seen: string) => string): string {
 
 export const lineOperations = {
   truncate_lines: operation({
-    about: 'Cuts the middle out of lines that are longer than so many characters, between words.',
+    about:
+      'Cuts the middle out of lines longer than a given number of characters, at word boundaries.',
     loss: 'text',
     params: {
       most: { kind: 'count', about: 'Longest line that stays whole', least: 20 },
@@ -107,11 +108,11 @@ export const lineOperations = {
       changeRows(rows, (line) => line.slice(0, from - 1) + line.slice(to)),
   }),
   drop_fields: operation({
-    about: 'Removes fields of lines that are divided by a text; fields are counted from 1.',
+    about: 'Removes fields from delimited lines; fields are counted from 1.',
     loss: 'text',
     params: {
-      fields: { kind: 'names', about: 'Their numbers, as texts' },
-      separator: { kind: 'text', about: 'What divides them', default: '\t' },
+      fields: { kind: 'names', about: 'Field numbers, as strings' },
+      separator: { kind: 'text', about: 'Delimiter', default: '\t' },
     },
     example: {
       with: { fields: ['2'], separator: ',' },
@@ -127,11 +128,11 @@ export const lineOperations = {
       ),
   }),
   replace_text: operation({
-    about: 'Writes another text in the place of one, to the letter.',
+    about: 'Replaces one literal text with another.',
     loss: 'text',
     params: {
       text: { kind: 'text', about: 'What is replaced' },
-      with: { kind: 'text', about: 'What stands there then', default: '' },
+      with: { kind: 'text', about: 'Replacement', default: '' },
     },
     example: {
       with: { text: '/home/me/work/shop/', with: '' },
@@ -145,9 +146,9 @@ export const lineOperations = {
   }),
   strip_match: operation({
     about:
-      'Removes what a pattern matches from each line: the first place it is found in. Where nearly all lines lose the same but for figures, those that would lose something else stay whole.',
+      'Removes the first match of a pattern from each line. If nearly all lines lose the same text apart from numbers, lines that would lose something else are left whole.',
     loss: 'text',
-    params: { pattern: { kind: 'patterns', about: 'What goes' } },
+    params: { pattern: { kind: 'patterns', about: 'What to remove' } },
     example: {
       with: { pattern: '^\\[\\d+/\\d+\\] ' },
       before: '[1/2] linking app\nwarning: x',
@@ -201,11 +202,11 @@ export const lineOperations = {
     ['built in 12.5 ms', 'built in <duration>'],
   ),
   normalise_paths: operation({
-    about: 'Writes another text, such as a dot, in the place of folders that paths begin with.',
+    about: 'Replaces leading folders of paths with another text, such as a dot.',
     loss: 'text',
     params: {
-      folders: { kind: 'names', about: 'The folders, with their last slash' },
-      with: { kind: 'text', about: 'What stands there then', default: './' },
+      folders: { kind: 'names', about: 'The folders, with a trailing slash' },
+      with: { kind: 'text', about: 'Replacement', default: './' },
     },
     example: {
       with: { folders: ['/usr/lib/python3/dist-packages/'], with: '…/' },
@@ -218,9 +219,9 @@ export const lineOperations = {
       ),
   }),
   join_wrapped: operation({
-    about: 'Joins lines that a pattern finds to be the continuation of the line before.',
+    about: 'Joins continuation lines, which a pattern matches, to the line before.',
     loss: 'text',
-    params: { pattern: { kind: 'patterns', about: 'Lines that go on with the one before' } },
+    params: { pattern: { kind: 'patterns', about: 'Lines that continue the one before' } },
     example: {
       with: { pattern: '^ {4}\\S' },
       before: 'Depends: a,\n    b,\n    c\nSize: 3',

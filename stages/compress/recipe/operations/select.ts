@@ -22,7 +22,7 @@ const keepEnds = (rows: readonly Row[], head: number, tail: number): readonly Ro
 
 export const selectOperations = {
   drop_lines: operation({
-    about: 'Leaves out the lines in which a pattern is found.',
+    about: 'Removes the lines that match a pattern.',
     loss: 'lines',
     params: { pattern: WHICH_LINES },
     example: {
@@ -34,12 +34,12 @@ export const selectOperations = {
     run: (rows, { pattern }) => keepRows(rows, ({ text }) => !pattern.test(text)),
   }),
   keep_lines: operation({
-    about: 'Leaves out the lines in which no pattern is found; some around each hit may stay.',
+    about: 'Removes the lines that match no pattern; context around each match can be kept.',
     loss: 'lines',
     params: {
       pattern: WHICH_LINES,
-      before: { kind: 'count', about: 'Lines that stay before each hit', default: 0 },
-      after: { kind: 'count', about: 'Lines that stay behind each hit', default: 0 },
+      before: { kind: 'count', about: 'Lines kept before each match', default: 0 },
+      after: { kind: 'count', about: 'Lines kept after each match', default: 0 },
     },
     example: {
       with: { pattern: 'error', after: 1 },
@@ -60,7 +60,7 @@ export const selectOperations = {
     },
   }),
   collapse_lines: operation({
-    about: 'Of neighbouring lines that fit a pattern keeps the first and the last few.',
+    about: 'Keeps the first and last few of adjacent lines that match a pattern.',
     loss: 'lines',
     params: {
       pattern: WHICH_LINES,
@@ -83,7 +83,7 @@ export const selectOperations = {
       ),
   }),
   limit_matches: operation({
-    about: 'Keeps at most so many of the lines in which a pattern is found, wherever they stand.',
+    about: 'Limits how many lines that match a pattern are kept, wherever they occur.',
     loss: 'lines',
     params: { pattern: WHICH_LINES, most: { kind: 'count', about: 'How many stay' } },
     example: {
@@ -98,7 +98,7 @@ export const selectOperations = {
     },
   }),
   limit_per_key: operation({
-    about: "Keeps at most so many lines for each value of the pattern's first group.",
+    about: "Limits how many lines are kept for each value of the pattern's first group.",
     loss: 'lines',
     params: {
       pattern: WHICH_LINES,
@@ -155,11 +155,11 @@ export const selectOperations = {
     run: (rows, { head, tail }) => keepEnds(rows, head, tail),
   }),
   drop_section: operation({
-    about: 'Leaves out the lines from one that starts a section to before one that ends it.',
+    about: 'Removes each section, from its start line up to but not including its end line.',
     loss: 'lines',
     params: {
       start: { kind: 'patterns', about: 'Lines that start a section' },
-      end: { kind: 'patterns', about: 'Lines behind it; each is kept' },
+      end: { kind: 'patterns', about: 'First line after a section; it is kept' },
     },
     example: {
       with: { start: '^Untracked files:', end: '^\\S' },
@@ -173,12 +173,11 @@ export const selectOperations = {
     },
   }),
   keep_section: operation({
-    about:
-      'Keeps the lines from one that starts a section to before one that ends it, and no others.',
+    about: 'Keeps only sections, each from its start line up to but not including its end line.',
     loss: 'lines',
     params: {
       start: { kind: 'patterns', about: 'Lines that start a section' },
-      end: { kind: 'patterns', about: 'Lines behind it' },
+      end: { kind: 'patterns', about: 'First line after a section' },
     },
     example: {
       with: { start: '^FAILURES', end: '^SUMMARY' },
@@ -192,8 +191,7 @@ export const selectOperations = {
     },
   }),
   limit_section: operation({
-    about:
-      'Keeps the first lines of each section, which goes from a line that starts it to the next.',
+    about: 'Keeps the first lines of each section; a section ends where the next one starts.',
     loss: 'lines',
     params: {
       start: { kind: 'patterns', about: 'Lines that start a section' },
@@ -214,7 +212,7 @@ export const selectOperations = {
     },
   }),
   drop_paragraphs: operation({
-    about: 'Leaves out the paragraphs, lines between blank ones, in which a pattern is found.',
+    about: 'Removes paragraphs (separated by blank lines) that match a pattern.',
     loss: 'lines',
     params: { pattern: WHICH_LINES },
     example: {
@@ -227,7 +225,7 @@ export const selectOperations = {
       withoutParagraphs(rows, (own) => own.some(({ text }) => pattern.test(text))),
   }),
   keep_paragraphs: operation({
-    about: 'Leaves out the paragraphs, lines between blank ones, in which no pattern is found.',
+    about: 'Removes paragraphs (separated by blank lines) that match no pattern.',
     loss: 'lines',
     params: { pattern: WHICH_LINES },
     example: {
@@ -240,12 +238,11 @@ export const selectOperations = {
       withoutParagraphs(rows, (own) => !own.some(({ text }) => pattern.test(text))),
   }),
   sample_lines: operation({
-    about:
-      'Of the lines in which a pattern is found keeps each so-manieth, beginning with the first.',
+    about: 'Keeps every nth line that matches a pattern, starting with the first.',
     loss: 'lines',
     params: {
       pattern: WHICH_LINES,
-      every: { kind: 'count', about: 'One of so many stays', least: 2 },
+      every: { kind: 'count', about: 'The n: one line of every n is kept', least: 2 },
     },
     example: {
       with: { pattern: '^epoch', every: 2 },
@@ -259,7 +256,7 @@ export const selectOperations = {
     },
   }),
   drop_decoration: operation({
-    about: 'Leaves out lines of rulers and frames alone, such as ===== or ├───┤.',
+    about: 'Removes lines that contain only rulers and frames, such as ===== or ├───┤.',
     loss: 'lines',
     params: {},
     example: {
