@@ -51,16 +51,16 @@ export function checkPlugin(exported: unknown): PluginDefinition {
   const report: ReportFault = (path, message) => void faults.push({ path, message });
   for (const field of Object.keys(exported))
     if (!FIELDS.includes(field))
-      report([field], `${field} is no part of a plugin; known are ${FIELDS.join(', ')}`);
+      report([field], `${field} is not a plugin field; known are ${FIELDS.join(', ')}`);
   const { name, config, setup } = exported;
   if (typeof name !== 'string' || !NAME.test(name))
     report(['name'], 'name: letters, digits, - and _ are wanted');
   if (setup !== undefined && typeof setup !== 'function')
-    report(['setup'], 'setup: a function is wanted');
+    report(['setup'], 'setup: must be a function');
   if (config !== undefined && typeof config !== 'function')
-    report(['config'], 'config: an arktype type or a function is wanted');
+    report(['config'], 'config: must be an arktype type or a function');
   if (setup === undefined && PARTS.every((part) => exported[part] === undefined))
-    report([], `setup: a function is wanted, or one of ${PARTS.join(', ')} beside the name`);
+    report([], `setup: must be a function unless one of ${PARTS.join(', ')} is given`);
   if (faults.length > 0) throw new PluginFaults(faults);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked above; its parts are checked by `checkBrought`
   return exported as unknown as PluginDefinition;
@@ -72,7 +72,7 @@ export function checkBrought(definition: PluginSetup, returned: unknown): Brough
     throw new PluginFaults([
       {
         path: ['setup'],
-        message: `setup: an object with a list of stages is wanted, or with ${PARTS.slice(1).join(', ')}`,
+        message: `setup: must return an object with a list of stages, or with ${PARTS.slice(1).join(', ')}`,
       },
     ]);
   const faults: BroughtFault[] = [];
@@ -81,14 +81,14 @@ export function checkBrought(definition: PluginSetup, returned: unknown): Brough
     if (!(PARTS as readonly string[]).includes(part))
       report(
         ['setup', part],
-        `setup: ${part} is no part of what it returns; known are ${PARTS.join(', ')}`,
+        `setup: ${part} is not a field it may return; known are ${PARTS.join(', ')}`,
       );
   const both = [definition, returned] as readonly Partial<Record<string, unknown>>[];
   const listOf = (part: string): readonly unknown[] =>
     both.flatMap((from) => {
       const list = from[part];
       if (list === undefined || Array.isArray(list)) return (list ?? []) as unknown[];
-      report([part], `${part}: a list is wanted`);
+      report([part], `${part}: must be a list`);
       return [];
     });
   const stages = listOf('stages').filter((one, at) => isStage(one, at, report));
@@ -123,14 +123,14 @@ function isStage(stage: unknown, at: number, report: ReportFault): stage is Plug
   if (!has('on') && !has('watch') && !has('transform') && !has('settled'))
     report(path, `stages[${at}]: a stage has on, watch, settled or transform`);
   else if (has('before') === has('after'))
-    report(path, `stages[${at}]: a stage stands before or after a node, one of the two`);
+    report(path, `stages[${at}]: a stage needs either before or after, not both`);
   else return true;
   return false;
 }
 
 function isHooks(hooks: unknown, report: ReportFault): hooks is PluginHooks {
   if (!isObject(hooks)) {
-    report(['hooks'], `hooks: an object with ${HOOK_NAMES.join(', ')} is wanted`);
+    report(['hooks'], `hooks: must be an object with ${HOOK_NAMES.join(', ')}`);
     return false;
   }
   const names: readonly string[] = HOOK_NAMES;
@@ -139,9 +139,9 @@ function isHooks(hooks: unknown, report: ReportFault): hooks is PluginHooks {
     if (others.includes(name)) return [];
     if (!names.includes(name))
       return [
-        { name, message: `${name} is no hook; known are ${[...names, ...others].join(', ')}` },
+        { name, message: `${name} is not a hook; known are ${[...names, ...others].join(', ')}` },
       ];
-    return typeof value === 'function' ? [] : [{ name, message: `${name}: a function is wanted` }];
+    return typeof value === 'function' ? [] : [{ name, message: `${name}: must be a function` }];
   });
   for (const { name, message } of wrong) report(['hooks', name], `hooks: ${message}`);
   return wrong.length === 0;

@@ -142,7 +142,7 @@ export async function createServices(options: ServiceOptions) {
   const limits = await openPlanLimits({
     file: join(config.home, LIMITS_FILE),
     clock,
-    onTrouble: (cause) => log.error('what is known of limits cannot be saved', { cause }),
+    onTrouble: (cause) => log.error('rate limit state cannot be saved', { cause }),
   });
   const deferred = await openDeferredBills({
     file: join(config.home, DEFERRED_BILLS_FILE),

@@ -214,13 +214,13 @@ test('a file that is not a ledger, or has another version, is named with the cur
     fs.writeFileSync(join(place.folder, 'cut.db'), whole.subarray(0, 5000));
     for (const [name, code, says] of [
       ['nowhere.db', 5, /There is no file nowhere\.db/],
-      ['empty', 5, /no ledger of svc in the folder empty/],
-      ['notes.txt', 8, /notes\.txt is no ledger of svc/],
-      ['blank.db', 8, /blank\.db is no ledger of svc/],
+      ['empty', 5, /no svc ledger in the folder empty/],
+      ['notes.txt', 8, /notes\.txt is not an svc ledger/],
+      ['blank.db', 8, /blank\.db is not an svc ledger/],
       ['newer.db', 4, /The ledger newer\.db has another version.*newer[\s\S]*Update svc here/],
       ['older.db', 4, /The ledger older\.db has another version.*older[\s\S]*copy it again/],
       ['cut.db', 3, /cut\.db[\s\S]*Copy it again/],
-      ['postgres://ada:secret@db/svc', 8, /error: postgres:\/\/db\/svc is no file[\s\S]*SVC_DB/],
+      ['postgres://ada:secret@db/svc', 8, /error: postgres:\/\/db\/svc is not a file[\s\S]*SVC_DB/],
     ] as const) {
       const ran = await run(place, ['aggregate', 'good.db', name]);
       assert.is(ran.code, code, `${name}: ${ran.stderr}`);

@@ -48,7 +48,7 @@ export function findLedgers(paths: readonly string[], cwd: string): readonly Led
       .map((one) => one.name)
       .toSorted();
     if (inside.length === 0)
-      throw new SvcError('not_found', `There is no ledger of svc in the folder ${typed}`);
+      throw new SvcError('not_found', `There is no svc ledger in the folder ${typed}`);
     for (const name of inside) add(join(typed, name), join(path, name));
   }
   return found;
@@ -61,13 +61,13 @@ function isLedger(name: string, path: string): boolean {
 
 function noFile(url: string): SvcError {
   const name = isPostgresUrl(url) ? ledgerName(url) : 'a URL';
-  return new SvcError('bad_request', `${name} is no file, and only files can be named here`, {
+  return new SvcError('bad_request', `${name} is not a file; only files can be given here`, {
     cure: 'A ledger in Postgres is added up where SVC_DB names it: `svc aggregate` without files.',
   });
 }
 
 function noLedger(name: string): SvcError {
-  return new SvcError('bad_request', `${name} is no ledger of svc`, {
+  return new SvcError('bad_request', `${name} is not an svc ledger`, {
     cure: 'The ledger of a machine is ~/.svc/monitor.db there, or where its SVC_DB says.',
   });
 }

@@ -55,7 +55,7 @@ export abstract class LimitsCommand extends JsonCommand {
       (glob) => !known.some((name) => isGlobMatch(glob.toLowerCase(), name.toLowerCase())),
     );
     if (strange === undefined) return names;
-    throw new SvcError('usage', `--providers: '${strange}' is no provider of the configuration`, {
+    throw new SvcError('usage', `--providers: '${strange}' is not a configured provider`, {
       cure: `It has ${known.join(', ')}.`,
     });
   }
@@ -98,7 +98,7 @@ async function toRights(values: readonly string[]) {
   const rights = new Set(named.filter(isRight));
   const strange = named.find((name) => !isRight(name));
   if (strange === undefined) return [...rights];
-  throw new SvcError('usage', `--may: '${strange}' is no right`, {
+  throw new SvcError('usage', `--may: '${strange}' is not a right`, {
     cure: `The rights are ${RIGHTS.join(', ')}.`,
   });
 }

@@ -127,7 +127,7 @@ test('a fleet that cannot be read, or whose keys are not there', () =>
     write('members: [');
     assert.match((await examine(place)).of('Fleet'), /^fault: fleet\.yaml:1: /);
     write('members: 7');
-    assert.match((await examine(place)).of('Fleet'), 'members is no list');
+    assert.match((await examine(place)).of('Fleet'), 'members must be a list');
   }));
 
 test('a damaged file does not hide other faults', () =>

@@ -49,7 +49,7 @@ test('all clients are found; nothing is written, and no content is printed', () 
     assert.is(ran.code, 0, ran.stderr);
     for (const client of ['claude-code', 'codex', 'gemini-cli', 'opencode'])
       assert.match(ran.stdout, client);
-    assert.match(ran.stderr, 'broken.jsonl: it is no session of a client that is known');
+    assert.match(ran.stderr, 'broken.jsonl: not a session file of a known client');
     assert.match(ran.stdout, 'nothing was sent and nothing written');
     assert.match(ran.stdout, /4 of 4 conversations hold no system prompt or no tools/);
     for (const text of [ran.stdout, ran.stderr]) assert.not.match(text, SECRET);

@@ -159,9 +159,9 @@ test('a key that is typed is not shown', () =>
   }));
 
 const BAD_MEMBERS: readonly (readonly [argv: readonly string[], says: RegExp, code?: number])[] = [
-  [['a b', 'https://x.example'], /no name of a machine/],
-  [['../x', 'https://x.example'], /no name of a machine/],
-  [['\u001b[2J', 'https://x.example'], /no name of a machine/],
+  [['a b', 'https://x.example'], /not a valid machine name/],
+  [['../x', 'https://x.example'], /not a valid machine name/],
+  [['\u001b[2J', 'https://x.example'], /not a valid machine name/],
   [['x', 'attic'], /not a URL/],
   [['x', 'ftp://attic.example'], /expected https: or http:/],
   [['x', 'https://user:hidden-word@attic.example'], /may not contain a user or a password/],

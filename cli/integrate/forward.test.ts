@@ -159,7 +159,7 @@ test('a list named in the shell is included too, and an unreadable one is report
     assert.not.ok(fs.existsSync(path));
     fs.rmSync(company);
     const gone = await run({ ...place, env }, [...claude, '--apply']);
-    assert.match(gone.stderr, 'is no list of certificates that svc can read');
+    assert.match(gone.stderr, 'is not a certificate list that svc can read');
   }));
 
 test('what --apply would refuse is said before', () =>

@@ -110,7 +110,7 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
         remarks.push(
           writeSettingsList(list, resolve(cwd, theirs), authorityPem)
             ? `What ${theirs} (${trusted[0]}) lists stays trusted: svc's list has a copy of it. --apply again when it changes.`
-            : `${theirs} (${trusted[0]}) is no list of certificates that svc can read: it counts no more.`,
+            : `${theirs} (${trusted[0]}) is not a certificate list that svc can read and is ignored.`,
         );
       if (way.trusts === 'whole' && where.env['CODEX_CA_CERTIFICATE'])
         remarks.push(

@@ -57,7 +57,7 @@ test('what cannot be done is said before anything is done', () =>
 test('a fault of a typed step is named by its place among them', () =>
   inPlace(async (place) => {
     for (const [step, reason] of [
-      ['nonsense', /- --step 2: .*"nonsense" is no action/],
+      ['nonsense', /- --step 2: .*"nonsense" is not an action/],
       ['debug: { on: ', /- --step 2: /],
     ] as const) {
       const { code, stderr } = await macro(place, 'create', 'm', '--step', 'pause', '--step', step);

@@ -163,7 +163,7 @@ class Create extends SvcCommand {
   name = Option.String({ name: 'name' });
   file = Option.String({ name: 'file', required: false });
   steps = Option.Array('--step', [], {
-    description: 'A step, as it would stand in the file; may be repeated',
+    description: 'A step, as written in the file; may be repeated',
   });
   force = Option.Boolean('--force', false, { description: 'Replace the one of that name' });
 

@@ -80,22 +80,22 @@ test('a faulty macro is refused with each fault on its line, and not kept', () =
     const ran = await macro(place, 'create', 'bad', 'bad.yaml');
     assert.is(ran.code, exitCodes.bad_request);
     for (const fault of [
-      'bad.yaml:4: step 1 "pausee" is no action; known are recipes, settings,',
-      'bad.yaml:5: step 2 (debug): onn is no parameter; known are on',
+      'bad.yaml:4: step 1 "pausee" is not an action; known are recipes, settings,',
+      'bad.yaml:5: step 2 (debug): onn is not a parameter; known are on',
       'bad.yaml:5: step 2 (debug) needs on: true or false',
       'bad.yaml:8: step 3 (force_health): state is healthy or unhealthy, not "sick"',
       'bad.yaml:9: step 4 (search): query names the variable nope, which variables does not declare',
       'bad.yaml:9: step 4 (search): top is a number from 1 to 100, not 500',
-      'bad.yaml:10: other is no part of a macro',
+      'bad.yaml:10: other is not a macro field',
     ])
       assert.ok(ran.stderr.includes(`  - ${fault}`), `${fault}\n${ran.stderr}`);
     assert.not.ok(fs.existsSync(join(place.home, 'macros', 'bad.yaml')));
     for (const [text, reason] of [
       ['steps: [pause]\nvariables: { x: 1 }', /x\.yaml:2: variables\.x is used in no step/],
       ['steps: []', /x\.yaml:1: steps is a list of 1 to 100 steps/],
-      ['steps: [{ run: "rm -rf ~" }]', /step 1 \(run\) is no action/],
+      ['steps: [{ run: "rm -rf ~" }]', /step 1 \(run\) is not an action/],
       ['steps: [pause', /x\.yaml:\d/],
-      ['- pause', /it is no macro/],
+      ['- pause', /not a macro/],
       [`steps: [search: { query: "a\\u001b[2J" }]`, /query is a text of one line/],
     ] as const) {
       write(place, 'x.yaml', text);
@@ -128,7 +128,7 @@ test('a file that was broken by hand is listed with its fault, and does not run'
     assert.match((await macro(place, 'list')).stdout, /huge .*larger than.*\n.*sound/);
     const ran = await macro(place, 'run', 'broken');
     assert.is(ran.code, exitCodes.bad_request);
-    assert.match(ran.stderr, /broken\.yaml:3: step 2 "pausse" is no action/);
+    assert.match(ran.stderr, /broken\.yaml:3: step 2 "pausse" is not an action/);
     assert.match((await macro(place, 'run', 'sounds')).stderr, /did you mean sound\?/);
   }));
 
@@ -181,7 +181,10 @@ test('a macro of a plugin is listed with its origin, runs, and is not deleted', 
     );
     const broken = await macro(place, 'list', ...flags);
     assert.is(broken.code, 1);
-    assert.match(broken.stderr, /^ {2}- .*calm\.mjs:3: macros\[0\]: step 1 "resum" is no action/m);
+    assert.match(
+      broken.stderr,
+      /^ {2}- .*calm\.mjs:3: macros\[0\]: step 1 "resum" is not an action/m,
+    );
   }));
 
 test.run();

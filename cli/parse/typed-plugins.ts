@@ -5,7 +5,7 @@ import { readAuthored } from '../../server/config/authored-yaml.ts';
 import type { Config } from '../../server/config/config.ts';
 
 export const PLUGIN_SETTINGS =
-  'What would stand under `config` of a --plugin, as YAML or JSON; of several, in their order';
+  '`config` of a --plugin, as YAML or JSON; repeat in the order of the plugins';
 
 /**
  * Loads the typed plugins. The first settings belong to the first plugin, and so on; plugins
@@ -31,5 +31,5 @@ export async function typedPlugins(
 export async function settingsOf(typed: string): Promise<unknown> {
   const { read, faults } = await readAuthored(typed, 'text', (data) => ({ ok: true, data }));
   if (read !== undefined) return read.data;
-  throw new SvcError('usage', `--settings is no YAML: ${faults.join('; ')}`);
+  throw new SvcError('usage', `--settings is not valid YAML: ${faults.join('; ')}`);
 }

@@ -99,7 +99,7 @@ class Bench extends JsonCommand {
 
   module = Option.String({ name: 'file' });
   settings = Option.String('--settings', {
-    description: 'What would stand under `config`, as YAML or JSON',
+    description: 'The plugin’s `config`, as YAML or JSON',
   });
   requests = Option.String('--requests', '200', { description: 'Requests a round; 200' });
 

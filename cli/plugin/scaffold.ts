@@ -14,31 +14,31 @@ export function configurationOf(module: string): string {
 }
 
 const pluginOf = (name: string) => `/**
- * Counts the words that a client sends, and says the count in a header of the answer.
+ * Counts the words that a client sends and adds the count as a response header.
  *
  * @type {import('svc/plugins').PluginDefinition<{ header: string }>}
  */
 export default {
   name: '${name}',
 
-  // Checks what stands under \`config\`; what it returns is what setup gets.
+  // Validates \`config\`; setup receives the returned value.
   config({ header = 'x-request-words' }) {
-    if (!/^[a-z0-9-]+$/.test(header)) throw new Error('header: must be a name in lower case');
+    if (!/^[a-z0-9-]+$/.test(header)) throw new Error('header: must be a lower-case header name');
     return { header };
   },
 
   setup: ({ config, tools }) => ({
     stages: [
       {
-        // Behind this node a request has been understood, and its answer comes back through here.
+        // Runs after this node: the request has been parsed, and its response passes through here.
         after: 'forward',
-        // The state of one request, found at ctx.state.
+        // State of one request, available as ctx.state.
         open: () => ({ words: 0 }),
         on: {
           head(head, ctx) {
             const texts = tools.texts(head.request).map(({ text }) => text);
             ctx.state.words = texts.join(' ').split(/\\s+/).filter((word) => word !== '').length;
-            // Stands in \`/trace/last\` and \`svc status\`.
+            // Shown in \`/trace/last\` and \`svc status\`.
             ctx.note('words', ctx.state.words);
             return { ...head, headers: [...head.headers, config.header, String(ctx.state.words)] };
           },
@@ -53,8 +53,8 @@ const testOf = (name: string) => `import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testPlugin } from 'svc/testing';
 
-// The real proxy, with the plugin in its graph, before a provider on this machine.
-test('says how many words a tool has answered', async () => {
+// Runs the real proxy with this plugin against a local test provider.
+test('counts the words of a tool result', async () => {
   const proxy = await testPlugin(new URL('./${name}.mjs', import.meta.url), {
     config: { header: 'x-words' },
   });

@@ -51,7 +51,7 @@ function linePrompts(context: CliContext): Prompts {
         });
       const value = read(next.value.trim());
       if (value !== undefined) return value;
-      note(context, `'${next.value.trim()}' is none of the answers.`);
+      note(context, `'${next.value.trim()}' is not one of the choices.`);
     }
   };
   return {

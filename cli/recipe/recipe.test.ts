@@ -39,7 +39,7 @@ test('`test` fails where an example does not hold, and `validate` names line and
   writeFileSync(file, good.replace('drop_lines', 'drop_linse'));
   const wrong = await run(place, ['recipe', 'validate', 'my-tool.yaml']);
   assert.is(wrong.code, 1);
-  assert.match(wrong.stdout, /my-tool\.yaml:\d+: .*"drop_linse" is no operation/);
+  assert.match(wrong.stdout, /my-tool\.yaml:\d+: .*"drop_linse" is not an operation/);
   writeFileSync(file, 'name: my-tool\noperations: [dedupe\n');
   const broken = await run(place, ['recipe', 'validate', 'my-tool.yaml']);
   assert.is(broken.code, 1, 'a file that is not YAML has a fault like any other');

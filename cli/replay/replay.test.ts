@@ -101,7 +101,7 @@ test('a difference is shown side by side, and fails a check', () =>
     assert.is((await svc('run', '--settings', '{}')).code, 2);
     const unread = await svc('run', '--plugin', plugin, '--settings', '{');
     assert.is(unread.code, 2);
-    assert.match(unread.stderr, /no YAML/);
+    assert.match(unread.stderr, /not valid YAML/);
     const twice = await svc('run', '--plugin', plugin, '--settings', '{ text: a, text: b }');
     assert.match(twice.stderr, /"?text"? is there twice/);
     const lenient = await svc('run', '--mode', 'lenient');
@@ -240,7 +240,7 @@ test('a file of another kind, and one cut short, are told apart', () =>
     assert.is((await svc('run', 'notes.txt')).code, 8);
     const zeros = await svc('run', 'zeros.msgpack');
     assert.is(zeros.code, 8);
-    assert.match(zeros.stderr, /no file of captures/);
+    assert.match(zeros.stderr, /Not a capture file/);
     await ask(t, 2);
     const { captures } = JSON.parse((await svc('list', '--json')).stdout);
     for (const [index, { id }] of captures.entries())

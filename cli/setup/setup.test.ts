@@ -125,7 +125,7 @@ test('answers are followed, and an invalid answer is asked for again', async () 
   const stdin = typed('sometimes', '3', 'none', 'yes', '');
   const { code, stdout, stderr } = await run(place, ['setup'], { env, stdin });
   assert.is(code, 0, stderr);
-  assert.match(stderr, "'sometimes' is none of the answers.");
+  assert.match(stderr, "'sometimes' is not one of the choices.");
   assert.match(fs.readFileSync(join(place.home, 'config.yaml'), 'utf8'), /^ {2}mode: aggressive$/m);
   assert.is(fs.readFileSync(claude, 'utf8'), '{"a": 1}');
   assert.is(upstream.requests.length, 1);

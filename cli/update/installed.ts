@@ -23,7 +23,7 @@ export function readInstalled(entry: string): Installed {
     const kind = existsSync(join(root, '.git')) ? 'checkout' : 'package';
     return { name, version, bin, root, kind };
   } catch (cause) {
-    throw new SvcError('config', `${root} is no package of npm`, {
+    throw new SvcError('config', `${root} is not an npm package`, {
       cause,
       cure: 'svc is updated by what installed it.',
     });

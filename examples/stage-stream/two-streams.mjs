@@ -7,7 +7,7 @@ export default {
   name: 'two-streams',
 
   config({ name } = {}) {
-    if (typeof name !== 'string' || name === '') throw new Error('name: a text is wanted');
+    if (typeof name !== 'string' || name === '') throw new Error('name: a string is required');
     return { name };
   },
 

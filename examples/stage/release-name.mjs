@@ -4,7 +4,7 @@ export default {
 
   // Receives the plugin's `config` from the configuration; setup gets what this returns.
   config({ name } = {}) {
-    if (typeof name !== 'string' || name === '') throw new Error('name: a text is wanted');
+    if (typeof name !== 'string' || name === '') throw new Error('name: a string is required');
     return { name };
   },
 

@@ -29,7 +29,7 @@ const BAD: readonly BadCase[] = [
   ],
   [
     { env: { SVC_DB: 'postgres://u:p/ss@db/svc' } },
-    'ledger.db: it is no URL: in its password write / ? # @ : and % as %2F %3F %23 %40 %3A and %25 (SVC_DB)',
+    'ledger.db: not a valid URL: in its password write / ? # @ : and % as %2F %3F %23 %40 %3A and %25 (SVC_DB)',
   ],
   [
     { env: { SVC_DB: 'postgresql://u:p@db' } },

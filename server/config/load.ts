@@ -178,7 +178,7 @@ function openFile(read: ReadFile, path: string, name: string): OpenFile | undefi
   const file = read(path, YAML_LIMITS.bytes);
   if (file === undefined) return undefined;
   if ((file.mode & 0o002) !== 0) {
-    throw unreadable(`${name}: everybody on this machine may write it; run: chmod o-w ${path}`);
+    throw unreadable(`${name}: any user on this machine can write to it; run: chmod o-w ${path}`);
   }
   return { ...file, path, name, found: false };
 }

@@ -44,7 +44,7 @@ test('a file that everybody may write is refused, with the cure', async () => {
       const error: unknown = await loadText({ ...sources, mode }).catch(
         (thrown: unknown) => thrown,
       );
-      assert.match(String(error), /everybody on this machine may write it; run: chmod o-w \//);
+      assert.match(String(error), /any user on this machine can write to it; run: chmod o-w \//);
     }
   await loadText({ file: '', mode: 0o664 });
 });

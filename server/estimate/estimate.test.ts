@@ -198,7 +198,7 @@ test('unreadable files are named, and the time limit stops the work between two 
   assert.is(files, 1);
   assert.equal(
     failed.map(({ path, reason }) => [path.slice(-7), reason]),
-    [['b.jsonl', 'it is no session of a client that is known']],
+    [['b.jsonl', 'not a session file of a known client']],
   );
   let nowMs = 0;
   const clock = { ...systemClock, monotonicMs: () => (nowMs += 400) };

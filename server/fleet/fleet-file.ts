@@ -64,12 +64,12 @@ export async function readFleet(home: string): Promise<Fleet | undefined> {
   const [first] = faults;
   if (first !== undefined) throw faulty(first.text, path);
   if (data === null) return { node: null, members: [] };
-  if (!isObject(data)) throw faulty('it is no map', path);
+  if (!isObject(data)) throw faulty('not a YAML map', path);
   const { node = null, members, ...others } = data;
   refuseOthers(others, 'it', path);
   if (node !== null && !isName(node)) throw faulty(`node is not ${NODE_NAME_TEXT}`, path);
   const list = members ?? [];
-  if (!Array.isArray(list)) throw faulty('members is no list', path);
+  if (!Array.isArray(list)) throw faulty('members must be a list', path);
   const read = list.map((one: unknown, at) => toMember(one, `members.${at}`, path));
   const names = read.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) < at);
@@ -118,7 +118,7 @@ function withoutEndSlashes(url: string): string {
 }
 
 function memberFault({ name, url, key, keyEnv, allowInsecure }: Member): string | undefined {
-  if (!NODE_NAME.test(name)) return `${quote(name)} is no name of a machine: ${NODE_NAME_TEXT}`;
+  if (!NODE_NAME.test(name)) return `${quote(name)} is not a valid machine name: ${NODE_NAME_TEXT}`;
   const wrong = addressFault(url, {
     allowsInsecure: allowInsecure,
     keyPlace: 'a proxy key of that machine',
@@ -133,7 +133,7 @@ function memberFault({ name, url, key, keyEnv, allowInsecure }: Member): string 
 }
 
 function toMember(value: unknown, where: string, path: string): Member {
-  if (!isObject(value)) throw faulty(`${where} is no map`, path);
+  if (!isObject(value)) throw faulty(`${where} must be a map`, path);
   const { name, url, key, key_env: keyEnv, allow_insecure: allowInsecure = false } = value;
   refuseOthers(
     Object.fromEntries(Object.entries(value).filter(([field]) => !FIELDS.includes(field))),
@@ -142,9 +142,10 @@ function toMember(value: unknown, where: string, path: string): Member {
   );
   if (typeof name !== 'string' || typeof url !== 'string')
     throw faulty(`${where} needs a name and a url`, path);
-  if (key !== undefined && typeof key !== 'string') throw faulty(`${where}.key is no text`, path);
+  if (key !== undefined && typeof key !== 'string')
+    throw faulty(`${where}.key must be a string`, path);
   if (keyEnv !== undefined && typeof keyEnv !== 'string')
-    throw faulty(`${where}.key_env is no text`, path);
+    throw faulty(`${where}.key_env must be a string`, path);
   if (typeof allowInsecure !== 'boolean')
     throw faulty(`${where}.allow_insecure is not true or false`, path);
   const member = {

@@ -196,7 +196,7 @@ function passing(request: GateRequest, scan: HeaderScan, keys: KeyCheck): Admiss
   if ('error' in elsewhere) return refuse(elsewhere.error, false);
   if (elsewhere.ours.length === 0) return LOCAL;
   return refuse(
-    authMissing('this path goes to the provider itself, where a proxy key is none'),
+    authMissing('this path goes to the provider itself, which does not accept a proxy key'),
     false,
   );
 }

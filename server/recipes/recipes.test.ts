@@ -71,7 +71,7 @@ test('a file that cannot be used says what is wrong and on which line', async ()
     'name: mine\nmatch:\n  klass: log\noperations:\n  - drop_lines: { pattern: x }\n',
   );
   const faults = await recipeFaults(file);
-  assert.match(faults.join('\n'), /b\.yaml:3: match\.klass is no condition/);
+  assert.match(faults.join('\n'), /b\.yaml:3: match\.klass is not a condition/);
   assert.match(faults.join('\n'), /b\.yaml:5: operations\.0\.drop_lines .*must_keep/);
   assert.match((await recipeFaults(join(folder, 'none.yaml')))[0]!, /does not exist/);
   assert.ok(existsSync(file));

@@ -36,7 +36,7 @@ export function readSession(
   const notes = isWhole
     ? []
     : ['the file has neither the system prompt nor the tools of its requests'];
-  if (unread > 0) notes.push(`${unread} lines that are no JSON were left out`);
+  if (unread > 0) notes.push(`${unread} lines that are not JSON were skipped`);
   if (tooMany > 0) notes.push(`the last ${tooMany} requests are too much for one replay`);
   return { exchanges, notes };
 }

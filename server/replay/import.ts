@@ -53,7 +53,7 @@ function readForeign(text: string): { exchanges: ForeignExchange[]; notes: strin
   if (isObject(json) && isObject(json['log'])) return readHar(json['log']);
   const session = readSession(text);
   if (session !== undefined) return session;
-  throw new SvcError('bad_request', 'This is no file of captures, no HAR and no session', {
+  throw new SvcError('bad_request', 'Not a capture file, HAR or session', {
     cure: 'Sessions of Claude Code are the .jsonl files below ~/.claude/projects.',
   });
 }

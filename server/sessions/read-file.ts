@@ -108,7 +108,7 @@ function* readDatabase(path: string): Generator<SessionFile> {
   } catch (cause) {
     const code = String((cause as { code?: unknown }).code);
     if (!code.startsWith('SQLITE')) throw cause;
-    throw new SvcError('bad_request', `it is no database of OpenCode that can be read (${code})`, {
+    throw new SvcError('bad_request', `not a readable OpenCode database (${code})`, {
       cause,
     });
   }
@@ -120,5 +120,5 @@ function tooLarge(sizeBytes: number, mostBytes: number): SvcError {
 }
 
 function unknownKind(): SvcError {
-  return new SvcError('bad_request', 'it is no session of a client that is known');
+  return new SvcError('bad_request', 'not a session file of a known client');
 }

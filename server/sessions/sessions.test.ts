@@ -254,11 +254,14 @@ test('a file that is not a session, broken or too long is refused or skipped, an
         return (thrown as Error).message;
       }
     };
-    assert.match(await refused('a.jsonl', 'hello\n{"a":1}\n'), /no session/);
-    assert.match(await refused('b.jsonl', ''), /no session/);
-    assert.match(await refused('session-b.json', '{"messages":'), /no session/);
-    assert.match(await refused('opencode.db', 'no database at all'), /no database of OpenCode/);
-    assert.match(await refused('c.jsonl', Buffer.from([0xff, 0xfe, 0x00])), /no session/);
+    assert.match(await refused('a.jsonl', 'hello\n{"a":1}\n'), /not a session file/);
+    assert.match(await refused('b.jsonl', ''), /not a session file/);
+    assert.match(await refused('session-b.json', '{"messages":'), /not a session file/);
+    assert.match(
+      await refused('opencode.db', 'no database at all'),
+      /not a readable OpenCode database/,
+    );
+    assert.match(await refused('c.jsonl', Buffer.from([0xff, 0xfe, 0x00])), /not a session file/);
     writeFileSync(join(folder, 'long'), `ab\n${'x'.repeat(50)}\ncd`);
     const lines: (string | undefined)[] = [];
     for await (const line of linesOf(join(folder, 'long'), 20)) lines.push(line);

@@ -29,7 +29,7 @@ export function decodeRecords(file: Uint8Array) {
     const why = isCut ? 'it was cut short' : reasonOf(thrown);
     const rest = `record ${records.length + 1} cannot be read: ${why}`;
     if (records.length > 0 || isCut) return { records, rest };
-    throw new SvcError('bad_request', `This is no file of captures: ${why}`, { cause: thrown });
+    throw new SvcError('bad_request', `Not a capture file: ${why}`, { cause: thrown });
   }
   return { records, rest: undefined };
 }

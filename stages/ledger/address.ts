@@ -37,7 +37,7 @@ export function faultOfUrl(db: string): string | undefined {
   const url = parsed(db);
   // A password with such a character in it can look like a host followed by a name.
   if (url === undefined || url.hash !== '' || /[@/]/.test(url.pathname.slice(1)))
-    return 'it is no URL: in its password write / ? # @ : and % as %2F %3F %23 %40 %3A and %25';
+    return 'not a valid URL: in its password write / ? # @ : and % as %2F %3F %23 %40 %3A and %25';
   if (url.pathname.length < 2) return 'it names no database: it ends in one, as in //host/name';
   return undefined;
 }

@@ -22,10 +22,10 @@ export function checkMacro(value: unknown, name?: string): CheckedMacro {
   const faults: WrittenFault[] = [];
   const report: ReportFault = (path, message) => void faults.push({ path, message });
   if (!isObject(value))
-    return { ok: false, faults: [{ path: [], message: 'it is no macro: a map with steps' }] };
+    return { ok: false, faults: [{ path: [], message: 'not a macro: expected a map with steps' }] };
   for (const field of Object.keys(value))
     if (!FIELDS.includes(field))
-      report([field], `is no part of a macro; known are ${FIELDS.join(', ')}`);
+      report([field], `is not a macro field; known are ${FIELDS.join(', ')}`);
   const { name: written = name, description = '', variables: declared, steps: listed } = value;
   if (typeof written !== 'string' || !FILE_NAME.test(written))
     report(['name'], 'is of lower case letters, digits, - and _');
@@ -55,7 +55,7 @@ function checkVariables(declared: unknown, report: ReportFault): readonly Variab
   return Object.entries(declared).map(([name, given]) => {
     const path = ['variables', name];
     if (!VARIABLE_NAME.test(name))
-      report(path, 'is no name: letters, digits, - and _ after a letter');
+      report(path, 'is not a valid name: a letter, then letters, digits, - and _');
     if (isObject(given)) {
       for (const [field, one] of Object.entries(given))
         if (!VARIABLE_FIELDS.includes(field) || !isScalar(one))
@@ -92,7 +92,7 @@ function checkSteps(
       const [where, subject] = isObject(entry)
         ? [[...path, name], '']
         : [path, `${JSON.stringify(name)} `];
-      report(where, `${subject}is no action; known are ${Object.keys(ACTIONS).join(', ')}`);
+      report(where, `${subject}is not an action; known are ${Object.keys(ACTIONS).join(', ')}`);
       return [];
     }
     if (values === undefined) {
@@ -148,7 +148,7 @@ function checkValues(
   const known = paramNames(name);
   for (const given of Object.keys(values))
     if (!Object.hasOwn(params, given))
-      report([...path, given], `is no parameter; known are ${known}`);
+      report([...path, given], `is not a parameter; known are ${known}`);
   for (const [param, one] of Object.entries(params)) {
     const value = values[param];
     if (value === undefined || value === null) {

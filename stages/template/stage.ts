@@ -120,7 +120,7 @@ function fieldOf({ body, endpoint, json }: ProxyRequest['original']): readonly u
 }
 
 function askedByField(field: unknown): Asked {
-  const wanted = `${TEMPLATE_FIELD}: the name of a template is wanted, or {"name":"review","vars":{"language":"Go"}}`;
+  const wanted = `${TEMPLATE_FIELD}: must be the name of a template, or {"name":"review","vars":{"language":"Go"}}`;
   const { name, vars, ...more } = isObject(field) ? field : { name: field };
   const values = vars === undefined ? new Map<string, string>() : textsOf(vars);
   if (typeof name !== 'string' || values === undefined || Object.keys(more).length > 0)
@@ -129,7 +129,7 @@ function askedByField(field: unknown): Asked {
 }
 
 function valuesOfHeader(header: string | undefined): Map<string, string> {
-  const wanted = `${VALUES_HEADER}: a JSON object of texts is wanted, such as {"language":"Go"}; write what is not ASCII as \\u escapes`;
+  const wanted = `${VALUES_HEADER}: must be a JSON object of strings, such as {"language":"Go"}; write non-ASCII characters as \\u escapes`;
   if (header === undefined) return new Map();
   const values = textsOf(parseJson(header));
   if (values === undefined) throw bad(wanted);

@@ -243,8 +243,8 @@ test('every fault of a plugin is named with file and line, and a reload leaves t
     const cases: readonly (readonly [source: string, ...faults: readonly RegExp[]])[] = [
       [
         "export default {\n  name: 'g',\n  colour: 1,\n  setupp() {},\n};",
-        /g\.mjs:3: colour is no part of a plugin/,
-        /g\.mjs:4: setupp is no part/,
+        /g\.mjs:3: colour is not a plugin field/,
+        /g\.mjs:4: setupp is not a plugin field/,
       ],
       [
         "export default {\n  name: 'g',\n  providers: [\n    { name: 'acme',\n      kind: 'chatt', baseUrl: 'x' }],\n};",
@@ -252,16 +252,16 @@ test('every fault of a plugin is named with file and line, and a reload leaves t
       ],
       [
         "export default {\n  name: 'g',\n  recipes: [{\n    name: 'x',\n    match: { progam: 'x' },\n    operations: ['dedupe'] }],\n};",
-        /g\.mjs:5: recipes\[0\]: match\.progam is no condition/,
+        /g\.mjs:5: recipes\[0\]: match\.progam is not a condition/,
         /g\.mjs:6: recipes\[0\]: operations\.0\.dedupe dedupe can lose something/,
       ],
       [
         "export default {\n  name: 'g',\n  macros: [{ name: 'm',\n    steps: [{ debug: {\n      onn: true } }] }],\n};",
-        /g\.mjs:5: macros\[0\]: step 1 \(debug\): onn is no parameter/,
+        /g\.mjs:5: macros\[0\]: step 1 \(debug\): onn is not a parameter/,
       ],
       [
         "export default {\n  name: 'g',\n  hooks: {\n    requests() {} },\n};",
-        /g\.mjs:4: hooks: requests is no hook; known are request, head, event, settled/,
+        /g\.mjs:4: hooks: requests is not a hook; known are request, head, event, settled/,
       ],
       [
         "export default {\n  name: 'g',\n  stages: [{ on: {},\n    before: 'nowhere' }],\n};",
@@ -269,7 +269,7 @@ test('every fault of a plugin is named with file and line, and a reload leaves t
       ],
       [
         "export default {\n  name: 'g',\n};",
-        /g\.mjs: setup: a function is wanted, or one of stages/,
+        /g\.mjs: setup: must be a function unless one of stages/,
       ],
     ];
     const module = write(folder, 'g.mjs', good);

@@ -111,12 +111,12 @@ test('a price in the file is that of one model, and what it leaves out follows f
 
 test('an invalid price file is refused, naming the entry', () => {
   for (const [text, what] of [
-    ['{', /no JSON/],
-    ['{}', /no list/],
-    ['[{"model":"m","input":1}]', /entry 1 has no price/],
-    ['[{"model":"m","input":1,"output":-1}]', /'output' is no amount/],
+    ['{', /not valid JSON/],
+    ['{}', /not a list/],
+    ['[{"model":"m","input":1}]', /entry 1 needs both/],
+    ['[{"model":"m","input":1,"output":-1}]', /'output' must be a number/],
     ['[{"model":"m","input":1,"output":1,"inptu":1}]', /'inptu' is not known/],
-    ['[{"model":"m","input":1,"output":1,"since":"soon"}]', /since is no day/],
+    ['[{"model":"m","input":1,"output":1,"since":"soon"}]', /since must be a date/],
   ] as const) {
     assert.throws(
       () => readOwnPrices(text, 'prices.json'),

@@ -74,8 +74,8 @@ test('what cannot be filled is refused with cause and cure, and nothing is sent'
       [{ 'x-svc-template': '../../etc/passwd' }, /cannot be the name of a template/],
       [{ 'x-svc-template': 'role' }, /needs a value for who/],
       [{ 'x-svc-template': 'role', ...vars({ who: 'a', x: 'b' }) }, /has no variable x/],
-      [{ 'x-svc-template': 'role', ...vars(['who']) }, /a JSON object of texts is wanted/],
-      [{ 'x-svc-template': 'role', 'x-svc-template-vars': 'who=a' }, /a JSON object of texts/],
+      [{ 'x-svc-template': 'role', ...vars(['who']) }, /must be a JSON object of strings/],
+      [{ 'x-svc-template': 'role', 'x-svc-template-vars': 'who=a' }, /a JSON object of strings/],
       [vars({ who: 'a' }), /is sent without x-svc-template/],
       [{ 'x-svc-template': 'role', 'x-svc-bypass': '1' }, /goes out as it came in/],
     ];
@@ -130,11 +130,11 @@ test('a member that cannot be understood or filled is refused, and nothing is se
     const cases: readonly (readonly [unknown, Readonly<Record<string, string>>, RegExp])[] = [
       ['none', {}, /There is no template none/],
       ['role', {}, /needs a value for who/],
-      [null, {}, /svc_template: the name of a template is wanted/],
-      [['role'], {}, /the name of a template is wanted/],
-      [{ name: 'role', vars: 'who=a' }, {}, /the name of a template is wanted/],
-      [{ name: 'role', vars: { who: null } }, {}, /the name of a template is wanted/],
-      [{ name: 'role', values: { who: 'a' } }, {}, /the name of a template is wanted/],
+      [null, {}, /svc_template: must be the name of a template/],
+      [['role'], {}, /must be the name of a template/],
+      [{ name: 'role', vars: 'who=a' }, {}, /must be the name of a template/],
+      [{ name: 'role', vars: { who: null } }, {}, /must be the name of a template/],
+      [{ name: 'role', values: { who: 'a' } }, {}, /must be the name of a template/],
       ['review', { 'x-svc-template': 'role' }, /both ask for a template/],
       ['review', { 'x-svc-bypass': '1' }, /svc_template: this request goes out as it came in/],
     ];

@@ -61,7 +61,7 @@ export function checkRecipe(value: unknown): CheckedRecipe {
     };
   for (const name of Object.keys(value))
     if (!FIELDS.includes(name))
-      report([name], `is no part of a recipe; known are ${FIELDS.join(', ')}`);
+      report([name], `is not a recipe field; known are ${FIELDS.join(', ')}`);
   const { name, description = '', match, must_keep: mustKeep, examples = [] } = value;
   const { operations = [], on_success: onSuccess = [] } = value;
   if (!isText(name) || !RECIPE_NAME.test(name))
@@ -103,7 +103,10 @@ function checkMatch(match: unknown, report: ReportFault): void {
       ? MATCH_PARTS[part as keyof RecipeMatch]
       : undefined;
     if (known === undefined) {
-      report(['match', part], `is no condition; known are ${Object.keys(MATCH_PARTS).join(', ')}`);
+      report(
+        ['match', part],
+        `is not a condition; known are ${Object.keys(MATCH_PARTS).join(', ')}`,
+      );
       continue;
     }
     const fault = known.kind === 'patterns' ? patternsFault(value) : wordsFault(value, known.words);
@@ -144,7 +147,10 @@ function checkOperations(
     }
     const operation = OPERATIONS.get(name);
     if (operation === undefined) {
-      report(path, `${JSON.stringify(name)} is no operation; \`svc recipe operations\` lists them`);
+      report(
+        path,
+        `${JSON.stringify(name)} is not an operation; \`svc recipe operations\` lists them`,
+      );
       return [];
     }
     for (const fault of argFaults(operation, values)) report([...path, name], `${name} ${fault}`);

@@ -129,11 +129,11 @@ test('every fault is said at once, with its place', () => {
   });
   for (const part of [
     'name is of lower case',
-    'colour is no part',
-    'match.klass is no condition',
+    'colour is not a recipe field',
+    'match.klass is not a condition',
     'match.class cannot be "logg"',
     'must_keep "(a+)+" repeats a group',
-    'operations.0 "drop_lins" is no operation',
+    'operations.0 "drop_lins" is not an operation',
     'lines is a whole number from 0',
     'has no parameter more',
     'operations.2 is the name',

@@ -18,7 +18,7 @@ const CURES: readonly (readonly [start: string, cure: string])[] = [
   ],
   ['25006', 'SVC_DB leads to a copy that cannot be written to; name the server that can.'],
   ['53100', `Free disk space on the database server; ${KEPT}.`],
-  ['53300', 'Raise max_connections on the server, or let a pooler stand before it.'],
+  ['53300', 'Raise max_connections on the server, or put a connection pooler in front of it.'],
   ['57P', `The server stops or starts; ${KEPT}.`],
   ['ECONN', REACH],
   ['ENOTFOUND', REACH],

@@ -66,8 +66,8 @@ export function toRates(
 export function faultOfRates(usd: JsonObject, others: readonly string[] = []): string | undefined {
   for (const [name, value] of Object.entries(usd)) {
     if (!others.includes(name) && !(UNITS as readonly string[]).includes(name))
-      return `'${name}' is no unit; there are ${[...UNITS, ...others].join(', ')}`;
-    if (!isAmount(value)) return `'${name}' is no amount of 0 or more`;
+      return `'${name}' is not a known unit; known are ${[...UNITS, ...others].join(', ')}`;
+    if (!isAmount(value)) return `'${name}' must be a number of at least 0`;
   }
   return undefined;
 }
@@ -88,30 +88,30 @@ export function readOwnPrices(text: string, file: string): OverlayPrice[] {
   try {
     list = JSON.parse(text);
   } catch (cause) {
-    return refuse(`it is no JSON (${(cause as Error).message})`);
+    return refuse(`not valid JSON (${(cause as Error).message})`);
   }
-  if (!Array.isArray(list)) return refuse('it is no list of prices');
+  if (!Array.isArray(list)) return refuse('not a list of prices');
   return (list as readonly unknown[]).map((entry, at) => {
     const which = `entry ${at + 1}`;
-    if (!isObject(entry)) return refuse(`${which} is no object`);
+    if (!isObject(entry)) return refuse(`${which} is not an object`);
     const { model, vendor = '*', since = '1970-01-01', source = file, terms = {} } = entry;
     const unknown = Object.keys(entry).find((name) => !MEMBERS.has(name));
     if (unknown !== undefined) refuse(`${which}: '${unknown}' is not known`);
     if (typeof model !== 'string' || model === '') return refuse(`${which} names no model`);
     if (typeof since !== 'string' || !DAY.test(since) || Number.isNaN(Date.parse(since)))
-      return refuse(`${which}: since is no day like 2026-11-26`);
+      return refuse(`${which}: since must be a date such as 2026-11-26`);
     if (typeof vendor !== 'string' || typeof source !== 'string')
-      return refuse(`${which}: vendor and source are texts`);
+      return refuse(`${which}: vendor and source must be strings`);
     const usd = Object.fromEntries(
       UNITS.filter((unit) => entry[unit] !== undefined).map((unit) => [unit, entry[unit]]),
     );
     const long = entry['long_context'] ?? {};
     if (!isObject(long) || !isObject(terms))
-      return refuse(`${which}: long_context and terms are maps`);
+      return refuse(`${which}: long_context and terms must be objects`);
     const fault = faultOfRates(usd) ?? faultOfRates(long, ['above']) ?? faultOfTerms(terms);
     if (fault !== undefined) refuse(`${which}: ${fault}`);
     if (usd['input'] === undefined || usd['output'] === undefined)
-      return refuse(`${which} has no price of input and output`);
+      return refuse(`${which} needs both an input and an output price`);
     const name = plainName(model).replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
     return {
       vendor,
@@ -129,5 +129,5 @@ export function readOwnPrices(text: string, file: string): OverlayPrice[] {
 /** Returns the fault of factors by term, likewise. */
 export function faultOfTerms(terms: JsonObject): string | undefined {
   const [name] = Object.entries(terms).find(([, value]) => !isAmount(value)) ?? [];
-  return name === undefined ? undefined : `the factor of '${name}' is no number of 0 or more`;
+  return name === undefined ? undefined : `the factor of '${name}' must be a number of at least 0`;
 }
