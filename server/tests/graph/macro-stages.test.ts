@@ -207,7 +207,7 @@ test('a name that is not a stage is refused with the reason, and prevents a star
     for (const [name, reason] of [
       ['build', /There is no macro \\"build\\"; did you mean builds\?/],
       ['quiet', /Macro quiet cannot be a stage: its steps \(pause\) are run by a person/],
-      ['broken', /broken\.yaml:1: .*no action/],
+      ['broken', /broken\.yaml:1: .*not an action/],
       ['lost', /there is no recipe mak; did you mean make\?/],
       ['both', /both\.yaml:3: step 2 \(pause\) is run by a person alone/],
       ['../builds', /There is no macro/],
