@@ -88,7 +88,10 @@ test('an invalid limit is refused and changes nothing', async () => {
   }
   assert.is((await run(place, ['auth', 'update', 'x'])).code, exitCodes.usage);
   const strange = await run(place, ['auth', '--generate', '--providers', 'nope']);
-  assert.match(strange.stderr, /'nope' is no provider.*\n.*messages.*chat.*generative/);
+  assert.match(
+    strange.stderr,
+    /'nope' is not a configured provider.*\n.*messages.*chat.*generative/,
+  );
   const negative = await run(place, ['auth', '--generate', '--per-day-usd', '-5']);
   assert.match(negative.stderr, /--per-day-usd needs a value, and "-5" begins like an option/);
   for (const command of ['revoke', 'rotate'])
