@@ -221,8 +221,8 @@ function toTimeoutS(given: unknown): number {
 
 function withoutDialect({ constructor }: object): string {
   return (
-    `${constructor.name} names no dialect: extend MessagesAdapter or ChatCompletionsAdapter, ` +
-    'or override prepare_request, send, parse_response and extract_tokens'
+    `${constructor.name} names no dialect: extend MessagesAdapter, or the adapter of another ` +
+    'dialect, or override prepare_request, send, parse_response and extract_tokens'
   );
 }
 
