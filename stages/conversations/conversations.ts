@@ -145,9 +145,11 @@ export function createConversations({ store, clock, version }: ConversationsOpti
       const { original } = request;
       if (original.endpoint.operation !== 'generate' || !mayThink(original)) return undefined;
       const memory = memoryOf(request);
-      if (!isRemembering && !memory.record.isOlder) return undefined;
       const { id, record } = memory;
       const isAlone = store.withBeginning(original.beginning()).every((one) => one.id === id);
+      const isKnown = !isAlone || record.isOlder || (record.sent?.size ?? 0) > 0;
+      // In a known conversation a block sent unmodified must be noted: otherwise its stored text is repeated.
+      if (!isRemembering && !isKnown) return undefined;
       const last = original.blocks().at(-1);
       const end = !isAlone && last && { blocks: last.index + 1, last: endMark(last) };
       const noted = changeOf(request, standing(request), record, isAlone);

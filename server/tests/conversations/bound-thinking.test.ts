@@ -323,29 +323,35 @@ test('a refreshed token keeps the memory of its conversation', async () => {
   assert.equal([refused, dropped], [[], []]);
 });
 
-test('what one token sent gives way to what another sent, where a thought was made over that', async () => {
-  const { refused, dropped, differences } = await converse(
-    'messages',
-    async ({ turn }) => {
-      const as = (token: string, more: BoundTurn = {}, headers = {}): BoundTurn => ({
-        ...more,
-        headers: { 'x-api-key': token, ...headers },
-      });
-      const short = { result: 'done' };
-      await turn(as('old', short));
-      await turn(as('old'));
-      await turn(as('new', short));
-      // Compressed, and answered without thinking.
-      assert.ok(smaller(await turn(as('old'))) > 0);
-      // Sent unchanged, and answered with thinking.
-      await turn(as('new', short, { 'x-svc-bypass': '1' }));
-      for (let n = 0; n < 2; n += 1) await turn(as('old', short));
-      await turn(as('new', short));
-    },
-    { says: (turn) => ({ thinks: turn !== 4 }) },
-  );
-  assert.equal([refused, dropped, differences], [[], [], []]);
-});
+for (const [how, headers, yaml] of [
+  ['under x-svc-bypass', { 'x-svc-bypass': '1' }, ON],
+  ['under remember: off', {}, 'compression: { threshold_tokens: 0, remember: false }\n'],
+] as const)
+  test(`what one token sent gives way to what another sent ${how}, where a thought was made over that`, async () => {
+    const { refused, dropped, differences } = await converse(
+      'messages',
+      async (all) => {
+        const { turn } = all;
+        const as = (token: string, more: BoundTurn = {}, added = {}): BoundTurn => ({
+          ...more,
+          headers: { 'x-api-key': token, ...added },
+        });
+        const short = { result: 'done' };
+        await turn(as('old', short));
+        await turn(as('old'));
+        await turn(as('new', short));
+        // Compressed, and answered without thinking.
+        assert.ok(smaller(await turn(as('old'))) > 0);
+        // Sent unchanged, and answered with thinking.
+        await reload(all, yaml);
+        await turn(as('new', short, headers));
+        for (let n = 0; n < 2; n += 1) await turn(as('old', short));
+        await turn(as('new', short));
+      },
+      { says: (turn) => ({ thinks: turn !== 4 }) },
+    );
+    assert.equal([refused, dropped, differences], [[], [], []]);
+  });
 
 // The answer to `new` has no thinking; later answers to `old` do.
 for (const [when, thinks] of [
