@@ -4,21 +4,23 @@
  * them; a file that reads or changes process-wide state has a process of its own. A file passes if
  * all tests that it registered ran and passed, and it left nothing open; it has a time limit, so
  * that one that hangs is found and named.
- *
- * `node dist/.ci/test.js [--full] [--in FOLDER] [--only TEXT…]`: TEXT is a part of the path below
- * the project, such as `cli/setup` or `cli/recount.test.ts`; `x.test.js` always runs;
- * `x.full.test.js` needs more than a bare machine has, or is among the slowest, and runs with `--full`.
- * Randomized tests use one seed; with `--full` they run again with twenty. `--in` names another folder
- * than `dist`. `--left-open MS` is how long a file may take to close everything after its last test
- * (60,000).
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { readProgramOptions } from '../fixtures/program-options.ts';
 import { runFiles } from './test-process.ts';
 import type { FileResult, Patience } from './test-process.ts';
+
+const USAGE = `npm test                              everything that a bare machine can run
+npm run test:one -- TEXT…             files with TEXT in their path, such as cli/setup or cli/recount.test.ts
+npm run test:full                     x.full.test.ts, which need more than a bare machine or are among the
+                                      slowest, and randomized tests with twenty seeds
+
+--in FOLDER      another folder than dist
+--left-open MS   how long a file may take to close everything after its last test (60,000)
+`;
 
 const CONCURRENCY = availableParallelism() + 1;
 /** Most files per process, unless a file needs its own. */
@@ -46,7 +48,7 @@ interface Outcome {
 
 function readOptions(args: readonly string[]): Options {
   const at = args.indexOf('--only');
-  const { values } = parseArgs({
+  const { values } = readProgramOptions(USAGE, {
     args: at === -1 ? [...args] : args.slice(0, at),
     options: {
       full: { type: 'boolean', default: false },

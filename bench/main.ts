@@ -1,19 +1,5 @@
-/**
- * `npm run bench`: compares svc with a plain proxy and with no proxy, in one run.
- *
- *   npm run bench -- --rounds 5 --seconds 2 --only json,sse-burst
- *   npm run bench -- memory --requests 100000
- *   npm run bench -- memory-all --requests 137000 --turns 2000
- *   npm run bench -- start --json
- *   npm run bench -- loop --seconds 5
- *   npm run bench -- observability --rounds 72
- *   npm run bench -- workers --rounds 5 --seconds 4
- *   npm run bench -- vault --files 3000
- *   npm run bench -- retrieval
- *
- * Exit code 0 when every bar is met, 1 when one is missed, 2 for a wrong command line.
- */
-import { parseArgs } from 'node:util';
+/** `npm run bench`: compares svc with a plain proxy and with no proxy, in one run. */
+import { readProgramOptions, refuseOptions } from '../fixtures/program-options.ts';
 import { startRig } from './arms.ts';
 import { judge, judgeCost, judgeLoop, judgeMemory, judgeStart } from './bars.ts';
 import type { Verdict } from './bars.ts';
@@ -34,6 +20,20 @@ import type { VaultRun } from './vault-speed.ts';
 import { measureWorkers, workersText } from './workers.ts';
 import type { WorkersRun } from './workers.ts';
 import { workloads } from './workloads.ts';
+
+const USAGE = `npm run bench -- --rounds 5 --seconds 2 --only json,sse-burst
+npm run bench -- memory --requests 100000
+npm run bench -- memory-all --requests 137000 --turns 2000
+npm run bench -- start --json
+npm run bench -- loop --seconds 5
+npm run bench -- observability --rounds 72
+npm run bench -- workers --rounds 5 --seconds 4
+npm run bench -- vault --files 3000
+npm run bench -- retrieval
+
+bench/README.md describes the modes and options.
+Exit code 0 if every bar is met, 1 if one is missed, 2 for a wrong command line.
+`;
 
 const MODES = [
   'compare',
@@ -76,7 +76,7 @@ const progress = createProgress(process.stderr);
 
 /** Parses the command line. Throws a RangeError with the mistake. */
 function readOptions(args: string[]): Options {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = readProgramOptions(USAGE, {
     args,
     allowPositionals: true,
     options: {
@@ -236,9 +236,7 @@ async function main(): Promise<number> {
   try {
     options = readOptions(process.argv.slice(2));
   } catch (thrown) {
-    const message = thrown instanceof Error ? thrown.message : String(thrown);
-    process.stderr.write(`error: ${message}\nbench/README.md lists the modes and options\n`);
-    return 2;
+    refuseOptions(USAGE, thrown instanceof Error ? thrown.message : String(thrown));
   }
   const findings: Findings = { verdicts: [] };
   if (options.mode === 'memory' || options.mode === 'memory-all')

@@ -2,14 +2,10 @@
  * `npm run bench:limits`: checks every time and memory limit of svc on a quiet machine, and prints
  * the machine it was measured on. Tests compare growth, count work and wait for events; they never
  * depend on a clock, so limits are checked here.
- *
- *   npm run bench:limits                     # everything, about four minutes
- *   npm run bench:limits -- commands memory  # groups whose name has one of these words
- *
- * Exit code 0 when every bar is met, 1 when one is missed, 2 when no group has the name.
  */
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
+import { readProgramOptions, refuseOptions } from '../../fixtures/program-options.ts';
 import { closeClients } from '../../fixtures/server/exchange.ts';
 import { verdict } from '../bars.ts';
 import { createProgress } from '../progress.ts';
@@ -23,6 +19,12 @@ import { ODD_REQUEST_LIMITS } from './odd-requests.ts';
 import { REQUEST_LIMITS } from './requests.ts';
 import { STATUSLINE_LIMITS } from './statusline.ts';
 import { WORK_LIMITS } from './work.ts';
+
+const USAGE = `npm run bench:limits                     everything, about four minutes
+npm run bench:limits -- commands memory  groups whose name has one of these words
+
+Exit code 0 if every bar is met, 1 if one is missed, 2 for a wrong command line.
+`;
 
 const GROUPS = [
   ...COMMAND_LIMITS,
@@ -44,14 +46,14 @@ function machine(): string {
   return `${cpus().length} × ${model}, ${memory}, ${type()} ${release()}, Node ${process.versions.node}, load ${load}`;
 }
 
-async function main(words: readonly string[]): Promise<number> {
+async function main(): Promise<number> {
+  const { positionals: words } = readProgramOptions(USAGE, { allowPositionals: true });
   const groups = GROUPS.filter(
     ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
   );
   if (groups.length === 0) {
-    const names = GROUPS.map(({ name }) => `  ${name}\n`).join('');
-    process.stderr.write(`error: no group is called ${words.join(' or ')}; there are\n${names}`);
-    return 2;
+    const names = GROUPS.map(({ name }) => `\n  ${name}`).join('');
+    refuseOptions(USAGE, `no group is called ${words.join(' or ')}; the groups are${names}`);
   }
   const { version } = JSON.parse(
     readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
@@ -76,4 +78,4 @@ async function main(words: readonly string[]): Promise<number> {
   return missed === 0 ? 0 : 1;
 }
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await main();

@@ -1,15 +1,13 @@
 /**
  * `npm run bench:quality`: measures what compression saves and what it preserves, on installed
- * packages and this repository, and on a labelled corpus if there is one. Prints a table, or JSON
- * with `--json`, and every bar next to its figure. Savings are in tokens of a public tokenizer
- * rather than our estimate. Exit code 1 if a bar is missed. `--sessions DIR` measures a folder of
- * session files of coding agents instead, without bars.
+ * packages and this repository, and on a labelled corpus if there is one. Prints a table, and every
+ * bar next to its figure. Savings are in tokens of a public tokenizer rather than our estimate.
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { verdictText } from '../report.ts';
 import { projectRoot } from '../../fixtures/paths.ts';
+import { readProgramOptions, refuseOptions } from '../../fixtures/program-options.ts';
 import { bundledRecipes } from '../../server/bundled-recipes.ts';
 import { toRecipeSet } from '../../stages/compress/recipe/set.ts';
 import { CODE_EXTENSIONS } from '../../stages/compress/rules/code/code-tools.ts';
@@ -46,15 +44,24 @@ import {
   type TranscriptResult,
 } from './transcripts.ts';
 
+const USAGE = `npm run bench:quality [-- --json]
+npm run bench:quality -- --sessions DIR   session files of coding agents (a folder, or one file) instead,
+                                          without bars
+
+--cold-trim PAUSE       also with compression.cold_trim after PAUSE, such as 10m
+--long-results TOKENS   also with compression.long_results_tokens
+--check-prefix          also that each request begins with the bytes of the one before
+--json                  JSON in place of tables
+
+Exit code 0 if every bar is met, 1 if one is missed, 2 for a wrong command line.
+`;
+
 const MODES: readonly Mode[] = ['hybrid', 'aggressive'];
 const BUDGETS = [3500, 2000];
 const SETTINGS = { maxChars: 120, thresholdTokens: 4500, logBudgetTokens: 3500 } as const;
 
 /** Runs all measures available under `root`. Takes about a minute with a corpus. */
-export async function measureQuality(
-  root: string,
-  corpus: string | undefined,
-): Promise<QualityReport> {
+async function measureQuality(root: string, corpus: string | undefined): Promise<QualityReport> {
   const count = remembered(await loadTokenCounter('claude'));
   const commentLines = await loadCodeTools(CODE_EXTENSIONS);
   const readCode = await loadCodeReader();
@@ -151,35 +158,36 @@ function remembered(count: CountTokens): CountTokens {
 }
 
 /** Runs and judges the measures, and prints both. Sets exit code 1 if a bar is missed. */
-export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-  const valueOf = (flag: string): string | undefined =>
-    args.includes(flag) ? (args[args.indexOf(flag) + 1] ?? '') : undefined;
-  const folder = valueOf('--sessions');
-  if (folder !== undefined) {
-    if (!existsSync(folder))
-      throw new Error('--sessions takes a folder of session files, or one file');
-    const variants = variantsOf(valueOf('--cold-trim'), valueOf('--long-results'));
+async function main(): Promise<void> {
+  const { values } = readProgramOptions(USAGE, {
+    options: {
+      json: { type: 'boolean', default: false },
+      sessions: { type: 'string' },
+      'cold-trim': { type: 'string' },
+      'long-results': { type: 'string' },
+      'check-prefix': { type: 'boolean', default: false },
+    },
+  });
+  const print = (data: object, text: () => string): void =>
+    void process.stdout.write(`${values.json ? JSON.stringify(data, null, 2) : text()}\n`);
+  if (values.sessions !== undefined) {
+    if (!existsSync(values.sessions)) refuseOptions(USAGE, `${values.sessions} does not exist`);
     const results = await measureSessions(
-      resolve(folder),
+      resolve(values.sessions),
       MODES,
-      variants,
+      variantsOf(values['cold-trim'], values['long-results']),
       { ...SETTINGS, recipes: toRecipeSet(bundledRecipes(), false) },
-      args.includes('--check-prefix'),
+      values['check-prefix'],
     );
-    const text = args.includes('--json')
-      ? JSON.stringify(results, null, 2)
-      : printSessions(results);
-    process.stdout.write(`${text}\n`);
+    print(results, () => printSessions(results));
     return;
   }
-  const report = await measureQuality(projectRoot, findCorpus(env));
+  const report = await measureQuality(projectRoot, findCorpus(process.env));
   const verdicts = judgeQuality(report);
-  const text = args.includes('--json')
-    ? JSON.stringify({ ...report, verdicts }, null, 2)
-    : [printQuality(report), 'Bars', ...verdicts.map(verdictText)].join('\n');
-  process.stdout.write(`${text}\n`);
+  print({ ...report, verdicts }, () =>
+    [printQuality(report), 'Bars', ...verdicts.map(verdictText)].join('\n'),
+  );
   process.exitCode = verdicts.every(({ met }) => met) ? 0 : 1;
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
-  await main(process.argv.slice(2), process.env);
+await main();

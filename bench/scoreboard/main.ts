@@ -1,17 +1,8 @@
 /**
  * `npm run scoreboard`: the promises of svc, the test of each promise, and the proof that the test
  * detects a violation: a defect is planted in a copy of the build, and the test must turn red.
- *
- *   npm run scoreboard                     # every row, some minutes
- *   npm run scoreboard -- tunnel audit     # rows whose id has one of these words
- *   npm run scoreboard -- --quick          # those that take seconds, as .ci/run does
- *   npm run scoreboard -- --json           # one object per row, for scripts
- *   npm run scoreboard -- --keep FILE      # adds each row to FILE; those that hold there at this commit are not run again
- *   npm run scoreboard -- --keep FILE --document   # runs nothing: writes what FILE holds to SECURITY.md
- *
- * Exit code 0 when every row is green and red when sabotaged, 1 otherwise, 2 when no row has the id.
  */
-import { parseArgs } from 'node:util';
+import { readProgramOptions, refuseOptions } from '../../fixtures/program-options.ts';
 import { createProgress } from '../progress.ts';
 import { writeDocument } from './document.ts';
 import { isSound, judge } from './judge.ts';
@@ -21,6 +12,16 @@ import type { Row } from './row.ts';
 import { ROWS } from './rows.ts';
 import { copyBuild } from './sabotage.ts';
 
+const USAGE = `npm run scoreboard                     every row, some minutes
+npm run scoreboard -- tunnel audit     rows whose id has one of these words
+npm run scoreboard -- --quick          rows that take seconds, as .ci/run does
+npm run scoreboard -- --json           one object per row, for scripts
+npm run scoreboard -- --keep FILE      adds each row to FILE; a row recorded there for this commit is not run again
+npm run scoreboard -- --keep FILE --document   runs nothing: writes what FILE holds to SECURITY.md
+
+Exit code 0 if every row is green, and red when sabotaged; 1 otherwise; 2 for a wrong command line.
+`;
+
 function lineOf({ id, threat, required }: Row, { asItIs, sabotaged, because }: Judged): string {
   const state = `${asItIs}, sabotaged ${sabotaged}`;
   const more = because === '' ? '' : `\n      ${because}`;
@@ -28,7 +29,7 @@ function lineOf({ id, threat, required }: Row, { asItIs, sabotaged, because }: J
 }
 
 function readOptions(args: string[]) {
-  const { values, positionals: words } = parseArgs({
+  const { values, positionals: words } = readProgramOptions(USAGE, {
     args,
     allowPositionals: true,
     options: {
@@ -50,8 +51,7 @@ async function main(args: string[]): Promise<number> {
   );
   if (rows.length === 0) {
     const ids = ROWS.map(({ id }) => id).join(', ');
-    process.stderr.write(`error: no row is called ${words.join(' or ')}; there are ${ids}\n`);
-    return 2;
+    refuseOptions(USAGE, `no row has the id ${words.join(' or ')}; the ids are ${ids}`);
   }
   const kept = file === undefined ? new Map() : readKept(file);
   if (document) {

@@ -1,7 +1,6 @@
 /**
- * `npm run bench:sessions -- --prefix DIR --out DIR [--count N] [--client claude-code|opencode]
- * [--from N]`: records sessions of real clients, offline, for `npm run bench:quality -- --sessions
- * DIR`. The client, its tools, the work tree and the programs run are real; only the choice of tool
+ * `npm run bench:sessions`: records sessions of real clients, offline, for `npm run bench:quality --
+ * --sessions DIR`. The client, its tools, the work tree and the programs run are real; only the choice of tool
  * calls is scripted.
  */
 import {
@@ -16,8 +15,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import Database from 'better-sqlite3';
+import { readProgramOptions, refuseOptions } from '../../fixtures/program-options.ts';
 import { createRandom, randomInt } from '../../fixtures/random.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { startUpstream } from '../../fixtures/upstream.ts';
@@ -30,6 +29,12 @@ import { createModel } from './model.ts';
 import { startClaudeCode, startOpencode } from './record.ts';
 import { GO_ON, planOf, PROMPTS } from './plan.ts';
 import { makeTree } from './tree.ts';
+
+const USAGE = `npm run bench:sessions -- --prefix DIR --out DIR [--count N] [--client claude-code|opencode] [--from N]
+
+--prefix DIR  the folder in which the client is installed (see fixtures/clients/packages)
+--out DIR     the folder for the sessions
+`;
 
 const CLIENTS = { 'claude-code': startClaudeCode, opencode: startOpencode } as const;
 type Client = keyof typeof CLIENTS;
@@ -94,7 +99,7 @@ function keep(client: Client, home: string, out: string, clock: AheadClock): voi
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = readProgramOptions(USAGE, {
     options: {
       prefix: { type: 'string' },
       out: { type: 'string' },
@@ -105,14 +110,10 @@ async function main(): Promise<void> {
   });
   const client = values.client === 'opencode' ? 'opencode' : 'claude-code';
   const bin = client === 'opencode' ? 'opencode' : 'claude';
-  if (
-    values.prefix === undefined ||
-    values.out === undefined ||
-    !existsSync(join(values.prefix, 'node_modules/.bin', bin))
-  )
-    throw new Error(
-      `--prefix takes the folder in which ${bin} is installed (see fixtures/clients/packages), --out one for the sessions`,
-    );
+  if (values.prefix === undefined || values.out === undefined)
+    refuseOptions(USAGE, '--prefix and --out are required');
+  if (!existsSync(join(values.prefix, 'node_modules/.bin', bin)))
+    refuseOptions(USAGE, `${bin} is not installed in ${values.prefix}`);
   const place = { prefix: resolve(values.prefix), out: resolve(values.out) };
   const known = new Map<string, number>();
   const counter = await loadTokenCounter('claude');
