@@ -110,9 +110,16 @@ function cureOf(output, folder) {
   return undefined;
 }
 
+const wantedPackages = () => `${fileHash(at('package-lock.json'))} ${process.versions.modules}`;
+
+/** Called by npm at the end of every install (`prepare`), so that one made by hand is not repeated. */
+function noteInstalled() {
+  const isWhole = !/\bdev\b/.test(process.env.npm_config_omit ?? '');
+  if (isWhole && existsSync(at('node_modules'))) writeFileSync(INSTALL_STAMP, wantedPackages());
+}
+
 async function install() {
-  const wanted = `${fileHash(at('package-lock.json'))} ${process.versions.modules}`;
-  if (readStamp(INSTALL_STAMP) === wanted) return;
+  if (readStamp(INSTALL_STAMP) === wantedPackages()) return;
   const label = 'Installing packages (compiles SQLite once, about a minute)';
   process.stderr.write(`${label}…\n`);
   const isChosen = process.env.npm_config_nodedir !== undefined;
@@ -125,7 +132,7 @@ async function install() {
     fail(`${label} failed (exit code ${code})${cure === undefined ? '' : `\n${cure}`}`);
   }
   process.stderr.write(`${label}: done in ${seconds} s\n`);
-  writeFileSync(INSTALL_STAMP, wanted);
+  writeFileSync(INSTALL_STAMP, wantedPackages());
 }
 
 /** Name, size and change time of every source file: cheap to take, and any edit changes it. */
@@ -187,10 +194,14 @@ function endWithNpm() {
   timer.unref();
 }
 
+const [entry, ...args] = process.argv.slice(2);
+if (entry === '--installed') {
+  noteInstalled();
+  process.exit(0);
+}
 checkNode();
 await install();
 build();
-const [entry, ...args] = process.argv.slice(2);
 if (entry !== undefined) {
   // In this very process: signals need nobody to pass them on.
   process.chdir(process.env.INIT_CWD ?? root);

@@ -191,6 +191,30 @@ test('a failed install shows the end of what npm printed, and the one line that 
   assert.not.match(installWith('echo "npm error EACCES"; exit 1'), /compiled here/);
 });
 
+test('packages installed by hand are not installed again, unless some are missing', () => {
+  for (const [omit, again] of [
+    ['', false],
+    ['dev', true],
+  ] as const) {
+    const place = makePlace();
+    try {
+      const { checkout, env } = withoutPackages(place, 'echo "installing again"; exit 1');
+      const boot = (...args: readonly string[]) =>
+        spawnSync(process.execPath, ['.ci/bootstrap.mjs', ...args], {
+          cwd: checkout,
+          env: { ...env, npm_config_omit: omit },
+          encoding: 'utf8',
+        });
+      assert.is(boot('--installed').status, 0);
+      const { stderr } = boot();
+      assert.is(stderr.includes('installing again'), again, stderr);
+      assert.is(stderr.includes('Compiling'), !again, stderr);
+    } finally {
+      place.dispose();
+    }
+  }
+});
+
 /** Returns the header path passed to npm; empty if none is passed. */
 const NAMED = 'echo "nodedir=$npm_config_nodedir"; exit 1';
 const named = (node?: string, env?: Readonly<Record<string, string>>): string =>
