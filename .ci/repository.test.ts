@@ -39,6 +39,11 @@ test('CI does what a contributor does: it runs .ci/run, which can be run', () =>
   fs.accessSync(join(projectRoot, '.ci/run'), fs.constants.X_OK);
 });
 
+test('the README says how to start the proxy and how to run the tests', () => {
+  const readme = textOf('README.md');
+  for (const command of ['npm start', 'npm test']) assert.match(readme, command);
+});
+
 test('the development container is described by files that are there', () => {
   const { build } = JSON.parse(textOf('.devcontainer/devcontainer.json')) as {
     readonly build: { readonly dockerfile: string };
