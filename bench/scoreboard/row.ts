@@ -3,7 +3,7 @@
  * must turn that test red.
  */
 export interface Row {
-  /** Short id, for `--only`. */
+  /** Short id, by which rows are chosen. */
   readonly id: string;
   readonly threat: string;
   readonly required: string;

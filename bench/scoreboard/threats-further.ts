@@ -54,7 +54,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A path whose dots lead elsewhere (path traversal)',
     required: 'it is no path of ours, whoever asks',
     file: 'server/tests/gate/targets.test.ts',
-    test: 'a path with dots is no path of ours, also for those who may ask everything',
+    test: 'no spelling of the reload path lets another machine or page reload',
     sabotage: {
       file: 'server/http/router.ts',
       before: "segment === '.' || segment === '..'",
