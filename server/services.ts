@@ -132,22 +132,22 @@ export async function createServices(options: ServiceOptions) {
     clock,
     maxChars: config.compression.rememberMb * 1024 * 1024,
     maxDays: config.compression.rememberDays,
-    onTrouble: (error) => log.error('decisions cannot be saved', { cause: error }),
+    onTrouble: (error) => log.error('memory of conversations is not kept', { cause: error }),
   });
   const learned = await openLearned({
     file: join(config.home, 'learned.json'),
     clock,
-    onTrouble: (error) => log.error('what was learned cannot be saved', { cause: error }),
+    onTrouble: (error) => log.error('what was learned is not kept', { cause: error }),
   });
   const limits = await openPlanLimits({
     file: join(config.home, LIMITS_FILE),
     clock,
-    onTrouble: (cause) => log.error('rate limit state cannot be saved', { cause }),
+    onTrouble: (cause) => log.error('the state of plan and rate limits is not kept', { cause }),
   });
   const deferred = await openDeferredBills({
     file: join(config.home, DEFERRED_BILLS_FILE),
     clock,
-    onTrouble: (cause) => log.error('what is billed once cannot be saved', { cause }),
+    onTrouble: (cause) => log.error('what is billed once is not kept', { cause }),
   });
   // The reserved cost is in the ledger, next to the cost of its row; reserved tokens are counted
   // here only.

@@ -1,5 +1,6 @@
 /** Moves a file that we cannot read as ours out of the way of one that we are about to write. */
 import { existsSync, renameSync } from 'node:fs';
+import { reasonOf } from './disk-reason.ts';
 
 /** Returns a path beside `file` that is not taken: `<file>.<label>-<time>`. */
 export function freePath(file: string, label: string, nowMs: number): string {
@@ -17,4 +18,18 @@ export function moveUnreadable(file: string, nowMs: number): string {
   const aside = freePath(file, 'corrupt', nowMs);
   renameSync(file, aside);
   return aside;
+}
+
+/**
+ * Moves `file`, which could not be read because of `thrown`, out of the way of the next write.
+ * Returns an error that says so, with its new place if it could be moved.
+ */
+export function setAside(file: string, thrown: unknown, nowMs: number): Error {
+  let where = '';
+  try {
+    where = `; it was moved to ${moveUnreadable(file, nowMs)}`;
+  } catch {
+    // The reason why it cannot be read is the more useful one.
+  }
+  return new Error(`${file} cannot be read: ${reasonOf(thrown)}${where}`, { cause: thrown });
 }

@@ -4,7 +4,8 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../engine/index.ts';
-import { isObject, parseJson } from './dialect/json-kind.ts';
+import { setAside } from './aside.ts';
+import { isObject } from './dialect/json-kind.ts';
 import type { JsonObject } from './dialect/json-kind.ts';
 import { replaceFile } from './private-file.ts';
 
@@ -12,7 +13,7 @@ export interface StateFileOptions {
   /** Absolute path; its folder must exist. */
   readonly file: string;
   readonly clock: Clock;
-  /** Called for every failed write; the state is then lost with the process. */
+  /** Called if the document cannot be read, and for every failed write: the state is then lost with the process. */
   readonly onTrouble: (thrown: unknown) => void;
 }
 
@@ -21,14 +22,31 @@ const FORMAT = 1;
 const WRITE_AFTER_MS = 5000;
 
 /**
- * Returns the members of the document; none if it is missing, damaged or has another format. Never
- * rejects.
+ * Returns the members of the document; none if there is none. Throws file system errors, and an
+ * `Error` for a document that this version of svc has not written.
  */
 export async function readState(file: string): Promise<JsonObject> {
+  let text: string;
   try {
-    const document = parseJson(await readFile(file, 'utf8'));
-    return isObject(document) && document['format'] === FORMAT ? document : {};
-  } catch {
+    text = await readFile(file, 'utf8');
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return {};
+    throw thrown;
+  }
+  const document: unknown = JSON.parse(text);
+  if (isObject(document) && document['format'] === FORMAT) return document;
+  throw new Error(`it is not of format ${FORMAT}`);
+}
+
+/**
+ * Does the same for the process that writes the document: one that cannot be read is moved aside
+ * and reported, since the next write would replace it. Never rejects.
+ */
+export async function openState({ file, clock, onTrouble }: StateFileOptions): Promise<JsonObject> {
+  try {
+    return await readState(file);
+  } catch (thrown) {
+    onTrouble(setAside(file, thrown, clock.wallMs()));
     return {};
   }
 }

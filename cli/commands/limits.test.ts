@@ -1,5 +1,5 @@
 /** `svc limits` without a running proxy: it shows what the last one knew. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -24,6 +24,18 @@ test('the last proxy’s state is shown, with a note that none is running', () =
     assert.match(shown.stderr, 'svc is not running');
     const { limits } = JSON.parse((await run(place, ['limits', '--json'])).stdout);
     assert.is(limits[0].used, 0.42);
+  }));
+
+test('a damaged file is named, and left for the proxy to move aside', () =>
+  inPlace(async (place) => {
+    mkdirSync(place.home, { mode: 0o700 });
+    const file = join(place.home, LIMITS_FILE);
+    writeFileSync(file, '{"format":1,"windo');
+    const shown = await run(place, ['limits']);
+    assert.not.equal(shown.code, 0);
+    assert.match(shown.stderr, `${file} cannot be read: `);
+    assert.match(shown.stderr, 'moves it aside');
+    assert.is(readFileSync(file, 'utf8'), '{"format":1,"windo');
   }));
 
 test('where there never was one, nothing is known', () =>

@@ -4,11 +4,12 @@
  */
 import { join } from 'node:path';
 import { Command } from 'clipanion';
-import { isSvcError } from '../../engine/error.ts';
+import { SvcError, isSvcError } from '../../engine/error.ts';
 import { localTime } from '../../server/dashboard/page/local-time.ts';
 import { limitsJson } from '../../server/facts/limits.ts';
 import type { LimitJson } from '../../server/facts/limits.ts';
-import { LIMITS_FILE, openPlanLimits } from '../../stages/limits/limits-file.ts';
+import { reasonOf } from '../../stages/disk-reason.ts';
+import { LIMITS_FILE, readPlanLimits } from '../../stages/limits/limits-file.ts';
 import { JsonCommand } from '../command.ts';
 import { GLANCE_MS, controlIfRunning } from '../remote.ts';
 import { figure, percent } from '../screen/output.ts';
@@ -25,7 +26,7 @@ class Limits extends JsonCommand {
     category: 'Look',
     description: 'How much of each plan is used, and how long it lasts',
     details:
-      'As providers state it with their answers: windows of subscriptions, and rate limits of keys. Spared are the tokens that svc left out, or answered from its own cache, since the window began. At the pace of its last two fifths (two hours of five, without breaks) it is used up at the time shown if you go on now, or lasts until it starts again. A credential of a client is named by a hash. While svc is not running, as it was when it ended.',
+      'What providers report with their answers: windows of subscriptions, and rate limits of keys. Spared: tokens that svc left out, or answered from its own cache, since the window began. "At this pace" is when the window will be used up at the pace of its last two fifths (two hours of five, without breaks) if you continue now, or that it lasts until its reset. A credential of a client is named by a hash. While svc is not running, the figures are those of when it stopped.',
     examples: [['Look', '$0 limits']],
   });
 
@@ -34,7 +35,7 @@ class Limits extends JsonCommand {
     const asked = controlIfRunning<Shown>(this.home, 'limits', undefined, GLANCE_MS);
     const running = await asked.catch((thrown: unknown) => {
       if (!isSvcError(thrown) || thrown.kind !== 'bad_gateway') throw thrown;
-      past = 'svc runs, but does not answer: as far as it has written down.';
+      past = 'svc is running but does not answer; this is what it last wrote to disk.';
       return undefined;
     });
     const { limits } = running ?? (await this.#lastKnown());
@@ -51,12 +52,15 @@ class Limits extends JsonCommand {
 
   /** Reads the file of the proxy that ran last. */
   async #lastKnown(): Promise<Shown> {
-    const { planLimits } = await openPlanLimits({
-      file: join(this.home, LIMITS_FILE),
-      clock: this.context.clock,
-      onTrouble: () => undefined,
-    });
-    return limitsJson(planLimits);
+    const file = join(this.home, LIMITS_FILE);
+    try {
+      return limitsJson(await readPlanLimits({ file, clock: this.context.clock }));
+    } catch (cause) {
+      throw new SvcError('config', `${file} cannot be read: ${reasonOf(cause)}`, {
+        cause,
+        cure: 'The next `svc serve` moves it aside and begins a new one',
+      });
+    }
   }
 
   #row(limit: LimitJson, nowMs: number): string[] {

@@ -3,7 +3,7 @@
  * fetched again after it. One JSON document, replaced whole; without it the state starts empty.
  */
 import { listOf, numberOf, objectOf, stringOf } from '../dialect/json-kind.ts';
-import { createStateWriter, readState } from '../state-file.ts';
+import { createStateWriter, openState } from '../state-file.ts';
 import type { StateFileOptions } from '../state-file.ts';
 import { createDeferredBills } from './deferred-bills.ts';
 import type { KnownWork } from './deferred-bills.ts';
@@ -13,7 +13,7 @@ export const DEFERRED_BILLS_FILE = 'deferred-bills.json';
 
 /** Opens the bills with what an earlier process knew. Never rejects. */
 export async function openDeferredBills(options: StateFileOptions) {
-  const { works } = await readState(options.file);
+  const { works } = await openState(options);
   const writer = createStateWriter(options, () => ({
     works: deferredBills.remembered(),
   }));

@@ -6,8 +6,7 @@
  * its class. Repeats of earlier lines still become references, and nothing else changes.
  */
 import type { Clock } from '../../engine/index.ts';
-import { moveUnreadable } from '../aside.ts';
-import { reasonOf } from '../disk-reason.ts';
+import { setAside } from '../aside.ts';
 import { nothingLearned, readLearned, writeLearned } from './learned-file.ts';
 import type { LearnedState } from './learned-file.ts';
 import { MeanTable } from './means.ts';
@@ -80,20 +79,8 @@ export async function openLearned(options: LearnedOptions): Promise<Learned> {
   try {
     return new Learned(options, await readLearned(options.file));
   } catch (thrown) {
-    // The next write must not overwrite the unreadable file.
-    const where = movedAside(options);
-    const lies = where === undefined ? '' : `; it was moved to ${where}`;
-    const what = `${options.file} cannot be read: ${reasonOf(thrown)}${lies}`;
-    options.onTrouble(new Error(what, { cause: thrown }));
+    options.onTrouble(setAside(options.file, thrown, options.clock.wallMs()));
     return new Learned(options, nothingLearned);
-  }
-}
-
-function movedAside({ file, clock }: LearnedOptions): string | undefined {
-  try {
-    return moveUnreadable(file, clock.wallMs());
-  } catch {
-    return undefined;
   }
 }
 

@@ -4,7 +4,8 @@
  * starts empty.
  */
 import { listOf, numberOf, objectOf, stringOf } from '../dialect/json-kind.ts';
-import { createStateWriter, readState } from '../state-file.ts';
+import type { JsonObject } from '../dialect/json-kind.ts';
+import { createStateWriter, openState, readState } from '../state-file.ts';
 import type { StateFileOptions } from '../state-file.ts';
 import { createPlanLimits } from './plan-limits.ts';
 import type { KnownWindow } from './plan-limits.ts';
@@ -14,13 +15,21 @@ export const LIMITS_FILE = 'limits.json';
 
 /** Opens the limits with what an earlier process knew. Never rejects. */
 export async function openPlanLimits(options: StateFileOptions) {
-  const { windows } = await readState(options.file);
-  const earlier = listOf(windows).flatMap((one) => toWindow(one) ?? []);
+  const earlier = toWindows(await openState(options));
   const writer = createStateWriter(options, () => ({
     windows: planLimits.remembered(),
   }));
   const planLimits = createPlanLimits(options.clock, earlier, () => writer.changed());
   return { planLimits, flush: () => writer.flush() };
+}
+
+/** Returns what the last process knew, and changes nothing. Throws if the file cannot be read. */
+export async function readPlanLimits({ file, clock }: Pick<StateFileOptions, 'file' | 'clock'>) {
+  return createPlanLimits(clock, toWindows(await readState(file)));
+}
+
+function toWindows({ windows }: JsonObject): readonly KnownWindow[] {
+  return listOf(windows).flatMap((one) => toWindow(one) ?? []);
 }
 
 /** Undefined for anything that svc does not write. */

@@ -331,6 +331,7 @@ test('a proxy that starts again knows what is billed, and what limits hold of th
     writeFileSync(file, text);
     assert.equal((await open()).deferredBills.remembered(), [], text);
   }
+  assert.is(troubles.splice(0).length, 2, 'two cannot be read, and are moved aside');
   // The memory of billed work is bounded.
   for (let n = 0; n < 50_000; n++) deferredBills.bill(work(`${n}`));
   assert.is(deferredBills.remembered().length, 20_000);

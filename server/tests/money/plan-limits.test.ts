@@ -1,5 +1,5 @@
 /** Plan limits from providers' response headers, from the wire to `/limits`. */
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -201,14 +201,19 @@ test('a proxy that starts again knows the windows, their pace and what was spare
   assert.equal(window!.spared, { tokens: 70, requests: 1 });
   // 40 % used in an hour and a half.
   assert.is(Math.round(window!.usedPerHour! * 1000), 267);
-  for (const text of ['', '{', '[]', '{"format":1,"windows":[1,{"provider":3}]}', '{"format":2}']) {
+  writeFileSync(file, '{"format":1,"windows":[1,{"provider":3}]}');
+  assert.equal((await open()).planLimits.list(), []);
+  assert.equal(troubles, []);
+  for (const text of ['', '{', '[]', '{"format":2}']) {
     writeFileSync(file, text);
     assert.equal((await open()).planLimits.list(), [], text);
+    const [, aside] = /cannot be read: .*; it was moved to (.*)$/.exec(String(troubles.pop()))!;
+    assert.is(readFileSync(aside!, 'utf8'), text, 'nothing of it is lost');
   }
   rmSync(folder, { recursive: true });
   note(after.planLimits, '0.5', 'c');
   await after.flush();
-  assert.is(troubles.length, 1, 'a file that cannot be written is said once for each try');
+  assert.is(troubles.length, 1, 'a failed write is reported once per attempt');
 });
 
 test('alerts watch the fullest window and the time that is left', () =>
