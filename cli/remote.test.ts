@@ -50,7 +50,10 @@ test('a proxy that hangs is not waited for: soon there is an error, or what is k
     async (place) => {
       const limits = await run(place, ['limits']);
       assert.is(limits.code, 0, limits.stderr);
-      assert.match(limits.stderr, 'svc is running but does not answer; this is what it last wrote to disk.');
+      assert.match(
+        limits.stderr,
+        'svc is running but does not answer; this is what it last wrote to disk.',
+      );
       const startedMs = Date.now();
       const { code, stderr } = await run(place, ['pause']);
       assert.is(code, exitCodes.bad_gateway);

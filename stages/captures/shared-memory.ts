@@ -24,8 +24,6 @@ export interface Lease {
   readonly release: () => void;
 }
 
-export type SharedMemory = ReturnType<typeof createSharedMemory>;
-
 export function createSharedMemory() {
   let current = createSlab(SLAB_BYTES);
   const unused: Slab[] = [];

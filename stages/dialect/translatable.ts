@@ -15,12 +15,11 @@ export function isTranslatable(dialect: string): dialect is TranslatableDialect 
   return (TRANSLATABLE as readonly string[]).includes(dialect);
 }
 
-const COUNTING: ReadonlySet<string> = new Set<TranslatableDialect>(['messages', 'generative']);
+/** Dialects with an endpoint that counts tokens; of chat servers, only one vendor's have one. */
+const COUNTING = ['messages', 'generative'] as const satisfies readonly TranslatableDialect[];
+export type CountingDialect = (typeof COUNTING)[number];
 
-/**
- * Returns true if a provider of this kind counts the tokens of translated requests: chat servers
- * have no endpoint for it, apart from one maker's.
- */
-export function countsTokens(kind: string): boolean {
-  return COUNTING.has(kind);
+/** Returns true if a provider of this kind counts the tokens of translated requests. */
+export function countsTokens(kind: string): kind is CountingDialect {
+  return (COUNTING as readonly string[]).includes(kind);
 }

@@ -32,7 +32,7 @@ export function readOwnBlock(
       return readSummary(block, note);
     default:
       if (place !== 'user' && OF_THE_PROVIDER.has(stringOf(block.type) ?? '')) {
-        note(`${String(block.type)} left out: what came of it stands beside it`);
+        note(`${String(block.type)} left out: the text beside it has its outcome`);
         return undefined;
       }
       return readUnknown(block, place, note);

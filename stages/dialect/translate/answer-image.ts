@@ -34,11 +34,11 @@ export function shownImage(
  * base64.
  */
 export function missingFile(mediaType: string, data: string, note: Note): TextBlock {
-  note(`a file of type ${mediaType} in the answer left out: a line of text stands in its place`);
+  note(`a file of type ${mediaType} in the answer left out: a line of text replaces it`);
   const size = new Intl.NumberFormat('en').format(Math.floor((data.length * 3) / 4));
   return {
     kind: 'text',
-    text: `[a file of type ${mediaType} (${size} bytes) stood here, which this client's API cannot carry]`,
+    text: `[left out: a file of type ${mediaType} (${size} bytes), which this client's API cannot represent]`,
   };
 }
 

@@ -6,6 +6,8 @@
 import type { JsonObject, TranslatableDialect } from '../canonical.ts';
 import { readGenerativeTarget } from '../generative/translate-fields.ts';
 import { countOf, objectOf } from '../json-kind.ts';
+import { countsTokens } from '../translatable.ts';
+import type { CountingDialect } from '../translatable.ts';
 import type { WrittenRequest } from './dialect.ts';
 import { unreadableAnswer } from './errors.ts';
 
@@ -28,7 +30,7 @@ const COUNTED = [
   'output_format',
 ] as const;
 
-const COUNTING: Partial<Record<TranslatableDialect, Counting>> = {
+const COUNTING: Readonly<Record<CountingDialect, Counting>> = {
   messages: {
     request: ({ body }) => ({
       path: '/v1/messages/count_tokens',
@@ -54,7 +56,7 @@ const COUNTING: Partial<Record<TranslatableDialect, Counting>> = {
 
 /** Returns the request that counts what `written` would send to a provider of dialect `to`. */
 export function toCountRequest(to: TranslatableDialect, written: WrittenRequest): WrittenRequest {
-  return COUNTING[to]?.request(written) ?? written;
+  return countsTokens(to) ? COUNTING[to].request(written) : written;
 }
 
 /**
@@ -66,7 +68,7 @@ export function translateCount(
   to: TranslatableDialect,
   answer: unknown,
 ): JsonObject {
-  const count = countOf(objectOf(answer)[COUNTING[from]?.member ?? '']);
+  const count = countsTokens(from) ? countOf(objectOf(answer)[COUNTING[from].member]) : null;
   if (count === null) throw unreadableAnswer('The provider counted no tokens');
   if (to === 'generative') return { totalTokens: count };
   return to === 'responses'

@@ -111,7 +111,7 @@ for (const stream of FORMS) {
     withPair({ yaml: local('generative') }, async (t) => {
       gemini(t, [IMAGE]);
       const { text, notes } = await ask(t, 'messages', stream);
-      assert.match(text, /\[a file of type image\/png \(\d+ bytes\) stood here/);
+      assert.match(text, /\[left out: a file of type image\/png \(\d+ bytes\)/);
       assert.match(notes.join(), 'a file of type image/png in the answer left out');
     }));
 
@@ -210,8 +210,8 @@ for (const stream of FORMS) {
       const { text, notes } = await ask(t, 'chat', stream);
       assert.match(text, 'Cats.');
       assert.equal(notes, [
-        'server_tool_use in the answer left out: what came of it stands beside it',
-        'web_search_tool_result in the answer left out: what came of it stands beside it',
+        'server_tool_use in the answer left out: the text beside it has its outcome',
+        'web_search_tool_result in the answer left out: the text beside it has its outcome',
         'citations left out: the text that they annotate is kept',
       ]);
     });

@@ -187,7 +187,7 @@ const HAS_ROLE: ReadonlySet<string> = new Set(
   ),
 );
 
-const ASKED_AND_TOLD: ReadonlySet<string> = new Set(QUERY_OR_ACTION.split(/\s+/));
+const HAS_QUERIES_AND_ACTIONS: ReadonlySet<string> = new Set(QUERY_OR_ACTION.split(/\s+/));
 /** Words that mark a query. */
 const ASKING: ReadonlySet<string> = new Set(
   `ps images inspect top history port diff events get explain api api-resources auth cluster-info config freeze debug index
@@ -220,7 +220,7 @@ export function roleOf(program: string, args: readonly string[]): Role | undefin
   const tasks = ONE_TASK.has(program) ? words.slice(0, 1) : words;
   const informative = tasks.some(states) ? ROLE_OF_ARGUMENT.get(program) : undefined;
   if (informative !== undefined) return informative;
-  const tells = ASKED_AND_TOLD.has(program) && first !== '' && ![first, second].some(asks);
+  const tells = HAS_QUERIES_AND_ACTIONS.has(program) && first !== '' && ![first, second].some(asks);
   return tells ? 'run' : ROLES.get(program);
 }
 
