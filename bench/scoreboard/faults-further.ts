@@ -5,8 +5,8 @@ export const FURTHER_FAULTS: readonly Row[] = [
   {
     id: 'silent-provider',
     isSlow: true,
-    threat: 'A provider that takes a request and says nothing',
-    required: 'its silence ends at its limit, with an error',
+    threat: 'A provider that accepts a request and never answers',
+    required: 'it times out with an error',
     file: 'server/tests/streams/faults.test.ts',
     test: 'no silence of the upstream outlasts its limit',
     sabotage: {
@@ -18,9 +18,8 @@ export const FURTHER_FAULTS: readonly Row[] = [
   {
     id: 'every-fault',
     isSlow: true,
-    threat:
-      'Each fault that a provider can have: refused, reset, stalled, cut, malformed, too long',
-    required: 'what can be passed on is, what cannot is an error, and each request has one row',
+    threat: 'Every fault a provider can have: refused, reset, stalled, cut, malformed, too long',
+    required: 'the answer is passed on or is an error, and each request has one row',
     file: 'server/tests/streams/faults.test.ts',
     test: 'every fault of a provider ends as it must, with one row each',
     sabotage: {
@@ -31,8 +30,8 @@ export const FURTHER_FAULTS: readonly Row[] = [
   },
   {
     id: 'split-characters',
-    threat: 'A stream whose reads end in the middle of a character',
-    required: 'its bytes arrive as they were sent, however they were split',
+    threat: 'A stream whose chunks split characters',
+    required: 'its bytes arrive unchanged',
     file: 'stages/wire/events.test.ts',
     test: 'any bytes come out as they went in, at any splits and any limit',
     sabotage: {
@@ -44,8 +43,8 @@ export const FURTHER_FAULTS: readonly Row[] = [
   {
     id: 'endless-event',
     isSlow: true,
-    threat: 'An event of a stream that never ends',
-    required: 'a mebibyte is held, the rest passes unread',
+    threat: 'A stream event that never ends',
+    required: 'one mebibyte is held, the rest passes unread',
     file: 'stages/wire/events.test.ts',
     test: 'of an event beyond measure no more than the measure is held',
     sabotage: {
@@ -57,7 +56,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
   {
     id: 'refused-key',
     threat: 'A provider that refuses a key',
-    required: 'the key rests, and the next one is taken',
+    required: 'the key is set aside, and the next one is used',
     file: 'stages/providers/keys.test.ts',
     test: 'a rejected key is out at once, and for as long as the provider asked',
     sabotage: {
@@ -68,7 +67,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
   },
   {
     id: 'header-flood',
-    threat: 'More header fields than anybody looks at',
+    threat: 'A request with very many header fields',
     required: 'two hundred pass, one more is 431',
     file: 'server/gate/gate.test.ts',
     test: 'two hundred fields pass, one more does not',
@@ -81,8 +80,8 @@ export const FURTHER_FAULTS: readonly Row[] = [
   {
     id: 'slow-head',
     isSlow: true,
-    threat: 'A client that sends its head a byte at a time (slowloris)',
-    required: 'it is cut off in time, and gives its descriptor back',
+    threat: 'A client that sends its header a byte at a time (slowloris)',
+    required: 'it is disconnected in time, and its descriptor freed',
     file: 'server/http/hang-up.test.ts',
     test: 'nor after a head that did not arrive in time',
     sabotage: {
@@ -94,8 +93,8 @@ export const FURTHER_FAULTS: readonly Row[] = [
   {
     id: 'refused-while-writing',
     isSlow: true,
-    threat: 'A client that still writes what was refused',
-    required: 'it may write the rest, and reads why',
+    threat: 'A client that is still writing when it is refused',
+    required: 'it can write the rest, and reads the reason',
     file: 'server/http/hang-up.test.ts',
     test: 'a client that is refused while it still writes gets to write the rest and to read why',
     sabotage: {
@@ -108,8 +107,8 @@ export const FURTHER_FAULTS: readonly Row[] = [
   {
     id: 'dead-thread',
     isSlow: true,
-    threat: 'A thread that dies with work in it',
-    required: 'what may be done again is, and the next job gets another thread',
+    threat: 'A thread that ends with work in it',
+    required: 'work that may be repeated is, and the next job gets a new thread',
     file: 'stages/threads/pool.test.ts',
     test: 'what a dead thread had is done again where jobs may be, after the delay',
     sabotage: {
@@ -138,7 +137,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     id: 'two-writers',
     isSlow: true,
     threat: 'Two proxies with one ledger',
-    required: 'every row of both is in it once',
+    required: 'it has every row of both, once',
     file: 'stages/ledger/writer/writer-faults.test.ts',
     test: 'two writers on one file keep every row of both',
     sabotage: {
@@ -150,7 +149,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
   {
     id: 'taken-port',
     isSlow: true,
-    threat: 'A port that another program has',
+    threat: 'A port that another program uses',
     required: 'the start ends with a message that names it',
     file: 'cli/commands/serve.test.ts',
     test: 'a taken port is reported with the process that has it',
@@ -162,8 +161,8 @@ export const FURTHER_FAULTS: readonly Row[] = [
   },
   {
     id: 'clock',
-    threat: 'A wall clock that is set an hour or a year forward or back',
-    required: 'limits, breakers and resting keys go on by a clock that nobody sets',
+    threat: 'A wall clock set an hour or a year forward or back',
+    required: 'limits, breakers and resting keys use a clock that cannot be set',
     file: 'server/http/clock-jumps.test.ts',
     test: 'a clock that is set changes no limit, no breaker and no resting key',
     sabotage: {
@@ -187,8 +186,8 @@ export const FURTHER_FAULTS: readonly Row[] = [
   },
   {
     id: 'vault-damage',
-    threat: 'A byte of the vault that has changed on the disk',
-    required: 'its record is not taken for what it was',
+    threat: 'A byte of the vault that changed on disk',
+    required: 'the damaged record is not used',
     file: 'stages/vault/log/log.test.ts',
     test: 'a record cut anywhere is incomplete, and one with any byte changed is not itself',
     sabotage: {
@@ -201,7 +200,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     id: 'capture-crash',
     isSlow: true,
     threat: 'A crash while a request is recorded',
-    required: 'the record that was cut short takes no other along',
+    required: 'only the record that was cut short is lost',
     file: 'server/capture/capture.test.ts',
     test: 'a record that a crash cut short takes no other along, and the next start begins a file',
     sabotage: {
@@ -213,8 +212,8 @@ export const FURTHER_FAULTS: readonly Row[] = [
   {
     id: 'capture-memory',
     isSlow: true,
-    threat: 'More records of small requests than the disk takes',
-    required: 'what waits is bounded by what it takes in memory',
+    threat: 'Records of small requests faster than the disk',
+    required: 'the queue is limited by its real memory',
     file: 'server/capture/capture.test.ts',
     test: 'small records that wait for the disk are bounded by what they take in memory',
     sabotage: {
@@ -226,7 +225,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
   {
     id: 'replay',
     isSlow: true,
-    threat: 'A change that alters what is sent, unseen',
+    threat: 'A change that unintentionally alters what is sent',
     required: 'a replay of captures shows it, and a check fails',
     file: 'cli/replay/replay.test.ts',
     test: 'a difference is shown side by side, and fails a check',
@@ -240,7 +239,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     id: 'redis-silent',
     isSlow: true,
     threat: 'A Redis that hangs',
-    required: 'one request waits fifty milliseconds, and then nobody until it answers',
+    required: 'one request waits fifty milliseconds, and none after it until Redis answers',
     file: 'server/shared/link.test.ts',
     test: 'after fifty milliseconds without an answer nobody waits any more, until a trial succeeds',
     sabotage: {
@@ -251,8 +250,8 @@ export const FURTHER_FAULTS: readonly Row[] = [
   },
   {
     id: 'postgres-rows',
-    threat: 'A row with what Postgres cannot hold',
-    required: 'it is told from a server that is away, and the others are stored',
+    threat: 'A row that Postgres cannot store',
+    required: 'it is distinguished from a server that is down, and the others are stored',
     file: 'stages/ledger/postgres/schema.test.ts',
     test: 'what is wrong with a row is told from what is wrong with the server',
     sabotage: {
@@ -264,8 +263,8 @@ export const FURTHER_FAULTS: readonly Row[] = [
   {
     id: 'telemetry-away',
     isSlow: true,
-    threat: 'A collector of telemetry that is away',
-    required: 'it is reported once, and holds up nobody',
+    threat: 'A telemetry collector that is down',
+    required: 'it is reported once, and delays nothing',
     file: 'server/telemetry/telemetry.test.ts',
     test: 'a collector that is away is reported once and holds up nobody',
     sabotage: {
@@ -277,8 +276,8 @@ export const FURTHER_FAULTS: readonly Row[] = [
   {
     id: 'retention',
     isSlow: true,
-    threat: 'Requests that are older than they may be kept',
-    required: 'their rows go, at the start and then daily; totals stay',
+    threat: 'Requests older than they may be kept',
+    required: 'their rows are deleted at the start and then daily; totals stay',
     file: 'server/run/retention.test.ts',
     test: 'rows older than metrics.retention_days go at the start and then daily; totals stay',
     sabotage: {
@@ -289,8 +288,8 @@ export const FURTHER_FAULTS: readonly Row[] = [
   },
   {
     id: 'statusline',
-    threat: 'A client that gives the status line whatever it likes',
-    required: 'one line of text comes out, and nothing in it commands the terminal',
+    threat: 'A client that sends the status line arbitrary input',
+    required: 'one line of text comes out, without terminal escapes',
     file: 'cli/statusline/line.test.ts',
     test: 'whatever comes from outside is text, and of whatever type',
     sabotage: {

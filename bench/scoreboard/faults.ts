@@ -5,8 +5,8 @@ export const FAULTS: readonly Row[] = [
   {
     id: 'cut-stream',
     isSlow: true,
-    threat: 'A provider’s stream that ends in its middle',
-    required: 'an error in the client’s words, never an end that looks whole',
+    threat: 'A provider stream that breaks off',
+    required: 'the client gets an error in its own format, never an end that looks complete',
     file: 'server/tests/streams/cut-streams.test.ts',
     test: 'a stream cut in its middle ends in an error, counts, and is partial in row and trace',
     sabotage: {
@@ -18,7 +18,7 @@ export const FAULTS: readonly Row[] = [
   {
     id: 'breaker',
     threat: 'A provider that fails again and again',
-    required: 'after five failures it rests, and one probe decides',
+    required: 'after five failures it is left alone until one probe succeeds',
     file: 'stages/providers/breaker.test.ts',
     test: 'five failures open it for 30 s, four do not',
     sabotage: {
@@ -30,7 +30,7 @@ export const FAULTS: readonly Row[] = [
   {
     id: 'retry-after',
     threat: 'A provider that asks for a wait of a day, or of nothing',
-    required: 'the wait is obeyed within bounds',
+    required: 'the wait is respected within bounds',
     file: 'stages/providers/retry-after.test.ts',
     test: 'a wait is never under a second and never over ten minutes',
     sabotage: {
@@ -42,7 +42,7 @@ export const FAULTS: readonly Row[] = [
   {
     id: 'gone-client',
     isSlow: true,
-    threat: 'A client that leaves',
+    threat: 'A client that disconnects',
     required: 'the provider’s connection closes, and the row says cancelled',
     file: 'server/tests/streams/cancel.test.ts',
     test: 'a client that leaves: ',
@@ -55,7 +55,7 @@ export const FAULTS: readonly Row[] = [
   {
     id: 'slow-reader',
     threat: 'A client that reads slowly, or not at all',
-    required: 'exactly so many chunks are held, and the provider is paused',
+    required: 'a fixed number of chunks is held, and the provider is paused',
     file: 'server/sink/http.test.ts',
     test: 'a slow client holds a stream back until it has taken what was written',
     sabotage: {
@@ -66,8 +66,8 @@ export const FAULTS: readonly Row[] = [
   },
   {
     id: 'pipelining',
-    threat: 'A connection that sends a thousand requests ahead',
-    required: 'sixteen are under way, answered in order',
+    threat: 'A connection that pipelines a thousand requests',
+    required: 'sixteen run at a time, answered in order',
     file: 'server/http/pipelining.test.ts',
     test: 'of what a connection sends ahead sixteen requests are under way',
     sabotage: {
@@ -79,8 +79,8 @@ export const FAULTS: readonly Row[] = [
   {
     id: 'drain',
     isSlow: true,
-    threat: 'A stop while answers run',
-    required: 'they finish, new ones are refused, every row is written',
+    threat: 'A stop while answers are being streamed',
+    required: 'they finish, new requests are refused, every row is written',
     file: 'server/run/lifecycle.test.ts',
     test: 'the drain lets streams finish, refuses new requests and writes every row',
     sabotage: {
@@ -91,7 +91,7 @@ export const FAULTS: readonly Row[] = [
   },
   {
     id: 'faulty-reload',
-    threat: 'A reload of a configuration with a fault',
+    threat: 'A reload of a faulty configuration',
     required: 'it changes nothing',
     file: 'server/tests/settings/faulty-reload.test.ts',
     test: 'a fault changes nothing, and the next good file is taken up',
@@ -105,7 +105,7 @@ export const FAULTS: readonly Row[] = [
     id: 'kill',
     isSlow: true,
     threat: 'kill −9 under load',
-    required: 'no acknowledged row is lost, none is there twice',
+    required: 'no acknowledged row is lost, and none is stored twice',
     file: 'stages/ledger/writer/kill.test.ts',
     test: 'kills under load: no acknowledged row lost, none twice, none invented',
     sabotage: {
@@ -118,7 +118,7 @@ export const FAULTS: readonly Row[] = [
     id: 'full-disk',
     isSlow: true,
     threat: 'A disk that fills up',
-    required: 'memory stays bounded, drops are counted, requests go on',
+    required: 'memory stays bounded, drops are counted, requests continue',
     file: 'stages/ledger/writer/writer-faults.test.ts',
     test: 'a disk that fills up under load: bounded memory, counted drops, a sound file',
     sabotage: {
@@ -131,7 +131,7 @@ export const FAULTS: readonly Row[] = [
     id: 'damaged-ledger',
     isSlow: true,
     threat: 'A ledger that can no longer be read',
-    required: 'it is put aside, and a new one begun',
+    required: 'it is moved aside, and a new one is started',
     file: 'stages/ledger/sqlite/put-aside.test.ts',
     test: 'a damaged file is put aside at start, a new one begun, and it is reported',
     sabotage: {
@@ -144,7 +144,7 @@ export const FAULTS: readonly Row[] = [
     id: 'stuck-thread',
     isSlow: true,
     threat: 'A compression that never ends',
-    required: 'its thread is ended, and only its own request waited',
+    required: 'its thread is terminated, and only its own request waited',
     file: 'stages/threads/pool.test.ts',
     test: 'time that runs out ends the thread at work, and only the job that waits',
     sabotage: {
@@ -157,7 +157,7 @@ export const FAULTS: readonly Row[] = [
     id: 'faulty-plugin',
     isSlow: true,
     threat: 'A plugin that throws or hangs',
-    required: 'it hurts its own request, or none where it says pass',
+    required: 'it affects its own request only, or none if it is set to pass',
     file: 'server/tests/graph/plugin-door.test.ts',
     test: 'a hook that throws or hangs hurts its own request, or none where it says pass',
     sabotage: {

@@ -5,8 +5,8 @@ export const PROMISES: readonly Row[] = [
   {
     id: 'bound-thinking',
     isSlow: true,
-    threat: 'A switch that is touched in a conversation with signed thoughts',
-    required: 'what stands before a thought goes out as it was sent',
+    threat: 'A setting changed in a conversation with signed thinking',
+    required: 'everything before a thinking block is sent as it was before',
     file: 'server/tests/conversations/hostile-operator.test.ts',
     test: 'turns under somebody who switches everything',
     sabotage: {
@@ -18,7 +18,7 @@ export const PROMISES: readonly Row[] = [
   {
     id: 'memory-after-crash',
     threat: 'A crash while the memory of conversations is written',
-    required: 'a line that was cut short costs that line',
+    required: 'only the line that was cut short is lost',
     file: 'stages/conversations/store-file.test.ts',
     test: 'a line that was cut short costs that line, and not the next one',
     sabotage: {
@@ -30,7 +30,7 @@ export const PROMISES: readonly Row[] = [
   {
     id: 'append-only',
     threat: 'A conversation whose beginning changes from turn to turn',
-    required: 'its hashes go on from those of the turn before, and are its own',
+    required: 'hashes continue from the turn before, and always match its own blocks',
     file: 'stages/conversations/block-hashes.test.ts',
     test: 'however a conversation goes on, its hashes are those of its blocks',
     sabotage: {
@@ -41,8 +41,8 @@ export const PROMISES: readonly Row[] = [
   },
   {
     id: 'budget-race',
-    threat: 'Many requests at once on the last dollar',
-    required: 'together they cannot pass a limit',
+    threat: 'Many concurrent requests on the last dollar',
+    required: 'together they cannot exceed a limit',
     file: 'stages/budget/guard.test.ts',
     test: 'what runs counts, so concurrent requests cannot pass a limit together',
     sabotage: {
@@ -54,8 +54,8 @@ export const PROMISES: readonly Row[] = [
   {
     id: 'key-limits',
     isSlow: true,
-    threat: 'A key that may use some models and asks for others',
-    required: '403 with what it may use, and no provider hears of it',
+    threat: 'A key limited to some models that requests others',
+    required: '403 with what it may use, and no provider gets the request',
     file: 'server/tests/money/key-limits.test.ts',
     test: 'models beyond the key are 403, with what it may use, and no provider hears of them',
     sabotage: {
@@ -68,7 +68,7 @@ export const PROMISES: readonly Row[] = [
   {
     id: 'silently-cheap',
     isSlow: true,
-    threat: 'An answer in a tier, a unit or a model that nobody has a price for',
+    threat: 'An answer in a tier, unit or model without a known price',
     required:
       'the request is unpriced, never cheap: a thousand shapes of usage cost what the published tables say',
     file: 'server/tests/money/bill-shapes.test.ts',
@@ -82,7 +82,7 @@ export const PROMISES: readonly Row[] = [
   {
     id: 'recipes-keep-failures',
     isSlow: true,
-    threat: 'A recipe that drops the line which says what failed',
+    threat: 'A recipe that drops the line that names the failure',
     required: 'no bundled recipe does',
     file: 'server/recipes/harmless.test.ts',
     test: 'hybrid: endings and what must stay are there to the letter',

@@ -5,8 +5,8 @@ export const FURTHER_THREATS: readonly Row[] = [
   {
     id: 'key-to-stranger',
     isSlow: true,
-    threat: 'A request whose route leads to another provider than its key is for',
-    required: 'the key stays here',
+    threat: 'A request routed to a provider that its key does not belong to',
+    required: 'the key is not sent',
     file: 'server/tests/gate/headers.test.ts',
     test: 'no key reaches a provider that it was not meant for',
     sabotage: {
@@ -18,8 +18,8 @@ export const FURTHER_THREATS: readonly Row[] = [
   {
     id: 'own-key-leaves',
     isSlow: true,
-    threat: 'A key of this proxy in a field for a provider’s',
-    required: 'it is taken out, and the configured key goes',
+    threat: 'A proxy key in a field for a provider’s key',
+    required: 'it is removed, and the configured key is sent',
     file: 'server/tests/gate/own-keys.test.ts',
     test: 'an unknown or revoked key of our shape is 401 from anywhere, and reaches nobody',
     sabotage: {
@@ -32,7 +32,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     id: 'redirect',
     isSlow: true,
     threat: 'A provider that redirects to another host',
-    required: 'the redirect goes to the client, and nobody follows it',
+    required: 'the redirect goes to the client and is not followed',
     file: 'server/tests/gate/headers.test.ts',
     test: 'a redirect is passed on and never followed',
     sabotage: {
@@ -51,8 +51,8 @@ export const FURTHER_THREATS: readonly Row[] = [
   {
     id: 'dot-paths',
     isSlow: true,
-    threat: 'A path whose dots lead elsewhere (path traversal)',
-    required: 'it is no path of ours, whoever asks',
+    threat: 'A path with dot segments (path traversal)',
+    required: 'it never matches a path of the proxy',
     file: 'server/tests/gate/targets.test.ts',
     test: 'no spelling of the reload path lets another machine or page reload',
     sabotage: {
@@ -63,8 +63,8 @@ export const FURTHER_THREATS: readonly Row[] = [
   },
   {
     id: 'planted-files',
-    threat: 'A link or a process id that somebody put where svc keeps its own',
-    required: 'a file that svc did not write is left alone',
+    threat: 'A link or a process id planted where svc keeps its own',
+    required: 'a file that svc did not write is not touched',
     file: 'cli/process/daemon.test.ts',
     test: 'a file that svc did not write is left alone; one that was cut short is taken over',
     sabotage: {
@@ -76,8 +76,8 @@ export const FURTHER_THREATS: readonly Row[] = [
   },
   {
     id: 'recycled-pid',
-    threat: 'A process that got the number of a proxy which has ended',
-    required: 'it is never sent a signal',
+    threat: 'A process that now has the number of a stopped proxy',
+    required: 'it never gets a signal',
     file: 'cli/process/daemon.test.ts',
     test: 'stop never signals a process that merely has the pid of the file',
     sabotage: {
@@ -88,8 +88,8 @@ export const FURTHER_THREATS: readonly Row[] = [
   },
   {
     id: 'deep-json',
-    threat: 'A body of a million brackets',
-    required: 'it is found by a count, and nobody walks it',
+    threat: 'A body of a million nested brackets',
+    required: 'it is recognized by counting, without recursion',
     file: 'stages/wire/json-size.test.ts',
     test: 'a million brackets are deep, whatever they are',
     sabotage: {
@@ -100,8 +100,8 @@ export const FURTHER_THREATS: readonly Row[] = [
   },
   {
     id: 'flood-of-sources',
-    threat: 'A flood of addresses that are all new',
-    required: 'the limiter’s memory stays as large as for some',
+    threat: 'A flood of requests from ever new addresses',
+    required: 'the rate limiter’s memory does not grow with them',
     file: 'server/http/limit.test.ts',
     test: 'a million sources cost what twenty thousand cost, and a busy one is not forgotten',
     sabotage: {
@@ -112,8 +112,8 @@ export const FURTHER_THREATS: readonly Row[] = [
   },
   {
     id: 'terminal',
-    threat: 'A model, path or session whose name commands the terminal',
-    required: 'control characters are written out',
+    threat: 'A model, path or session name with terminal escapes',
+    required: 'control characters are shown, never sent to the terminal',
     file: 'server/log/visible.test.ts',
     test: 'control characters are written out, everything else stays',
     sabotage: {
@@ -125,8 +125,8 @@ export const FURTHER_THREATS: readonly Row[] = [
   {
     id: 'metric-labels',
     isSlow: true,
-    threat: 'A model’s name that ends its label in /metrics',
-    required: 'it stays inside the label',
+    threat: 'A model name that ends its label in /metrics',
+    required: 'it is escaped',
     file: 'server/routes/metrics.test.ts',
     test: '/metrics says what the ledger says, and a hostile name stays inside its label',
     sabotage: {
@@ -138,8 +138,8 @@ export const FURTHER_THREATS: readonly Row[] = [
   {
     id: 'lenient-dates',
     isSlow: true,
-    threat: 'A date in a query that a lenient parser, or SQL, reads as something else',
-    required: 'ISO 8601 alone is one',
+    threat: 'A date in a query that a lenient parser, or SQL, would misread',
+    required: 'only ISO 8601 is accepted',
     file: 'cli/run.test.ts',
     test: 'a --since that is no date is refused by every command that has one',
     sabotage: {
@@ -150,8 +150,8 @@ export const FURTHER_THREATS: readonly Row[] = [
   },
   {
     id: 'authority',
-    threat: 'Somebody who gets hold of forward mode’s authority',
-    required: 'it can vouch for the opened hosts alone',
+    threat: 'A person who steals forward mode’s certificate authority',
+    required: 'clients accept its certificates for the opened hosts only',
     file: 'server/forward-proxy/ca/certificate.test.ts',
     test: 'Node believes it for the opened hosts alone',
     sabotage: {
@@ -162,8 +162,8 @@ export const FURTHER_THREATS: readonly Row[] = [
   },
   {
     id: 'sealed-answers',
-    threat: 'Somebody who writes to the Redis that proxies share',
-    required: 'what was changed there is no answer',
+    threat: 'A person who can write to the shared Redis',
+    required: 'a changed entry is not served',
     file: 'server/shared/seal.test.ts',
     test: 'a bit that was changed anywhere, a cut and rubbish are no answer',
     sabotage: {
@@ -175,7 +175,7 @@ export const FURTHER_THREATS: readonly Row[] = [
   {
     id: 'config-pull',
     isSlow: true,
-    threat: 'A repository of settings with a link in it that leads out',
+    threat: 'A settings repository with a link that leads out of it',
     required: 'it is refused, and none of its programs runs',
     file: 'cli/config-source/config-source.test.ts',
     test: 'a repository: its file at a branch, no link out of it, none of its programs run',
@@ -188,8 +188,8 @@ export const FURTHER_THREATS: readonly Row[] = [
   {
     id: 'control-socket',
     isSlow: true,
-    threat: 'Another user who finds the socket by which a proxy is commanded',
-    required: 'it is 0600 from its first moment, whatever the umask',
+    threat: 'Another user who finds the control socket',
+    required: 'it has mode 0600 from the first moment, whatever the umask',
     file: 'cli/commands/serve.test.ts',
     test: 'under umask 000 everything is private',
     sabotage: {
@@ -200,8 +200,8 @@ export const FURTHER_THREATS: readonly Row[] = [
   },
   {
     id: 'postgres-password',
-    threat: 'A Postgres that fails, with its password in the address',
-    required: 'the trouble has a cure and never the password',
+    threat: 'A Postgres error, with the password in the address',
+    required: 'the message names a cure and never the password',
     file: 'stages/ledger/postgres/schema.test.ts',
     test: 'troubles have a cure by what was refused, and never the password',
     sabotage: {
@@ -213,7 +213,7 @@ export const FURTHER_THREATS: readonly Row[] = [
   {
     id: 'mcp-stranger',
     isSlow: true,
-    threat: 'A caller of another machine who asks for texts by MCP',
+    threat: 'A caller on another machine who asks for texts by MCP',
     required: 'it needs a key, and gets no text of a conversation',
     file: 'server/tests/records/mcp.test.ts',
     test: 'a caller of another machine needs a key, and gets no texts of conversations',

@@ -6,8 +6,8 @@ const gate = (before: string, after: string) => ({ file: 'server/gate/gate.ts', 
 export const THREATS: readonly Row[] = [
   {
     id: 'rebinding',
-    threat: 'A web page whose name leads to this machine (DNS rebinding)',
-    required: 'exactly one Host, and one of ours, before anything else',
+    threat: 'A web page whose host name resolves to this machine (DNS rebinding)',
+    required: 'a request needs exactly one Host field, with one of our names',
     file: 'server/gate/hosts.test.ts',
     test: 'at least sixty Host forms, on every kind of path',
     sabotage: {
@@ -18,8 +18,8 @@ export const THREATS: readonly Row[] = [
   },
   {
     id: 'cross-site',
-    threat: 'A web page that sends requests here (CSRF)',
-    required: 'a foreign page loses what this machine may do without a key',
+    threat: 'A web page that sends requests to the proxy (CSRF)',
+    required: 'a foreign page gets none of the rights that this machine has without a key',
     file: 'server/gate/origins.test.ts',
     test: 'Origin × Sec-Fetch-Site: the truth table',
     sabotage: gate(
@@ -30,16 +30,16 @@ export const THREATS: readonly Row[] = [
   {
     id: 'websocket-page',
     isSlow: true,
-    threat: 'A web page that opens a WebSocket here',
-    required: 'the same gate before the upgrade',
+    threat: 'A web page that opens a WebSocket to the proxy',
+    required: 'the gate checks the upgrade like any request',
     file: 'server/tests/gate/bad-bytes.test.ts',
     test: 'upgrades that are refused',
     sabotage: gate("if (crossSite && kind === 'upgrade') {", "if (crossSite && kind === 'pass') {"),
   },
   {
     id: 'forwarded',
-    threat: 'A request of another machine, by way of a web server on this one',
-    required: 'a forwarding field takes trust away and never gives it',
+    threat: 'A request from another machine, relayed by a web server on this one',
+    required: 'a forwarding header only ever removes rights',
     file: 'server/gate/gate.test.ts',
     test: 'a forwarding field takes locality away and never gives it',
     sabotage: gate(
@@ -49,8 +49,8 @@ export const THREATS: readonly Row[] = [
   },
   {
     id: 'loopback',
-    threat: 'An address that merely looks like this machine’s',
-    required: 'loopback is what the system calls so, in every spelling',
+    threat: 'An address that only looks like loopback',
+    required: 'only addresses that the system routes to itself count, in every spelling',
     file: 'server/gate/hosts.test.ts',
     test: 'forty spellings of a peer',
     sabotage: {
@@ -61,7 +61,7 @@ export const THREATS: readonly Row[] = [
   },
   {
     id: 'open-bind',
-    threat: 'A proxy that listens for everybody without a key',
+    threat: 'A proxy that listens to all machines without a key',
     required: 'it does not start',
     file: 'server/gate/open-bind.test.ts',
     test: 'a key that was generated is enough to listen for others, while it lives',
@@ -75,8 +75,8 @@ export const THREATS: readonly Row[] = [
   },
   {
     id: 'smuggling',
-    threat: 'A body whose end two servers see in two places',
-    required: 'one framing, read strictly and written anew',
+    threat: 'A body whose end two servers find in different places (request smuggling)',
+    required: 'framing is read strictly, and written anew',
     file: 'server/gate/gate.test.ts',
     test: 'framing that node may let through is refused here too',
     sabotage: {
@@ -87,7 +87,7 @@ export const THREATS: readonly Row[] = [
   },
   {
     id: 'control-characters',
-    threat: 'A header value with a line break in it',
+    threat: 'A header value with a line break',
     required: 'the request is refused',
     file: 'server/gate/gate.test.ts',
     test: 'a control character in any value is refused',
@@ -100,7 +100,7 @@ export const THREATS: readonly Row[] = [
   {
     id: 'revoked',
     threat: 'A proxy key that was revoked or has expired',
-    required: 'it is dead in every running proxy within a second',
+    required: 'every running proxy refuses it within a second',
     file: 'server/auth/auth.test.ts',
     test: 'a running server sees new, revoked and expired keys within a second',
     sabotage: {
@@ -111,8 +111,8 @@ export const THREATS: readonly Row[] = [
   },
   {
     id: 'found-file',
-    threat: 'A hostile repository with a proxy.yaml in it',
-    required: 'it may make things stricter and never looser',
+    threat: 'A hostile repository that contains a proxy.yaml',
+    required: 'it can make settings stricter, never looser',
     file: 'server/config/found-file.test.ts',
     test: 'it may not make anything looser than it is',
     sabotage: {
@@ -123,8 +123,8 @@ export const THREATS: readonly Row[] = [
   },
   {
     id: 'key-said-again',
-    threat: 'A provider that says in an error with which key it was asked',
-    required: 'who sent the request does not get to see it',
+    threat: 'A provider that repeats the key in an error',
+    required: 'the client never sees it',
     file: 'stages/forward/answer/unsaid-key.test.ts',
     test: 'a configured key is hidden in each form, and the rest stays',
     sabotage: {
@@ -136,8 +136,8 @@ export const THREATS: readonly Row[] = [
   {
     id: 'canaries',
     isSlow: true,
-    threat: 'Fifty secrets in every place that may hold one',
-    required: 'none in any file, answer, output or foreign request, in any encoding',
+    threat: 'Fifty secrets, one in every place that can hold one',
+    required: 'none appears in a file, an answer, output or a request to others, in any encoding',
     file: 'cli/tests/canaries.full.test.ts',
     test: 'no secret is where it does not belong',
     sabotage: {
@@ -148,7 +148,7 @@ export const THREATS: readonly Row[] = [
   },
   {
     id: 'log-secrets',
-    threat: 'A key that gets into the log, in whatever encoding',
+    threat: 'A key that reaches the log, in any encoding',
     required: 'no form of a known secret is written',
     file: 'server/log/redact.test.ts',
     test: 'a known secret is removed in every disguise and position',
@@ -174,7 +174,7 @@ export const THREATS: readonly Row[] = [
   {
     id: 'permissions',
     threat: 'Another user of this machine',
-    required: 'files are 0600, whatever the umask',
+    required: 'files have mode 0600, whatever the umask',
     file: 'server/config/home.test.ts',
     test: 'files get 0600 under umask 0 and replace loose ones',
     sabotage: {
@@ -185,8 +185,8 @@ export const THREATS: readonly Row[] = [
   },
   {
     id: 'prototype',
-    threat: 'A name that reaches an object’s prototype',
-    required: 'maps of a configuration have none',
+    threat: 'A configuration name such as __proto__',
+    required: 'it cannot reach a prototype',
     file: 'server/config/yaml.test.ts',
     test: 'maps have no prototype',
     sabotage: {
@@ -197,8 +197,8 @@ export const THREATS: readonly Row[] = [
   },
   {
     id: 'yaml-bomb',
-    threat: 'A small file of aliases that becomes a large one',
-    required: 'aliases, depth and size have limits',
+    threat: 'A small YAML file whose aliases expand to a huge one',
+    required: 'aliases, depth and size are limited',
     file: 'server/config/yaml.test.ts',
     test: 'each limit holds by itself',
     sabotage: {
@@ -209,8 +209,8 @@ export const THREATS: readonly Row[] = [
   },
   {
     id: 'slow-pattern',
-    threat: 'A regular expression that takes for ever on one line',
-    required: 'it is refused by what it may cost',
+    threat: 'A regular expression with catastrophic backtracking',
+    required: 'it is refused for what it could cost',
     file: 'stages/compress/recipe/pattern.test.ts',
     test: 'patterns that can take long are refused, with what to write instead',
     sabotage: {
@@ -221,8 +221,8 @@ export const THREATS: readonly Row[] = [
   },
   {
     id: 'decompression-bomb',
-    threat: 'A body of kilobytes that unpacks to gigabytes',
-    required: 'what comes out is capped while it is unpacked',
+    threat: 'A body of kilobytes that decompresses to gigabytes',
+    required: 'the output is limited while it is decompressed',
     file: 'stages/wire/decode.test.ts',
     test: 'what comes out is capped while it is decoded',
     sabotage: {
@@ -233,7 +233,7 @@ export const THREATS: readonly Row[] = [
   },
   {
     id: 'websocket-size',
-    threat: 'A WebSocket message without an end',
+    threat: 'A WebSocket message that never ends',
     required: 'the connection closes at the limit',
     file: 'server/socket/websocket.test.ts',
     test: 'a frame over the limit closes the connection',
@@ -245,7 +245,7 @@ export const THREATS: readonly Row[] = [
   },
   {
     id: 'foreign-code',
-    threat: 'A plugin’s file that others may write',
+    threat: 'A plugin file that other users can write to',
     required: 'it is not run',
     file: 'plugins/load.test.ts',
     test: 'a module that others may write is not run',
@@ -257,8 +257,8 @@ export const THREATS: readonly Row[] = [
   },
   {
     id: 'kept-answers',
-    threat: 'An answer that was kept for somebody else',
-    required: 'another credential is another answer',
+    threat: 'A cached answer of another person',
+    required: 'an answer is never served to another credential',
     file: 'stages/answers/key.test.ts',
     test: 'another credential, provider, path, variant or body is another key',
     sabotage: {
@@ -269,8 +269,8 @@ export const THREATS: readonly Row[] = [
   },
   {
     id: 'audit',
-    threat: 'Somebody who changes the audit log afterwards',
-    required: 'each edit, deletion, swap and truncation is found',
+    threat: 'A person who changes the audit log afterwards',
+    required: 'every edit, deletion, swap and truncation is detected',
     file: 'stages/audit/audit.test.ts',
     test: 'each of 1,000 random edits, deletions, swaps and truncations is found',
     sabotage: {
@@ -281,7 +281,7 @@ export const THREATS: readonly Row[] = [
   },
   {
     id: 'tunnel',
-    threat: 'A tunnel of forward mode into the private network',
+    threat: 'A forward-mode tunnel into the private network',
     required: 'addresses that are not public are refused',
     file: 'server/forward-proxy/destinations.test.ts',
     test: 'addresses of the public internet, and all the others',
@@ -295,7 +295,7 @@ export const THREATS: readonly Row[] = [
     id: 'vault-search',
     isSlow: true,
     threat: 'A model that searches the user’s files by MCP',
-    required: 'it finds what may be sent, and nothing else',
+    required: 'it finds only what may be sent',
     file: 'cli/mcp/mcp.test.ts',
     test: 'a search finds what may be sent, and nothing else',
     sabotage: {
