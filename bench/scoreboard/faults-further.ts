@@ -143,7 +143,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     sabotage: {
       file: 'stages/ledger/sqlite/store.ts',
       before: 'knownSets = insertAll.immediate(cells);',
-      after: 'knownSets = insertAll.immediate(cells.slice(0, -1));',
+      after: 'knownSets = insertAll.immediate(cells.slice(0, -CELLS));',
     },
   },
   {
