@@ -76,11 +76,11 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
           remembered_bytes: whole,
           thoughts_refused: about(
             whole,
-            'Requests since the start that a provider refused for thoughts that did not match what stood before them; each was sent again without those',
+            'Requests since the start that a provider refused because thinking blocks did not match what precedes them; each was sent again without those blocks',
           ),
           thoughts_dropped: about(
             byName(whole),
-            'Thoughts since the start that providers say they have not shown to the model, by reason',
+            'Thinking blocks since the start that providers report as dropped, by reason',
           ),
         }),
         vault_index: vaultIndex,
@@ -100,7 +100,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
               unanswered: about(whole, 'Questions that got no answer in time, or a refusal'),
             }),
           ),
-          'What proxies hold together through `shared.redis_url`; null where this one is alone',
+          'State shared with other proxies through `shared.redis_url`; null if there is none',
         ),
         budget: object({
           enabled: flag,
@@ -143,7 +143,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       },
       ['status', 'version'],
     ),
-    'A caller without access gets only status and version',
+    'Callers without access get only status and version',
   ),
   ...figureSchemas,
   Trace: object(
@@ -197,7 +197,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
     {
       dropped_thoughts: about(
         text,
-        'Present where the provider says that it has not shown thoughts of the request to the model, as in `2 thoughts dropped: prefix`',
+        'Present if the provider reports that it dropped thinking blocks of the request, as in `2 thoughts dropped: prefix`',
       ),
       cache_miss: object(
         {
@@ -251,7 +251,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
           ),
         }),
       ),
-      'In the order in which a request passes them',
+      'In the order that a request passes through them',
     ),
     answers: list(
       object({

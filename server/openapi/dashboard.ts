@@ -62,10 +62,7 @@ export const dashboardSchemas: Readonly<Record<string, Schema>> = {
     attempts: object({
       failed: about(whole, 'Tries at providers that failed, whatever the client got in the end'),
       answered_later: about(whole, 'Requests that were answered after such a try'),
-      thoughts_dropped: about(
-        whole,
-        'Thoughts that providers say they have not shown to the model',
-      ),
+      thoughts_dropped: about(whole, 'Thinking blocks that providers report as dropped'),
       thoughts_refused: about(whole, 'Requests whose thoughts a provider refused at first'),
     }),
     lanes,

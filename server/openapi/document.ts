@@ -17,13 +17,13 @@ const EVERYWHERE = [401, 403, 405, 429, 431, 500, 503] as const;
 const HEADERS = {
   'X-Request-ID': { description: 'The id of this request in log and trace', schema: text },
   'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer' } },
-  'X-RateLimit-Limit': { description: 'Requests of the window', schema: { type: 'integer' } },
+  'X-RateLimit-Limit': { description: 'Requests in the window', schema: { type: 'integer' } },
   'X-RateLimit-Remaining': { description: 'Requests left', schema: { type: 'integer' } },
   'X-RateLimit-Reset': {
     description: 'When there are more, epoch seconds',
     schema: { type: 'integer' },
   },
-  Allow: { description: 'The methods that the path has', schema: text },
+  Allow: { description: 'The methods that the path supports', schema: text },
   'X-Svc-Request-ID': {
     description: 'The same id, also where `X-Request-ID` is the provider’s own',
     schema: text,
@@ -71,14 +71,14 @@ export function openApiDocument(version: string): OpenApiDocument {
       version,
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
       description:
-        'A local LLM proxy. Paths under `/v1` and `/v1beta` mirror those of the providers; every other path of theirs under `/v1/` is passed through as it came.',
+        'A local LLM proxy. Paths under `/v1` and `/v1beta` mirror those of the providers; any other path of theirs under `/v1/` is passed through unchanged.',
     },
     servers: [{ url: '/' }],
     tags: [
-      { name: 'Proxied', description: 'What is forwarded to a provider' },
+      { name: 'Proxied', description: 'Requests forwarded to a provider' },
       { name: 'Look', description: 'What the proxy reports about itself' },
       { name: 'Vault', description: 'Your files as context' },
-      { name: 'Control', description: 'What changes the running proxy' },
+      { name: 'Control', description: 'Changes to the running proxy' },
     ],
     security: [{}, { proxyKey: [] }, { proxyToken: [] }],
     paths,
@@ -96,7 +96,7 @@ export function openApiDocument(version: string): OpenApiDocument {
         proxyToken: {
           type: 'http',
           scheme: 'bearer',
-          description: 'The same key where a client has no other place for it',
+          description: 'The same key, for clients with no other place for it',
         },
         providerKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
         providerToken: { type: 'http', scheme: 'bearer' },

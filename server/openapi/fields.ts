@@ -103,7 +103,7 @@ export const injection = {
   project: about(text, 'The name of the project that it was for'),
   thoughts_refused: about(
     flag,
-    'The provider refused thoughts that did not match, and was asked once more',
+    'The provider refused thinking blocks that did not match; the request was sent once more',
   ),
   thoughts_dropped: about(whole, 'Thoughts that the provider says it has not shown to the model'),
   vault_injection: object({
@@ -187,7 +187,7 @@ export const lanes = object({
   response_cache: object({ requests: whole, cost_saved_usd: nullable(usd) }),
   provider_cache: about(
     object({ read_tokens: whole, written_tokens: whole }),
-    'Cached without svc having asked for it: credited to nobody',
+    'Cached without svc having asked for it: credited to no source',
   ),
 });
 

@@ -61,7 +61,7 @@ export const figureSchemas: Readonly<Record<string, Schema>> = {
       by_model: byName(namedSums),
       by_key: about(
         byName(namedSums),
-        'By the label of the proxy key, of requests that had one; past a hundred under `(other)`',
+        'By the label of the proxy key, for requests with one; beyond a hundred, under `(other)`',
       ),
       by_project: about(byName(namedSums), 'Likewise by project, of requests of which it is known'),
       by_tool: about(byName(toolSums), 'By tool; past two hundred under `(other)`'),
@@ -114,7 +114,7 @@ export const figureSchemas: Readonly<Record<string, Schema>> = {
     savings_by_date_7d: byName(savingSums),
     provider_cache_read_tokens: about(
       whole,
-      'All that providers read from their prompt caches; `lanes` says for which of it svc asked',
+      'Everything that providers read from their prompt caches; `lanes` says which part svc requested',
     ),
   }),
   CacheMisses: object({
@@ -147,7 +147,7 @@ export const figureSchemas: Readonly<Record<string, Schema>> = {
     {
       by_node: about(
         list(object({ node: nullable(text), ...ledgerParts })),
-        'The machines that share the ledger, where it is in Postgres',
+        'The machines that share the ledger, if it is in Postgres',
       ),
     },
   ),

@@ -22,13 +22,10 @@ const CAPTURE = inHeader(
 );
 const VERSION = inHeader('anthropic-version', '`2023-06-01` is recommended');
 const MODEL = inPath('model', 'Name of the model');
-const TEMPLATE = inHeader(
-  'x-svc-template',
-  'Name of a prompt template that is filled for this request',
-);
+const TEMPLATE = inHeader('x-svc-template', 'Name of a prompt template to fill for this request');
 const TEMPLATE_VARS = inHeader(
   'x-svc-template-vars',
-  'Values of its variables, a JSON object of texts',
+  'Values of its variables, as a JSON object of strings',
 );
 const ALLOW_SPEND = inHeader(
   'x-svc-allow-spend',
@@ -37,7 +34,7 @@ const ALLOW_SPEND = inHeader(
 );
 const MACRO = inHeader(
   'x-svc-macro',
-  'Name of a macro that is a stage for this conversation from now on; from another machine with a key that may',
+  'Name of a macro to use as a stage for this conversation from now on; from another machine, only with a key that allows it',
 );
 const SKILL = inHeader('x-svc-skill', 'The skill that `svc attribution` counts this request to');
 const PROJECT = inHeader(
@@ -86,20 +83,20 @@ export const forwardedOperations: readonly Operation[] = [
     },
     'post /v1/responses': {
       summary: 'Responses, streamed or not',
-      description: 'An upgrade to WebSocket is answered with 426: clients then continue over HTTP.',
+      description: 'A WebSocket upgrade gets 426: clients then continue over HTTP.',
       parameters: OURS,
       request: ref('AnyRequest'),
       response: { ...json(free), ...stream },
       errors: [...UPSTREAM_ERRORS, 426],
     },
     'post /v1/embeddings': {
-      summary: 'Embeddings, passed through',
+      summary: 'Embeddings, passed through unchanged',
       request: free,
       response: json(free),
       errors: UPSTREAM_ERRORS,
     },
     'get /v1/models': {
-      summary: 'The models that can be asked for',
+      summary: 'The models that can be requested',
       response: json(free),
       errors: UPSTREAM_ERRORS,
     },
@@ -124,7 +121,7 @@ export const forwardedOperations: readonly Operation[] = [
       errors: UPSTREAM_ERRORS,
     },
     'get /ws': {
-      summary: 'The same by WebSocket',
+      summary: 'The same over WebSocket',
       description:
         'An upgrade, also on the WebSocket port. Each text frame is a request (`model`, `messages`, `max_tokens`, `stream`, `api_key`); events come as text frames, or gzip-compressed binary ones.',
       errors: [426],

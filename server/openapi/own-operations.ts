@@ -64,7 +64,7 @@ export const ownOperations: readonly Operation[] = [
       errors: [400],
     },
     'get /savings/misses': {
-      summary: 'What was lost because providers’ prompt caches were missed, by cause',
+      summary: 'Cost of prompt-cache misses, by cause',
       parameters: [
         inQuery('since', 'Requests from this ISO 8601 date or time on, such as 2026-01-31'),
       ],
@@ -72,7 +72,7 @@ export const ownOperations: readonly Operation[] = [
       errors: [400],
     },
     'get /ledger/sums': {
-      summary: 'The sums of the ledger by model and by day, to be added to those of other machines',
+      summary: 'Sums of the ledger by model and day, for adding to those of other machines',
       parameters: [
         inQuery('since', 'Requests from this ISO 8601 date or time on'),
         inQuery('until', 'Requests before this ISO 8601 date or time'),
@@ -95,19 +95,19 @@ export const ownOperations: readonly Operation[] = [
       errors: [404],
     },
     'get /dashboard': {
-      summary: 'The dashboard, a page that shows all of this as it happens',
+      summary: 'The dashboard, a page that shows all of this live',
       response: html,
     },
     'get /dashboard/:path*': {
       summary: 'The same page, opened at one of its views',
       description:
-        'A document navigation from this machine gets it without a key: it holds no data. From elsewhere it comes with 401, and asks for the key.',
+        'A document navigation from this machine gets it without a key: it contains no data. From elsewhere it comes with 401, and asks for the key.',
       parameters: [inPath('path', 'The view, such as `requests`')],
       response: html,
       errors: [404],
     },
     'get /dashboard/login': {
-      summary: 'The same page, where it asks for a key',
+      summary: 'The same page, when it asks for a key',
       response: html,
       isPublic: true,
     },
@@ -120,11 +120,14 @@ export const ownOperations: readonly Operation[] = [
       errors: [400, 401, 413, 415],
       isPublic: true,
     },
-    'get /dashboard/logout': { summary: 'The same page, which has no such view', response: html },
+    'get /dashboard/logout': {
+      summary: 'The same page, for a view that does not exist',
+      response: html,
+    },
     'post /dashboard/logout': {
       summary: 'End the session of a browser',
       description:
-        'The cookie that was sent is worth nothing from now on, and the browser forgets it. The same answer where none was sent.',
+        'The cookie is invalid from now on, and the browser deletes it. Without a cookie the answer is the same.',
       response: json({ type: 'object', properties: { status: oneOf('ok') }, required: ['status'] }),
       isPublic: true,
     },
@@ -144,7 +147,7 @@ export const ownOperations: readonly Operation[] = [
       isPublic: true,
     },
     'get /dashboard/events': {
-      summary: 'What happens, as server-sent events',
+      summary: 'Live events, as server-sent events',
       description:
         'Events `state` (every two seconds at most), `rows` (finished requests, at most some twice a second) and, for readers on this machine, `log`. The stream lasts until the reader closes it; 503 if too many are open.',
       response: { 'text/event-stream': text },
@@ -166,14 +169,14 @@ export const ownOperations: readonly Operation[] = [
       errors: [400],
     },
     'get /dashboard/api/report': {
-      summary: 'Sums, series, latency, groups and failures of a range of time',
-      description: 'Steps of the series without requests are left out.',
+      summary: 'Sums, series, latency, groups and failures in a time range',
+      description: 'Steps without requests are left out of the series.',
       parameters: requestFilters,
       response: json(ref('DashboardReport')),
       errors: [400],
     },
     'get /dashboard/api/stacks': {
-      summary: 'Requests, cost and input over time, by one name',
+      summary: 'Requests, cost and input over time, grouped by one field',
       parameters: [
         ...requestFilters,
         inQuery('by', 'What each stack is of; model', oneOf('model', 'project', 'key', 'client')),
@@ -182,9 +185,9 @@ export const ownOperations: readonly Operation[] = [
       errors: [400],
     },
     'get /dashboard/api/tools': {
-      summary: 'What tools and MCP servers took in the UTC days of a range of time',
+      summary: 'Tokens and cost of tools and MCP servers, by UTC day in a time range',
       description:
-        'Null under filters by which it is not kept: conversation, outcome, failure and words.',
+        'Null with filters for which it is not kept: conversation, outcome, failure and words.',
       parameters: requestFilters,
       response: json(ref('DashboardTools')),
       errors: [400],
@@ -209,7 +212,7 @@ export const ownOperations: readonly Operation[] = [
       response: json(ref('DashboardStages')),
     },
     'get /dashboard/api/recipes': {
-      summary: 'The recipes that run, and what each has changed since the start',
+      summary: 'The active recipes, and what each has changed since the start',
       response: json(ref('DashboardRecipes')),
     },
     'get /trace/last': {
@@ -229,17 +232,17 @@ export const ownOperations: readonly Operation[] = [
     'get /why/:id': {
       summary: 'Why a request cost, missed, failed or saved what it did, in words',
       description:
-        'The beginning or end of an id is enough; `last` is the newest request. Stages and attempts are known while this proxy remembers the trace.',
+        'The beginning or end of an id is enough; `last` is the newest request. Stages and attempts are included while this proxy keeps the trace.',
       parameters: [inPath('id', 'Id of the request, or a part of it')],
       response: json(ref('Why')),
       errors: [400, 404],
     },
     'get /limits': {
-      summary: 'How much of plans and rate limits is used, as providers state it',
+      summary: 'How much of plans and rate limits is used, as reported by providers',
       response: json(ref('Limits')),
     },
     'get /graph': {
-      summary: 'The stages that requests and answers pass, and who inserted them',
+      summary: 'The stages that requests and answers pass, and which plugin inserted each',
       response: json(ref('Graph')),
     },
     'get /v1/svc/blocks/:id': {
@@ -250,7 +253,7 @@ export const ownOperations: readonly Operation[] = [
       errors: [403, 404],
     },
     'get /v1/svc/lost/:id': {
-      summary: 'What a request lost to compression',
+      summary: 'What compression removed from a request',
       description: 'From this machine only. `last` is the newest request that lost something.',
       parameters: [inPath('id', 'Id of the request')],
       response: json(ref('LostBlocks')),
@@ -259,7 +262,7 @@ export const ownOperations: readonly Operation[] = [
   }),
   ...under('Vault', {
     'get /vault': {
-      summary: 'What the vault holds',
+      summary: 'What is in the vault',
       parameters: [
         inQuery('limit', 'Blocks to list, 1000 if left out', whole),
         inQuery('offset', 'Blocks to skip', whole),
@@ -268,8 +271,8 @@ export const ownOperations: readonly Operation[] = [
       errors: [400],
     },
     'get /vault/search': {
-      summary: 'The blocks that are about some words, best first',
-      description: 'Only of those that may be sent to a provider.',
+      summary: 'The blocks that match a query, best first',
+      description: 'Only models that may be sent to a provider.',
       parameters: [
         inQuery('query', 'Words, at most 500 characters'),
         inQuery('top', 'Hits, 1 to 20; 5 if left out', whole),
@@ -286,7 +289,7 @@ export const ownOperations: readonly Operation[] = [
     'post /ingest/batch': {
       summary: 'Add up to 1,000 blocks',
       description:
-        'The list is the body itself, or stands under `blocks`, `documents` or `events`. Valid blocks are kept where others fail.',
+        'The list is the body itself, or its member `blocks`, `documents` or `events`. Valid blocks are kept even if others fail.',
       request: {
         oneOf: [
           { type: 'array', items: ref('ContextBlock'), minItems: 1, maxItems: 1000 },
@@ -300,7 +303,7 @@ export const ownOperations: readonly Operation[] = [
   ...under('Control', {
     'post /config/reload': {
       summary: 'Reload the configuration',
-      description: 'From this machine only, whatever key a caller has.',
+      description: 'From this machine only, whatever key the caller has.',
       response: json(ref('Reloaded')),
       errors: [403, 500],
     },

@@ -13,7 +13,7 @@ const TAGS = [
   ['Proxied', 'Forwarded to a provider'],
   ['Look', 'What the proxy reports about itself'],
   ['Vault', 'Your files as context'],
-  ['Control', 'What changes the running proxy'],
+  ['Control', 'Changes to the running proxy'],
 ] as const;
 
 export function apiPage(version: string, guides: readonly Guide[]): string {

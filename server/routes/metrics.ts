@@ -139,7 +139,7 @@ function families({ version, services, app }: RouteSources): Family[] {
     ),
     counter(
       'thoughts_dropped_total',
-      'Thoughts that providers say they have not shown to the model.',
+      'Thinking blocks that providers report as dropped.',
       [...services.conversations.thoughts.dropped.values()].reduce((sum, each) => sum + each, 0),
     ),
     gauge(
