@@ -1,6 +1,5 @@
-// Brings a fresh or stale checkout to the point where compiled code can run:
-// installs packages and compiles, each only if it has to be done. Plain
-// JavaScript without packages, because neither is there before it ran.
+// Prepares a fresh or stale checkout: installs packages and compiles, each only
+// if needed. Plain JavaScript without packages, since it runs before either.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -11,9 +10,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const at = (...parts) => join(root, ...parts);
 const INSTALL_STAMP = at('node_modules', '.svc-installed');
 const BUILD_STAMP = at('dist', '.svc-built');
-/** A wait that prints nothing for longer looks like one that hangs. */
+/** A longer wait without output looks like a hang. */
 const ALIVE_EVERY_MS = 15_000;
-/** Of what npm printed, shown where it failed. */
+/** Lines of npm's output that are shown after a failure. */
 const LAST_LINES = 15;
 /** Documents beside the sources that the build renders. */
 const PAGES = ['README.md', 'SECURITY.md', 'CHANGELOG.md', 'CONTRIBUTING.md'];
@@ -61,12 +60,12 @@ function run(label, command, args) {
   process.stderr.write(`${label}: done in ${((Date.now() - startedMs) / 1000).toFixed(1)} s\n`);
 }
 
-/** Runs npm without a word of its output; a line now and then shows that it lives. Returns what it printed and its exit code. */
+/** Runs npm and collects its output; prints a line now and then to show progress. Returns output and exit code. */
 function runNpm(args, env) {
   const startedMs = Date.now();
   const seconds = () => Math.round((Date.now() - startedMs) / 1000);
   const timer = setInterval(
-    () => process.stderr.write(`  still at it (${seconds()} s)\n`),
+    () => process.stderr.write(`  still working (${seconds()} s)\n`),
     ALIVE_EVERY_MS,
   );
   return new Promise((resolve) => {
@@ -83,7 +82,7 @@ function runNpm(args, env) {
   });
 }
 
-/** The folder above `include/node` where the headers of this very Node lie, so that none need be downloaded. */
+/** The folder whose `include/node` has the headers of this version of Node, so that they need not be downloaded. */
 function headersFolder() {
   const folders = [dirname(dirname(process.execPath)), '/usr', '/usr/local'];
   return folders.find((folder) => {
@@ -97,7 +96,7 @@ function headersFolder() {
   });
 }
 
-/** What helps where npm failed, by what it printed; undefined where its own last lines must do. */
+/** The cure for a failure of npm, by its output; undefined if only its last lines can help. */
 function cureOf(output, folder) {
   if (!/gyp ERR!|node-gyp/.test(output)) return undefined;
   if (/not found: make|make: not found|find Python|g\+\+: (?:not found|No such)/i.test(output))
@@ -135,7 +134,7 @@ async function install() {
   writeFileSync(INSTALL_STAMP, wantedPackages());
 }
 
-/** Name, size and change time of every source file: cheap to take, and any edit changes it. */
+/** A hash of the name, size and change time of every source file: cheap, and any edit changes it. */
 function sourceState() {
   const hash = createHash('sha256');
   const visit = (folder) => {
@@ -155,8 +154,8 @@ function sourceState() {
 }
 
 /**
- * Deletes what was compiled from a file that is gone, which must not be run any more. The bundle
- * stays: a proxy that runs from it loads parts of it when they are first needed.
+ * Deletes compiled files whose source no longer exists, so that they cannot run. The bundle stays:
+ * a running proxy loads parts of it when they are first needed.
  */
 function removeOrphans(folder) {
   for (const entry of readdirSync(at('dist', folder), { withFileTypes: true })) {
@@ -181,8 +180,8 @@ function build() {
   writeFileSync(BUILD_STAMP, wanted);
 }
 
-// npm dies of SIGKILL and SIGHUP without a word to what it has started, which would go on and
-// keep the port. Whoever started this process otherwise may well end before it.
+// If npm is killed by SIGKILL or SIGHUP, its child would continue and keep the port. Any other
+// parent may end before this process.
 function endWithNpm() {
   if (process.env.npm_package_json !== at('package.json')) return;
   const parent = process.ppid;
@@ -203,7 +202,7 @@ checkNode();
 await install();
 build();
 if (entry !== undefined) {
-  // In this very process: signals need nobody to pass them on.
+  // In this process, so that no signal has to be forwarded.
   process.chdir(process.env.INIT_CWD ?? root);
   process.argv = [process.execPath, at('dist', entry), ...args];
   endWithNpm();

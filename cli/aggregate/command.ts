@@ -18,7 +18,7 @@ class Aggregate extends SpanCommand {
     category: 'Look',
     description: 'Sums over several machines, by machine, model, day',
     details:
-      'Without arguments: of this machine and all members of its fleet (`svc fleet add`), which are asked over HTTP. With files, or folders of them: of ledgers that were copied from other machines, which are only read. A request that several ledgers have is counted once, and so is a ledger that is met twice; both are said. Where a machine does not answer, the exit code is 3, and the total says that it is without it.',
+      'Without arguments: this machine and all members of its fleet (`svc fleet add`), which are queried over HTTP. With files, or folders of them: ledgers copied from other machines, which are only read. A request in several ledgers is counted once, and so is a ledger named twice; the output mentions both. If a machine does not answer, the exit code is 3, and the total says that it is missing.',
     examples: [
       ['The whole fleet, this month', '$0 aggregate --since 2026-01-01'],
       ['Copied ledgers', '$0 aggregate desk.db attic.db'],

@@ -23,7 +23,7 @@ export abstract class LimitsCommand extends JsonCommand {
       'What its requests may loosen: allow-spend, capture, bypass, macro; nothing by default',
   });
   project = Option.String('--project', {
-    description: 'The project of its requests, where they name no other',
+    description: 'The project of its requests, unless they name another',
   });
   models = Option.Array('--models', {
     description: "Models that it may use: 'claude-*,gpt-5*'; all by default",

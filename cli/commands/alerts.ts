@@ -24,7 +24,7 @@ class CheckAlerts extends JsonCommand {
     category: 'Look',
     description: 'Evaluate the alert rules; exits with 1 when one fires',
     details:
-      'A running proxy evaluates the rules that it has in force. Without one, or with --config, the rules of the configuration are evaluated on the ledger; what only a running proxy knows is then not measured. What begins or ends is sent to the targets of `notify`. With --test each of them gets a test, and the exit code is 1 where one was not delivered.',
+      'A running proxy evaluates its current rules. Without one, or with --config, the rules of the configuration are evaluated on the ledger, without the figures that only a running proxy knows. Alerts that begin or end are sent to the targets of `notify`. With --test each target gets a test message; the exit code is 1 if one was not delivered.',
     examples: [
       ['Look', '$0 check-alerts'],
       ['Whether webhooks and commands work', '$0 check-alerts --test'],

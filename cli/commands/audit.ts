@@ -101,7 +101,7 @@ class Export extends AuditCommand {
   static override usage = Command.Usage({
     category: 'Look',
     description: 'The whole audit log on stdout',
-    details: `As it is in the file (jsonl), or as a table for spreadsheets (csv). ${HOW_ON}`,
+    details: `As stored in the file (jsonl), or as a table for spreadsheets (csv). ${HOW_ON}`,
     examples: [
       ['As it is in the file', '$0 audit export'],
       ['For a spreadsheet', '$0 audit export --format csv'],
@@ -162,7 +162,7 @@ class Verify extends AuditCommand {
   static override usage = Command.Usage({
     category: 'Look',
     description: 'Check that no record of the audit log was altered',
-    details: `Exits with 1 and names the first bad record otherwise. Records that were cut off are missed as long as the anchor is there; anyone who can write all files of the home folder, its key included, can forge them all. ${HOW_ON}`,
+    details: `Exits with 1 and names the first bad record otherwise. Records cut off at the end are detected while the anchor exists; anyone who can write all files of the home folder, including its key, can forge them all. ${HOW_ON}`,
     examples: [['Check it', '$0 audit verify']],
   });
 
@@ -206,7 +206,7 @@ class Prune extends AuditCommand {
   static override paths = [['audit', 'prune']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Remove records before a date; the rest verifies still',
+    description: 'Remove records before a date; the rest still verifies',
     details: `A sealed first line and a record state how many were removed. ${HOW_ON}`,
     examples: [['All of last year', '$0 audit prune --before 2026-01-01']],
   });

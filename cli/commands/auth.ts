@@ -15,7 +15,7 @@ class Auth extends LimitsCommand {
     category: 'Configure',
     description: 'Make a key for clients on other machines',
     details:
-      'The key is shown once; only its hash is kept. Clients send it as the header `X-Svc-Key`, or where they have the key of a provider. A running proxy accepts it within a second. Headers that loosen a limit count from another machine only with a right to them: `allow-spend` (`x-svc-allow-spend`), `capture` (`x-svc-capture`), `bypass` (`x-svc-bypass` where a plugin has a stage). With `--models` or `--providers` all others are refused with 403, and with `--per-day-usd` or `--per-month-usd` what would pass the limit with 402.',
+      'The key is shown once; only its hash is kept. Clients send it as the header `X-Svc-Key`, or in place of a provider key. A running proxy accepts it within a second. From another machine, headers that loosen a limit need a right: `allow-spend` (`x-svc-allow-spend`), `capture` (`x-svc-capture`), `bypass` (`x-svc-bypass` if a plugin has a stage). With `--models` or `--providers`, requests for others get 403; with `--per-day-usd` or `--per-month-usd`, requests that would exceed the limit get 402.',
     examples: [
       ['A key with a name', '$0 auth --generate --label laptop'],
       ['A key that expires', '$0 auth --generate --label ci --expires 30d'],
@@ -96,8 +96,7 @@ class Revoke extends JsonCommand {
   static override usage = Command.Usage({
     category: 'Configure',
     description: 'Revoke a key, by its id or label',
-    details:
-      'A label means the key that is in use, and those that it replaced (`svc auth rotate`) as well.',
+    details: 'A label revokes the key in use and the keys that it replaced (`svc auth rotate`).',
     examples: [
       ['By id', '$0 auth revoke 1a2b3c4d'],
       ['By label', '$0 auth revoke laptop'],
@@ -141,7 +140,7 @@ class Rotate extends JsonCommand {
     description: 'How long the old key stays valid: 1h, 7d',
   });
   expires = Option.String('--expires', {
-    description: 'When the new key expires: 12h, 30d; after as long as the old one by default',
+    description: 'When the new key expires: 12h, 30d; by default it lasts as long as the old one',
   });
 
   async execute() {
@@ -185,9 +184,9 @@ class Update extends LimitsCommand {
   static override paths = [['auth', 'update']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Change what a key is for and may use, not the key',
+    description: 'Change the purpose, rights and limits of a key',
     details:
-      'What is not given stays. `any` takes away a limit, `none` a project and all rights, `never` the end. A running proxy knows it within a second.',
+      'Options that are left out stay as they are. `any` removes a limit, `none` the project or all rights, `never` the expiry. A running proxy applies the change within a second.',
     examples: [
       ['Other models', "$0 auth update anna --models 'claude-haiku*'"],
       ['No limit any more, and no end', '$0 auth update anna --models any --expires never'],

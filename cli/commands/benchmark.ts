@@ -21,7 +21,7 @@ class Benchmark extends JsonCommand {
     category: 'Try',
     description: 'Measure what svc adds to requests on this machine',
     details:
-      'Each request body goes through a real proxy and directly to a built-in provider, in turn. Proxy, provider and load are processes of their own with temporary folders; nothing leaves this machine. A body is one JSON file; its shape says which endpoint it is for.',
+      'Each request body goes through a real proxy and directly to a built-in provider, in turn. Proxy, provider and load are processes of their own with temporary folders; nothing leaves this machine. A body is one JSON file; its shape determines the endpoint.',
     examples: [
       ['Measure the built-in set', '$0 benchmark'],
       ['Measure your own request bodies', '$0 benchmark --latency ./bodies'],

@@ -8,7 +8,7 @@ class Certify extends JsonCommand {
     category: 'Look',
     description: 'Judge svc’s promises on this machine’s sessions',
     details:
-      'Sessions of Claude Code, Codex, Gemini CLI and OpenCode, and captures of a proxy, are compressed as a proxy here would compress them, and judged: can the lines that the model wrote again later still be read, does each request begin as the one before, does none cost more, is every line there that says what failed, and do the figures of svc agree with a recount? Exit code 1 if not. Nothing is sent.',
+      'Sessions of Claude Code, Codex, Gemini CLI and OpenCode, and captures of a proxy, are compressed as a proxy here would compress them, and judged: can lines that the model repeated later still be read, does each request begin with the bytes of the one before, does none cost more, is every line kept that names a failure, and do svc’s figures agree with a recount? Exit code 1 if not. Nothing is sent.',
     examples: [
       ['The sessions on this machine', '$0 certify'],
       [

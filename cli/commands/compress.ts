@@ -19,7 +19,7 @@ class PreviewFile extends JsonCommand {
     category: 'Look',
     description: 'What compression would do to a request or a text',
     details:
-      'A request body of the messages, chat or responses kind is taken as the first of its conversation; any other file as the result of the tool that it looks like, or that --as names. Nothing is sent, and no proxy is needed.',
+      'A request body of the messages, chat or responses kind is treated as the first of its conversation; any other file as the result of the tool that it looks like, or that --as names. Nothing is sent, and no proxy is needed.',
     examples: [
       ['A request body', '$0 preview request.json'],
       ['A log, and its lines before and after', '$0 preview build.log --show 0'],
@@ -36,11 +36,11 @@ class PreviewFile extends JsonCommand {
     description: 'strict, hybrid or aggressive, in place of the configured one',
   });
   threshold = Option.String('--threshold', {
-    description: 'Tokens before the first compressed block; 0 for a file that is no request',
+    description: 'Tokens before the first compressed block; 0 for a file that is not a request',
   });
   ask = Option.String('--ask', {
     description:
-      'What the user wants to know of a file that is no request; of its title where left out, nothing where empty',
+      'The user’s question about a file that is not a request; its title by default, none if empty',
   });
   as = Option.String('--as', {
     description: 'The tool whose result the file is, with its command: Bash:npm test',

@@ -133,7 +133,7 @@ class Schema extends SvcCommand {
     category: 'Configure',
     description: 'The JSON Schema of the config file, for editors',
     details:
-      'An editor that reads YAML by a schema completes and explains every setting of a file whose first line is `# yaml-language-server: $schema=config.schema.json`.',
+      'An editor with YAML schemas completes and explains every setting of a file whose first line is `# yaml-language-server: $schema=config.schema.json`.',
     examples: [['Beside the config file', '$0 config schema > ~/.svc/config.schema.json']],
   });
 

@@ -13,16 +13,16 @@ class Export extends SpanCommand {
   static override paths = [['export']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'The single requests of a span as CSV or JSON',
+    description: 'Single requests of a time range, as CSV or JSON',
     details:
-      'One line for each request, oldest first, with everything that the ledger has of it: its key, project, model, tokens and cost. Single requests are kept for `metrics.retention_days`; sums of older ones are in `svc attribution --json`. In CSV what begins like a formula has an apostrophe before it.',
+      'One line for each request, oldest first, with everything in the ledger about it: key, project, model, tokens and cost. Single requests are kept for `metrics.retention_days`; sums of older ones are in `svc attribution --json`. In CSV, a cell that begins like a formula gets an apostrophe.',
     examples: [
       ['A file for a spreadsheet', '$0 export --since 2026-11-01 --csv > november.csv'],
       ['For a program', '$0 export --since 2026-11-26 --json'],
     ],
   });
 
-  csv = Option.Boolean('--csv', false, { description: 'As CSV, with a head (RFC 4180)' });
+  csv = Option.Boolean('--csv', false, { description: 'As CSV, with a header line (RFC 4180)' });
 
   async execute() {
     const span = await this.span();

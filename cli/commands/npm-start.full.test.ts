@@ -253,7 +253,7 @@ test("Node's own headers are used where they lie, and what the user chose is kep
   );
 });
 
-test('a line says again and again that a long install is at work, and none comes behind it', async () => {
+test('a long install prints a progress line again and again, and none after it ended', async () => {
   const place = makePlace();
   const go = join(place.folder, 'go');
   // Its timer runs a thousand times faster.
@@ -271,15 +271,15 @@ test('a line says again and again that a long install is at work, and none comes
   child.stderr.on('data', (piece: Buffer) => (output += piece.toString()));
   const closed = once(child, 'close');
   try {
-    await until('it says so twice', () => /(?: {2}still at it \(\d+ s\)\n){2}/.test(output));
-    assert.match(output, /^Installing packages[^\n]*…\n {2}still at it/);
+    await until('it says so twice', () => /(?: {2}still working \(\d+ s\)\n){2}/.test(output));
+    assert.match(output, /^Installing packages[^\n]*…\n {2}still working/);
     writeFileSync(go, '');
     assert.equal(await closed, [0, null], output);
     assert.match(
       output,
-      /still at it \(\d+ s\)\nInstalling packages[^\n]*: done in \d+ s\nCompiling/,
+      /still working \(\d+ s\)\nInstalling packages[^\n]*: done in \d+ s\nCompiling/,
     );
-    assert.not.match(output.slice(output.indexOf('Compiling')), 'still at it');
+    assert.not.match(output.slice(output.indexOf('Compiling')), 'still working');
   } finally {
     writeFileSync(go, '');
     child.kill('SIGKILL');

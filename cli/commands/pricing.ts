@@ -16,7 +16,7 @@ class ListPricing extends JsonCommand {
     category: 'Look',
     description: 'The price table that costs are computed from',
     details:
-      'US dollars for a million tokens, for requests below any tier, as of today or the day of `--at`. `from` says where a price is from: the price library, the overlay that comes with svc, your own `prices.json` in the home folder, or `providers.<name>.pricing`; the later over the earlier ones. `--json` shows every unit, tier and factor with its source.',
+      'US dollars per million tokens, for requests below any tier, as of today or the day of `--at`. `from` is the source of a price: the price library, the overlay that comes with svc, your own `prices.json` in the home folder, or `providers.<name>.pricing`; later ones override earlier ones. `--json` shows every unit, tier and factor with its source.',
     examples: [
       ['All of it', '$0 list-pricing'],
       ['As of another day', '$0 list-pricing --vendor anthropic --at 2026-10-01'],

@@ -25,7 +25,7 @@ class ProviderStatus extends JsonCommand {
   static override usage = Command.Usage({
     category: 'Look',
     description: 'Health, breaker, keys and rate of each provider',
-    details: 'Keys are named by their place in the configuration and never shown.',
+    details: 'Keys are identified by their position in the configuration and never shown.',
     examples: [
       ['All providers', '$0 provider-status'],
       ['One, with its keys', '$0 provider-status messages'],
@@ -118,7 +118,7 @@ class ListModels extends JsonCommand {
     category: 'Look',
     description: 'The models of a provider, prices and context windows',
     details:
-      'Requested through the running proxy with its keys, or directly with the configured key when none is running. Prices are US dollars for a million tokens.',
+      'Requested through the running proxy with its keys, or directly with the configured key when none is running. Prices are US dollars per million tokens.',
     examples: [['Models of the messages provider', '$0 list-models messages']],
   });
 

@@ -162,7 +162,7 @@ class Report extends LedgerCommand {
     category: 'Look',
     description: 'What a day cost and saved, next to the day before',
     details:
-      'With --month it is a UTC month, and --html and --csv make one file of it that a person can send on: without scripts, links or anything from elsewhere. The CSV has a line for each day and model, and for each of what --by names.',
+      'With --month it covers a UTC month; --html and --csv write it as one file to pass on, without scripts, links or external content. The CSV has a line for each day and model, and for each value of --by.',
     examples: [
       ['Today', '$0 report'],
       ['Another day, as Markdown', '$0 report --date 2026-01-31 --markdown'],
@@ -279,7 +279,7 @@ class Attribution extends SpanCommand {
     category: 'Look',
     description: 'Cost and savings by key, project, agent, model or tool',
     details:
-      'The agent is known by its user agent or its own headers, the skill by `x-svc-skill`, the key by its label (`svc auth`), the project by `x-svc-project`, the key, or the working directory that known agents name; `unknown` where none of these says it. By `tool`, or `mcp` for the servers of tools named `mcp__server__tool`, it shows calls, the tokens of their results as they came and as they were sent, and what the definitions of tools cost: of each request the price of its first input tokens, which are the definitions, cached ones first. Each result counts once, in the request that first carries it; spans are whole UTC days.',
+      'The agent is identified by its user agent or its own headers, the skill by `x-svc-skill`, the key by its label (`svc auth`), the project by `x-svc-project`, the key, or the working directory that known agents name; otherwise it is `unknown`. By `tool`, or `mcp` for the servers of tools named `mcp__server__tool`, it shows calls, the tokens of their results as they came and as they were sent, and what the definitions of tools cost: of each request the price of its first input tokens, which are the definitions, cached ones first. Each result counts once, in the request that first carries it; spans are whole UTC days.',
     examples: [
       ['The last week', '$0 attribution --days 7'],
       ['Who spends, and on what', '$0 attribution --by key,project'],

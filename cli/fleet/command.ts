@@ -157,7 +157,7 @@ class List extends JsonCommand {
   static override paths = [['fleet', 'list']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'The machines of the fleet; none is asked',
+    description: 'The machines of the fleet; none is contacted',
     examples: [['Look', '$0 fleet list']],
   });
 
@@ -177,16 +177,18 @@ class Status extends JsonCommand {
   static override paths = [['fleet', 'status']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'How each machine of the fleet is, and what it did today',
+    description: 'Health of each machine of the fleet, and its day',
     details:
-      'Asks each for `/health` and `/stats`, all at once, for five seconds at most. The exit code is 3 where one does not answer, 7 where one only refuses the key. Days are UTC days.',
+      'Requests `/health` and `/stats` of all at once, for at most five seconds. The exit code is 3 if one does not answer, 7 if one only refuses the key. Days are UTC days.',
     examples: [
       ['Look', '$0 fleet status'],
       ['For a script', '$0 fleet status --json'],
     ],
   });
 
-  config = Option.String('--config', { description: 'Config file that says how to get out' });
+  config = Option.String('--config', {
+    description: 'Config file with the outbound proxy settings',
+  });
 
   async execute() {
     const { context } = this;

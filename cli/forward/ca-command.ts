@@ -60,7 +60,7 @@ class CaCreate extends ShowingCommand {
     category,
     description: 'Make the certificate authority of forward mode',
     details:
-      'Its key stays in the home folder, readable by you alone. It can vouch for the hosts of your providers and for nothing else: its name constraints say so, and clients keep to them. No trust store is changed; `svc run --forward` makes one itself where there is none, and tells each client where it is.',
+      'Its key stays in the home folder, readable only by you. It can sign certificates for the hosts of your providers and for nothing else: clients enforce its name constraints. No trust store is changed; `svc run --forward` creates an authority if there is none, and passes it to each client.',
     examples: [['In place of one that is about to expire', '$0 ca create --force']],
   });
 
@@ -88,7 +88,7 @@ class CaShow extends ShowingCommand {
     category,
     description: 'Show the certificate authority of forward mode',
     details:
-      'For which hosts it can vouch, until when, and which hosts of the configuration it does not cover: those are tunnelled unread.',
+      'The hosts it covers, its expiry, and the configured hosts that it does not cover: those are tunnelled unread.',
     examples: [['Its certificate', '$0 ca show --pem']],
   });
 
@@ -119,7 +119,7 @@ class CaRemove extends JsonCommand {
     category,
     description: 'Remove the authority and the tokens of forward mode',
     details:
-      'Nothing of forward mode is left: no trust store ever held the certificate. Clients that were started with it lose their connection to the providers; start them again without --forward.',
+      'Nothing of forward mode remains: the certificate was never in a trust store. Clients started with it lose their connection to the providers; restart them without --forward.',
     examples: [['Remove it', '$0 ca remove']],
   });
 

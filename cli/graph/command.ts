@@ -13,7 +13,7 @@ class Graph extends SvcCommand {
     category: 'Extend',
     description: 'The stages that requests and answers pass',
     details:
-      'Compiles the configuration as a start would, plugins included, and starts nothing. Neighbouring stages of an answer run as one segment; a stage with a stream of its own stands alone, as a web stream. A plugin that cannot be used is named with file and line, and the exit code is that of a faulty configuration.',
+      'Compiles the configuration as a start would, including plugins, and starts nothing. Adjacent stages of an answer run as one segment; a stage with a stream of its own is a segment by itself. A plugin that cannot be used is named with file and line, and the exit code is that of a faulty configuration.',
     examples: [
       ['As text', '$0 graph'],
       ['With a plugin that is not configured', '$0 graph --plugin ./cost-cap.mjs'],
@@ -25,7 +25,9 @@ class Graph extends SvcCommand {
   });
 
   config = Option.String('--config', { description: 'Config file' });
-  plugin = Option.Array('--plugin', [], { description: 'A plugin besides the configured ones' });
+  plugin = Option.Array('--plugin', [], {
+    description: 'A plugin in addition to the configured ones',
+  });
   settings = Option.Array('--settings', [], { description: PLUGIN_SETTINGS });
   json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
   mermaid = Option.Boolean('--mermaid', false, { description: 'As a flowchart of Mermaid' });

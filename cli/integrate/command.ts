@@ -31,7 +31,7 @@ class Integrate extends JsonCommand {
     category: 'Configure',
     description: 'Point a client at this proxy, or undo that',
     details:
-      'Without a client it lists those that svc knows. --apply edits the settings file of the client, of which a copy is kept in the home folder; --undo puts the former bytes back, or, where the file was changed since, takes out only what svc wrote.',
+      'Without a client it lists the known ones. --apply edits the client’s settings file and keeps a copy in the home folder; --undo restores the former bytes or, if the file was changed since, removes only what svc wrote.',
     examples: [
       ['Which clients are here, and which go through svc', '$0 integrate'],
       ['What to set in Codex', '$0 integrate codex'],

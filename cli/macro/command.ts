@@ -40,7 +40,7 @@ class List extends JsonCommand {
   static override paths = [['macro', 'list']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: 'The macros, their variables, and where they come from',
+    description: 'The macros, their variables and their sources',
     details: 'The exit code is 1 if one of them cannot be used.',
     examples: [['Look', '$0 macro list']],
   });
@@ -104,7 +104,7 @@ class Show extends JsonCommand {
   static override paths = [['macro', 'show']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: 'A macro as its file has it',
+    description: 'The file of a macro',
     examples: [
       ['Look', '$0 macro show rule-out'],
       ['A copy to change', '$0 macro show rule-out > my-macro.yaml'],
@@ -152,7 +152,7 @@ class Create extends SvcCommand {
     category: 'Extend',
     description: 'Keep a new macro, from a file or from steps',
     details:
-      'Kept are files of yours, `~/.svc/macros/NAME.yaml`, which you may edit. A macro that is faulty is not kept. `svc macro actions` lists what a step can do.',
+      'Macros are files that you may edit: `~/.svc/macros/NAME.yaml`. A faulty macro is not saved. `svc macro actions` lists what a step can do.',
     examples: [
       ['One that works, to be changed', '$0 macro create rule-out'],
       ['From a file', '$0 macro create before-demo before-demo.yaml'],
@@ -237,7 +237,7 @@ class Run extends JsonCommand {
     category: 'Extend',
     description: 'Run the steps of a macro, or show what they would do',
     details:
-      'A macro of recipes and settings is a stage: it is run on a file, as on the result of a tool, and what would go out is printed. Of others, what can be known beforehand is checked before the first step. The first step that fails ends the run: what was done before stays, is listed with what takes it back, and --from goes on. The exit code is that of the failure.',
+      'A macro of recipes and settings is a stage: it is run on a file as on a tool result, and what would be sent is printed. Other macros are checked as far as possible before the first step. The first step that fails ends the run: completed steps stay and are listed with the way to undo them, and --from resumes. The exit code is that of the failure.',
     examples: [
       ['What it would do', '$0 macro run rule-out --dry-run'],
       ['With a value', '$0 macro run rule-out --var logs=false'],
@@ -249,13 +249,13 @@ class Run extends JsonCommand {
   name = Option.String({ name: 'name' });
   file = Option.String({ name: 'file', required: false });
   command = Option.String('--command', {
-    description: 'What printed the file, for a macro that is a stage',
+    description: 'The command that printed the file, for a macro that is a stage',
   });
   vars = Option.Array('--var', [], { description: 'A value, as name=value; may be repeated' });
   dryRun = Option.Boolean('--dry-run', false, { description: 'Do nothing, show every step' });
   from = Option.String('--from', { description: 'The step to begin with, from 1' });
   replace = Option.Boolean('--replace', false, {
-    description: 'Let it replace files that are there',
+    description: 'Allow it to replace existing files',
   });
   config = Option.String('--config', CONFIG);
 

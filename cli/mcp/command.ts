@@ -11,7 +11,7 @@ class Mcp extends SvcCommand {
     category: 'Run',
     description: 'Show usage, limits and your files to agents, by MCP',
     details:
-      'Speaks the Model Context Protocol on stdin and stdout, until stdin ends. Clients start it (Claude Code after `claude mcp add svc -- svc mcp`); it asks the proxy of this home folder, and changes nothing.',
+      'Serves the Model Context Protocol on stdin and stdout until stdin ends. Clients start it (Claude Code after `claude mcp add svc -- svc mcp`); it queries the proxy of this home folder, and changes nothing.',
     examples: [['What a client starts', '$0 mcp']],
   });
 

@@ -23,7 +23,7 @@ class Monitor extends SvcCommand {
     category: 'Look',
     description: 'A live page in the browser, on one screen',
     details:
-      'A proxy that runs serves the page on the port of its WebSocket; the command opens it and ends. Otherwise it serves the page itself until a proxy starts, or Ctrl-C.',
+      'A running proxy serves the page on its WebSocket port; the command opens it and exits. Otherwise it serves the page itself until a proxy starts, or Ctrl-C.',
     examples: [
       ['On port 8767', '$0 monitor'],
       ['On another port, until Ctrl-C', '$0 monitor --port 9000'],

@@ -88,9 +88,9 @@ class Bench extends JsonCommand {
   static override paths = [['plugin', 'bench']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: 'Measure what a plugin adds to a request',
+    description: 'Measure the time that a plugin adds to a request',
     details:
-      'Sends the same requests of 2,000 words through a proxy with the plugin and through one without, by turns, whole and streamed; both run here, before a provider on this machine.',
+      'Sends the same requests of 2,000 words through a proxy with the plugin and one without, alternating, whole and streamed; both run on this machine with a built-in provider.',
     examples: [
       ['A module', '$0 plugin bench word-count/word-count.mjs'],
       ['With its settings', '$0 plugin bench footer.mjs --settings "{text: checked}"'],
@@ -101,7 +101,7 @@ class Bench extends JsonCommand {
   settings = Option.String('--settings', {
     description: 'The plugin’s `config`, as YAML or JSON',
   });
-  requests = Option.String('--requests', '200', { description: 'Requests a round; 200' });
+  requests = Option.String('--requests', '200', { description: 'Requests per round (200)' });
 
   async execute() {
     const { context } = this;

@@ -49,7 +49,7 @@ class Show extends SvcCommand {
   static override paths = [['recipe', 'show']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: 'A bundled recipe as its file has it',
+    description: 'The file of a bundled recipe',
     examples: [['A recipe to begin with', '$0 recipe show pytest > my-pytest.yaml']],
   });
 
@@ -98,7 +98,7 @@ class Test extends JsonCommand {
     category: 'Extend',
     description: "Run a recipe's own examples",
     details:
-      'Every example must be changed by the recipe, keep each line that must_keep names and each text of keeps, save as much as it says, and give the output that it has.',
+      'The recipe must change every example, keep each line that must_keep matches and each text in keeps, save at least as much as stated, and produce the stated output.',
     examples: [
       ['A file', '$0 recipe test my-tool.yaml'],
       ['A bundled recipe', '$0 recipe test pytest'],
@@ -107,7 +107,7 @@ class Test extends JsonCommand {
   });
 
   file = Option.String({ name: 'file|folder|name' });
-  show = Option.Boolean('--show', false, { description: 'Print what goes out, too' });
+  show = Option.Boolean('--show', false, { description: 'Print the output too' });
 
   async execute() {
     const { context } = this;
@@ -193,7 +193,7 @@ class Learn extends JsonCommand {
     category: 'Extend',
     description: 'Make a recipe of a long result; no session loses',
     details:
-      'Of lines that repeat themselves the recipe keeps the first and the last, and only where nothing failed. It is tried on every session of this machine and on what a proxy here captured: a shape of lines by which one would be lost that a model wrote again later, or that says what failed, is given up. Exit code 1 if nothing is left. Nothing is sent.',
+      'Of repetitive lines the recipe keeps the first and the last, and applies only if nothing failed. It is tried on every session of this machine and on the captures of its proxy: a line pattern that would remove a line that a model repeated later, or that names a failure, is dropped. Exit code 1 if nothing is left. Nothing is sent.',
     examples: [
       ['The output of a build', '$0 recipe learn build.log --command "shop build"'],
       ['Tried on sessions of a folder', '$0 recipe learn build.log --sessions ./sessions'],
@@ -221,7 +221,7 @@ class Benchmark extends JsonCommand {
   static override paths = [['recipe', 'benchmark']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: 'What a recipe saves and keeps of files of yours',
+    description: 'What a recipe saves and keeps in your own files',
     details:
       "Each file is taken as what --command printed, else as a file that was read; without files, the recipe's own examples are measured. Counted are tokens, the lines that must_keep names, and the time of one run.",
     examples: [
@@ -233,7 +233,7 @@ class Benchmark extends JsonCommand {
   recipe = Option.String({ name: 'file|name' });
   files = Option.Rest({ name: 'files' });
   command = Option.String('--command', { description: 'The command that printed them' });
-  show = Option.Boolean('--show', false, { description: 'Print what goes out of each, too' });
+  show = Option.Boolean('--show', false, { description: 'Print the output of each too' });
 
   async execute() {
     const { context, command, files } = this;
@@ -314,7 +314,7 @@ class Operations extends JsonCommand {
   static override paths = [['recipe', 'operations']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: 'What a recipe can do, an operation a line',
+    description: 'What a recipe can do, one operation per line',
     examples: [['Look', '$0 recipe operations']],
   });
 

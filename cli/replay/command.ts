@@ -75,7 +75,7 @@ class Show extends SvcCommand {
   });
 
   capture = Option.String({ name: 'id' });
-  full = Option.Boolean('--full', false, { description: 'Header fields and bodies as well' });
+  full = Option.Boolean('--full', false, { description: 'Also header fields and bodies' });
   save = Option.String('--save', {
     description: 'Write the capture into this file, which must not exist',
   });
@@ -148,7 +148,7 @@ class Run extends JsonCommand {
     category: 'Look',
     description: 'Send captured requests again; show what changes',
     details:
-      'The graph of the configuration runs as it is, with its plugins, and the recording stands in for the providers: nothing leaves this machine, and no key is needed. Names are request ids, session ids or files: captures, HAR, sessions of Claude Code. Input tokens that differ are estimated. Limits of rate and spending and the response cache are off; times are shown and are no difference.',
+      'Runs the configured graph with its plugins, and the recording in place of the providers: nothing leaves this machine, and no key is needed. Names are request ids, session ids or files: captures, HAR, sessions of Claude Code. Input tokens that differ are estimated. Rate limits, spending limits and the response cache are off; times are shown but do not count as differences.',
     examples: [
       ['Everything that is kept', '$0 replay run'],
       ['One request, with what changes in it', '$0 replay run TwLFV0 --mode aggressive'],
@@ -166,13 +166,15 @@ class Run extends JsonCommand {
   mode = Option.String('--mode', {
     description: 'Compression mode, in place of the configured and the requested one',
   });
-  plugin = Option.Array('--plugin', [], { description: 'A plugin besides the configured ones' });
+  plugin = Option.Array('--plugin', [], {
+    description: 'A plugin in addition to the configured ones',
+  });
   settings = Option.Array('--settings', [], { description: PLUGIN_SETTINGS });
   recipe = Option.Array('--recipe', [], {
-    description: 'A recipe, or a folder of them, besides the configured ones',
+    description: 'A recipe, or a folder of recipes, in addition to the configured ones',
   });
-  check = Option.Boolean('--check', false, { description: 'Exit code 1 where anything differs' });
-  full = Option.Boolean('--full', false, { description: 'What changes in each, every line' });
+  check = Option.Boolean('--check', false, { description: 'Exit code 1 if anything differs' });
+  full = Option.Boolean('--full', false, { description: 'Every changed line' });
 
   async execute() {
     const { context } = this;
@@ -294,7 +296,8 @@ class Import extends SvcCommand {
   static override usage = Command.Usage({
     category: 'Look',
     description: 'Make captures of a HAR file or a Claude Code session',
-    details: '`svc replay run` reads such files directly; a capture is without their credentials.',
+    details:
+      '`svc replay run` also reads such files directly; a capture does not contain their credentials.',
     examples: [['A HAR file', '$0 replay import traffic.har traffic.msgpack']],
   });
 

@@ -18,7 +18,7 @@ class ServicePrint extends SvcCommand {
   static override usage = Command.Usage({
     category: 'Run',
     description: 'A service file of systemd or launchd',
-    details: 'It is only printed. Keys are not in it: they belong in the config file.',
+    details: 'It is only printed. It contains no keys: they belong in the config file.',
     examples: [
       ['For this machine', '$0 service print'],
       ['For ~/.config/systemd/user/svc.service', '$0 service print systemd'],
@@ -52,7 +52,7 @@ class Uninstall extends JsonCommand {
     category: 'Configure',
     description: 'Stop the proxy, undo integrate; --data deletes the data',
     details:
-      'Clients go straight to their providers again. The program itself is removed by what installed it. --data deletes what svc keeps in its home folder for good: ledger, keys, configuration, logs; what others put there stays.',
+      'Clients connect directly to their providers again. The program itself is removed by the package manager that installed it. --data permanently deletes what svc keeps in its home folder: ledger, keys, configuration, logs; other files stay.',
     examples: [
       ['Leave the machine as it was, keep the data', '$0 uninstall'],
       ['Delete the data, too', '$0 uninstall --data'],
@@ -60,7 +60,7 @@ class Uninstall extends JsonCommand {
   });
 
   data = Option.Boolean('--data', false, {
-    description: 'Delete ledger, keys and configuration, too',
+    description: 'Also delete ledger, keys and configuration',
   });
 
   async execute() {

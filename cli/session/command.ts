@@ -30,7 +30,7 @@ class Run extends SvcCommand {
   });
 
   forward = Option.Boolean('--forward', false, {
-    description: 'Be its HTTPS_PROXY in place of its base URL',
+    description: 'Use HTTPS_PROXY in place of the base URL',
   });
   quiet = Option.Boolean('--quiet,-q', false, { description: 'No receipt' });
   json = Option.Boolean('--json,--raw', false, { description: 'The receipt as JSON, on stderr' });

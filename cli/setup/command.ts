@@ -52,7 +52,7 @@ class Setup extends SvcCommand {
     category: 'Configure',
     description: 'Set svc up: find keys and clients, start, try it',
     details:
-      'It asks, shows everything it is going to do, and does nothing before you agree; if the input ends or you interrupt it, nothing is changed. Keys stay where they are. Providers are asked for something only where you say so.',
+      'It asks, shows everything that it is going to do, and does nothing before you agree; if the input ends or you interrupt it, nothing is changed. Keys stay where they are. Providers are contacted only if you say so.',
     examples: [
       ['Step by step', '$0 setup'],
       ['Agree to all that is proposed, and ask no provider', '$0 setup --yes'],
@@ -70,7 +70,7 @@ class Setup extends SvcCommand {
     description: 'Ask each provider with a key for its models, which costs nothing',
   });
   keepClients = Option.Boolean('--keep-clients', false, {
-    description: 'Leave the settings of clients as they are',
+    description: 'Do not change the settings of clients',
   });
   json = Option.Boolean('--json,--raw', false, { description: 'The outcome as JSON' });
 

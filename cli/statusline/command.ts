@@ -12,7 +12,7 @@ class Statusline extends SvcCommand {
   static override usage = Command.Usage({
     category: 'Look',
     description: 'One line of figures for Claude Code, tmux or a prompt',
-    details: `Reads what Claude Code writes to a statusline, and what the proxy knows of that session: model, context, cost and saving, prompt cache, the window of the plan that is used up first. Without input it shows today. \`svc integrate claude-code --statusline\` sets it up. A template's parts are divided by ' | ', and one of which a field is not known is left out; fields: ${FIELD_NAMES.join(', ')}.`,
+    details: `Reads what Claude Code passes to a statusline, and what the proxy knows about that session: model, context, cost and savings, prompt cache, the plan window that runs out first. Without input it shows today. \`svc integrate claude-code --statusline\` sets it up. The parts of a template are separated by ' | '; a part with an unknown field is left out. Fields: ${FIELD_NAMES.join(', ')}.`,
     examples: [
       ['Today', '$0 statusline'],
       ['Of your own', "$0 statusline --format '{model} | {cost} | {windows}'"],

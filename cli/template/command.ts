@@ -70,7 +70,7 @@ class Add extends SvcCommand {
     category: 'Extend',
     description: 'Add a prompt template from a file, or from stdin',
     details:
-      'Values replace {{name}}. Above the text, between two lines of ---, there may be `description`, and `variables` with a `default` and `about` each; a variable without a default must be given.',
+      'Values replace {{name}}. Before the text, between two lines of ---, there may be a `description`, and `variables` with a `default` and `about` each; a variable without a default is required.',
     examples: [
       ['From a file', '$0 template add review review.md'],
       ['From stdin', 'echo "Explain {{topic}}" | $0 template add explain'],
@@ -102,7 +102,7 @@ class Show extends SvcCommand {
   static override paths = [['template', 'show']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: 'A prompt template as its file has it',
+    description: 'The file of a prompt template',
     examples: [['Look', '$0 template show review']],
   });
 

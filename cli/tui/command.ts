@@ -25,8 +25,7 @@ class Dashboard extends SvcCommand {
   static override usage = Command.Usage({
     category: 'Look',
     description: 'What the proxy does and saves, live',
-    details:
-      'Off a terminal it prints what the first screen shows, once. Keys are explained by ?; q quits.',
+    details: 'Without a terminal it prints the first screen once. Press ? for the keys, q to quit.',
     examples: [
       ['In this terminal', '$0 dashboard'],
       ['The one in the browser', '$0 dashboard --public'],

@@ -19,14 +19,16 @@ class Update extends JsonCommand {
     category: 'Configure',
     description: 'Look for a newer version and, if you agree, install it',
     details:
-      'npm asks the registry that it is configured for; nothing else is sent. Without --yes it asks before it installs anything. --check only looks: exit code 0 when this is the newest version, 1 when there is a newer one.',
+      'npm queries its configured registry; nothing else is sent. Without --yes it asks before it installs anything. --check only looks: exit code 0 if this is the newest version, 1 if there is a newer one.',
     examples: [
       ['Look, ask, install', '$0 update'],
       ['For a script', '$0 update --check'],
     ],
   });
 
-  check = Option.Boolean('--check', false, { description: 'Only look; exit code 1 when newer' });
+  check = Option.Boolean('--check', false, {
+    description: 'Only look; exit code 1 if there is a newer version',
+  });
   yes = Option.Boolean('--yes,-y', false, { description: 'Install without asking' });
 
   async execute() {

@@ -27,7 +27,7 @@ export class Index extends VaultCommand {
     category: 'Vault',
     description: 'Index a folder, so that requests can use its files',
     details:
-      'Only what has changed is read again. Ignored, binary, large and secret files are left out and counted. It may be interrupted at any time: what was read is kept. A running proxy uses the new index at once.',
+      'Only changed files are read again. Ignored, binary, large and secret files are skipped and counted. It can be interrupted at any time: what was read is kept. A running proxy uses the new index at once.',
     examples: [
       ['This folder', '$0 index'],
       ['Another folder, and keep its index up to date', '$0 index ~/notes --watch'],
