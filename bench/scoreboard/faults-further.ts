@@ -270,7 +270,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     sabotage: {
       file: 'server/telemetry/exporter.ts',
       before: 'if (result.code !== 0 && !isFailing) report(',
-      after: 'if (result.code !== 0 && isFailing) report(',
+      after: 'if (result.code > 999) report(',
     },
   },
   {
@@ -283,7 +283,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     sabotage: {
       file: 'server/run/retention.ts',
       before: '(Math.floor(nowMs / DAY_MS) - retentionDays) * DAY_MS',
-      after: '(Math.floor(nowMs / DAY_MS) - 2 * retentionDays) * DAY_MS',
+      after: '(Math.floor(nowMs / DAY_MS) - 30 * retentionDays) * DAY_MS',
     },
   },
   {
