@@ -26,10 +26,10 @@ import {
   SUBSCRIPTION_CHOICES,
   SUBSCRIPTION_QUESTION,
   SUBSCRIPTION_SETTING,
-  WISHES,
+  SUBSCRIPTION_USES,
   subscriptionWords,
 } from './subscription.ts';
-import type { Wish } from './subscription.ts';
+import type { SubscriptionUse } from './subscription.ts';
 
 const MODES = [
   { value: 'hybrid', label: 'hybrid', hint: 'tool output and pasted text get smaller; code stays' },
@@ -77,7 +77,7 @@ class Setup extends SvcCommand {
   async execute() {
     const { context, mode } = this;
     if (mode !== undefined) await toMode(mode);
-    const wished = this.wished();
+    const preset = this.preset();
     const found = await lookAround(context);
     const colors = colorsFor(context.stderr, context.env);
     for (const line of foundLines(found, context, colors)) this.note(line);
@@ -85,7 +85,7 @@ class Setup extends SvcCommand {
     const prompts = this.yes ? undefined : await openPrompts(context);
     let plan: Plan;
     try {
-      plan = await this.plan(found, prompts, wished);
+      plan = await this.plan(found, prompts, preset);
       if (prompts !== undefined) this.note('');
       for (const line of planLines(plan, found, context, colors)) this.note(line);
       if (prompts !== undefined && !(await prompts.confirm('Go ahead?', true)))
@@ -101,21 +101,21 @@ class Setup extends SvcCommand {
     return exitCodeOf(outcome);
   }
 
-  private wished(): Wish | undefined {
+  private preset(): SubscriptionUse | undefined {
     const { subscription } = this;
     if (subscription === undefined) return undefined;
-    const wish = WISHES.find((one) => one === subscription);
-    if (wish !== undefined) return wish;
+    const use = SUBSCRIPTION_USES.find((one) => one === subscription);
+    if (use !== undefined) return use;
     throw new SvcError(
       'usage',
-      `--subscription takes ${WISHES.join(' or ')}, not '${subscription}'`,
+      `--subscription takes ${SUBSCRIPTION_USES.join(' or ')}, not '${subscription}'`,
     );
   }
 
   private async plan(
     found: Found,
     prompts: Prompts | undefined,
-    wished: Wish | undefined,
+    preset: SubscriptionUse | undefined,
   ): Promise<Plan> {
     const { loaded, keys, file, takenPort, port } = found;
     const set = loaded.provenance.get('compression.mode');
@@ -132,7 +132,7 @@ class Setup extends SvcCommand {
         : await prompts?.choose('How much may be compressed?', MODES, current)) ??
       current;
     const { isLikely, decided } = found.subscription;
-    const answered = wished ?? (await this.askSubscription(found, prompts));
+    const answered = preset ?? (await this.askSubscription(found, prompts));
     const chosen = {
       ...(mode !== current || !isModeSet ? { 'compression.mode': mode } : {}),
       ...(answered === undefined || answered === decided
@@ -156,10 +156,10 @@ class Setup extends SvcCommand {
   private async askSubscription(
     { subscription: { isLikely, decided } }: Found,
     prompts: Prompts | undefined,
-  ): Promise<Wish | undefined> {
+  ): Promise<SubscriptionUse | undefined> {
     if (!isLikely || decided !== undefined || prompts === undefined) return undefined;
     const answer = await prompts.choose(SUBSCRIPTION_QUESTION, SUBSCRIPTION_CHOICES, 'look');
-    return WISHES.find((one) => one === answer);
+    return SUBSCRIPTION_USES.find((one) => one === answer);
   }
 
   private async clientsOf({ clients }: Found, prompts: Prompts | undefined) {

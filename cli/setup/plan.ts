@@ -7,7 +7,7 @@ import { pairs } from '../screen/output.ts';
 import { lineDiff } from '../preview/line-diff.ts';
 import type { Found } from './found.ts';
 import { SUBSCRIPTION_STEPS } from './subscription.ts';
-import type { Wish } from './subscription.ts';
+import type { SubscriptionUse } from './subscription.ts';
 
 export interface Plan {
   /** The new config file; undefined if it stays unchanged. */
@@ -17,7 +17,7 @@ export interface Plan {
   /** Compression mode of the test request. */
   readonly mode: string;
   /** Treatment of a subscription's requests; undefined if there seems to be no subscription. */
-  readonly subscription: Wish | undefined;
+  readonly subscription: SubscriptionUse | undefined;
   readonly clients: readonly Client[];
   /** Providers to ask for their models. */
   readonly asked: readonly string[];

@@ -12,8 +12,8 @@ import type { CliContext } from '../context.ts';
 
 export const SUBSCRIPTION_SETTING = 'compression.subscription_traffic';
 
-export const WISHES = ['look', 'rewrite'] as const;
-export type Wish = (typeof WISHES)[number];
+export const SUBSCRIPTION_USES = ['look', 'rewrite'] as const;
+export type SubscriptionUse = (typeof SUBSCRIPTION_USES)[number];
 
 export const SUBSCRIPTION_QUESTION =
   'Claude Code with a subscription: what may svc do with its requests? (Those with an API key are not affected.)';
@@ -36,7 +36,7 @@ export interface SubscriptionFound {
   /** True if Claude Code is installed and may be logged in with a subscription. */
   readonly isLikely: boolean;
   /** The configured choice; undefined if none was made. */
-  readonly decided: Wish | undefined;
+  readonly decided: SubscriptionUse | undefined;
 }
 
 /** Looks for signs of a subscription. Credential files are not read: their existence is enough. */
@@ -56,23 +56,23 @@ export function findSubscription(
   return {
     // Without its own key Claude Code is logged in; on a Mac no file shows that.
     isLikely: hasClaude && (isLoggedIn || hasToken || !hasKey),
-    decided: isSet ? toWish(config.compression.subscriptionTraffic) : undefined,
+    decided: isSet ? toUse(config.compression.subscriptionTraffic) : undefined,
   };
 }
 
 /** The effect of each choice, among the steps of setup. */
-export const SUBSCRIPTION_STEPS: Readonly<Record<Wish, string>> = {
+export const SUBSCRIPTION_STEPS: Readonly<Record<SubscriptionUse, string>> = {
   look: "leave a subscription's requests byte for byte as they are",
   rewrite: "make a subscription's requests smaller, too",
 };
 
-function toWish(isRewritten: boolean): Wish {
+function toUse(isRewritten: boolean): SubscriptionUse {
   return isRewritten ? 'rewrite' : 'look';
 }
 
 /** Describes the effect of the choice, and how to change it. */
-export function subscriptionWords(wish: Wish, configPath: string): string {
+export function subscriptionWords(use: SubscriptionUse, configPath: string): string {
   const [now, other] =
-    wish === 'look' ? ['pass byte for byte', 'true'] : ['are made smaller, too', 'false'];
+    use === 'look' ? ['pass byte for byte', 'true'] : ['are made smaller, too', 'false'];
   return `A subscription's requests ${now}. To change it: ${SUBSCRIPTION_SETTING}: ${other} in ${configPath}, then \`svc config reload\`.`;
 }

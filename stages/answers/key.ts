@@ -58,8 +58,8 @@ export function answerKey(request: KeyedRequest): string {
  * always wins.
  */
 export function mayKeep(headers: Headers, body: unknown): boolean {
-  const wish = headerSwitch(headers, 'x-svc-cache');
-  if (wish !== undefined) return wish;
+  const override = headerSwitch(headers, 'x-svc-cache');
+  if (override !== undefined) return override;
   if (!isObject(body) || touchesState(body) || letsProviderAct(body)) return false;
   const { generationConfig: config } = body;
   return body['temperature'] === 0 || (isObject(config) && config['temperature'] === 0);

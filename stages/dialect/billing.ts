@@ -82,9 +82,9 @@ export function withServedTerms(
   const named = lastTerm(header, undefined);
   if (named !== undefined && billing?.tier === undefined)
     return withBilling(usage, { tier: named });
-  const wish = asked === undefined ? undefined : askedTerms(asked);
-  if (wish === undefined) return usage;
-  const { tier, ...others } = wish;
+  const requested = asked === undefined ? undefined : askedTerms(asked);
+  if (requested === undefined) return usage;
+  const { tier, ...others } = requested;
   const isTierTold = billing?.tier ?? billing?.isUsualTier ?? header !== undefined;
   return withBilling(usage, { ...others, ...(!isTierTold && tier && { tier }), ...billing });
 }

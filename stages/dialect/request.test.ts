@@ -247,7 +247,7 @@ test('facts: what each dialect says of limits, usage and thinking', () => {
     { max_completion_tokens: 5, max_tokens: 6, stream_options: { include_usage: true } },
     '/v1/chat/completions',
   );
-  assert.equal([asked.maxOutputTokens, asked.usageWish], [5, 'wanted']);
+  assert.equal([asked.maxOutputTokens, asked.usageOption], [5, 'wanted']);
   assert.ok(chat.facts({ reasoning_effort: 'low', functions: [{}] }, '').hasThinking);
   assert.not(chat.facts({ reasoning_effort: 'none' }, '').hasThinking);
   assert.is(responses.facts({ max_output_tokens: 4, reasoning: {} }, '').maxOutputTokens, 4);

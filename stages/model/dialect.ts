@@ -17,7 +17,7 @@ export interface RequestFacts {
    * Whether a chat request asks for the usage chunk; an invalid value counts as `declined`. `unsaid`
    * if the option is not set or the dialect has none.
    */
-  readonly usageWish: 'wanted' | 'declined' | 'unsaid';
+  readonly usageOption: 'wanted' | 'declined' | 'unsaid';
   readonly hasTools: boolean;
   readonly hasThinking: boolean;
 }
@@ -27,7 +27,7 @@ export const UNREAD_FACTS: RequestFacts = Object.freeze({
   model: undefined,
   stream: false,
   maxOutputTokens: undefined,
-  usageWish: 'unsaid',
+  usageOption: 'unsaid',
   hasTools: false,
   hasThinking: false,
 });

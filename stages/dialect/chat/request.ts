@@ -30,7 +30,7 @@ export function chatFacts(body: unknown): RequestFacts {
     model: stringOf(fields['model']),
     stream: fields['stream'] === true,
     maxOutputTokens: typeof limit === 'number' ? limit : undefined,
-    usageWish: usageWish(options),
+    usageOption: usageOption(options),
     hasTools: listOf(fields['tools']).length > 0 || listOf(fields['functions']).length > 0,
     hasThinking:
       (stringOf(fields['reasoning_effort']) ?? 'none') !== 'none' ||
@@ -39,7 +39,7 @@ export function chatFacts(body: unknown): RequestFacts {
   });
 }
 
-function usageWish(options: unknown): RequestFacts['usageWish'] {
+function usageOption(options: unknown): RequestFacts['usageOption'] {
   if (options === undefined) return 'unsaid';
   if (!isObject(options)) return 'declined';
   if (!Object.hasOwn(options, 'include_usage')) return 'unsaid';

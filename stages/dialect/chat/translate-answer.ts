@@ -74,7 +74,7 @@ export function writeChatResponse(response: CanonicalResponse, context: AnswerCo
     id: answerId('chatcmpl-', response.id, context.ids),
     object: 'chat.completion',
     created: response.createdS ?? Math.floor(context.now() / 1000),
-    model: response.model === '' ? context.wishes.model : response.model,
+    model: response.model === '' ? context.clientOptions.model : response.model,
     choices: [
       {
         index: 0,
@@ -94,7 +94,7 @@ function writeAnswerMessage(response: CanonicalResponse, context: AnswerContext)
     );
     return texts.length === 0 ? undefined : texts.join('');
   };
-  const freeform = new Set(context.wishes.freeformTools);
+  const freeform = new Set(context.clientOptions.freeformTools);
   const calls = response.blocks
     .filter((block) => block.kind === 'toolUse')
     .map((block) =>

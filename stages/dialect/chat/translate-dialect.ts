@@ -18,7 +18,7 @@ export const chatTranslation: DialectTranslation = Object.freeze({
   toolName: /^[a-zA-Z0-9_-]{1,64}$/,
   readRequest: readChatRequest,
   writeRequest: writeChatRequest,
-  wishes: (body: JsonObject) => ({
+  clientOptions: (body: JsonObject) => ({
     includeUsage: objectOf(body.stream_options).include_usage === true,
     framing: 'sse' as const,
     freeformTools: objectsOf(body.tools).flatMap(({ type, custom }) =>

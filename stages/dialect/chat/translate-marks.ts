@@ -28,19 +28,19 @@ export function membersOfCall(call: CanonicalBlock): JsonObject {
 }
 
 /** Whether the server requires reasoning with calls, or refuses it; undefined if unknown. */
-export type ReasoningWish = 'wanted' | 'refused' | undefined;
+export type ReasoningSupport = 'wanted' | 'refused' | undefined;
 
 /** Returns the members to add to a message with these calls. */
 export function membersOfMessage(
   calls: readonly CanonicalBlock[],
-  wish: ReasoningWish,
+  support: ReasoningSupport,
 ): JsonObject {
-  if (wish === 'refused') return {};
+  if (support === 'refused') return {};
   for (const call of calls) {
     const reasoning = objectOf(markOf(call).reasoning);
     if (Object.keys(reasoning).length > 0) return reasoning;
   }
-  return wish === 'wanted' && calls.length > 0 ? UNKNOWN_REASONING : {};
+  return support === 'wanted' && calls.length > 0 ? UNKNOWN_REASONING : {};
 }
 
 function markOf(call: CanonicalBlock): JsonObject {

@@ -25,7 +25,7 @@ import {
   wordOf,
 } from '../json-kind.ts';
 import { readUnknown, type BlockPlace } from '../translate/readable.ts';
-import { membersOfCall, membersOfMessage, type ReasoningWish } from './translate-marks.ts';
+import { membersOfCall, membersOfMessage, type ReasoningSupport } from './translate-marks.ts';
 import { addressOf, documentOf, sourceOf } from '../translate/media.ts';
 
 /** Returns the texts of content where nothing else can be carried, such as a system prompt. */
@@ -186,7 +186,7 @@ function readToolMessage(message: JsonObject, note: Note): ToolResultBlock {
  */
 export function writeChatMessages(
   message: CanonicalMessage,
-  reasoning: ReasoningWish,
+  reasoning: ReasoningSupport,
 ): JsonObject[] {
   if (message.role === 'assistant') return [writeAssistant(message.blocks, reasoning)];
   if (message.role === 'system') {
@@ -257,7 +257,10 @@ function writeDocument(block: DocumentBlock): JsonObject {
   return { type: 'file', file: { filename, file_data: addressOf(source) } };
 }
 
-function writeAssistant(blocks: readonly CanonicalBlock[], reasoning: ReasoningWish): JsonObject {
+function writeAssistant(
+  blocks: readonly CanonicalBlock[],
+  reasoning: ReasoningSupport,
+): JsonObject {
   const texts = blocks.filter((block) => block.kind === 'text').map((block) => block.text);
   const refused = blocks.filter((block) => block.kind === 'refusal').map((block) => block.text);
   const called = blocks.filter((block) => block.kind === 'toolUse');

@@ -23,7 +23,9 @@ export class ChatWriter extends EventWriter {
   }
 
   #isFreeform(block: OpeningBlock): boolean {
-    return block.kind === 'toolUse' && this.context.wishes.freeformTools.includes(block.name);
+    return (
+      block.kind === 'toolUse' && this.context.clientOptions.freeformTools.includes(block.name)
+    );
   }
 
   protected openBlock(block: OpeningBlock): string {
@@ -81,7 +83,7 @@ export class ChatWriter extends EventWriter {
   }
 
   protected end(): string {
-    const usage = this.context.wishes.includeUsage ? writeChatUsage(this.usage) : undefined;
+    const usage = this.context.clientOptions.includeUsage ? writeChatUsage(this.usage) : undefined;
     const counted = usage === undefined ? '' : data({ ...this.#envelope(), choices: [], usage });
     return `${this.#chunk({}, chatStop[this.reason])}${counted}data: [DONE]\n\n`;
   }

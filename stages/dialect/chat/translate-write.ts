@@ -12,7 +12,7 @@ import { cannotCarry } from '../translate/errors.ts';
 import { defined } from '../json-kind.ts';
 import { noteErrorMarks } from '../translate/prepare.ts';
 import { fitsStrictMode } from '../translate/schema.ts';
-import type { ReasoningWish } from './translate-marks.ts';
+import type { ReasoningSupport } from './translate-marks.ts';
 import { writeChatMessages } from './translate-message.ts';
 
 /** Throws `unprocessable` for what the dialect lacks, such as a document by URL. */
@@ -28,7 +28,9 @@ export function writeChatRequest(
     model: request.model,
     messages: [
       ...writeSystem(request.system),
-      ...request.messages.flatMap((message) => writeChatMessages(message, reasoningWish(context))),
+      ...request.messages.flatMap((message) =>
+        writeChatMessages(message, reasoningSupport(context)),
+      ),
     ],
     tools: hasTools ? request.tools.map(writeTool) : undefined,
     tool_choice: hasTools ? writeChoice(request) : undefined,
@@ -47,7 +49,7 @@ export function writeChatRequest(
   return { body, path: '/v1/chat/completions' };
 }
 
-function reasoningWish({ unsupported }: WriteRequestContext): ReasoningWish {
+function reasoningSupport({ unsupported }: WriteRequestContext): ReasoningSupport {
   if (unsupported.has('reasoning of calls')) return 'refused';
   return unsupported.has('calls without reasoning') ? 'wanted' : undefined;
 }

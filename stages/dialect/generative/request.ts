@@ -39,7 +39,7 @@ export function generativeFacts(body: unknown, target: string): RequestFacts {
     model: modelInPath(target),
     stream: target.includes(':streamGenerateContent'),
     maxOutputTokens: typeof limit === 'number' ? limit : undefined,
-    usageWish: 'unsaid',
+    usageOption: 'unsaid',
     hasTools: isObject(tools) || listOf(tools).length > 0,
     hasThinking: isObject(field(config, 'thinkingConfig', 'thinking_config').value),
   });

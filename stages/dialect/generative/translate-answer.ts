@@ -90,7 +90,7 @@ export function writeGenerativeResponse(
       },
     ],
     usageMetadata: writeGenerativeUsage(response.usage),
-    modelVersion: response.model === '' ? context.wishes.model : response.model,
+    modelVersion: response.model === '' ? context.clientOptions.model : response.model,
     responseId: response.id === '' ? context.ids() : response.id,
   });
 }

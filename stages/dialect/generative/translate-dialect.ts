@@ -21,7 +21,7 @@ export const generativeTranslation: DialectTranslation = Object.freeze({
   toolName: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/,
   readRequest: readGenerativeRequest,
   writeRequest: writeGenerativeRequest,
-  wishes: (body: JsonObject, target: string) => ({
+  clientOptions: (body: JsonObject, target: string) => ({
     includeUsage: false,
     framing: readGenerativeTarget(target)?.events === true ? ('sse' as const) : ('array' as const),
     freeformTools: [],

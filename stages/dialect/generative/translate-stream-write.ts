@@ -77,7 +77,7 @@ export class GenerativeWriter extends EventWriter {
 
   #event(value: JsonObject, last: boolean): string {
     const text = exactJson(value);
-    if (this.context.wishes.framing === 'sse') return `data: ${text}\n\n`;
+    if (this.context.clientOptions.framing === 'sse') return `data: ${text}\n\n`;
     const before = this.#written ? ',\n' : '[';
     this.#written = true;
     return `${before}${text}${last ? ']' : ''}`;

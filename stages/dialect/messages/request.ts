@@ -31,7 +31,7 @@ export function messagesFacts(body: unknown): RequestFacts {
     model: stringOf(fields['model']),
     stream: fields['stream'] === true,
     maxOutputTokens: typeof fields['max_tokens'] === 'number' ? fields['max_tokens'] : undefined,
-    usageWish: 'unsaid',
+    usageOption: 'unsaid',
     hasTools: listOf(fields['tools']).length > 0,
     hasThinking: isObject(thinking) && thinking['type'] !== 'disabled',
   });

@@ -60,7 +60,7 @@ export function writeMessagesResponse(
     id: answerId('msg_', response.id, context.ids),
     type: 'message',
     role: 'assistant',
-    model: response.model === '' ? context.wishes.model : response.model,
+    model: response.model === '' ? context.clientOptions.model : response.model,
     content: response.blocks
       .filter((block) => block.kind !== 'text' || block.text !== '')
       .map(writeMessagesBlock),

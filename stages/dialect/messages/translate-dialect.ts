@@ -21,7 +21,7 @@ export const messagesTranslation: DialectTranslation = Object.freeze({
   toolName: /^[a-zA-Z0-9_-]{1,128}$/,
   readRequest: readMessagesRequest,
   writeRequest: writeMessagesRequest,
-  wishes: () => ({
+  clientOptions: () => ({
     includeUsage: false,
     framing: 'sse' as const,
     freeformTools: [],

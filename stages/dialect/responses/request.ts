@@ -28,7 +28,7 @@ export function responsesFacts(body: unknown): RequestFacts {
     model: stringOf(fields['model']),
     stream: fields['stream'] === true,
     maxOutputTokens: typeof limit === 'number' ? limit : undefined,
-    usageWish: 'unsaid',
+    usageOption: 'unsaid',
     hasTools: listOf(fields['tools']).length > 0,
     hasThinking: isObject(fields['reasoning']),
   });

@@ -9,7 +9,7 @@ import type {
   StopReason,
 } from '../canonical.ts';
 import { readChatError } from '../chat/translate-answer.ts';
-import type { AnswerContext, AnswerWishes } from '../translate/dialect.ts';
+import type { AnswerContext, ClientOptions } from '../translate/dialect.ts';
 import { unwrapFreeform } from '../translate/freeform.ts';
 import { answerId } from '../translate/ids.ts';
 import { parseArguments } from '../exact-json.ts';
@@ -84,7 +84,7 @@ export function responseEnvelope(
     incomplete_details: null,
     instructions: null,
     metadata: {},
-    model: identity.model === '' ? context.wishes.model : identity.model,
+    model: identity.model === '' ? context.clientOptions.model : identity.model,
     output: [],
     parallel_tool_calls: true,
     temperature: null,
@@ -123,9 +123,12 @@ export function writeOutputItem(
 }
 
 /** Returns how the client expects a call of this tool to be written. */
-export function callForm(name: string, wishes: AnswerWishes): 'function' | 'custom' | 'search' {
-  if (wishes.freeformTools.includes(name)) return 'custom';
-  return wishes.searchTools.includes(name) ? 'search' : 'function';
+export function callForm(
+  name: string,
+  clientOptions: ClientOptions,
+): 'function' | 'custom' | 'search' {
+  if (clientOptions.freeformTools.includes(name)) return 'custom';
+  return clientOptions.searchTools.includes(name) ? 'search' : 'function';
 }
 
 function messageItem(context: AnswerContext, part: JsonObject): JsonObject {
@@ -154,7 +157,7 @@ function callItem(
   const { id, input } = block;
   const own = context.ids();
   const { name, namespace } = spacedName(block.name);
-  const form = callForm(block.name, context.wishes);
+  const form = callForm(block.name, context.clientOptions);
   if (form === 'search') return searchItem(id, input, `tsc_${own}`);
   if (form === 'custom') {
     const text = unwrapFreeform(input);

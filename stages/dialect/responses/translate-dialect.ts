@@ -19,7 +19,7 @@ export const responsesTranslation: DialectTranslation = Object.freeze({
   toolName: /^[a-zA-Z0-9_-]{1,128}$/,
   readRequest: readResponsesRequest,
   writeRequest: writeResponsesRequest,
-  wishes: (body: JsonObject) => ({
+  clientOptions: (body: JsonObject) => ({
     includeUsage: true,
     framing: 'sse' as const,
     ...callForms(body),

@@ -50,7 +50,7 @@ export class ResponsesWriter extends EventWriter {
 
   /** Returns how a call is written. */
   #form(open: OpeningBlock): ReturnType<typeof callForm> {
-    return open.kind === 'toolUse' ? callForm(open.name, this.context.wishes) : 'function';
+    return open.kind === 'toolUse' ? callForm(open.name, this.context.clientOptions) : 'function';
   }
 
   protected openBlock(block: OpeningBlock): string {

@@ -4,7 +4,7 @@
  */
 import type { CanonicalMessage, CanonicalTool, JsonObject } from '../canonical.ts';
 import { readFunction } from '../chat/translate-read.ts';
-import type { AnswerWishes, ReadRequestContext } from '../translate/dialect.ts';
+import type { ClientOptions, ReadRequestContext } from '../translate/dialect.ts';
 import { freeformTool } from '../translate/freeform.ts';
 import { leaveOutProviderTools } from '../translate/hosted.ts';
 import { exactJson } from '../exact-json.ts';
@@ -91,7 +91,7 @@ function readDeclared(tool: JsonObject, context: ReadRequestContext): CanonicalT
 /**
  * Returns which tools the client calls with something other than JSON arguments in a function call.
  */
-export function callForms(body: JsonObject): Pick<AnswerWishes, 'freeformTools' | 'searchTools'> {
+export function callForms(body: JsonObject): Pick<ClientOptions, 'freeformTools' | 'searchTools'> {
   const declared = declaredTools(body);
   return {
     freeformTools: declared.flatMap(({ name, tool }) => (tool.type === 'custom' ? name : [])),

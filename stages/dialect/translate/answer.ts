@@ -13,7 +13,7 @@ import type {
   TranslatableDialect,
   WireEvent,
 } from '../canonical.ts';
-import type { AnswerWishes } from './dialect.ts';
+import type { ClientOptions } from './dialect.ts';
 import { unreadableAnswer } from './errors.ts';
 import type { ConversationMarks, MarkedCall } from '../call-marks.ts';
 import { toolIdFor } from './ids.ts';
@@ -24,7 +24,7 @@ import { hasContent, isForeign } from './prepare.ts';
 export interface AnswerFilter {
   readonly to: TranslatableDialect;
   readonly marks: ConversationMarks;
-  readonly wishes: Pick<AnswerWishes, 'toolNames' | 'callIds' | 'place'>;
+  readonly clientOptions: Pick<ClientOptions, 'toolNames' | 'callIds' | 'place'>;
   readonly note: Note;
 }
 
@@ -88,7 +88,7 @@ function refusalOf(
 
 /** Keeps a mark for the next turn. */
 function keepMark(
-  { marks, wishes: { place } }: AnswerFilter,
+  { marks, clientOptions: { place } }: AnswerFilter,
   call: MarkedCall,
   { provider, value }: ProviderMark,
 ): void {
@@ -124,7 +124,7 @@ function isBroken(input: string, to: TranslatableDialect): boolean {
  */
 function acceptedCall(
   call: { readonly id: string; readonly name: string },
-  { to, wishes: { toolNames, callIds } }: AnswerFilter,
+  { to, clientOptions: { toolNames, callIds } }: AnswerFilter,
 ): { id: string; name: string } {
   let id = toolIdFor(to, call.id);
   for (let times = 2; callIds?.has(id) === true; times += 1)

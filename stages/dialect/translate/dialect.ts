@@ -50,7 +50,7 @@ export interface WrittenRequest {
 }
 
 /** What an answer's writer must know about the request. Made by `translateRequest`. */
-export interface AnswerWishes {
+export interface ClientOptions {
   /** The model that the client asked for. */
   readonly model: string;
   readonly stream: boolean;
@@ -74,10 +74,10 @@ export interface AnswerWishes {
 }
 
 /** The part that a request states in its own dialect. */
-export type OwnWishes = Omit<AnswerWishes, 'model' | 'stream' | 'toolNames' | 'callIds'>;
+export type OwnOptions = Omit<ClientOptions, 'model' | 'stream' | 'toolNames' | 'callIds'>;
 
 export interface AnswerContext {
-  readonly wishes: AnswerWishes;
+  readonly clientOptions: ClientOptions;
   /** A new random id of letters and digits. */
   readonly ids: () => string;
   /** Unix time in milliseconds. */
@@ -99,7 +99,7 @@ export interface DialectTranslation {
   readRequest(body: JsonObject, context: ReadRequestContext): CanonicalRequest;
   /** Throws `unprocessable` for what this dialect cannot express. */
   writeRequest(request: CanonicalRequest, context: WriteRequestContext): WrittenRequest;
-  wishes(body: JsonObject, target: string): OwnWishes;
+  clientOptions(body: JsonObject, target: string): OwnOptions;
   /**
    * Returns a whole answer as the equivalent stream. Throws `bad_gateway` if it is not an answer.
    */

@@ -31,7 +31,7 @@ const DIALECTS: readonly DialectTranslation[] = [
 
 function context(): AnswerContext {
   let made = 0;
-  const wishes = {
+  const clientOptions = {
     model: 'asked',
     stream: true,
     includeUsage: true,
@@ -41,7 +41,7 @@ function context(): AnswerContext {
     framing: 'sse' as const,
   };
   const note = (): void => undefined;
-  return { wishes, ids: () => `r${(made += 1)}`, now: () => 1_700_000_000_000, note };
+  return { clientOptions, ids: () => `r${(made += 1)}`, now: () => 1_700_000_000_000, note };
 }
 
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 });

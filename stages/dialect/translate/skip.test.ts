@@ -10,7 +10,7 @@ import {
   user,
 } from '../../../fixtures/dialect/translation.ts';
 import { isTranslatable } from '../translatable.ts';
-import { ownWishes, translateError, type TranslatableDialect } from './translate.ts';
+import { ownOptions, translateError, type TranslatableDialect } from './translate.ts';
 
 test('what a target cannot say is skipped with the reason', () => {
   const one = (more: object, content: unknown = 'hi'): object => ({
@@ -123,7 +123,9 @@ test('a tool name that the target refuses goes out under another and comes back 
   const called = { id: 'a', type: 'function', function: { name: sent, arguments: '{}' } };
   assert.match(JSON.stringify(asked.body.messages), new RegExp(sent));
   const answer = { choices: [{ message: { tool_calls: [called] } }] };
-  const read = JSON.parse(make('chat', 'messages', asked.wishes).json(answer).toString()) as {
+  const read = JSON.parse(
+    make('chat', 'messages', asked.clientOptions).json(answer).toString(),
+  ) as {
     content: { name: string }[];
   };
   assert.is(read.content[0]?.name, long);
@@ -131,7 +133,7 @@ test('a tool name that the target refuses goes out under another and comes back 
 
 test('tools in a namespace keep it on the way back', () => {
   const tool = { type: 'function', name: 'read', parameters: {} };
-  const { body, wishes } = ask('responses', 'messages', {
+  const { body, clientOptions } = ask('responses', 'messages', {
     model: 'm',
     input: [
       { role: 'user', content: 'hi' },
@@ -144,7 +146,7 @@ test('tools in a namespace keep it on the way back', () => {
   assert.match(sent!.name, /^files_read_[0-9a-f]{8}$/);
   const content = [{ type: 'tool_use', id: 't', name: sent!.name, input: {} }];
   const answer = { type: 'message', content, stop_reason: 'tool_use', usage: {} };
-  const read = JSON.parse(make('messages', 'responses', wishes).json(answer).toString()) as {
+  const read = JSON.parse(make('messages', 'responses', clientOptions).json(answer).toString()) as {
     output: { name: string; namespace: string }[];
   };
   assert.equal([read.output[0]?.namespace, read.output[0]?.name], ['files', 'read']);
@@ -251,10 +253,10 @@ test('a whole answer written as a stream keeps the form of its calls', () => {
     stream: true,
     input: [{ type: 'additional_tools', tools: [namespace] }],
   };
-  const wishes = ownWishes('responses', body, PATHS.responses, 'm');
-  assert.equal(wishes.freeformTools, ['functions.exec']);
+  const clientOptions = ownOptions('responses', body, PATHS.responses, 'm');
+  assert.equal(clientOptions.freeformTools, ['functions.exec']);
   const custom = { type: 'custom', custom: { name: 'patch' } };
-  const chat = ownWishes('chat', { model: 'm', tools: [custom] }, PATHS.chat, 'm');
+  const chat = ownOptions('chat', { model: 'm', tools: [custom] }, PATHS.chat, 'm');
   assert.equal(chat.freeformTools, ['patch']);
 });
 

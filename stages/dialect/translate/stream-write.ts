@@ -63,7 +63,7 @@ export abstract class EventWriter implements StreamWriter {
 
   /** Returns the provider's name of the model, else the client's. */
   protected modelOf({ model }: Extract<CanonicalEvent, { type: 'start' }>): string {
-    return model === '' ? this.context.wishes.model : model;
+    return model === '' ? this.context.clientOptions.model : model;
   }
 
   protected abstract start(event: Extract<CanonicalEvent, { type: 'start' }>): string;

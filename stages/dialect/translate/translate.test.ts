@@ -6,13 +6,13 @@ import { createCallMarks } from '../call-marks.ts';
 import { answerType } from './translate.ts';
 
 test('messages → chat: results are split, instructions keep their place, nothing foreign goes along', () => {
-  const { body, path, headers, wishes, notes } = ask('messages', 'chat', agentTurn, {
+  const { body, path, headers, clientOptions, notes } = ask('messages', 'chat', agentTurn, {
     model: 'gpt-4o',
   });
   assert.is(path, '/v1/chat/completions');
   assert.equal(headers, ['content-type', 'application/json']);
-  assert.is(answerType(wishes, true), 'text/event-stream');
-  assert.is(answerType(wishes, false), 'application/json');
+  assert.is(answerType(clientOptions, true), 'text/event-stream');
+  assert.is(answerType(clientOptions, false), 'application/json');
   assert.equal(body.messages, [
     { role: 'system', content: 'You write code.' },
     { role: 'user', content: 'What is in here?' },
@@ -44,8 +44,8 @@ test('messages → chat: results are split, instructions keep their place, nothi
     'stream_options',
     'tools',
   ]);
-  assert.is(wishes.model, 'claude-opus-4-8');
-  assert.is(wishes.stream, true);
+  assert.is(clientOptions.model, 'claude-opus-4-8');
+  assert.is(clientOptions.stream, true);
   for (const word of ['metadata', 'context_management', 'newest_field', 'billing', 'thinking']) {
     assert.ok(
       notes.some((note) => note.includes(word)),
@@ -152,7 +152,7 @@ test('chat → messages: neighbouring tool messages become one turn, limits are 
 });
 
 test('generative → messages: snake case, calls without ids, schemas in the other notation', () => {
-  const { body, wishes } = ask(
+  const { body, clientOptions } = ask(
     'generative',
     'messages',
     {
@@ -204,13 +204,13 @@ test('generative → messages: snake case, calls without ids, schemas in the oth
     stop_sequences: ['END'],
     stream: true,
   });
-  assert.is(wishes.framing, 'array');
-  assert.is(answerType(wishes, true), 'application/json');
-  assert.is(wishes.model, 'gemini-2.5-flash');
+  assert.is(clientOptions.framing, 'array');
+  assert.is(answerType(clientOptions, true), 'application/json');
+  assert.is(clientOptions.model, 'gemini-2.5-flash');
 });
 
 test('responses → messages: instructions, free-text tools, encrypted reasoning stays behind', () => {
-  const { body, wishes, notes } = ask('responses', 'messages', {
+  const { body, clientOptions, notes } = ask('responses', 'messages', {
     model: 'gpt-5.2-codex',
     instructions: 'You are an agent.',
     store: false,
@@ -247,7 +247,7 @@ test('responses → messages: instructions, free-text tools, encrypted reasoning
   ]);
   const [tool] = body.tools as { description: string }[];
   assert.match(tool!.description, /Edits files[^]*start: "x"/);
-  assert.equal(wishes.freeformTools, ['apply_patch']);
+  assert.equal(clientOptions.freeformTools, ['apply_patch']);
   assert.ok(notes.some((note) => note.includes('grammar')));
 });
 

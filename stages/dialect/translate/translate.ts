@@ -22,7 +22,7 @@ import { messagesTranslation } from '../messages/translate-dialect.ts';
 import { responsesTranslation } from '../responses/translate-dialect.ts';
 import { clientBlocks, createEventFilter, gatherStream, responseEvents } from './answer.ts';
 import type {
-  AnswerWishes,
+  ClientOptions,
   DialectTranslation,
   ProviderTools,
   Unsupported,
@@ -35,7 +35,7 @@ import { isObject, objectOf, stringOf } from '../json-kind.ts';
 import { prepareRequest } from './prepare.ts';
 import { tooLongFor } from './too-long.ts';
 
-export type { AnswerWishes, ProviderTools, Unsupported, TranslatableDialect, WireEvent };
+export type { ClientOptions, ProviderTools, Unsupported, TranslatableDialect, WireEvent };
 
 const DIALECTS: Record<TranslatableDialect, DialectTranslation> = {
   messages: messagesTranslation,
@@ -71,7 +71,7 @@ export type RequestTranslation =
        */
       readonly headers: readonly string[];
       /** What the answer's translator must know. */
-      readonly wishes: AnswerWishes;
+      readonly clientOptions: ClientOptions;
       /** What was deliberately left out or changed, for the trace. */
       readonly notes: readonly string[];
     }
@@ -118,30 +118,30 @@ function translateOrThrow(
     { ...asked, model, stream: options.stream ?? asked.stream },
     { note, unsupported },
   );
-  const wishes: AnswerWishes = {
-    ...from.wishes(body, target),
+  const clientOptions: ClientOptions = {
+    ...from.clientOptions(body, target),
     model: read.model,
     stream: read.stream,
     toolNames,
     callIds: callIdsIn(read),
   };
   const headers = [...JSON_BODY, ...dialects[to.name].requiredHeaders];
-  return { ...written, headers, wishes, notes: [...notes] };
+  return { ...written, headers, clientOptions, notes: [...notes] };
 }
 
 /**
- * Returns the wishes of an answer in the request's own dialect, for a document that is written as a
+ * Returns the clientOptions of an answer in the request's own dialect, for a document that is written as a
  * stream.
  */
-export function ownWishes(
+export function ownOptions(
   dialect: TranslatableDialect,
   body: unknown,
   target: string,
   model: string,
-): AnswerWishes {
+): ClientOptions {
   const object = objectOf(body);
   return {
-    ...DIALECTS[dialect].wishes(object, target),
+    ...DIALECTS[dialect].clientOptions(object, target),
     model,
     stream: true,
     toolNames: {},
@@ -156,11 +156,11 @@ function callIdsIn({ messages }: CanonicalRequest): ReadonlySet<string> {
 const JSON_BODY = ['content-type', 'application/json'] as const;
 
 /**
- * Returns the `Content-Type` of an answer for a client with these wishes; `streamed` says in which
+ * Returns the `Content-Type` of an answer for a client with these clientOptions; `streamed` says in which
  * form it is sent.
  */
-export function answerType(wishes: AnswerWishes, streamed: boolean): string {
-  return streamed && wishes.framing === 'sse' ? 'text/event-stream' : 'application/json';
+export function answerType(clientOptions: ClientOptions, streamed: boolean): string {
+  return streamed && clientOptions.framing === 'sse' ? 'text/event-stream' : 'application/json';
 }
 
 export interface TranslatorOptions {
@@ -168,7 +168,7 @@ export interface TranslatorOptions {
   readonly from: TranslatableDialect;
   /** The dialect of the client. */
   readonly to: TranslatableDialect;
-  readonly wishes: AnswerWishes;
+  readonly clientOptions: ClientOptions;
   /** A new random id of letters and digits at each call. */
   readonly ids: () => string;
   /** Unix time in milliseconds. */
@@ -257,7 +257,7 @@ export function createTranslator(options: TranslatorOptions) {
 export function streamOfAnswer(
   dialect: TranslatableDialect,
   answer: unknown,
-  { framing }: Pick<AnswerWishes, 'framing'>,
+  { framing }: Pick<ClientOptions, 'framing'>,
 ): Buffer {
   if (!isObject(answer)) throw unreadableAnswer('The provider answered with something else');
   refuseError(answer);

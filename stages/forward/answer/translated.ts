@@ -14,7 +14,7 @@ import {
   streamOfAnswer,
   translateError,
 } from '../../dialect/translate/translate.ts';
-import type { AnswerWishes, Translator, WireEvent } from '../../dialect/translate/translate.ts';
+import type { ClientOptions, Translator, WireEvent } from '../../dialect/translate/translate.ts';
 import { providerFailed } from '../../model/errors.ts';
 import { END, toChunk } from '../../model/frame.ts';
 import type { ChunkEvent, ChunkFrame, HeadFrame, ProxyFrame } from '../../model/frame.ts';
@@ -50,13 +50,14 @@ function translationFor(
 ): AnswerTranslation {
   const { name: to, usageRequest } = prepared.request.original.dialect;
   if (!isTranslatable(to)) throw new SvcError('internal', `Nothing is translated into ${to}`);
-  const { wishes, from } = reading;
-  const added = wishes.stream && !wishes.includeUsage ? usageRequest : undefined;
-  const metered: AnswerWishes = added === undefined ? wishes : { ...wishes, includeUsage: true };
+  const { clientOptions, from } = reading;
+  const added = clientOptions.stream && !clientOptions.includeUsage ? usageRequest : undefined;
+  const metered: ClientOptions =
+    added === undefined ? clientOptions : { ...clientOptions, includeUsage: true };
   const translator = createTranslator({
     from,
     to,
-    wishes: metered,
+    clientOptions: metered,
     // Derived from the run, so that a replay gives the same bytes.
     ids: createTokens(run.id),
     now: () => run.startedWallMs,
@@ -165,7 +166,7 @@ export async function translatedAnswer(
   if (reading.how === 'passthrough') throw new SvcError('internal', 'Nothing is to be translated');
   const billed = billedBy(prepared, head, watch);
   if (head.status < 400 && head.streaming && prepared.request.original.facts.stream) {
-    const type = answerType(reading.wishes, true);
+    const type = answerType(reading.clientOptions, true);
     const translation = { ...translationFor(prepared, reading, scope), billed };
     const written = withUsage(toTranslatedHead(head, type, prepared), billed);
     return framesOf(written, body).pipeThrough(toTranslating(translation, watch));
@@ -199,7 +200,7 @@ function translatedCount(
 
 function translatedAtOnce(
   prepared: Prepared,
-  { how, from, wishes }: Translating,
+  { how, from, clientOptions }: Translating,
   head: HeadFrame,
   { translator, toFrame, billed }: BilledTranslation,
   bytes: Buffer,
@@ -209,10 +210,10 @@ function translatedAtOnce(
     throw new SvcError('bad_gateway', 'The provider answered with something that is not JSON');
   }
   const isStream = prepared.request.original.facts.stream;
-  const written = toTranslatedHead(head, answerType(wishes, isStream), prepared);
+  const written = toTranslatedHead(head, answerType(clientOptions, isStream), prepared);
   const body =
     how === 'one-document'
-      ? streamOfAnswer(from, document, wishes)
+      ? streamOfAnswer(from, document, clientOptions)
       : Buffer.concat(isStream ? translator.whole(document) : [translator.json(document)]);
   const metered = how === 'one-document' ? written : withUsage(written, billed);
   const answer = [metered, toFrame(body), END];

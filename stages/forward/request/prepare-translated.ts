@@ -3,7 +3,7 @@ import type { Dialect } from '../../model/dialect.ts';
 import { exactJson, parseExact } from '../../dialect/exact-json.ts';
 import { dialects } from '../../dialect/registry.ts';
 import { toCountRequest } from '../../dialect/translate/token-count.ts';
-import { ownWishes, translateRequest } from '../../dialect/translate/translate.ts';
+import { ownOptions, translateRequest } from '../../dialect/translate/translate.ts';
 import type {
   RequestTranslation,
   Unsupported,
@@ -27,8 +27,8 @@ import type { OneDocument, Preparation, PrepareOptions, Prepared, Reading } from
  */
 export function toOneDocument(request: ProxyRequest, from: TranslatableDialect): OneDocument {
   const target = targetOf(request);
-  const wishes = ownWishes(from, request.original.json, target, modelOf(request) ?? '');
-  const reading: Reading = { how: 'one-document', from, wishes };
+  const clientOptions = ownOptions(from, request.original.json, target, modelOf(request) ?? '');
+  const reading: Reading = { how: 'one-document', from, clientOptions };
   const isGenerative = from === 'generative';
   return {
     reading,
@@ -98,7 +98,7 @@ type Translated = Exclude<RequestTranslation, { skip: string }>;
 
 function toPrepared(
   { request, body, caching }: ToSend,
-  { path, headers, wishes, notes }: Omit<Translated, 'body'>,
+  { path, headers, clientOptions, notes }: Omit<Translated, 'body'>,
   to: TranslatableDialect,
   options: PrepareOptions,
 ): Prepared {
@@ -111,7 +111,7 @@ function toPrepared(
     request,
     model: modelAt(request, options),
     dialect,
-    reading: { how: 'translate', from: to, wishes },
+    reading: { how: 'translate', from: to, clientOptions },
     isGuess: false,
     spare: spareIn(to).filter((each) => !options.unsupported.has(each)),
     notes,

@@ -148,7 +148,8 @@ async function prepareWire(request: ProxyRequest, options: PrepareOptions): Prom
 function usageToAskFor(request: ProxyRequest): UsageRequest | undefined {
   const { dialect, facts } = request.original;
   const { usageRequest } = dialect;
-  if (usageRequest === undefined || !facts.stream || facts.usageWish !== 'unsaid') return undefined;
+  if (usageRequest === undefined || !facts.stream || facts.usageOption !== 'unsaid')
+    return undefined;
   const isFree = isRewritable(request) && !request.edits.params.has(usageRequest.member);
   return isFree ? usageRequest : undefined;
 }

@@ -4,7 +4,7 @@ import type { AsSent } from '../../conversations/as-sent.ts';
 import type { Caching } from './caching.ts';
 import type { Dialect, UsageRequest } from '../../model/dialect.ts';
 import type {
-  AnswerWishes,
+  ClientOptions,
   Unsupported,
   TranslatableDialect,
 } from '../../dialect/translate/translate.ts';
@@ -24,7 +24,7 @@ export type Reading =
   | {
       readonly how: 'one-document' | 'translate';
       readonly from: TranslatableDialect;
-      readonly wishes: AnswerWishes;
+      readonly clientOptions: ClientOptions;
     };
 
 /** A request that can go to one provider, with any key. */
