@@ -31,21 +31,25 @@ function editDistance(a: string, b: string, limit: number): number {
 /**
  * Returns the candidate nearest to `word`, or undefined when none is near: at most a third of its
  * letters may differ, and at least one may. A candidate that ends in `.word` is near too, since
- * users forget the section first, and so is one that continues it with another word.
+ * users forget the section first, and so is one with a further word at its end, or one less.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.min(6, Math.floor(word.length / 3)));
   let best: string | undefined;
   let bestDistance = limit + 1;
   let inSection: string | undefined;
-  let longer: string | undefined;
+  let related: string | undefined;
   for (const candidate of candidates) {
     if (candidate.endsWith(`.${word}`)) inSection ??= candidate;
-    if (candidate.startsWith(`${word}_`) || candidate.startsWith(`${word}-`)) longer ??= candidate;
+    if (continues(candidate, word) || continues(word, candidate)) related ??= candidate;
     const distance = editDistance(word, candidate, bestDistance - 1);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
-  return best ?? inSection ?? longer;
+  return best ?? inSection ?? related;
+}
+
+function continues(longer: string, shorter: string): boolean {
+  return longer.startsWith(`${shorter}_`) || longer.startsWith(`${shorter}-`);
 }
 
 function at(row: readonly number[], column: number): number {

@@ -19,6 +19,10 @@ const BAD: readonly BadCase[] = [
     'server.prot is not a setting; did you mean server.port? (/etc/svc/c.yaml:1)',
   ),
   file('\n\nport: 8000', 'port is not a setting; did you mean server.port? (/etc/svc/c.yaml:3)'),
+  file(
+    'cache: {eviction_policy: lru}',
+    'cache.eviction_policy is not a setting; did you mean cache.eviction? (',
+  ),
   file('compresion: {mode: hybrid}', 'compresion is not a setting; did you mean compression? ('),
   file(
     'compression: {mod: hybrid}',
