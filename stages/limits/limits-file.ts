@@ -3,19 +3,20 @@
  * is left, and at which pace it is used. One JSON document, replaced whole; without it the state
  * starts empty.
  */
-import { listOf, numberOf, objectOf, stringOf } from '../dialect/json-kind.ts';
+import { countOf, listOf, numberOf, objectOf, stringOf } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
 import { createStateWriter, openState, readState } from '../state-file.ts';
 import type { StateFileOptions } from '../state-file.ts';
 import { createPlanLimits } from './plan-limits.ts';
 import type { KnownWindow } from './plan-limits.ts';
+import { plausibleMinutes, plausibleTime } from './windows.ts';
 
 /** Its name in the home folder. */
 export const LIMITS_FILE = 'limits.json';
 
 /** Opens the limits with what an earlier process knew. Never rejects. */
 export async function openPlanLimits(options: StateFileOptions) {
-  const earlier = toWindows(await openState(options));
+  const earlier = toWindows(await openState(options), options.clock.wallMs());
   const writer = createStateWriter(options, () => ({
     windows: planLimits.remembered(),
   }));
@@ -25,15 +26,15 @@ export async function openPlanLimits(options: StateFileOptions) {
 
 /** Returns what the last process knew, and changes nothing. Throws if the file cannot be read. */
 export async function readPlanLimits({ file, clock }: Pick<StateFileOptions, 'file' | 'clock'>) {
-  return createPlanLimits(clock, toWindows(await readState(file)));
+  return createPlanLimits(clock, toWindows(await readState(file), clock.wallMs()));
 }
 
-function toWindows({ windows }: JsonObject): readonly KnownWindow[] {
-  return listOf(windows).flatMap((one) => toWindow(one) ?? []);
+function toWindows({ windows }: JsonObject, nowMs: number): readonly KnownWindow[] {
+  return listOf(windows).flatMap((one) => toWindow(one, nowMs) ?? []);
 }
 
 /** Undefined for anything that svc does not write. */
-function toWindow(value: unknown): KnownWindow | undefined {
+function toWindow(value: unknown, nowMs: number): KnownWindow | undefined {
   const { provider, key, window, samples, spared } = objectOf(value);
   const { kind, name, used, minutes, resetsAtMs, status } = objectOf(window);
   const [ofProvider, ofKey, named] = [stringOf(provider), stringOf(key), stringOf(name)];
@@ -41,7 +42,10 @@ function toWindow(value: unknown): KnownWindow | undefined {
   if (ofProvider === undefined || ofKey === undefined || named === undefined) return undefined;
   if ((kind !== 'plan' && kind !== 'rate') || share === undefined) return undefined;
   const read = listOf(samples).flatMap((sample) => {
-    const [atMs, at] = [numberOf(objectOf(sample)['atMs']), numberOf(objectOf(sample)['used'])];
+    const [atMs, at] = [
+      plausibleTime(numberOf(objectOf(sample)['atMs']), nowMs),
+      numberOf(objectOf(sample)['used']),
+    ];
     return atMs === undefined || at === undefined ? [] : [{ atMs, used: at }];
   });
   if (read.length === 0) return undefined;
@@ -53,11 +57,11 @@ function toWindow(value: unknown): KnownWindow | undefined {
       kind,
       name: named,
       used: share,
-      minutes: numberOf(minutes),
-      resetsAtMs: numberOf(resetsAtMs),
+      minutes: plausibleMinutes(numberOf(minutes)),
+      resetsAtMs: plausibleTime(numberOf(resetsAtMs), nowMs),
       status: stringOf(status),
     },
     samples: read,
-    spared: { tokens: numberOf(tokens) ?? 0, requests: numberOf(requests) ?? 0 },
+    spared: { tokens: countOf(tokens) ?? 0, requests: countOf(requests) ?? 0 },
   };
 }

@@ -108,4 +108,40 @@ test('a value that is not a number is not a limit', () => {
   assert.equal(windowsOf({ 'content-type': 'text/plain', 'x-codex-': '1', date: 'x' }), []);
 });
 
+test('an implausible reset time or length is unknown', () => {
+  const far = ['8640000000001', '9999999999999', String(NOW_MS), '0', '1'];
+  for (const value of far) {
+    const used = { 'anthropic-ratelimit-unified-5h-utilization': '0.5' };
+    assert.equal(windowsOf({ ...used, 'anthropic-ratelimit-unified-5h-reset': value }), [
+      'plan 5h 0.5 300 - -',
+    ]);
+    const percent = { 'x-codex-primary-used-percent': '5' };
+    assert.equal(windowsOf({ ...percent, 'x-codex-primary-reset-at': value }), [
+      'plan primary 0.05 - - -',
+    ]);
+  }
+  const rate = { 'x-ratelimit-limit-tokens': '4', 'x-ratelimit-remaining-tokens': '1' };
+  for (const value of ['999999999d', '-1', '1', 'soon', '12/11/2026', '2026-13-45T99:00:00Z'])
+    assert.equal(windowsOf({ ...rate, 'x-ratelimit-reset-tokens': value }), [
+      'rate tokens 0.75 - - -',
+    ]);
+  const percent = { 'x-codex-primary-used-percent': '5' };
+  for (const [after, length] of [
+    ['9999999999999', '300'],
+    [String(NOW_MS / 1000), '300'],
+    ['900', '9999999999999'],
+  ] as const) {
+    const [window] = windowsOf({
+      ...percent,
+      'x-codex-primary-reset-after-seconds': after,
+      'x-codex-primary-window-minutes': length,
+    });
+    assert.is(window, after === '900' ? 'plan primary 0.05 - 900 -' : 'plan 5h 0.05 300 - -');
+  }
+  const long = `${'9'.repeat(400)}d`;
+  assert.equal(windowsOf({ [`anthropic-ratelimit-unified-${long}-utilization`]: '0.5' }), [
+    `plan ${long} 0.5 - - -`,
+  ]);
+});
+
 test.run();

@@ -59,6 +59,9 @@ const FORMS: readonly Form[] = [
 const MAY_LIMIT = /^(?:anthropic-ratelimit-|x-codex-|x-ratelimit-)/i;
 
 const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+/** No window is longer: a later reset is a provider's mistake, or in another unit than documented. */
+const LONGEST_MS = 400 * MS.d;
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 /**
  * Returns the windows that the head of a response states; most heads state none. Unknown headers
@@ -81,7 +84,17 @@ export function statedWindows(headers: Headers, nowMs: number): readonly StatedW
   });
 }
 
-function unifiedWindow(name: string, fields: Fields): StatedWindow | undefined {
+/** Returns a time; undefined if no window can begin or end then. */
+export function plausibleTime(atMs: number | undefined, nowMs: number): number | undefined {
+  return atMs !== undefined && Math.abs(atMs - nowMs) <= LONGEST_MS ? atMs : undefined;
+}
+
+/** Returns a length in minutes; undefined if no window has it. */
+export function plausibleMinutes(minutes: number | undefined): number | undefined {
+  return minutes !== undefined && minutes > 0 && minutes * MS.m <= LONGEST_MS ? minutes : undefined;
+}
+
+function unifiedWindow(name: string, fields: Fields, nowMs: number): StatedWindow | undefined {
   const used = amount(fields.get('utilization'));
   if (used === undefined) return undefined;
   const resetS = amount(fields.get('reset'));
@@ -92,17 +105,18 @@ function unifiedWindow(name: string, fields: Fields): StatedWindow | undefined {
     kind: 'plan',
     name,
     used,
-    minutes,
-    resetsAtMs: resetS === undefined ? undefined : resetS * 1000,
+    minutes: plausibleMinutes(minutes),
+    resetsAtMs: plausibleTime(resetS === undefined ? undefined : resetS * 1000, nowMs),
     status: fields.get('status'),
   };
 }
 
 function codexWindow(name: string, fields: Fields, nowMs: number): StatedWindow | undefined {
   const percent = amount(fields.get('used-percent'));
-  const minutes = amount(fields.get('window-minutes'));
+  const stated = amount(fields.get('window-minutes'));
   // A plan with one window reports the other one as 0 minutes long.
-  if (percent === undefined || minutes === 0) return undefined;
+  if (percent === undefined || stated === 0) return undefined;
+  const minutes = plausibleMinutes(stated);
   const atS = amount(fields.get('reset-at'));
   const afterS = amount(fields.get('reset-after-seconds'));
   const after = afterS === undefined ? undefined : nowMs + afterS * 1000;
@@ -114,7 +128,7 @@ function codexWindow(name: string, fields: Fields, nowMs: number): StatedWindow 
     name: prefix === '' ? length : `${length}_${prefix}`,
     used: percent / 100,
     minutes,
-    resetsAtMs: atS === undefined ? after : atS * 1000,
+    resetsAtMs: plausibleTime(atS === undefined ? after : atS * 1000, nowMs),
     status: undefined,
   };
 }
@@ -128,7 +142,7 @@ function rateWindow(name: string, fields: Fields, nowMs: number): StatedWindow |
     name,
     used: Math.max(0, limit - remaining) / limit,
     minutes: undefined,
-    resetsAtMs: resetOf(fields.get('reset') ?? '', nowMs),
+    resetsAtMs: plausibleTime(resetOf(fields.get('reset') ?? '', nowMs), nowMs),
     status: undefined,
   };
 }
@@ -143,8 +157,7 @@ function resetOf(text: string, nowMs: number): number | undefined {
     );
     return nowMs + waitMs;
   }
-  const atMs = Date.parse(text);
-  return Number.isNaN(atMs) ? undefined : atMs;
+  return RFC_3339.test(text) ? Date.parse(text) : undefined;
 }
 
 function lengthOf(minutes: number): string {

@@ -12,7 +12,7 @@ import { conversation } from '../../../fixtures/cli/live.ts';
 import { CHAT, MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
 import { openPlanLimits } from '../../../stages/limits/limits-file.ts';
 import type { PlanLimits } from '../../../stages/limits/plan-limits.ts';
-import { planFigures } from '../../facts/limits.ts';
+import { limitsJson, planFigures } from '../../facts/limits.ts';
 import type { LimitJson } from '../../facts/limits.ts';
 
 /** Adds these header fields to all later responses. */
@@ -214,6 +214,40 @@ test('a proxy that starts again knows the windows, their pace and what was spare
   note(after.planLimits, '0.5', 'c');
   await after.flush();
   assert.is(troubles.length, 1, 'a failed write is reported once per attempt');
+});
+
+test('implausible times and counts, in headers or in the file, are unknown', async () => {
+  const reset = 'anthropic-ratelimit-unified-5h-reset';
+  const used = { 'anthropic-ratelimit-unified-5h-utilization': '0.5' };
+  await withProxy({}, async (t) => {
+    state(t, { ...used, [reset]: '9999999999999' });
+    await exchange(t.proxy.port, { body: json(MESSAGE) });
+    assert.is((await limits(t))[0]!.resets_at, null);
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'svc-limits-'));
+  const clock = createManualClock();
+  const nowMs = clock.wallMs();
+  const shown = async (window: object, more: object) => {
+    const file = join(folder, 'limits.json');
+    const one = { provider: 'p', key: 'k', samples: [{ atMs: nowMs, used: 0.5 }], ...more };
+    const known = {
+      ...one,
+      window: { kind: 'plan', name: '5h', used: 0.5, minutes: 300, ...window },
+    };
+    writeFileSync(file, JSON.stringify({ format: 1, windows: [known] }));
+    const onTrouble = (thrown: unknown) => assert.unreachable(String(thrown));
+    return limitsJson((await openPlanLimits({ file, clock, onTrouble })).planLimits).limits[0];
+  };
+  for (const resetsAtMs of [1e18, 1e300, Number.MAX_SAFE_INTEGER])
+    assert.is((await shown({ resetsAtMs }, {}))!.resets_at, null);
+  for (const minutes of [1e18, -5, 0])
+    assert.is((await shown({ minutes, resetsAtMs: nowMs + 1000 }, {}))!.used_per_hour, null);
+  for (const atMs of [1e18, -1e300])
+    assert.is(await shown({}, { samples: [{ atMs, used: 0.5 }] }), undefined);
+  const spared = { tokens: 1e300, requests: -4 };
+  assert.ok((await shown({}, { spared }))!.spared_tokens < 1e13);
+  assert.is((await shown({}, { spared }))!.spared_requests, 0);
+  rmSync(folder, { recursive: true });
 });
 
 test('alerts watch the fullest window and the time that is left', () =>
