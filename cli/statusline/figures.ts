@@ -1,7 +1,7 @@
 /** Combines the client's data with the figures in the proxy's file. */
 import { objectOf, numberOf, objectsOf, stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
-import { usedUpAtMs } from '../../stages/limits/pace.ts';
+import { plausibleTime, usedUpAtMs } from '../../stages/limits/pace.ts';
 import { readClientStatus } from './input.ts';
 import type { ClientStatus, PlanWindow } from './input.ts';
 
@@ -27,7 +27,7 @@ export function figuresOf(
   status: JsonObject,
   { nowMs, isRunning }: { readonly nowMs: number; readonly isRunning: boolean },
 ): Figures {
-  const said = readClientStatus(client ?? {});
+  const said = readClientStatus(client ?? {}, nowMs);
   const session = sums(status, said.sessionId, nowMs);
   const known = said.sessionId === undefined || session !== undefined;
   const { cost_usd: cost, saved_usd: saved, cache_ratio: ratio } = session ?? {};
@@ -76,7 +76,7 @@ function limitsOf(
   return objectsOf(status['limits']).flatMap((limit) => {
     const used = numberOf(limit['used']);
     const name = stringOf(limit['window']);
-    const resetsAtMs = timeOf(limit['resets_at']);
+    const resetsAtMs = plausibleTime(timeOf(limit['resets_at']), nowMs);
     const isOurs =
       session === undefined ||
       (limit['provider'] === session['provider'] && limit['key'] === session['key']);

@@ -4,6 +4,7 @@
  */
 import { numberOf, objectOf, stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
+import { plausibleTime } from '../../stages/limits/pace.ts';
 
 /** One window of a plan. */
 export interface PlanWindow {
@@ -36,10 +37,13 @@ const WINDOWS: readonly (readonly [field: string, name: string])[] = [
   ['spend_limit', 'spend'],
 ];
 
+/** Largest values shown; anything larger, or negative, is a mistake of the client. */
+const MOST = { percent: 1000, tokens: 1e12, usd: 1e9 } as const;
+
 /** Parses the document; unexpected values are ignored. */
-export function readClientStatus(document: JsonObject): ClientStatus {
+export function readClientStatus(document: JsonObject, nowMs: number): ClientStatus {
   const context = objectOf(document['context_window']);
-  const usedPercent = numberOf(context['used_percentage']);
+  const usedPercent = upTo(MOST.percent, context['used_percentage']);
   const directory =
     stringOf(objectOf(document['workspace'])['current_dir']) ?? stringOf(document['cwd']);
   const { display_name: name, id } = objectOf(document['model']);
@@ -48,10 +52,10 @@ export function readClientStatus(document: JsonObject): ClientStatus {
     model: stringOf(name) ?? stringOf(id),
     directory: directory?.split('/').findLast((part) => part !== ''),
     contextUsed: usedPercent === undefined ? undefined : usedPercent / 100,
-    contextTokens: numberOf(context['context_window_size']),
-    costUsd: numberOf(objectOf(document['cost'])['total_cost_usd']),
+    contextTokens: upTo(MOST.tokens, context['context_window_size']),
+    costUsd: upTo(MOST.usd, objectOf(document['cost'])['total_cost_usd']),
     cacheRatio: cacheRatioOf(document, objectOf(context['current_usage'])),
-    windows: windowsOf(objectOf(document['rate_limits'])),
+    windows: windowsOf(objectOf(document['rate_limits']), nowMs),
   };
 }
 
@@ -60,23 +64,29 @@ export function readClientStatus(document: JsonObject): ClientStatus {
  * request.
  */
 function cacheRatioOf(document: JsonObject, usage: JsonObject): number | undefined {
-  const ratio = numberOf(objectOf(document['prompt_cache'])['hit_ratio']);
+  const ratio = upTo(1, objectOf(document['prompt_cache'])['hit_ratio']);
   if (ratio !== undefined) return ratio;
   const [input, written, read] = [
     'input_tokens',
     'cache_creation_input_tokens',
     'cache_read_input_tokens',
-  ].map((name) => numberOf(usage[name]) ?? 0) as [number, number, number];
+  ].map((name) => upTo(MOST.tokens, usage[name]) ?? 0) as [number, number, number];
   return written + read === 0 ? undefined : read / (input + written + read);
 }
 
-function windowsOf(limits: JsonObject): PlanWindow[] {
+function windowsOf(limits: JsonObject, nowMs: number): PlanWindow[] {
   return WINDOWS.flatMap(([field, name]) => {
     const { used_percentage: percent, resets_at: resetsAtS } = objectOf(limits[field]);
-    const used = numberOf(percent);
+    const used = upTo(MOST.percent, percent);
     if (used === undefined) return [];
     const atS = numberOf(resetsAtS);
-    const resetsAtMs = atS === undefined ? undefined : atS * 1000;
+    const resetsAtMs = plausibleTime(atS === undefined ? undefined : atS * 1000, nowMs);
     return [{ name, used: used / 100, resetsAtMs, usedUpAtMs: undefined }];
   });
+}
+
+/** Returns a number from 0 to `most`; undefined for anything else. */
+function upTo(most: number, value: unknown): number | undefined {
+  const number = numberOf(value);
+  return number !== undefined && number >= 0 && number <= most ? number : undefined;
 }

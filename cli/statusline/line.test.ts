@@ -159,6 +159,21 @@ test('colours are those of where it is shown', () => {
   );
 });
 
+test('implausible numbers are unknown', () => {
+  for (const value of [-1, -1e300, 1e300, Number.MAX_SAFE_INTEGER]) {
+    const client = {
+      cost: { total_cost_usd: value },
+      context_window: { used_percentage: value, context_window_size: value },
+      prompt_cache: { hit_ratio: value },
+      rate_limits: { five_hour: { used_percentage: value, resets_at: 1 } },
+    };
+    const format = '{context} | {context_size} | {cost} | {cache} | {windows}';
+    assert.is(line({ client, status: {}, format }), '', `${value}`);
+    const rate_limits = { five_hour: { used_percentage: 40, resets_at: value } };
+    assert.is(line({ client: { rate_limits }, status: {}, format: '{windows}' }), '5h 40%');
+  }
+});
+
 test('whatever comes from outside is text, and of whatever type', () => {
   const hostile = {
     session_id: 'one',

@@ -9,7 +9,7 @@ import { createStateWriter, openState, readState } from '../state-file.ts';
 import type { StateFileOptions } from '../state-file.ts';
 import { createPlanLimits } from './plan-limits.ts';
 import type { KnownWindow } from './plan-limits.ts';
-import { plausibleMinutes, plausibleTime } from './windows.ts';
+import { plausibleMinutes, plausibleTime } from './pace.ts';
 
 /** Its name in the home folder. */
 export const LIMITS_FILE = 'limits.json';

@@ -14,6 +14,21 @@ export interface Span {
   readonly resetsAtMs: number;
 }
 
+/** No window is longer: a later reset is a mistake of its source, or in another unit than documented. */
+const LONGEST_MS = 400 * 86_400_000;
+
+/** Returns a time; undefined if no window can begin or end then. */
+export function plausibleTime(atMs: number | undefined, nowMs: number): number | undefined {
+  return atMs !== undefined && Math.abs(atMs - nowMs) <= LONGEST_MS ? atMs : undefined;
+}
+
+/** Returns a length in minutes; undefined if no window has it. */
+export function plausibleMinutes(minutes: number | undefined): number | undefined {
+  return minutes !== undefined && minutes > 0 && minutes * 60_000 <= LONGEST_MS
+    ? minutes
+    : undefined;
+}
+
 /**
  * The recent part of a window whose pace is extrapolated, in time without pauses: two hours of five,
  * nearly three days of a week.

@@ -5,6 +5,7 @@
  * keys, `x-codex-<primary or secondary>-*` of ChatGPT plans, `x-ratelimit-*` of chat providers.
  */
 import type { Headers } from '../model/headers.ts';
+import { plausibleMinutes, plausibleTime } from './pace.ts';
 
 /** One window as stated by a response. */
 export interface StatedWindow {
@@ -59,8 +60,6 @@ const FORMS: readonly Form[] = [
 const MAY_LIMIT = /^(?:anthropic-ratelimit-|x-codex-|x-ratelimit-)/i;
 
 const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-/** No window is longer: a later reset is a provider's mistake, or in another unit than documented. */
-const LONGEST_MS = 400 * MS.d;
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 /**
@@ -82,16 +81,6 @@ export function statedWindows(headers: Headers, nowMs: number): readonly StatedW
     }
     return [...windows].flatMap(([window, fields]) => read(window, fields, nowMs) ?? []);
   });
-}
-
-/** Returns a time; undefined if no window can begin or end then. */
-export function plausibleTime(atMs: number | undefined, nowMs: number): number | undefined {
-  return atMs !== undefined && Math.abs(atMs - nowMs) <= LONGEST_MS ? atMs : undefined;
-}
-
-/** Returns a length in minutes; undefined if no window has it. */
-export function plausibleMinutes(minutes: number | undefined): number | undefined {
-  return minutes !== undefined && minutes > 0 && minutes * MS.m <= LONGEST_MS ? minutes : undefined;
 }
 
 function unifiedWindow(name: string, fields: Fields, nowMs: number): StatedWindow | undefined {
