@@ -208,7 +208,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       ),
       usage_corrected: about(flag, 'True where the provider sent token counts that are none'),
       unpriced: about(list(text), 'What of it has no price, and so keeps it without a cost'),
-      capture: about(text, 'What became of its capture: `kept`, or `dropped: …`'),
+      capture: about(text, 'State of its capture: `kept`, or `dropped: …`'),
     },
   ),
   Limits: object({

@@ -32,7 +32,7 @@ export function readOwnBlock(
       return readSummary(block, note);
     default:
       if (place !== 'user' && OF_THE_PROVIDER.has(stringOf(block.type) ?? '')) {
-        note(`${String(block.type)} left out: the text beside it has its outcome`);
+        note(`${String(block.type)} left out: its result is in the adjacent text`);
         return undefined;
       }
       return readUnknown(block, place, note);

@@ -57,7 +57,7 @@ export abstract class EventReader implements StreamReader {
 
   /** Notes a part of the answer that only its own provider reads, once for each kind. */
   protected leaveOut(kind: string): void {
-    this.context.note(`${kind} in the answer left out: the text beside it has its outcome`);
+    this.context.note(`${kind} in the answer left out: its result is in the adjacent text`);
   }
 
   protected fail(message: string): CanonicalEvent[] {

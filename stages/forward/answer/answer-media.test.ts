@@ -210,8 +210,8 @@ for (const stream of FORMS) {
       const { text, notes } = await ask(t, 'chat', stream);
       assert.match(text, 'Cats.');
       assert.equal(notes, [
-        'server_tool_use in the answer left out: the text beside it has its outcome',
-        'web_search_tool_result in the answer left out: the text beside it has its outcome',
+        'server_tool_use in the answer left out: its result is in the adjacent text',
+        'web_search_tool_result in the answer left out: its result is in the adjacent text',
         'citations left out: the text that they annotate is kept',
       ]);
     });
