@@ -204,10 +204,18 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
           ...cacheMiss,
           compared_with: about(nullable(text), 'The id of the request before'),
         },
-        { compared_cause: about(oneOf(...MISS_CAUSES), 'Ours, where the provider names another') },
+        {
+          compared_cause: about(
+            oneOf(...MISS_CAUSES),
+            'Our own cause, if the provider names another',
+          ),
+        },
       ),
-      usage_corrected: about(flag, 'True where the provider sent token counts that are none'),
-      unpriced: about(list(text), 'What of it has no price, and so keeps it without a cost'),
+      usage_corrected: about(flag, 'True if the provider sent invalid token counts'),
+      unpriced: about(
+        list(text),
+        'Parts without a price, because of which the request has no cost',
+      ),
       capture: about(text, 'State of its capture: `kept`, or `dropped: …`'),
     },
   ),
