@@ -184,10 +184,7 @@ test('no proxy: a client that points to it is reported, and a taken port is name
     await new Promise((resolve) => taken.close(resolve));
     // The proxy has moved since.
     const moved = await examine(place, ['--offline'], { SVC_PORT: String(await freePort()) });
-    assert.match(
-      moved.of('Clients'),
-      /warning: Claude Code goes to an address that svc had before/,
-    );
+    assert.match(moved.of('Clients'), /warning: Claude Code uses a former address of svc/);
   }));
 
 test('a proxy that would listen on an IPv6 address is looked for there', () =>

@@ -125,7 +125,7 @@ export async function checkClients({ context, home, loaded }: Examined): Promise
     if (wired === 'other' || wired === 'partly')
       return warning(
         'Clients',
-        `${name} goes ${wired === 'other' ? 'to an address that svc had before' : 'through svc only in part'} (${file})`,
+        `${name} ${wired === 'other' ? 'uses a former address of svc' : 'uses svc only in part'} (${file})`,
         `\`svc integrate ${id}${isForward ? ' --forward' : ''} --apply\` fixes it.`,
       );
     if (wired === 'yes' && isForward && broken !== undefined)
@@ -133,7 +133,7 @@ export async function checkClients({ context, home, loaded }: Examined): Promise
         'Clients',
         'config',
         `${name} goes through forward mode and cannot connect: ${broken}`,
-        `\`svc integrate ${id} --forward --apply\` makes a new one, \`--undo\` in its place takes it back.`,
+        `\`svc integrate ${id} --forward --apply\` makes a new one; \`--undo\` removes the setting.`,
       );
     if (wired === 'yes' && running === undefined)
       return fault(
@@ -150,10 +150,10 @@ export async function checkClients({ context, home, loaded }: Examined): Promise
     findings.push(
       remark(
         'Clients',
-        `${names} not through svc by a settings file`,
-        '`svc integrate` shows how; variables of a shell are not seen here.',
+        `${names}: no settings file points to svc`,
+        '`svc integrate` shows how; variables of a shell are not checked.',
       ),
     );
   }
-  return findings.length > 0 ? findings : remark('Clients', 'none that svc knows is installed');
+  return findings.length > 0 ? findings : remark('Clients', 'no known client is installed');
 }
