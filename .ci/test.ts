@@ -28,6 +28,8 @@ const BATCH = 8;
 /** Signs in a test or its path that it uses process-wide state, starts a program or measures. */
 const NEEDS_PROCESS =
   /^cli\/|\bprocess\.|\bglobalThis\.|node:(?:child_process|v8|vm|worker_threads)|fixtures\/(?:cli\/|corpus|growth|ledger\/kill|linear-work|postgres|proxy-process|server\/(?:browser|held-start|redis|stalled)|starvation)/;
+/** Reads from a variable how much to do: the longest files with `--full`. */
+const VARIABLE_WORK = /\bprocess\.env\['SVC_[A-Z]+_(?:SEEDS|ROUNDS|TURNS)'\]/;
 /** How many of the slowest files are listed. */
 const SLOWEST = 10;
 /** Numbers of seeds with `--full`, by the variable that randomized tests read; variables already set are kept. */
@@ -79,17 +81,20 @@ const isBad = (each: FileResult): boolean => each.problem !== undefined;
 const secondsOf = ({ durationMs }: FileResult): string => (durationMs / 1000).toFixed(1);
 
 /**
- * Returns the files by process: those that need their own first, as the longest are among them. The
- * others are dealt out in turn, since neighbouring files test similar things and are similarly long.
+ * Returns the files by process: those that need their own first, beginning with the longest, which
+ * would otherwise run by themselves at the end. The others are dealt out in turn, since neighbouring
+ * files test similar things and are similarly long.
  */
 function batchesOf(files: readonly string[], folder: string): string[][] {
-  const isAlone = (file: string): boolean =>
-    NEEDS_PROCESS.test(`${file}\n${readFileSync(join(folder, file), 'utf8')}`);
-  const together = files.filter((file) => !isAlone(file));
+  const matches = (file: string, pattern: RegExp): boolean =>
+    pattern.test(`${file}\n${readFileSync(join(folder, file), 'utf8')}`);
+  const alone = files.filter((file) => matches(file, NEEDS_PROCESS));
+  const longest = alone.filter((file) => matches(file, VARIABLE_WORK));
+  const together = files.filter((file) => !alone.includes(file));
   const size = Math.min(BATCH, Math.ceil(together.length / (2 * CONCURRENCY)));
   const batches: string[][] = Array.from({ length: Math.ceil(together.length / size) }, () => []);
   for (const [at, file] of together.entries()) batches[at % batches.length]!.push(file);
-  return [...files.filter(isAlone).map((file) => [file]), ...batches];
+  return [...new Set([...longest, ...alone])].map((file) => [file]).concat(batches);
 }
 
 async function runAll(
