@@ -64,6 +64,8 @@ const MOST_SESSIONS = 200;
 const MOST_REQUESTS = 2000;
 /** Samples of a window, evenly over its length. */
 const MOST_SAMPLES = 300;
+/** Where neither a reset time nor a length is known: how long the figures are taken for true. */
+const UNKNOWN_MINUTES = { plan: 24 * 60, rate: 60 } as const;
 const HASH_CHARS = 8;
 const NOTHING: Spared = { tokens: 0, requests: 0 };
 const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'];
@@ -132,11 +134,11 @@ export function createPlanLimits(
      * response to it stated any.
      */
     keyOf: (session: string) => bySession.get(session),
-    /** Returns all known windows that have not reset since, plans first and the fullest first. */
+    /** Returns all known windows that may not have reset since, plans first and the fullest first. */
     list(): readonly Limit[] {
       const nowMs = clock.wallMs();
       return [...known.values()]
-        .filter(({ window }) => (window.resetsAtMs ?? nowMs) >= nowMs)
+        .filter((one) => endMs(one) >= nowMs)
         .map((one) => toLimit(one, nowMs))
         .toSorted((a, b) => a.kind.localeCompare(b.kind) || b.used - a.used);
     },
@@ -155,6 +157,11 @@ function ownerOf({ provider, label, sent }: Omit<LimitedKey, 'request'>): Owner 
 
 function idOf({ provider, key }: Owner, { kind, name }: StatedWindow): string {
   return `${provider}\n${key}\n${kind}\n${name}`;
+}
+
+/** Returns when the window has reset for certain: a full one must not be taken for full for ever. */
+function endMs({ window: { kind, minutes, resetsAtMs }, samples }: KnownWindow): number {
+  return resetsAtMs ?? samples.at(-1)!.atMs + (minutes ?? UNKNOWN_MINUTES[kind]) * 60_000;
 }
 
 function toLimit({ provider, key, window, samples, spared }: KnownWindow, nowMs: number): Limit {

@@ -11,6 +11,7 @@ import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { conversation } from '../../../fixtures/cli/live.ts';
 import { CHAT, MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
 import { openPlanLimits } from '../../../stages/limits/limits-file.ts';
+import { createPlanLimits } from '../../../stages/limits/plan-limits.ts';
 import type { PlanLimits } from '../../../stages/limits/plan-limits.ts';
 import { limitsJson, planFigures } from '../../facts/limits.ts';
 import type { LimitJson } from '../../facts/limits.ts';
@@ -82,6 +83,34 @@ test('a window that has started again since is not shown', () =>
     await exchange(t.proxy.port, { body: json(MESSAGE) });
     assert.equal(await limits(t), []);
   }));
+
+test('a window without a reset time is out of date after its length, so a full plan is tried again', () => {
+  const clock = createManualClock();
+  const planLimits = createPlanLimits(clock);
+  const shown = () =>
+    planLimits
+      .list()
+      .map(({ name }) => name)
+      .toSorted();
+  const stated = {
+    'anthropic-ratelimit-unified-5h-utilization': '0.99',
+    'anthropic-ratelimit-unified-7d-utilization': '0.99',
+    'x-codex-primary-used-percent': '99',
+    'x-ratelimit-limit-requests': '10',
+    'x-ratelimit-remaining-requests': '0',
+  };
+  const key = { provider: 'p', label: 'k', sent: [], request: 'r' };
+  planLimits.note(key, Object.entries(stated).flat());
+  assert.equal(shown(), ['5h', '7d', 'primary', 'requests']);
+  clock.advance(3_600_001);
+  assert.equal(shown(), ['5h', '7d', 'primary']);
+  clock.advance(4 * 3_600_000);
+  assert.equal(shown(), ['7d', 'primary']);
+  clock.advance(19 * 3_600_000);
+  assert.equal(shown(), ['7d']);
+  clock.advance(6 * 86_400_000);
+  assert.equal(shown(), []);
+});
 
 const WALL = [
   'fallback: [chat/other]',
