@@ -60,7 +60,10 @@ function run(label, command, args) {
   process.stderr.write(`${label}: done in ${((Date.now() - startedMs) / 1000).toFixed(1)} s\n`);
 }
 
-/** Runs npm and collects its output; prints a line now and then to show progress. Returns output and exit code. */
+/**
+ * Runs npm and collects its output; prints a line now and then to show progress. Returns output and
+ * exit code.
+ */
 function runNpm(args, env) {
   const startedMs = Date.now();
   const seconds = () => Math.round((Date.now() - startedMs) / 1000);
@@ -82,7 +85,10 @@ function runNpm(args, env) {
   });
 }
 
-/** The folder whose `include/node` has the headers of this version of Node, so that they need not be downloaded. */
+/**
+ * The folder whose `include/node` has the headers of this version of Node, so that they need not be
+ * downloaded.
+ */
 function headersFolder() {
   const folders = [dirname(dirname(process.execPath)), '/usr', '/usr/local'];
   return folders.find((folder) => {
@@ -111,7 +117,9 @@ function cureOf(output, folder) {
 
 const wantedPackages = () => `${fileHash(at('package-lock.json'))} ${process.versions.modules}`;
 
-/** Called by npm at the end of every install (`prepare`), so that one made by hand is not repeated. */
+/**
+ * Called by npm at the end of every install (`prepare`), so that one made by hand is not repeated.
+ */
 function noteInstalled() {
   const isWhole = !/\bdev\b/.test(process.env.npm_config_omit ?? '');
   if (isWhole && existsSync(at('node_modules'))) writeFileSync(INSTALL_STAMP, wantedPackages());
@@ -134,7 +142,9 @@ async function install() {
   writeFileSync(INSTALL_STAMP, wantedPackages());
 }
 
-/** A hash of the name, size and change time of every source file: cheap, and any edit changes it. */
+/**
+ * A hash of the name, size and change time of every source file: cheap, and any edit changes it.
+ */
 function sourceState() {
   const hash = createHash('sha256');
   const visit = (folder) => {

@@ -72,7 +72,10 @@ const MADE: ReadonlySet<string> = new Set([
   'statusline',
 ]);
 
-/** Deletes leftovers of earlier builds unless they may be in use; those are excluded from the package. */
+/**
+ * Deletes leftovers of earlier builds unless they may be in use; those are excluded from the
+ * package.
+ */
 function prune(folder: string, outputs: readonly string[]): void {
   const current = new Set(outputs.map((path) => basename(path)));
   const left = readdirSync(folder).filter((name) => !current.has(name) && !MADE.has(name));
@@ -98,7 +101,9 @@ const JOINING = {
 await stripComments(compiled);
 keepOutDeclarations(fileURLToPath(new URL('../..', import.meta.url)), compiled);
 
-/** The statusline starts after every message, so it is one file of its own, not a dozen shared ones. */
+/**
+ * The statusline starts after every message, so it is one file of its own, not a dozen shared ones.
+ */
 const ALONE = 'statusline/fast.js';
 await build({
   ...JOINING,
@@ -145,7 +150,10 @@ for (const folder of ['app', 'cli/parse'])
 /** Limit for the compressed size of the dashboard's script and style together. */
 const PAGE_MAX_BYTES = 150 * 1024;
 
-/** Bundles what browsers load: the dashboard's script and style, and the script of the documentation. */
+/**
+ * Bundles what browsers load: the dashboard's script and style, and the script of the
+ * documentation.
+ */
 async function bundlePages(): Promise<string[]> {
   const page = await build({
     entryPoints: {

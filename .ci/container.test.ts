@@ -1,4 +1,7 @@
-/** The Containerfile, without a container: its structure, and the commands of its last stage, run here. */
+/**
+ * The Containerfile, without a container: its structure, and the commands of its last stage, run
+ * here.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';

@@ -1,13 +1,16 @@
 /**
- * Finds the type declarations that the package needs: those reachable from its exports. The others only
- * help developers of svc itself, and made the package 7 % larger.
+ * Finds the type declarations that the package needs: those reachable from its exports. The others
+ * only help developers of svc itself, and made the package 7 % larger.
  */
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 
 const IMPORT = /(?:from\s*|import\()["'](\.{1,2}\/[^"']+)\.(?:ts|js)["']/g;
 
-/** Returns the declarations in `folder`, a build of `root`'s sources, that the package's exports reach. */
+/**
+ * Returns the declarations in `folder`, a build of `root`'s sources, that the package's exports
+ * reach.
+ */
 export function neededDeclarations(root: string, folder: string): ReadonlySet<string> {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly exports: Readonly<Record<string, string>>;

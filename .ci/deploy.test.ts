@@ -1,4 +1,7 @@
-/** `compose.yaml` and `deploy`: mounted files exist, names agree, versions are pinned, and the configuration is valid. */
+/**
+ * `compose.yaml` and `deploy`: mounted files exist, names agree, versions are pinned, and the
+ * configuration is valid.
+ */
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';

@@ -13,7 +13,10 @@ import { guideFiles } from './guides.ts';
 const files = [...guideFiles().keys()];
 const textOf = (file: string) => fs.readFileSync(join(projectRoot, file), 'utf8');
 
-/** Lines with a different result here, as all providers are local and svc has learned from their made-up counts. */
+/**
+ * Lines with a different result here, as all providers are local and svc has learned from their
+ * made-up counts.
+ */
 const OTHERWISE: readonly (readonly [line: RegExp, output: RegExp])[] = [
   [/^svc certify/, /certificate does not hold|"holds": false/],
   [/^svc run --forward/, /^error: No provider has a host/m],
@@ -26,7 +29,10 @@ type Step =
   | { readonly kind: 'file'; readonly name: string; readonly text: string }
   | { readonly kind: 'shown'; readonly lines: readonly string[] };
 
-/** Returns lines of `sh` blocks, files of blocks with a language and a name, and output of `text shown` blocks. */
+/**
+ * Returns lines of `sh` blocks, files of blocks with a language and a name, and output of `text
+ * shown` blocks.
+ */
 function stepsOf(file: string): readonly Step[] {
   return [...textOf(file).matchAll(/^```(\w+)(?: (\S+))?\n([^]*?)^```/gm)].flatMap(
     ([, language, name, text = '']): readonly Step[] => {
@@ -57,7 +63,10 @@ if (script === 'svc')
   process.exit(spawnSync('svc', rest.slice(rest.indexOf('--') + 1), { stdio: 'inherit' }).status ?? 9);
 `;
 
-/** Replaces a client: it sends one conversation with a compressible result, to the URL in the variable that it reads. */
+/**
+ * Replaces a client: it sends one conversation with a compressible result, to the URL in the
+ * variable that it reads.
+ */
 /** Replaces Codex and Gemini CLI, which are only asked to add an MCP server. */
 const MCP_CLIENT = '#!/bin/sh\n[ "$1 $2" = "mcp add" ]\n';
 
@@ -173,7 +182,10 @@ const TRAFFIC = {
   },
 };
 
-/** Provides a shell with svc, replacements for missing programs, files to work on and a running proxy. */
+/**
+ * Provides a shell with svc, replacements for missing programs, files to work on and a running
+ * proxy.
+ */
 async function withShell(
   use: (runLine: (line: string) => Promise<string>, folder: string) => Promise<void>,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 /**
- * Renders the Markdown of this repository as pages for `/docs/<name>`. This happens in the build, so that
- * the program needs no Markdown. Anything that could run code or load it from elsewhere (HTML, pictures
- * outside `docs/pictures`, URLs other than https) fails the build.
+ * Renders the Markdown of this repository as pages for `/docs/<name>`. This happens in the build,
+ * so that the program needs no Markdown. Anything that could run code or load it from elsewhere
+ * (HTML, pictures outside `docs/pictures`, URLs other than https) fails the build.
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -27,7 +27,10 @@ const OTHERS: ReadonlyMap<string, string> = new Map([
   ['deploy/README.md', 'deploy'],
 ]);
 
-/** Returns every file that becomes a page, with the page's name; those of `docs` first, starting with its index. */
+/**
+ * Returns every file that becomes a page, with the page's name; those of `docs` first, starting
+ * with its index.
+ */
 export function guideFiles(): ReadonlyMap<string, string> {
   const names = namesIn('docs').toSorted(
     (a, b) => Number(b === 'index') - Number(a === 'index') || (a < b ? -1 : 1),

@@ -48,7 +48,10 @@ const NOUNS = [
 ];
 /** Only these files may import both verbs and nouns. */
 const MEETING = new Set(['stages/graph.ts', 'stages/services.ts', 'stages/index.ts']);
-/** `bench` is the benchmark command's alone, and `fixtures` also that of the demo and of what setup proves. */
+/**
+ * `bench` is the benchmark command's alone, and `fixtures` also that of the demo and of what setup
+ * proves.
+ */
 const MAY_USE_BENCH = new Set(['cli/commands/benchmark.ts']);
 const MAY_USE_FIXTURES = new Set([
   'cli/process/loopback.ts',

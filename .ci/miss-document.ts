@@ -1,4 +1,7 @@
-/** The generated parts of `docs/cache-misses.md`: remedies for each cause, and the table of model facts. */
+/**
+ * The generated parts of `docs/cache-misses.md`: remedies for each cause, and the table of model
+ * facts.
+ */
 import { causeInWords } from '../server/words/miss-words.ts';
 import { ADVICE } from '../stages/ledger/miss-json.ts';
 import { MISS_CAUSES } from '../stages/model/cached-turn.ts';

@@ -1,7 +1,7 @@
 /**
- * `npm run pictures`: creates the pictures of the documentation again, each from a real run: a proxy used
- * by several agents in front of the fake provider, its dashboard in Chromium, commands in a terminal.
- * Look at each one before you commit it.
+ * `npm run pictures`: creates the pictures of the documentation again, each from a real run: a
+ * proxy used by several agents in front of the fake provider, its dashboard in Chromium, commands
+ * in a terminal. Look at each one before you commit it.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,6 @@
-/** The repository's own programs explain how to call them, and what is wrong with a command line. */
+/**
+ * The repository's own programs explain how to call them, and what is wrong with a command line.
+ */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';

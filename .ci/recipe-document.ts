@@ -1,4 +1,6 @@
-/** The generated parts of `docs/recipes.md`: every operation with an example, every bundled recipe. */
+/**
+ * The generated parts of `docs/recipes.md`: every operation with an example, every bundled recipe.
+ */
 import { OPERATIONS } from '../stages/compress/recipe/operations.ts';
 import type { Recipe } from '../stages/compress/recipe/recipe.ts';
 

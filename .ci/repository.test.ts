@@ -1,4 +1,7 @@
-/** The state of a checkout: Node versions agree, CI runs all checks, and no private registry is named. */
+/**
+ * The state of a checkout: Node versions agree, CI runs all checks, and no private registry is
+ * named.
+ */
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';

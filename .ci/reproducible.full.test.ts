@@ -1,4 +1,7 @@
-/** A commit's package has the same bytes wherever it is built, so that a release can be compared with its sources. */
+/**
+ * A commit's package has the same bytes wherever it is built, so that a release can be compared
+ * with its sources.
+ */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';

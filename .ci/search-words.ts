@@ -1,6 +1,6 @@
 /**
- * Search terms by page name, for readers who use other words than the page itself: synonyms, and tasks.
- * The search weights them like words of the title.
+ * Search terms by page name, for readers who use other words than the page itself: synonyms, and
+ * tasks. The search weights them like words of the title.
  */
 export const SEARCH_WORDS: ReadonlyMap<string, string> = new Map([
   [

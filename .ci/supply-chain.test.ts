@@ -1,4 +1,7 @@
-/** Dependencies: each is locked by hash, few have install scripts, licences are compatible, and they can be listed. */
+/**
+ * Dependencies: each is locked by hash, few have install scripts, licences are compatible, and they
+ * can be listed.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

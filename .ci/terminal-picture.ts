@@ -1,6 +1,6 @@
 /**
- * Renders a program's terminal output with its colours as SVG: without scripts, fonts or URLs, sharp at
- * every size, and only a few kilobytes.
+ * Renders a program's terminal output with its colours as SVG: without scripts, fonts or URLs,
+ * sharp at every size, and only a few kilobytes.
  */
 import { widthOf } from '../cli/screen/fit.ts';
 

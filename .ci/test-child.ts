@@ -13,7 +13,10 @@ import { inspect } from 'node:util';
 import { fileMark } from './test-steps.ts';
 import type { Ended, TestStep } from './test-steps.ts';
 
-/** Result of uvu's runner: its errors as text or true, and the numbers of tests passed, skipped and in all. */
+/**
+ * Result of uvu's runner: its errors as text or true, and the numbers of tests passed, skipped and
+ * in all.
+ */
 type Ran = readonly [faults: string | true, passed: number, skipped: number, total: number];
 type Suite = () => Promise<Ran>;
 

@@ -1,4 +1,6 @@
-/** Runs test files in a process of their own, one after the other, and reports the outcome of each. */
+/**
+ * Runs test files in a process of their own, one after the other, and reports the outcome of each.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -143,9 +145,9 @@ async function runChild(
 }
 
 /**
- * Runs `files` in one process and resolves with their results; it never rejects. If a process crashes
- * in a file, those after it have no result; if it fails between files or after them, none that passed
- * has one, since the culprit only shows when each runs alone.
+ * Runs `files` in one process and resolves with their results; it never rejects. If a process
+ * crashes in a file, those after it have no result; if it fails between files or after them, none
+ * that passed has one, since the culprit only shows when each runs alone.
  */
 export async function runFiles(
   files: readonly string[],

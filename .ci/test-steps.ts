@@ -11,8 +11,8 @@ export interface Ended {
   /** Tests that `run()` was not called for. */
   readonly neverRun: number;
   /**
-   * What threw: `load` is the file itself, before its tests; `after` is a hook after them; `suite` is
-   * an `after` of a named suite, whose tests are then missing from the figures.
+   * What threw: `load` is the file itself, before its tests; `after` is a hook after them; `suite`
+   * is an `after` of a named suite, whose tests are then missing from the figures.
    */
   readonly threw?: 'load' | 'after' | 'suite' | undefined;
   readonly durationMs: number;
@@ -25,7 +25,10 @@ export type TestStep =
   /** Something was still open long after the file's last test; the process ends. */
   | { readonly kind: 'open'; readonly file: string; readonly resources: readonly string[] };
 
-/** Returns the mark written to both outputs when `file` starts, so that what follows can be attributed to it. */
+/**
+ * Returns the mark written to both outputs when `file` starts, so that what follows can be
+ * attributed to it.
+ */
 export function fileMark(file: string): string {
   return `\u0000${file}\u0000`;
 }

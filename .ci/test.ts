@@ -32,7 +32,10 @@ const NEEDS_PROCESS =
 const VARIABLE_WORK = /\bprocess\.env\['SVC_[A-Z]+_(?:SEEDS|ROUNDS|TURNS)'\]/;
 /** How many of the slowest files are listed. */
 const SLOWEST = 10;
-/** Numbers of seeds with `--full`, by the variable that randomized tests read; variables already set are kept. */
+/**
+ * Numbers of seeds with `--full`, by the variable that randomized tests read; variables already set
+ * are kept.
+ */
 const MANY_THROWS = { SVC_FAULT_SEEDS: '20', SVC_KILL_ROUNDS: '20', SVC_PAIR_SEEDS: '12' };
 
 interface Options {
@@ -63,7 +66,8 @@ function readOptions(args: readonly string[]): Options {
     folder: values.in,
     only: at === -1 ? [''] : args.slice(at + 1).map((text) => text.replace(/\.ts$/, '.js')),
     patience: {
-      // Full suites have files with many thousand turns, which take six minutes even on an idle machine.
+      // Full suites have files with many thousand turns, which take six minutes even on an idle
+      // machine.
       fileMs: values.full ? 3_600_000 : 600_000,
       leftOpenMs: Number(values['left-open']),
     },
@@ -82,8 +86,8 @@ const secondsOf = ({ durationMs }: FileResult): string => (durationMs / 1000).to
 
 /**
  * Returns the files by process: those that need their own first, beginning with the longest, which
- * would otherwise run by themselves at the end. The others are dealt out in turn, since neighbouring
- * files test similar things and are similarly long.
+ * would otherwise run by themselves at the end. The others are dealt out in turn, since
+ * neighbouring files test similar things and are similarly long.
  */
 function batchesOf(files: readonly string[], folder: string): string[][] {
   const matches = (file: string, pattern: RegExp): boolean =>

@@ -1,6 +1,6 @@
 /**
- * The pages of `docs` as blocks of plain text, for `svc help <topic>`. They are parsed by the build,
- * so that the program needs no Markdown.
+ * The pages of `docs` as blocks of plain text, for `svc help <topic>`. They are parsed by the
+ * build, so that the program needs no Markdown.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -64,7 +64,9 @@ function itemBlocks(item: Tokens.ListItem, depth: number, mark: string): Block[]
   return [{ kind: 'item', depth, mark, text: first.text }, ...rest];
 }
 
-/** Returns plain text: links by their words, code in backticks, line breaks as spaces, no pictures. */
+/**
+ * Returns plain text: links by their words, code in backticks, line breaks as spaces, no pictures.
+ */
 function inline(tokens: readonly Token[]): string {
   return tokens
     .map((token): string => {

@@ -25,7 +25,10 @@ export interface Rig {
 
 type PlainCommands = { usage: () => Usage };
 
-/** Starts upstream, load and the proxies that `names` asks for (svc always). `isEverything`: svc captures and audits, too. */
+/**
+ * Starts upstream, load and the proxies that `names` asks for (svc always). `isEverything`: svc
+ * captures and audits, too.
+ */
 export async function startRig(
   names: readonly ArmName[] = ['direct', 'plain', 'svc'],
   isEverything = false,

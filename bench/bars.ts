@@ -196,9 +196,9 @@ const MB = 1024 * 1024;
 const FLAT_MB = 8;
 
 /**
- * Memory over a long run: never above 200 MB (`mostMb`), and level in its second half. The samples are
- * bytes at equal distances; level means that the mean of the last quarter is at most 8 MB
- * above that of the third.
+ * Memory over a long run: never above 200 MB (`mostMb`), and level in its second half. The samples
+ * are bytes at equal distances; level means that the mean of the last quarter is at most 8 MB above
+ * that of the third.
  */
 export function judgeMemory(rssBytes: readonly number[], mostMb = 200): readonly Verdict[] {
   const quarter = Math.max(1, Math.floor(rssBytes.length / 4));

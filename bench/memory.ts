@@ -1,4 +1,6 @@
-/** Measures whether svc's memory stays level: RSS during many requests, JSON and streams in turn. */
+/**
+ * Measures whether svc's memory stays level: RSS during many requests, JSON and streams in turn.
+ */
 import { setTimeout } from 'node:timers/promises';
 import type { Rig } from './arms.ts';
 import { toolResults } from './tool-results.ts';
@@ -21,7 +23,10 @@ const REST_MS = 20_000;
 /** Agents at work at a time. */
 const AGENTS = 4;
 
-/** Sends `requests` through svc in twenty steps, and `agentTurns` turns of an agent, some 120 KB each, between them. */
+/**
+ * Sends `requests` through svc in twenty steps, and `agentTurns` turns of an agent, some 120 KB
+ * each, between them.
+ */
 export async function measureMemory(
   rig: Rig,
   requests: number,

@@ -1,8 +1,8 @@
 /**
- * Runs svc as a separate process, bundled into `dist/app` with the program that users start: the real server with
- * default settings in a new temporary home folder. Arguments: the port of the upstream for every provider, then
- * optionally the number of compression threads, or `everything` to turn on captures and audit. Only limits that a
- * benchmark would reach are raised.
+ * Runs svc as a separate process, bundled into `dist/app` with the program that users start: the
+ * real server with default settings in a new temporary home folder. Arguments: the port of the
+ * upstream for every provider, then optionally the number of compression threads, or `everything`
+ * to turn on captures and audit. Only limits that a benchmark would reach are raised.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,13 +46,19 @@ rate_limit: {requests_per_second: 1000000, burst_size: 1000000}
 streaming: {max_concurrent_streams: 100000}
 `;
 
-/** What the default leaves off, and keeps something of each request; as large as an owner would let it grow. */
+/**
+ * What the default leaves off, and keeps something of each request; as large as an owner would let
+ * it grow.
+ */
 const EVERYTHING = `
 capture: { enabled: true, max_mb: 256 }
 audit: { enabled: true }
 `;
 
-/** Turns recording off and on: what a reload with other settings does, and what no setting turns off. */
+/**
+ * Turns recording off and on: what a reload with other settings does, and what no setting turns
+ * off.
+ */
 function observer({ services }: RunningProxy, config: Config): SvcCommands['observe'] {
   const { ledger, log, metrics, traces } = services;
   const recording = { ledger: { ...ledger }, traces: { ...traces } };

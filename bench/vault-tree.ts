@@ -10,7 +10,10 @@ const SYLLABLES =
   'ba be bi bo ca ce co da de di do fa fe fi ga ge go ha he hi ja ka ke la le li lo ma me mi mo ' +
   'na ne ni no pa pe po ra re ri ro sa se si so ta te ti to va ve vi wa za ple tra str con ing';
 
-/** Writes `files` files of 2–14 kB (median about 6 kB) below `root`; returns the sum of their sizes in bytes. */
+/**
+ * Writes `files` files of 2–14 kB (median about 6 kB) below `root`; returns the sum of their sizes
+ * in bytes.
+ */
 export function makeTree(root: string, files: number, kind: TreeKind, seed: number): number {
   const random = createRandom(seed);
   const words = makeWords(random, 12_000);

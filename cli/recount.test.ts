@@ -1,6 +1,6 @@
 /**
- * A day of mixed requests: every figure shown anywhere equals, to the last digit, an independent recount
- * of the ledger. `SVC_RECOUNT=10000` sets the number of requests; 1,500 by default.
+ * A day of mixed requests: every figure shown anywhere equals, to the last digit, an independent
+ * recount of the ledger. `SVC_RECOUNT=10000` sets the number of requests; 1,500 by default.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -64,7 +64,10 @@ function longFile(tag: number): string {
   return lines.map((line, at) => `${String(at + 1).padStart(6)}→${line}`).join('\n');
 }
 
-/** Whole and streamed, two dialects, priced and not, large and small, refused, failed and cached responses. */
+/**
+ * Whole and streamed, two dialects, priced and not, large and small, refused, failed and cached
+ * responses.
+ */
 function requestOf(n: number): Parameters<typeof exchange>[1] {
   const random = createRandom(n % 997);
   const kind = randomInt(random, 0, 10);

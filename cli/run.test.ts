@@ -30,7 +30,10 @@ test('every command has a category, a description and an example that starts wit
   }
 });
 
-/** Commands whose output has a format of its own, for a file or a client, and those that print no result. */
+/**
+ * Commands whose output has a format of its own, for a file or a client, and those that print no
+ * result.
+ */
 const WITHOUT_JSON = [
   'audit export',
   'completion',

@@ -1,4 +1,6 @@
-/** Terminal output of commands: it fits 80 columns, and no outside text can control the terminal. */
+/**
+ * Terminal output of commands: it fits 80 columns, and no outside text can control the terminal.
+ */
 import { request } from 'node:http';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -27,7 +27,9 @@ function* endless(): Generator<TestFrame> {
 
 const soon = (ms = 5) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Returns how many frames a source has passed to a sink that takes the first and never finishes it. */
+/**
+ * Returns how many frames a source has passed to a sink that takes the first and never finishes it.
+ */
 async function admitted(stages: readonly Stage<TestFrame>[], fuse: boolean): Promise<number> {
   const controller = createCanceller();
   const source = countedSource(endless());

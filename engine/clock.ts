@@ -7,7 +7,10 @@ export interface Clock {
   wallMs(): number;
   /** Monotonic time in milliseconds, with a fraction. Only differences are meaningful. */
   monotonicMs(): number;
-  /** Calls `callback` once after `delayMs`; the returned function cancels it. The timer never keeps the process alive. */
+  /**
+   * Calls `callback` once after `delayMs`; the returned function cancels it. The timer never keeps
+   * the process alive.
+   */
   after(delayMs: number, callback: () => void): () => void;
 }
 

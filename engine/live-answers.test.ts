@@ -1,4 +1,7 @@
-/** Live answers as web streams: whatever the source does, every form of the graph gives the same result. */
+/**
+ * Live answers as web streams: whatever the source does, every form of the graph gives the same
+ * result.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import fc from 'fast-check';

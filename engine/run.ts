@@ -13,7 +13,10 @@ import type { Sink } from './respond.ts';
 import { RunScope } from './run-scope.ts';
 import type { Outcome, Settlement } from './settle.ts';
 
-/** Sends `first` through the plan and the answer to the sink. Never rejects: the settlement says how it ended. */
+/**
+ * Sends `first` through the plan and the answer to the sink. Never rejects: the settlement says how
+ * it ended.
+ */
 export async function run<F extends Frame>(
   plan: Plan<F>,
   first: F,

@@ -65,7 +65,9 @@ export interface Stage<F extends Frame> {
   readonly traceAs?: string;
   /** `events`: response chunks must end on event boundaries before they arrive here. */
   readonly needs?: 'events';
-  /** True if it may answer a request frame. A graph whose path has no such stage does not compile. */
+  /**
+   * True if it may answer a request frame. A graph whose path has no such stage does not compile.
+   */
   readonly answers?: boolean;
   readonly behaviour: Behaviour<F>;
 }

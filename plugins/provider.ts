@@ -49,7 +49,10 @@ export interface ProviderDefinition {
   readonly idleTimeoutSeconds?: number;
   /** US dollars per million tokens; without them its requests have no price. */
   readonly pricing?: { readonly inputUsdPer1m: number; readonly outputUsdPer1m: number };
-  /** Changes a request before it is sent, in place or by returning another. Synchronous, at most 50 ms. */
+  /**
+   * Changes a request before it is sent, in place or by returning another. Synchronous, at most 50
+   * ms.
+   */
   readonly request?: (request: HookedRequest) => HookedRequest | void;
   /**
    * Changes an answer that is one JSON document, errors included, before anything else reads it.

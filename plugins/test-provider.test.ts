@@ -11,7 +11,9 @@ const file = pathToFileURL(join(projectRoot, 'examples/provider/acme.mjs')).href
 const { default: acme } = (await import(file)) as { default: ProviderDefinition };
 const base: ProviderDefinition = { kind: 'chat', baseUrl: 'https://a.example' };
 
-/** Returns `base` with hooks that return invalid values, as an author without types may write them. */
+/**
+ * Returns `base` with hooks that return invalid values, as an author without types may write them.
+ */
 function withMistakes(hooks: Readonly<Record<string, () => unknown>>): ProviderDefinition {
   return Object.assign({ ...base }, hooks);
 }

@@ -38,8 +38,8 @@ export interface GraphConfig {
 }
 
 /**
- * parse → template → protect → compress → inject → route → lookup → spend → forward → keep → meter →
- * trace; an answer from the cache goes from lookup straight to meter.
+ * parse → template → protect → compress → inject → route → lookup → spend → forward → keep → meter
+ * → trace; an answer from the cache goes from lookup straight to meter.
  */
 export function defaultGraph(config: GraphConfig, services: Services): Graph<ProxyFrame> {
   const stages: Stage<ProxyFrame>[] = [

@@ -13,7 +13,10 @@ export interface StateFileOptions {
   /** Absolute path; its folder must exist. */
   readonly file: string;
   readonly clock: Clock;
-  /** Called if the document cannot be read, and for every failed write: the state is then lost with the process. */
+  /**
+   * Called if the document cannot be read, and for every failed write: the state is then lost with
+   * the process.
+   */
   readonly onTrouble: (thrown: unknown) => void;
 }
 

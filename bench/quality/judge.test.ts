@@ -115,7 +115,10 @@ test('a run at its bars meets every one', () => {
   assert.is(judgeQuality(report).length, 54);
 });
 
-/** Returns copies of the report, each with a single occurrence of the number `from` replaced by `to`. */
+/**
+ * Returns copies of the report, each with a single occurrence of the number `from` replaced by
+ * `to`.
+ */
 function variants(value: unknown, from: number, to: number): unknown[] {
   if (value === from) return [to];
   if (typeof value !== 'object' || value === null) return [];

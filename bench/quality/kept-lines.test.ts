@@ -20,7 +20,10 @@ const OPTIONS = {
   logBudgetTokens: 800,
 } as const;
 
-/** Returns a traceback of `depth` frames, most of them neither outermost nor among the innermost two. */
+/**
+ * Returns a traceback of `depth` frames, most of them neither outermost nor among the innermost
+ * two.
+ */
 function traceback(depth: number): string {
   const frames = Array.from(
     { length: depth },
@@ -32,7 +35,10 @@ function traceback(depth: number): string {
   );
 }
 
-/** Returns a session that views files with and without numbers, searches, lists, edits and fails, partly twice. */
+/**
+ * Returns a session that views files with and without numbers, searches, lists, edits and fails,
+ * partly twice.
+ */
 function session(): readonly ConversationBlock[] {
   const files = spread(codeFiles(projectRoot, 3), 12).map((path) => readFileSync(path, 'utf8'));
   const numbered = files.map((text) =>

@@ -20,7 +20,10 @@ export function currentCommit(): string {
   return `${git('rev-parse', '--short=12', 'HEAD')}${changed}`;
 }
 
-/** Returns the newest result of each row in `file`; none if it does not exist. Throws for an invalid line. */
+/**
+ * Returns the newest result of each row in `file`; none if it does not exist. Throws for an invalid
+ * line.
+ */
 export function readKept(file: string): ReadonlyMap<string, KeptRow> {
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `keep`

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:sessions`: records sessions of real clients, offline, for `npm run bench:quality --
- * --sessions DIR`. The client, its tools, the work tree and the programs run are real; only the choice of tool
- * calls is scripted.
+ * `npm run bench:sessions`: records sessions of real clients, offline, for `npm run bench:quality
+ * -- --sessions DIR`. The client, its tools, the work tree and the programs run are real; only the
+ * choice of tool calls is scripted.
  */
 import {
   copyFileSync,

@@ -1,4 +1,7 @@
-/** Sums over several ledgers, copied files and machines of a fleet, compared with a recount of the rows. */
+/**
+ * Sums over several ledgers, copied files and machines of a fleet, compared with a recount of the
+ * rows.
+ */
 import * as fs from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';

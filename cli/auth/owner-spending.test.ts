@@ -1,4 +1,7 @@
-/** `svc spend status --by`: spending of keys and projects today and this month, next to their limits. */
+/**
+ * `svc spend status --by`: spending of keys and projects today and this month, next to their
+ * limits.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';

@@ -1,6 +1,6 @@
 /**
- * Finds limits on models that are probably mistyped: a key limited to `claud-*` alone is refused for
- * every request, and without a remark its owner learns that from the 403.
+ * Finds limits on models that are probably mistyped: a key limited to `claud-*` alone is refused
+ * for every request, and without a remark its owner learns that from the 403.
  */
 import type { Config } from '../../server/config/config.ts';
 
@@ -21,8 +21,8 @@ const VENDORS = [
 const KINDS = ['messages', 'chat', 'generative'] as const;
 
 /**
- * Returns a remark on each of `globs` that matches no model of the price tables and the configuration.
- * Either may lack a new or local model, so this is no reason to refuse the limit.
+ * Returns a remark on each of `globs` that matches no model of the price tables and the
+ * configuration. Either may lack a new or local model, so this is no reason to refuse the limit.
  */
 export async function remarksOnModels(
   globs: readonly string[],

@@ -1,4 +1,7 @@
-/** Other inputs of `svc certify` than session files: captures of a proxy, and bodies of another tool. */
+/**
+ * Other inputs of `svc certify` than session files: captures of a proxy, and bodies of another
+ * tool.
+ */
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -30,7 +33,10 @@ const LOG = [
   'exit status 1',
 ].join('\n');
 
-/** Returns the request of turn `n`, from 1: two commands are run, and the first one's output is quoted. */
+/**
+ * Returns the request of turn `n`, from 1: two commands are run, and the first one's output is
+ * quoted.
+ */
 function bodyOf(n: number, log = LOG): object {
   const call = (id: string, command: string) => ({
     role: 'assistant',

@@ -1,4 +1,7 @@
-/** `alerts[].notify` from outside: real receivers, a real proxy, and which parts of a URL may be shown. */
+/**
+ * `alerts[].notify` from outside: real receivers, a real proxy, and which parts of a URL may be
+ * shown.
+ */
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * `npm start` in a checkout: whatever ends npm ends the proxy. The checkout is a copy of the files it
- * needs, in which a build only copies the program of this build.
+ * `npm start` in a checkout: whatever ends npm ends the proxy. The checkout is a copy of the files
+ * it needs, in which a build only copies the program of this build.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';

@@ -45,7 +45,10 @@ async function statusOf(url: string): Promise<number> {
   });
 }
 
-/** Posts a streaming request; resolves at the response head, and `ended` with all bytes or the failure. */
+/**
+ * Posts a streaming request; resolves at the response head, and `ended` with all bytes or the
+ * failure.
+ */
 async function stream(url: string) {
   const body = {
     model: 'm',

@@ -1,4 +1,6 @@
-/** `svc spend status` right after a start: earlier spending is included from the first moment on. */
+/**
+ * `svc spend status` right after a start: earlier spending is included from the first moment on.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';

@@ -1,4 +1,6 @@
-/** `svc index|search|calibrate|vault-health|rebuild-vault-index`: the index of the user's own files. */
+/**
+ * `svc index|search|calibrate|vault-health|rebuild-vault-index`: the index of the user's own files.
+ */
 import { Option } from 'clipanion';
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';

@@ -1,4 +1,7 @@
-/** The fleet commands, with real proxies that have their own keys, and with servers that are no proxies. */
+/**
+ * The fleet commands, with real proxies that have their own keys, and with servers that are no
+ * proxies.
+ */
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';

@@ -1,4 +1,6 @@
-/** The certificates that clients trust in forward mode: those trusted before, and svc's authority. */
+/**
+ * The certificates that clients trust in forward mode: those trusted before, and svc's authority.
+ */
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';

@@ -18,7 +18,10 @@ interface Opened {
   readonly url: string;
   /** The opened hosts. */
   readonly hosts: readonly string[];
-  /** Set if svc writes the client's settings file `apart` and does not start it: the shell's base URL then stays. */
+  /**
+   * Set if svc writes the client's settings file `apart` and does not start it: the shell's base
+   * URL then stays.
+   */
   readonly kept?: { readonly apart: string };
 }
 
@@ -69,7 +72,10 @@ function isOn({ name, value }: Stated): boolean {
   return name in CLOUD_SWITCHES ? !OFF.test(value) : URL.canParse(value);
 }
 
-/** A provider with another address takes the place of the built-in one, whose host is then tunnelled. */
+/**
+ * A provider with another address takes the place of the built-in one, whose host is then
+ * tunnelled.
+ */
 function makerRemark(
   program: string,
   asked: readonly string[],

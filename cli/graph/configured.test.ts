@@ -30,7 +30,10 @@ async function graph(config: string, ...argv: readonly string[]): Promise<string
   return stdout;
 }
 
-/** Returns added and removed lines; runs of blanks count as one, since column widths depend on the content. */
+/**
+ * Returns added and removed lines; runs of blanks count as one, since column widths depend on the
+ * content.
+ */
 function difference(before: string, after: string): readonly string[] {
   const lines = (text: string) => text.split('\n').map((line) => line.replaceAll(/ +/g, ' '));
   const [old, now] = [lines(before), lines(after)];

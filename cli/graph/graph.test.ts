@@ -1,4 +1,6 @@
-/** The printed graph matches the compiled one: its order, its segments, and the origin of each node. */
+/**
+ * The printed graph matches the compiled one: its order, its segments, and the origin of each node.
+ */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';

@@ -60,8 +60,8 @@ export interface Client {
   readonly traces: readonly string[];
   readonly file?: ClientFile;
   /**
-   * The required settings, as instructions for a person. `present` is what `--apply` would edit, for
-   * a client whose settings depend on it.
+   * The required settings, as instructions for a person. `present` is what `--apply` would edit,
+   * for a client whose settings depend on it.
    *
    * @throws SvcError `config` if that text cannot be read.
    */

@@ -1,4 +1,7 @@
-/** Edits of settings files: the value is set, everything else stays unchanged, and the edit can be undone. */
+/**
+ * Edits of settings files: the value is set, everything else stays unchanged, and the edit can be
+ * undone.
+ */
 import { parse as parseToml } from 'smol-toml';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -161,7 +164,9 @@ for (const [name, { format: formatName, path, before, after, without }] of Objec
   });
 }
 
-/** Files in which a value is inserted into braces, between comments, or after the dash of a list. */
+/**
+ * Files in which a value is inserted into braces, between comments, or after the dash of a list.
+ */
 const BRACES: Readonly<Partial<Record<FormatName, readonly string[]>>> = {
   yaml: [
     '{ model: x } # mine\n',

@@ -1,4 +1,6 @@
-/** `svc integrate --forward`: a token is valid exactly as long as the client's settings contain it. */
+/**
+ * `svc integrate --forward`: a token is valid exactly as long as the client's settings contain it.
+ */
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';

@@ -158,8 +158,8 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
 }
 
 /**
- * Returns the list that the client would trust without svc, from its settings or, if Node reads both,
- * from the shell; undefined if there is none, or it is one of svc's.
+ * Returns the list that the client would trust without svc, from its settings or, if Node reads
+ * both, from the shell; undefined if there is none, or it is one of svc's.
  */
 function listOfTheirs(
   inFile: unknown,

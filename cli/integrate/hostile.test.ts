@@ -1,4 +1,6 @@
-/** `svc integrate` with a list written by someone else, files that are links, and concurrent runs. */
+/**
+ * `svc integrate` with a list written by someone else, files that are links, and concurrent runs.
+ */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

@@ -67,7 +67,9 @@ test('every action does to a running proxy what it says', async () => {
         await ask(CONVERSATION);
         return upstream.requests.at(-1)!.body.length;
       };
-      /** Returns the bytes sent for a new conversation with a log printed by the tool of that name. */
+      /**
+       * Returns the bytes sent for a new conversation with a log printed by the tool of that name.
+       */
       const sentAsResultOf = async (tool: string, about: string): Promise<number> => {
         const log = ROWS.replaceAll('fetches', `fetches ${about}`);
         const call = { type: 'tool_use', id: 't1', name: tool, input: {} };

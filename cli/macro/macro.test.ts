@@ -1,4 +1,6 @@
-/** Macros from the command line: their files, their faults, their variables, and those of plugins. */
+/**
+ * Macros from the command line: their files, their faults, their variables, and those of plugins.
+ */
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';

@@ -1,4 +1,7 @@
-/** A model fetches what svc left out of its request through `svc mcp`, from the first question to the final answer. */
+/**
+ * A model fetches what svc left out of its request through `svc mcp`, from the first question to
+ * the final answer.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Client } from '@modelcontextprotocol/client';
@@ -17,7 +20,9 @@ interface Part {
   readonly input?: Json;
 }
 
-/** Continues until the model calls no tool; returns the last request as the provider received it. */
+/**
+ * Continues until the model calls no tool; returns the last request as the provider received it.
+ */
 async function agent(live: Live, client: Client): Promise<{ said: string; heard: string }> {
   const { tools } = await client.listTools();
   const declared = [

@@ -1,6 +1,6 @@
 /**
- * Giving up at a question, in a real terminal: by Ctrl-C, by Ctrl-D, by closing the window. Nothing is
- * changed then, and the terminal is restored.
+ * Giving up at a question, in a real terminal: by Ctrl-C, by Ctrl-D, by closing the window. Nothing
+ * is changed then, and the terminal is restored.
  */
 import * as fs from 'node:fs';
 import { join, relative } from 'node:path';

@@ -1,4 +1,7 @@
-/** `svc recipe list|show|create|learn|validate|test|benchmark|operations|schema`: compression recipes. */
+/**
+ * `svc recipe list|show|create|learn|validate|test|benchmark|operations|schema`: compression
+ * recipes.
+ */
 import { existsSync, writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';

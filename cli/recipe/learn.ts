@@ -1,4 +1,7 @@
-/** `svc recipe learn FILE`: learns a recipe for a long result, kept only if it loses nothing that a session needed. */
+/**
+ * `svc recipe learn FILE`: learns a recipe for a long result, kept only if it loses nothing that a
+ * session needed.
+ */
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename, extname, relative, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';

@@ -1,4 +1,6 @@
-/** The addresses at which other machines reach the dashboard, and the login link for one of them. */
+/**
+ * The addresses at which other machines reach the dashboard, and the login link for one of them.
+ */
 import { isIP } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,4 +1,6 @@
-/** The service files as their own tools read them, and removal that leaves the machine as it was. */
+/**
+ * The service files as their own tools read them, and removal that leaves the machine as it was.
+ */
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';

@@ -12,7 +12,10 @@ import { inPlace, makePlace, run, start } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
 import { runningInstance } from '../process/daemon.ts';
 
-/** Sends one request to the URL in each variable named on its command line; its first argument is the exit code. */
+/**
+ * Sends one request to the URL in each variable named on its command line; its first argument is
+ * the exit code.
+ */
 const CLIENT = `
 const [code, ...paths] = process.argv.slice(2);
 for (const one of paths) {

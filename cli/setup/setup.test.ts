@@ -90,7 +90,8 @@ test('--yes writes, starts, proves and points clients, and asks no provider', as
   assert.equal(outcome.providers, []);
   assert.is(upstream.requests.length, 0);
 
-  // The second time there is nothing to do, and --online sends its request through the running proxy.
+  // The second time there is nothing to do, and --online sends its request through the running
+  // proxy.
   const again = await run(place, ['setup', '--yes', '--json', '--online'], { env });
   const second = JSON.parse(again.stdout) as Outcome;
   assert.equal([again.code, second.config.outcome, second.proxy.outcome], [0, 'kept', 'running']);

@@ -87,7 +87,9 @@ function limitsOf(
   });
 }
 
-/** When the window is used up if its use goes on from now; the file is as old as the last request. */
+/**
+ * When the window is used up if its use goes on from now; the file is as old as the last request.
+ */
 function endOf(
   limit: JsonObject,
   { used, resetsAtMs }: Pick<PlanWindow, 'used' | 'resetsAtMs'>,

@@ -1,4 +1,7 @@
-/** The line itself: precedence of figures, omissions, output formats, and no terminal control from outside. */
+/**
+ * The line itself: precedence of figures, omissions, output formats, and no terminal control from
+ * outside.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { figuresOf } from './figures.ts';

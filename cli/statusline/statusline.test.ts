@@ -1,4 +1,7 @@
-/** `svc statusline` as started by a client: with a proxy that runs, hangs, stops or returns, and with any input. */
+/**
+ * `svc statusline` as started by a client: with a proxy that runs, hangs, stops or returns, and
+ * with any input.
+ */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,7 @@
 /**
- * About fifty secrets, one in every place that may have one, with all features on: afterwards none is found in any
- * file, response, output or foreign request, in any encoding, except in the places listed.
+ * About fifty secrets, one in every place that may have one, with all features on: afterwards none
+ * is found in any file, response, output or foreign request, in any encoding, except in the places
+ * listed.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +37,8 @@ const BELONGS: readonly (readonly [canary: RegExp, artefact: RegExp])[] = [
   // The index is a private copy of the files; nothing in it that looks like a key is ever sent.
   [/^a key in an indexed file$/, /^file (?:notes|home\/\.index)\//],
   [/^a (?:key|cookie) in an imported HAR$/, /^file session\.har$/],
-  // A client's key goes to its own provider, and that one's reply about the key goes back to the client.
+  // A client's key goes to its own provider, and that one's reply about the key goes back to the
+  // client.
   [/^client (?:x-api-key|subscription)/, /^provider messages$/],
   [/^client authorization$/, /^provider chat$/],
   [/^client (?:x-goog-api-key|\?key=)$/, /^provider generative$/],

@@ -1,6 +1,7 @@
 /**
- * Every specified and every registered command, run with a running proxy: each has a row that checks
- * what it changed, or recounts what it printed. `command-rows.test.ts` checks that each has one.
+ * Every specified and every registered command, run with a running proxy: each has a row that
+ * checks what it changed, or recounts what it printed. `command-rows.test.ts` checks that each has
+ * one.
  */
 import { readdirSync } from 'node:fs';
 import { test } from 'uvu';

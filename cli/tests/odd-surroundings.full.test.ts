@@ -1,7 +1,7 @@
 /**
- * The program in unusual environments: a home that cannot be written or created, no home at all, other
- * languages, a reader that stops reading, a limited terminal. Nothing ends with a stack trace, and
- * failures name the path concerned.
+ * The program in unusual environments: a home that cannot be written or created, no home at all,
+ * other languages, a reader that stops reading, a limited terminal. Nothing ends with a stack
+ * trace, and failures name the path concerned.
  */
 import { spawn } from 'node:child_process';
 import * as fs from 'node:fs';
@@ -99,7 +99,8 @@ async function readOnly(use: (place: Surroundings, home: string) => Promise<void
   const home = join(folder, 'home');
   fs.writeFileSync(join(folder, 'notes.txt'), 'some words\n');
   const isRoot = process.getuid?.() === 0;
-  // An owner could make the folder writable again, so it belongs to another user, and the home exists already.
+  // An owner could make the folder writable again, so it belongs to another user, and the home
+  // exists already.
   if (isRoot) {
     fs.mkdirSync(home);
     for (const path of [folder, home]) fs.chownSync(path, NOBODY, NOBODY);

@@ -1,4 +1,7 @@
-/** A ledger in Postgres from outside: every command and page shows the same as for a file, and no secrets. */
+/**
+ * A ledger in Postgres from outside: every command and page shows the same as for a file, and no
+ * secrets.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';

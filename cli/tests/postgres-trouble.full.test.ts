@@ -1,4 +1,7 @@
-/** A ledger in Postgres from outside: a killed proxy, a lost or missing server, tables of a newer svc. */
+/**
+ * A ledger in Postgres from outside: a killed proxy, a lost or missing server, tables of a newer
+ * svc.
+ */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as assert from 'uvu/assert';

@@ -1,11 +1,11 @@
 /**
- * A day of a team: 10,000 requests with five keys for four projects, at two proxies with one Postgres and one
- * Redis; one proxy is killed in the middle. Every figure shown equals, to the last digit, a recount of the
- * provider's own record with independent arithmetic.
+ * A day of a team: 10,000 requests with five keys for four projects, at two proxies with one
+ * Postgres and one Redis; one proxy is killed in the middle. Every figure shown equals, to the last
+ * digit, a recount of the provider's own record with independent arithmetic.
  *
- * Requests in flight at the kill: an interrupted response has no row, and its client retries; responses read
- * less than the guaranteed 100 ms before may have lost their row, though the provider bills them.
- * `SVC_RECOUNT=2000` sends fewer requests.
+ * Requests in flight at the kill: an interrupted response has no row, and its client retries;
+ * responses read less than the guaranteed 100 ms before may have lost their row, though the
+ * provider bills them. `SVC_RECOUNT=2000` sends fewer requests.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,9 @@ const json = async (...argv: string[]): Promise<Json> =>
 const get = async (node: 'one' | 'two', path: string): Promise<Json> =>
   JSON.parse(await day.get(node, path)) as Json;
 
-/** Checks that all shown figures equal the recount's, and that at least `most` of them are shown. */
+/**
+ * Checks that all shown figures equal the recount's, and that at least `most` of them are shown.
+ */
 function equal(shown: Json, wanted: Json, where: string, most: number): void {
   let compared = 0;
   for (const [name, value] of Object.entries(wanted)) {

@@ -19,7 +19,10 @@ const QUESTIONS = [
   ['index', '--status', '--json'],
 ];
 
-/** Opens the control socket of a proxy in `place` that has `indexPath` open; `asked` records its responses. */
+/**
+ * Opens the control socket of a proxy in `place` that has `indexPath` open; `asked` records its
+ * responses.
+ */
 async function withProxy(
   place: Place,
   indexPath: string,

@@ -4,7 +4,8 @@
  *   node ask.mjs "Why is the sky blue?"
  *   MODEL=gpt-4o node ask.mjs "Why is the sky blue?"
  *
- * `SVC_URL` is the proxy's address, `API_KEY` your key for the provider, or a proxy key if the proxy has the provider's.
+ * `SVC_URL` is the proxy's address, `API_KEY` your key for the provider, or a proxy key if the
+ * proxy has the provider's.
  */
 import { MultiProviderAdapter, SvcAdapterError } from 'svc/client';
 

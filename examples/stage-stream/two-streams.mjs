@@ -1,7 +1,8 @@
 /**
- * The plugin of `examples/stage` with TransformStreams only, for requests and for answers: the form for stages that
- * hold frames back, emit on a timer, or wrap an existing stream. It passes on, in order, every frame that it
- * does not change; the platform handles backpressure, errors and cancellation.
+ * The plugin of `examples/stage` with TransformStreams only, for requests and for answers: the form
+ * for stages that hold frames back, emit on a timer, or wrap an existing stream. It passes on, in
+ * order, every frame that it does not change; the platform handles backpressure, errors and
+ * cancellation.
  */
 export default {
   name: 'two-streams',

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testPlugin } from 'svc/testing';
 
-/** Sends one request through the plugin of `module`; returns what the provider gets and the client sees. */
+/**
+ * Sends one request through the plugin of `module`; returns what the provider gets and the client
+ * sees.
+ */
 async function through(module, node, body) {
   const proxy = await testPlugin(new URL(module, import.meta.url), { config: { name: 'Blue' } });
   try {

@@ -3,8 +3,9 @@
  *
  *   node client.mjs
  *
- * `SVC_URL` is the proxy's address (`/ws` is on its main port), `API_KEY` your key for the provider; without it
- * the proxy's key is used. Node 22 has a built-in WebSocket; on Node 20 the package `ws` replaces it.
+ * `SVC_URL` is the proxy's address (`/ws` is on its main port), `API_KEY` your key for the
+ * provider; without it the proxy's key is used. Node 22 has a built-in WebSocket; on Node 20 the
+ * package `ws` replaces it.
  */
 const WebSocket = globalThis.WebSocket ?? (await import('ws')).WebSocket;
 const { SVC_URL = 'http://127.0.0.1:8766', API_KEY } = process.env;

@@ -1,4 +1,7 @@
-/** Alert rules: which ones are rejected, when an alert starts and ends, and how each figure is computed. */
+/**
+ * Alert rules: which ones are rejected, when an alert starts and ends, and how each figure is
+ * computed.
+ */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

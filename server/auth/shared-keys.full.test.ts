@@ -1,4 +1,7 @@
-/** Proxy keys in the Postgres database of a shared ledger: two proxies, the CLI's store, and an outage. */
+/**
+ * Proxy keys in the Postgres database of a shared ledger: two proxies, the CLI's store, and an
+ * outage.
+ */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -125,7 +128,8 @@ tests(
   'who listens to the network without a key is refused, as with a ledger of its own',
   async (t) => {
     const url = await t.server.create('open');
-    // A documentation address [RFC 5737] that no machine has: a start that is not refused fails to listen.
+    // A documentation address [RFC 5737] that no machine has: a start that is not refused fails to
+    // listen.
     const yaml = 'server: { host: 192.0.2.1 }';
     const started = async () => {
       try {

@@ -1,4 +1,7 @@
-/** Captures from outside: what a proxy records of its traffic, what it never records, and what it survives. */
+/**
+ * Captures from outside: what a proxy records of its traffic, what it never records, and what it
+ * survives.
+ */
 import {
   appendFileSync,
   existsSync,

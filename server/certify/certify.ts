@@ -95,7 +95,8 @@ export async function certify(job: CertifyJob): Promise<Certificate> {
     addCounts(checked);
     costs.addSimulated(conversation, usages);
   };
-  // `readFolders` would take an error for a fault of the file, but a certificate must not leave out a session.
+  // `readFolders` would take an error for a fault of the file, but a certificate must not leave out
+  // a session.
   const taking =
     <T>(work: (one: T) => Promise<void>) =>
     async (one: T): Promise<void> => {

@@ -1,7 +1,7 @@
 /**
- * Reads folders with the results of another tool: `NAME.before.json` is a body as its client sent it,
- * `NAME.after.json` the same request as the tool would send it. The bodies of a folder form one session,
- * in the order of their names; `claim.json` may state the savings that the tool claims.
+ * Reads folders with the results of another tool: `NAME.before.json` is a body as its client sent
+ * it, `NAME.after.json` the same request as the tool would send it. The bodies of a folder form one
+ * session, in the order of their names; `claim.json` may state the savings that the tool claims.
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
@@ -34,7 +34,10 @@ const BEFORE = '.before.json';
 const CLAIM = 'claim.json';
 const inOrder = new Intl.Collator('en', { numeric: true }).compare;
 
-/** Passes each session below `root` to `take`, one at a time. Unreadable folders are listed as failed. */
+/**
+ * Passes each session below `root` to `take`, one at a time. Unreadable folders are listed as
+ * failed.
+ */
 export async function readPairs(
   root: string,
   progress: ((progress: { done: number; total: number }) => void) | undefined,

@@ -43,7 +43,10 @@ export interface CheckedPairs {
   readonly usages: readonly SimulatedUsage[];
 }
 
-/** Checks every pair of a session by the promises of svc, and prices it with a simulated prompt cache. */
+/**
+ * Checks every pair of a session by the promises of svc, and prices it with a simulated prompt
+ * cache.
+ */
 export function checkPairs(session: PairedSession, count: CountTokens): CheckedPairs {
   const { dialect, name, pairs, claimedTokens } = session;
   const turns = pairs.map((pair) => toTurn(dialect, pair));
@@ -142,7 +145,10 @@ function checkFailures(blocks: readonly Block[], read: Readable, note: NoteIn): 
   return found;
 }
 
-/** Checks that the next request begins with what was sent, tools included unless the client changed them. */
+/**
+ * Checks that the next request begins with what was sent, tools included unless the client changed
+ * them.
+ */
 function checkPrefix(turn: Turn, next: Turn, note: NoteIn): void {
   const changed = turn.after.blocks.findIndex(({ text, kind }, at) => {
     const now = next.after.blocks[at];
@@ -157,7 +163,10 @@ function checkPrefix(turn: Turn, next: Turn, note: NoteIn): void {
     note('prefix', 0, 'the tools were sent with other bytes in the next turn');
 }
 
-/** Counts thinking blocks and checks that each is sent unchanged; what precedes them is checked with the prefix. */
+/**
+ * Counts thinking blocks and checks that each is sent unchanged; what precedes them is checked with
+ * the prefix.
+ */
 function checkThoughts({ before, after }: Turn, note: NoteIn): number {
   const sent = new Set(after.blocks.filter(isThought).map(({ text }) => text));
   const thoughts = before.blocks.filter(isThought);
@@ -168,7 +177,10 @@ function checkThoughts({ before, after }: Turn, note: NoteIn): number {
 
 type Readable = ReturnType<typeof readIn>;
 
-/** Returns what is readable in the sent blocks: verbatim, as equal JSON, or after decoding svc's own formats. */
+/**
+ * Returns what is readable in the sent blocks: verbatim, as equal JSON, or after decoding svc's own
+ * formats.
+ */
 function readIn(blocks: readonly Block[]) {
   const texts = blocks.map(({ text }) => decodedText(text));
   const written = blocks.filter((one) => one.role === 'assistant' && !isThought(one));

@@ -75,7 +75,9 @@ export abstract class SvcAdapter<Request extends object = JsonObject, Answer = J
     };
   }
 
-  /** Returns the dialect of a request, prepared or not. Throws `SvcConfigError` if there is none. */
+  /**
+   * Returns the dialect of a request, prepared or not. Throws `SvcConfigError` if there is none.
+   */
   protected dialectOfRequest(_request: JsonObject): WireDialect {
     throw new SvcConfigError(withoutDialect(this));
   }

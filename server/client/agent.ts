@@ -10,7 +10,9 @@ import type { LanguageModel, ModelCall, ModelResult, ModelStreamPart } from './l
 import { MultiProviderAdapter } from './multi.ts';
 import type { JsonObject } from './transport.ts';
 
-/** `generateText({ model: new AgentFrameworkAdapter({…}).languageModel('claude-opus-4-5'), … })`. */
+/**
+ * `generateText({ model: new AgentFrameworkAdapter({…}).languageModel('claude-opus-4-5'), … })`.
+ */
 export class AgentFrameworkAdapter extends MultiProviderAdapter {
   /** A model of the AI SDK (language model interface, version 3). */
   languageModel(modelId: string): LanguageModel {

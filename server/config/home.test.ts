@@ -1,4 +1,7 @@
-/** Folders and files in the home folder are private to their owner, whatever permissions they had before. */
+/**
+ * Folders and files in the home folder are private to their owner, whatever permissions they had
+ * before.
+ */
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -60,7 +60,8 @@ test('arktype and the quick check give the same verdict on every setting', () =>
   const types = settings.map((setting) => [setting, type.raw(setting.type.definition)] as const);
   fc.assert(
     fc.property(fc.constantFrom(...types), VALUE, ({ 0: setting, 1: ark }, value) => {
-      // Arktype counts a list as an object, so it accepts one where a map is expected; our check rejects it.
+      // Arktype counts a list as an object, so it accepts one where a map is expected; our check
+      // rejects it.
       const { definition } = setting.type;
       if (Array.isArray(value) && Object.hasOwn(Object(definition) as object, '[string]')) return;
       const verdict = allows(definition, value);

@@ -1,4 +1,7 @@
-/** Parsing a config file takes time in proportion to its size, and a malformed file gives a fault, never a crash. */
+/**
+ * Parsing a config file takes time in proportion to its size, and a malformed file gives a fault,
+ * never a crash.
+ */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -84,7 +84,8 @@ export async function openControl(
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    // Any program that can open the socket controls the proxy, so it must be private from the start.
+    // Any program that can open the socket controls the proxy, so it must be private from the
+    // start.
     const umask = process.umask(0o177);
     try {
       server.listen(path, resolve);

@@ -1,4 +1,7 @@
-/** Charts in a real browser: stacking, links from a name to its requests, the time axis, and a single point as a bar. */
+/**
+ * Charts in a real browser: stacking, links from a name to its requests, the time axis, and a
+ * single point as a bar.
+ */
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -100,7 +103,8 @@ test('the axis ends with the data, one point is a bar, and lanes without savings
 test('the last step of time is as broad as the others', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 2, HOUR_MS);
-    // Twelve times as much in the next step, so that nothing else reaches the upper half of the chart.
+    // Twelve times as much in the next step, so that nothing else reaches the upper half of the
+    // chart.
     for (let n = 0; n < 24; n += 1)
       t.proxy.services.ledger.record(
         ledgerRow({

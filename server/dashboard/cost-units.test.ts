@@ -8,7 +8,10 @@ import type { LedgerRow } from '../../stages/ledger/row.ts';
 import { costUnits } from './cost-units.ts';
 
 const flat = (base: number) => ({ base, tiers: [] });
-/** Above 1,000 input tokens, cached ones included, input costs twice as much; each request has a fee. */
+/**
+ * Above 1,000 input tokens, cached ones included, input costs twice as much; each request has a
+ * fee.
+ */
 const list: PriceList = {
   load: () => undefined,
   find: () => ({

@@ -118,7 +118,8 @@ providers: { spare: { kind: messages, base_url: '${t.upstream.url}/spare', api_k
     for (const never of ['chat', 'generative', 'spare'])
       assert.is(await providerOf(page, never).textContent(), '–', never);
     assert.is(await page.locator('.banner').count(), 0);
-    // The provider fails and the other one answers: the client does not notice, the dashboard shows it.
+    // The provider fails and the other one answers: the client does not notice, the dashboard shows
+    // it.
     t.upstream.script(/^\/v1\//, 'status', { status: 503 });
     await ask(t);
     await page.locator('[data-figure="fallback"]', { hasText: '1' }).waitFor();

@@ -1,4 +1,7 @@
-/** The Tab key in a real browser: it reaches every control, is never trapped, and the focus is always visible. */
+/**
+ * The Tab key in a real browser: it reaches every control, is never trapped, and the focus is
+ * always visible.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TestProxy } from '../../fixtures/proxy.ts';

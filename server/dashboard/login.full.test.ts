@@ -1,4 +1,7 @@
-/** Dashboard login in a real browser: a key or a link grants access, which ends with the key or with a logout. */
+/**
+ * Dashboard login in a real browser: a key or a link grants access, which ends with the key or with
+ * a logout.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { closeClients } from '../../fixtures/server/exchange.ts';

@@ -1,4 +1,7 @@
-/** The page of one request in a real browser: its times, its cost, its texts, and no JSON unless it is opened. */
+/**
+ * The page of one request in a real browser: its times, its cost, its texts, and no JSON unless it
+ * is opened.
+ */
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,4 +1,7 @@
-/** Token use by tool in a browser: desktop and phone, light and dark. `SVC_PICTURES=folder` keeps screenshots. */
+/**
+ * Token use by tool in a browser: desktop and phone, light and dark. `SVC_PICTURES=folder` keeps
+ * screenshots.
+ */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
@@ -35,7 +38,8 @@ test('tools and MCP servers stand with calls, results and the cost of their defi
           'database',
           'github',
         ]);
-        // The name, its calls and the cost of its definitions are visible without scrolling sideways.
+        // The name, its calls and the cost of its definitions are visible without scrolling
+        // sideways.
         const edge = await tools.locator('tbody tr').first().locator('th, td').nth(2).boundingBox();
         assert.ok(edge !== null && edge.x + edge.width <= viewport.width, `${size}: in sight`);
         const beyond = await page.evaluate(

@@ -1,4 +1,7 @@
-/** `/dashboard/api/tools`: sums by tool for a time range and filters, equal to those of `svc attribution`. */
+/**
+ * `/dashboard/api/tools`: sums by tool for a time range and filters, equal to those of `svc
+ * attribution`.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';

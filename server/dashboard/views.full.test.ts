@@ -1,4 +1,7 @@
-/** Layout of the views and how to reach them: the navigation, the keyboard, and the monitor on one screen. */
+/**
+ * Layout of the views and how to reach them: the navigation, the keyboard, and the monitor on one
+ * screen.
+ */
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

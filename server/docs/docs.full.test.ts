@@ -1,4 +1,7 @@
-/** The documentation in a real Chromium: search by keyboard, copying, light and dark, wide and narrow. */
+/**
+ * The documentation in a real Chromium: search by keyboard, copying, light and dark, wide and
+ * narrow.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { NARROW, WIDE, withBrowser } from '../../fixtures/server/dashboard-browser.ts';

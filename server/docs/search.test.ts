@@ -1,4 +1,7 @@
-/** Questions from people who have never seen the pages: the right page is among the first two results. */
+/**
+ * Questions from people who have never seen the pages: the right page is among the first two
+ * results.
+ */
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

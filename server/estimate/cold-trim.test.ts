@@ -1,4 +1,7 @@
-/** Estimates of trimming at cold moments: equal to what a proxy leaves out of the same requests, priced the same. */
+/**
+ * Estimates of trimming at cold moments: equal to what a proxy leaves out of the same requests,
+ * priced the same.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -175,7 +178,8 @@ test('where the cache had not run out, all behind the first change is paid as a 
   let all = 0;
   for (let n = 1; n < REQUESTS - 1; n++) all += count(prose(n)) + count(callText(n + 1));
   assert.ok(savedTokens > 3000, `${savedTokens} tokens`);
-  // The remaining results and calls before the newest one: a cache read without svc, a cache write now.
+  // The remaining results and calls before the newest one: a cache read without svc, a cache write
+  // now.
   const rewritten = all - savedTokens;
   isNear(costSavedNanoUsd, savedTokens * READ - rewritten * (WRITTEN - READ));
   assert.ok(share!.lowest < 0, 'dearer than without svc');

@@ -42,7 +42,8 @@ test('a tool costs what the first tokens of each request cost, and more where no
   assert.is(of('Read').calledIn, 0);
   const count = await loadTokenCounter('claude');
   assert.is(of('Read').tokens, count(JSON.stringify(TOOLS[1])));
-  // In each session the first request writes the definitions to the cache and the later ones read them.
+  // In each session the first request writes the definitions to the cache and the later ones read
+  // them.
   const rates = COUNTED.map(([, read]) => (read === 0 ? 1.25 : 0.1));
   const expected = rates.reduce((sum, rate) => sum + rate, 0) * of('Read').tokens * 3000 * 2;
   const { costNanoUsd } = of('Read');

@@ -14,7 +14,10 @@ interface Health {
 /** Longer than a `/health` response is cached, even on a busy machine. */
 const PATIENCE_MS = 120_000;
 
-/** Returns the first `/health` response that satisfies `wanted`, or the last one read before the deadline. */
+/**
+ * Returns the first `/health` response that satisfies `wanted`, or the last one read before the
+ * deadline.
+ */
 async function healthUntil(port: number, wanted: (health: Health) => boolean): Promise<Health> {
   const untilMs = Date.now() + PATIENCE_MS;
   for (;;) {

@@ -1,4 +1,7 @@
-/** Tunnel destinations: a tunnel connects to the address that was checked, even if the name resolves differently later. */
+/**
+ * Tunnel destinations: a tunnel connects to the address that was checked, even if the name resolves
+ * differently later.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,7 @@
-/** Two connections joined into one: bytes in order, a bounded buffer when one side stalls, and buffers given back. */
+/**
+ * Two connections joined into one: bytes in order, a bounded buffer when one side stalls, and
+ * buffers given back.
+ */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';

@@ -3,8 +3,8 @@ import type { GateRequest, HeaderScan } from './scan.ts';
 import { isCleanTarget } from './target.ts';
 
 /**
- * Returns what is wrong with the framing of a request. node's parser accepts several of these; the next reader may interpret them
- * differently.
+ * Returns what is wrong with the framing of a request. node's parser accepts several of these; the
+ * next reader may interpret them differently.
  */
 export function framingFault(request: GateRequest, scan: HeaderScan): string | undefined {
   const version = request.httpVersion;

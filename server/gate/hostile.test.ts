@@ -41,7 +41,8 @@ function startServer() {
       res.end(body);
       return;
     }
-    // A malformed chunk is found only while the body is read, so the response waits for the end of the body.
+    // A malformed chunk is found only while the body is read, so the response waits for the end of
+    // the body.
     req.on('error', () => undefined);
     req.resume().on('end', () => res.end(req.url));
   });
@@ -66,7 +67,10 @@ function startServer() {
 
 const NEXT = `GET /next HTTP/1.1\r\n${H}Connection: close\r\n\r\n`;
 
-/** Writes `bytes` (latin1), then a harmless request after them, and resolves with all statuses that came back. */
+/**
+ * Writes `bytes` (latin1), then a harmless request after them, and resolves with all statuses that
+ * came back.
+ */
 function exchange(port: number, bytes: string, next = NEXT): Promise<number[]> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');

@@ -65,7 +65,8 @@ export function createNames(options: NameOptions) {
      * True when `authority` has one of our names, with any port. `localAddress` is the socket's.
      */
     isOurHost({ name, port }: Authority, localAddress: string | undefined): boolean {
-      // A tunnel or a container's port map changes the port, and a rebound name is recognised by the name.
+      // A tunnel or a container's port map changes the port, and a rebound name is recognised by
+      // the name.
       if (isOwnName(name, localAddress)) return true;
       const canonical = canonicalName(name);
       return allowed.some((entry) => {

@@ -4,7 +4,10 @@ import { KEY, gateWith, outcome, request } from '../../fixtures/server/gate.ts';
 
 const OURS = 'http://localhost:8766';
 
-/** Headers that a browser sends with loads that no script started: none of them names a foreign site. */
+/**
+ * Headers that a browser sends with loads that no script started: none of them names a foreign
+ * site.
+ */
 const LOADS: readonly (readonly string[])[] = [
   ['Sec-Fetch-Site', 'none', 'Sec-Fetch-Mode', 'navigate', 'Sec-Fetch-Dest', 'document'],
   ['Sec-Fetch-Site', 'none', 'Sec-Fetch-Mode', 'no-cors', 'Sec-Purpose', 'prefetch'],

@@ -5,7 +5,10 @@ import { KEY, gateWith, outcome, request } from '../../fixtures/server/gate.ts';
 const OURS = 'http://localhost:8766';
 const LISTED = 'https://app.example';
 
-/** Origin → for each Sec-Fetch-Site (absent, none, same-origin, same-site, cross-site, unknown): is it local? */
+/**
+ * Origin → for each Sec-Fetch-Site (absent, none, same-origin, same-site, cross-site, unknown): is
+ * it local?
+ */
 const TRUTH: readonly (readonly [string | undefined, string])[] = [
   [undefined, 'yyynnn'],
   [OURS, 'yyyyyy'],

@@ -12,7 +12,10 @@ import { CHAT, MESSAGE, closeClients, exchange, json } from '../../fixtures/serv
 
 const example = readFileSync(join(projectRoot, 'examples/provider/acme.mjs'), 'utf8');
 
-/** Runs `use` with a proxy whose plugin `acme` has the source `text` and points to the fake upstream; `write` changes the module. */
+/**
+ * Runs `use` with a proxy whose plugin `acme` has the source `text` and points to the fake
+ * upstream; `write` changes the module.
+ */
 async function withAcme(
   text: (url: string) => string,
   use: (t: TestProxy, write: (text: string) => void, config: string) => Promise<void>,
@@ -182,7 +185,9 @@ test('a primary that could not be loaded is reported to the client', () =>
     'routing: { primary: acme }\n',
   ));
 
-/** Hook sources that leave a request which cannot be sent or serialised, with the expected error. */
+/**
+ * Hook sources that leave a request which cannot be sent or serialised, with the expected error.
+ */
 const REQUEST_FAULTS: readonly (readonly [string, RegExp])[] = [
   ['request.body.self = request.body', /no body that can be written as JSON: .*circular/],
   ['request.body.x = 10n', /no body that can be written as JSON: .*BigInt/],

@@ -9,7 +9,10 @@ import { createRateLimiter } from './limit.ts';
 const HOUR_MS = 3_600_000;
 const JUMPS_MS = [HOUR_MS, -HOUR_MS, 365 * 24 * HOUR_MS, -40 * 365 * 24 * HOUR_MS];
 
-/** Returns a limiter's, a breaker's and a key ring's decisions by minute; `jumpMs` is added to the wall clock after the first. */
+/**
+ * Returns a limiter's, a breaker's and a key ring's decisions by minute; `jumpMs` is added to the
+ * wall clock after the first.
+ */
 function decisions(jumpMs: number): readonly unknown[] {
   const manual = createManualClock();
   let addedMs = 0;

@@ -1,7 +1,7 @@
 /**
  * Builds the CORS headers for `security.allowed_origins`. They only advise browsers about who may
- * read a response; the gate decides about admission, and `*` here admits no request there. No response
- * ever allows credentials: an origin that may read must bring its own key.
+ * read a response; the gate decides about admission, and `*` here admits no request there. No
+ * response ever allows credentials: an origin that may read must bring its own key.
  */
 
 export type Cors = ReturnType<typeof createCors>;

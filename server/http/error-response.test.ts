@@ -27,7 +27,9 @@ function refusedWrite(code: string): Error {
   return Object.assign(new Error('write failed'), { code });
 }
 
-/** The codes of the specification's section 7, written independently of the code that creates them. */
+/**
+ * The codes of the specification's section 7, written independently of the code that creates them.
+ */
 const CODES: readonly (readonly [SvcError, string, number, string, string])[] = [
   [errors.authMissing(), 'AUTH_001', 401, 'unauthorized', 'Invalid or missing authentication'],
   [

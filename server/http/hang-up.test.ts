@@ -1,4 +1,7 @@
-/** Connections that break or leave HTTP: their descriptors are closed, and nothing writes into a running response. */
+/**
+ * Connections that break or leave HTTP: their descriptors are closed, and nothing writes into a
+ * running response.
+ */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -14,8 +17,8 @@ const upgrade = (fields: string, path = '/ws') =>
   `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${UPGRADE}${fields}\r\n`;
 
 /**
- * Sends `bytes` and never closes its side. Says whether the other end closed its descriptor `withinMs`
- * after the end of the response, which a client learns when a write fails.
+ * Sends `bytes` and never closes its side. Says whether the other end closed its descriptor
+ * `withinMs` after the end of the response, which a client learns when a write fails.
  */
 async function isGivenBack(port: number, bytes: string, withinMs: number): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });

@@ -58,7 +58,10 @@ test('incoming bodies share a memory limit and release what they held', async ()
   });
 });
 
-/** Opens a WebSocket on a raw connection, begins a text message of `sizeBytes`, and sends `sent` of it whatever comes back. */
+/**
+ * Opens a WebSocket on a raw connection, begins a text message of `sizeBytes`, and sends `sent` of
+ * it whatever comes back.
+ */
 async function beginMessage(port: number, sizeBytes: number, sent: number): Promise<Socket> {
   const socket = await openSocket(port);
   socket.on('error', () => undefined);

@@ -1,4 +1,6 @@
-/** Bodies whose content type is not JSON are rejected before they are read, and reach no provider. */
+/**
+ * Bodies whose content type is not JSON are rejected before they are read, and reach no provider.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';

@@ -10,7 +10,10 @@ import { sendResponse } from './send-response.ts';
 
 const PIECE = new Uint8Array(256 * 1024);
 
-/** A stream of `count` pieces that records whether it was cancelled; if `isEndless`, it stays open after them. */
+/**
+ * A stream of `count` pieces that records whether it was cancelled; if `isEndless`, it stays open
+ * after them.
+ */
 function pieces(count: number, isEndless = false) {
   const seen = { cancelled: false, sent: 0 };
   const body = new ReadableStream<Uint8Array>({

@@ -12,7 +12,10 @@ const KEYS = [
   'a b c d',
 ];
 
-/** Every encoding in which a secret may appear, written independently of the code that searches for them. */
+/**
+ * Every encoding in which a secret may appear, written independently of the code that searches for
+ * them.
+ */
 function disguises(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [

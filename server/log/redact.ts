@@ -39,7 +39,8 @@ const SECRET_NAME =
 const ESCAPES =
   // oxlint-disable-next-line no-control-regex
   /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]?/g;
-// C0 but tab and newline, DEL, C1, and the bidirectional controls that reorder a line for its reader.
+// C0 but tab and newline, DEL, C1, and the bidirectional controls that reorder a line for its
+// reader.
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 // oxlint-disable-next-line no-control-regex

@@ -1,4 +1,7 @@
-/** The schemas of sums and single requests: `/stats`, `/recent`, `/savings`, `/ledger/sums`, `/cache-stats`. */
+/**
+ * The schemas of sums and single requests: `/stats`, `/recent`, `/savings`, `/ledger/sums`,
+ * `/cache-stats`.
+ */
 import {
   usd,
   ms,

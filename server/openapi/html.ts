@@ -67,7 +67,10 @@ td, th { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; 
 @media (max-width: 40rem) { main thead { position: absolute; clip-path: inset(50%); } main td:first-child { font-weight: 600; } main td:first-child code { overflow-wrap: anywhere; } summary span { display: block; margin: .2rem 0 0; } td, th { display: block; border: 0; } tr { border-bottom: 1px solid var(--line); display: block; } }
 `;
 
-/** What a page may load: its own style and pictures, the script of the documentation and what that searches. */
+/**
+ * What a page may load: its own style and pictures, the script of the documentation and what that
+ * searches.
+ */
 export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 export function escaped(text: string): string {

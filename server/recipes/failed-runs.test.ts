@@ -1,6 +1,6 @@
 /**
- * The bundled recipes on failed runs: lines that report success may be dropped, all others stay, since
- * the last step that was started may be the only line that names the failure.
+ * The bundled recipes on failed runs: lines that report success may be dropped, all others stay,
+ * since the last step that was started may be the only line that names the failure.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -17,7 +17,10 @@ const sentOf = async (text: string, command: string, mode: Mode): Promise<string
 const times = (count: number, line: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n');
 
-/** A command, its output, and the text that names what failed, which is in no line that states a failure. */
+/**
+ * A command, its output, and the text that names what failed, which is in no line that states a
+ * failure.
+ */
 const RUNS: readonly (readonly [command: string, text: string, name: string])[] = [
   [
     'pip install shop',
@@ -85,7 +88,10 @@ for (const mode of ['hybrid', 'aggressive'] as const)
     }
   });
 
-/** Lines that report success. A run that finished names its failures in lines of their own: Maven, ctest. */
+/**
+ * Lines that report success. A run that finished names its failures in lines of their own: Maven,
+ * ctest.
+ */
 const PASSED =
   /(?:✓|✔|√|\bok\b|\bPASS|\bPassed\b|<testcase .*\/>|Failures: 0, Errors: 0|duration_ms|^\s*(?:---|\.\.\.|type: ')|# Subtest|Running \S+$|^\s+at .*(?:node_modules\/uvu|node:internal)|^\s*$|^\[INFO\]|^ +Start +\d+: |^\[ERROR\] *(?:$|To see|Re-run|For more|\[Help|-> ))/;
 

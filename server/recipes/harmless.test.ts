@@ -63,7 +63,10 @@ for (const mode of ['hybrid', 'aggressive'] as const)
 const times = (count: number, line: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n');
 
-/** Runs from which a recipe drops lines in `hybrid`, and lines that say more than progress or success. */
+/**
+ * Runs from which a recipe drops lines in `hybrid`, and lines that say more than progress or
+ * success.
+ */
 const FOUND: readonly (readonly [
   command: string,
   text: string,

@@ -1,6 +1,6 @@
 /**
- * Proposes a recipe from a long result, and keeps it only if it loses no line of any session that the
- * model repeated later, and none that reports a failure.
+ * Proposes a recipe from a long result, and keeps it only if it loses no line of any session that
+ * the model repeated later, and none that reports a failure.
  */
 import type { Clock } from '../../engine/index.ts';
 import { createConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';

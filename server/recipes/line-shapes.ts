@@ -37,7 +37,10 @@ export function lineShapes(text: string): readonly LineShape[] {
     .slice(0, MOST_SHAPES);
 }
 
-/** Returns a pattern of a line's start with names and numbers as wildcards; undefined if no word remains. */
+/**
+ * Returns a pattern of a line's start with names and numbers as wildcards; undefined if no word
+ * remains.
+ */
 function patternOf(line: string): string | undefined {
   const [, indent = '', rest = ''] = /^(\s{0,20})(.*)$/.exec(line) ?? [];
   const words = rest.split(/\s+/, WORDS).map((word) => (isName(word) ? undefined : word));

@@ -11,7 +11,9 @@ import { loadRecipes, readRecipe, recipeFaults, recipeFiles } from './recipes.ts
 
 const LEAST_PERCENT = 30;
 
-/** Recipes for the output of a service, whose examples are therefore written by hand in its format. */
+/**
+ * Recipes for the output of a service, whose examples are therefore written by hand in its format.
+ */
 const OF_SERVICES = ['ci-log', 'http-json', 'kubectl-get'];
 
 for (const file of recipeFiles(bundledFolder())) {

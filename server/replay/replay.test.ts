@@ -87,7 +87,10 @@ const PLAIN: Readonly<Record<WireDialect, object>> = {
   completions: { model: 'm', prompt: 'hi' },
   generative: { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] },
 };
-/** The client's own keys, so that a recorded refusal reaches the client instead of cooling down a configured key. */
+/**
+ * The client's own keys, so that a recorded refusal reaches the client instead of cooling down a
+ * configured key.
+ */
 const OWN_KEYS = {
   'x-api-key': 'own-key-0123456789',
   authorization: 'Bearer own-key-0123456789',

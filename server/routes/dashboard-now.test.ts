@@ -1,4 +1,7 @@
-/** The dashboard's figures for stages and recipes: equal to the sums over traces and over `svc diff`. */
+/**
+ * The dashboard's figures for stages and recipes: equal to the sums over traces and over `svc
+ * diff`.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';

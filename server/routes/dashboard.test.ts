@@ -1,4 +1,7 @@
-/** `/dashboard`: an empty page for anyone, data only for authorised readers, and events that end with their reader. */
+/**
+ * `/dashboard`: an empty page for anyone, data only for authorised readers, and events that end
+ * with their reader.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';

@@ -1,6 +1,7 @@
 /**
- * `/docs`: the documentation; `/docs/<name>` a page of it, `/docs/<name>.md` the same as Markdown, `/docs/<name>.webp` a picture,
- * `/docs/api` and `/openapi.yaml` the HTTP interface of this proxy. Each is created on first request.
+ * `/docs`: the documentation; `/docs/<name>` a page of it, `/docs/<name>.md` the same as Markdown,
+ * `/docs/<name>.webp` a picture, `/docs/api` and `/openapi.yaml` the HTTP interface of this proxy.
+ * Each is created on first request.
  */
 import { readFile } from 'node:fs/promises';
 import { notFound } from '../../stages/model/errors.ts';

@@ -1,4 +1,7 @@
-/** A browser on another machine: a key or a link is exchanged for a cookie, valid until the key ends or until logout. */
+/**
+ * A browser on another machine: a key or a link is exchanged for a cookie, valid until the key ends
+ * or until logout.
+ */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';

@@ -1,4 +1,7 @@
-/** `/metrics` and `/metrics/dashboard`: equal to a recount of the ledger, safe with hostile names, absent when disabled. */
+/**
+ * `/metrics` and `/metrics/dashboard`: equal to a recount of the ledger, safe with hostile names,
+ * absent when disabled.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../engine/index.ts';

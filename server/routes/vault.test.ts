@@ -224,7 +224,8 @@ test('a vault that is busy is not waited for, and what was added before stays', 
       const lock = openLock(syncLock);
       const release = lock.tryAcquire();
       assert.ok(release !== undefined && existsSync(log) && dir !== '');
-      // Another process has appended to the log, and holds the lock under which the log is synchronised.
+      // Another process has appended to the log, and holds the lock under which the log is
+      // synchronised.
       place.write({ 'later.md': 'Later.\n' });
       const { indexFolder } = await import('../../stages/vault/indexing/indexer.ts');
       const { clock } = rig.proxy.services;

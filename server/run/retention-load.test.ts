@@ -3,7 +3,10 @@ import * as assert from 'uvu/assert';
 import { closeClients } from '../../fixtures/server/exchange.ts';
 import { askWhilePruning } from '../../fixtures/server/pruning.ts';
 
-/** If the old rows were deleted in one transaction, not even the first new row could be stored meanwhile. */
+/**
+ * If the old rows were deleted in one transaction, not even the first new row could be stored
+ * meanwhile.
+ */
 const LEAST_STORED = 5;
 
 test('requests are answered and their rows stored while 100,000 old rows are deleted', async () => {

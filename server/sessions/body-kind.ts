@@ -3,7 +3,10 @@ import type { TranslatableDialect } from '../../stages/dialect/canonical.ts';
 import { isObject } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 
-/** Returns a body's dialect by members unique to it; undefined if unknown, and for the generative dialect. */
+/**
+ * Returns a body's dialect by members unique to it; undefined if unknown, and for the generative
+ * dialect.
+ */
 export function bodyKind(json: JsonObject): Exclude<TranslatableDialect, 'generative'> | undefined {
   const { messages, input } = json;
   if (Array.isArray(messages)) return isChat(json, messages) ? 'chat' : 'messages';

@@ -25,7 +25,9 @@ export interface SessionRequest {
 
 /** Requests that each extend the previous one. After compaction a new conversation begins. */
 export interface Conversation {
-  /** `claude-code`, `codex`, `gemini-cli` or `opencode`; of captures whatever their requests named. */
+  /**
+   * `claude-code`, `codex`, `gemini-cli` or `opencode`; of captures whatever their requests named.
+   */
   readonly client: string;
   /** The client's own id; conversations of one session, such as those of its agents, share it. */
   readonly sessionId: string;

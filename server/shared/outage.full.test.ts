@@ -12,13 +12,16 @@ import { startRedis, until, withPair } from '../../fixtures/server/redis.ts';
 const LIMITED =
   'rate_limit: { requests_per_second: 0.001, burst_size: 500 }\ncache: { enabled: true }';
 
-/** Commands that may be pending when Redis stops responding: those of one request, and those of a tick. */
+/**
+ * Commands that may be pending when Redis stops responding: those of one request, and those of a
+ * tick.
+ */
 const MOST_UNANSWERED = 5;
 
 /**
- * Sends requests one after the other; all must succeed. Once Redis has stopped responding it must not be
- * asked again: waiting is counted as unanswered commands, since those are what a request waits for. A
- * request that waited without a limit would never be answered.
+ * Sends requests one after the other; all must succeed. Once Redis has stopped responding it must
+ * not be asked again: waiting is counted as unanswered commands, since those are what a request
+ * waits for. A request that waited without a limit would never be answered.
  */
 async function sendMany(t: TestProxy, count: number, gapMs = 0): Promise<void> {
   const { unanswered } = stateOf(t);

@@ -149,8 +149,8 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
   }
 
   /**
-   * Claims the probe; true if it is ours. Retries until the newest record is known; if Redis does not
-   * respond, the probe is ours.
+   * Claims the probe; true if it is ours. Retries until the newest record is known; if Redis does
+   * not respond, the probe is ours.
    */
   async function claim(breaker: Breaker, one: Followed): Promise<boolean> {
     const word = newWord();

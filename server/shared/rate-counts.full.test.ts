@@ -49,7 +49,8 @@ function isAlike(
   assert.ok(Math.abs(one.resetEpochS - other.resetEpochS) <= 1, what);
 }
 
-// Rates so slow that nothing refills while the test runs, and intervals that binary fractions cannot represent.
+// Rates so slow that nothing refills while the test runs, and intervals that binary fractions
+// cannot represent.
 for (const limits of [
   { perMinute: 7 },
   { perMinute: 13 },

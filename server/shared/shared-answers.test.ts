@@ -1,4 +1,6 @@
-/** Cached responses shared over a link, with the few Redis commands involved simulated in memory. */
+/**
+ * Cached responses shared over a link, with the few Redis commands involved simulated in memory.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock, isSvcError } from '../../engine/index.ts';

@@ -1,4 +1,7 @@
-/** Background work at the provider, started by one proxy and fetched by both, with a shared real Redis. */
+/**
+ * Background work at the provider, started by one proxy and fetched by both, with a shared real
+ * Redis.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dollarsFor } from '../../fixtures/money/tables.ts';

@@ -58,7 +58,9 @@ async function measure(t: TestProxy): Promise<{ estimate: number; cost: number }
 const limited = (limits: string): string =>
   `${PRICES}budget: { enabled: true, projects: { poor: { per_day_usd: 0 }, ${limits} } }\n`;
 
-/** Returns the headers that name the owner at each proxy; a key is created at both, with the limit. */
+/**
+ * Returns the headers that name the owner at each proxy; a key is created at both, with the limit.
+ */
 async function ownersAt(
   pair: readonly TestProxy[],
   owner: 'key' | 'project',
@@ -108,7 +110,8 @@ for (const owner of ['project', 'key'] as const)
       passed += statuses.filter((status) => status === 200).length;
       assert.ok(passed >= 150, `${passed} of at least 150 passed`);
       await costs(pair, before + 200);
-      // Reservations are released: either proxy can spend the rest, down to the last request that fits.
+      // Reservations are released: either proxy can spend the rest, down to the last request that
+      // fits.
       let more = 0;
       while ((await sendTo(more)).status === 200) more += 1;
       await costs(pair, before + 200 + more + 1);
@@ -172,7 +175,8 @@ for (const how of ['gone', 'silent'])
       const isUp = (t: TestProxy) => t.proxy.services.shared?.link.isUp === true;
       await until('both are back', () => isUp(one) && isUp(other));
       await settled([one, other], 'project', 'shop', 'day');
-      // Each proxy reports its spending with its next request: one spent twice, the other once, both before and without Redis.
+      // Each proxy reports its spending with its next request: one spent twice, the other once,
+      // both before and without Redis.
       assert.is((await send(one, shop)).status, 200);
       await settled([one, other], 'project', 'shop', 'day');
       assert.is((await send(other, shop)).status, 402);

@@ -1,4 +1,6 @@
-/** Redis over TLS: its certificate is verified, and a CA that Node was told to trust is accepted. */
+/**
+ * Redis over TLS: its certificate is verified, and a CA that Node was told to trust is accepted.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { freePort } from '../../fixtures/cli/live.ts';

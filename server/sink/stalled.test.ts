@@ -60,7 +60,10 @@ function stalledWebSocket(): Promise<WebSocket> {
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Returns how many chunks an endless response yields before it stalls, and whether it is cancelled with its run. */
+/**
+ * Returns how many chunks an endless response yields before it stalls, and whether it is cancelled
+ * with its run.
+ */
 async function admitted(
   toSink: (signal: CancelSignal) => Sink<ProxyFrame> | Promise<Sink<ProxyFrame>>,
   { event = EVENT, everyTurns = 0, onTurn = (): void => undefined } = {},

@@ -288,7 +288,8 @@ class Connection {
     if (admission.verdict === 'refused') throw admission.error;
     const { caller } = admission;
     const head = admittedHead({ endpoint, target, headers }, admission, isGuarded(generation));
-    // All frames come from the client that opened the connection; this header never leaves the process.
+    // All frames come from the client that opened the connection; this header never leaves the
+    // process.
     const key = headerValue(this.#upgrade.rawHeaders, 'x-svc-key');
     if (key === undefined || headerValue(head.headers, 'x-svc-key') !== undefined)
       return { ...head, caller };

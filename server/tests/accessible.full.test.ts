@@ -1,6 +1,6 @@
 /**
- * Every page with content in a real Chromium, desktop and phone, light and dark, checked by axe-core:
- * WCAG 2.2 at levels A and AA, and axe-core's best practices.
+ * Every page with content in a real Chromium, desktop and phone, light and dark, checked by
+ * axe-core: WCAG 2.2 at levels A and AA, and axe-core's best practices.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -42,7 +42,10 @@ async function violations(page: Page, how: RunOptions): Promise<readonly string[
 /** A page that is still faulty after this time counts as faulty. */
 const SETTLE_MS = 5000;
 
-/** Returns the violations in all four combinations of screen and scheme, each line with its combination. */
+/**
+ * Returns the violations in all four combinations of screen and scheme, each line with its
+ * combination.
+ */
 async function inFourForms(page: Page, what: string, onPhone = RULES): Promise<readonly string[]> {
   const found: string[] = [];
   for (const [form, viewport] of Object.entries(VIEWPORTS)) {

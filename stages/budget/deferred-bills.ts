@@ -130,8 +130,8 @@ export function createDeferredBills(
 }
 
 /**
- * Returns possible ids of works or of their files: each part of the path after version and collection, alone
- * and with the part before it (`batches/1`).
+ * Returns possible ids of works or of their files: each part of the path after version and
+ * collection, alone and with the part before it (`batches/1`).
  */
 function namesIn(target: string): readonly string[] {
   const parts = pathOf(target).split(/[/:]/).filter(Boolean).map(decodedName);

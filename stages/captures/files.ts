@@ -21,7 +21,9 @@ export const CAPTURE_HEADER = 'x-svc-capture';
 
 const NAME = /^\d{13}-\d+-\d+\.msgpack$/;
 
-/** True for the name of a file that may hold captures, also one that was saved under another name. */
+/**
+ * True for the name of a file that may hold captures, also one that was saved under another name.
+ */
 export const isCaptureFile = (path: string): boolean => path.endsWith('.msgpack');
 
 /** The folder of a home. */

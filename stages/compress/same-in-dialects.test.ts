@@ -1,4 +1,7 @@
-/** One conversation in each dialect: compression of a result depends on the earlier calls, not on their notation. */
+/**
+ * One conversation in each dialect: compression of a result depends on the earlier calls, not on
+ * their notation.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createBench, posted, textOf } from '../../fixtures/compress/stage.ts';
@@ -140,7 +143,10 @@ const CONVERSATIONS: Readonly<Record<string, readonly Step[]>> = {
 
 const COMMAND = 'cat /shop/app.ts';
 
-/** Shell tools of the responses dialect, whose calls have no name: the item of call `id`, and its output. */
+/**
+ * Shell tools of the responses dialect, whose calls have no name: the item of call `id`, and its
+ * output.
+ */
 const OWN_TOOLS: Readonly<Record<string, (id: string) => readonly Json[]>> = {
   'a local shell, whose output names the item': (id) => [
     {

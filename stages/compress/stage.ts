@@ -1,6 +1,6 @@
 /**
- * Makes the request smaller: mainly tool results, and long text pasted by the user. The compressed form of
- * a block depends only on what precedes it, so the provider's prompt cache keeps hitting.
+ * Makes the request smaller: mainly tool results, and long text pasted by the user. The compressed
+ * form of a block depends only on what precedes it, so the provider's prompt cache keeps hitting.
  */
 import { defineStage } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Restores in a request the block texts sent before, if thinking blocks are signed over them: whatever
- * the stages made of those blocks, and even if the request may not be edited.
+ * Restores in a request the block texts sent before, if thinking blocks are signed over them:
+ * whatever the stages made of those blocks, and even if the request may not be edited.
  */
 import { isEditable } from '../model/block.ts';
 import { asSentBefore } from '../model/request.ts';
@@ -18,13 +18,19 @@ export interface AsSent {
   readonly repeated: number;
   /** Blocks that differ after the stages and are sent unmodified instead. */
   readonly heldRaw: number;
-  /** Blocks whose earlier text was put back because the stages now give a different one; part of `repeated`. */
+  /**
+   * Blocks whose earlier text was put back because the stages now give a different one; part of
+   * `repeated`.
+   */
   readonly restored: number;
   /** How its editable blocks are sent and why; empty unless `isBound`. */
   readonly groups: readonly BlockGroup[];
 }
 
-/** Blocks sent the same way for the same reason, in words: for `/trace`, the dashboard and `svc diff`. */
+/**
+ * Blocks sent the same way for the same reason, in words: for `/trace`, the dashboard and `svc
+ * diff`.
+ */
 export interface BlockGroup {
   /** Block indexes, as in `0–3, 7`. */
   readonly blocks: string;

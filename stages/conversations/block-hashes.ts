@@ -1,7 +1,7 @@
 /**
- * Hashes of a request's blocks. A conversation is sent again and again with more at its end. Blocks shared with
- * the previous request are found by comparison, at a tenth of the cost, and not hashed again. This only saves
- * time; the hashes do not depend on it.
+ * Hashes of a request's blocks. A conversation is sent again and again with more at its end. Blocks
+ * shared with the previous request are found by comparison, at a tenth of the cost, and not hashed
+ * again. This only saves time; the hashes do not depend on it.
  */
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
@@ -33,7 +33,10 @@ interface Hashed {
   readonly compared: Map<number, Compared>;
   /** Hashes of the first N blocks, by N. */
   readonly ends: Map<number, string>;
-  /** The unfinished hash of all blocks before index `hashedTo`; `isAnswered` if one of them is the model's. */
+  /**
+   * The unfinished hash of all blocks before index `hashedTo`; `isAnswered` if one of them is the
+   * model's.
+   */
   hash: Hash | undefined;
   hashedTo: number;
   isAnswered: boolean;
@@ -56,7 +59,10 @@ export class BlockHashes {
     this.#hashed = hashed;
   }
 
-  /** Names an editable block by text, tool call and number of equal blocks before it; undefined if not editable. */
+  /**
+   * Names an editable block by text, tool call and number of equal blocks before it; undefined if
+   * not editable.
+   */
   nameOf(index: number): string | undefined {
     return nameOf(this.#hashed, index);
   }
@@ -66,7 +72,10 @@ export class BlockHashes {
     return isSentAs(this.#hashed, index, written, text);
   }
 
-  /** Returns hashes of the tools and the first N blocks, by N: for all blocks, and for each N in `counts`. */
+  /**
+   * Returns hashes of the tools and the first N blocks, by N: for all blocks, and for each N in
+   * `counts`.
+   */
   upTo(counts: Iterable<number>): ReadonlyMap<number, string> {
     return hashesUpTo(this.#hashed, this.#original.beginning(), counts);
   }
@@ -162,8 +171,8 @@ function isSentAs({ compared }: Hashed, index: number, written: string, text: st
 }
 
 /**
- * Returns the hashes by number of blocks. Blocks that went into `beginning` are not hashed again: hashes are
- * only compared within one conversation.
+ * Returns the hashes by number of blocks. Blocks that went into `beginning` are not hashed again:
+ * hashes are only compared within one conversation.
  */
 function hashesUpTo(
   hashed: Hashed,

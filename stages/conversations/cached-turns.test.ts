@@ -41,7 +41,9 @@ function turnOf(messages: string, more: Partial<CachedTurn> = {}): CachedTurn {
   };
 }
 
-/** Turns and the changes a file would contain; each is applied twice, which must make no difference. */
+/**
+ * Turns and the changes a file would contain; each is applied twice, which must make no difference.
+ */
 function fileOf() {
   const runs = new Map<number, CachedTurn>();
   const turns = createCachedTurns(() => []);

@@ -1,8 +1,9 @@
 /**
- * Finds the turn before a given turn, and what it left in the provider's cache. A conversation's id depends on
- * its system prompt and first message, and both may change. So candidates are looked up by the client's
- * session and by the first and second message, and the one whose messages this turn repeats is taken.
- * From the second turn of a run on, turns are stored durably in their conversation's memory.
+ * Finds the turn before a given turn, and what it left in the provider's cache. A conversation's id
+ * depends on its system prompt and first message, and both may change. So candidates are looked up
+ * by the client's session and by the first and second message, and the one whose messages this turn
+ * repeats is taken. From the second turn of a run on, turns are stored durably in their
+ * conversation's memory.
  */
 import { LRUCache } from 'lru-cache';
 import { countMessages, sentOf, sharedMessages } from '../model/cached-turn.ts';
@@ -20,7 +21,10 @@ const MOST_STEPS = 8;
 /** A client may send its next request just before the end of the last one is recorded. */
 const SLACK_MS = 100;
 
-/** The newest turn of a run; `kept` is the run's number in the conversation's memory, if stored there. */
+/**
+ * The newest turn of a run; `kept` is the run's number in the conversation's memory, if stored
+ * there.
+ */
 interface Run {
   readonly turn: CachedTurn;
   readonly id: string;
@@ -28,7 +32,10 @@ interface Run {
   readonly names: readonly string[];
 }
 
-/** A turn as stored: fields equal to the turn before are left out, as is the common start of `messages`. */
+/**
+ * A turn as stored: fields equal to the turn before are left out, as is the common start of
+ * `messages`.
+ */
 export type CachedChange = Partial<CachedTurn> & {
   readonly run: number;
   /** Leading characters of `messages` shared with the turn before. */
@@ -67,7 +74,10 @@ export function createCachedTurns(all: () => Kept) {
     return known;
   };
   return {
-    /** Remembers `turn` of the conversation `id`; returns the turn before, undefined if there is none. */
+    /**
+     * Remembers `turn` of the conversation `id`; returns the turn before, undefined if there is
+     * none.
+     */
     follow(turn: CachedTurn, id: string, store: CachedStore): CachedTurn | undefined {
       const index = runs();
       const names = namesOf(turn);
@@ -90,7 +100,8 @@ export function createCachedTurns(all: () => Kept) {
       const isSameRun = shared === count && isSameCache(turn, before.turn);
       const now = { ...turn, steps: stepsAfter(before.turn, count, shared) };
       let kept = isSameRun && before.id === id ? before.kept : undefined;
-      // A first request is not stored: most are never continued, and a repeated one has nothing to continue.
+      // A first request is not stored: most are never continued, and a repeated one has nothing to
+      // continue.
       if (kept !== undefined || turn.messages.includes(',')) {
         kept ??= 1 + Math.max(0, ...own.keys());
         store.set(changeOf(now, own.get(kept), kept));
@@ -116,7 +127,10 @@ interface Found {
   readonly shared: number;
 }
 
-/** Returns the run that `turn` repeats most of; ties go to the same key, model and provider, then to the newest. */
+/**
+ * Returns the run that `turn` repeats most of; ties go to the same key, model and provider, then to
+ * the newest.
+ */
 function best(turn: CachedTurn, candidates: Iterable<Run>): Found | undefined {
   let found: Found | undefined;
   let most: readonly number[] = [];
@@ -135,7 +149,10 @@ function isMore(rank: readonly number[], than: readonly number[]): boolean {
   return at >= 0 && rank[at]! > (than[at] ?? -1);
 }
 
-/** Ranks `before` as the predecessor of `turn`, to be compared in order; undefined if it cannot be one. */
+/**
+ * Ranks `before` as the predecessor of `turn`, to be compared in order; undefined if it cannot be
+ * one.
+ */
 function rankOf(
   turn: CachedTurn,
   before: CachedTurn,
@@ -167,14 +184,19 @@ function alikeMessages(turn: CachedTurn, before: CachedTurn): number {
   return earlier.filter((entry, at) => sentOf(entry) === sentOf(now[at])).length;
 }
 
-/** Returns true if both use the same cache; `before` can then be forgotten if all of it is repeated. */
+/**
+ * Returns true if both use the same cache; `before` can then be forgotten if all of it is repeated.
+ */
 function isSameCache(turn: CachedTurn, before: CachedTurn): boolean {
   return (
     turn.provider === before.provider && turn.model === before.model && turn.key === before.key
   );
 }
 
-/** Returns the steps of earlier turns that lie within the first `shared` messages; `before` has `count` messages. */
+/**
+ * Returns the steps of earlier turns that lie within the first `shared` messages; `before` has
+ * `count` messages.
+ */
 function stepsAfter(before: CachedTurn, count: number, shared: number): CachedTurn['steps'] {
   const steps = [...before.steps, [count, before.left, before.atMs] as const];
   return steps.filter(([messages]) => messages <= shared).slice(-MOST_STEPS);
@@ -221,7 +243,10 @@ function isCachedTurn(value: {
   );
 }
 
-/** Returns the changes in a parsed list; whether they form a complete turn is checked when they are applied. */
+/**
+ * Returns the changes in a parsed list; whether they form a complete turn is checked when they are
+ * applied.
+ */
 export function parseCached(list: unknown): readonly CachedChange[] {
   return Array.isArray(list) ? list.filter(isCachedChange) : [];
 }

@@ -2,12 +2,13 @@
  * Conversations as the stages see them: the memory of each, how its blocks may be sent, and which
  * request continues which.
  *
- * A memory belongs to one caller, identified by the credentials in the request (`callerOf`), so that no
- * caller affects what another one sends. A refreshed or rotated credential is a new caller. To keep a
- * running conversation intact, the first request of a new caller gets a copy of the memory of the same
- * conversation under another credential, provided that the request proves it has that conversation: it
- * contains model responses and, after them, blocks known to that memory. If two credentials alternate,
- * tool results that only the other one sent are adopted: their calls have random ids.
+ * A memory belongs to one caller, identified by the credentials in the request (`callerOf`), so
+ * that no caller affects what another one sends. A refreshed or rotated credential is a new caller.
+ * To keep a running conversation intact, the first request of a new caller gets a copy of the
+ * memory of the same conversation under another credential, provided that the request proves it has
+ * that conversation: it contains model responses and, after them, blocks known to that memory. If
+ * two credentials alternate, tool results that only the other one sent are adopted: their calls
+ * have random ids.
  */
 import type { Clock } from '../../engine/index.ts';
 import { isEditable } from '../model/block.ts';
@@ -69,7 +70,10 @@ export function createConversations({ store, clock, version }: ConversationsOpti
     (madeOf(original).hashes ??= openHashes(original));
   const kept: Kept = { store, repeated: new Map() };
   const counts = { refusals: 0, dropped: new Map<string, number>() };
-  /** If false, nothing sent is remembered, so conversations with thinking blocks are left unmodified. */
+  /**
+   * If false, nothing sent is remembered, so conversations with thinking blocks are left
+   * unmodified.
+   */
   let isRemembering = true;
 
   const open = (original: Original): Memory => {
@@ -127,9 +131,14 @@ export function createConversations({ store, clock, version }: ConversationsOpti
         runs: () => memoryOf(request).record.cached,
         set: (change) => memoryOf(request).set({ cached: [change] }),
       }),
-    /** Records the request as sent on the first call and classifies it; later calls return the same. */
+    /**
+     * Records the request as sent on the first call and classifies it; later calls return the same.
+     */
     turnOf: (request: ProxyRequest): Turn => turns.turnOf(request),
-    /** Resolves once memories written by other processes are read; undefined if there is nothing to read. */
+    /**
+     * Resolves once memories written by other processes are read; undefined if there is nothing to
+     * read.
+     */
     ready({ original }: ProxyRequest): Promise<void> | undefined {
       if (!mayThink(original)) return undefined;
       const one = madeOf(original);
@@ -138,8 +147,8 @@ export function createConversations({ store, clock, version }: ConversationsOpti
       return store.isBehind() ? store.catchUp() : undefined;
     },
     /**
-     * Remembers the sent texts of `request`'s blocks if the model may sign a thinking block over them. Resolves
-     * once they are on disk; undefined if there is nothing to wait for.
+     * Remembers the sent texts of `request`'s blocks if the model may sign a thinking block over
+     * them. Resolves once they are on disk; undefined if there is nothing to wait for.
      */
     noteSent(request: ProxyRequest): Promise<void> | undefined {
       const { original } = request;
@@ -148,7 +157,8 @@ export function createConversations({ store, clock, version }: ConversationsOpti
       const { id, record } = memory;
       const isAlone = store.withBeginning(original.beginning()).every((one) => one.id === id);
       const isKnown = !isAlone || record.isOlder || (record.sent?.size ?? 0) > 0;
-      // In a known conversation a block sent unmodified must be noted: otherwise its stored text is repeated.
+      // In a known conversation a block sent unmodified must be noted: otherwise its stored text is
+      // repeated.
       if (!isRemembering && !isKnown) return undefined;
       const last = original.blocks().at(-1);
       const end = !isAlone && last && { blocks: last.index + 1, last: endMark(last) };
@@ -158,14 +168,19 @@ export function createConversations({ store, clock, version }: ConversationsOpti
       memory.set(change);
       return store.flush();
     },
-    /** The id of the provider key bound to the conversation's thinking blocks; undefined if none is. */
+    /**
+     * The id of the provider key bound to the conversation's thinking blocks; undefined if none is.
+     */
     keyOf(request: ProxyRequest, provider: string): string | undefined {
       const known = standing(request).isBound
         ? memoryOf(request).record.keys.get(provider)
         : undefined;
       return known;
     },
-    /** Remembers the provider key if the model may think; returns false if bound thinking blocks had another. */
+    /**
+     * Remembers the provider key if the model may think; returns false if bound thinking blocks had
+     * another.
+     */
     noteKey(request: ProxyRequest, provider: string, keyId: string): boolean {
       if (!isRemembering || !mayThink(request.original)) return true;
       const memory = memoryOf(request);
@@ -192,7 +207,10 @@ export function createConversations({ store, clock, version }: ConversationsOpti
       for (const [reason, count] of Object.entries(dropped))
         counts.dropped.set(reason, (counts.dropped.get(reason) ?? 0) + count);
     },
-    /** Since the start: requests refused because of thinking blocks, and blocks that providers dropped, by reason. */
+    /**
+     * Since the start: requests refused because of thinking blocks, and blocks that providers
+     * dropped, by reason.
+     */
     get thoughts(): { readonly refusals: number; readonly dropped: ReadonlyMap<string, number> } {
       return counts;
     },
@@ -241,8 +259,9 @@ function continues(
 }
 
 /**
- * Returns the texts of tool results, as key and stored text, that other credentials sent and a thinking block
- * was signed over: those unknown to this memory, and those that it recorded differently.
+ * Returns the texts of tool results, as key and stored text, that other credentials sent and a
+ * thinking block was signed over: those unknown to this memory, and those that it recorded
+ * differently.
  */
 function sentByOthers(
   original: Original,
@@ -268,8 +287,9 @@ function sentByOthers(
 }
 
 /**
- * Returns the range of blocks that this caller sent with no thinking block after them, if the next one answers
- * a longer request than its last: then another caller sent that request, perhaps with different texts.
+ * Returns the range of blocks that this caller sent with no thinking block after them, if the next
+ * one answers a longer request than its last: then another caller sent that request, perhaps with
+ * different texts.
  */
 function thoughtOverByOthers(
   blocks: readonly Block[],
@@ -356,7 +376,8 @@ function isKnownRaw(
   writesRaw: boolean,
 ): boolean {
   if (written !== undefined) return written === RAW;
-  // Before the last thinking block unmodified is the default; protected blocks never change later either.
+  // Before the last thinking block unmodified is the default; protected blocks never change later
+  // either.
   if (!writesRaw || index < lastThought) return true;
   return original.protectedBy(index) !== undefined;
 }

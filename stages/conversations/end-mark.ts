@@ -16,7 +16,10 @@ export function blockMark({
   return `${index}:${digest.slice(0, 16)}`;
 }
 
-/** Like `blockMark`, without hashing all of a long block. Only tells how far a conversation was sent. */
+/**
+ * Like `blockMark`, without hashing all of a long block. Only tells how far a conversation was
+ * sent.
+ */
 export function endMark({
   index,
   text,

@@ -1,7 +1,7 @@
 /**
- * The memory of one conversation and its file format: one line of JSON per change, with only what is
- * new. The last line wins for single values, lists add up, so that a line may be read twice. The lines
- * of older versions, a pair of key and text, are read too.
+ * The memory of one conversation and its file format: one line of JSON per change, with only what
+ * is new. The last line wins for single values, lists add up, so that a line may be read twice. The
+ * lines of older versions, a pair of key and text, are read too.
  */
 import { isObject, parseJson } from '../dialect/json-kind.ts';
 import type { CachedTurn } from '../model/cached-turn.ts';
@@ -78,7 +78,10 @@ export interface ConversationRecord {
   beginning: string;
   atMs: number;
   pin: Pin | undefined;
-  /** Marks of blocks sent unmodified because they timed out; a mark ending in `!` is of one that failed to parse. */
+  /**
+   * Marks of blocks sent unmodified because they timed out; a mark ending in `!` is of one that
+   * failed to parse.
+   */
   readonly timedOut: Set<string>;
   /** Results left out while the cache was cold, by `resultKeys`. */
   readonly leftOut: Map<string, LeftOut>;

@@ -1,7 +1,7 @@
 /**
- * Stores the text sent for a block as its difference from the received text, which is at hand whenever
- * the block is repeated. Lines of the original are referred to by number; the rest is compressed with
- * the original's beginning as a dictionary.
+ * Stores the text sent for a block as its difference from the received text, which is at hand
+ * whenever the block is repeated. Lines of the original are referred to by number; the rest is
+ * compressed with the original's beginning as a dictionary.
  */
 import { hash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
@@ -49,7 +49,10 @@ function dictionaryOf(original: string): Buffer {
   return Buffer.from(original.slice(0, WINDOW_BYTES)).subarray(0, WINDOW_BYTES);
 }
 
-/** Starts a line that refers to others; a text line that starts with it gets a second one as an escape. */
+/**
+ * Starts a line that refers to others; a text line that starts with it gets a second one as an
+ * escape.
+ */
 const MARK = '\u0001';
 
 /** Replaces runs of lines found in the original by the number of the first line and a count. */

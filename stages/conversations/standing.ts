@@ -1,10 +1,11 @@
 /**
  * The one place that decides how each block of a conversation with thinking blocks may be sent. A
- * thinking block is signed over everything before it. So whatever precedes the last one is sent as it
- * was when the signature was made, regardless of settings changed since:
+ * thinking block is signed over everything before it. So whatever precedes the last one is sent as
+ * it was when the signature was made, regardless of settings changed since:
  *
  * - `as-sent`: its sent text is stored and is repeated;
- * - `raw`: it precedes the last thinking block and nothing is stored about it: it is sent unmodified;
+ * - `raw`: it precedes the last thinking block and nothing is stored about it: it is sent
+ *   unmodified;
  * - `free`: it is new and may be compressed.
  *
  * In a conversation without thinking blocks everything is free.
@@ -18,7 +19,10 @@ import { RAW, readSent } from './sent-text.ts';
 /** How one block may be sent. */
 export type Stand = 'as-sent' | 'raw' | 'free';
 
-/** What is needed of a record; `isTrusted`: recomputing a block without an entry gives what was sent. */
+/**
+ * What is needed of a record; `isTrusted`: recomputing a block without an entry gives what was
+ * sent.
+ */
 export interface Known {
   readonly sent: ConversationRecord['sent'];
   readonly isTrusted: boolean;
@@ -29,7 +33,10 @@ export function isThought({ kind, role }: Block): boolean {
   return kind === 'thinking' && role === 'assistant';
 }
 
-/** Returns true if the dialect's providers sign thinking blocks over what precedes them; else reasoning is text. */
+/**
+ * Returns true if the dialect's providers sign thinking blocks over what precedes them; else
+ * reasoning is text.
+ */
 export function signsThoughts({ dialect }: Pick<Original, 'dialect'>): boolean {
   return dialect.name === 'messages' || dialect.name === 'responses';
 }

@@ -1,6 +1,6 @@
 /**
- * The file that keeps conversation memories across restarts: every change is appended. Damage to the
- * file loses only the damaged lines. Several processes may write to the same file.
+ * The file that keeps conversation memories across restarts: every change is appended. Damage to
+ * the file loses only the damaged lines. Several processes may write to the same file.
  */
 import { constants, statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
@@ -20,7 +20,10 @@ const MIN_CHARS = 1024 * 1024;
 /** Characters per write during compaction; other work runs between writes. */
 const PIECE_CHARS = 256 * 1024;
 
-/** Symbolic links are never followed: they would let someone else choose the file that is read or written. */
+/**
+ * Symbolic links are never followed: they would let someone else choose the file that is read or
+ * written.
+ */
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
@@ -32,7 +35,9 @@ export interface StoreOptions extends StoreLimits {
   /** Absolute path of the file; its folder must exist. */
   readonly file: string;
   readonly clock: Pick<Clock, 'wallMs'>;
-  /** Called for every failed read or write; what could not be written lasts as long as the process. */
+  /**
+   * Called for every failed read or write; what could not be written lasts as long as the process.
+   */
   readonly onTrouble: (error: Error) => void;
 }
 
@@ -189,8 +194,9 @@ class Appender {
 }
 
 /**
- * Opens the draft that will replace the file; its name is the lock among processes. Returns undefined while
- * another process holds it; a draft left by a killed process is removed for the next call.
+ * Opens the draft that will replace the file; its name is the lock among processes. Returns
+ * undefined while another process holds it; a draft left by a killed process is removed for the
+ * next call.
  */
 async function openDraft(
   path: string,
@@ -227,7 +233,10 @@ function takeLines(store: Pick<ConversationStore, 'take'>, text: string): number
   return understood;
 }
 
-/** Reads the file. A symbolic link in its place is moved aside, not followed, and reported as an error. */
+/**
+ * Reads the file. A symbolic link in its place is moved aside, not followed, and reported as an
+ * error.
+ */
 async function readOwnFile({ file, clock }: StoreOptions): Promise<Buffer> {
   try {
     return await readFile(file, { flag: READ });
@@ -241,8 +250,9 @@ async function readOwnFile({ file, clock }: StoreOptions): Promise<Buffer> {
 }
 
 /**
- * Counts the conversations in `file` that continued since `sinceMs` (epoch) and have remembered blocks that were
- * sent modified; thinking blocks may be signed over those. Returns 0 if the file cannot be read. Changes nothing.
+ * Counts the conversations in `file` that continued since `sinceMs` (epoch) and have remembered
+ * blocks that were sent modified; thinking blocks may be signed over those. Returns 0 if the file
+ * cannot be read. Changes nothing.
  */
 export async function countRewritten(file: string, sinceMs: number): Promise<number> {
   const store = createStore({ wallMs: () => sinceMs });
@@ -253,7 +263,9 @@ export async function countRewritten(file: string, sinceMs: number): Promise<num
   return count;
 }
 
-/** Opens a store with the memories of earlier processes. Never rejects: failures go to `onTrouble`. */
+/**
+ * Opens a store with the memories of earlier processes. Never rejects: failures go to `onTrouble`.
+ */
 export async function openStore(options: StoreOptions): Promise<ConversationStore> {
   const { file, clock, onTrouble } = options;
   let appender: Appender | undefined;
@@ -262,7 +274,8 @@ export async function openStore(options: StoreOptions): Promise<ConversationStor
   try {
     const found = await readOwnFile(options);
     const text = found.toString('utf8');
-    // If nothing is readable, a single line is from a killed process; several are another program's file.
+    // If nothing is readable, a single line is from a killed process; several are another program's
+    // file.
     if (takeLines(base, text) === 0 && text.trimEnd().includes('\n')) {
       const where = moveUnreadable(file, clock.wallMs());
       throw new Error(`${file} does not contain decisions; it was moved to ${where}`);

@@ -1,6 +1,6 @@
 /**
- * The memories of all conversations, held in this process. The least recently continued ones are evicted
- * first. `store-file.ts` keeps them in a file as well.
+ * The memories of all conversations, held in this process. The least recently continued ones are
+ * evicted first. `store-file.ts` keeps them in a file as well.
  */
 import type { Clock } from '../../engine/index.ts';
 import { apply, emptyRecord, wholeOf, writeLine } from './record.ts';
@@ -81,7 +81,10 @@ export function storeOf({ clock, limits, write }: Parts) {
     one.chars = exact;
     one.counted = exact;
   };
-  /** Applies a line, from the file or this process, as the newest; `size` is its length in characters. */
+  /**
+   * Applies a line, from the file or this process, as the newest; `size` is its length in
+   * characters.
+   */
   const take = (line: Line, size: number): void => {
     if ('recipes' in line) {
       chars += line.set.length - (recipes.get(line.recipes)?.length ?? 0);

@@ -8,7 +8,9 @@ export interface Tail {
   readonly hash: string;
   /** When it was sent, in epoch milliseconds. */
   readonly atMs: number;
-  /** Recent pauses between requests, oldest first: `s` within the cache's lifetime, `l` beyond it. */
+  /**
+   * Recent pauses between requests, oldest first: `s` within the cache's lifetime, `l` beyond it.
+   */
   readonly gaps: string;
   /** True from the second request on. */
   readonly goesOn: boolean;

@@ -1,7 +1,7 @@
 /**
  * Decides for each request whether it continues a conversation sent before, and whether that
- * conversation usually returns while a provider's prompt cache still has it. From the second request
- * on this is stored durably, so that a restart changes nothing.
+ * conversation usually returns while a provider's prompt cache still has it. From the second
+ * request on this is stored durably, so that a restart changes nothing.
  */
 import { LRUCache } from 'lru-cache';
 import type { Turn } from '../model/conversation.ts';
@@ -48,7 +48,9 @@ export function createTurns(
     return { conversation, goesOn: tail.goesOn, isSlow: isSlow(tail.gaps), pauseMs };
   };
   return {
-    /** Records the request as sent on the first call and classifies it; later calls return the same. */
+    /**
+     * Records the request as sent on the first call and classifies it; later calls return the same.
+     */
     turnOf: (request: ProxyRequest): Turn => request.original.turn(() => note(request)),
   };
 }

@@ -1,4 +1,7 @@
-/** Collects the blocks of a request in reading order, and the tool calls that later results refer to. */
+/**
+ * Collects the blocks of a request in reading order, and the tool calls that later results refer
+ * to.
+ */
 import type { Block, BlockKind, JsonPath } from '../model/block.ts';
 import { isObject } from './json-kind.ts';
 import type { JsonObject } from './json-kind.ts';
@@ -37,7 +40,10 @@ export function createBlockList() {
   const list: Block[] = [];
   const calls = new Map<string, ToolCall>();
   return {
-    /** Adds a block without text of its own in the body; `part` is what it was read from, `text` what the model reads. */
+    /**
+     * Adds a block without text of its own in the body; `part` is what it was read from, `text`
+     * what the model reads.
+     */
     add(holder: BlockHolder, kind: BlockKind, part?: JsonObject, text: string = ''): void {
       list.push(toBlock(list.length, holder, kind, undefined, text, part));
     },
@@ -65,7 +71,10 @@ export function createBlockList() {
   };
 }
 
-/** Assigned field by field: a long conversation has hundreds of blocks, and spreading costs several times as much. */
+/**
+ * Assigned field by field: a long conversation has hundreds of blocks, and spreading costs several
+ * times as much.
+ */
 function toBlock(
   index: number,
   holder: BlockHolder,

@@ -69,8 +69,8 @@ export function resolveEndpoint(
 const VERSION_TWICE = /^\/v1\/(v1|v1beta)\//;
 
 /**
- * Returns the error for a path that is not one of the proxy's over HTTP; if a client's base URL is the likely
- * cause, it says so.
+ * Returns the error for a path that is not one of the proxy's over HTTP; if a client's base URL is
+ * the likely cause, it says so.
  */
 export function noSuchPath(target: string): SvcError {
   const path = pathOf(target);

@@ -93,7 +93,10 @@ function withNumbers(value: unknown, mark: string): unknown {
   return held;
 }
 
-/** As `JSON.stringify`, with each `ExactNumber` as its text. `value` is a JSON value, in which members may be undefined. */
+/**
+ * As `JSON.stringify`, with each `ExactNumber` as its text. `value` is a JSON value, in which
+ * members may be undefined.
+ */
 export function exactJson(value: unknown): string {
   return holdsExact(value) ? written(value) : JSON.stringify(value);
 }

@@ -20,7 +20,10 @@ function dialectOf(one: WireAnswer): Dialect {
   return one.dialect === 'completions' ? dialects.chat : dialects[one.dialect];
 }
 
-/** Returns the counts as fixtures state them: they have 0 if nothing was cached, we null if nothing was reported. */
+/**
+ * Returns the counts as fixtures state them: they have 0 if nothing was cached, we null if nothing
+ * was reported.
+ */
 function toCounts(usage: Usage): WireResponse['facts']['usage'] {
   if (usage.inputTokens === null) return null;
   return {

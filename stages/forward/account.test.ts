@@ -1,6 +1,6 @@
 /**
- * Accounts without credit, keys without permission, and subscriptions at their limit: the next key is
- * used, then the next provider; and what the client gets if there is neither.
+ * Accounts without credit, keys without permission, and subscriptions at their limit: the next key
+ * is used, then the next provider; and what the client gets if there is neither.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,4 +1,7 @@
-/** Whole turns of a responses agent at another kind of provider: tools are sent as functions, calls return as its own. */
+/**
+ * Whole turns of a responses agent at another kind of provider: tools are sent as functions, calls
+ * return as its own.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ReplySource } from '../../fixtures/upstream.ts';

@@ -1,4 +1,7 @@
-/** The official clients with providers of another kind: whole and streamed, with tools, and with failures. */
+/**
+ * The official clients with providers of another kind: whole and streamed, with tools, and with
+ * failures.
+ */
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';

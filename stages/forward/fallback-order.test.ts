@@ -19,7 +19,9 @@ import type { Pair, PairOptions, Spoken } from '../../fixtures/forward/pair.ts';
 
 const MESSAGES = { path: '/v1/messages', body: bodyOf('messages', false) };
 
-/** Returns the documented example of a fallback, with its local server at the spare provider's URL. */
+/**
+ * Returns the documented example of a fallback, with its local server at the spare provider's URL.
+ */
 function documentedExample(url: string): string {
   const page = readFileSync(join(projectRoot, 'docs/providers.md'), 'utf8');
   const [, block = ''] =

@@ -125,7 +125,9 @@ function expectStreamOnce(dialect: Spoken, text: string): void {
   assert.ok((text.match(starts) ?? []).length <= 1, 'begun once');
 }
 
-/** Checks for one JSON document, a response or an error; the fake provider's own 503 has no body. */
+/**
+ * Checks for one JSON document, a response or an error; the fake provider's own 503 has no body.
+ */
 function expectDocument(dialect: Spoken, { status, text }: RawAnswer): void {
   if (status === 503 && text === '') return;
   const document = JSON.parse(text) as { type?: string; object?: string; error?: object };

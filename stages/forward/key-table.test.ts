@@ -1,7 +1,7 @@
 /**
- * The use of configured keys, in both dialects, as a document and as a stream, with no other provider,
- * one of the same kind and one of another kind: a rate-limited or refused key rests for its time, the
- * next key is used, and another provider only if all keys rest.
+ * The use of configured keys, in both dialects, as a document and as a stream, with no other
+ * provider, one of the same kind and one of another kind: a rate-limited or refused key rests for
+ * its time, the next key is used, and another provider only if all keys rest.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

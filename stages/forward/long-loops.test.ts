@@ -1,6 +1,7 @@
 /**
- * Tool loops of more than eight turns through a provider of every other kind, configured as primary and
- * as the fallback while the client's own is down. The fake provider refuses what real ones refuse.
+ * Tool loops of more than eight turns through a provider of every other kind, configured as primary
+ * and as the fallback while the client's own is down. The fake provider refuses what real ones
+ * refuse.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -22,7 +23,10 @@ const MODELS: Record<Kind, string> = {
   generative: 'gemini-3-pro',
 };
 
-/** Thinks, then calls a tool: first the search tool if there is one. Chat servers use the same id in every turn. */
+/**
+ * Thinks, then calls a tool: first the search tool if there is one. Chat servers use the same id in
+ * every turn.
+ */
 const model: ReplySource = (dialect, body) => {
   const step = resultsIn(dialect, body);
   if (step >= CALLS) return { deltas: [LAST_WORDS], toolCalls: [], stop: 'end' };

@@ -1,4 +1,7 @@
-/** Provider, model, status and cause of a failure are of one attempt; a key blocks requests only while it rests. */
+/**
+ * Provider, model, status and cause of a failure are of one attempt; a key blocks requests only
+ * while it rests.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../engine/clock.ts';

@@ -56,8 +56,8 @@ export async function askVault(
 export type Withdrawn = { readonly ids: ReadonlySet<string> } | { readonly notBecause: string };
 
 /**
- * Returns those of `blocks` that the vault has withdrawn since they were added. If it does not answer in
- * time, the next request asks again. Never rejects.
+ * Returns those of `blocks` that the vault has withdrawn since they were added. If it does not
+ * answer in time, the next request asks again. Never rejects.
  */
 export async function withdrawnIn(
   vault: VaultInTime,

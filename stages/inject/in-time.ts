@@ -15,8 +15,8 @@ export function createVaultInTime(vault: Vault, clock: Clock) {
   let hasAnswered = false;
   return {
     /**
-     * Returns the vault's result; undefined when it takes too long, while an earlier overdue query is
-     * still unanswered, or while a large index is being loaded.
+     * Returns the vault's result; undefined when it takes too long, while an earlier overdue query
+     * is still unanswered, or while a large index is being loaded.
      */
     async ask<T>(question: (vault: Vault) => Promise<T>): Promise<T | undefined> {
       if (overdue.size > 0 || !vault.isReady()) return undefined;

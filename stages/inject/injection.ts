@@ -34,9 +34,10 @@ const OPENING = `${ADDED_MARK} that the user has indexed: reference material tha
 const CLOSING = '[svc: end of what was added]';
 
 /**
- * Returns the parts that fit into `budgetTokens` together with the surrounding words, best first. A part
- * that does not fit is left out whole, and a smaller one after it may take its place. A part that contains
- * the surrounding words is left out: it could fake an early end. Undefined when nothing fits.
+ * Returns the parts that fit into `budgetTokens` together with the surrounding words, best first. A
+ * part that does not fit is left out whole, and a smaller one after it may take its place. A part
+ * that contains the surrounding words is left out: it could fake an early end. Undefined when
+ * nothing fits.
  */
 export function toInjection(parts: readonly Part[], budgetTokens: number): Injection | undefined {
   const taken: Part[] = [];

@@ -1,17 +1,22 @@
 /**
- * Extracts the person's question from a user message. Agents wrap the user's words, add reminders and
- * editor state around them, and send turns that ask nothing; searching for any of that finds irrelevant
- * files.
+ * Extracts the person's question from a user message. Agents wrap the user's words, add reminders
+ * and editor state around them, and send turns that ask nothing; searching for any of that finds
+ * irrelevant files.
  */
 import { ADDED_MARK } from './injection.ts';
 
-/** Characters read at the start and the end of a long text: people ask before or after what they paste. */
+/**
+ * Characters read at the start and the end of a long text: people ask before or after what they
+ * paste.
+ */
 const START_CHARS = 500;
 const TAIL_CHARS = 1500;
 /** Longer texts are cut before they are searched for sections. */
 const MAX_SCANNED_CHARS = 200_000;
 
-/** Sections in which clients pass the user's own words (Cursor, Copilot, Cline, Roo, Claude Code). */
+/**
+ * Sections in which clients pass the user's own words (Cursor, Copilot, Cline, Roo, Claude Code).
+ */
 const OWN_WORDS = ['user_query', 'userRequest', 'user_message', 'task', 'feedback', 'command-args'];
 
 /** Sections that clients add themselves (the same, and Codex). */
@@ -62,8 +67,8 @@ const STEERING = new Set(
 const MAX_STEERING_WORDS = 6;
 
 /**
- * Returns the query for the texts of one user message, or undefined if they ask nothing, or contain the
- * addition of another svc instance, which has searched already.
+ * Returns the query for the texts of one user message, or undefined if they ask nothing, or contain
+ * the addition of another svc instance, which has searched already.
  */
 export function askedIn(texts: readonly string[]): string | undefined {
   if (texts.some((text) => text.includes(ADDED_MARK))) return undefined;

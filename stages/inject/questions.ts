@@ -15,8 +15,8 @@ export interface Question {
 }
 
 /**
- * Returns the questions of a conversation, oldest first. A message with tool results is none even if it
- * also has text: nothing may come between a call and its result.
+ * Returns the questions of a conversation, oldest first. A message with tool results is none even
+ * if it also has text: nothing may come between a call and its result.
  */
 export function questionsOf(blocks: readonly Block[]): Question[] {
   const questions: Question[] = [];
@@ -44,16 +44,17 @@ export function questionsOf(blocks: readonly Block[]): Question[] {
 }
 
 /**
- * Returns whether a block is part of the key. The billing block changes with every request, and some
- * clients drop reasoning from later turns, which changes neither the question nor its addition.
+ * Returns whether a block is part of the key. The billing block changes with every request, and
+ * some clients drop reasoning from later turns, which changes neither the question nor its
+ * addition.
  */
 function isPartOfName(block: Block): boolean {
   return block.kind !== 'thinking' && !isBillingBlock(block);
 }
 
 /**
- * Returns the block's contribution to the key. A tool result contributes only its unique call id: output
- * makes up most of a conversation, and clients clear old output in later turns.
+ * Returns the block's contribution to the key. A tool result contributes only its unique call id:
+ * output makes up most of a conversation, and clients clear old output in later turns.
  */
 function nameOf(block: Block): string {
   return block.kind === 'tool_result' ? (block.toolUseId ?? block.text) : block.text;

@@ -1,7 +1,7 @@
 /**
- * Adds excerpts of the user's files that match the question: at the end of the message that asks it, within
- * a budget, and with the same bytes in every later turn, so that the provider's prompt cache keeps hitting.
- * Without a relevant hit nothing is added.
+ * Adds excerpts of the user's files that match the question: at the end of the message that asks
+ * it, within a budget, and with the same bytes in every later turn, so that the provider's prompt
+ * cache keeps hitting. Without a relevant hit nothing is added.
  */
 import { defineStage } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
@@ -25,14 +25,14 @@ import type { Question } from './questions.ts';
 /** Dialects whose requests may be rewritten. */
 const REWRITTEN = new Set(['messages', 'chat', 'responses']);
 /**
- * Additions stay in the conversation for good. After this many budgets nothing more is added, or a long
- * conversation would run out of context because of svc.
+ * Additions stay in the conversation for good. After this many budgets nothing more is added, or a
+ * long conversation would run out of context because of svc.
  */
 const BUDGETS_PER_CONVERSATION = 4;
 /**
- * A repeated question with nothing after it is looked up again after this long: shorter repeats are client
- * retries, and a new conversation should see the current files. In the middle of a conversation a decision
- * is final.
+ * A repeated question with nothing after it is looked up again after this long: shorter repeats are
+ * client retries, and a new conversation should see the current files. In the middle of a
+ * conversation a decision is final.
  */
 const DECIDED_FOR_MS = 120_000;
 
@@ -55,7 +55,10 @@ function decidedOn(question: Question, memory: Memory): Injected | undefined {
   return memory.injected(question.prefix) ?? undefined;
 }
 
-/** Returns the recorded injection unless it was withdrawn: that outranks keeping the provider's cache, which is lost once. */
+/**
+ * Returns the recorded injection unless it was withdrawn: that outranks keeping the provider's
+ * cache, which is lost once.
+ */
 function remembered(
   question: Question,
   decided: Injected | undefined,
@@ -73,8 +76,8 @@ function remembered(
 }
 
 /**
- * Queries the vault for a new question and records the result. An empty result need not be recorded: once
- * a question is followed by another message, it is not looked up again.
+ * Queries the vault for a new question and records the result. An empty result need not be
+ * recorded: once a question is followed by another message, it is not looked up again.
  */
 async function decide(question: Question, work: Work): Promise<Injection | undefined> {
   const { config, services, ctx, vault, present, withdrawn, tokens, memory } = work;
@@ -147,7 +150,8 @@ export const inject = defineStage<ProxyFrame, InjectConfig, Services>({
   build(config, services) {
     const { vault, clock } = services;
     const inTime = vault && createVaultInTime(vault, clock);
-    // Never reset: during a rebuild there is briefly no index, but earlier additions must still be sent.
+    // Never reset: during a rebuild there is briefly no index, but earlier additions must still be
+    // sent.
     let hadBlocks = false;
     return {
       on: {

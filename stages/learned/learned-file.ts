@@ -29,8 +29,8 @@ export const nothingLearned: LearnedState = Object.freeze({
 });
 
 /**
- * Reads the document at `file`; returns an empty state where there is none. Throws file system errors, and
- * an `Error` for a document not written by svc.
+ * Reads the document at `file`; returns an empty state where there is none. Throws file system
+ * errors, and an `Error` for a document not written by svc.
  */
 export async function readLearned(file: string): Promise<LearnedState> {
   let text: string;

@@ -1,9 +1,10 @@
 /**
- * What the proxy learns from its traffic: how much compression saves on each kind of output, and how many
- * of a model's own tokens correspond to one estimated token. Reports use this immediately. Requests depend
- * on it only through `apply`, which freezes rules for conversations that begin afterwards: a kind of tool
- * output with at least `MIN_SAMPLES` samples and less than `MIN_SAVED` saved then skips the algorithms of
- * its class. Repeats of earlier lines still become references, and nothing else changes.
+ * What the proxy learns from its traffic: how much compression saves on each kind of output, and
+ * how many of a model's own tokens correspond to one estimated token. Reports use this immediately.
+ * Requests depend on it only through `apply`, which freezes rules for conversations that begin
+ * afterwards: a kind of tool output with at least `MIN_SAMPLES` samples and less than `MIN_SAVED`
+ * saved then skips the algorithms of its class. Repeats of earlier lines still become references,
+ * and nothing else changes.
  */
 import type { Clock } from '../../engine/index.ts';
 import { setAside } from '../aside.ts';
@@ -53,7 +54,9 @@ export interface LearnedOptions {
   /** Absolute path of the file; its folder must exist. */
   readonly file: string;
   readonly clock: Clock;
-  /** Called on every failure to read or write; learned data then lasts only as long as the process. */
+  /**
+   * Called on every failure to read or write; learned data then lasts only as long as the process.
+   */
   readonly onTrouble: (error: Error) => void;
 }
 
@@ -68,10 +71,14 @@ const MAX_MODELS = 100;
 const MAX_RULES = 50;
 /** Longest time learned data stays unwritten; only reports suffer from a loss. */
 const WRITE_AFTER_MS = 5000;
-/** Requests after which a model is well known, and how many later ones there are per estimated one. */
+/**
+ * Requests after which a model is well known, and how many later ones there are per estimated one.
+ */
 const WELL_KNOWN = 20;
 const ESTIMATED_OF_KNOWN = 8;
-/** Bounds of a plausible ratio to the estimator's tokens; anything beyond is an error in the input. */
+/**
+ * Bounds of a plausible ratio to the estimator's tokens; anything beyond is an error in the input.
+ */
 const RATIO_BOUNDS = { least: 0.3, most: 3 };
 
 /** Opens the data that earlier processes learned and continues from it. Never rejects. */
@@ -111,8 +118,8 @@ export class Learned {
   }
 
   /**
-   * Relates the provider's `counted` input tokens to the estimate of the same request. `estimate` is
-   * expensive, so once a model is well known, only some requests are estimated.
+   * Relates the provider's `counted` input tokens to the estimate of the same request. `estimate`
+   * is expensive, so once a model is well known, only some requests are estimated.
    */
   learnTokens(model: string, counted: number, estimate: () => number | undefined): void {
     this.#requests += 1;

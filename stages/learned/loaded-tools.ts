@@ -1,6 +1,7 @@
 /**
  * Which deferred tools a conversation has loaded. A tool with `defer_loading` is sent in every
- * request, but its provider shows it to the model, and bills it, only from the search that finds it.
+ * request, but its provider shows it to the model, and bills it, only from the search that finds
+ * it.
  */
 import { isObject, listOf, objectOf, objectsOf, stringOf } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
@@ -26,7 +27,9 @@ function nameOf(tool: unknown): string {
   return stringOf(objectOf(tool)['name']) ?? '';
 }
 
-/** Names in the messages dialect: results of searches by client or provider, and later additions. */
+/**
+ * Names in the messages dialect: results of searches by client or provider, and later additions.
+ */
 function messageReferences({ messages }: JsonObject): string[] {
   return objectsOf(messages).flatMap(({ content }) => objectsOf(content).flatMap(referencesOf));
 }

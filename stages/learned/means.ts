@@ -1,6 +1,6 @@
 /**
- * Moving ratios: sums in which each new sample makes all earlier ones count a little less, in tables that
- * evict the names not updated for the longest time.
+ * Moving ratios: sums in which each new sample makes all earlier ones count a little less, in
+ * tables that evict the names not updated for the longest time.
  */
 import { LRUCache } from 'lru-cache';
 

@@ -9,7 +9,10 @@ import { estimateTokens } from '../model/tokens.ts';
 import { createToolSets } from './tool-sets.ts';
 import type { ToolSets } from './tool-sets.ts';
 
-/** Returns the estimated input tokens of a request as sent; undefined where they cannot be determined. */
+/**
+ * Returns the estimated input tokens of a request as sent; undefined where they cannot be
+ * determined.
+ */
 export type RequestSize = (request: ProxyRequest) => number | undefined;
 
 /** Members besides the messages whose text the model reads. */

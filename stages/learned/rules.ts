@@ -1,6 +1,7 @@
 /**
- * The rules that `svc learn apply` derives: kinds of output to leave alone because compressing them gains
- * nothing. A rule set's id is a hash of its content, so that a conversation can be pinned to it.
+ * The rules that `svc learn apply` derives: kinds of output to leave alone because compressing them
+ * gains nothing. A rule set's id is a hash of its content, so that a conversation can be pinned to
+ * it.
  */
 import { createHash } from 'node:crypto';
 
@@ -20,7 +21,10 @@ export interface Rules {
   readonly skip: readonly string[];
 }
 
-/** Returns a pattern's key, one line. Modes and classes have no spaces, so the rest is the tool's name. */
+/**
+ * Returns a pattern's key, one line. Modes and classes have no spaces, so the rest is the tool's
+ * name.
+ */
 export function toKey({ mode, kind, toolName }: PatternName): string {
   return toolName === null ? `${mode} ${kind}` : `${mode} ${kind} ${toolName}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The tool definitions in requests, and their sizes. Every request of an agent has the same ones, so the
- * newest are cached by their text.
+ * The tool definitions in requests, and their sizes. Every request of an agent has the same ones,
+ * so the newest are cached by their text.
  */
 import { LRUCache } from 'lru-cache';
 import { isObject } from '../dialect/json-kind.ts';
@@ -12,7 +12,10 @@ import { toolsInPrompt } from './loaded-tools.ts';
 import { toolName, toolSet } from '../model/tool-use.ts';
 import type { ToolSet } from '../model/tool-use.ts';
 
-/** Returns the tool definitions of a request and the size of its whole tool lists; undefined where it has none. */
+/**
+ * Returns the tool definitions of a request and the size of its whole tool lists; undefined where
+ * it has none.
+ */
 export type ToolSets = (request: ProxyRequest) => SizedToolSet | undefined;
 
 export interface SizedToolSet {

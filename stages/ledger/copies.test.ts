@@ -1,4 +1,7 @@
-/** Ledgers that are partly copies of each other: every request counts once, even after its row is deleted. */
+/**
+ * Ledgers that are partly copies of each other: every request counts once, even after its row is
+ * deleted.
+ */
 import * as fs from 'node:fs';
 import Database from 'better-sqlite3';
 import { suite } from 'uvu';

@@ -1,4 +1,7 @@
-/** Released schema steps never change, and a ledger of every released version migrates to the current one. */
+/**
+ * Released schema steps never change, and a ledger of every released version migrates to the
+ * current one.
+ */
 import { createHash } from 'node:crypto';
 import Database from 'better-sqlite3';
 import { test } from 'uvu';

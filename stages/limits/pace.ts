@@ -14,7 +14,10 @@ export interface Span {
   readonly resetsAtMs: number;
 }
 
-/** No window is longer: a later reset is a mistake of its source, or in another unit than documented. */
+/**
+ * No window is longer: a later reset is a mistake of its source, or in another unit than
+ * documented.
+ */
 const LONGEST_MS = 400 * 86_400_000;
 
 /** Returns a time; undefined if no window can begin or end then. */
@@ -30,13 +33,13 @@ export function plausibleMinutes(minutes: number | undefined): number | undefine
 }
 
 /**
- * The recent part of a window whose pace is extrapolated, in time without pauses: two hours of five,
- * nearly three days of a week.
+ * The recent part of a window whose pace is extrapolated, in time without pauses: two hours of
+ * five, nearly three days of a week.
  */
 const RECENT_PART = 2 / 5;
 /**
- * How much of a gap between two samples counts: 20 minutes of five hours, so that a break for lunch is
- * no slower pace; 11 hours of a week, whose nights do belong to its pace.
+ * How much of a gap between two samples counts: 20 minutes of five hours, so that a break for lunch
+ * is no slower pace; 11 hours of a week, whose nights do belong to its pace.
  */
 const MOST_IDLE_PART = 1 / 15;
 /** A gap in which more was used is no pause: another machine used the plan, or svc was off. */

@@ -134,7 +134,9 @@ export function createPlanLimits(
      * response to it stated any.
      */
     keyOf: (session: string) => bySession.get(session),
-    /** Returns all known windows that may not have reset since, plans first and the fullest first. */
+    /**
+     * Returns all known windows that may not have reset since, plans first and the fullest first.
+     */
     list(): readonly Limit[] {
       const nowMs = clock.wallMs();
       return [...known.values()]
@@ -159,7 +161,9 @@ function idOf({ provider, key }: Owner, { kind, name }: StatedWindow): string {
   return `${provider}\n${key}\n${kind}\n${name}`;
 }
 
-/** Returns when the window has reset for certain: a full one must not be taken for full for ever. */
+/**
+ * Returns when the window has reset for certain: a full one must not be taken for full for ever.
+ */
 function endMs({ window: { kind, minutes, resetsAtMs }, samples }: KnownWindow): number {
   return resetsAtMs ?? samples.at(-1)!.atMs + (minutes ?? UNKNOWN_MINUTES[kind]) * 60_000;
 }

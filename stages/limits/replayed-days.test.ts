@@ -19,8 +19,8 @@ interface Minute {
 const KINDS = ['steady', 'bursts', 'a pause'] as const;
 
 /**
- * Returns the use of a window by the minute: in one go, in bursts with gaps of 5 to 25 minutes, or with
- * a pause of 30 to 60 minutes at any time. Some days stay below the limit.
+ * Returns the use of a window by the minute: in one go, in bursts with gaps of 5 to 25 minutes, or
+ * with a pause of 30 to 60 minutes at any time. Some days stay below the limit.
  */
 function dayOf(kind: (typeof KINDS)[number], seed: number): readonly Minute[] {
   const random = createRandom(seed);

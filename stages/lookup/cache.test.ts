@@ -1,4 +1,6 @@
-/** The response cache over the wire: what is cached, for whom and for how long, and what never is. */
+/**
+ * The response cache over the wire: what is cached, for whom and for how long, and what never is.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

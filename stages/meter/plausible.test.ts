@@ -1,4 +1,6 @@
-/** What it costs to check the figures of an answer; `server/tests/money/odd-usage` has the results. */
+/**
+ * What it costs to check the figures of an answer; `server/tests/money/odd-usage` has the results.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { posted } from '../../fixtures/compress/stage.ts';

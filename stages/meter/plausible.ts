@@ -16,7 +16,9 @@ import type { Usage } from '../model/usage.ts';
  * What a provider adds to the input: instructions for tools and formats, markup around messages.
  */
 const ADDED_TOKENS = 32_768;
-/** How far output may exceed its limit, since providers do not enforce limits to the exact token. */
+/**
+ * How far output may exceed its limit, since providers do not enforce limits to the exact token.
+ */
 const OVERRUN_TOKENS = 1024;
 const OVERRUN = 1.25;
 /** Few documents are longer; one with an invalid figure counts as this much. */

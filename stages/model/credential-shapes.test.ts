@@ -7,7 +7,10 @@ import { CREDENTIAL_SHAPES } from './credential-shapes.ts';
 
 const redactor = createRedactor();
 
-/** Returns three texts of that shape, generated without its lookaheads and then checked against them. */
+/**
+ * Returns three texts of that shape, generated without its lookaheads and then checked against
+ * them.
+ */
 function samplesOf(source: string): string[] {
   const plain = source.replaceAll(/\\b|\(\?=[^)]*\)/g, '');
   const drawn = fc.sample(fc.stringMatching(new RegExp(`^(?:${plain})$`)), {

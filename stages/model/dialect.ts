@@ -14,8 +14,8 @@ export interface RequestFacts {
   readonly stream: boolean;
   readonly maxOutputTokens: number | undefined;
   /**
-   * Whether a chat request asks for the usage chunk; an invalid value counts as `declined`. `unsaid`
-   * if the option is not set or the dialect has none.
+   * Whether a chat request asks for the usage chunk; an invalid value counts as `declined`.
+   * `unsaid` if the option is not set or the dialect has none.
    */
   readonly usageOption: 'wanted' | 'declined' | 'unsaid';
   readonly hasTools: boolean;

@@ -28,7 +28,10 @@ export interface Endpoint {
    * whatever is done with it there.
    */
   readonly isConversation: boolean;
-  /** The provider that serves it unless a route says otherwise; `by-credential` means `kindByCredential`. */
+  /**
+   * The provider that serves it unless a route says otherwise; `by-credential` means
+   * `kindByCredential`.
+   */
   readonly defaultKind: EndpointKind | 'by-credential';
 }
 

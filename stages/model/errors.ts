@@ -61,7 +61,9 @@ export function wrongType(field: string, expected: string, got: string): SvcErro
   );
 }
 
-/** PROVIDER_001: the provider refused every configured key, with a 401 unless `why` says otherwise. */
+/**
+ * PROVIDER_001: the provider refused every configured key, with a 401 unless `why` says otherwise.
+ */
 export function providerKeyRejected(why = 'Invalid API key'): SvcError {
   return new SvcError('bad_gateway', `Provider rejected request: ${why}`, {
     code: 'PROVIDER_001',
@@ -73,7 +75,9 @@ export function providerLimited(): SvcError {
   return new SvcError('bad_gateway', 'Provider rate limit exceeded', { code: 'PROVIDER_002' });
 }
 
-/** PROVIDER_003: no response head arrived. `reason` is a short cause such as `connection refused`. */
+/**
+ * PROVIDER_003: no response head arrived. `reason` is a short cause such as `connection refused`.
+ */
 export function providerUnreachable(reason: string, cause?: unknown): SvcError {
   return new SvcError('bad_gateway', `Unable to reach provider: ${reason}`, {
     code: 'PROVIDER_003',
@@ -91,7 +95,10 @@ export function providerFailed(status: number): SvcError {
   return new SvcError('bad_gateway', `Provider error: ${status}`, { code: 'PROVIDER_004' });
 }
 
-/** RATELIMIT_001: this client is above the proxy's own limit; `retryAfterS` is rounded up to whole seconds. */
+/**
+ * RATELIMIT_001: this client is above the proxy's own limit; `retryAfterS` is rounded up to whole
+ * seconds.
+ */
 export function rateLimited(retryAfterS: number): SvcError {
   const seconds = wholeSeconds(retryAfterS);
   return new SvcError('rate_limited', `Rate limit exceeded, Retry-After: ${seconds}`, {

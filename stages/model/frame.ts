@@ -38,7 +38,9 @@ export interface HeadFrame {
   readonly observer?: UsageObserver | undefined;
 }
 
-/** One event inside a chunk: `data` is its payload, `bytes` the piece of the chunk that carries it. */
+/**
+ * One event inside a chunk: `data` is its payload, `bytes` the piece of the chunk that carries it.
+ */
 export interface ChunkEvent {
   readonly event: string | undefined;
   /** Undefined for a piece without an event: a comment, garbage, an oversized line. */
@@ -46,7 +48,10 @@ export interface ChunkEvent {
   readonly bytes: Buffer;
 }
 
-/** A coalesced read of the upstream socket; `events` is a view of the same bytes, if a stage asked for one. */
+/**
+ * A coalesced read of the upstream socket; `events` is a view of the same bytes, if a stage asked
+ * for one.
+ */
 export interface ChunkFrame {
   readonly kind: 'chunk';
   readonly bytes: Buffer;

@@ -12,7 +12,10 @@ export const CACHE_LIFETIMES_MS = {
    * minimum for GPT before 5.6.
    */
   '5m': 300_000,
-  /** `prompt_cache_options.ttl`, the default of GPT-5.6 and later [developers.openai.com, prompt-caching, 2026-11]. */
+  /**
+   * `prompt_cache_options.ttl`, the default of GPT-5.6 and later [developers.openai.com,
+   * prompt-caching, 2026-11].
+   */
   '30m': 1_800_000,
   /** A marker with `ttl: 1h` [platform.claude.com]; OpenAI's maximum at quiet times. */
   '1h': 3_600_000,

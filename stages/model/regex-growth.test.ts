@@ -76,7 +76,9 @@ async function composedIn(paths: readonly string[]): Promise<Found[]> {
   return found;
 }
 
-/** Returns the least processor time of some rounds, in milliseconds, which excludes other processes. */
+/**
+ * Returns the least processor time of some rounds, in milliseconds, which excludes other processes.
+ */
 function timeOf(pattern: RegExp, text: string, rounds = 1): number {
   let bestMs = Number.POSITIVE_INFINITY;
   for (let round = 0; round < rounds; round += 1) {
@@ -92,7 +94,10 @@ function timeOf(pattern: RegExp, text: string, rounds = 1): number {
 /** Garbage collection or compilation inflates single measurements, never all of them. */
 const MEASURED = 6;
 
-/** Returns the factor by which time grows from half of the text to all of it; 0 if all of it takes no time. */
+/**
+ * Returns the factor by which time grows from half of the text to all of it; 0 if all of it takes
+ * no time.
+ */
 function doublingOf(pattern: RegExp, attack: Attack, repeats: number, onceMs: number): number {
   const half = timeOf(pattern, textOf(attack, Math.ceil(repeats / 2)), 3);
   const whole = onceMs > 500 ? onceMs : timeOf(pattern, textOf(attack, repeats), 3);

@@ -25,7 +25,10 @@ export interface OwnWork {
 
 /** Token counts of one answer. `null` means not measured, which is not zero. */
 export interface Usage {
-  /** Input tokens billed at the plain input price. Tokens read from or written to the provider's cache are NOT in here. */
+  /**
+   * Input tokens billed at the plain input price. Tokens read from or written to the provider's
+   * cache are NOT in here.
+   */
   readonly inputTokens: number | null;
   /** Output tokens, with reasoning tokens included. */
   readonly outputTokens: number | null;
@@ -37,7 +40,9 @@ export interface Usage {
   readonly cacheWrite1hTokens: number | null;
   /** The part of `outputTokens` spent on reasoning, where the provider reports it. */
   readonly reasoningTokens: number | null;
-  /** True if a number here is our estimate: the answer broke off before the provider reported it. */
+  /**
+   * True if a number here is our estimate: the answer broke off before the provider reported it.
+   */
   readonly estimated: boolean;
   /**
    * True if the provider sent an invalid count (negative, with a fraction, beyond all bounds),

@@ -84,7 +84,8 @@ function checkSwitches(headers: Headers): void {
 }
 
 /**
- * `body` → `request`. Throws VALIDATION_001, _002 and _003, and `bad_request` for an invalid switch.
+ * `body` → `request`. Throws VALIDATION_001, _002 and _003, and `bad_request` for an invalid
+ * switch.
  */
 export const parse = defineStage<ProxyFrame, RouteConfig, Services>({
   name: 'parse',

@@ -1,7 +1,7 @@
 /**
- * The positions for cache markers in a request of the messages dialect: at the end of its tools, of its
- * system prompt, of its newest message and of the newest message of the previous request. Claude Code uses
- * the same positions, and a request may have four at most.
+ * The positions for cache markers in a request of the messages dialect: at the end of its tools, of
+ * its system prompt, of its newest message and of the newest message of the previous request.
+ * Claude Code uses the same positions, and a request may have four at most.
  */
 import { isObject, listOf } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
@@ -16,8 +16,8 @@ const MARKABLE = new Set(['text', 'image', 'document', 'tool_use', 'tool_result'
 const OPAQUE = new Set(['data', 'signature']);
 
 /**
- * Returns the positions for markers, in the order in which the model reads them: each the path of an
- * object, or of a string that has to become a text block to hold one. A position with fewer than
+ * Returns the positions for markers, in the order in which the model reads them: each the path of
+ * an object, or of a string that has to become a text block to hold one. A position with fewer than
  * `leastTokens` before it, by the fixed estimator, is left out: the provider would not cache there.
  */
 export function breakpointsIn(body: JsonObject, leastTokens: number): readonly JsonPath[] {
@@ -41,7 +41,10 @@ export function breakpointsIn(body: JsonObject, leastTokens: number): readonly J
   return breakpoints;
 }
 
-/** Returns the last tool that may hold a marker; the provider rejects one at a deferred tool, which is not in the prefix. */
+/**
+ * Returns the last tool that may hold a marker; the provider rejects one at a deferred tool, which
+ * is not in the prefix.
+ */
 function lastTool(tools: unknown): JsonPath | undefined {
   const list = listOf(tools);
   const at = list.findLastIndex((tool) => isObject(tool) && tool['defer_loading'] !== true);
@@ -113,7 +116,10 @@ function createReader(enough: number) {
   return { add, isEnough: () => tokens >= enough };
 }
 
-/** Returns the body with a marker at each of `breakpoints` from `breakpointsIn`. Unaffected parts are shared. */
+/**
+ * Returns the body with a marker at each of `breakpoints` from `breakpointsIn`. Unaffected parts
+ * are shared.
+ */
 export function withMarkers(body: JsonObject, breakpoints: readonly JsonPath[]): JsonObject {
   return breakpoints.reduce((marked, path) => markedAt(marked, path, 0) as JsonObject, body);
 }

@@ -1,7 +1,7 @@
 /**
- * How long after a conversation's last request a provider keeps its cached prefix, as far as the request
- * shows: the guaranteed time, and the longest. Rewriting a prefix that may still be cached would cost more
- * than it saves; a pause explains a missing prefix only after the guaranteed time.
+ * How long after a conversation's last request a provider keeps its cached prefix, as far as the
+ * request shows: the guaranteed time, and the longest. Rewriting a prefix that may still be cached
+ * would cost more than it saves; a pause explains a missing prefix only after the guaranteed time.
  */
 import { isObject } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
@@ -10,7 +10,10 @@ import { CACHE_LIFETIMES_MS, factsOf } from '../model/model-facts.ts';
 import type { CacheLifetime } from '../model/model-facts.ts';
 import { someMarker } from './markers.ts';
 
-/** Returns the longest time, in milliseconds, that the prefix of a request body in `dialect` may be kept. */
+/**
+ * Returns the longest time, in milliseconds, that the prefix of a request body in `dialect` may be
+ * kept.
+ */
 export function cacheLifetimeMs(dialect: DialectName, body: unknown): number {
   if (!isObject(body)) return CACHE_LIFETIMES_MS['1h'];
   const chosen = chosenLifetime(dialect, body);
@@ -20,8 +23,8 @@ export function cacheLifetimeMs(dialect: DialectName, body: unknown): number {
 }
 
 /**
- * Returns the time, in milliseconds, that all of it is kept unless the provider runs short of space: the
- * part that one of several markers wrote for five minutes is gone after that.
+ * Returns the time, in milliseconds, that all of it is kept unless the provider runs short of
+ * space: the part that one of several markers wrote for five minutes is gone after that.
  */
 export function promisedLifetimeMs(
   dialect: DialectName,

@@ -2,7 +2,10 @@
 import { isObject, listOf } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
 
-/** Returns true if `wanted` holds for any marker: of the body itself, or of a part that may have one. */
+/**
+ * Returns true if `wanted` holds for any marker: of the body itself, or of a part that may have
+ * one.
+ */
 export function someMarker(body: JsonObject, wanted: (marker: unknown) => boolean): boolean {
   const holds = (value: unknown): boolean => {
     const marker = isObject(value) ? value['cache_control'] : undefined;

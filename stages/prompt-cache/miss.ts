@@ -1,7 +1,8 @@
 /**
- * Determines why a turn read less from the provider's cache than the previous turn left in it. This is the
- * one place that decides, by comparing the two requests and their times. Where several things differ, the
- * cause is the first one in reading order that would have sufficed alone; the detail names the others.
+ * Determines why a turn read less from the provider's cache than the previous turn left in it. This
+ * is the one place that decides, by comparing the two requests and their times. Where several
+ * things differ, the cause is the first one in reading order that would have sufficed alone; the
+ * detail names the others.
  *
  * Documented properties of providers' caches are in `model-facts.ts`; what invalidates them is from
  * platform.claude.com, prompt-caching, "what invalidates the cache", 2026-11.
@@ -10,7 +11,9 @@ import { HASH_CHARS, cameOf, countMessages, sentOf, sharedMessages } from '../mo
 import type { CacheMiss, CachedTurn, MissCause, NamedMiss } from '../model/cached-turn.ts';
 import { LARGEST_MINIMUM, factsOf } from '../model/model-facts.ts';
 
-/** Resolves indexes to names in the current request; hashes alone only show that something differs. */
+/**
+ * Resolves indexes to names in the current request; hashes alone only show that something differs.
+ */
 export interface Names {
   /** Name of the tool at an index. */
   readonly tool: (at: number) => string;
@@ -22,14 +25,20 @@ export interface Names {
 
 /** Blocks before a marker in which the provider looks for a cached prefix. */
 const LOOKBACK_BLOCKS = 20;
-/** A shortfall below both is due to providers' counting: in steps of 128 tokens, and by parts of a block. */
+/**
+ * A shortfall below both is due to providers' counting: in steps of 128 tokens, and by parts of a
+ * block.
+ */
 const SMALL_TOKENS = 256;
 const SMALL_SHARE = 0.01;
 const MOST_NAMES = 3;
 
 type Found = readonly [cause: MissCause, detail: string | null];
 
-/** Returns the miss; undefined for a turn that read what the previous one left, or where that is unknown. */
+/**
+ * Returns the miss; undefined for a turn that read what the previous one left, or where that is
+ * unknown.
+ */
 export function missOf(
   turn: CachedTurn,
   before: CachedTurn | undefined,
@@ -60,7 +69,10 @@ export function missOf(
   };
 }
 
-/** Handles a first turn, which could not read anything; one that did found another conversation's prefix. */
+/**
+ * Handles a first turn, which could not read anything; one that did found another conversation's
+ * prefix.
+ */
 function firstOf({ read, messages }: CachedTurn): CacheMiss | undefined {
   if (read > 0) return undefined;
   const isLate = countMessages({ messages }) > 2;
@@ -74,7 +86,10 @@ interface Shared {
   readonly prefix: number;
   /** True if these are all messages of the previous turn. */
   readonly isWhole: boolean;
-  /** True if the difference after it is a change of the past, and not another continuation of the same beginning. */
+  /**
+   * True if the difference after it is a change of the past, and not another continuation of the
+   * same beginning.
+   */
   readonly isEdit: boolean;
 }
 

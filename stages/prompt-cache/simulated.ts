@@ -1,7 +1,7 @@
 /**
- * Simulates a provider's prompt cache: an exact prefix that ends at a breakpoint is kept for five minutes,
- * each hit extends that by five, and a request finds at each of its breakpoints a prefix kept there or up
- * to twenty blocks before.
+ * Simulates a provider's prompt cache: an exact prefix that ends at a breakpoint is kept for five
+ * minutes, each hit extends that by five, and a request finds at each of its breakpoints a prefix
+ * kept there or up to twenty blocks before.
  */
 import { createHash } from 'node:crypto';
 import { factsOf } from '../model/model-facts.ts';
@@ -43,9 +43,15 @@ export interface CachedTokens {
 }
 
 export interface PromptCache {
-  /** Sends the request. Throws a RangeError for more than four breakpoints, which the provider rejects. */
+  /**
+   * Sends the request. Throws a RangeError for more than four breakpoints, which the provider
+   * rejects.
+   */
   send(request: CachedRequest): CachedTokens;
-  /** Sends it, and returns the cost of its input at the first of `READ_PRICES`, in tokens at the base price. */
+  /**
+   * Sends it, and returns the cost of its input at the first of `READ_PRICES`, in tokens at the
+   * base price.
+   */
   cost(request: CachedRequest): number;
 }
 
@@ -107,7 +113,10 @@ function prefixesOf(blocks: CachedRequest['blocks']): readonly Prefix[] {
   });
 }
 
-/** Returns the index of the last block of the longest prefix kept at or shortly before a breakpoint; -1 for none. */
+/**
+ * Returns the index of the last block of the longest prefix kept at or shortly before a breakpoint;
+ * -1 for none.
+ */
 function longestHit(
   prefixes: readonly Prefix[],
   breakpoint: number,

@@ -1,6 +1,6 @@
 /**
- * The parts of a request that decide whether a provider finds its prefix in the cache, as hashes. Cache
- * markers, which clients move every turn, and the billing line of some clients are left out.
+ * The parts of a request that decide whether a provider finds its prefix in the cache, as hashes.
+ * Cache markers, which clients move every turn, and the billing line of some clients are left out.
  */
 import { hash as hashOnce } from 'node:crypto';
 import { isObject, listOf } from '../dialect/json-kind.ts';
@@ -28,11 +28,17 @@ export type TurnFigures = Pick<
 const PIECE_CHARS = 2048;
 /** Turns with more characters of message hashes are not compared. */
 const MAX_CHARS = 64 * 1024;
-/** A longer value in a part without text, i.e. an image or a file, is represented by its size and its ends. */
+/**
+ * A longer value in a part without text, i.e. an image or a file, is represented by its size and
+ * its ends.
+ */
 const LONG_CHARS = 4096;
 const END_CHARS = 256;
 
-/** Returns the turn; undefined where the request does not show all that the model reads, or is too long to compare. */
+/**
+ * Returns the turn; undefined where the request does not show all that the model reads, or is too
+ * long to compare.
+ */
 export function cachedTurnOf(request: ProxyRequest, figures: TurnFigures): CachedTurn | undefined {
   const { original, report } = request;
   const { dialect, json, body } = original;

@@ -77,7 +77,9 @@ type Event =
   | { readonly do: 'force'; readonly state: HealthState }
   | { readonly do: 'wait'; readonly ms: number };
 
-/** Returns whether the provider is healthy after these events, going through the table row by row. */
+/**
+ * Returns whether the provider is healthy after these events, going through the table row by row.
+ */
 function isReported(events: readonly Event[]): boolean {
   let nowMs = 0;
   let row = 0;

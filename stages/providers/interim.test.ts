@@ -58,7 +58,8 @@ test('every interim answer is skipped, wherever the bytes are cut, and costs no 
       assert.is(Buffer.concat(pieces).toString(), 'HTTP/1.1 100 x', answer);
     }
   }
-  // The pool may open a second connection before the first is free; refused responses would cost one each.
+  // The pool may open a second connection before the first is free; refused responses would cost
+  // one each.
   assert.ok(connections <= 2, `${connections} connections`);
   await upstream.close();
   server.close();

@@ -25,7 +25,10 @@ export interface ProviderAddress {
    * version.
    */
   readonly appends: 'path' | 'endpoint';
-  /** Parameters of every request, such as Azure's `api-version`, without the question mark; often empty. */
+  /**
+   * Parameters of every request, such as Azure's `api-version`, without the question mark; often
+   * empty.
+   */
   readonly query: string;
 }
 
@@ -70,6 +73,8 @@ export interface ProviderKey {
   readonly secret: string;
   /** `bearer` is sent as `Authorization: Bearer`, `key` in the header of the provider's kind. */
   readonly scheme: 'key' | 'bearer';
-  /** Safe to show: where it was configured, such as `MSGPROV_API_KEY` or `providers.local.api_key`. */
+  /**
+   * Safe to show: where it was configured, such as `MSGPROV_API_KEY` or `providers.local.api_key`.
+   */
   readonly label: string;
 }

@@ -1,4 +1,6 @@
-/** A conversation goes to the provider chosen for it, even without generation, or to none at all. */
+/**
+ * A conversation goes to the provider chosen for it, even without generation, or to none at all.
+ */
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

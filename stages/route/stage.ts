@@ -297,7 +297,10 @@ function inOrder(targets: readonly RouteTarget[], services: Services) {
   return { targets: sorted, later };
 }
 
-/** Rewrites `request`. Throws AUTH_001 and AUTH_002, and `forbidden` for what its proxy key may not use. */
+/**
+ * Rewrites `request`. Throws AUTH_001 and AUTH_002, and `forbidden` for what its proxy key may not
+ * use.
+ */
 export const route = defineStage<ProxyFrame, RouteConfig, Services>({
   name: 'route',
   build: (config, services) => ({

@@ -3,8 +3,8 @@ import { SvcError } from '../../engine/index.ts';
 import type { FromThread, Protocol } from './messages.ts';
 
 /**
- * Why a job was not done although nothing threw. `starting`: its time ran out while its thread was still
- * starting (the start continues), or the start exceeded its own limit.
+ * Why a job was not done although nothing threw. `starting`: its time ran out while its thread was
+ * still starting (the start continues), or the start exceeded its own limit.
  */
 export type JobFault = 'timeout' | 'cancelled' | 'starting';
 

@@ -1,6 +1,6 @@
 /**
- * Queues jobs and assigns them to threads: preferably to the thread that had the last job of the same
- * affinity, to another one if that is busy for long, and to a new one if all are.
+ * Queues jobs and assigns them to threads: preferably to the thread that had the last job of the
+ * same affinity, to another one if that is busy for long, and to a new one if all are.
  */
 import { Owners } from './owners.ts';
 
@@ -62,7 +62,10 @@ export class JobQueue<J extends Job, T extends Thread> {
     return threads.find((thread) => this.#hasRoom(thread));
   }
 
-  /** Removes and returns the oldest job that one of `threads`, or a new one if allowed, can begin now. */
+  /**
+   * Removes and returns the oldest job that one of `threads`, or a new one if allowed, can begin
+   * now.
+   */
   next(threads: readonly T[], mayStart: boolean): Turn<J, T> | undefined {
     const at = this.#jobs.findIndex((job) => !this.#waitsForOwner(job));
     const job = this.#jobs[at];
@@ -86,7 +89,10 @@ export class JobQueue<J extends Job, T extends Thread> {
     this.#owners.forget(thread);
   }
 
-  /** Returns true if a job should wait for its owner: without the owner's state another thread would usually take longer. */
+  /**
+   * Returns true if a job should wait for its owner: without the owner's state another thread would
+   * usually take longer.
+   */
   #waitsForOwner({ affinity, isOverdue }: J): boolean {
     const owner = this.#owners.of(affinity);
     return !isOverdue && owner !== undefined && !this.#hasRoom(owner) && !owner.isHeld;

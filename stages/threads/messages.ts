@@ -1,4 +1,6 @@
-/** The messages between the two sides of a worker thread. All of them can be copied between threads. */
+/**
+ * The messages between the two sides of a worker thread. All of them can be copied between threads.
+ */
 import type { ErrorKind } from '../../engine/index.ts';
 
 /** The message types of one kind of thread. */
@@ -26,8 +28,9 @@ export type FromThread<P extends Protocol> =
   | { readonly id: number; readonly failure: JobFailure }
   | { readonly event: P['event'] }
   /**
-   * False before work that belongs to a thread's start, such as loading code; true after it. The start
-   * itself and each notice begin with an implied false. A thread is ready when both counts are equal.
+   * False before work that belongs to a thread's start, such as loading code; true after it. The
+   * start itself and each notice begin with an implied false. A thread is ready when both counts
+   * are equal.
    */
   | { readonly ready: boolean };
 

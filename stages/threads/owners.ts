@@ -1,4 +1,6 @@
-/** Remembers which thread had the last job of an affinity, and so holds the state those jobs share. */
+/**
+ * Remembers which thread had the last job of an affinity, and so holds the state those jobs share.
+ */
 
 /** Most affinities that are remembered. */
 const MOST = 1000;

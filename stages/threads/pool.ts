@@ -1,9 +1,10 @@
 /**
- * Worker threads that do jobs: the pool used by compression, the index, the ledger and captures. Threads
- * start on demand, and jobs of one affinity go to the same thread. A job whose time runs out while it is
- * running ends its thread, and so does the cancel signal of a running job without a time limit. The jobs
- * queued on that thread go to another one, as they do when a thread dies. A starting thread is never ended
- * for a job's sake: otherwise none would become ready where a start takes longer than a job may.
+ * Worker threads that do jobs: the pool used by compression, the index, the ledger and captures.
+ * Threads start on demand, and jobs of one affinity go to the same thread. A job whose time runs
+ * out while it is running ends its thread, and so does the cancel signal of a running job without a
+ * time limit. The jobs queued on that thread go to another one, as they do when a thread dies. A
+ * starting thread is never ended for a job's sake: otherwise none would become ready where a start
+ * takes longer than a job may.
  */
 import { Worker } from 'node:worker_threads';
 import { systemClock } from '../../engine/index.ts';
@@ -129,7 +130,8 @@ export class WorkerPool<P extends Protocol> {
       const isStarting = (thread: Thread<P> | undefined): boolean =>
         (thread === undefined ? this.#threads : [thread]).some(({ start }) => !start.isReady);
       const onAbort = (): void => {
-        // A running job continues within its time: starting another thread is slow, and the next turn may need the result.
+        // A running job continues within its time: starting another thread is slow, and the next
+        // turn may need the result.
         if (timeoutMs > 0 && this.#threadOf(id) !== undefined) resolve({ failed: 'cancelled' });
         else giveUp('cancelled');
       };
@@ -186,8 +188,8 @@ export class WorkerPool<P extends Protocol> {
   }
 
   /**
-   * Ends all threads. With `graceMs` they receive the waiting jobs and may finish them in that time;
-   * unfinished jobs, and all later ones, are cancelled.
+   * Ends all threads. With `graceMs` they receive the waiting jobs and may finish them in that
+   * time; unfinished jobs, and all later ones, are cancelled.
    */
   async close(graceMs = 0): Promise<void> {
     this.#isClosed = true;
@@ -394,7 +396,9 @@ export class WorkerPool<P extends Protocol> {
     return left;
   }
 
-  /** Updates which threads keep the process alive; skipped during shutdown, which awaits their end. */
+  /**
+   * Updates which threads keep the process alive; skipped during shutdown, which awaits their end.
+   */
   #keepAlive(): void {
     if (this.#isClosed) return;
     const { keepsAlive = true } = this.#options;

@@ -1,6 +1,6 @@
 /**
- * The start of a thread: from its creation until it has loaded its code and prepared for expected jobs, and
- * again whenever it has to load more. Time limits of jobs do not include it.
+ * The start of a thread: from its creation until it has loaded its code and prepared for expected
+ * jobs, and again whenever it has to load more. Time limits of jobs do not include it.
  */
 
 export class ThreadStart {
@@ -10,7 +10,10 @@ export class ThreadStart {
   #isLoaded = false;
   #stopTimer: (() => void) | undefined;
 
-  /** `startTimer` starts the timer that ends a thread which is not ready in time, and returns its stop function. */
+  /**
+   * `startTimer` starts the timer that ends a thread which is not ready in time, and returns its
+   * stop function.
+   */
   constructor(startTimer: () => () => void) {
     this.#startTimer = startTimer;
     this.begin();

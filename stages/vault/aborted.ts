@@ -1,6 +1,8 @@
 /** Waits for an abort signal alongside other work. */
 
-/** Returns a promise that resolves when the signal is aborted, and `close`, which stops listening. */
+/**
+ * Returns a promise that resolves when the signal is aborted, and `close`, which stops listening.
+ */
 export function untilAborted(signal: AbortSignal | undefined): {
   readonly aborted: Promise<undefined>;
   close(): void;

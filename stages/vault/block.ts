@@ -2,8 +2,8 @@
 
 /**
  * How a block may be used. `safe` blocks may be sent to a provider; every other class stays on the
- * machine: `secret` (appears to contain a credential), `generated` (machine-written: lock files, minified
- * code, "do not edit"), or any name given to an ingested block.
+ * machine: `secret` (appears to contain a credential), `generated` (machine-written: lock files,
+ * minified code, "do not edit"), or any name given to an ingested block.
  */
 export type RiskClass = string;
 

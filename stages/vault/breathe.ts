@@ -4,8 +4,8 @@
 const STEP_MS = 6;
 
 /**
- * Returns a function to call between two pieces of work. It returns undefined while the step still has
- * time, and a promise to await once the event loop should get a turn.
+ * Returns a function to call between two pieces of work. It returns undefined while the step still
+ * has time, and a promise to await once the event loop should get a turn.
  */
 export function createBreather(): () => Promise<void> | undefined {
   let startedMs = performance.now();

@@ -39,13 +39,16 @@ export interface OpenedVault {
   /** Returns the hits for a query, best first. Waits until the index is loaded. */
   search(query: string, options?: SearchOptions): Promise<SearchHit[]>;
   /**
-   * Returns, of blocks found earlier, the ids of those that must no longer be sent: blocks that are no
-   * longer `safe`, of a forgotten folder, or of a file that exists but is now excluded. A block whose file
-   * changed or was deleted stays, and so does one that cannot be judged now because there is no log or its
-   * folder is being reread.
+   * Returns, of blocks found earlier, the ids of those that must no longer be sent: blocks that are
+   * no longer `safe`, of a forgotten folder, or of a file that exists but is now excluded. A block
+   * whose file changed or was deleted stays, and so does one that cannot be judged now because
+   * there is no log or its folder is being reread.
    */
   withdrawn(blocks: readonly BlockSource[]): Promise<string[]>;
-  /** Adds blocks. Once it resolves they are on disk and visible to the next search. One result per block, in order. */
+  /**
+   * Adds blocks. Once it resolves they are on disk and visible to the next search. One result per
+   * block, in order.
+   */
   ingest(blocks: readonly IngestBlock[]): Promise<IngestResult[]>;
   status(): Promise<VaultStatus>;
   /** Returns the blocks ordered by path. */
@@ -58,13 +61,13 @@ export interface OpenedVault {
 /** A vault that is opened once there is something to find. */
 export interface Vault extends OpenedVault {
   /**
-   * Returns false while there is certainly nothing to find, so that a request can skip the query. Checks
-   * the disk at most once a second.
+   * Returns false while there is certainly nothing to find, so that a request can skip the query.
+   * Checks the disk at most once a second.
    */
   mayHaveBlocks(): boolean;
   /**
-   * Returns false while a large index is being loaded for the first time, which takes seconds. As of the
-   * last `mayHaveBlocks`.
+   * Returns false while a large index is being loaded for the first time, which takes seconds. As
+   * of the last `mayHaveBlocks`.
    */
   isReady(): boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * A vault whose code and index are loaded on first use. Most of the code is for indexing, and should not
- * slow the start of a proxy without an index.
+ * A vault whose code and index are loaded on first use. Most of the code is for indexing, and
+ * should not slow the start of a proxy without an index.
  */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -12,7 +12,9 @@ const LOOK_MS = 1000;
 /** A larger log cannot be loaded into memory in the time that a request may wait. */
 const LARGE_LOG_BYTES = 4 * 1024 * 1024;
 
-/** Returns the vault at `indexDir`; `mayHaveBlocks` starts loading it if there is something to find. */
+/**
+ * Returns the vault at `indexDir`; `mayHaveBlocks` starts loading it if there is something to find.
+ */
 export function deferVault(options: VaultOptions): Vault {
   const { log } = layoutOf(resolve(options.indexDir));
   let opening: Promise<OpenedVault> | undefined;
@@ -57,7 +59,10 @@ export function deferVault(options: VaultOptions): Vault {
   };
 }
 
-/** Returns the file's size; undefined if it is missing or inaccessible, e.g. because a folder became a file. */
+/**
+ * Returns the file's size; undefined if it is missing or inaccessible, e.g. because a folder became
+ * a file.
+ */
 function sizeOf(path: string): number | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })?.size;

@@ -10,7 +10,9 @@ import { inPlace, type Place } from '../../fixtures/vault/place.ts';
 
 type Syncing = Record<'datasync' | 'sync', () => Promise<void>>;
 
-/** Records, while `use` runs, the content of a file after each of its syncs; nothing for a folder. */
+/**
+ * Records, while `use` runs, the content of a file after each of its syncs; nothing for a folder.
+ */
 async function synced(path: string, use: (notes: string[]) => Promise<void>): Promise<void> {
   const notes: string[] = [];
   const probe = await open('/', 'r');

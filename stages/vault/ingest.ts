@@ -39,8 +39,8 @@ export type HeldBlock = Pick<BlockInfo, 'hash' | 'riskClass' | 'sourcePath' | 'r
 
 /**
  * Parses a context block in wire form (specification 2.11: `block_id`, `content`, `source_path`,
- * `risk_class`; only `content` is required). Throws VALIDATION_002 and VALIDATION_003, `unprocessable` for
- * values out of range, `payload_too_large`.
+ * `risk_class`; only `content` is required). Throws VALIDATION_002 and VALIDATION_003,
+ * `unprocessable` for values out of range, `payload_too_large`.
  */
 export function toIngestBlock(value: unknown): IngestBlock {
   if (!isObject(value)) throw wrongType('block', 'object', jsonTypeOf(value));
@@ -95,8 +95,8 @@ export function prepareBlock(block: IngestBlock, tokenizer: Tokenizer): Prepared
 }
 
 /**
- * Returns the records to write for `blocks`, and the result of each, in order. `prepared` are the same
- * blocks; `held` returns the block that the vault has under an id.
+ * Returns the records to write for `blocks`, and the result of each, in order. `prepared` are the
+ * same blocks; `held` returns the block that the vault has under an id.
  */
 export function settle(
   blocks: readonly IngestBlock[],
@@ -121,9 +121,9 @@ export function settle(
 
 /**
  * Decides what to write for a block whose id the vault already has: nothing if it adds nothing, a
- * replacement record if it has a stricter class or another path. A class is never loosened this way, and
- * an omitted path is kept. Returns a `conflict` for different content, or a class that differs from that of a
- * file's block.
+ * replacement record if it has a stricter class or another path. A class is never loosened this
+ * way, and an omitted path is kept. Returns a `conflict` for different content, or a class that
+ * differs from that of a file's block.
  */
 function reconcile(
   block: IngestBlock,
@@ -146,7 +146,10 @@ function reconcile(
   return prepareBlock({ ...block, id, sourcePath, riskClass: strictest }, tokenizer);
 }
 
-/** Returns the stricter class. Of two that must not be sent the newer wins, unless the older is `secret`. */
+/**
+ * Returns the stricter class. Of two that must not be sent the newer wins, unless the older is
+ * `secret`.
+ */
 function stricter(held: RiskClass, given: RiskClass): RiskClass {
   return given === SAFE || held === 'secret' ? held : given;
 }

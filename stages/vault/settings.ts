@@ -47,7 +47,8 @@ export const vault = slice(
     }),
   },
   ({ enabled, backend, namedPath, root, indexFile }, { home, origin }) => {
-    // An environment variable outranks `vault.root` with its file, which outrank the key in a config file.
+    // An environment variable outranks `vault.root` with its file, which outrank the key in a
+    // config file.
     const isOutranked =
       origin('namedPath').source === 'file' && (root !== null || indexFile !== null);
     const name = indexFile ?? '.index';

@@ -1,4 +1,7 @@
-/** For the kill test: repeats the operation named by the first argument on the vault named by the third. */
+/**
+ * For the kill test: repeats the operation named by the first argument on the vault named by the
+ * third.
+ */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * An open vault: one index in sync with the log, searched and added to. The next search sees whatever
- * another process appends. Damage is never silent: the damaged file is moved aside, intact data is kept, the
- * rest is rebuilt, and `onTrouble` is called.
+ * An open vault: one index in sync with the log, searched and added to. The next search sees
+ * whatever another process appends. Damage is never silent: the damaged file is moved aside, intact
+ * data is kept, the rest is rebuilt, and `onTrouble` is called.
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -143,7 +143,10 @@ class OpenVault implements OpenedVault {
     }
   }
 
-  /** Returns the index brought up to date with the log; `isOvertaken`: another process moved it on, even in the same log. */
+  /**
+   * Returns the index brought up to date with the log; `isOvertaken`: another process moved it on,
+   * even in the same log.
+   */
   async #refresh(isOvertaken = false): Promise<BlockIndex> {
     if (this.#stop.signal.aborted) throw new SvcError('cancelled', 'The vault is closed');
     const { index } = this.#opened();
@@ -204,7 +207,10 @@ class OpenVault implements OpenedVault {
     this.#follower = this.#index = undefined;
   }
 
-  /** Returns index and follower; replaces a damaged database on the way. `follower` may return another one after `catchUp`. */
+  /**
+   * Returns index and follower; replaces a damaged database on the way. `follower` may return
+   * another one after `catchUp`.
+   */
   #opened(): { index: BlockIndex; follower: () => LogFollower } {
     this.#index ??= this.#openIndex();
     this.#follower ??= new LogFollower(this.#layout.log, this.#index);
@@ -233,7 +239,10 @@ class OpenVault implements OpenedVault {
     return { path: this.#layout.log, lock: this.#appendLock, newLogId: this.#options.newId };
   }
 
-  /** Runs in the queue. Afterwards there are a log and an index without damage, possibly with less content. */
+  /**
+   * Runs in the queue. Afterwards there are a log and an index without damage, possibly with less
+   * content.
+   */
   async #mend(damage: unknown): Promise<void> {
     if (isDatabaseDamage(damage)) {
       await this.#letGo();

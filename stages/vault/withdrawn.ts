@@ -17,8 +17,8 @@ export function withdrawnFrom(index: BlockIndex, blocks: readonly BlockSource[])
 }
 
 /**
- * Returns true for a block whose folder was forgotten, or whose file exists but is excluded: both are
- * deliberate. A file deleted from the disk is not.
+ * Returns true for a block whose folder was forgotten, or whose file exists but is excluded: both
+ * are deliberate. A file deleted from the disk is not.
  */
 function isTakenOut(index: BlockIndex, { root, sourcePath }: BlockSource): boolean {
   if (root === '') return true;

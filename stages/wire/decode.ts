@@ -1,6 +1,6 @@
 /**
- * Content encodings. Requests are decoded to be read, with a cap on the decoded size; responses are decoded
- * as a copy for metering only, and are passed on unchanged.
+ * Content encodings. Requests are decoded to be read, with a cap on the decoded size; responses are
+ * decoded as a copy for metering only, and are passed on unchanged.
  */
 import { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
@@ -34,11 +34,10 @@ const runtime: object = zlib;
 const zstd = runtime as ZstdRuntime;
 
 /**
- * Decodes one layer of `Content-Encoding` (gzip, deflate, br, zstd) off the event loop; returns the same
- * buffer where nothing is encoded.
- * Throws `unsupported_media_type` for another encoding or several layers,
- * `payload_too_large` once the decoded size exceeds `maxBytes`, and `bad_request` for bytes that
- * do not match the header.
+ * Decodes one layer of `Content-Encoding` (gzip, deflate, br, zstd) off the event loop; returns the
+ * same buffer where nothing is encoded. Throws `unsupported_media_type` for another encoding or
+ * several layers, `payload_too_large` once the decoded size exceeds `maxBytes`, and `bad_request`
+ * for bytes that do not match the header.
  */
 export async function decodeBody(
   bytes: Buffer,
@@ -72,7 +71,9 @@ function layersOf(contentEncoding: string | undefined): readonly string[] {
     .filter((layer) => layer !== '' && layer !== 'identity');
 }
 
-/** Returns true if `createDecoder` supports this encoding: one layer of gzip, deflate, br or zstd. */
+/**
+ * Returns true if `createDecoder` supports this encoding: one layer of gzip, deflate, br or zstd.
+ */
 export function canDecode(contentEncoding: string): boolean {
   const layers = layersOf(contentEncoding);
   return layers.length === 1 && formatOf(layers[0]!, NOTHING) !== undefined;
@@ -83,7 +84,9 @@ const NOTHING: Buffer = Buffer.alloc(0);
 const FLUSHED = { finishFlush: zlib.constants.Z_SYNC_FLUSH };
 const BROTLI_FLUSHED = { finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH };
 
-/** Returns the format of an encoding; `first` are the first bytes. Undefined for an unsupported one. */
+/**
+ * Returns the format of an encoding; `first` are the first bytes. Undefined for an unsupported one.
+ */
 function formatOf(encoding: string, first: Buffer): Format | undefined {
   switch (encoding) {
     case 'gzip':
@@ -108,7 +111,9 @@ function formatOf(encoding: string, first: Buffer): Format | undefined {
   }
 }
 
-/** For runtimes without zstd in zlib: decodes in this thread, which is fast enough for a response. */
+/**
+ * For runtimes without zstd in zlib: decodes in this thread, which is fast enough for a response.
+ */
 function createUnzstd(): Transform {
   const expansion = new Expansion();
   // One chunk may be a decompression bomb, so this runs before all of its output is in memory.
@@ -130,7 +135,10 @@ function createUnzstd(): Transform {
   return stream;
 }
 
-/** Returns whether the bytes have a zlib header; `deflate` means that format (RFC 9110 §8.4.1.2), but some senders omit it. */
+/**
+ * Returns whether the bytes have a zlib header; `deflate` means that format (RFC 9110 §8.4.1.2),
+ * but some senders omit it.
+ */
 function hasZlibHeader(bytes: Buffer): boolean {
   const [first, second] = bytes;
   if (first === undefined || second === undefined) return true;
@@ -149,20 +157,23 @@ function corrupt(encoding: string, cause: Error): SvcError {
 export interface Decoder {
   /** Takes the next encoded bytes; the decoded bytes arrive later. */
   push(bytes: Buffer): void;
-  /** Resolves once all pushed bytes are decoded and delivered, true if nothing was lost. Never rejects. */
+  /**
+   * Resolves once all pushed bytes are decoded and delivered, true if nothing was lost. Never
+   * rejects.
+   */
   end(): Promise<boolean>;
 }
 
 /**
- * How much encoded input may wait for zlib's threads. A copy that falls further behind is abandoned: the
- * response itself must not wait for it.
+ * How much encoded input may wait for zlib's threads. A copy that falls further behind is
+ * abandoned: the response itself must not wait for it.
  */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 /**
- * Creates a decoder that calls `onBytes` with the decoded bytes. It never throws: after undecodable bytes,
- * or for an unsupported encoding, `end()` resolves to false. A truncated stream yields the part that
- * arrived; one that expands beyond the size of any response is abandoned there.
+ * Creates a decoder that calls `onBytes` with the decoded bytes. It never throws: after undecodable
+ * bytes, or for an unsupported encoding, `end()` resolves to false. A truncated stream yields the
+ * part that arrived; one that expands beyond the size of any response is abandoned there.
  */
 export function createDecoder(
   contentEncoding: string | undefined,
@@ -218,9 +229,9 @@ function createPlainDecoder(onBytes: (bytes: Buffer) => void): Decoder {
 }
 
 /**
- * Opens a stream that decodes a response for a client that never received `contentEncoding`; `first` are
- * the response's first bytes. Undefined for an unsupported encoding. It errors on bytes that do not match
- * the header; a truncated stream yields the part that arrived.
+ * Opens a stream that decodes a response for a client that never received `contentEncoding`;
+ * `first` are the response's first bytes. Undefined for an unsupported encoding. It errors on bytes
+ * that do not match the header; a truncated stream yields the part that arrived.
  */
 export function openDecoding(
   contentEncoding: string | undefined,

@@ -1,14 +1,17 @@
 /**
  * Finds the ends of server-sent events in bytes; the only place that implements this.
  *
- * An event ends with a blank line, of LF, CRLF or CR. A CR that completes one may be the first half of a
- * CRLF, so the next byte decides; after another CR it counts at once, so that a stream of bare CRs is not
- * delayed. The cuts depend on the bytes alone, never on how they were split into chunks.
+ * An event ends with a blank line, of LF, CRLF or CR. A CR that completes one may be the first half
+ * of a CRLF, so the next byte decides; after another CR it counts at once, so that a stream of bare
+ * CRs is not delayed. The cuts depend on the bytes alone, never on how they were split into chunks.
  */
 
 export const LF = 0x0a;
 export const CR = 0x0d;
-/** Context at the start of a stream: the last three bytes as one number, set so that a line end counts as a blank line. */
+/**
+ * Context at the start of a stream: the last three bytes as one number, set so that a line end
+ * counts as a blank line.
+ */
 export const NOTHING_BEFORE = 0x0a0a0a;
 
 /** Returns true if `bytes` end with an event, so that another may follow. */
@@ -17,7 +20,9 @@ export function endsEvent(bytes: Buffer): boolean {
   return isEnd(bytes, bytes.length - 1, 0);
 }
 
-/** Returns true if an event ends after the byte at `i`; `before` are the bytes preceding the first. */
+/**
+ * Returns true if an event ends after the byte at `i`; `before` are the bytes preceding the first.
+ */
 export function isEnd(bytes: Buffer, i: number, before: number): boolean {
   const byte = byteAt(bytes, i, before);
   if (byte !== LF && byte !== CR) return false;
@@ -58,7 +63,10 @@ export function nextEnd(bytes: Buffer, from: number, stop: number, before: numbe
   return -1;
 }
 
-/** Returns the end of the last event in `bytes`, possibly before their first byte, or -1. Most reads end with an event. */
+/**
+ * Returns the end of the last event in `bytes`, possibly before their first byte, or -1. Most reads
+ * end with an event.
+ */
 export function lastEnd(bytes: Buffer, before: number): number {
   let lf = bytes.length - 1;
   if (isEnd(bytes, lf, before)) return bytes.length;

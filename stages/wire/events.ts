@@ -1,7 +1,7 @@
 /**
- * Server-sent events in bytes. An `EventCursor` splits a stream at event boundaries without losing a byte;
- * contents are parsed only on demand. If a read ends with an event, as nearly all do, that costs a check of
- * its last bytes.
+ * Server-sent events in bytes. An `EventCursor` splits a stream at event boundaries without losing
+ * a byte; contents are parsed only on demand. If a read ends with an event, as nearly all do, that
+ * costs a check of its last bytes.
  */
 import { createParser } from 'eventsource-parser';
 import type { EventSourceMessage } from 'eventsource-parser';
@@ -82,7 +82,10 @@ export class EventCursor {
     return bytes;
   }
 
-  /** For an event beyond the limit: returns as many parts of that size as are buffered, except its last bytes. */
+  /**
+   * For an event beyond the limit: returns as many parts of that size as are buffered, except its
+   * last bytes.
+   */
   #takeParts(): EventRun[] {
     if (this.#heldBytes <= this.#maxEventBytes) return [];
     const runs: EventRun[] = [];
@@ -146,9 +149,10 @@ function walk(run: EventRun, visit: (start: number, end: number) => void): void 
 }
 
 /**
- * Visits the events of `bytes` that contain one of `needles`, in order, each with its start and end. One
- * native search over all of them. It is fast for a needle of at most seven bytes whose first byte is rare
- * in JSON, such as `_tokens` (with a leading quote, or one more byte, it is at least ten times slower).
+ * Visits the events of `bytes` that contain one of `needles`, in order, each with its start and
+ * end. One native search over all of them. It is fast for a needle of at most seven bytes whose
+ * first byte is rare in JSON, such as `_tokens` (with a leading quote, or one more byte, it is at
+ * least ten times slower).
  */
 export function eventsHolding(
   { bytes, before }: Pick<EventRun, 'bytes' | 'before'>,
@@ -178,14 +182,20 @@ function firstHit(bytes: Buffer, needles: readonly Buffer[], from: number): numb
   return first;
 }
 
-/** Creates a scanner for events that contain one of `needles`. An event of more than `maxEventBytes` is skipped. */
+/**
+ * Creates a scanner for events that contain one of `needles`. An event of more than `maxEventBytes`
+ * is skipped.
+ */
 export function createNeedleScanner(
   needles: readonly Buffer[],
   { maxEventBytes }: { readonly maxEventBytes?: number } = {},
 ) {
   const cursor = new EventCursor(maxEventBytes);
   return {
-    /** Takes the next bytes, split in any way, and calls back with every completed event that contains a needle, all its lines together. */
+    /**
+     * Takes the next bytes, split in any way, and calls back with every completed event that
+     * contains a needle, all its lines together.
+     */
     push(bytes: Buffer, onEvent: (event: Buffer) => void): void {
       for (const run of cursor.push(bytes)) {
         if (!run.isPart) eventsHolding(run, needles, onEvent);
@@ -200,7 +210,10 @@ export function createNeedleScanner(
   };
 }
 
-/** Returns the content of an event's `data` lines as bytes; decoding a long event to text would be wasted. */
+/**
+ * Returns the content of an event's `data` lines as bytes; decoding a long event to text would be
+ * wasted.
+ */
 export function dataOf(event: Buffer): Buffer {
   const values: Buffer[] = [];
   let start = 0;
@@ -216,7 +229,9 @@ export function dataOf(event: Buffer): Buffer {
   return values.length === 2 ? values[0]! : Buffer.concat(values);
 }
 
-/** Returns the last `count` events and any bytes after them; undefined if there are fewer events. */
+/**
+ * Returns the last `count` events and any bytes after them; undefined if there are fewer events.
+ */
 export function lastEvents(bytes: Buffer, count: number): Buffer | undefined {
   let left = count;
   for (let i = bytes.length - 1; i >= 0; i -= 1) {
@@ -232,8 +247,8 @@ export function lastEvents(bytes: Buffer, count: number): Buffer | undefined {
 export type EventReader = ReturnType<typeof createEventReader>;
 
 /**
- * Creates a reader of one stream. `maxEventBytes` (1 MiB by default) bounds its buffer: an event beyond it
- * is returned in pieces of that size whose `data` is undefined.
+ * Creates a reader of one stream. `maxEventBytes` (1 MiB by default) bounds its buffer: an event
+ * beyond it is returned in pieces of that size whose `data` is undefined.
  */
 export function createSplitter({
   maxEventBytes,
@@ -252,8 +267,8 @@ export function createSplitter({
 const MAX_READ_MIB = 32;
 
 /**
- * Creates a reader that must not miss an event, since whatever is built from them would silently lack one.
- * Throws `bad_gateway` for an event of more than `maxEventBytes`, 32 MiB by default.
+ * Creates a reader that must not miss an event, since whatever is built from them would silently
+ * lack one. Throws `bad_gateway` for an event of more than `maxEventBytes`, 32 MiB by default.
  */
 export function createEventReader(maxEventBytes = MAX_READ_MIB * 1024 * 1024) {
   const splitter = createSplitter({ maxEventBytes });
@@ -262,9 +277,15 @@ export function createEventReader(maxEventBytes = MAX_READ_MIB * 1024 * 1024) {
     return piece;
   };
   return {
-    /** Takes the next bytes and returns the events they complete. The events' bytes, concatenated, equal the input. */
+    /**
+     * Takes the next bytes and returns the events they complete. The events' bytes, concatenated,
+     * equal the input.
+     */
     push: (bytes: Buffer): ChunkEvent[] => splitter.push(bytes).map(checked),
-    /** Returns the rest at the end of the stream, read as if its blank line had arrived; undefined if there is none. */
+    /**
+     * Returns the rest at the end of the stream, read as if its blank line had arrived; undefined
+     * if there is none.
+     */
     rest(): ChunkEvent | undefined {
       const piece = splitter.rest();
       return piece && checked(piece);
@@ -309,7 +330,9 @@ export class EventChunk implements ChunkFrame {
   }
 }
 
-/** Creates a parser of pieces. A piece holds one event at most, so the parser is clean after each. */
+/**
+ * Creates a parser of pieces. A piece holds one event at most, so the parser is clean after each.
+ */
 function createPieceReader(): PieceReader {
   const found: EventSourceMessage[] = [];
   let isFirst = true;
@@ -328,8 +351,8 @@ function createPieceReader(): PieceReader {
 }
 
 /**
- * Encodes one event: an `event:` line if it has a name, one `data:` line for each line of `data`, and the
- * final blank line.
+ * Encodes one event: an `event:` line if it has a name, one `data:` line for each line of `data`,
+ * and the final blank line.
  */
 export function encodeEvent(event: string | undefined, data: string): Buffer {
   const eventLine = event === undefined ? '' : `event: ${event}\n`;

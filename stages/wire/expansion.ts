@@ -1,4 +1,7 @@
-/** Limits the expansion of an encoded response: a few kilobytes can hold gigabytes, and minutes of CPU time. */
+/**
+ * Limits the expansion of an encoded response: a few kilobytes can hold gigabytes, and minutes of
+ * CPU time.
+ */
 
 const MB = 2 ** 20;
 /** Up to here any ratio is accepted: a short response may be one letter a million times. */

@@ -1,7 +1,7 @@
 /**
- * Finds the positions of values in a JSON text without parsing it, so that a request can be edited in place
- * and unknown parts keep their bytes. The text is assumed to be valid JSON: callers that need that checked
- * have parsed it already.
+ * Finds the positions of values in a JSON text without parsing it, so that a request can be edited
+ * in place and unknown parts keep their bytes. The text is assumed to be valid JSON: callers that
+ * need that checked have parsed it already.
  */
 import type { JsonPath } from '../model/block.ts';
 import {
@@ -20,13 +20,18 @@ import {
   tooDeep,
 } from './json-skip.ts';
 
-/** A half-open range of bytes: `start` is the first byte of the value, `end` the one after its last. */
+/**
+ * A half-open range of bytes: `start` is the first byte of the value, `end` the one after its last.
+ */
 export interface ByteSpan {
   readonly start: number;
   readonly end: number;
 }
 
-/** One step of the requested paths, merged into a tree so that the text is scanned once for all of them. */
+/**
+ * One step of the requested paths, merged into a tree so that the text is scanned once for all of
+ * them.
+ */
 interface PathNode {
   readonly members: { readonly name: string; readonly bytes: Buffer; readonly node: PathNode }[];
   /** Absent in most of thousands of nodes: an empty map would be a node's largest cost. */
@@ -51,9 +56,9 @@ export type PathScanner = (
 
 /**
  * Compiles `paths` into a scanner that returns, in their order, the span of each value in
- * `bytes[start, end)`, or undefined where it is absent or cut off. A string matches an object's member, a
- * number an array's item; the empty path is the whole value. Where a member occurs twice the last one
- * wins, as in `JSON.parse`. The scanner throws `bad_request` beyond 128 levels.
+ * `bytes[start, end)`, or undefined where it is absent or cut off. A string matches an object's
+ * member, a number an array's item; the empty path is the whole value. Where a member occurs twice
+ * the last one wins, as in `JSON.parse`. The scanner throws `bad_request` beyond 128 levels.
  */
 export function createPathScanner(paths: readonly JsonPath[]): PathScanner {
   const root = toTree(paths);
@@ -130,7 +135,10 @@ function memberOf(parent: PathNode, name: string, names: Map<string, Buffer>): P
   return node;
 }
 
-/** Scans the value at `at`, recording the spans `node` requests. Returns the index after it, or -1 if it is cut off. */
+/**
+ * Scans the value at `at`, recording the spans `node` requests. Returns the index after it, or -1
+ * if it is cut off.
+ */
 function walkValue(walk: Walk, at: number, node: PathNode): number {
   const first = walk.bytes[at];
   let end: number;
@@ -187,7 +195,10 @@ function enter(walk: Walk): void {
   if (walk.depth > MAX_DEPTH) throw tooDeep();
 }
 
-/** Drops the spans of an earlier member of the same name, and of everything in it: the last one counts. */
+/**
+ * Drops the spans of an earlier member of the same name, and of everything in it: the last one
+ * counts.
+ */
 function forget(walk: Walk, node: PathNode): void {
   for (const result of node.results) walk.spans[result] = undefined;
   for (const member of node.members) forget(walk, member.node);

@@ -1,6 +1,6 @@
 /**
- * Measures how deep and how large a JSON text is before it is parsed or walked. The scan is iterative, so
- * nesting costs no stack. The text need not be valid.
+ * Measures how deep and how large a JSON text is before it is parsed or walked. The scan is
+ * iterative, so nesting costs no stack. The text need not be valid.
  */
 import {
   BACKSLASH,
@@ -15,8 +15,8 @@ import {
 } from './json-skip.ts';
 
 /**
- * Bodies with more values than this are not parsed: parsing and walking them would block every other
- * request for hundreds of milliseconds. Long agent sessions have some 20,000.
+ * Bodies with more values than this are not parsed: parsing and walking them would block every
+ * other request for hundreds of milliseconds. Long agent sessions have some 20,000.
  */
 const MAX_VALUES = 60_000;
 /** The limit for the members of one object: the runtime parses large objects far more slowly. */
@@ -64,7 +64,8 @@ const OPENINGS = ['{', '['];
 
 /** Returns true if the JSON in `text` nests deeper than `MAX_DEPTH` levels. */
 export function isDeepJson(text: string): boolean {
-  // Most texts have fewer opening brackets than that, even counting those in strings: a native search is enough.
+  // Most texts have fewer opening brackets than that, even counting those in strings: a native
+  // search is enough.
   let opened = 0;
   for (const opening of OPENINGS)
     for (let at = text.indexOf(opening); at >= 0; at = text.indexOf(opening, at + 1))
@@ -88,7 +89,10 @@ function isDeepWalked(text: string): boolean {
   return false;
 }
 
-/** Returns the index of the quote that closes the string starting at `from`; the text's length if there is none. */
+/**
+ * Returns the index of the quote that closes the string starting at `from`; the text's length if
+ * there is none.
+ */
 function endOfString(text: string, from: number): number {
   let start = from;
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Finds the ends of JSON values without parsing them. The text is assumed to be valid JSON: callers that
- * need that checked have parsed it already.
+ * Finds the ends of JSON values without parsing them. The text is assumed to be valid JSON: callers
+ * that need that checked have parsed it already.
  */
 import { SvcError } from '../../engine/index.ts';
 
@@ -20,8 +20,8 @@ export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
 
 /**
- * Returns the index after the value at `at`, which is `outerDepth` levels deep, or -1 if it is cut off.
- * Iterative: depth costs no stack. Throws `bad_request` beyond `maxDepth` levels.
+ * Returns the index after the value at `at`, which is `outerDepth` levels deep, or -1 if it is cut
+ * off. Iterative: depth costs no stack. Throws `bad_request` beyond `maxDepth` levels.
  */
 export function skipValue(
   bytes: Buffer,
@@ -67,9 +67,9 @@ function endsScalar(byte: number): boolean {
 }
 
 /**
- * Returns the index after the string whose opening quote is at `at`, or -1. A first stretch is scanned;
- * beyond it the native search is faster, unless the text is full of escaped quotes, so scanning restarts
- * after each one.
+ * Returns the index after the string whose opening quote is at `at`, or -1. A first stretch is
+ * scanned; beyond it the native search is faster, unless the text is full of escaped quotes, so
+ * scanning restarts after each one.
  */
 export function skipString(bytes: Buffer, at: number, limit: number): number {
   let i = at + 1;

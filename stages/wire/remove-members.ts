@@ -11,7 +11,10 @@ interface Member {
   readonly isRemoved: boolean;
 }
 
-/** Returns the edits that remove every member named in `names` from the object at `span`, duplicates included. */
+/**
+ * Returns the edits that remove every member named in `names` from the object at `span`, duplicates
+ * included.
+ */
 export function removeMembers(
   bytes: Buffer,
   span: ByteSpan,

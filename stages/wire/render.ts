@@ -11,15 +11,18 @@ import { removeMembers } from './remove-members.ts';
 import { insertMember, splice } from './splice.ts';
 import type { SpliceEdit } from './splice.ts';
 
-/** The body sent upstream. `encoded` is true if the bytes still have the client's `Content-Encoding`. */
+/**
+ * The body sent upstream. `encoded` is true if the bytes still have the client's
+ * `Content-Encoding`.
+ */
 export interface Rendered {
   readonly bytes: Buffer;
   readonly encoded: boolean;
 }
 
 /**
- * Returns the bytes to send upstream: the ones received, or the decoded ones with every edited value
- * spliced in place. All other bytes stay as they were.
+ * Returns the bytes to send upstream: the ones received, or the decoded ones with every edited
+ * value spliced in place. All other bytes stay as they were.
  */
 export function render(request: ProxyRequest): Rendered {
   const { body } = request.original;
@@ -49,7 +52,10 @@ export function render(request: ProxyRequest): Rendered {
 export const CACHE_MARKER = Object.freeze({ type: 'ephemeral' });
 const MARKER = JSON.stringify(CACHE_MARKER);
 
-/** Returns edits that add the marker to the object at `span`, or wrap the string there, which stays editable itself. */
+/**
+ * Returns edits that add the marker to the object at `span`, or wrap the string there, which stays
+ * editable itself.
+ */
 function markerAt(bytes: Buffer, span: ByteSpan): readonly SpliceEdit[] {
   if (bytes[span.start] !== QUOTE) return [insertMember(bytes, span, 'cache_control', MARKER)];
   const { start, end } = span;
@@ -81,7 +87,10 @@ function editedPaths(request: ProxyRequest): NewValue[] {
   return list;
 }
 
-/** Returns the edit that appends to the last text of a message; if that text is replaced too, the two become one edit. */
+/**
+ * Returns the edit that appends to the last text of a message; if that text is replaced too, the
+ * two become one edit.
+ */
 function appendEdit(
   request: ProxyRequest,
   message: number,

@@ -1,6 +1,6 @@
 /**
- * Splices new bytes into an original buffer. All rewriting of requests ends here, so that untouched parts
- * are sent exactly as received.
+ * Splices new bytes into an original buffer. All rewriting of requests ends here, so that untouched
+ * parts are sent exactly as received.
  */
 import { SvcError } from '../../engine/index.ts';
 
@@ -12,9 +12,9 @@ export interface SpliceEdit {
 }
 
 /**
- * Returns the original with all `edits` applied, in one copy; the same buffer where there are none. Edits
- * may be in any order; insertions at one offset keep theirs. Throws `internal` on edits that overlap or are
- * out of range: offsets come from svc, never from the user.
+ * Returns the original with all `edits` applied, in one copy; the same buffer where there are none.
+ * Edits may be in any order; insertions at one offset keep theirs. Throws `internal` on edits that
+ * overlap or are out of range: offsets come from svc, never from the user.
  */
 export function splice(original: Buffer, edits: readonly SpliceEdit[]): Buffer {
   if (edits.length === 0) return original;
@@ -34,8 +34,8 @@ export function splice(original: Buffer, edits: readonly SpliceEdit[]): Buffer {
 }
 
 /**
- * Returns the edit that adds a member at the end of the object at `span`. `value` is JSON text. The caller
- * ensures that the object has no member of that name.
+ * Returns the edit that adds a member at the end of the object at `span`. `value` is JSON text. The
+ * caller ensures that the object has no member of that name.
  */
 export function insertMember(
   original: Buffer,

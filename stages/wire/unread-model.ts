@@ -19,7 +19,9 @@ export function unreadModel(body: BodyFrame): string | undefined {
   return typeof named === 'string' ? named : undefined;
 }
 
-/** Returns the spans; undefined where the body is no scannable JSON, which its provider will report. */
+/**
+ * Returns the spans; undefined where the body is no scannable JSON, which its provider will report.
+ */
 export function spansOf(
   bytes: Buffer,
   scanner: (bytes: Buffer) => readonly (ByteSpan | undefined)[],

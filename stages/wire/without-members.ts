@@ -3,8 +3,8 @@ import { MAX_DEPTH } from './json-skip.ts';
 import { membersOf, nameOf } from './members.ts';
 
 /**
- * Returns `bytes`, an object in valid JSON, without the members that `drop` matches, duplicates included;
- * the same buffer if there are none. Throws `bad_request` beyond 128 levels.
+ * Returns `bytes`, an object in valid JSON, without the members that `drop` matches, duplicates
+ * included; the same buffer if there are none. Throws `bad_request` beyond 128 levels.
  */
 export function withoutMembers(bytes: Buffer, drop: (name: string) => boolean): Buffer {
   const members = membersOf(bytes, MAX_DEPTH) ?? [];

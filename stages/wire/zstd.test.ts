@@ -4,14 +4,20 @@ import { isSvcError } from '../../engine/index.ts';
 import { createDecoder, decodeBody } from './decode.ts';
 import { createZstdCopy, unzstd } from './zstd.ts';
 
-/** `{"model":"m","input":"hello zstd 😀 hello …"}`, compressed by a command-line encoder at level 19. */
+/**
+ * `{"model":"m","input":"hello zstd 😀 hello …"}`, compressed by a command-line encoder at level
+ * 19.
+ */
 const PACKED = Buffer.from(
   'KLUv/QRojQEAhAJ7Im1vZGVsIjoibSIsImlucHV0IjoiaGVsbG8genN0ZCDwn5iAICJ9AQBuGXU+AeUDyhw=',
   'base64',
 );
 const PLAIN = `{"model":"m","input":"${'hello zstd 😀 '.repeat(20)}"}`;
 
-/** Returns a frame of `blocks` times 128 KiB of zeros, four bytes each, with the given window descriptor. */
+/**
+ * Returns a frame of `blocks` times 128 KiB of zeros, four bytes each, with the given window
+ * descriptor.
+ */
 function bomb(blocks: number, windowDescriptor = 0x58): Buffer {
   const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, windowDescriptor]);
   const body = Array.from({ length: blocks }, (_, n) => {

@@ -1,6 +1,7 @@
 /**
- * Zstandard for runtimes without it (RFC 8878), based on a small decoder in JavaScript. Works in slices, so
- * that neither a large body nor a decompression bomb blocks the event loop or fills the memory.
+ * Zstandard for runtimes without it (RFC 8878), based on a small decoder in JavaScript. Works in
+ * slices, so that neither a large body nor a decompression bomb blocks the event loop or fills the
+ * memory.
  */
 import { Decompress } from 'fzstd';
 
@@ -31,7 +32,10 @@ class TooLarge extends Error {
   readonly code = 'ERR_BUFFER_TOO_LARGE';
 }
 
-/** Decodes a whole body; `done` receives an error with `ERR_BUFFER_TOO_LARGE` once the output exceeds `maxOutputLength`. */
+/**
+ * Decodes a whole body; `done` receives an error with `ERR_BUFFER_TOO_LARGE` once the output
+ * exceeds `maxOutputLength`.
+ */
 export function unzstd(
   bytes: Buffer,
   { maxOutputLength }: { readonly maxOutputLength: number },

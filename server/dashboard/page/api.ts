@@ -1,4 +1,7 @@
-/** Requests to the proxy. If it requires a key, the user is asked for one; the session is an HttpOnly cookie. */
+/**
+ * Requests to the proxy. If it requires a key, the user is asked for one; the session is an
+ * HttpOnly cookie.
+ */
 import { createStore } from './store.ts';
 
 /** An unsuccessful response, with the proxy's message. */
@@ -34,7 +37,10 @@ export async function getJson<T>(path: string, signal: AbortSignal): Promise<T> 
   return (await response.json()) as T;
 }
 
-/** Exchanges a key, or the token of a link, for a cookie. Rejects with a `ResponseError` if it is refused. */
+/**
+ * Exchanges a key, or the token of a link, for a cookie. Rejects with a `ResponseError` if it is
+ * refused.
+ */
 export async function logIn(proof: { readonly key: string } | { readonly link: string }) {
   const response = await fetch('/dashboard/login', {
     method: 'POST',

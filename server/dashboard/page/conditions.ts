@@ -12,7 +12,10 @@ type Provider = Omit<LiveState['providers'][string], 'tries'> & { readonly tries
 type Providers = Readonly<Record<string, Provider>>;
 type FailureGroup = ReportJson['failures'][number];
 
-/** Returns a cause in a few words: the status the client got, and our error code or kind if there is one. */
+/**
+ * Returns a cause in a few words: the status the client got, and our error code or kind if there is
+ * one.
+ */
 export function causeOf({ status, error_code: code, error_kind: kind }: FailureGroup): string {
   const name = code ?? kind?.replaceAll('_', ' ');
   if (name !== undefined && status !== null) return `${status} ${name}`;
@@ -23,7 +26,10 @@ export function causeOf({ status, error_code: code, error_kind: kind }: FailureG
 /** With this many failures in a row, or if every try failed, a provider is considered down. */
 const MOST_FAILED_IN_ROW = 3;
 
-/** Returns a provider's condition in a word or two and its severity; a dash if nothing was sent to it. */
+/**
+ * Returns a provider's condition in a word or two and its severity; a dash if nothing was sent to
+ * it.
+ */
 export function conditionOf({
   stopped,
   breaker,
@@ -121,7 +127,10 @@ export function verdictOf(live: LiveState): readonly [word: string, tone: Tone] 
   return concerns.length > 0 ? ['Needs a look', 'warn'] : ['Working', 'good'];
 }
 
-/** Returns how many requests of the last hour a fallback answered, and the providers they were meant for. */
+/**
+ * Returns how many requests of the last hour a fallback answered, and the providers they were meant
+ * for.
+ */
 export function fallbacksOf({ providers }: { readonly providers: Providers }) {
   const away = Object.entries(providers).flatMap(([name, { tries }]) => {
     const answered = tries?.answered_by_others_last_hour ?? 0;
@@ -165,7 +174,10 @@ export function thoughtsDropped({ health }: LiveState): number {
   return dropped.reduce((sum, each) => sum + each, 0);
 }
 
-/** Returns details of a provider besides its condition: its requests in the range, and its current state. */
+/**
+ * Returns details of a provider besides its condition: its requests in the range, and its current
+ * state.
+ */
 export function providerFacts(
   { breaker, health, keys, needs_key: needsKey, pace, stopped, tries }: Provider,
   sums: ReportJson['by_provider'][number] | undefined,

@@ -1,4 +1,7 @@
-/** Conversations turn by turn: how each grows, what it costs, and what was read from the provider's cache. */
+/**
+ * Conversations turn by turn: how each grows, what it costs, and what was read from the provider's
+ * cache.
+ */
 import { useMemo } from 'preact/hooks';
 import type { ConversationsJson, RequestJson } from '../contract.ts';
 import { figures, saved, savedTone } from './requests/columns.ts';

@@ -65,7 +65,10 @@ export function bytes(value: Figure): string {
   return `${size.toFixed(unit === 0 || size >= 100 ? 0 : 1)} ${units[unit]}`;
 }
 
-/** Returns an untrusted text with characters that would reorder or restyle its surroundings escaped; else a dash. */
+/**
+ * Returns an untrusted text with characters that would reorder or restyle its surroundings escaped;
+ * else a dash.
+ */
 export function orDash(value: string | null | undefined): string {
   return value === null || value === undefined || value === '' ? NONE : visible(value);
 }

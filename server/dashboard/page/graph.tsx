@@ -1,4 +1,7 @@
-/** The compiled graph: the nodes a request passes, the segments of each response path, and the time per stage. */
+/**
+ * The compiled graph: the nodes a request passes, the segments of each response path, and the time
+ * per stage.
+ */
 import type { GraphJson, StagesJson } from '../contract.ts';
 import { useFetched } from './fetched.ts';
 import { NONE, duration, share, whole } from './format.ts';

@@ -11,7 +11,10 @@ export function localTime(timestamp: unknown, nowMs: number): string {
   return isToday ? timeOf(date) : dateAndTime(date);
 }
 
-/** Returns `2026-01-31 09:05:07 CET`, with the zone in force at that time; a dash for an invalid time. */
+/**
+ * Returns `2026-01-31 09:05:07 CET`, with the zone in force at that time; a dash for an invalid
+ * time.
+ */
 export function localMoment(timestamp: string): string {
   const atMs = Date.parse(timestamp);
   return Number.isNaN(atMs) ? '–' : `${dateAndTime(new Date(atMs))} ${zoneName(atMs)}`;

@@ -52,7 +52,9 @@ export interface Present {
   readonly query: URLSearchParams;
 }
 
-/** Returns true if there are no requests at all, neither in an unfiltered range nor in this session. */
+/**
+ * Returns true if there are no requests at all, neither in an unfiltered range nor in this session.
+ */
 export function isUnused({ live, report, query }: Present): boolean {
   return report.totals.requests === 0 && live.session.requests === 0 && query.size === 0;
 }

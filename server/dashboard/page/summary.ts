@@ -1,4 +1,7 @@
-/** Summary of a time range, shared by both dashboards: headline figures, the bill, savings by source. */
+/**
+ * Summary of a time range, shared by both dashboards: headline figures, the bill, savings by
+ * source.
+ */
 import type { LiveState, ReportJson } from '../contract.ts';
 import type { Tone } from './requests/columns.ts';
 import { LOW_BUDGET_PERCENT, budgetLeft, fallbacksOf, thoughtsDropped } from './conditions.ts';
@@ -70,7 +73,10 @@ export interface OutlookFact {
   readonly tone?: Tone;
 }
 
-/** Returns the second row of the first screen: failures that clients do not see, and limits about to be reached. */
+/**
+ * Returns the second row of the first screen: failures that clients do not see, and limits about to
+ * be reached.
+ */
 export function outlookFacts(
   live: LiveState,
   // Missing from a proxy of an older version.

@@ -1,4 +1,6 @@
-/** Tokens used by tools and their MCP servers: results, and the definitions sent with every request. */
+/**
+ * Tokens used by tools and their MCP servers: results, and the definitions sent with every request.
+ */
 import type { ToolsJson } from '../contract.ts';
 import { useFetched } from './fetched.ts';
 import { orDash } from './format.ts';

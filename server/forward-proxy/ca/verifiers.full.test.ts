@@ -1,4 +1,6 @@
-/** Verifiers that clients are built with, told to trust the local authority: curl, Chromium and Go. */
+/**
+ * Verifiers that clients are built with, told to trust the local authority: curl, Chromium and Go.
+ */
 import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,7 @@
 /**
- * Conversations whose thinking is signed over everything before it, with a provider that verifies the
- * signatures: whatever setting changes midway, no request is refused and no thinking is dropped.
+ * Conversations whose thinking is signed over everything before it, with a provider that verifies
+ * the signatures: whatever setting changes midway, no request is refused and no thinking is
+ * dropped.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,4 +1,6 @@
-/** Cache markers added for clients that set none, checked in the bytes that the provider receives. */
+/**
+ * Cache markers added for clients that set none, checked in the bytes that the provider receives.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

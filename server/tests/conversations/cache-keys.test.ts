@@ -1,4 +1,7 @@
-/** `prompt_cache_key` added for chat clients that set none, checked in the bytes that the provider receives. */
+/**
+ * `prompt_cache_key` added for chat clients that set none, checked in the bytes that the provider
+ * receives.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';

@@ -1,4 +1,7 @@
-/** Causes of provider cache misses, from outside: a fake provider that caches like the public ones, and a manual clock. */
+/**
+ * Causes of provider cache misses, from outside: a fake provider that caches like the public ones,
+ * and a manual clock.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

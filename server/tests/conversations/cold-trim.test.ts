@@ -1,4 +1,7 @@
-/** What is left out once the provider's cache of a conversation has expired, checked in the bytes it receives. */
+/**
+ * What is left out once the provider's cache of a conversation has expired, checked in the bytes it
+ * receives.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,7 +59,10 @@ function body(steps: readonly Step[], more: object = {}, first = 'Mend the parse
 const reads = (count: number): readonly Step[] =>
   Array.from({ length: count }, (_, n) => ({ text: prose(n) }));
 
-/** Sends the request; returns the messages that the provider received as JSON text, without cache markers. */
+/**
+ * Sends the request; returns the messages that the provider received as JSON text, without cache
+ * markers.
+ */
 async function send(t: TestProxy, request: object): Promise<readonly string[]> {
   const before = t.upstream.requests.length;
   const answer = await exchange(t.proxy.port, {
@@ -134,7 +140,8 @@ test('after a long pause old results are one line each, and stay so in every lat
       before = next;
     }
     await first.close();
-    // After a restart, with the setting on or off, the prefix that the provider has cached is unchanged.
+    // After a restart, with the setting on or off, the prefix that the provider has cached is
+    // unchanged.
     for (const yaml of [ON, 'compression: { threshold_tokens: 0 }']) {
       const again = await startTestProxy({ ...options, yaml });
       const next = await send(again, body(all.slice(0, 19)));

@@ -1,4 +1,7 @@
-/** Shortened results that say how to fetch the whole text, checked in the bytes that the provider receives. */
+/**
+ * Shortened results that say how to fetch the whole text, checked in the bytes that the provider
+ * receives.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';

@@ -1,4 +1,7 @@
-/** Ten thousand turns under a hostile operator (`SVC_OPERATOR_TURNS`): no request is refused, no thinking is dropped. */
+/**
+ * Ten thousand turns under a hostile operator (`SVC_OPERATOR_TURNS`): no request is refused, no
+ * thinking is dropped.
+ */
 import { test } from 'uvu';
 import { closeClients } from '../../../fixtures/server/exchange.ts';
 import { assertUnharmed, playHostileOperator } from '../../../fixtures/server/hostile-operator.ts';

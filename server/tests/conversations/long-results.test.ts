@@ -106,7 +106,9 @@ async function send(t: TestProxy, request: object): Promise<readonly string[]> {
 
 const isInParts = (result: string): boolean => result.includes('; to see them: ');
 
-/** Says for each result whether it is sent in parts, when the whole conversation is sent at once. */
+/**
+ * Says for each result whether it is sent in parts, when the whole conversation is sent at once.
+ */
 async function inParts(
   steps: readonly Step[],
   more: object = {},

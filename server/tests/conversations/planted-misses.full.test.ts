@@ -1,4 +1,7 @@
-/** A thousand planted cache misses of twelve kinds: at least 99 of 100 causes are right, and a thousand hits get none. */
+/**
+ * A thousand planted cache misses of twelve kinds: at least 99 of 100 causes are right, and a
+ * thousand hits get none.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { closeClients } from '../../../fixtures/server/exchange.ts';

@@ -1,6 +1,7 @@
 /**
- * Results of programmatic tool calls (`caller`), read by the model's code at the provider: code parses
- * them, so they are not rewritten, and since the model never sees them, no reference points to them.
+ * Results of programmatic tool calls (`caller`), read by the model's code at the provider: code
+ * parses them, so they are not rewritten, and since the model never sees them, no reference points
+ * to them.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -22,7 +23,10 @@ const LOG = Array.from(
 
 type Dialect = 'messages' | 'responses';
 
-/** Returns a conversation with a call by `caller`, its result, and an ordinary call with the same output. */
+/**
+ * Returns a conversation with a call by `caller`, its result, and an ordinary call with the same
+ * output.
+ */
 function conversation(dialect: Dialect, text: string, caller: object): object {
   const by = { caller };
   // Each case is its own conversation: a running one would repeat what it sent before.

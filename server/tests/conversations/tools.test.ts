@@ -1,4 +1,7 @@
-/** Tokens of tool results and definitions, by tool and by MCP server, in the ledger and wherever sums are shown. */
+/**
+ * Tokens of tool results and definitions, by tool and by MCP server, in the ledger and wherever
+ * sums are shown.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dollarsFor } from '../../../fixtures/money/tables.ts';

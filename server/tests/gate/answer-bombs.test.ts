@@ -1,4 +1,7 @@
-/** A small response that decompresses to a huge one: passed on as it is, refused where it must be decoded. */
+/**
+ * A small response that decompresses to a huge one: passed on as it is, refused where it must be
+ * decoded.
+ */
 import * as zlib from 'node:zlib';
 import { once } from 'node:events';
 import { test } from 'uvu';
@@ -9,7 +12,9 @@ import { CHAT, MESSAGE, closeClients, exchange, json } from '../../../fixtures/s
 
 const MB = 2 ** 20;
 const DECODED_BYTES = 256 * MB;
-/** Highest share of the processor time for decoding the whole bomb; passing it on takes a twentieth. */
+/**
+ * Highest share of the processor time for decoding the whole bomb; passing it on takes a twentieth.
+ */
 const MOST_PART = 1 / 2;
 /** More than one, because the proxy's start or a garbage collection may fall into one try. */
 const TRIES = 5;
@@ -48,7 +53,10 @@ function wholeMs(bomb: Buffer): Promise<number> {
   });
 }
 
-/** Repeats `work`, at most five times, until it takes a small part of the time for decoding the whole bomb. */
+/**
+ * Repeats `work`, at most five times, until it takes a small part of the time for decoding the
+ * whole bomb.
+ */
 async function costsLittle(work: () => Promise<void>): Promise<void> {
   const mostMs = (await aBomb()).wholeMs * MOST_PART;
   let leastMs = Number.POSITIVE_INFINITY;

@@ -1,4 +1,6 @@
-/** Providers under the base URLs from their manuals: the paths that the provider's server receives. */
+/**
+ * Providers under the base URLs from their manuals: the paths that the provider's server receives.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withPair } from '../../../fixtures/forward/pair.ts';

@@ -9,7 +9,10 @@ import { withProxy } from '../../../fixtures/proxy.ts';
 import { dump, servePage, startForwarder, visit } from '../../../fixtures/server/browser.ts';
 import { MESSAGE } from '../../../fixtures/server/exchange.ts';
 
-/** A page that makes requests without fetch and cannot see their results: their effect is checked at the upstream. */
+/**
+ * A page that makes requests without fetch and cannot see their results: their effect is checked at
+ * the upstream.
+ */
 function quietPage(port: number): string {
   const proxied = `http://127.0.0.1:${port}/v1`;
   const body = JSON.stringify(MESSAGE);

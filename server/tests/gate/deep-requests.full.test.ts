@@ -1,4 +1,6 @@
-/** Requests nested deeper than the stack of any recursive parser, at every place in every dialect. */
+/**
+ * Requests nested deeper than the stack of any recursive parser, at every place in every dialect.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
@@ -142,10 +144,16 @@ const FORMS: Readonly<Record<string, string>> = {
   'a string of lists': inString(lists(LEVELS)),
 };
 
-/** Forms sent to another kind of provider or with bypass: one of each sort, since reading is the same there. */
+/**
+ * Forms sent to another kind of provider or with bypass: one of each sort, since reading is the
+ * same there.
+ */
 const FORMS_TRANSLATED = ['objects', 'just too many', 'a string of lists'];
 
-/** Provider kinds to route to, so that requests are also translated; undefined keeps each path's own provider. */
+/**
+ * Provider kinds to route to, so that requests are also translated; undefined keeps each path's own
+ * provider.
+ */
 const PROVIDERS = [undefined, 'messages', 'chat', 'generative'] as const;
 
 async function survives(t: TestProxy, kind: string | undefined, bypass: boolean): Promise<void> {

@@ -152,7 +152,9 @@ test('bytes sent ahead of the answer belong to the tunnel, and are no request', 
     assert.is(t.upstream.requests.length, 0);
   }));
 
-/** Sends raw bytes inside an opened connection; returns what arrives until it closes or goes quiet. */
+/**
+ * Sends raw bytes inside an opened connection; returns what arrives until it closes or goes quiet.
+ */
 async function inside(t: ForwardMode, bytes: string): Promise<string> {
   const socket = await t.open(ANTHROPIC);
   socket.write(bytes);

@@ -1,4 +1,7 @@
-/** Forward mode from outside: which hosts are opened, which requests pass unchanged, which hosts are tunnelled. */
+/**
+ * Forward mode from outside: which hosts are opened, which requests pass unchanged, which hosts are
+ * tunnelled.
+ */
 import { once } from 'node:events';
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';

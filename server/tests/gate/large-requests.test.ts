@@ -1,4 +1,7 @@
-/** Bodies with too many values to walk without delaying other requests: they are sent unread and unchanged. */
+/**
+ * Bodies with too many values to walk without delaying other requests: they are sent unread and
+ * unchanged.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';

@@ -1,4 +1,7 @@
-/** Names in a request are kept with its trace and may be as long as a body: memory must stay bounded. */
+/**
+ * Names in a request are kept with its trace and may be as long as a body: memory must stay
+ * bounded.
+ */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** Requests that node would answer itself, or not at all: each passes the gate and gets our own response. */
+/**
+ * Requests that node would answer itself, or not at all: each passes the gate and gets our own
+ * response.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';

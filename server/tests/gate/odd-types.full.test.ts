@@ -1,4 +1,7 @@
-/** A `type`, `role` or `index` that is an object with its own `toString`, from clients and from providers. */
+/**
+ * A `type`, `role` or `index` that is an object with its own `toString`, from clients and from
+ * providers.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';

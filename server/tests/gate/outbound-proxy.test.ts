@@ -1,4 +1,6 @@
-/** Requests sent through an outbound proxy: what that proxy receives, and what the provider gets. */
+/**
+ * Requests sent through an outbound proxy: what that proxy receives, and what the provider gets.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startConnectProxy } from '../../../fixtures/connect-proxy.ts';
@@ -16,7 +18,9 @@ interface Through extends TestProxy {
   readonly outbound: ConnectProxy;
 }
 
-/** Runs `use` with a provider `http://provider.test:8080` that only the outbound proxy can reach. */
+/**
+ * Runs `use` with a provider `http://provider.test:8080` that only the outbound proxy can reach.
+ */
 async function withOutbound(
   env: Readonly<Record<string, string>>,
   use: (t: Through) => Promise<void>,

@@ -1,4 +1,7 @@
-/** Proxy keys in the fields where SDKs put their only key: they grant access and are never forwarded. */
+/**
+ * Proxy keys in the fields where SDKs put their only key: they grant access and are never
+ * forwarded.
+ */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, readdirSync, statSync } from 'node:fs';

@@ -1,7 +1,8 @@
 /**
  * A proxy in its own process: killed under load it loses no acknowledged row, and a client that
  * stops reading costs it little memory. `SVC_KILL_ROUNDS` sets the rounds of the first test (3).
- * `npm run bench:limits` enforces the promised time and memory; the bounds here are ten times larger.
+ * `npm run bench:limits` enforces the promised time and memory; the bounds here are ten times
+ * larger.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +16,9 @@ import { startUpstream } from '../../../fixtures/upstream.ts';
 
 const ROUNDS = Number(process.env['SVC_KILL_ROUNDS'] ?? 3);
 const ACKNOWLEDGED_MS = 1000;
-/** Without backpressure a stream would buffer as much as the upstream sends: some 100 MB a second. */
+/**
+ * Without backpressure a stream would buffer as much as the upstream sends: some 100 MB a second.
+ */
 const HELD_KIB = 2560;
 
 test(`${ROUNDS} kills under load: no acknowledged row lost, none twice, none invented`, async () => {

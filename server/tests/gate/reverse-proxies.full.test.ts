@@ -1,4 +1,7 @@
-/** The configurations in `deploy`, shown in docs/reverse-proxy.md, in real nginx and haproxy: streams, large bodies, WebSocket. */
+/**
+ * The configurations in `deploy`, shown in docs/reverse-proxy.md, in real nginx and haproxy:
+ * streams, large bodies, WebSocket.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,10 +36,15 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Writes the files of a server on `port` with svc on `target`; returns the command that starts it. */
+/**
+ * Writes the files of a server on `port` with svc on `target`; returns the command that starts it.
+ */
 type Prepare = (folder: string, port: number, target: number) => readonly string[];
 
-/** Replaces the only occurrence of `from`; asserts that there is exactly one, so that a changed page is noticed. */
+/**
+ * Replaces the only occurrence of `from`; asserts that there is exactly one, so that a changed page
+ * is noticed.
+ */
 function put(text: string, from: string, to: string): string {
   assert.is(text.split(from).length, 2, `one ${from}`);
   return text.replace(from, to);

@@ -15,7 +15,10 @@ const KEYED = `security:\n  api_key: ${KEY}\n`;
 const REQUIRED = `${KEYED}  require_api_key: true\n`;
 const NAVIGATION = 'Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n';
 
-/** Returns every spelling after `from` that a URL parser would resolve to `to`, which starts with a slash. */
+/**
+ * Returns every spelling after `from` that a URL parser would resolve to `to`, which starts with a
+ * slash.
+ */
 function spellings(from: string, to: string): string[] {
   const climbs = ['..', '%2e%2e', '.%2E', '%2e.'].flatMap((dots) => [
     `${from}/${dots}${to}`,

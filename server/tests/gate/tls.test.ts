@@ -1,4 +1,7 @@
-/** A provider that cannot be reached safely is not contacted: unknown name, untrusted certificate or no TLS, and no plain HTTP instead. */
+/**
+ * A provider that cannot be reached safely is not contacted: unknown name, untrusted certificate or
+ * no TLS, and no plain HTTP instead.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -32,7 +35,10 @@ async function withProvider(
   }
 }
 
-/** Asserts that every request to `origin` fails with PROVIDER_003 for `reason` after one attempt, and has a row. */
+/**
+ * Asserts that every request to `origin` fails with PROVIDER_003 for `reason` after one attempt,
+ * and has a row.
+ */
 function expectUnreachable(origin: string, reason: RegExp): Promise<void> {
   const places = { MSGPROV_BASE_URL: origin, CHATPROV_BASE_URL: origin };
   // So that the header timeout does not end the attempt first.

@@ -1,4 +1,7 @@
-/** The plugins in `fixtures/plugins` and `examples/redaction`: what the provider receives with each, and what the client gets. */
+/**
+ * The plugins in `fixtures/plugins` and `examples/redaction`: what the provider receives with each,
+ * and what the client gets.
+ */
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

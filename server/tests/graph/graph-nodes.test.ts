@@ -28,7 +28,10 @@ async function ask(t: TestProxy, path: string, body: string) {
   return { trace, nodes: trace.stages.map(({ node }) => node) };
 }
 
-/** Writes the plugin `acme`: kind chat, with a request hook that marks each request. Returns the settings for it. */
+/**
+ * Writes the plugin `acme`: kind chat, with a request hook that marks each request. Returns the
+ * settings for it.
+ */
 function provider(t: TestProxy): string {
   const module = join(dirname(t.db), 'acme.mjs');
   const source = `export default { name: 'acme', kind: 'chat', baseUrl: '${t.upstream.url}', auth: 'none',

@@ -1,4 +1,6 @@
-/** Macros as stages: from the configuration for every request, from a header for one conversation. */
+/**
+ * Macros as stages: from the configuration for every request, from a header for one conversation.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -112,7 +114,8 @@ test('a macro of the configuration is a stage for every request, and timed', () 
     assert.type(stage('macro:builds')?.duration_ms, 'number');
     writeMacro(t, 'builds', STAGE.replace('0 }', '1 }'));
     assert.equal(((await t.proxy.reload()) as typeof report).applied, ['macros']);
-    // A conversation that started without the macro stays without it: the provider has cached its prefix.
+    // A conversation that started without the macro stays without it: the provider has cached its
+    // prefix.
     assert.not.ok(isShort((await ask(t, conversation('one', GO_ON))).sent));
     assert.ok(isShort((await ask(t, conversation('one', GO_ON), NAMED)).sent));
     assert.is((await lastTrace(t)).nodes.filter((node) => node === 'macro:builds').length, 1);

@@ -1,4 +1,6 @@
-/** Plugins that add stages: from the configuration into the graph, and the effects of their faults. */
+/**
+ * Plugins that add stages: from the configuration into the graph, and the effects of their faults.
+ */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -299,7 +301,8 @@ test('a stream that hangs ends its own request in time, wherever it stands', () 
     const stages = kinds.map((kind) =>
       hangsAt(kind, kind === 'request' ? "before: 'route'" : "after: 'forward'"),
     );
-    // A stage that runs longer than its timeout but is never idle: it holds frames back, then releases them slowly.
+    // A stage that runs longer than its timeout but is never idle: it holds frames back, then
+    // releases them slowly.
     stages.push(`{ name: 'buffers', after: 'forward', timeoutMs: 1000, transform: () => {
       const held = [];
       let isHeld = false;

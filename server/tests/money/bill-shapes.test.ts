@@ -1,6 +1,7 @@
 /**
- * A thousand shapes of usage in four dialects, whole, streamed and cancelled, compared with an independent
- * calculation from the published price tables: each within 0.1 %, and none silently too cheap.
+ * A thousand shapes of usage in four dialects, whole, streamed and cancelled, compared with an
+ * independent calculation from the published price tables: each within 0.1 %, and none silently too
+ * cheap.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,4 +1,7 @@
-/** Costs from the usage a provider bills: each row of the published price tables, by name, from outside. */
+/**
+ * Costs from the usage a provider bills: each row of the published price tables, by name, from
+ * outside.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { chat, cost, generate, message, near, response } from '../../../fixtures/money/calls.ts';

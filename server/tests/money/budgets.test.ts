@@ -1,4 +1,7 @@
-/** Estimates that limits use, charges for responses whose client left, and implausible usage figures. */
+/**
+ * Estimates that limits use, charges for responses whose client left, and implausible usage
+ * figures.
+ */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:net';

@@ -1,4 +1,7 @@
-/** Work that is billed once although it can be fetched repeatedly: background responses and batch results. */
+/**
+ * Work that is billed once although it can be fetched repeatedly: background responses and batch
+ * results.
+ */
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

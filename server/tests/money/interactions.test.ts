@@ -1,4 +1,7 @@
-/** Google's interactions are forwarded unread, and counted and priced by their own token field names. */
+/**
+ * Google's interactions are forwarded unread, and counted and priced by their own token field
+ * names.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dollarsFor } from '../../../fixtures/money/tables.ts';

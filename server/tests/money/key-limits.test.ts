@@ -1,4 +1,7 @@
-/** Models and providers that a proxy key may use: others are refused with 403, wherever a request names them. */
+/**
+ * Models and providers that a proxy key may use: others are refused with 403, wherever a request
+ * names them.
+ */
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';

@@ -1,4 +1,7 @@
-/** Prices set by users: in their own file by model and day, and for a provider with all units and conditions. */
+/**
+ * Prices set by users: in their own file by model and day, and for a provider with all units and
+ * conditions.
+ */
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';

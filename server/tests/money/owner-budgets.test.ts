@@ -1,4 +1,7 @@
-/** Daily and monthly budgets of the proxy, a key and a project: refusals with 402, and restored after a restart. */
+/**
+ * Daily and monthly budgets of the proxy, a key and a project: refusals with 402, and restored
+ * after a restart.
+ */
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';

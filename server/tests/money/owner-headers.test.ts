@@ -1,4 +1,7 @@
-/** Headers that loosen a limit are for the owner: from elsewhere they work only with a key that permits them. */
+/**
+ * Headers that loosen a limit are for the owner: from elsewhere they work only with a key that
+ * permits them.
+ */
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';

@@ -1,4 +1,6 @@
-/** Savings by lane: what cache markers save is taken from the provider's usage and credited once. */
+/**
+ * Savings by lane: what cache markers save is taken from the provider's usage and credited once.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';

@@ -1,6 +1,7 @@
 /**
- * The services of `compose.yaml` as local processes, from the same files: two proxies with the configuration
- * in `deploy`, Postgres and Redis, nginx in front, and Prometheus with the dashboard's queries.
+ * The services of `compose.yaml` as local processes, from the same files: two proxies with the
+ * configuration in `deploy`, Postgres and Redis, nginx in front, and Prometheus with the
+ * dashboard's queries.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

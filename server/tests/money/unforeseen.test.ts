@@ -1,4 +1,7 @@
-/** Dollar limits and requests whose price is unknown in advance: refused, or reserved by an estimate of their parts. */
+/**
+ * Dollar limits and requests whose price is unknown in advance: refused, or reserved by an estimate
+ * of their parts.
+ */
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';

@@ -1,4 +1,7 @@
-/** `/mcp` with the official client: which tools each caller is offered, and that the gate protects it. */
+/**
+ * `/mcp` with the official client: which tools each caller is offered, and that the gate protects
+ * it.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';

@@ -1,4 +1,7 @@
-/** Compression threads that start slowly or not at all: requests proceed, and the first thread that is ready is used. */
+/**
+ * Compression threads that start slowly or not at all: requests proceed, and the first thread that
+ * is ready is used.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -48,7 +48,9 @@ function concrete(key: string): string {
     .replace('<alias>', isModelOfChat ? 'gpt-fixture-1' : 'claude-fixture-1');
 }
 
-/** Writes `a.b.c` with a value as nested flow maps on one line; no name used here contains a dot. */
+/**
+ * Writes `a.b.c` with a value as nested flow maps on one line; no name used here contains a dot.
+ */
 function oneLine(key: string, text: string): string {
   const segments = key.split('.');
   return `${segments.join(': { ')}: ${text}${' }'.repeat(segments.length - 1)}`;

@@ -1,4 +1,7 @@
-/** A reload that does not compile leaves everything as it was: limits, keys, prices, rules, log level. */
+/**
+ * A reload that does not compile leaves everything as it was: limits, keys, prices, rules, log
+ * level.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';

@@ -1,10 +1,15 @@
-/** Every variable and key of the specification has a row that tests it (`every-setting.full.test.ts`). */
+/**
+ * Every variable and key of the specification has a row that tests it
+ * (`every-setting.full.test.ts`).
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SETTING_EFFECTS } from '../../../fixtures/server/effects/setting-effects.ts';
 import { SPECIFIED_SETTINGS } from '../../../fixtures/server/specified-settings.ts';
 
-/** Listening settings need a separate process, since other tests use free ports; they have no row. */
+/**
+ * Listening settings need a separate process, since other tests use free ports; they have no row.
+ */
 const LISTENING = ['SVC_PORT', 'server.port', 'proxy.port', 'SVC_WS_PORT', 'server.host'];
 LISTENING.push('proxy.host', 'logging.destination');
 

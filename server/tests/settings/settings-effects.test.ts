@@ -1,6 +1,6 @@
 /**
- * Settings that a running proxy applies on reload, changed one at a time: the effect that a client or
- * the provider sees, next to that of the default, so that a setting without effect is noticed.
+ * Settings that a running proxy applies on reload, changed one at a time: the effect that a client
+ * or the provider sees, next to that of the default, so that a setting without effect is noticed.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -47,7 +47,10 @@ const preflight: Probe = async (t) => {
 };
 const get = (path: string): Probe => status({ path, method: 'GET' });
 
-/** Rows: lines of the config file, the probe, its result with the defaults, its result with the lines. */
+/**
+ * Rows: lines of the config file, the probe, its result with the defaults, its result with the
+ * lines.
+ */
 const EFFECTS: readonly (readonly [yaml: string, probe: Probe, before: unknown, after: unknown])[] =
   [
     [

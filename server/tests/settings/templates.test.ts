@@ -1,4 +1,7 @@
-/** Prompt templates named by a request header: filled in before any other stage, or refused with a reason. */
+/**
+ * Prompt templates named by a request header: filled in before any other stage, or refused with a
+ * reason.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';

@@ -1,4 +1,7 @@
-/** A setting that takes effect only after a restart does not change what is reported of the running proxy. */
+/**
+ * A setting that takes effect only after a restart does not change what is reported of the running
+ * proxy.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';

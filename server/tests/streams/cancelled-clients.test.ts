@@ -1,4 +1,6 @@
-/** Clients that disconnect before the first byte of their response: this is no provider's failure. */
+/**
+ * Clients that disconnect before the first byte of their response: this is no provider's failure.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withPair, withSpare } from '../../../fixtures/forward/pair.ts';
@@ -20,7 +22,9 @@ async function read(t: Pair, path: string): Promise<string> {
   return (await exchange(t.proxy.port, { path, method: 'GET' })).text;
 }
 
-/** Sends a request and disconnects once the provider has it; resolves when both sides have noticed. */
+/**
+ * Sends a request and disconnects once the provider has it; resolves when both sides have noticed.
+ */
 async function leave(t: Pair): Promise<void> {
   const client = new AbortController();
   const arrived = t.upstream.nextRequest();

@@ -1,4 +1,7 @@
-/** The providers' own client libraries through the proxy: streaming or not, with tools, and aborting. */
+/**
+ * The providers' own client libraries through the proxy: streaming or not, with tools, and
+ * aborting.
+ */
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
@@ -15,7 +18,10 @@ const SCHEMA = { type: 'object' as const, properties: { place: { type: 'string' 
 const ABOUT = 'Tells the weather of a place';
 const ASK = [{ role: 'user' as const, content: 'What is the weather in Oslo?' }];
 
-/** Asserts that every row is ok, except the last, aborted one: it is cancelled and its upstream closed. */
+/**
+ * Asserts that every row is ok, except the last, aborted one: it is cancelled and its upstream
+ * closed.
+ */
 async function expectRows(t: TestProxy, count: number): Promise<void> {
   const rows = await t.rows(count);
   assert.equal(

@@ -1,4 +1,7 @@
-/** Streams that the upstream ends cleanly in the middle of a response, and complete ones that only look cut. */
+/**
+ * Streams that the upstream ends cleanly in the middle of a response, and complete ones that only
+ * look cut.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { streamOf, withPlainUpstream } from '../../../fixtures/plain-upstream.ts';

@@ -1,7 +1,7 @@
 /**
- * Every scenario of the fake upstream, through a real proxy: a response that can be passed through equals
- * what a client without the proxy would get; any other is an error with its code, never a clean end.
- * There is exactly one row for each request.
+ * Every scenario of the fake upstream, through a real proxy: a response that can be passed through
+ * equals what a client without the proxy would get; any other is an error with its code, never a
+ * clean end. There is exactly one row for each request.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -17,7 +17,9 @@ import { pause, until } from '../../../fixtures/wait.ts';
 const HOP = /^(?:connection|keep-alive|transfer-encoding|trailer)$/i;
 const OURS = /^(?:x-request-id|x-svc-request-id|x-accel-buffering|date)$/i;
 
-/** Returns the header fields that a passed-through response must share with the original, in order. */
+/**
+ * Returns the header fields that a passed-through response must share with the original, in order.
+ */
 function endToEnd(rawHeaders: readonly string[]): string[] {
   const kept: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -107,7 +109,10 @@ providers:
   messages: { timeout_seconds: 1, idle_timeout_seconds: 0.4 }
 `;
 
-/** Plays each round with its own proxy, because a provider that fails often is not asked again for a while. */
+/**
+ * Plays each round with its own proxy, because a provider that fails often is not asked again for a
+ * while.
+ */
 async function playAll(list: readonly Round[], options: ProxyOptions): Promise<void> {
   const waiting = [...list];
   const work = async (): Promise<void> => {
@@ -226,7 +231,10 @@ async function closedUpstream({ upstream }: TestProxy, from = 0): Promise<void> 
   );
 }
 
-/** Waits until the newest connection is closed on both sides: a reset reaches the other side with a delay. */
+/**
+ * Waits until the newest connection is closed on both sides: a reset reaches the other side with a
+ * delay.
+ */
 async function closedOnBothSides(t: TestProxy): Promise<void> {
   await closedUpstream(t, -1);
   await pause(20);

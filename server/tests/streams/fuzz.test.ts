@@ -92,7 +92,10 @@ function countsOf(ended: readonly Ended[]): string {
     .join(', ');
 }
 
-/** Asserts that each row belongs to exactly one request, and that every request to a provider has its row. */
+/**
+ * Asserts that each row belongs to exactly one request, and that every request to a provider has
+ * its row.
+ */
 function checkRows(ended: readonly Ended[], rows: readonly Row[]): void {
   const byId = new Map(ended.flatMap((each) => (each.id === undefined ? [] : [[each.id, each]])));
   const ids = new Set(rows.map(({ id }) => id));

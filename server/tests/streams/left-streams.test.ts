@@ -1,4 +1,7 @@
-/** Clients that abandon live responses at any moment: no stream of the proxy throws an uncaught error. */
+/**
+ * Clients that abandon live responses at any moment: no stream of the proxy throws an uncaught
+ * error.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';

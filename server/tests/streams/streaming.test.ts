@@ -137,7 +137,10 @@ async function arrivals(t: TestProxy, everyMs: number, count: number, accept = '
   return { times, text };
 }
 
-/** Returns the first of ten responses that arrives in at least `least` pieces, or the last: a busy machine reads several at once. */
+/**
+ * Returns the first of ten responses that arrives in at least `least` pieces, or the last: a busy
+ * machine reads several at once.
+ */
 async function inPieces(least: number, ask: () => ReturnType<typeof arrivals>) {
   let found = await ask();
   for (let more = 9; more > 0 && found.times.length < least; more -= 1) found = await ask();

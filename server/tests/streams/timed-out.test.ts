@@ -1,4 +1,7 @@
-/** A request whose compression once timed out: it is sent whole from then on, and the reason is reported. */
+/**
+ * A request whose compression once timed out: it is sent whole from then on, and the reason is
+ * reported.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../../engine/index.ts';
@@ -43,14 +46,18 @@ async function because(t: TestProxy, question: string): Promise<unknown> {
   return stages.find(({ name }) => name === 'compaction')?.['not_compressed_because'];
 }
 
-/** Returns what `/health` reports of it; read directly, because `/health` caches its response for a second. */
+/**
+ * Returns what `/health` reports of it; read directly, because `/health` caches its response for a
+ * second.
+ */
 const trouble = (t: TestProxy): string => t.proxy.services.compressor.trouble() ?? '';
 
 test('a compression timeout is reported, also when it is remembered, and does not count as healthy', () => {
   const clock = new LimitClock();
   return withProxy({ yaml: YAML, env, clock, prepares: true }, async (t) => {
     const late: string[] = [];
-    // A busy machine may notice the limit only after the work is done, and a thread must have started.
+    // A busy machine may notice the limit only after the work is done, and a thread must have
+    // started.
     await until('three in a row took too long', async () => {
       const question = `question ${t.upstream.requests.length}`;
       if ((await because(t, question)) === 'timeout') late.push(question);

@@ -70,7 +70,8 @@ const FAILING: readonly (readonly [
 ];
 
 test('a stream that failed ends in an error and in nothing else', async () => {
-  // Each case has its own proxy, because a provider that fails often is not asked again for a while.
+  // Each case has its own proxy, because a provider that fails often is not asked again for a
+  // while.
   for (const [name, frame, events, message] of FAILING) {
     await withPlainUpstream({}, async (t, upstream) => {
       upstream.answer(streamOf(...events));

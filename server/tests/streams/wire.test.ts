@@ -76,7 +76,8 @@ async function bytesArrive(t: TestProxy, wire: Case, framing: Framing, sizes: nu
   const sent = { path: wire.path, body: bodyFor(wire), headers: { 'x-api-key': 'mine' } };
   const name = `${wire.file}, ${framing}, pieces of ${sizes.join()}`;
   if (isCut(wire) && framing === 'length') {
-    // With a declared length there is no room for an error event; with all its bytes the response would look whole.
+    // With a declared length there is no room for an error event; with all its bytes the response
+    // would look whole.
     const isWhole = await exchange(t.proxy.port, sent).then(
       ({ whole }) => whole,
       () => false,
@@ -99,7 +100,8 @@ function expectRow(row: LedgerRow, wire: Case): void {
   const { usage, error, complete } = wire.facts;
   const cached = usage === null ? 0 : usage.cacheRead + usage.cacheWrite;
   if (row.usageEstimated) {
-    // The stream broke off before the provider reported all usage: what it reported stays, the rest is estimated.
+    // The stream broke off before the provider reported all usage: what it reported stays, the rest
+    // is estimated.
     if (complete) {
       // The response was complete, but the provider reported no usage.
       assert.is(usage, null, wire.file);
@@ -171,7 +173,9 @@ test('every request arrives upstream as it was sent', () =>
     }
   }));
 
-/** Returns the case without its usage-only chunk, as seen by a client that did not request usage. */
+/**
+ * Returns the case without its usage-only chunk, as seen by a client that did not request usage.
+ */
 function withoutUsageChunk(bytes: Buffer): Buffer {
   const events = bytes.toString('latin1').split(/(?<=\r?\n\r?\n)/);
   const kept = events.filter(

@@ -1,4 +1,6 @@
-/** Tokens added from the vault are a separate figure, with their cost, wherever savings are shown. */
+/**
+ * Tokens added from the vault are a separate figure, with their cost, wherever savings are shown.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TestProxy } from '../../../fixtures/proxy.ts';

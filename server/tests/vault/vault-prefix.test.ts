@@ -18,7 +18,9 @@ function output(turn: number): string {
   return `${lines.join('\n')}\nERROR build ${turn} failed at main.ts:${turn}7\n`;
 }
 
-/** Yields the requests of a conversation of `turns` questions, each answered after one tool call. */
+/**
+ * Yields the requests of a conversation of `turns` questions, each answered after one tool call.
+ */
 function* conversation(dialect: (typeof DIALECTS)[number], turns: number) {
   const messages: object[] = [];
   for (let turn = 0; turn < turns; turn++) {
@@ -66,7 +68,8 @@ for (const dialect of DIALECTS) {
       }
       assertGrowing(bodies);
       const last = bodies.at(-1)!;
-      // Both stages had an effect: output was compressed, and each question except the fourth (whose file is gone) got its file.
+      // Both stages had an effect: output was compressed, and each question except the fourth
+      // (whose file is gone) got its file.
       assert.ok(last.length < JSON.stringify(requests.at(-1)).length * 0.7, `${last.length}`);
       assert.ok(count(last, '[svc added') >= 3, `${count(last, '[svc added')}`);
       assert.match(last, /opens when the quorble lever/);

@@ -21,7 +21,10 @@ const later = MESSAGES.body([
   MESSAGES.user(ABSENT),
 ]);
 
-/** Returns what a conversation sends after `change`, given that the text added before contained `word`. */
+/**
+ * Returns what a conversation sends after `change`, given that the text added before contained
+ * `word`.
+ */
 async function sentAfter(
   word: string,
   change: (rig: TestProxy, place: VaultPlace) => Promise<unknown>,

@@ -1,6 +1,6 @@
 /**
- * The lines that remain readable in the compressed form of a block: encodings are undone, references
- * resolved to the lines they name, and svc's own markers left out.
+ * The lines that remain readable in the compressed form of a block: encodings are undone,
+ * references resolved to the lines they name, and svc's own markers left out.
  */
 import { openEnvelope } from '../../model/classify/envelope.ts';
 import type { ConversationBlock } from '../pass/blocks.ts';
@@ -23,7 +23,10 @@ import {
   unpackSigns,
 } from './decoders.ts';
 
-/** Returns the lines a changed block still contains, decoded, without markers. `state`: the whole conversation's. */
+/**
+ * Returns the lines a changed block still contains, decoded, without markers. `state`: the whole
+ * conversation's.
+ */
 export function keptLines(
   outcome: BlockOutcome,
   state: ConversationState,

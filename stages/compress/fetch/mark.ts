@@ -18,8 +18,9 @@ export function fetchMark(tool: string, text: string): string {
 }
 
 /**
- * Returns the text to send for a block that was compressed to `made`. The fetch marker is its last line
- * where lines are missing, the client has the tool, and at least `leastSaved` tokens are still saved.
+ * Returns the text to send for a block that was compressed to `made`. The fetch marker is its last
+ * line where lines are missing, the client has the tool, and at least `leastSaved` tokens are still
+ * saved.
  */
 export function withFetchMark(
   block: ConversationBlock,

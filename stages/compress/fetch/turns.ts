@@ -1,7 +1,7 @@
 /**
  * Which blocks of a conversation name the tool that fetches them whole. A client may gain the tool
- * mid-conversation (MCP servers connect when they are ready) or lose it. What was sent must not change,
- * so the conversation records from which block on which tool is named.
+ * mid-conversation (MCP servers connect when they are ready) or lose it. What was sent must not
+ * change, so the conversation records from which block on which tool is named.
  */
 import type { Memory } from '../../conversations/memory.ts';
 import type { FetchTurn } from '../../conversations/record.ts';
@@ -14,7 +14,10 @@ import { sentCount } from '../pass/timed-out-blocks.ts';
 /** Most changes of the tool per conversation; after that blocks no longer name it. */
 const MOST_TURNS = 8;
 
-/** Returns the blocks, each with the fetch tool it may name; results of the tool itself stay unchanged. */
+/**
+ * Returns the blocks, each with the fetch tool it may name; results of the tool itself stay
+ * unchanged.
+ */
 export function withFetchTool(
   blocks: readonly ConversationBlock[],
   request: ProxyRequest,

@@ -10,8 +10,9 @@ const HARMLESS_EDIT = /^clear_thinking/;
 const MEMBERS = ['previous_response_id', 'conversation', 'thread', 'compaction'];
 
 /**
- * Returns true if a request body says so, in any dialect: context edits, an order to summarize, a history kept by the
- * provider (a response, a conversation, a thread), truncation, or the result of a compaction.
+ * Returns true if a request body says so, in any dialect: context edits, an order to summarize, a
+ * history kept by the provider (a response, a conversation, a thread), truncation, or the result of
+ * a compaction.
  */
 export function mayForget(body: unknown): boolean {
   if (!isObject(body)) return false;
@@ -24,7 +25,10 @@ export function mayForget(body: unknown): boolean {
   );
 }
 
-/** Lists the edits: `{edits}` in the messages dialect, a list in the responses dialect; anything else is one edit. */
+/**
+ * Lists the edits: `{edits}` in the messages dialect, a list in the responses dialect; anything
+ * else is one edit.
+ */
 function edits(management: unknown): readonly unknown[] {
   if (!isSet(management)) return [];
   if (Array.isArray(management)) return management;

@@ -1,7 +1,7 @@
 /**
- * Files that are read again because of lines left out of them: after an edit that did not find its text,
- * in part, for another question, or twice in a row. Such a read needs every line verbatim; a reference to
- * the shortened text would only lead to another one.
+ * Files that are read again because of lines left out of them: after an edit that did not find its
+ * text, in part, for another question, or twice in a row. Such a read needs every line verbatim; a
+ * reference to the shortened text would only lead to another one.
  */
 import { createHash } from 'node:crypto';
 import { namedBy, writtenBy } from '../history/forget/edited.ts';
@@ -32,7 +32,9 @@ interface Look {
   results: Count;
 }
 
-/** Texts that a conversation showed shortened, and files with failed edits. Grows block by block. */
+/**
+ * Texts that a conversation showed shortened, and files with failed edits. Grows block by block.
+ */
 export class Shortened {
   /** By hash of the original text. */
   private readonly looks = new Map<string, Look>();
@@ -70,7 +72,10 @@ export class Shortened {
     for (const name of namedBy(block)) this.missed.delete(name);
   }
 
-  /** Records a block before its compressed form is known: what a result says about the files its call was to write. */
+  /**
+   * Records a block before its compressed form is known: what a result says about the files its
+   * call was to write.
+   */
   note(block: ConversationBlock): void {
     if (block.kind !== 'tool_result') return;
     const look = this.looks.size === 0 ? undefined : this.looks.get(hashOf(block.text));

@@ -1,4 +1,7 @@
-/** Content that the question or the call asks for is always kept, and so is content unlike everything else. */
+/**
+ * Content that the question or the call asks for is always kept, and so is content unlike
+ * everything else.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { times } from '../../../fixtures/compress/texts.ts';

@@ -40,7 +40,9 @@ test('tool results are named as a reader counts them', () => {
 const IMAGE = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' };
 const parts = (type: string) => [1, 2, 3].map((n) => ({ type, text: `part ${n}` }));
 
-/** The same conversation in each dialect: an image, three parts, nothing, and the same file twice. */
+/**
+ * The same conversation in each dialect: an image, three parts, nothing, and the same file twice.
+ */
 const REQUESTS = {
   messages: {
     path: '/v1/messages',

@@ -81,9 +81,9 @@ export function noLabels(): LabelCounts {
 }
 
 /**
- * Returns the label by which later blocks refer to this one, whose origin is `hints`; undefined where they may not
- * refer to it. Tool results are counted as a reader counts them: one for each answered call, whether with
- * text, images or several parts. A later part is labelled as such.
+ * Returns the label by which later blocks refer to this one, whose origin is `hints`; undefined
+ * where they may not refer to it. Tool results are counted as a reader counts them: one for each
+ * answered call, whether with text, images or several parts. A later part is labelled as such.
  */
 export function labelOf(
   block: ConversationBlock,
@@ -103,7 +103,10 @@ export function resultLabel(hints: ClassifyHints, counts: Readonly<LabelCounts>)
   return `${part}result ${counts.results} (${shortened(what ?? toolName ?? 'tool')})`;
 }
 
-/** Returns the label of call `number`. No reader counts a hundred calls, so it includes the file or the command. */
+/**
+ * Returns the label of call `number`. No reader counts a hundred calls, so it includes the file or
+ * the command.
+ */
 export function callLabel(block: ConversationBlock, number: number): string {
   const { command, path, toolName = 'tool' } = hintsOf(block);
   const what = path === undefined ? (whatOf(command) ?? toolName) : `${toolName} ${nameOf(path)}`;
@@ -114,7 +117,10 @@ function shortened(label: string): string {
   return label.length > LABEL_CHARS ? `${label.slice(0, LABEL_CHARS - 1)}…` : label;
 }
 
-/** Returns the one file that a command shows, else the command itself, without folders and redirections. */
+/**
+ * Returns the one file that a command shows, else the command itself, without folders and
+ * redirections.
+ */
 function whatOf(command: string | undefined): string | undefined {
   if (command === undefined) return undefined;
   const does = command.slice(0, 500).replace(LEADING_SETUP, '');
@@ -128,7 +134,10 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/', path.length - 2) + 1);
 }
 
-/** Counts a block of a tool result and returns true for one. A result without a message or an id counts by itself. */
+/**
+ * Counts a block of a tool result and returns true for one. A result without a message or an id
+ * counts by itself.
+ */
 function countResult(block: ConversationBlock, counts: LabelCounts): boolean {
   if (block.kind !== 'tool_result' && block.role !== 'tool') return false;
   const { message, toolUseId } = block;

@@ -19,20 +19,32 @@ export interface ConversationBlock {
   /** The tool's input, parsed. */
   readonly toolInput?: unknown;
   readonly isError?: boolean;
-  /** True where a program of the model makes the call, or reads the result, and the model sees neither. */
+  /**
+   * True where a program of the model makes the call, or reads the result, and the model sees
+   * neither.
+   */
   readonly isForProgram?: boolean;
   /** Why the block must not be changed; set by the code that protects it. */
   readonly protectedReason?: string;
   /** Marker sent in its place, decided at a cold moment; and the tokens of what was sent before. */
   readonly forgotten?: string;
   readonly tokensForgotten?: number;
-  /** Text that must be sent as before, as a later thought is signed over it; `text` itself if it was unchanged. */
+  /**
+   * Text that must be sent as before, as a later thought is signed over it; `text` itself if it was
+   * unchanged.
+   */
   readonly sentAs?: string;
-  /** The client's text, where `text` was replaced by the earlier, forgotten result that it points to. */
+  /**
+   * The client's text, where `text` was replaced by the earlier, forgotten result that it points
+   * to.
+   */
   readonly pointed?: string;
   /** The client's tool that fetches this result whole, where it may be named. */
   readonly fetchTool?: string;
-  /** How a part is requested from the tool; set on a result that may be sent as an excerpt if it stays long. */
+  /**
+   * How a part is requested from the tool; set on a result that may be sent as an excerpt if it
+   * stays long.
+   */
   readonly partWords?: string;
 }
 
@@ -47,9 +59,9 @@ export function isPlainResult(block: ConversationBlock): boolean {
 }
 
 /**
- * Returns every block of the request, in reading order, as the client sent it. The billing line that
- * changes with every request is left out: counted, it could shift the threshold from one turn to the
- * next.
+ * Returns every block of the request, in reading order, as the client sent it. The billing line
+ * that changes with every request is left out: counted, it could shift the threshold from one turn
+ * to the next.
  */
 export function toConversationBlocks(request: ProxyRequest): readonly ConversationBlock[] {
   return request.original
@@ -84,6 +96,7 @@ function kindOf(block: Block): ConversationBlock['kind'] {
 }
 
 function parsed(json: string): unknown {
-  // What the model wrote need not be JSON, or nests too deep to be handed to a thread: its text is a hint too.
+  // What the model wrote need not be JSON, or nests too deep to be handed to a thread: its text is
+  // a hint too.
   return parseJson(json) ?? json;
 }

@@ -1,6 +1,6 @@
 /**
- * A cache of compressed texts. It only saves time: keys cover everything the result depends on, so a
- * full, empty or absent cache gives the same bytes.
+ * A cache of compressed texts. It only saves time: keys cover everything the result depends on, so
+ * a full, empty or absent cache gives the same bytes.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';

@@ -1,8 +1,8 @@
 /**
- * The causal pass over a conversation: the compressed form of a block depends on the mode, the settings
- * and the blocks up to it, and on nothing else. No clock, later block, distance from the end or cache
- * affects a byte, so the rewritten beginning of a conversation is the same in every turn, on every
- * machine and after every restart.
+ * The causal pass over a conversation: the compressed form of a block depends on the mode, the
+ * settings and the blocks up to it, and on nothing else. No clock, later block, distance from the
+ * end or cache affects a byte, so the rewritten beginning of a conversation is the same in every
+ * turn, on every machine and after every restart.
  */
 import type { Rules } from '../../learned/rules.ts';
 import { lineNumbering } from '../../model/classify/envelope.ts';
@@ -52,11 +52,18 @@ export interface ConversationOptions extends RewriteOptions {
   /** A block is eligible once the estimated tokens up to and including it reach this. */
   readonly thresholdTokens: number;
   readonly logBudgetTokens: number;
-  /** True for texts that no later one refers to: runs of equal lines are then folded in prose too. */
+  /**
+   * True for texts that no later one refers to: runs of equal lines are then folded in prose too.
+   */
   readonly foldsProse?: boolean;
-  /** Rules that `svc learn apply` froze before the conversation began; absent if there were none. */
+  /**
+   * Rules that `svc learn apply` froze before the conversation began; absent if there were none.
+   */
   readonly applied?: Rules;
-  /** Comment ranges of code, for `aggressive`. Whether it is given must not change within a conversation. */
+  /**
+   * Comment ranges of code, for `aggressive`. Whether it is given must not change within a
+   * conversation.
+   */
   readonly commentLines?: CommentLines;
 }
 
@@ -69,8 +76,8 @@ export interface BlockOutcome
   readonly text: string;
   readonly changed: boolean;
   /**
-   * Why it was sent unchanged: `kind`, `below-threshold`, `error-result`, `short`, `marked`, `no-gain`,
-   * `strict`, `undecided`, `timed-out`, or the reason it is protected.
+   * Why it was sent unchanged: `kind`, `below-threshold`, `error-result`, `short`, `marked`,
+   * `no-gain`, `strict`, `undecided`, `timed-out`, or the reason it is protected.
    */
   readonly reason?: string;
   readonly tokensBefore: number;
@@ -80,8 +87,9 @@ export interface BlockOutcome
   /** Tokens saved by sending a long result as an excerpt. */
   readonly tokensLeftOut?: number;
   /**
-   * The resource that was unavailable when the block was to be decided, in words. Its absence does not
-   * follow from the conversation alone, so a caller that sends the block unchanged has to record it.
+   * The resource that was unavailable when the block was to be decided, in words. Its absence does
+   * not follow from the conversation alone, so a caller that sends the block unchanged has to
+   * record it.
    */
   readonly undecided?: string;
 }
@@ -114,8 +122,8 @@ export type Watch = (decided: readonly BlockOutcome[], next: ConversationBlock) 
 /**
  * Returns the outcome of every block. `state` may already hold those of the first blocks (see
  * `memo.ts`); it is extended in place, by whole blocks: a block for which `GrammarNeeded` is thrown
- * leaves no trace in it. `cache` only saves time. If an algorithm fails on a block, that algorithm's
- * share of the work is skipped.
+ * leaves no trace in it. `cache` only saves time. If an algorithm fails on a block, that
+ * algorithm's share of the work is skipped.
  */
 export function compressConversation(
   blocks: readonly ConversationBlock[],
@@ -226,7 +234,8 @@ function repeat(
   state.tokens = tokens;
   state.query = query;
   const label = labelOf(block, hintsOf(block), state.labels);
-  // Which of its lines are references is unknown, so an equal result must not be replaced by a reference to it.
+  // Which of its lines are references is unknown, so an equal result must not be replaced by a
+  // reference to it.
   const repeatedLines = text === block.text ? 0 : 1;
   remember(block, label, { text, removed: [], by: [], repeatedLines }, state);
   return repeatedOutcome(block, text);
@@ -287,7 +296,10 @@ function keptReason(
 /** The form in which a text was sent. */
 type Sent = Pick<BlockOutcome, 'text' | 'removed' | 'by' | 'repeatedLines'>;
 
-/** Indexes what was sent for later blocks. Text written by the model counts too: it is always verbatim. */
+/**
+ * Indexes what was sent for later blocks. Text written by the model counts too: it is always
+ * verbatim.
+ */
 function remember(
   block: ConversationBlock,
   label: string | undefined,

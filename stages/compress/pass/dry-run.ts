@@ -1,4 +1,7 @@
-/** Shows what compression would do to a request, block by block, without a proxy and without storing anything. */
+/**
+ * Shows what compression would do to a request, block by block, without a proxy and without storing
+ * anything.
+ */
 import type { ProxyRequest } from '../../model/request.ts';
 import { createConversationCompressor } from '../worker/conversation-compressor.ts';
 import { toConversationBlocks } from './blocks.ts';

@@ -1,4 +1,7 @@
-/** Results that clients wrap in JSON: the text inside is compressed, referenced and kept as if it were not wrapped. */
+/**
+ * Results that clients wrap in JSON: the text inside is compressed, referenced and kept as if it
+ * were not wrapped.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { closeTexts, readTexts, restored } from '../decode/decoders.ts';

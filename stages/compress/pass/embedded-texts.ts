@@ -1,4 +1,7 @@
-/** Results that are JSON documents holding texts: each text is compressed by class and sent below the document. */
+/**
+ * Results that are JSON documents holding texts: each text is compressed by class and sent below
+ * the document.
+ */
 import { expectFrom, type ClassifyHints } from '../../model/classify/hints.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import { endsBadly } from '../rules/log/outcome.ts';
@@ -22,9 +25,9 @@ export interface EmbeddedTexts {
 }
 
 /**
- * Returns the texts of a result that is little more than a document with texts, with origin `hints`;
- * undefined for any other block. A JSON file that was read stays as it is on disk: an edit has to quote
- * its text exactly.
+ * Returns the texts of a result that is little more than a document with texts, with origin
+ * `hints`; undefined for any other block. A JSON file that was read stays as it is on disk: an edit
+ * has to quote its text exactly.
  */
 export function embeddedTexts(
   block: ConversationBlock,
@@ -41,7 +44,10 @@ export function embeddedTexts(
   );
 }
 
-/** Returns true where the document may itself be a file; a code file is never JSON, so there the client wrapped it. */
+/**
+ * Returns true where the document may itself be a file; a code file is never JSON, so there the
+ * client wrapped it.
+ */
 function mayBeFile(hints: ClassifyHints): boolean {
   const { file, kind } = expectFrom(hints);
   return file === true && (kind === undefined || kind === 'json' || kind === 'config');
@@ -57,7 +63,9 @@ export interface RewrittenTexts extends Rewritten {
   readonly parts: readonly EmbeddedPart[];
 }
 
-/** Returns the document of `block` with its texts below it; undefined where that saves too little. */
+/**
+ * Returns the document of `block` with its texts below it; undefined where that saves too little.
+ */
 export function rewriteEmbedded(
   block: ConversationBlock,
   { frame, parts }: EmbeddedTexts,
@@ -103,7 +111,10 @@ const READS = /(?:read|view|open|cat|fetch)/i;
 /** Line range after a file name. */
 const LINES_OF = /:\d+(?:-\d+)?$/;
 
-/** Returns the origin of a text: the members beside it, as with several commands, otherwise the call's input. */
+/**
+ * Returns the origin of a text: the members beside it, as with several commands, otherwise the
+ * call's input.
+ */
 function inputOf(
   { toolName = '', toolInput }: ConversationBlock,
   beside: EmbeddedText['beside'],

@@ -1,4 +1,7 @@
-/** Parts of lists and logs that must reach the model: each finding, an error's further lines, pauses, counts. */
+/**
+ * Parts of lists and logs that must reach the model: each finding, an error's further lines,
+ * pauses, counts.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { times } from '../../../fixtures/compress/texts.ts';

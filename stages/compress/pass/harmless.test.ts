@@ -1,4 +1,6 @@
-/** Blocks that must always reach the model: each of a kind from real sessions, in words of our own. */
+/**
+ * Blocks that must always reach the model: each of a kind from real sessions, in words of our own.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { times } from '../../../fixtures/compress/texts.ts';

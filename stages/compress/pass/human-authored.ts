@@ -1,6 +1,6 @@
 /**
- * Tool results written for a reader: a person's reply, another agent's report, or instructions. They are
- * kept as user text is, since any sentence may be the one that matters.
+ * Tool results written for a reader: a person's reply, another agent's report, or instructions.
+ * They are kept as user text is, since any sentence may be the one that matters.
  */
 import { namesInstructions } from './instructions.ts';
 import { hintsOf } from './block-label.ts';
@@ -15,7 +15,10 @@ const INSTRUCTS = /skill|instruction|rule|guideline|feedback|approv/i;
 const WRITTEN =
   /issue|comment|message|mail|thread|conversation|chat|slack|discord|ticket|pull_?request|review|discussion|transcript|meeting|jira|linear|story|note|memor/i;
 
-/** Returns true for a tool whose result cannot be requested again: a person or another agent is speaking. */
+/**
+ * Returns true for a tool whose result cannot be requested again: a person or another agent is
+ * speaking.
+ */
 export function isSpoken(toolName: string): boolean {
   return SPEAKS.test(toolName);
 }

@@ -1,6 +1,6 @@
 /**
- * Files with instructions for agents and contributors, and the notes agents keep for later. They are
- * recognized by name and folder, as their content looks like any other prose.
+ * Files with instructions for agents and contributors, and the notes agents keep for later. They
+ * are recognized by name and folder, as their content looks like any other prose.
  */
 const NAMED =
   /(?:^|[/\\])(?:(?:agents?|claude|gemini|qwen|crush|codex|warp|conventions|contributing|hacking|skill|memory|prompt|instructions|rules?|todo|plan|tasks?|spec(?:s|ification)?|requirements|brief|issues?|tickets?|proposal|acceptance|criteria|assignment|goals?|scope|prd|(?:pull_request|issue)_template)(?:\.[\w-]{1,40})?\.(?:mdx?|mdc|markdown|rst|txt)|[^/\\]{0,100}(?:\.mdc|instructions\.md)|\.\w{1,20}(?:rules|hints)(?:\.md)?|\.aider\.conventions[^/\\]{0,40})$/i;

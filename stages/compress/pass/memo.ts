@@ -1,7 +1,7 @@
 /**
- * Makes unchanged history nearly free: the state after a conversation's blocks is kept under a hash of
- * those blocks, and the next turn continues from it. Like every cache here it only saves time; without
- * it the same bytes result.
+ * Makes unchanged history nearly free: the state after a conversation's blocks is kept under a hash
+ * of those blocks, and the next turn continues from it. Like every cache here it only saves time;
+ * without it the same bytes result.
  */
 import { createHash } from 'node:crypto';
 import type { BlockCache } from './cache.ts';
@@ -53,7 +53,10 @@ export class ConversationMemo {
     return [...state.outcomes];
   }
 
-  /** Removes and returns the state of the longest known beginning; it is about to grow into another conversation's. */
+  /**
+   * Removes and returns the state of the longest known beginning; it is about to grow into another
+   * conversation's.
+   */
   private take(chain: readonly string[]): ConversationState {
     for (const key of chain.toReversed()) {
       const state = this.states.get(key);
@@ -76,7 +79,9 @@ export class ConversationMemo {
   }
 }
 
-/** Returns one hash per block, covering all blocks up to it and the questions later in its message. */
+/**
+ * Returns one hash per block, covering all blocks up to it and the questions later in its message.
+ */
 function hashChain(
   blocks: readonly ConversationBlock[],
   queries: readonly string[],

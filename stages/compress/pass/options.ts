@@ -1,8 +1,8 @@
 /**
- * The options a request is compressed with. Mode and settings are pinned to a conversation at its first
- * eligible request: otherwise a changed setting would change bytes that the provider has already cached.
- * The pin also records how far the conversation was sent. One setting overrides every pin at once: a user
- * who turns rewriting off expects it to be off.
+ * The options a request is compressed with. Mode and settings are pinned to a conversation at its
+ * first eligible request: otherwise a changed setting would change bytes that the provider has
+ * already cached. The pin also records how far the conversation was sent. One setting overrides
+ * every pin at once: a user who turns rewriting off expects it to be off.
  */
 import { SvcError } from '../../../engine/index.ts';
 import type { StageContext } from '../../../engine/index.ts';
@@ -21,7 +21,10 @@ import type { JobOptions } from '../worker/job.ts';
 import type { JoinedPass } from './parts.ts';
 import { leftForBlocks } from './threshold.ts';
 
-/** Why the bytes of the prefix change once, if they do; `strict` where the setting overrides the pin. */
+/**
+ * Why the bytes of the prefix change once, if they do; `strict` where the setting overrides the
+ * pin.
+ */
 type PrefixChange = 'mode' | 'macro' | 'version' | 'strict' | 'context_editing' | undefined;
 
 /** The options of one request, and what is recorded of its conversation. */
@@ -83,7 +86,10 @@ export function optionsOf(
   return { memory, standing, options, tools: pinned.tools, change };
 }
 
-/** Returns the settings and recipes of the macro that this request names; undefined where it names none. */
+/**
+ * Returns the settings and recipes of the macro that this request names; undefined where it names
+ * none.
+ */
 function requestedMacro(
   { original }: ProxyRequest,
   { requested, recipes }: JoinedPass,
@@ -168,9 +174,9 @@ export interface RequestedMacro {
 }
 
 /**
- * Returns the options of a conversation: those it began with, or `defaults` if it begins now. A mode that
- * this request names is pinned from then on, and so are a macro other than the last one named and a
- * default mode of `strict`. Once the provider may forget, that stays set.
+ * Returns the options of a conversation: those it began with, or `defaults` if it begins now. A
+ * mode that this request names is pinned from then on, and so are a macro other than the last one
+ * named and a default mode of `strict`. Once the provider may forget, that stays set.
  */
 export function pinOptions(memory: Memory, defaults: Defaults, requested: Requested): Pinned {
   const { pin } = memory.record;
@@ -210,8 +216,8 @@ export function pinOptions(memory: Memory, defaults: Defaults, requested: Reques
 }
 
 /**
- * Turns compression off, even for a conversation that was rewritten before: its pin becomes `strict`.
- * Returns true if that changed the pin. A conversation without a pin gets none.
+ * Turns compression off, even for a conversation that was rewritten before: its pin becomes
+ * `strict`. Returns true if that changed the pin. A conversation without a pin gets none.
  */
 export function turnOff(
   request: ProxyRequest,

@@ -5,9 +5,9 @@ import { splitPasted } from './user-text.ts';
 const QUERY_CHARS = 1500;
 
 /**
- * Returns for every block the question in its own message: the short texts of the message, and the first
- * and last paragraphs of its long ones. Empty for all but user text. Texts later in the same message
- * count too, so a block's outcome depends on them.
+ * Returns for every block the question in its own message: the short texts of the message, and the
+ * first and last paragraphs of its long ones. Empty for all but user text. Texts later in the same
+ * message count too, so a block's outcome depends on them.
  */
 export function queriesOf(blocks: readonly ConversationBlock[]): readonly string[] {
   const asked = blocks.map((block) => {

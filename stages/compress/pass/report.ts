@@ -1,4 +1,7 @@
-/** Reports the outcomes of a request's blocks: to the request, trace, row, `svc diff`, log and `svc learn`. */
+/**
+ * Reports the outcomes of a request's blocks: to the request, trace, row, `svc diff`, log and `svc
+ * learn`.
+ */
 import type { StageContext } from '../../../engine/index.ts';
 import type { BlockSample } from '../../learned/learned.ts';
 import type { ChangedBlock } from '../../originals/originals.ts';
@@ -109,8 +112,8 @@ export function changedBlocks(
 }
 
 /**
- * Returns samples to learn from, of the blocks after the model's last response: how much each of a kind
- * shrank. Earlier blocks were sent, and learned from, in an earlier turn.
+ * Returns samples to learn from, of the blocks after the model's last response: how much each of a
+ * kind shrank. Earlier blocks were sent, and learned from, in an earlier turn.
  */
 export function samplesOf(
   blocks: readonly Block[],

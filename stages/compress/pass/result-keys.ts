@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import type { ConversationBlock } from './blocks.ts';
 
 /**
- * Returns a key for every result, made of its call, its text, and how many equal ones came before it;
- * undefined for other blocks. `isAsked` skips results whose key is not needed; equal texts must get the
- * same answer from it.
+ * Returns a key for every result, made of its call, its text, and how many equal ones came before
+ * it; undefined for other blocks. `isAsked` skips results whose key is not needed; equal texts must
+ * get the same answer from it.
  */
 export function resultKeys(
   blocks: readonly ConversationBlock[],

@@ -1,4 +1,7 @@
-/** Rewrites one block that may be changed: the best of what its rules and references to earlier blocks give. */
+/**
+ * Rewrites one block that may be changed: the best of what its rules and references to earlier
+ * blocks give.
+ */
 import type { TextClass } from '../../model/classify/classes.ts';
 import type { Envelope } from '../../model/classify/envelope.ts';
 import { estimateTokens } from '../../model/tokens.ts';
@@ -36,24 +39,34 @@ export interface RewriteOptions {
   readonly userProse?: boolean;
   /** True where the provider may forget earlier text: then nothing refers to an earlier block. */
   readonly forgets?: boolean;
-  /** A result of more tokens may be sent as an excerpt, if its block says how to request the rest; 0 or absent: none. */
+  /**
+   * A result of more tokens may be sent as an excerpt, if its block says how to request the rest; 0
+   * or absent: none.
+   */
   readonly longResultsTokens?: number;
-  /** Definitions in code, for long results. Whether it is given must not change within a conversation. */
+  /**
+   * Definitions in code, for long results. Whether it is given must not change within a
+   * conversation.
+   */
   readonly definitions?: Definitions;
-  /** The rules to compress with; absent: the built-in ones. Must not change within a conversation. */
+  /**
+   * The rules to compress with; absent: the built-in ones. Must not change within a conversation.
+   */
   readonly rewriter?: Rewriter;
 }
 
 /** What is known of a block beyond its text and the blocks before it. */
 export interface Known extends ApplyContext, RewriteOptions {
-  /** True where it is read again because lines were left out: then a file is sent with every line. */
+  /**
+   * True where it is read again because lines were left out: then a file is sent with every line.
+   */
   readonly isAskedAgain?: boolean;
 }
 
 /**
- * Returns the shortest of: compressed by class, with or without its repeats replaced by references, or
- * only with its repeats replaced. Undefined for a block to leave alone. `labels` of the result still
- * have to be introduced in `sent`.
+ * Returns the shortest of: compressed by class, with or without its repeats replaced by references,
+ * or only with its repeats replaced. Undefined for a block to leave alone. `labels` of the result
+ * still have to be introduced in `sent`.
  */
 export function rewriteBlock(
   block: ConversationBlock,
@@ -130,21 +143,29 @@ export function rewriteBlock(
 const PROSE_PATH = /[\w.@~/-]{1,200}\.(?:mdx?|markdown|rst|adoc|txt)\b/gi;
 const COMMAND_CHARS = 500;
 
-/** Returns true where the newest question names the prose file that was read: any sentence of it may be the task. */
+/**
+ * Returns true where the newest question names the prose file that was read: any sentence of it may
+ * be the task.
+ */
 function isFileNamed({ query, hints: { path, command = '' } }: Known): boolean {
   const paths =
     path === undefined ? (command.slice(0, COMMAND_CHARS).match(PROSE_PATH) ?? []) : [path];
   return paths.some((one) => isNamed(one.slice(one.lastIndexOf('/') + 1), { query }));
 }
 
-/** Classes in which every line may be the one needed, or which have rules of their own for cutting. */
+/**
+ * Classes in which every line may be the one needed, or which have rules of their own for cutting.
+ */
 const WHOLE: ReadonlySet<TextClass> = new Set(['diff', 'trace', 'grep', 'listing', 'blob']);
 /** In these classes rules leave little out, and all of it can be requested. */
 const FILES: ReadonlySet<TextClass> = new Set(['code', 'config', 'narrative']);
 /** An excerpt larger than this share of the alternative is not worth it. */
 const PARTS_SHARE = 0.8;
 
-/** Returns the excerpt of a result that is still `tokens` long after its rules; undefined for any other. */
+/**
+ * Returns the excerpt of a result that is still `tokens` long after its rules; undefined for any
+ * other.
+ */
 function inParts(
   block: ConversationBlock,
   plain: Applied,
@@ -177,7 +198,9 @@ export function leastSaved(tokens: number): number {
   return Math.min(Math.max(8, tokens / 20), 40);
 }
 
-/** Returns false for a text of too many lines to search for repeats; its class algorithms still run. */
+/**
+ * Returns false for a text of too many lines to search for repeats; its class algorithms still run.
+ */
 export function isSearched({ text }: { readonly text: string }): boolean {
   return text.length <= MAX_LINES || lineBreaks(text, MAX_LINES + 1) <= MAX_LINES;
 }
@@ -189,7 +212,9 @@ function withReferences(
   return { ...applied, text, by: [...applied.by, 'repeats'], repeatedLines: lines, labels };
 }
 
-/** Returns a file with its repeats replaced by references and the comments between them left out. */
+/**
+ * Returns a file with its repeats replaced by references and the comments between them left out.
+ */
 function strippedBetween(referred: Referred, plain: Applied): Rewritten | undefined {
   const made = stripBetween(referred, plain.text, plain.removed);
   return made === undefined

@@ -1,4 +1,7 @@
-/** Why a request was sent unchanged, in words for its trace and for `svc status`, and how large it was. */
+/**
+ * Why a request was sent unchanged, in words for its trace and for `svc status`, and how large it
+ * was.
+ */
 import type { Conversations } from '../../conversations/conversations.ts';
 import type { Operation } from '../../model/endpoint.ts';
 import { VERBATIM_BECAUSE } from '../../model/request.ts';
@@ -25,7 +28,10 @@ export function passedBecause({ original, isVerbatim }: ProxyRequest): string | 
   return endpoint.rewritable ? undefined : 'requests of this kind are never rewritten';
 }
 
-/** Returns why a request is skipped: compression is off, or it has fewer bytes than the threshold has tokens. */
+/**
+ * Returns why a request is skipped: compression is off, or it has fewer bytes than the threshold
+ * has tokens.
+ */
 export function skippedBecause(
   request: ProxyRequest,
   { config, requested }: JoinedPass,
@@ -79,7 +85,9 @@ export function asksModel({ original }: ProxyRequest): boolean {
   return original.endpoint.operation === 'generate';
 }
 
-/** Larger bodies are not parsed for this: that would block the event loop for a millisecond or more. */
+/**
+ * Larger bodies are not parsed for this: that would block the event loop for a millisecond or more.
+ */
 const COUNTED_BYTES = 128 * 1024;
 /** Rough average over the bodies of all dialects. */
 const BYTES_PER_TOKEN = 4;

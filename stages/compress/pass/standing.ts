@@ -1,8 +1,8 @@
 /**
  * Compresses a conversation in which some blocks must be sent again as they were
- * (`conversations/standing.ts`). Recomputing usually gives the same bytes, and only that is checked. Where
- * it does not, because a setting, a recipe or the program has changed, these blocks are repeated and the
- * new ones are compressed against what was really sent.
+ * (`conversations/standing.ts`). Recomputing usually gives the same bytes, and only that is
+ * checked. Where it does not, because a setting, a recipe or the program has changed, these blocks
+ * are repeated and the new ones are compressed against what was really sent.
  */
 import type { Standing } from '../../conversations/standing.ts';
 import type { ConversationBlock } from './blocks.ts';
@@ -19,7 +19,8 @@ export async function compressStanding(
 ): Promise<ForgettingOutcomes> {
   if (!standing.isBound) return compressForgetting(all, limits, isCold);
   const { memory } = limits;
-  // In a conversation seen for the first time, blocks before the last thought are unknown and need not be computed.
+  // In a conversation seen for the first time, blocks before the last thought are unknown and need
+  // not be computed.
   if (memory.isNew) memory.repeated = Math.max(memory.repeated, standing.lastThought);
   const made = await compressForgetting(
     withRepeated(all, standing, memory.repeated),

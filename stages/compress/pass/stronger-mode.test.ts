@@ -1,6 +1,6 @@
 /**
- * A stronger mode never saves less, however long a conversation is and whatever is read again in it, except
- * for a text read twice in a row, which is sent with everything that was left out of it.
+ * A stronger mode never saves less, however long a conversation is and whatever is read again in
+ * it, except for a text read twice in a row, which is sent with everything that was left out of it.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -67,7 +67,10 @@ function numbered(text: string, from: number): string {
     .join('\n');
 }
 
-/** Returns a session that reads, edits and rereads files, in full and in part, never identically twice in a row. */
+/**
+ * Returns a session that reads, edits and rereads files, in full and in part, never identically
+ * twice in a row.
+ */
 function session(random: Random, sources: readonly Source[], turns: number): ConversationBlock[] {
   const files = sources.map(({ text, ...rest }) => ({ ...rest, lines: text.split('\n') }));
   let before = '';

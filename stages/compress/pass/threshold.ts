@@ -1,4 +1,7 @@
-/** Where compression of a conversation starts: what the model reads before the blocks counts towards the threshold too. */
+/**
+ * Where compression of a conversation starts: what the model reads before the blocks counts towards
+ * the threshold too.
+ */
 import { estimateTokens } from '../../model/tokens.ts';
 import { listedTools } from '../../dialect/tool-definitions.ts';
 

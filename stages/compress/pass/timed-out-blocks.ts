@@ -1,7 +1,7 @@
 /**
- * Records kept with a conversation so that a busy machine changes no byte that the provider has already
- * cached: how far it was sent, and which blocks were sent unchanged because time ran out before they
- * were decided, or their language could not be parsed.
+ * Records kept with a conversation so that a busy machine changes no byte that the provider has
+ * already cached: how far it was sent, and which blocks were sent unchanged because time ran out
+ * before they were decided, or their language could not be parsed.
  */
 import type { Memory } from '../../conversations/memory.ts';
 import { blockMark, endMark } from '../../conversations/end-mark.ts';
@@ -39,7 +39,10 @@ function unreadMark(mark: string): string {
   return `${mark}!`;
 }
 
-/** Records the blocks that were sent unchanged because time ran out, or because they could not be parsed. */
+/**
+ * Records the blocks that were sent unchanged because time ran out, or because they could not be
+ * parsed.
+ */
 export function rememberUndecided(
   memory: Memory,
   timedOut: readonly ConversationBlock[],

@@ -1,4 +1,7 @@
-/** Separates what a user typed from what they pasted: only long pasted tool output is ever compressed. */
+/**
+ * Separates what a user typed from what they pasted: only long pasted tool output is ever
+ * compressed.
+ */
 import { classify } from '../../model/classify/classify.ts';
 import type { TextClass } from '../../model/classify/classes.ts';
 import { openEnvelope, type Envelope } from '../../model/classify/envelope.ts';
@@ -9,9 +12,9 @@ const SHORT_CHARS = 1500;
 const INTRO_CHARS = 400;
 
 /**
- * Splits a user text into a short first paragraph that introduces the material, the material, and the
- * last paragraph, the question, with the white space before it. A text without material, or of up to
- * 1,500 characters, is all question.
+ * Splits a user text into a short first paragraph that introduces the material, the material, and
+ * the last paragraph, the question, with the white space before it. A text without material, or of
+ * up to 1,500 characters, is all question.
  */
 export function splitPasted(text: string): Envelope {
   const end = text.trimEnd().length;
@@ -43,10 +46,10 @@ const WRITTEN =
   /^[^\S\n]*(?:[-*•+>] |\d{1,3}[.)] |[^\p{L}\d\s./\\_-]{2,} ?\p{L}|(?![A-Z]{1,2} )\p{L}[\p{L}'’]+[,:;.!?]? \S|\p{L} \p{L}+(?:[ ,.!?:]|$)|\p{Lo}{4,})/mu;
 
 /**
- * Returns true if the pasted text is plainly tool output: of a class that only programs write, with no
- * paragraph of prose in it, nor a written line between names or hits. An agent without tools of its own
- * sends command output as the user's words, in a wrapper; that is output whatever its class, prose
- * aside.
+ * Returns true if the pasted text is plainly tool output: of a class that only programs write, with
+ * no paragraph of prose in it, nor a written line between names or hits. An agent without tools of
+ * its own sends command output as the user's words, in a wrapper; that is output whatever its
+ * class, prose aside.
  */
 export function isToolOutput(text: string, pasted: string): boolean {
   const { kind } = classify(pasted);

@@ -76,7 +76,10 @@ function createBench(): Bench {
   };
 }
 
-/** Ends every job at the block with this index, as a thread does that is terminated while working on it. */
+/**
+ * Ends every job at the block with this index, as a thread does that is terminated while working on
+ * it.
+ */
 function endsAt(index: number): CompressThread {
   return {
     run: async ({ blocks, options: own }) => ({

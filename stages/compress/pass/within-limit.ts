@@ -1,10 +1,10 @@
 /**
  * Compresses a request within its time limit. If time runs out, or a fault ends the thread, decided
  * blocks are sent as decided and the rest unchanged, now and in every later turn; the same goes for
- * blocks that could not be decided at all. If a thread was not ready in time, which says nothing about
- * the text, the next turn tries again. Blocks sent smaller in an earlier turn must be sent so again,
- * however long that takes: sending them unchanged would invalidate the provider's cache of everything
- * after them.
+ * blocks that could not be decided at all. If a thread was not ready in time, which says nothing
+ * about the text, the next turn tries again. Blocks sent smaller in an earlier turn must be sent so
+ * again, however long that takes: sending them unchanged would invalidate the provider's cache of
+ * everything after them.
  */
 import type { CancelSignal } from '../../../engine/index.ts';
 import type { Memory } from '../../conversations/memory.ts';
@@ -75,7 +75,10 @@ function again(
   return compressor.run({ blocks, options, conversation: memory.id }, 0, signal);
 }
 
-/** Returns the longer list. Both start at the same conversation's first block, so they agree where they overlap. */
+/**
+ * Returns the longer list. Both start at the same conversation's first block, so they agree where
+ * they overlap.
+ */
 function longer(one: readonly JobOutcome[], other: readonly JobOutcome[]): readonly JobOutcome[] {
   return one.length > other.length ? one : other;
 }

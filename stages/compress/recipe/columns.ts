@@ -1,7 +1,7 @@
 /**
- * Tables in columns without rulers, as `docker ps` and `kubectl get` print them: names in capitals above,
- * cells below each name. A cell may be empty, so only its position tells its column: columns are dropped
- * as a whole, or not at all.
+ * Tables in columns without rulers, as `docker ps` and `kubectl get` print them: names in capitals
+ * above, cells below each name. A cell may be empty, so only its position tells its column: columns
+ * are dropped as a whole, or not at all.
  */
 import { MARK } from '../text/marker.ts';
 import type { Row } from './rows.ts';
@@ -21,7 +21,10 @@ interface Column {
   readonly to: number;
 }
 
-/** Drops the columns of `names` and those without a value from each table; the remaining cells are put between bars. */
+/**
+ * Drops the columns of `names` and those without a value from each table; the remaining cells are
+ * put between bars.
+ */
 export function withoutColumns(rows: readonly Row[], names: readonly string[]): readonly Row[] {
   const out: Row[] = [];
   for (let at = 0; at < rows.length;) {

@@ -27,7 +27,10 @@ export interface Operation {
   readonly params: Readonly<Record<string, Param>>;
   /** Executed by a test and shown in the documentation. */
   readonly example: { readonly with: Values; readonly before: string; readonly after: string };
-  /** Builds the operation from checked parameters. Throws a RangeError for a pattern that `patternFault` refuses. */
+  /**
+   * Builds the operation from checked parameters. Throws a RangeError for a pattern that
+   * `patternFault` refuses.
+   */
   make(values: Values): Run;
 }
 

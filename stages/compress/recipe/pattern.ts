@@ -1,6 +1,6 @@
 /**
- * Patterns written by users. Each is a regular expression for one line, restricted so that its work per
- * line is bounded: no pattern can block the thread it runs in.
+ * Patterns written by users. Each is a regular expression for one line, restricted so that its work
+ * per line is bounded: no pattern can block the thread it runs in.
  */
 import { withoutColours } from '../../model/classify/colours.ts';
 
@@ -48,9 +48,9 @@ export function toPattern(source: string) {
 }
 
 /**
- * Returns a test for whether any of the patterns matches in a line. They are compiled into one search,
- * anchored patterns apart from the others, which costs about as much as a single pattern. Throws a
- * RangeError for a pattern that `patternFault` refuses.
+ * Returns a test for whether any of the patterns matches in a line. They are compiled into one
+ * search, anchored patterns apart from the others, which costs about as much as a single pattern.
+ * Throws a RangeError for a pattern that `patternFault` refuses.
  */
 export function anyPattern(sources: readonly string[]): (line: string) => boolean {
   const groups = new Map<string, string[]>();
@@ -90,7 +90,9 @@ export class Patterns {
     }
   }
 
-  /** Returns the first group of the first match, or the whole match; undefined where none matches. */
+  /**
+   * Returns the first group of the first match, or the whole match; undefined where none matches.
+   */
   captureIn(line: string): string | undefined {
     const [match] = this.matchesIn(line);
     return match?.[1] ?? match?.[0];
@@ -148,7 +150,9 @@ interface Cost {
   readonly isAnchored: boolean;
 }
 
-/** Parses a pattern and counts the ways to try it: the product over all parts of variable length. */
+/**
+ * Parses a pattern and counts the ways to try it: the product over all parts of variable length.
+ */
 class CostReader {
   #at = 0;
   #fault: string | undefined;
@@ -221,7 +225,10 @@ class CostReader {
   }
 }
 
-/** Returns the ways to try a part: one for a loop that ends where the next part begins, as it never backtracks. */
+/**
+ * Returns the ways to try a part: one for a loop that ends where the next part begins, as it never
+ * backtracks.
+ */
 function choices(part: Part, next: Part | undefined): number {
   const begin = next?.least === 0 ? undefined : next?.atom;
   if (!part.isLoop || part.atom === undefined || begin === undefined) return part.ways;

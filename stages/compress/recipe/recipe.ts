@@ -1,6 +1,6 @@
 /**
- * A recipe: which texts it applies to, what it does to them, and which lines it must keep. Written as YAML
- * (`docs/recipes.md`); this is the parsed form.
+ * A recipe: which texts it applies to, what it does to them, and which lines it must keep. Written
+ * as YAML (`docs/recipes.md`); this is the parsed form.
  */
 import type { TextClass } from '../../model/classify/classes.ts';
 import type { Mode } from '../rules/rule.ts';
@@ -11,7 +11,9 @@ export interface Recipe {
   readonly name: string;
   readonly description: string;
   readonly match: RecipeMatch;
-  /** Patterns. Every matching line is kept verbatim; required for recipes that can lose anything. */
+  /**
+   * Patterns. Every matching line is kept verbatim; required for recipes that can lose anything.
+   */
   readonly mustKeep: readonly string[];
   /** In execution order. */
   readonly operations: readonly Step[];
@@ -43,7 +45,10 @@ export interface RecipeMatch {
   readonly content?: readonly string[];
   /** Patterns matched against its last lines, e.g. totals that only this program prints. */
   readonly end?: readonly string[];
-  /** Patterns for what the recipe leaves out: if one matches the newest question or the call, the recipe does not run. */
+  /**
+   * Patterns for what the recipe leaves out: if one matches the newest question or the call, the
+   * recipe does not run.
+   */
   readonly unless?: readonly string[];
 }
 

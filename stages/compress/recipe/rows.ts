@@ -35,7 +35,10 @@ export function withoutRanges(rows: readonly Row[], ranges: readonly LineRange[]
   return keepRows(rows, (_, index) => !gone.has(index));
 }
 
-/** Drops paragraphs (runs of non-blank rows) for which `isGone` holds, except their first `kept` rows. */
+/**
+ * Drops paragraphs (runs of non-blank rows) for which `isGone` holds, except their first `kept`
+ * rows.
+ */
 export function withoutParagraphs(
   rows: readonly Row[],
   isGone: (paragraph: readonly Row[]) => boolean,
@@ -71,7 +74,10 @@ export function changeRows(rows: readonly Row[], change: (text: string) => strin
   });
 }
 
-/** Makes rows of a whole new text. If the change is lossless, they cover everything the old rows did. */
+/**
+ * Makes rows of a whole new text. If the change is lossless, they cover everything the old rows
+ * did.
+ */
 export function replaceRows(rows: readonly Row[], text: string, loss: Loss): readonly Row[] {
   const covers = loss === 'none' ? rows.flatMap(linesOf) : [];
   return text.split('\n').map((line, index) => ({ text: line, ...(index === 0 && { covers }) }));

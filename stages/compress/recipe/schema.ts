@@ -1,4 +1,7 @@
-/** The JSON Schema of recipes, for editors: names, documentation and types of everything a recipe may contain. */
+/**
+ * The JSON Schema of recipes, for editors: names, documentation and types of everything a recipe
+ * may contain.
+ */
 import { MATCH_PARTS, MOST_OPERATIONS, RECIPE_NAME } from './check.ts';
 import type { Param, ParamKind } from './operation.ts';
 import { OPERATIONS } from './operations.ts';

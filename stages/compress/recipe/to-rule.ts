@@ -26,7 +26,10 @@ export function toRules(recipes: readonly Recipe[]): readonly Rule[] {
   });
 }
 
-/** Returns true for a recipe that only the text itself can select, so that nearly every text has to be checked. */
+/**
+ * Returns true for a recipe that only the text itself can select, so that nearly every text has to
+ * be checked.
+ */
 function isForAnyCommand({ match }: Recipe): boolean {
   return [match.program, match.command, match.tool, match.path].every((part) => part === undefined);
 }
@@ -58,7 +61,10 @@ function toRule(recipe: Recipe, hasContent: (text: string) => boolean): Rule {
   };
 }
 
-/** Returns the indexes of the lists with a match in a text. It is called once per list, so it searches each text once. */
+/**
+ * Returns the indexes of the lists with a match in a text. It is called once per list, so it
+ * searches each text once.
+ */
 function createContentFinder(
   lists: readonly (readonly string[])[],
 ): (text: string) => ReadonlySet<number> {

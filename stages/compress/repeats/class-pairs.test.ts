@@ -1,9 +1,9 @@
 /**
- * References between texts of every pair of classes: a tool's output, and a later result that repeats
- * a part of it between lines of its own. Each reference is parsed by its wording alone and looked up
- * in the received texts: the name must be that of the file, command or tool, the lines must be the
- * original's, and the referring block must have had them in that place. If lines of the original were
- * left out, lines are counted as a reader counts what was sent.
+ * References between texts of every pair of classes: a tool's output, and a later result that
+ * repeats a part of it between lines of its own. Each reference is parsed by its wording alone and
+ * looked up in the received texts: the name must be that of the file, command or tool, the lines
+ * must be the original's, and the referring block must have had them in that place. If lines of the
+ * original were left out, lines are counted as a reader counts what was sent.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -35,7 +35,9 @@ function partOf(random: Random, from: readonly string[]): readonly string[] {
   return random() < 0.6 ? piece() : [...piece(), `between ${hash(random, 8)}`, ...piece()];
 }
 
-/** A parsed reference: whose lines, which ones, and how they are numbered; '' if as in the original. */
+/**
+ * A parsed reference: whose lines, which ones, and how they are numbered; '' if as in the original.
+ */
 interface Read {
   readonly label: string;
   readonly from: number;
@@ -90,7 +92,10 @@ function find(piece: readonly string[], text: readonly string[], start: number):
   return -1;
 }
 
-/** Rules that change nothing else about the lines, so that references and the rest add up to the text. */
+/**
+ * Rules that change nothing else about the lines, so that references and the rest add up to the
+ * text.
+ */
 const LINE_BY_LINE = new Set(['repeats', 'gutter']);
 const AGAIN = /^\[svc the line above (\d+) more times\]$/;
 const HEADER = /^\[svc \d+ lines, every fifth numbered\]$/;
@@ -99,8 +104,8 @@ const HEADER = /^\[svc \d+ lines, every fifth numbered\]$/;
 const LEFT_OUT = /^\s*(?:\/\/.*|#.*|--.*|;.*)?$/;
 
 /**
- * Returns the range of `own` in which the seen lines occur, from `start` on, with nothing between them but
- * lines that may be left out; undefined if they do not.
+ * Returns the range of `own` in which the seen lines occur, from `start` on, with nothing between
+ * them but lines that may be left out; undefined if they do not.
  */
 function findSeen(
   seen: readonly string[],
@@ -123,7 +128,10 @@ interface Checked {
   readonly references: number;
 }
 
-/** Checks every reference of a conversation against the received texts. `names` has the label of each text. */
+/**
+ * Checks every reference of a conversation against the received texts. `names` has the label of
+ * each text.
+ */
 function checkReferences(
   blocks: readonly ConversationBlock[],
   names: readonly (string | undefined)[],
@@ -208,9 +216,9 @@ function result(index: number, made: Made, text: string): ConversationBlock {
 }
 
 /**
- * Returns three results, of which the second repeats a part of the first and the third parts of both,
- * then a text pasted below a question and a file written by the model, with a result that repeats a
- * part of each.
+ * Returns three results, of which the second repeats a part of the first and the third parts of
+ * both, then a text pasted below a question and a file written by the model, with a result that
+ * repeats a part of each.
  */
 function conversation(random: Random, first: TextClass, later: TextClass) {
   const wrap = (): (typeof WRAPPED)[number] => WRAPPED[randomInt(random, 0, WRAPPED.length)]!;
@@ -252,7 +260,10 @@ function conversation(random: Random, first: TextClass, later: TextClass) {
   };
 }
 
-/** Returns the lines that a reader of a text has seen, with their numbers; a repeated line as often as its count says. */
+/**
+ * Returns the lines that a reader of a text has seen, with their numbers; a repeated line as often
+ * as its count says.
+ */
 function seenLines(sent: readonly string[]): readonly { line: string; number: number }[] {
   const numbers = numbersOfLines(sent);
   return sent.flatMap((line, at) => {

@@ -1,13 +1,17 @@
 /**
- * A client's confirmation of an edit: that it was made, and what the editor now finds wrong in the file.
- * It answers that one call, however often it reads the same, so no reference ever replaces it.
+ * A client's confirmation of an edit: that it was made, and what the editor now finds wrong in the
+ * file. It answers that one call, however often it reads the same, so no reference ever replaces
+ * it.
  */
 import type { ConversationBlock } from '../pass/blocks.ts';
 
 /** Longest part of a line that is inspected, in characters. */
 const SEEN = 300;
 
-/** How agents word that a file was written: Claude Code, Codex, Cline, opencode, Gemini CLI, Cursor, aider and others. */
+/**
+ * How agents word that a file was written: Claude Code, Codex, Cline, opencode, Gemini CLI, Cursor,
+ * aider and others.
+ */
 const CONFIRMS =
   /^(?:\W{0,3})(?:the |your |these |all )?(?:following )?(?:success(?:fully)?\b|done\b|files?\b|content\b|contents\b|updated content\b|edits?\b|edited\b|changes?\b|applied\b|applying\b|replacements?\b|replaced\b|occurrences\b|wrote\b|written\b|created\b|updated\b|modified\b|inserted\b|deleted\b|removed\b|overwr(?:ote|itten)\b|saved\b|patch(?:ed)?\b|section\b|apply model\b).{0,280}\b(?:success(?:ful|fully)?|updated?|edited|edits?|created|written|wrote|saved|modified|applied|replaced|replacements?|overwr(?:ote|itten)|inserted|deleted|removed|changes?|changed|patched|unchanged|reads)\b/i;
 const REVIEW =

@@ -1,7 +1,7 @@
 /**
- * Thins out the line-number column of a numbered view, lossless: numbers rise by one, so the first and
- * every fifth are enough. The lines themselves stay unchanged, and a reader who edits by number counts
- * four lines at most.
+ * Thins out the line-number column of a numbered view, lossless: numbers rise by one, so the first
+ * and every fifth are enough. The lines themselves stay unchanged, and a reader who edits by number
+ * counts four lines at most.
  */
 import { isView, lineNumbering } from '../../model/classify/envelope.ts';
 import { MARK } from '../text/marker.ts';
@@ -11,8 +11,9 @@ const MIN_RUN = 8;
 /** Numbers that are multiples of this are shown. */
 const EVERY = 5;
 /**
- * How viewers print a number before a line: what precedes the digits, the digits with their padding, and
- * the separator. Views with only a colon as separator are left alone: their editors take line numbers.
+ * How viewers print a number before a line: what precedes the digits, the digits with their
+ * padding, and the separator. Views with only a colon as separator are left alone: their editors
+ * take line numbers.
  */
 const FORMATS: readonly RegExp[] = [
   // `cat -n`, `nl`, Claude Code, Cline, Zed
@@ -58,7 +59,10 @@ export interface Numbering {
   readonly column: Column;
 }
 
-/** Returns the numbering whose first line begins with exactly `text`; undefined where that is no known number format. */
+/**
+ * Returns the numbering whose first line begins with exactly `text`; undefined where that is no
+ * known number format.
+ */
 export function readNumbering(text: string): Numbering | undefined {
   const read = readNumber(text);
   if (read === undefined || prefix(read.number, read.column) !== text) return undefined;
@@ -110,8 +114,9 @@ export function thinGutter(text: string): string | undefined {
 
 /**
  * Returns true if the run shows a file. Where its numbers could also belong to a table, a list or a
- * mapping, it must contain a blank or an indented line, have no row of column names above, not have the
- * same number of bars in every line, and no adjacent line may continue the count in another format.
+ * mapping, it must contain a blank or an indented line, have no row of column names above, not have
+ * the same number of bars in every line, and no adjacent line may continue the count in another
+ * format.
  */
 function isNumberedView(lines: readonly string[], { from, to, numbers, column }: Run): boolean {
   const own = lines.slice(from, to);
@@ -165,7 +170,9 @@ function readRun(lines: readonly string[], from: number): Run | undefined {
   return { from, to: from + end, numbers: numbers.slice(0, end), column };
 }
 
-/** Returns the number of a line: one more than the last, or any where the previous line had none. */
+/**
+ * Returns the number of a line: one more than the last, or any where the previous line had none.
+ */
 function numberOf(line: string, column: Column, last: number | undefined): number | undefined {
   const number = last === undefined ? readNumber(line)?.number : last + 1;
   return number !== undefined && line.startsWith(prefix(number, column)) ? number : undefined;
@@ -192,7 +199,10 @@ export function fillGutter(text: string): string {
 export interface SplitLines {
   /** The lines without the line-number column of a numbered view. */
   readonly contents: readonly string[];
-  /** The number column of each line, restored where it was thinned out; undefined where no line has a number. */
+  /**
+   * The number column of each line, restored where it was thinned out; undefined where no line has
+   * a number.
+   */
   readonly prefixes: readonly string[] | undefined;
 }
 

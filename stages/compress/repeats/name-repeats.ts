@@ -22,7 +22,9 @@ const LEAST_SAVED = 40;
 const SHORT_RESULT = 400;
 /** Nor mostly: at least this share of its lines must remain. */
 const NEW_SHARE = 0.2;
-/** Estimated tokens that the names of failed tests, and their failure messages, may take verbatim. */
+/**
+ * Estimated tokens that the names of failed tests, and their failure messages, may take verbatim.
+ */
 const MAX_NAMES = 1500;
 const MAX_MESSAGES = 600;
 /** Longest part of a line that is inspected, in characters. */
@@ -45,9 +47,9 @@ export interface RepeatContext {
 }
 
 /**
- * Replaces repeats in `applied` by references; undefined where none is worth it. `body` is the original
- * text. A short result is never references alone, the result of an edit has none, and in a program's
- * output the ends, the totals and the names of failed tests stay verbatim.
+ * Replaces repeats in `applied` by references; undefined where none is worth it. `body` is the
+ * original text. A short result is never references alone, the result of an edit has none, and in a
+ * program's output the ends, the totals and the names of failed tests stay verbatim.
  */
 export function nameRepeats(
   { text, classification, removed }: Applied,
@@ -85,7 +87,8 @@ export function nameRepeats(
     referred !== undefined && (!isShort || leavesEnough(referred.text, text, ends.length));
   const referred = sent.replaceRepeats(text, options);
   if (referred === undefined || isEnough(referred)) return referred;
-  // Lines that would be too many for one reference may be fine in several, with the comments between them.
+  // Lines that would be too many for one reference may be fine in several, with the comments
+  // between them.
   const apart = sent.replaceRepeats(text, { overHidden: 'around', ...options });
   return isEnough(apart) ? apart : undefined;
 }
@@ -94,8 +97,8 @@ export function nameRepeats(
 const AS_PRINTED: ReadonlySet<TextClass> = new Set(['log', 'trace']);
 
 /**
- * Replaces a text that was sent before in the same form by a reference; undefined where that is not worth
- * it. The same lines stay verbatim as with any other reference.
+ * Replaces a text that was sent before in the same form by a reference; undefined where that is not
+ * worth it. The same lines stay verbatim as with any other reference.
  */
 export function nameSameText(
   { text, classification }: Pick<Applied, 'text' | 'classification'>,
@@ -145,8 +148,8 @@ function leavesEnough(referred: string, text: string, ends: number): boolean {
 }
 
 /**
- * Returns the lines that must stay verbatim. In a short text they include failures and warnings: those
- * are what a run was for, even if unchanged since the last.
+ * Returns the lines that must stay verbatim. In a short text they include failures and warnings:
+ * those are what a run was for, even if unchanged since the last.
  */
 function literalLines(written: readonly string[], isShort: boolean): readonly number[] {
   const lines = written.map(withoutColours);
@@ -156,7 +159,9 @@ function literalLines(written: readonly string[], isShort: boolean): readonly nu
   return [...new Set([...endingLines(lines), ...failedTests(lines, MAX_NAMES), ...failures])];
 }
 
-/** How compilers, builds and linters word a warning, with or without a source position before it. */
+/**
+ * How compilers, builds and linters word a warning, with or without a source position before it.
+ */
 const WARNING = /(?:^|[\s:[(])warn(?:ing)?(?: ?\[[\w-]{1,40}\])?[:(\]]|(?:^|\s)WARN(?:ING)?\s/i;
 
 function warns(line: string): boolean {
@@ -168,12 +173,18 @@ function linesOf(text: string): number {
   return text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith(MARK)).length;
 }
 
-/** Returns true for a file, or for code of unknown origin: its last lines do not show how a run ended. */
+/**
+ * Returns true for a file, or for code of unknown origin: its last lines do not show how a run
+ * ended.
+ */
 function isSourceCode({ kind, file }: Classification, isRun: boolean): boolean {
   return file === true || (!isRun && (kind === 'code' || kind === 'config'));
 }
 
-/** Returns true where a text may refer to its own lines. Code and configuration stay readable; JSON has its own encoder. */
+/**
+ * Returns true where a text may refer to its own lines. Code and configuration stay readable; JSON
+ * has its own encoder.
+ */
 function namesOwn(mode: Mode, { kind }: Classification, asItCame: boolean): boolean {
   if (kind === 'json') return false;
   return (kind !== 'code' && kind !== 'config') || (mode === 'aggressive' && asItCame);

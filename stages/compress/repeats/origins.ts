@@ -1,6 +1,6 @@
 /**
- * Maps the lines that are sent to their line numbers in the original text, and tells which of them a
- * reader can find by counting: markers say how many lines are missing, other forms do not.
+ * Maps the lines that are sent to their line numbers in the original text, and tells which of them
+ * a reader can find by counting: markers say how many lines are missing, other forms do not.
  */
 import { lineContents } from './gutter.ts';
 import { readRepeated } from '../text/repeats.ts';
@@ -56,8 +56,8 @@ export function countedOrigins(
 }
 
 /**
- * Returns for every line of `original` the number a reader reaches by counting the lines of `text` and
- * its markers; NaN for lines that are missing.
+ * Returns for every line of `original` the number a reader reaches by counting the lines of `text`
+ * and its markers; NaN for lines that are missing.
  */
 export function countedIn(
   original: string,

@@ -1,18 +1,21 @@
 /**
- * The numbers that a view prints before its lines. Where they differ from a count of the lines, because a
- * view begins further down or below a header, "lines 4 to 20" of a result that names a file reads like
- * lines 4 to 20 of that file. References then use the printed numbers.
+ * The numbers that a view prints before its lines. Where they differ from a count of the lines,
+ * because a view begins further down or below a header, "lines 4 to 20" of a result that names a
+ * file reads like lines 4 to 20 of that file. References then use the printed numbers.
  */
 import { readNumbering, type SplitLines } from './gutter.ts';
 
-/** A line number as agents' editors print it, with nothing after the colon; `splitNumbers` leaves these in place. */
+/**
+ * A line number as agents' editors print it, with nothing after the colon; `splitNumbers` leaves
+ * these in place.
+ */
 const PRINTED = /^(\d{1,7}):/;
 /** Lines that merely begin with a number rarely rise by one this many times in a row. */
 const MIN_RUN = 3;
 
 /**
- * Returns the number before every line, NaN where there is none; undefined where no numbers rise, or
- * where a number occurs twice and so identifies no line.
+ * Returns the number before every line, NaN where there is none; undefined where no numbers rise,
+ * or where a number occurs twice and so identifies no line.
  */
 export function printedNumbers({ contents, prefixes }: SplitLines): readonly number[] | undefined {
   const numbers = contents.map((line, at) => numberBefore(line, prefixes?.[at] ?? ''));

@@ -4,15 +4,17 @@ import { MARK, readOmitted } from '../text/marker.ts';
 import { readNumbering, type Numbering } from './gutter.ts';
 
 /**
- * Wording of a reference: the first of a conversation is a sentence, the others name the text. None is a
- * bare number: a text 100 messages back is found by its file or command.
+ * Wording of a reference: the first of a conversation is a sentence, the others name the text. None
+ * is a bare number: a text 100 messages back is found by its file or command.
  *
  *     [svc lines 10–19 of result 7 (a.ts) again]    full
  *     [svc result 8 (b.ts), lines 20-29]            named
  */
 export type Words = 'full' | 'named';
 
-/** Lines `from` to `to` of a text, inclusive, counted from 1 or by the numbers printed before them. */
+/**
+ * Lines `from` to `to` of a text, inclusive, counted from 1 or by the numbers printed before them.
+ */
 export interface NamedLines {
   readonly from: number;
   readonly to: number;
@@ -20,8 +22,8 @@ export interface NamedLines {
 }
 
 /**
- * The number column of the referenced lines: as at the target (`same`), none although the target has one,
- * or other numbers, given by the first one as printed.
+ * The number column of the referenced lines: as at the target (`same`), none although the target
+ * has one, or other numbers, given by the first one as printed.
  */
 export type Numbers = 'same' | 'none' | { readonly first: string };
 
@@ -81,8 +83,8 @@ export function readReference(line: string): Reference | undefined {
 }
 
 /**
- * Returns the number of every line, the first being `before` + 1. A marker counts for the lines that it
- * stands for, notes and headers of svc for none; both get the number of the next line.
+ * Returns the number of every line, the first being `before` + 1. A marker counts for the lines
+ * that it stands for, notes and headers of svc for none; both get the number of the next line.
  */
 export function numbersOfLines(lines: readonly string[], before = 0): readonly number[] {
   let next = before + 1;

@@ -1,8 +1,8 @@
 /**
- * Repeats across a conversation: lines that were sent before are replaced by a reference to where they
- * are. It works on runs of lines, so that a second read of a part of a file, with or without line
- * numbers, and a test run with the same output both count. References only point to text that was sent
- * verbatim, and only backwards.
+ * Repeats across a conversation: lines that were sent before are replaced by a reference to where
+ * they are. It works on runs of lines, so that a second read of a part of a file, with or without
+ * line numbers, and a test run with the same output both count. References only point to text that
+ * was sent verbatim, and only backwards.
  */
 import { createHash } from 'node:crypto';
 import { estimateTokens } from '../../model/tokens.ts';
@@ -28,12 +28,18 @@ import {
 
 const MIN_LINES = 3;
 const MIN_TOKENS_SAVED = 5;
-/** Runs shorter than `MIN_LINES` must begin with a line of at least this many characters, and save more tokens. */
+/**
+ * Runs shorter than `MIN_LINES` must begin with a line of at least this many characters, and save
+ * more tokens.
+ */
 const LONG_LINE = 40;
 const MIN_TOKENS_SAVED_SHORT = 8;
 /** Rulers and frames have no words; a reference to them would be no easier to read. */
 const WORD = /[\p{L}\p{N}]/u;
-/** How many earlier occurrences of the same three lines are tried; more would make repetitive logs slow. */
+/**
+ * How many earlier occurrences of the same three lines are tried; more would make repetitive logs
+ * slow.
+ */
 const CANDIDATES = 6;
 const PASS_LINES = 50;
 /** A line repeated more often is indexed once. */
@@ -47,7 +53,9 @@ interface EarlierBlock {
   readonly numbers: readonly number[];
   readonly prefixes: SplitLines['prefixes'];
   readonly printed: readonly number[] | undefined;
-  /** Lines left out when the block was sent, e.g. comments of code: known, but not visible there. */
+  /**
+   * Lines left out when the block was sent, e.g. comments of code: known, but not visible there.
+   */
   readonly hidden?: readonly boolean[];
 }
 
@@ -86,7 +94,10 @@ export interface RepeatOptions {
   readonly distinct?: ReadonlySet<number>;
   /** False where references to the text's own lines are not allowed; absent: allowed. */
   readonly own?: boolean;
-  /** Whether a reference may cover lines left out at its target: only around the run, nowhere, or (absent) also inside it. */
+  /**
+   * Whether a reference may cover lines left out at its target: only around the run, nowhere, or
+   * (absent) also inside it.
+   */
   readonly overHidden?: 'around' | 'none';
   /** False where references to earlier blocks are not allowed; absent: allowed. */
   readonly earlier?: boolean;
@@ -123,9 +134,9 @@ export class SentLines {
   private readonly long = new Map<number, Occurrence>();
 
   /**
-   * Adds the sent form of a block. Markers are no content and are never referred to, nor are lines that
-   * are not in the original block (`origins`). With an unchanged text, `hidden` lines were left out; a
-   * reference may skip over a few of them.
+   * Adds the sent form of a block. Markers are no content and are never referred to, nor are lines
+   * that are not in the original block (`origins`). With an unchanged text, `hidden` lines were
+   * left out; a reference may skip over a few of them.
    */
   add(label: string, text: string, origins?: readonly number[], hidden?: Hidden): void {
     const raw = text.split('\n');
@@ -138,7 +149,8 @@ export class SentLines {
     let last: number | undefined;
     contents.forEach((content, at) => {
       const times = readRepeated(raw[at]!) ?? 0;
-      // A repeat count stands for lines whose reader has seen them: the line above, that many times.
+      // A repeat count stands for lines whose reader has seen them: the line above, that many
+      // times.
       if (times > 0 && times <= MAX_COPIES && isPlain(lines, isHidden, prefixes)) {
         const line = lines.at(-1)!;
         for (let copy = 0; copy < times; copy++) {
@@ -192,7 +204,9 @@ export class SentLines {
     }
   }
 
-  /** Records that `original` was sent as `text`, which holds no reference. The first form is kept. */
+  /**
+   * Records that `original` was sent as `text`, which holds no reference. The first form is kept.
+   */
   addForm(label: string, original: string, text: string): void {
     const key = hashText(original);
     if (!this.forms.has(key)) this.forms.set(key, { label: cleanLabel(label), text });
@@ -219,8 +233,8 @@ export class SentLines {
   }
 
   /**
-   * Replaces runs of lines that were sent before, in an earlier block or above in this one; undefined
-   * where that saves nothing.
+   * Replaces runs of lines that were sent before, in an earlier block or above in this one;
+   * undefined where that saves nothing.
    */
   replaceRepeats(text: string, options: RepeatOptions = {}): Referred | undefined {
     const { before = 0, origins, least = 0, literal = NO_LINES, distinct = NO_LINES } = options;
@@ -252,7 +266,8 @@ export class SentLines {
       const words = used.size > 0 ? 'named' : this.words;
       const reference = run === undefined ? undefined : refer(run, words, raw, prefixes, least);
       if (run === undefined || reference === undefined) {
-        // A long run that cannot become a reference is skipped whole, or each of its lines would search it again.
+        // A long run that cannot become a reference is skipped whole, or each of its lines would
+        // search it again.
         const end = run !== undefined && run.to - at > PASS_LINES ? run.to : at + 1;
         for (; at < end; at++) {
           out.push(raw[at]!);
@@ -342,7 +357,10 @@ function noteOwn(
 /** Label by which a text refers to its own lines. */
 export const OWN = 'this text';
 
-/** Builds the run of `count` lines from `at` that were at `line` in an earlier text, or above in this one. */
+/**
+ * Builds the run of `count` lines from `at` that were at `line` in an earlier text, or above in
+ * this one.
+ */
 function runOf(source: EarlierBlock | OwnLines, line: number, at: number, count: number): Run {
   const label = 'label' in source ? source.label : OWN;
   const { numbers, prefixes, printed } = source;
@@ -357,7 +375,10 @@ function runOf(source: EarlierBlock | OwnLines, line: number, at: number, count:
   return { from: at, to: at + count, label, ...named, ...there };
 }
 
-/** Returns the reference for a run; undefined where it would hardly be shorter or would lose line numbers. */
+/**
+ * Returns the reference for a run; undefined where it would hardly be shorter or would lose line
+ * numbers.
+ */
 function refer(
   run: Run,
   words: Words,
@@ -373,7 +394,8 @@ function refer(
   const text = writeReference(run.label, range, words, numbers);
   const floor = count < MIN_LINES ? MIN_TOKENS_SAVED_SHORT : MIN_TOKENS_SAVED;
   const replaced = lines.join('\n');
-  // Punctuation is many tokens in few bytes: a saving by one measure must not be a loss by the other.
+  // Punctuation is many tokens in few bytes: a saving by one measure must not be a loss by the
+  // other.
   if (Buffer.byteLength(text) > Buffer.byteLength(replaced)) return undefined;
   return estimateTokens(replaced) - estimateTokens(text) >= Math.max(floor, least)
     ? text

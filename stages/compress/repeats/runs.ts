@@ -1,8 +1,14 @@
-/** Runs of lines that occurred before: their length, and which part of one a single reference can name. */
+/**
+ * Runs of lines that occurred before: their length, and which part of one a single reference can
+ * name.
+ */
 import { numberAt, readNumbering, type SplitLines } from './gutter.ts';
 import type { NamedLines, Numbers } from './reference.ts';
 
-/** Lines `from` to `to` (half open) of a text that also occurred in an earlier one, or above in the same. */
+/**
+ * Lines `from` to `to` (half open) of a text that also occurred in an earlier one, or above in the
+ * same.
+ */
 export interface Run {
   readonly from: number;
   readonly to: number;
@@ -47,7 +53,10 @@ export function hashRun(hashes: readonly number[], at: number): number {
   );
 }
 
-/** Counts the lines from `at` on that also occur from `before` on in the same text, verbatim and numbered without a gap. */
+/**
+ * Counts the lines from `at` on that also occur from `before` on in the same text, verbatim and
+ * numbered without a gap.
+ */
 export function ownRun(own: OwnText, before: number, at: number): number {
   let length = 0;
   while (
@@ -88,7 +97,10 @@ function isAside(line: string): boolean {
   return ASIDE.test(line);
 }
 
-/** Counts the lines, of `length` from `line` on, that may be referred to; the first and last must be visible. */
+/**
+ * Counts the lines, of `length` from `line` on, that may be referred to; the first and last must be
+ * visible.
+ */
 export function shownRun(
   {
     hidden,
@@ -115,7 +127,10 @@ export function shownRun(
   return overHidden && count <= end * HIDDEN_SHARE ? end : firstHidden;
 }
 
-/** Returns how the lines of a run are numbered, the same for all of them; undefined where that cannot be expressed. */
+/**
+ * Returns how the lines of a run are numbered, the same for all of them; undefined where that
+ * cannot be expressed.
+ */
 export function numbersOf(run: Run, prefixes: SplitLines['prefixes']): Numbers | undefined {
   const here = (at: number): string => prefixes?.[run.from + at] ?? '';
   const there = (at: number): string => run.prefixes?.[run.line + at] ?? '';
@@ -133,8 +148,8 @@ export function numbersOf(run: Run, prefixes: SplitLines['prefixes']): Numbers |
 }
 
 /**
- * Counts the lines left out right before and after the run at its earlier occurrence: the reference covers
- * them too, like those inside the run. At most `above` lines before it are inspected.
+ * Counts the lines left out right before and after the run at its earlier occurrence: the reference
+ * covers them too, like those inside the run. At most `above` lines before it are inspected.
  */
 export function hiddenAround(
   { from, to, line, lines: there, hidden }: Run,
@@ -163,15 +178,18 @@ export function lastOf({ from, to, first, by, numbers, line }: Run): number {
   return numbers[line + last]!;
 }
 
-/** Returns true where the printed number of a line equals the counted one; a view may begin further down. */
+/**
+ * Returns true where the printed number of a line equals the counted one; a view may begin further
+ * down.
+ */
 function isCounted(run: Run, prefixes: SplitLines['prefixes'], at: number): boolean {
   return readNumbering(prefixes?.[run.from + at] ?? '')?.first === run.first + at;
 }
 
 /**
  * Clips a run to the part that one reference can name: numbered throughout, not numbered at all, or
- * numbered as at the earlier occurrence. It ends before a line that must stay verbatim, and before a line
- * whose number there differs from the one the reference implies.
+ * numbered as at the earlier occurrence. It ends before a line that must stay verbatim, and before
+ * a line whose number there differs from the one the reference implies.
  */
 export function clipRun(
   run: Run | undefined,

@@ -1,6 +1,6 @@
 /**
- * Repeats of a whole text that was sent in another form: shortened or encoded. Its lines are not found
- * there verbatim, but the form as a whole is.
+ * Repeats of a whole text that was sent in another form: shortened or encoded. Its lines are not
+ * found there verbatim, but the form as a whole is.
  */
 import { estimateTokens } from '../../model/tokens.ts';
 import { numbersOfLines, writeReference, type Words } from './reference.ts';
@@ -12,9 +12,9 @@ export interface SentForm {
 }
 
 /**
- * Returns the form of a text in which all lines but those of `literal` are replaced by references to
- * `form`. Lines are counted as a reader does, by its markers. `named` is the number of replaced lines;
- * undefined where a reference would not save `least` estimated tokens.
+ * Returns the form of a text in which all lines but those of `literal` are replaced by references
+ * to `form`. Lines are counted as a reader does, by its markers. `named` is the number of replaced
+ * lines; undefined where a reference would not save `least` estimated tokens.
  */
 export function referToForm(
   { label, text }: SentForm,

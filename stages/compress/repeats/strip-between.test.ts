@@ -1,4 +1,7 @@
-/** Code already seen in part, in `aggressive`: seen lines are referenced, and the rest loses its comments. */
+/**
+ * Code already seen in part, in `aggressive`: seen lines are referenced, and the rest loses its
+ * comments.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CODE_EXTENSIONS } from '../rules/code/code-tools.ts';
@@ -17,7 +20,10 @@ const FILE = times(60, (n) =>
 
 const commentLines = await loadCodeTools(CODE_EXTENSIONS);
 
-/** Returns what is sent for each text, each followed by an edit: else it would seem reread for its comments. */
+/**
+ * Returns what is sent for each text, each followed by an edit: else it would seem reread for its
+ * comments.
+ */
 function read(texts: readonly string[]) {
   const result = { role: 'user', kind: 'tool_result' } as const;
   const blocks = texts.flatMap((text, at): ConversationBlock[] => [
@@ -30,7 +36,10 @@ function read(texts: readonly string[]) {
   return { outcomes: all.filter((_, at) => at % 2 === 0), state };
 }
 
-/** Returns lines with numbers, as some tools print them: only so can lines be found after others are removed. */
+/**
+ * Returns lines with numbers, as some tools print them: only so can lines be found after others are
+ * removed.
+ */
 const view = (lines: readonly string[], first = 1): string =>
   lines.map((line, at) => `${String(first + at).padStart(6)}\t${line}`).join('\n');
 

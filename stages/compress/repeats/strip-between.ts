@@ -1,6 +1,6 @@
 /**
- * Drops comments between the references of a text. For code that was seen in part, references save more
- * than dropping comments does, so the two are done separately.
+ * Drops comments between the references of a text. For code that was seen in part, references save
+ * more than dropping comments does, so the two are done separately.
  */
 import { MARK, markerIn } from '../text/marker.ts';
 import { linesIn, rangesWithout } from '../text/ranges.ts';
@@ -11,10 +11,10 @@ import type { Referred } from './repeats.ts';
 const OMITTED = /omitted \d+ of/;
 
 /**
- * Returns the text with references, each line of which stands for as many lines as `covers` says, without
- * those lines of `removed` that no reference covers. `stripped` is the same text with all of `removed`
- * dropped and a note that says so; undefined where it has no note, or nothing is left to drop. Lines are
- * counted from 0.
+ * Returns the text with references, each line of which stands for as many lines as `covers` says,
+ * without those lines of `removed` that no reference covers. `stripped` is the same text with all
+ * of `removed` dropped and a note that says so; undefined where it has no note, or nothing is left
+ * to drop. Lines are counted from 0.
  */
 export function stripBetween(
   { text: named, covers }: Pick<Referred, 'text' | 'covers'>,

@@ -1,6 +1,7 @@
 /**
- * The built-in rules. In `hybrid`, tool output counts as narrative only for decodable encodings and for
- * logs reduced around their failures; code and configuration files are changed in `aggressive` only.
+ * The built-in rules. In `hybrid`, tool output counts as narrative only for decodable encodings and
+ * for logs reduced around their failures; code and configuration files are changed in `aggressive`
+ * only.
  */
 import { dropBlobs } from './blob/drop-blobs.ts';
 import { stripCode } from './code/strip-code.ts';

@@ -1,6 +1,6 @@
 /**
- * The lines of a text that the newest question or the call mentions: one test among hundreds that passed,
- * the order a user asks about. Words that occur in many lines identify none of them.
+ * The lines of a text that the newest question or the call mentions: one test among hundreds that
+ * passed, the order a user asks about. Words that occur in many lines identify none of them.
  */
 import type { CompressContext } from './rule.ts';
 
@@ -9,7 +9,9 @@ const QUESTION_CHARS = 1500;
 const CALL_CHARS = 400;
 /** Most words that are searched for. */
 const MOST_WORDS = 60;
-/** A word identifies lines if it occurs in at most this many, an identifier or a quotation in more. */
+/**
+ * A word identifies lines if it occurs in at most this many, an identifier or a quotation in more.
+ */
 const LINES_OF_WORD = 3;
 const LINES_OF_NAME = 6;
 /** Most lines kept for all of them together. */
@@ -37,7 +39,10 @@ export function askedLines({ query, asked = '', call = '' }: Asking): readonly s
   );
 }
 
-/** Returns the indexes of the lines mentioned, in order; if there are too many, identifiers and quotations win. */
+/**
+ * Returns the indexes of the lines mentioned, in order; if there are too many, identifiers and
+ * quotations win.
+ */
 export function namedLines(lines: readonly string[], asking: Asking): readonly number[] {
   const words = wordsOf(asking);
   if (words.size === 0) return [];

@@ -1,4 +1,7 @@
-/** Rules that are not built in run like built-in ones: selected by their conditions, in order, after the same checks. */
+/**
+ * Rules that are not built in run like built-in ones: selected by their conditions, in order, after
+ * the same checks.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { estimateTokens } from '../../model/tokens.ts';

@@ -1,6 +1,6 @@
 /**
- * Runs rules over one text: those that apply to it, step by step, with checks that hold for all rules,
- * built-in or not.
+ * Runs rules over one text: those that apply to it, step by step, with checks that hold for all
+ * rules, built-in or not.
  */
 import { classify } from '../../model/classify/classify.ts';
 import type { Classification, TextClass } from '../../model/classify/classes.ts';
@@ -36,7 +36,10 @@ export interface Applied {
   readonly classification: Classification;
   /** Names of the rules that changed something, in order. */
   readonly by: readonly string[];
-  /** Lines left out, numbered as in the block; where lines were re-encoded, as the first lossy rule saw them. */
+  /**
+   * Lines left out, numbered as in the block; where lines were re-encoded, as the first lossy rule
+   * saw them.
+   */
   readonly removed: readonly LineRange[];
   /** True where a rule applied to the text, whether or not it gained anything. */
   readonly isTried: boolean;
@@ -58,19 +61,22 @@ export type ApplyContext = Omit<CompressContext, 'classification'> & {
 /** A set of rules that run together. */
 export interface Rewriter {
   /**
-   * Identifies the rules in cache keys, so that results of other rules are never mistaken for theirs. Empty
-   * for the built-in ones, which have a version.
+   * Identifies the rules in cache keys, so that results of other rules are never mistaken for
+   * theirs. Empty for the built-in ones, which have a version.
    */
   readonly id: string;
   /**
-   * Compresses one text. The result is never empty, never estimated larger than the input, and a fixed
-   * point: a text with svc markers is left alone, and a result without any (only white space or colours
-   * gone) is processed again until it no longer changes.
+   * Compresses one text. The result is never empty, never estimated larger than the input, and a
+   * fixed point: a text with svc markers is left alone, and a result without any (only white space
+   * or colours gone) is processed again until it no longer changes.
    */
   readonly apply: (text: string, context: ApplyContext) => Applied;
 }
 
-/** A search may return names, as `grep -l` or `find | grep` do; neither class has lines that show how a command ended. */
+/**
+ * A search may return names, as `grep -l` or `find | grep` do; neither class has lines that show
+ * how a command ended.
+ */
 const FACTS: ReadonlySet<TextClass | undefined> = new Set(['grep', 'listing']);
 
 /** A lossless result may be larger by this factor. */
@@ -321,8 +327,8 @@ interface Done extends Compressed {
 }
 
 /**
- * Runs a rule; if it throws, only its saving on this text is lost. A fault depends on the text alone, so
- * the same text is left alone in every later turn.
+ * Runs a rule; if it throws, only its saving on this text is lost. A fault depends on the text
+ * alone, so the same text is left alone in every later turn.
  */
 function tryRules(
   rule: Rule,

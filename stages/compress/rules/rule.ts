@@ -1,7 +1,7 @@
 /**
- * A compression rule as data: its name, the texts it applies to, and a pure function that makes such a
- * text smaller. The built-in ones are listed in `built-in.ts`; any other list of rules runs in the same
- * way (`rewrite.ts`), and every change is reported under its rule's name.
+ * A compression rule as data: its name, the texts it applies to, and a pure function that makes
+ * such a text smaller. The built-in ones are listed in `built-in.ts`; any other list of rules runs
+ * in the same way (`rewrite.ts`), and every change is reported under its rule's name.
  */
 import type { Classification, TextClass } from '../../model/classify/classes.ts';
 import type { ClassifyHints } from '../../model/classify/hints.ts';
@@ -23,8 +23,8 @@ export interface Rule {
 }
 
 /**
- * The texts that a rule applies to. Every given condition must hold; in a list one member is enough. An
- * unknown property of a text (no command, no path) meets no condition.
+ * The texts that a rule applies to. Every given condition must hold; in a list one member is
+ * enough. An unknown property of a text (no command, no path) meets no condition.
  */
 export interface When {
   readonly class: readonly TextClass[];
@@ -54,16 +54,17 @@ export const STEPS = ['clean', 'drop', 'encode'] as const;
 export type Step = (typeof STEPS)[number];
 
 /**
- * Who ensures that lines which state how a command ended stay verbatim. `own`: the rule. `checked`, the
- * default: a result without one of them is discarded. `checked-unless-expected`: likewise, except for a
- * text of the class that its command normally prints, such as search hits, which has no such lines.
+ * Who ensures that lines which state how a command ended stay verbatim. `own`: the rule. `checked`,
+ * the default: a result without one of them is discarded. `checked-unless-expected`: likewise,
+ * except for a text of the class that its command normally prints, such as search hits, which has
+ * no such lines.
  */
 export type Endings = 'own' | 'checked' | 'checked-unless-expected';
 
 /**
- * Makes a text smaller; returns undefined where it would change nothing. Whole lines or rows are dropped,
- * with a marker (`joinKept`), or are encoded decodably; none is changed inside. If it throws, only its
- * saving on this text is lost. Must be a pure function.
+ * Makes a text smaller; returns undefined where it would change nothing. Whole lines or rows are
+ * dropped, with a marker (`joinKept`), or are encoded decodably; none is changed inside. If it
+ * throws, only its saving on this text is lost. Must be a pure function.
  */
 export type Apply = (text: string, context: CompressContext) => Compressed | undefined;
 
@@ -83,7 +84,10 @@ export interface CompressContext {
   readonly maxChars: number;
   /** Most estimated tokens of a reduced log. */
   readonly logBudgetTokens: number;
-  /** True for prose that no later text refers to (a vault capsule): its runs of equal lines may be folded. */
+  /**
+   * True for prose that no later text refers to (a vault capsule): its runs of equal lines may be
+   * folded.
+   */
   readonly foldsProse?: boolean;
   /** Comment ranges of source code, from `CodeTools`; absent where code must not be changed. */
   readonly commentLines?: CommentLines;
@@ -108,9 +112,9 @@ export interface LineRange {
 }
 
 /**
- * Returns the lines of `text` that hold only a comment, and blank lines after others that are not part of
- * a string, for source with this file extension.
- * Undefined where the language is unknown or the text does not parse. May throw
- * `GrammarNeeded`, which is no fault of the text: it stays undecided.
+ * Returns the lines of `text` that hold only a comment, and blank lines after others that are not
+ * part of a string, for source with this file extension. Undefined where the language is unknown or
+ * the text does not parse. May throw `GrammarNeeded`, which is no fault of the text: it stays
+ * undecided.
  */
 export type CommentLines = (text: string, extension: string) => readonly LineRange[] | undefined;

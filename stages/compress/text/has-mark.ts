@@ -5,14 +5,17 @@ import { MARK } from './marker.ts';
 
 /** Longest part of a line before a mark that is inspected, in characters. */
 const MAX_BEFORE = 200;
-/** Characters before a mark that a step may strip (a diff's sign, line numbers), or that open a comment. */
+/**
+ * Characters before a mark that a step may strip (a diff's sign, line numbers), or that open a
+ * comment.
+ */
 const NOTHING = /^[\s\d+\-→:|>#/*<!;%]*$/;
 
 /**
- * Returns true if a line of the text begins with an apparent svc marker, or would once a step has cleaned or
- * shortened it. Such a text is treated as data, whatever its origin, and sent unchanged, which is also why
- * compressing twice changes nothing. A mark inside a line, as in source code that quotes one, is ordinary
- * text.
+ * Returns true if a line of the text begins with an apparent svc marker, or would once a step has
+ * cleaned or shortened it. Such a text is treated as data, whatever its origin, and sent unchanged,
+ * which is also why compressing twice changes nothing. A mark inside a line, as in source code that
+ * quotes one, is ordinary text.
  */
 export function hasMark(text: string): boolean {
   const lineBreak = /[\n\r]/g;

@@ -1,6 +1,6 @@
 /**
- * Tracks the original line numbers of a text while one algorithm after another leaves lines out: every
- * marker refers to lines of the original block, whatever was done before.
+ * Tracks the original line numbers of a text while one algorithm after another leaves lines out:
+ * every marker refers to lines of the original block, whatever was done before.
  */
 import type { Compressed, LineRange } from '../rules/rule.ts';
 import { MARK, omitted, omittedMore, readOmitted } from './marker.ts';
@@ -13,7 +13,9 @@ export interface Row {
   readonly isOmission: boolean;
 }
 
-/** Converts an unchanged text to rows; its first line is line `first` of the block, counted from 0. */
+/**
+ * Converts an unchanged text to rows; its first line is line `first` of the block, counted from 0.
+ */
 export function toRows(text: string, first: number): readonly Row[] {
   return text.split('\n').map((line, at) => ({
     text: line,
@@ -23,8 +25,8 @@ export function toRows(text: string, first: number): readonly Row[] {
 }
 
 /**
- * Returns the rows after an algorithm that left out whole lines, with or without markers or counts, and
- * changed no line beyond recognition at its position. Undefined for any other algorithm.
+ * Returns the rows after an algorithm that left out whole lines, with or without markers or counts,
+ * and changed no line beyond recognition at its position. Undefined for any other algorithm.
  */
 export function followRows(
   rows: readonly Row[],

@@ -1,6 +1,6 @@
 /**
- * The wording of markers. A marker states how much is missing and where, and that the source itself is
- * complete: models have mistaken vaguer wording for file corruption.
+ * The wording of markers. A marker states how much is missing and where, and that the source itself
+ * is complete: models have mistaken vaguer wording for file corruption.
  */
 import type { LineRange } from '../rules/rule.ts';
 import { rangesWithout, replaceRanges } from './ranges.ts';
@@ -10,7 +10,10 @@ export const MARK = '[svc ';
 
 const MARKER = /^(?<opener>(?:#|\/\/|\/\*) )?\[svc /;
 
-/** Returns the form of a marker line: plain, or as a comment in source code. Undefined where it is none. */
+/**
+ * Returns the form of a marker line: plain, or as a comment in source code. Undefined where it is
+ * none.
+ */
 export function markerIn(line: string): 'text' | 'comment' | undefined {
   const match = MARKER.exec(line);
   if (match === null) return undefined;
@@ -24,7 +27,10 @@ export function omitted(range: LineRange, total: number): string {
   return `${MARK}omitted ${count} of ${total} lines here (${where}); the source is complete]`;
 }
 
-/** Returns the shorter marker for later gaps of the same text; the first one states that the source is complete. */
+/**
+ * Returns the shorter marker for later gaps of the same text; the first one states that the source
+ * is complete.
+ */
 export function omittedMore(range: LineRange): string {
   const count = range.to - range.from;
   return count === 1
@@ -43,7 +49,10 @@ export function readOmitted(line: string): LineRange | undefined {
   return { from: first - 1, to: Number(match[2] ?? match[4] ?? first) };
 }
 
-/** Joins the kept lines with markers in the gaps; `keep[i]` says whether line i is kept. Single blank lines are not announced. */
+/**
+ * Joins the kept lines with markers in the gaps; `keep[i]` says whether line i is kept. Single
+ * blank lines are not announced.
+ */
 export function joinKept(
   lines: readonly string[],
   keep: readonly boolean[],

@@ -1,7 +1,10 @@
 /** Ranges of lines: runs of similar neighbours, and the lines that are dropped. */
 import type { LineRange } from '../rules/rule.ts';
 
-/** Returns runs of at least `least` neighbours with the same key; items without a key (undefined) are in no run. */
+/**
+ * Returns runs of at least `least` neighbours with the same key; items without a key (undefined)
+ * are in no run.
+ */
 export function runsOf<T>(
   items: readonly T[],
   keyOf: (item: T, at: number) => unknown,

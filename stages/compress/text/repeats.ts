@@ -22,7 +22,10 @@ export function repeated(times: number): string {
 
 const REPEATED = /^\[svc the line above (\d+) more times\]$/;
 
-/** Returns the number of further copies that a line stands for; undefined where it is no repeat count. */
+/**
+ * Returns the number of further copies that a line stands for; undefined where it is no repeat
+ * count.
+ */
 export function readRepeated(line: string): number | undefined {
   const times = line.startsWith(MARK) ? REPEATED.exec(line)?.[1] : undefined;
   return times === undefined ? undefined : Number(times);

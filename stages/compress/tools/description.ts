@@ -1,6 +1,6 @@
 /**
- * Removes insignificant white space in tool descriptions: shared indentation, trailing spaces, runs of
- * blank lines, two spaces after a sentence. Fenced text stays unchanged.
+ * Removes insignificant white space in tool descriptions: shared indentation, trailing spaces, runs
+ * of blank lines, two spaces after a sentence. Fenced text stays unchanged.
  */
 
 const FENCE = /^\s*(?:```|~~~)/;
@@ -31,7 +31,10 @@ export function tidied(text: string): string {
   return kept.join('\n');
 }
 
-/** Removes the shared indentation; after a summary and a blank line, that of the rest, as in a docstring. */
+/**
+ * Removes the shared indentation; after a summary and a blank line, that of the rest, as in a
+ * docstring.
+ */
 function dedented(lines: readonly string[]): readonly string[] {
   const from = lines.findIndex((line) => line.trim() !== '');
   const [first = '', ...rest] = cut(lines.slice(Math.max(from, 0)));

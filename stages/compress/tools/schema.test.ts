@@ -148,7 +148,10 @@ const { value: anyValue } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-/** Returns whether each of `values` is valid by `draft`; undefined if the schema is refused or never terminates. */
+/**
+ * Returns whether each of `values` is valid by `draft`; undefined if the schema is refused or never
+ * terminates.
+ */
 function verdicts(
   schema: Record<string, unknown>,
   values: readonly unknown[],

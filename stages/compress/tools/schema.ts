@@ -1,6 +1,6 @@
 /**
- * Removes repeated and default parts of a JSON Schema. The result accepts and rejects the same values
- * under any draft, and keeps the same names and descriptions.
+ * Removes repeated and default parts of a JSON Schema. The result accepts and rejects the same
+ * values under any draft, and keeps the same names and descriptions.
  */
 import { partsOf, printCompact } from '../rules/json/lexer.ts';
 import type { JsonNode, ObjectNode } from '../rules/json/lexer.ts';
@@ -88,7 +88,10 @@ const OTHER_REFERENCES = ['id', '$id', '$anchor', '$dynamicRef', '$recursiveRef'
 const DEFINITIONS = new Set(['$defs', 'definitions']);
 const LOCAL_REFERENCE = /^#\/(?:\$defs|definitions)\/([^/~%]+)$/;
 
-/** Shortens the schema of the tool `name` with the description `above`; returns the same node where nothing changes. */
+/**
+ * Shortens the schema of the tool `name` with the description `above`; returns the same node where
+ * nothing changes.
+ */
 export function shorterSchema(
   schema: JsonNode,
   tool: { readonly name: string; readonly description: string; readonly isStrict: boolean },
@@ -169,7 +172,10 @@ function isDefault(name: string, value: JsonNode, names: ReadonlySet<string>): b
   return text === 'true' || text === '{}';
 }
 
-/** Returns true for a generated title, which spells the name: `File Path` of `file_path`, `read_fileArguments` of the tool `read_file`. */
+/**
+ * Returns true for a generated title, which spells the name: `File Path` of `file_path`,
+ * `read_fileArguments` of the tool `read_file`.
+ */
 function isTitleOf(value: JsonNode, name: string): boolean {
   const title = stringOf(value);
   if (title === undefined) return false;
@@ -250,7 +256,9 @@ function withoutUnused(node: ObjectNode): ObjectNode {
   });
 }
 
-/** Returns the names of the referenced definitions; undefined where a reference is not understood. */
+/**
+ * Returns the names of the referenced definitions; undefined where a reference is not understood.
+ */
 function referencesIn(node: JsonNode): readonly string[] | undefined {
   const names: string[] = [];
   if (node.kind === 'object') {

@@ -1,9 +1,9 @@
 /**
  * Compression off the event loop, in threads that do one job at a time. While they are busy, small
- * conversations do not wait but are compressed inline. Larger ones wait briefly; if that is not enough,
- * another thread is started, which ends when it is no longer needed. A conversation returns to the thread
- * that did its last turn: another one would have to recompute all of its turns, to the same bytes. When a
- * job is aborted by its time limit or a fault, the outcomes so far are kept.
+ * conversations do not wait but are compressed inline. Larger ones wait briefly; if that is not
+ * enough, another thread is started, which ends when it is no longer needed. A conversation returns
+ * to the thread that did its last turn: another one would have to recompute all of its turns, to
+ * the same bytes. When a job is aborted by its time limit or a fault, the outcomes so far are kept.
  */
 import type { CancelSignal, Clock } from '../../../engine/index.ts';
 import { WorkerPool } from '../../threads/pool.ts';
@@ -16,13 +16,16 @@ import { DEFAULT_WORKERS } from './count.ts';
 import { isStart, ThreadFaults } from './thread-faults.ts';
 import type { CompressJob, CompressProtocol, Expected, JobOutcome } from './job.ts';
 
-/** Texts up to this size may be compressed on the event loop: some 2 ms. Code parsers are never loaded there. */
+/**
+ * Texts up to this size may be compressed on the event loop: some 2 ms. Code parsers are never
+ * loaded there.
+ */
 const INLINE_CHARS = 16 * 1024;
 
 /**
- * How long a job may run or wait before another thread is started, or the conversation moves to a thread
- * that does not know it. Nearly all jobs take less than the start of a thread (250 to 700 ms until its
- * first job is done), and its 60 MB are seldom missed.
+ * How long a job may run or wait before another thread is started, or the conversation moves to a
+ * thread that does not know it. Nearly all jobs take less than the start of a thread (250 to 700 ms
+ * until its first job is done), and its 60 MB are seldom missed.
  */
 const OVERTAKEN_AFTER_MS = 250;
 /** A thread that is not ready after this long is considered failed. */
@@ -34,7 +37,10 @@ const IDLE_MS = 30_000;
 export type JobResult =
   | { readonly outcomes: readonly JobOutcome[]; readonly where: 'inline' | 'thread' }
   | {
-      /** Time ran out while working or before the thread had started, the client disconnected, or a fault occurred. */
+      /**
+       * Time ran out while working or before the thread had started, the client disconnected, or a
+       * fault occurred.
+       */
       readonly failed: 'timeout' | 'starting' | 'cancelled' | 'broken';
       /** Outcomes decided before that: the first blocks of the job, possibly none. */
       readonly decided: readonly JobOutcome[];
@@ -42,11 +48,14 @@ export type JobResult =
 
 export interface CompressThread {
   /**
-   * Compresses within `maxTimeMs` (0: no limit), including time spent waiting. It may take twice that if the
-   * thread had to be started first. Never rejects.
+   * Compresses within `maxTimeMs` (0: no limit), including time spent waiting. It may take twice
+   * that if the thread had to be started first. Never rejects.
    */
   run(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult>;
-  /** Starts a thread, if none runs, and loads what `expected` needs, so that the first request need not wait. */
+  /**
+   * Starts a thread, if none runs, and loads what `expected` needs, so that the first request need
+   * not wait.
+   */
   prepare(expected: Expected): void;
   /** Hits and misses of the cache, as last reported. */
   figures(): CacheFigures;
@@ -70,7 +79,10 @@ export function createCompressThread(options: CompressThreadOptions): CompressTh
   return new ThreadedCompressor(options);
 }
 
-/** Returns false where a job was fast only because earlier timed-out blocks were skipped: it does not prove a healthy thread. */
+/**
+ * Returns false where a job was fast only because earlier timed-out blocks were skipped: it does
+ * not prove a healthy thread.
+ */
 function showsWork(outcomes: readonly JobOutcome[]): boolean {
   return (
     outcomes.every(({ reason }) => reason !== TIMED_OUT) ||
@@ -133,7 +145,10 @@ class ThreadedCompressor implements CompressThread {
     this.#pool.prepare(expected);
   }
 
-  /** Loads the algorithms lazily: they block the event loop for 100 ms, and few processes need them inline. */
+  /**
+   * Loads the algorithms lazily: they block the event loop for 100 ms, and few processes need them
+   * inline.
+   */
   async #loadInline(): Promise<ConversationCompressor> {
     const { createConversationCompressor } = await import('./conversation-compressor.ts');
     const compressor = createConversationCompressor(this.#cacheEntries);

@@ -15,8 +15,9 @@ serveJobs<CompressProtocol, { readonly cacheEntries: number }>(({ cacheEntries }
   const compressor = createConversationCompressor(cacheEntries, code, compile);
   let firstJob: Promise<unknown> | undefined;
   /**
-   * Warms up with a separate compressor, so that neither figures nor cache are affected, and one block at a
-   * time, so that a first job need not wait for the rest; that job then warms up the thread itself.
+   * Warms up with a separate compressor, so that neither figures nor cache are affected, and one
+   * block at a time, so that a first job need not wait for the rest; that job then warms up the
+   * thread itself.
    */
   async function warmUp(expected: Expected): Promise<void> {
     try {

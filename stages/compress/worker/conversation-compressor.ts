@@ -1,6 +1,6 @@
 /**
- * Compresses conversations one after another, with the caches that make the next turn fast. The same code
- * runs in a thread of its own and, for small conversations, inline.
+ * Compresses conversations one after another, with the caches that make the next turn fast. The
+ * same code runs in a thread of its own and, for small conversations, inline.
  */
 import { createBlockCache } from '../pass/cache.ts';
 import { createCodeTools, type CodeTools } from '../rules/code/code-tools.ts';
@@ -25,7 +25,10 @@ const LONG_CHARS = 4096;
 
 export type ConversationCompressor = ReturnType<typeof createConversationCompressor>;
 
-/** Creates a compressor with a cache of `cacheEntries` results. Several may share `code` tools and a recipe compiler. */
+/**
+ * Creates a compressor with a cache of `cacheEntries` results. Several may share `code` tools and a
+ * recipe compiler.
+ */
 export function createConversationCompressor(
   cacheEntries: number,
   code: CodeTools = createCodeTools(),
@@ -43,7 +46,10 @@ export function createConversationCompressor(
       ...(recipes !== undefined && { rewriter: compile(recipes) }),
     };
   };
-  /** Runs `pass`, and reruns it from the start once a missing grammar is loaded; that is fast, as results are cached. */
+  /**
+   * Runs `pass`, and reruns it from the start once a missing grammar is loaded; that is fast, as
+   * results are cached.
+   */
   const withGrammars = async <T>(pass: () => T): Promise<T> => {
     for (;;) {
       try {
@@ -55,7 +61,10 @@ export function createConversationCompressor(
     }
   };
   return {
-    /** Returns the outcomes of all blocks. `report` receives new outcomes, each once, before a block that may take long. */
+    /**
+     * Returns the outcomes of all blocks. `report` receives new outcomes, each once, before a block
+     * that may take long.
+     */
     async compress(
       { blocks, options }: CompressJob,
       report?: (outcomes: readonly JobOutcome[]) => void,
@@ -69,7 +78,10 @@ export function createConversationCompressor(
       };
       return withGrammars(() => memo.compress(blocks, full, cache, watch).map(withoutKeptText));
     },
-    /** Recomputes without any cached state, as after a restart; returns the state after the last block. */
+    /**
+     * Recomputes without any cached state, as after a restart; returns the state after the last
+     * block.
+     */
     fromNothing({ blocks, options }: CompressJob): Promise<ConversationState> {
       const full = fullOptions(options);
       return withGrammars(() => {

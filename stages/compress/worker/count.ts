@@ -1,4 +1,7 @@
-/** Limits on compression threads. Separate, so that the command line need not load the threads' code. */
+/**
+ * Limits on compression threads. Separate, so that the command line need not load the threads'
+ * code.
+ */
 
 /** One for nearly all requests, and one for requests that arrive during a long job. */
 export const DEFAULT_WORKERS = 2;

@@ -18,7 +18,9 @@ export interface CompressJob {
   readonly conversation?: string;
 }
 
-/** Outcome of a block. Texts of unchanged blocks are left out, as the sender of the job has them. */
+/**
+ * Outcome of a block. Texts of unchanged blocks are left out, as the sender of the job has them.
+ */
 export type JobOutcome = Omit<BlockOutcome, 'text'> & { readonly text: string | undefined };
 
 /** What upcoming jobs will need. */
@@ -28,8 +30,8 @@ export interface Expected {
 }
 
 /**
- * Messages of the thread: outcomes in parts, in order, each once, before a block that may take long and at
- * the end; after each job its figures, before the job's result.
+ * Messages of the thread: outcomes in parts, in order, each once, before a block that may take long
+ * and at the end; after each job its figures, before the job's result.
  */
 export interface CompressProtocol {
   readonly job: CompressJob;

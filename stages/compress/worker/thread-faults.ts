@@ -1,6 +1,6 @@
 /**
- * Tracks faults of compression threads. A single request sent unchanged is no problem; several in a row
- * are, and then requests do not wait for a thread that is not ready.
+ * Tracks faults of compression threads. A single request sent unchanged is no problem; several in a
+ * row are, and then requests do not wait for a thread that is not ready.
  */
 import type { Clock } from '../../../engine/index.ts';
 import type { JobEnd } from '../../threads/job-end.ts';

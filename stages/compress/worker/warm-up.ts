@@ -1,7 +1,7 @@
 /**
- * A warm-up conversation, so that the code the first real one needs is loaded and compiled: common tool
- * output, and, where code may be changed, source code in the most frequent languages and in the one with
- * the largest grammar.
+ * A warm-up conversation, so that the code the first real one needs is loaded and compiled: common
+ * tool output, and, where code may be changed, source code in the most frequent languages and in
+ * the one with the largest grammar.
  */
 import type { CompressJob, Expected } from './job.ts';
 
@@ -19,7 +19,10 @@ const SAMPLES: Readonly<Record<string, (name: string) => string>> = {
 };
 
 const LINES = 80;
-/** Each sample runs twice: the first run loads the code, the second brings it closer to being compiled. */
+/**
+ * Each sample runs twice: the first run loads the code, the second brings it closer to being
+ * compiled.
+ */
 const ROUNDS = 2;
 
 const PRINTED: Readonly<Record<string, (n: number) => string>> = {

@@ -1,4 +1,6 @@
-/** The messages of the chat dialect, both ways: roles, content parts, tool calls and their results. */
+/**
+ * The messages of the chat dialect, both ways: roles, content parts, tool calls and their results.
+ */
 import type {
   CanonicalBlock,
   CanonicalMessage,

@@ -53,7 +53,9 @@ const KNOWN = new Set([
   'modalities',
 ]);
 
-/** Throws `unprocessable` for audio, several choices, log probabilities, files by id and the like. */
+/**
+ * Throws `unprocessable` for audio, several choices, log probabilities, files by id and the like.
+ */
 export function readChatRequest(body: JsonObject, context: ReadRequestContext): CanonicalRequest {
   refuseInexpressible(body);
   noteDropped('chat', body, KNOWN, context.note);

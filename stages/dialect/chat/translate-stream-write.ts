@@ -1,4 +1,7 @@
-/** Writes the chat stream: a chunk for the role, deltas, the finish reason, the usage if asked for, `[DONE]`. */
+/**
+ * Writes the chat stream: a chunk for the role, deltas, the finish reason, the usage if asked for,
+ * `[DONE]`.
+ */
 import type { CanonicalError, CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
 import { unwrapFreeform } from '../translate/freeform.ts';
 import { answerId } from '../translate/ids.ts';

@@ -20,7 +20,9 @@ export function validateGenerative(body: unknown, target: string): SvcError | un
 
 const COUNTS = ':countTokens';
 
-/** Returns the request in a body, and where it is: one to be counted may be inside another member. */
+/**
+ * Returns the request in a body, and where it is: one to be counted may be inside another member.
+ */
 function requestIn(body: unknown): { readonly fields: JsonObject; readonly path: JsonPath } {
   if (!isObject(body)) return { fields: {}, path: [] };
   const inner = field(body, 'generateContentRequest', 'generate_content_request');

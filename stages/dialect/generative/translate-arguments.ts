@@ -15,7 +15,10 @@ const LONGEST_GAP = 1000;
 export function createArguments() {
   const root: Container = bare();
   return {
-    /** Adds one piece (`{jsonPath, stringValue | numberValue | boolValue | nullValue}`); strings at one path are joined. */
+    /**
+     * Adds one piece (`{jsonPath, stringValue | numberValue | boolValue | nullValue}`); strings at
+     * one path are joined.
+     */
     add(piece: JsonObject): void {
       const path = parsePath(stringOf(piece.jsonPath) ?? '');
       const last = path.pop();

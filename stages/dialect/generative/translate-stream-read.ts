@@ -1,4 +1,7 @@
-/** Reads the generative stream: whole candidates in pieces, without a terminator but with a finish reason. */
+/**
+ * Reads the generative stream: whole candidates in pieces, without a terminator but with a finish
+ * reason.
+ */
 import { emptyUsage, type Usage } from '../../model/usage.ts';
 import type {
   CanonicalEvent,

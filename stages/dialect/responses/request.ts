@@ -109,7 +109,10 @@ function addCall(list: BlockList, item: JsonObject, field: 'arguments' | 'input'
   list.addText(holder, 'tool_use', text, ['input', i, field]);
 }
 
-/** A call whose tool has its name from the provider; the output of a local shell names the item and not the call. */
+/**
+ * A call whose tool has its name from the provider; the output of a local shell names the item and
+ * not the call.
+ */
 function addOwnCall(list: BlockList, item: JsonObject, name: string, asked: unknown, i: number) {
   const input = asked === undefined ? undefined : JSON.stringify(asked);
   const call = { name, input, isOfProgram: isProgram(item['caller']) };

@@ -1,4 +1,7 @@
-/** The input items of a responses request, both ways: messages, calls and their outputs, content parts. */
+/**
+ * The input items of a responses request, both ways: messages, calls and their outputs, content
+ * parts.
+ */
 import type {
   CanonicalBlock,
   CanonicalMessage,

@@ -48,7 +48,10 @@ const KNOWN = new Set([
   'top_logprobs',
 ]);
 
-/** Throws `unprocessable` for stored conversations, compaction, hosted tools that were called, files by id and the like. */
+/**
+ * Throws `unprocessable` for stored conversations, compaction, hosted tools that were called, files
+ * by id and the like.
+ */
 export function readResponsesRequest(
   body: JsonObject,
   context: ReadRequestContext,

@@ -1,4 +1,6 @@
-/** Reads the responses stream: typed events for items and their parts, ended by the whole response. */
+/**
+ * Reads the responses stream: typed events for items and their parts, ended by the whole response.
+ */
 import type { CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
 import { wrapFreeform } from '../translate/freeform.ts';
 import { isObject, numberOf, objectOf, objectsOf, stringOf, wordOf } from '../json-kind.ts';

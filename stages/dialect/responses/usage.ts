@@ -46,7 +46,10 @@ const FREE_CALLS = new Set([
   'tool_search_call',
 ]);
 
-/** Counts the billed calls in a response, or in the item that an event has completed; `payload` may come twice. */
+/**
+ * Counts the billed calls in a response, or in the item that an event has completed; `payload` may
+ * come twice.
+ */
 function readCalls(answer: Answer, payload: unknown): void {
   const { type, item, output, response } = objectOf(payload);
   const list = output ?? objectOf(response)['output'];

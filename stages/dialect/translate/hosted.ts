@@ -6,7 +6,10 @@
 import type { ReadRequestContext } from './dialect.ts';
 import { cannotCarry } from './errors.ts';
 
-/** Defined by the provider and run by the client: shells, editors, screens, browsers, memory folders. */
+/**
+ * Defined by the provider and run by the client: shells, editors, screens, browsers, memory
+ * folders.
+ */
 const RUN_BY_CLIENT =
   /^(?:(?:bash|text_editor|computer|browser|memory)(?:_toolset)?_\d+|computer|computer_use(?:_preview)?|computerUse|local_shell|shell|apply_patch)$/;
 

@@ -1,4 +1,7 @@
-/** Blocks, items and parts of a single dialect: sent as text, omitted or refused, for every pair of dialects. */
+/**
+ * Blocks, items and parts of a single dialect: sent as text, omitted or refused, for every pair of
+ * dialects.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ask, skipOf, user } from '../../../fixtures/dialect/translation.ts';

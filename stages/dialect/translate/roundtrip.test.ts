@@ -272,7 +272,8 @@ test('chat: pieces of parallel calls in any order come out as whole calls in a r
         events.push(...reader.read({ data: JSON.stringify(chunk) }));
       };
       for (const [index, piece] of deltas) {
-        // A call is complete once its arguments parse, so only parts of one JSON string are split here.
+        // A call is complete once its arguments parse, so only parts of one JSON string are split
+        // here.
         const inside = JSON.stringify(piece).slice(1, -1);
         const opening = seen.has(index) ? {} : { id: `id${index}`, type: 'function' };
         const start = seen.has(index) ? '' : '{"v":"';

@@ -18,7 +18,10 @@ interface Block {
   delta?: { partial_json?: string };
 }
 
-/** Returns the calls that a messages client gets from `deltas` of a chat server, as `name(arguments)`. */
+/**
+ * Returns the calls that a messages client gets from `deltas` of a chat server, as
+ * `name(arguments)`.
+ */
 function callsFrom(deltas: readonly object[]): string[] {
   const wire = run(make('chat', 'messages'), [
     ...deltas.map((calls) => chunk({ tool_calls: calls })),

@@ -1,4 +1,7 @@
-/** Content that the messages provider stores, fetches or summarizes itself, as another provider gets it. */
+/**
+ * Content that the messages provider stores, fetches or summarizes itself, as another provider gets
+ * it.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ask, skipOf, user } from '../../../fixtures/dialect/translation.ts';

@@ -130,8 +130,8 @@ function translateOrThrow(
 }
 
 /**
- * Returns the clientOptions of an answer in the request's own dialect, for a document that is written as a
- * stream.
+ * Returns the clientOptions of an answer in the request's own dialect, for a document that is
+ * written as a stream.
  */
 export function ownOptions(
   dialect: TranslatableDialect,
@@ -156,8 +156,8 @@ function callIdsIn({ messages }: CanonicalRequest): ReadonlySet<string> {
 const JSON_BODY = ['content-type', 'application/json'] as const;
 
 /**
- * Returns the `Content-Type` of an answer for a client with these clientOptions; `streamed` says in which
- * form it is sent.
+ * Returns the `Content-Type` of an answer for a client with these clientOptions; `streamed` says in
+ * which form it is sent.
  */
 export function answerType(clientOptions: ClientOptions, streamed: boolean): string {
   return streamed && clientOptions.framing === 'sse' ? 'text/event-stream' : 'application/json';
@@ -179,7 +179,10 @@ export interface TranslatorOptions {
   readonly note: Note;
 }
 
-/** Translates one answer: either `json`, `whole` or `joined` once, or `push` for every event and then `end` or `fail`. */
+/**
+ * Translates one answer: either `json`, `whole` or `joined` once, or `push` for every event and
+ * then `end` or `fail`.
+ */
 export type Translator = ReturnType<typeof createTranslator>;
 
 /** Creates a translator for one answer. */

@@ -1,4 +1,6 @@
-/** Numbers in a tool's arguments and schema keep their exact text, whatever the kind of provider. */
+/**
+ * Numbers in a tool's arguments and schema keep their exact text, whatever the kind of provider.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { answer } from '../../../fixtures/upstream.ts';
@@ -21,7 +23,10 @@ const SCHEMA = `{"type":"object","properties":{"id":${BOUNDS}}}`;
 /** The arguments as the string that some dialects use. */
 const quoted = JSON.stringify(ARGS);
 
-/** A request with a call in its history and the tool's declaration, as text so that no double is involved. */
+/**
+ * A request with a call in its history and the tool's declaration, as text so that no double is
+ * involved.
+ */
 const REQUESTS: Record<
   Dialect,
   { readonly path: (stream: boolean) => string; readonly body: string }
@@ -116,7 +121,10 @@ const STREAMS: Record<Kind, () => Answer> = {
   generative: () => streamAnswer([toEvent(WHOLE.generative)]),
 };
 
-/** Returns true if the text contains the arguments, directly or in a string, in one piece or in deltas. */
+/**
+ * Returns true if the text contains the arguments, directly or in a string, in one piece or in
+ * deltas.
+ */
 function holdsArgs(text: string): boolean {
   const deltas = [...text.matchAll(/"(?:partial_json|arguments|delta)":("(?:[^"\\]|\\.)*")/g)];
   const joined = deltas.map((match) => JSON.parse(match[1]!) as string).join('');

@@ -35,7 +35,10 @@ function holding(body: ResponseBody, clock: Clock): Promise<Held> {
 
 const clockless = createManualClock();
 
-/** Returns the outcome for `pieces`, sent one at a time until the response is released or the body ends. */
+/**
+ * Returns the outcome for `pieces`, sent one at a time until the response is released or the body
+ * ends.
+ */
 async function heldOf(...pieces: string[]): Promise<{ held: Held; text: string }> {
   const body = written();
   let held: Held | undefined;

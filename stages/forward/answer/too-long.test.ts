@@ -1,4 +1,7 @@
-/** "Too long" errors are worded so that each client compacts, for every kind of provider, in documents and streams. */
+/**
+ * "Too long" errors are worded so that each client compacts, for every kind of provider, in
+ * documents and streams.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { answer } from '../../../fixtures/upstream.ts';

@@ -1,4 +1,7 @@
-/** Providers and models that may not stream: fetched as a document, sent to the client as one short stream. */
+/**
+ * Providers and models that may not stream: fetched as a document, sent to the client as one short
+ * stream.
+ */
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';

@@ -1,7 +1,8 @@
 /**
- * Each generation of Claude refuses parameters that others accept. Clients of another dialect, and clients
- * whose request goes to another model, must not see such refusals: parameters that only steer the model are
- * adapted to it; for what it cannot do, svc gives the reason or another provider answers.
+ * Each generation of Claude refuses parameters that others accept. Clients of another dialect, and
+ * clients whose request goes to another model, must not see such refusals: parameters that only
+ * steer the model are adapted to it; for what it cannot do, svc gives the reason or another
+ * provider answers.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

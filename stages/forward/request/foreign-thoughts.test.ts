@@ -1,4 +1,7 @@
-/** Thinking blocks sealed by another account do not end a conversation: a provider gets only those it can read. */
+/**
+ * Thinking blocks sealed by another account do not end a conversation: a provider gets only those
+ * it can read.
+ */
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -94,7 +97,8 @@ for (const [name, speaker] of Object.entries({ responses: RESPONSES, generative:
           if (at === 3 || at === 6) assert.match(told, 'refuses thoughts of another account');
           if (at === 4 || at === 7) assert.match(told, 'thoughts left out');
         }
-        // Each refuses once, and its own thinking blocks keep coming back: 0+1+2 and then 3+4+5 of the nine turns.
+        // Each refuses once, and its own thinking blocks keep coming back: 0+1+2 and then 3+4+5 of
+        // the nine turns.
         assert.is(mine.refused.length, 1, mine.refused.join());
         assert.is(other.refused.length, 1, other.refused.join());
         assert.is(other.ownThoughts(), 3);

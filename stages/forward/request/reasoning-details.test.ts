@@ -1,4 +1,7 @@
-/** Reasoning sent as a list of blocks returns unchanged with its calls, for every client, whole and streamed. */
+/**
+ * Reasoning sent as a list of blocks returns unchanged with its calls, for every client, whole and
+ * streamed.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { answer } from '../../../fixtures/upstream.ts';

@@ -1,4 +1,6 @@
-/** A server that reuses the same call ids in every turn: its client gets a unique id for each call. */
+/**
+ * A server that reuses the same call ids in every turn: its client gets a unique id for each call.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { resultsIn } from '../../../fixtures/clients/model.ts';

@@ -1,4 +1,6 @@
-/** Token counts are asked for what would be sent, and of the provider that gets the conversation. */
+/**
+ * Token counts are asked for what would be sent, and of the provider that gets the conversation.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { traceOf, withPair } from '../../../fixtures/forward/pair.ts';

@@ -1,4 +1,6 @@
-/** Calls that a generative client returns without ids get back what their chat provider requires. */
+/**
+ * Calls that a generative client returns without ids get back what their chat provider requires.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { GoogleGenAI } from '@google/genai';

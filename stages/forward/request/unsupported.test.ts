@@ -206,7 +206,8 @@ test('instructions in the middle stay where another model of the same provider t
       assert.is(t.upstream.requests.length - before, tries, model);
       assert.is(t.upstream.requests.at(-1)!.body.toString() === body, tries === 1, model);
     }
-    // A subscription's bytes are tied to its own provider, which itself states what it does not accept.
+    // A subscription's bytes are tied to its own provider, which itself states what it does not
+    // accept.
     const body = JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 5, messages });
     const headers = { authorization: 'Bearer sk-ant-oat01-mine' };
     const got = await exchange(t.proxy.port, { body, headers });

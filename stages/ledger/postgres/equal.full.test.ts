@@ -47,7 +47,9 @@ function resultsOf(tool: string): ToolResults {
   return { tool, calls: randomInt(random, 1, 4), failed: pick(0, 1), tokens, sentTokens };
 }
 
-/** Returns rows of all kinds; latencies are halves and quarters, whose sums are exact in any order. */
+/**
+ * Returns rows of all kinds; latencies are halves and quarters, whose sums are exact in any order.
+ */
 function rowOf(n: number): LedgerRow {
   const outcome = pick('ok', 'ok', 'ok', 'error', 'cancelled', 'partial');
   return ledgerRow({

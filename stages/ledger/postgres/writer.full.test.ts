@@ -1,4 +1,7 @@
-/** Writers of a ledger in a real Postgres: several at once, and a server that stops, refuses or is not ours. */
+/**
+ * Writers of a ledger in a real Postgres: several at once, and a server that stops, refuses or is
+ * not ours.
+ */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';

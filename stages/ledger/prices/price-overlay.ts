@@ -30,7 +30,10 @@ interface Tier {
 
 const PRICING = 'platform.claude.com, pricing, read 2026-11-26';
 
-/** A Claude model by its two rates: writes cost 1.25 and 2 times the input [platform.claude.com, prompt-caching]. */
+/**
+ * A Claude model by its two rates: writes cost 1.25 and 2 times the input [platform.claude.com,
+ * prompt-caching].
+ */
 function claude(
   model: string,
   since: string,

@@ -104,7 +104,10 @@ test('a file that another process has put aside in the meantime is not put aside
   );
 });
 
-/** Makes a ledger with noise in all pages except its schema: it opens, and fails at the first insert. */
+/**
+ * Makes a ledger with noise in all pages except its schema: it opens, and fails at the first
+ * insert.
+ */
 async function hollowLedger(file: string): Promise<void> {
   const { writer, troubles } = open({ file });
   for (let n = 0; n < 2000; n += 1) writer.record(rowOf(n));

@@ -17,7 +17,10 @@ import type { LedgerStore } from '../writer/writing-thread.ts';
 import { checkLedgerFile, prepareLedgerFile } from './file.ts';
 import { alone, LedgerHeld, putAside } from './put-aside.ts';
 
-/** How long SQLite itself waits for another process's lock before the writer thread takes over with its own retries. */
+/**
+ * How long SQLite itself waits for another process's lock before the writer thread takes over with
+ * its own retries.
+ */
 const BUSY_TIMEOUT_MS = 1000;
 /** Before 3.51.3 two connections that checkpoint one WAL file can corrupt it. */
 const OLDEST_SAFE_SQLITE = [3, 51, 3] as const;

@@ -15,7 +15,9 @@ import { ThreadedWriter } from './threaded-writer.ts';
  */
 const ROWS_A_TURN = 7;
 
-/** Records without end. Each line of the history is `<id> <wall ms at which record() was called>`. */
+/**
+ * Records without end. Each line of the history is `<id> <wall ms at which record() was called>`.
+ */
 async function writeUntilKilled(file: string, history: string, firstId: number): Promise<void> {
   const log = openSync(history, 'a');
   const writer = new ThreadedWriter({

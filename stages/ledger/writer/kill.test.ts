@@ -1,7 +1,7 @@
 /**
- * The ledger's guarantee: a row recorded long enough before `kill -9` is in the file. The guarantee is
- * 100 ms; this test allows ten times that, so that a busy machine does not break it, and
- * `npm run bench:limits` checks the 100 ms. `SVC_KILL_ROUNDS` sets the rounds (5).
+ * The ledger's guarantee: a row recorded long enough before `kill -9` is in the file. The guarantee
+ * is 100 ms; this test allows ten times that, so that a busy machine does not break it, and `npm
+ * run bench:limits` checks the 100 ms. `SVC_KILL_ROUNDS` sets the rounds (5).
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -122,7 +122,10 @@ test('what an older program stores in a file that it has open is counted with th
   assert.is((await figures(file)).totals.requests, 3);
 });
 
-/** Creates a ledger of version three, which had no sums, with those columns of the rows of `from` that it had. */
+/**
+ * Creates a ledger of version three, which had no sums, with those columns of the rows of `from`
+ * that it had.
+ */
 function toThirdVersion(file: string, from: string): void {
   const db = new Database(file);
   for (const step of migrations.slice(0, 3)) for (const sql of step) db.exec(sql);

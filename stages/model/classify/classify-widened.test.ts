@@ -7,7 +7,8 @@ import { gitHash, times } from '../../../fixtures/compress/texts.ts';
 import type { ClassifyHints } from './hints.ts';
 
 const CODE_AND_SETTINGS: readonly (readonly [TextClass, string, ClassifyHints?])[] = [
-  // Numbered members, calls with addresses and runs of one letter look like stack frames and progress dots.
+  // Numbered members, calls with addresses and runs of one letter look like stack frames and
+  // progress dots.
   ['code', `declare const H: {\n${times(9, (n) => `    ${n}: number;`).join('\n')}\n};\n`],
   [
     'code',

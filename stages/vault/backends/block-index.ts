@@ -26,8 +26,8 @@ export interface RecordLocation {
 export interface BlockIndex extends LogSink {
   readonly corpus: Corpus;
   /**
-   * Returns the result of `work`, run on one consistent state: the one that `resume` and the log have led
-   * to. Returns undefined without calling `work` if another process has moved on.
+   * Returns the result of `work`, run on one consistent state: the one that `resume` and the log
+   * have led to. Returns undefined without calling `work` if another process has moved on.
    */
   read<T extends object>(work: () => T): T | undefined;
   /** Returns true for a block that may be sent to a provider. */
@@ -48,8 +48,8 @@ export interface BlockIndex extends LogSink {
   /** Returns true when its files were deleted or moved: it has to be reopened. */
   isLost?(): boolean;
   /**
-   * For a persistent index: returns its position and log, after rereading whatever another process may have
-   * changed.
+   * For a persistent index: returns its position and log, after rereading whatever another process
+   * may have changed.
    */
   resume?(): Promise<{ readonly logId: string; readonly offset: number } | undefined>;
   close(): void;

@@ -1,7 +1,7 @@
 /**
- * The `json_blocks` backend: the log is read once, and its terms are kept in memory as postings lists.
- * Replacing a block only clears its length; a list is purged of dead blocks on its next read, once it is
- * mostly dead.
+ * The `json_blocks` backend: the log is read once, and its terms are kept in memory as postings
+ * lists. Replacing a block only clears its length; a list is purged of dead blocks on its next
+ * read, once it is mostly dead.
  */
 import { SAFE, type BlockInfo, type StoredBlock } from '../block.ts';
 import { compareInfo, type BlockIndex, type RecordLocation } from './block-index.ts';

@@ -21,7 +21,10 @@ export function moveDatabaseAside(path: string, stamp: string): string {
   return movedTo;
 }
 
-/** Returns the folders of an index, for when the log can no longer be read; empty if the index is damaged too. */
+/**
+ * Returns the folders of an index, for when the log can no longer be read; empty if the index is
+ * damaged too.
+ */
 export function rememberedRoots(index: BlockIndex | undefined): readonly string[] {
   try {
     return index?.roots() ?? [];

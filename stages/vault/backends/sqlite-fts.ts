@@ -1,6 +1,6 @@
 /**
- * The `sqlite` backend: a database beside the log, kept in sync with it. FTS5 finds the blocks that contain
- * a term, and how often; scores are computed here (`score.ts`).
+ * The `sqlite` backend: a database beside the log, kept in sync with it. FTS5 finds the blocks that
+ * contain a term, and how often; scores are computed here (`score.ts`).
  *
  * FTS5 keeps no counts in its smallest form (`detail=none`), and its own ranking clamps
  * the weight of frequent terms. So a count is made part of the token: a block that contains
@@ -19,7 +19,10 @@ import { blocksOf, fileKey, keyOf, type Framed } from '../log/record.ts';
 import type { Corpus } from '../search/score.ts';
 import { isForeign, prepareDatabase, prepareStatements, type Statements } from './sqlite-schema.ts';
 
-/** Blocks per commit. Each commit writes a segment of the full-text index, and more segments mean more merging. */
+/**
+ * Blocks per commit. Each commit writes a segment of the full-text index, and more segments mean
+ * more merging.
+ */
 const COMMIT_BLOCKS = 250;
 /** Decoded postings that are cached: 4 bytes each. */
 const CACHED_POSTINGS = 2_000_000;
@@ -27,8 +30,9 @@ const CACHED_POSTINGS = 2_000_000;
 const NOWHERE: LogPosition = { logId: '', offset: -1 };
 
 /**
- * Opens the database at `path`, or creates it. Throws better-sqlite3's own error when the file is damaged;
- * the caller moves it aside and opens it again. Throws `config` when it belongs to another program.
+ * Opens the database at `path`, or creates it. Throws better-sqlite3's own error when the file is
+ * damaged; the caller moves it aside and opens it again. Throws `config` when it belongs to another
+ * program.
  */
 export function openSqliteIndex(path: string): BlockIndex {
   if (!isFile(path)) throw strangersFile(path);
@@ -248,7 +252,9 @@ class SqliteIndex implements BlockIndex, Corpus {
     [this.#size, this.#totalLength] = [0, 0];
   }
 
-  /** Rereads the lengths, in steps. Pages by number, since no cursor may stay open across a pause. */
+  /**
+   * Rereads the lengths, in steps. Pages by number, since no cursor may stay open across a pause.
+   */
   async #load(): Promise<void> {
     this.#forget();
     const breathe = createBreather();

@@ -7,9 +7,9 @@ import { isFile } from '../log/owner.ts';
 import { isForeign } from './sqlite-schema.ts';
 
 /**
- * Removes the database of an index whose log was just started afresh, if svc wrote it. It would be rebuilt
- * from the start anyway, and deleted rows stay in its free pages. A process that has it open notices and
- * creates the next one.
+ * Removes the database of an index whose log was just started afresh, if svc wrote it. It would be
+ * rebuilt from the start anyway, and deleted rows stay in its free pages. A process that has it
+ * open notices and creates the next one.
  */
 export async function removeDatabase({ database, syncLock }: Layout): Promise<void> {
   if (!existsSync(database) || !existsSync(syncLock)) return;
@@ -20,7 +20,10 @@ export async function removeDatabase({ database, syncLock }: Layout): Promise<vo
   });
 }
 
-/** Returns true if svc wrote the database. A damaged one is left: the next open moves it aside and reports it. */
+/**
+ * Returns true if svc wrote the database. A damaged one is left: the next open moves it aside and
+ * reports it.
+ */
 function isOurs(path: string): boolean {
   if (!existsSync(path) || !isFile(path)) return false;
   try {

@@ -38,8 +38,8 @@ export interface CalibrateOptions {
 }
 
 /**
- * Reads a sample of `root` with 1, 2, 4 and 8 workers, stores the result and returns it. Adds nothing to
- * the index. Throws `unprocessable` for a folder without a readable file.
+ * Reads a sample of `root` with 1, 2, 4 and 8 workers, stores the result and returns it. Adds
+ * nothing to the index. Throws `unprocessable` for a folder without a readable file.
  */
 export async function calibrate(options: CalibrateOptions): Promise<Calibration> {
   const { clock, maxWorkers = MAX_WORKERS, signal } = options;

@@ -21,9 +21,9 @@ export interface ForgetReport {
 }
 
 /**
- * Removes all files of the folder `root`, and of indexed folders inside it, from the vault at `indexDir`;
- * their text is gone from the log and the database when this resolves. Ingested blocks stay. Throws
- * `not_found` when no such folder is indexed, and whatever `withIndexLocked` throws.
+ * Removes all files of the folder `root`, and of indexed folders inside it, from the vault at
+ * `indexDir`; their text is gone from the log and the database when this resolves. Ingested blocks
+ * stay. Throws `not_found` when no such folder is indexed, and whatever `withIndexLocked` throws.
  */
 export async function forgetFolder(
   options: Pick<IndexOptions, 'root' | 'indexDir' | 'newId' | 'signal' | 'onWait'>,

@@ -1,4 +1,7 @@
-/** The start of every change to whole folders: checks the index's ownership, takes the lock, and reads the log. */
+/**
+ * The start of every change to whole folders: checks the index's ownership, takes the lock, and
+ * reads the log.
+ */
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { makePrivateDir } from '../../private-file.ts';
@@ -19,9 +22,9 @@ export interface LockedIndex {
 }
 
 /**
- * Calls `work` with the locked index at `indexDir`, which is created if missing. Throws `unavailable` when
- * the log is broken, `config` when a foreign file is in its place, `cancelled` when the signal is aborted
- * while waiting for another indexer.
+ * Calls `work` with the locked index at `indexDir`, which is created if missing. Throws
+ * `unavailable` when the log is broken, `config` when a foreign file is in its place, `cancelled`
+ * when the signal is aborted while waiting for another indexer.
  */
 export async function withIndexLocked<T>(
   options: Pick<IndexOptions, 'indexDir' | 'newId' | 'signal' | 'onWait'>,

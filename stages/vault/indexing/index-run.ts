@@ -29,8 +29,8 @@ export interface IndexOptions {
   /** A smaller log is never compacted; 8 MiB when absent. */
   readonly compactBytes?: number;
   /**
-   * Indexes only these paths, relative to `root`, instead of walking all of it. Paths that no longer exist
-   * are forgotten.
+   * Indexes only these paths, relative to `root`, instead of walking all of it. Paths that no
+   * longer exist are forgotten.
    */
   readonly only?: readonly string[];
   readonly signal?: AbortSignal;

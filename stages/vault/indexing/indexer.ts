@@ -1,7 +1,7 @@
 /**
- * Indexes a folder: finds changes since the log was written, has worker threads read the files, and appends
- * the records. Every batch is one append, so a killed indexer loses only unappended work, and the next run
- * continues from there.
+ * Indexes a folder: finds changes since the log was written, has worker threads read the files, and
+ * appends the records. Every batch is one append, so a killed indexer loses only unappended work,
+ * and the next run continues from there.
  */
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
@@ -24,8 +24,8 @@ const BATCH_FILES = 32;
 const BATCH_BYTES = 262_144;
 
 /**
- * Brings the vault at `indexDir` up to date with the folder `root`. Throws `not_found` when the folder
- * cannot be read (nothing is forgotten then), and whatever `withIndexLocked` throws.
+ * Brings the vault at `indexDir` up to date with the folder `root`. Throws `not_found` when the
+ * folder cannot be read (nothing is forgotten then), and whatever `withIndexLocked` throws.
  */
 export async function indexFolder(options: IndexOptions): Promise<IndexReport> {
   assertReadable(options.root);
@@ -143,7 +143,10 @@ class IndexRun {
     });
   }
 
-  /** Returns the records that a complete run settles: everything owed to the folder and to those it covers. */
+  /**
+   * Returns the records that a complete run settles: everything owed to the folder and to those it
+   * covers.
+   */
   #settled(): Buffer[] {
     const { options, known } = this.#parts;
     const isWhole = options.only === undefined && this.#under === '';
@@ -160,8 +163,8 @@ class IndexRun {
     const settings = { parseCode: options.parseCode ?? true };
     const pool = options.pool ?? createReadPool(size, settings);
     const batches = toBatches(tasks);
-    // Reading a file may be slow, and an abort must not wait for it. Raced once, since the bytes of every
-    // batch raced with it would be kept until the end.
+    // Reading a file may be slow, and an abort must not wait for it. Raced once, since the bytes of
+    // every batch raced with it would be kept until the end.
     const stop = untilAborted(options.signal);
     let next = 0;
     const lane = async (): Promise<void> => {
@@ -220,8 +223,8 @@ class IndexRun {
 }
 
 /**
- * Returns the root of a folder's files. A folder inside an indexed one is part of that one, or its files
- * would be in the vault twice; unless the outer one excludes it.
+ * Returns the root of a folder's files. A folder inside an indexed one is part of that one, or its
+ * files would be in the vault twice; unless the outer one excludes it.
  */
 function rootOf(asked: string, roots: ReadonlySet<string>, indexDir: string): [string, string] {
   for (const root of roots) {
@@ -264,7 +267,10 @@ function isBelow(path: string, under: string): boolean {
   return under === '' || path === under || path.startsWith(`${under}/`);
 }
 
-/** Returns true when a file may exist but is not accessible now, e.g. in a folder without permission. */
+/**
+ * Returns true when a file may exist but is not accessible now, e.g. in a folder without
+ * permission.
+ */
 function isOutOfSight(path: string): boolean {
   try {
     lstatSync(path);

@@ -43,7 +43,10 @@ class Progress {
     return untilSo('it acts on a change', () => this.#flushes > before);
   }
 
-  /** Makes `change`; resolves when a run that started with it or later has ended. No run may be under way. */
+  /**
+   * Makes `change`; resolves when a run that started with it or later has ended. No run may be
+   * under way.
+   */
   async indexed(change: () => void): Promise<void> {
     const before = this.#runs;
     change();

@@ -17,7 +17,9 @@ const LONGEST_WAIT_MS = 400;
 export const LOOK_MS = 1_000;
 
 export interface WatchOptions extends Omit<IndexOptions, 'only' | 'pool' | 'onProgress'> {
-  /** Called after each run caused by a change, and after the first, which covers the whole folder. */
+  /**
+   * Called after each run caused by a change, and after the first, which covers the whole folder.
+   */
   readonly onIndexed?: (report: IndexReport) => void;
   /** Called when a run or the watching itself failed; watching continues where possible. */
   readonly onError?: (error: SvcError) => void;
@@ -87,7 +89,10 @@ export class Watch {
     await this.#run(undefined);
   }
 
-  /** Checks the folder periodically: a watcher follows the original folder, so a replacement is detected by its inode. */
+  /**
+   * Checks the folder periodically: a watcher follows the original folder, so a replacement is
+   * detected by its inode.
+   */
   #lookAgain(): void {
     this.#cancelLook = this.#options.clock.after(LOOK_MS, () => {
       const inode = this.#inodeNow();
@@ -101,7 +106,10 @@ export class Watch {
     });
   }
 
-  /** Returns the inode; undefined while the folder is missing or inaccessible: an unmounted share, no permission. */
+  /**
+   * Returns the inode; undefined while the folder is missing or inaccessible: an unmounted share,
+   * no permission.
+   */
   #inodeNow(): bigint | undefined {
     try {
       return inodeOf(this.#root);

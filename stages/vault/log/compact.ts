@@ -1,6 +1,6 @@
 /**
- * Writes a new log from the live records of an old one: to save space, or to salvage the intact records of
- * a damaged log.
+ * Writes a new log from the live records of an old one: to save space, or to salvage the intact
+ * records of a damaged log.
  */
 import { link, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import type { Layout } from './layout.ts';
@@ -13,8 +13,8 @@ const MIN_BYTES = 8_388_608;
 const READ_BYTES = 1_048_576;
 
 /**
- * Decides what the new log owes a folder, as a `RootHeader.rereadMs`, from its path and what it was owed
- * before.
+ * Decides what the new log owes a folder, as a `RootHeader.rereadMs`, from its path and what it was
+ * owed before.
  */
 export type OweRoot = (root: string, before: number | undefined) => number | undefined;
 
@@ -39,7 +39,9 @@ export function isWorthCompacting(
   return logBytes > leastBytes && liveBytes * 2 < logBytes;
 }
 
-/** Replaces the log by one without dead records. Other processes may continue reading the old one. */
+/**
+ * Replaces the log by one without dead records. Other processes may continue reading the old one.
+ */
 export async function compact(layout: Layout, target: AppendTarget): Promise<void> {
   await target.lock.during(() =>
     rewrite(layout, target.newLogId(), undefined, { owe: (_root, before) => before }),
@@ -47,9 +49,9 @@ export async function compact(layout: Layout, target: AppendTarget): Promise<voi
 }
 
 /**
- * Replaces a damaged log by a new one with all intact records and with what is `owed` to its folders, so
- * that if the reread is interrupted, another process continues it. If the old log had more than was copied,
- * it stays as `<log>.corrupt-<stamp>`.
+ * Replaces a damaged log by a new one with all intact records and with what is `owed` to its
+ * folders, so that if the reread is interrupted, another process continues it. If the old log had
+ * more than was copied, it stays as `<log>.corrupt-<stamp>`.
  */
 export function salvage(
   layout: Layout,
@@ -61,7 +63,9 @@ export function salvage(
   return target.lock.during(() => rewrite(layout, target.newLogId(), aside, owed));
 }
 
-/** What a new log records about folders; `roots` are known to the caller regardless of the old log. */
+/**
+ * What a new log records about folders; `roots` are known to the caller regardless of the old log.
+ */
 export interface Owed {
   readonly owe: OweRoot;
   readonly roots?: readonly string[];
@@ -140,8 +144,8 @@ async function surveyLog(handle: FileHandle) {
 }
 
 /**
- * Calls `note` with every intact record, skipping anything in between, and returns how often that was
- * necessary. For a damaged record with a readable header, its root is added to `lost`.
+ * Calls `note` with every intact record, skipping anything in between, and returns how often that
+ * was necessary. For a damaged record with a readable header, its root is added to `lost`.
  */
 async function eachRecord(
   handle: FileHandle,

@@ -80,15 +80,19 @@ export interface RebuildReport {
   readonly reports: readonly IndexReport[];
   /** Folders that cannot be read now; their known files were kept. */
   readonly unreadable: readonly string[];
-  /** Folders left partly unread because of the signal: their old blocks stay, and the reread is owed. */
+  /**
+   * Folders left partly unread because of the signal: their old blocks stay, and the reread is
+   * owed.
+   */
   readonly pending: readonly string[];
 }
 
 /**
- * Rebuilds the index at `indexDir`: ingested blocks are kept, all files are reread. A damaged log is moved
- * aside, not deleted. Undefined when there is no log. Until a file is reread its old blocks stay, and so do
- * those of a missing folder. An interrupted rebuild is owed: the next indexing of each folder, or the next
- * process that opens the vault, continues it. Throws `config` when a foreign file is in the log's place.
+ * Rebuilds the index at `indexDir`: ingested blocks are kept, all files are reread. A damaged log
+ * is moved aside, not deleted. Undefined when there is no log. Until a file is reread its old
+ * blocks stay, and so do those of a missing folder. An interrupted rebuild is owed: the next
+ * indexing of each folder, or the next process that opens the vault, continues it. Throws `config`
+ * when a foreign file is in the log's place.
  */
 export async function rebuildVault(
   options: Omit<IndexOptions, 'root' | 'only'>,

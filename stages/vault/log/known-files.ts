@@ -3,8 +3,9 @@ import type { FoundFile } from '../read/walk.ts';
 import { blocksOf, fileKey, keyOf, type FileHeader, type Framed } from './record.ts';
 
 /**
- * A file may change twice within one tick of its file system's clock, so a time stamp proves that a file is
- * unchanged only if it was this old when the file was read. FAT has the coarsest clock, 2 s.
+ * A file may change twice within one tick of its file system's clock, so a time stamp proves that a
+ * file is unchanged only if it was this old when the file was read. FAT has the coarsest clock, 2
+ * s.
  */
 const SETTLED_MS = 2_000;
 

@@ -1,10 +1,10 @@
 /**
  * Follows the log and appends to it.
  *
- * A follower knows how far it has read. Appending takes the append lock, lets the follower catch up with
- * other processes' records, and writes after the last whole record, overwriting the torn end left by a
- * killed process. So every append sees all earlier ones, and a reader that finds an unfinished record
- * waits for the rest.
+ * A follower knows how far it has read. Appending takes the append lock, lets the follower catch up
+ * with other processes' records, and writes after the last whole record, overwriting the torn end
+ * left by a killed process. So every append sees all earlier ones, and a reader that finds an
+ * unfinished record waits for the rest.
  */
 import { ftruncateSync, statSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
@@ -24,16 +24,22 @@ const APPEND_WAIT_MS = 30_000;
 export interface LogSink {
   /** Drops everything: the log with this id is read from its start. */
   reset(logId: string): void;
-  /** Receives a record; its parts are in `buffer`, and `base` is the file offset of the buffer's start. */
+  /**
+   * Receives a record; its parts are in `buffer`, and `base` is the file offset of the buffer's
+   * start.
+   */
   apply(framed: Framed, buffer: Buffer, base: number): void;
-  /** Everything before `offset` has been applied. Called occasionally, and once at the end with `last`. */
+  /**
+   * Everything before `offset` has been applied. Called occasionally, and once at the end with
+   * `last`.
+   */
   reached?(offset: number, last: boolean): void;
 }
 
 /**
- * How reading ended. `torn`: the last whole record is followed by the start of another.
- * `corrupt`: the bytes at the follower's offset are no record. `outdated`: the log was written by an older
- * or newer version. `missing`: there is no log, or an empty one.
+ * How reading ended. `torn`: the last whole record is followed by the start of another. `corrupt`:
+ * the bytes at the follower's offset are no record. `outdated`: the log was written by an older or
+ * newer version. `missing`: there is no log, or an empty one.
  */
 export type LogState = 'clean' | 'torn' | 'corrupt' | 'outdated' | 'missing';
 
@@ -43,7 +49,10 @@ export interface LogPosition {
   readonly offset: number;
 }
 
-/** Follows the log at `path`, which may not exist yet. `from` continues where an earlier follower stopped. */
+/**
+ * Follows the log at `path`, which may not exist yet. `from` continues where an earlier follower
+ * stopped.
+ */
 export class LogFollower {
   readonly #path: string;
   readonly #sink: LogSink;
@@ -134,9 +143,9 @@ export interface AppendTarget {
 }
 
 /**
- * Appends the result of `make`, which runs under the lock, with the follower at the end of the log, and may
- * throw to append nothing. When the promise resolves, the records are on disk if `durable` was set. The
- * follower has not read them yet.
+ * Appends the result of `make`, which runs under the lock, with the follower at the end of the log,
+ * and may throw to append nothing. When the promise resolves, the records are on disk if `durable`
+ * was set. The follower has not read them yet.
  */
 export async function append(
   target: AppendTarget,

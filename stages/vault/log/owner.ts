@@ -1,7 +1,7 @@
 /**
- * Determines who owns the file in the log's place before anything is written in its folder: a mistaken path
- * must not cost a file. A damaged file of ours is moved aside and recreated; a foreign one is left alone.
- * The same applies to the database beside the log.
+ * Determines who owns the file in the log's place before anything is written in its folder: a
+ * mistaken path must not cost a file. A damaged file of ours is moved aside and recreated; a
+ * foreign one is left alone. The same applies to the database beside the log.
  */
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { SvcError } from '../../../engine/error.ts';
@@ -39,8 +39,8 @@ export function strangersFile(path: string): SvcError {
 }
 
 /**
- * Throws `config` when a damaged database cannot have been ours, as it lacks the lock file under which ours
- * is updated.
+ * Throws `config` when a damaged database cannot have been ours, as it lacks the lock file under
+ * which ours is updated.
  */
 export function refuseStrangersDatabase({ database, syncLock }: Layout): void {
   if (!existsSync(syncLock) || !isFile(database)) throw strangersFile(database);
@@ -72,7 +72,9 @@ function ownerOf({ log, appendLock }: Layout): Owner {
   return existsSync(appendLock) ? 'damaged' : 'stranger';
 }
 
-/** Checks start and end at fixed positions only, as foreign lines may have any length and content. */
+/**
+ * Checks start and end at fixed positions only, as foreign lines may have any length and content.
+ */
 function isHeader(line: string): boolean {
   return HEADER_START.test(line) && HEADER_END.test(line.slice(-HEADER_END_CHARS));
 }

@@ -1,15 +1,17 @@
 /**
- * One record of the log: a header line in JSON, then, for a record with blocks, one line of JSON that
- * describes them and one JSON string per line with their texts.
+ * One record of the log: a header line in JSON, then, for a record with blocks, one line of JSON
+ * that describes them and one JSON string per line with their texts.
  *
- * The header states how many bytes follow and ends in a CRC-32 over the whole record, so a record is either
- * complete or does not exist: appending one is the transaction. A later record for the same file replaces
- * the earlier one.
+ * The header states how many bytes follow and ends in a CRC-32 over the whole record, so a record
+ * is either complete or does not exist: appending one is the transaction. A later record for the
+ * same file replaces the earlier one.
  */
 import { crc32 } from 'node:zlib';
 import type { StoredBlock } from '../block.ts';
 
-/** Incremented when the meaning of a record or the terms of a text change; older logs are rebuilt. */
+/**
+ * Incremented when the meaning of a record or the terms of a text change; older logs are rebuilt.
+ */
 export const FORMAT = 2;
 
 /** The first record of every log. `id` distinguishes logs at the same path. */
@@ -50,9 +52,9 @@ export interface DropHeader {
 }
 
 /**
- * A folder of which something must be reread: files last read at `rereadMs` or earlier, and files that the
- * log has lost. Without `rereadMs` that has been done. In milliseconds since the epoch; 0 when only lost
- * files are owed.
+ * A folder of which something must be reread: files last read at `rereadMs` or earlier, and files
+ * that the log has lost. Without `rereadMs` that has been done. In milliseconds since the epoch; 0
+ * when only lost files are owed.
  */
 export interface RootHeader {
   readonly record: 'root';
@@ -67,7 +69,10 @@ export interface IngestHeader extends Pick<FileHeader, 'path' | 'meta' | 'text'>
 
 export type Header = LogHeader | FileHeader | TouchHeader | DropHeader | RootHeader | IngestHeader;
 
-/** A record within a buffer: `end` is the offset after it, `metaAt` and `textAt` are the starts of its parts. */
+/**
+ * A record within a buffer: `end` is the offset after it, `metaAt` and `textAt` are the starts of
+ * its parts.
+ */
 export interface Framed {
   readonly header: Header;
   readonly metaAt: number;
@@ -140,8 +145,8 @@ export function blocksOf(buffer: Buffer, framed: Framed): StoredBlock[] {
 }
 
 /**
- * Returns the next possible start of a record, from `at` on; -1 when there is none. Only header lines start
- * this way: all other lines of the log are arrays or strings.
+ * Returns the next possible start of a record, from `at` on; -1 when there is none. Only header
+ * lines start this way: all other lines of the log are arrays or strings.
  */
 export function nextRecord(buffer: Buffer, at: number): number {
   const found = buffer.indexOf('\n{"record":"', Math.max(0, at - 1));

@@ -1,7 +1,7 @@
 /**
- * Splits a file into blocks. The caller, which knows the file's type, marks the lines where a part begins (a
- * heading, a definition) and how deep that part is nested; this module forms blocks of a useful size. Every
- * non-blank line is in exactly one block.
+ * Splits a file into blocks. The caller, which knows the file's type, marks the lines where a part
+ * begins (a heading, a definition) and how deep that part is nested; this module forms blocks of a
+ * useful size. Every non-blank line is in exactly one block.
  */
 
 /** Approximate maximum length of a block: five fit the default budget of 4,000 tokens. */
@@ -48,9 +48,9 @@ export function cut(lines: readonly string[], marks: readonly Mark[]): Piece[] {
 }
 
 /**
- * Cuts at the marks of one depth, and parts that are still too long at the next. The marks are those inside
- * the span, in order; each part consumes its own from the front, so a file full of marks takes no longer
- * than any other.
+ * Cuts at the marks of one depth, and parts that are still too long at the next. The marks are
+ * those inside the span, in order; each part consumes its own from the front, so a file full of
+ * marks takes no longer than any other.
  */
 function splitAtMarks(
   span: Span,
@@ -135,7 +135,9 @@ function breakAt(content: string, at: number): number {
   return code >= 0xdc00 && code <= 0xdfff ? end - 1 : end;
 }
 
-/** Returns offsets: `offsets[i]` is the number of characters before line `i`, line endings included. */
+/**
+ * Returns offsets: `offsets[i]` is the number of characters before line `i`, line endings included.
+ */
 function lineOffsets(lines: readonly string[]): Float64Array {
   const offsets = new Float64Array(lines.length + 1);
   for (const [index, line] of lines.entries())

@@ -1,6 +1,6 @@
 /**
- * Finds definitions by parsing. Grammars are WebAssembly files inside a package; each is loaded with the
- * first file of its language, and only in a worker thread.
+ * Finds definitions by parsing. Grammars are WebAssembly files inside a package; each is loaded
+ * with the first file of its language, and only in a worker thread.
  */
 import type { Node, Parser } from 'web-tree-sitter';
 import { createGrammarLoader, grammarsByExtension } from '../../grammars.ts';
@@ -17,7 +17,9 @@ export const GRAMMARS = grammarsByExtension({ bash: 'zsh', ini: 'ini' });
 const CONTAINER =
   /(class|interface|namespace|module|impl|trait|struct|enum|object|record|extension|mod|internal_module|declaration_list|body|block|decorated|export|declaration|template|program|compound)/;
 
-/** Finds the marks of a file; undefined where it cannot: unknown language, too long, broken grammar. */
+/**
+ * Finds the marks of a file; undefined where it cannot: unknown language, too long, broken grammar.
+ */
 export type Grammars = ReturnType<typeof createGrammars>;
 
 /** Returns true for a file extension (without the dot) that has a grammar. */
@@ -28,7 +30,10 @@ export function hasGrammar(extension: string): boolean {
 /** Creates a set of grammars, none loaded yet. */
 export function createGrammars() {
   const loader = createGrammarLoader();
-  /** Returns the parser; undefined where the grammar does not load, as the layout of the code is a fair substitute. */
+  /**
+   * Returns the parser; undefined where the grammar does not load, as the layout of the code is a
+   * fair substitute.
+   */
   const parserFor = (name: string): Promise<Parser | undefined> =>
     loader.load(name).then(
       ({ parser }) => parser,

@@ -1,7 +1,8 @@
 /**
  * Decides which paths below a folder belong to its vault. Every folder on the way down may have a
- * `.gitignore`; a deeper one takes precedence. The content of an ignored folder stays ignored, as in git.
- * The rules of folders above the root apply too, up to the top of the repository that contains the root.
+ * `.gitignore`; a deeper one takes precedence. The content of an ignored folder stays ignored, as
+ * in git. The rules of folders above the root apply too, up to the top of the repository that
+ * contains the root.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
@@ -29,7 +30,10 @@ interface Level {
   readonly local: (path: string) => string;
 }
 
-/** Creates rules for the folder `root`; `skip` are further absolute paths to exclude, such as the index itself. */
+/**
+ * Creates rules for the folder `root`; `skip` are further absolute paths to exclude, such as the
+ * index itself.
+ */
 export function createIgnoreRules(root: string, skip: readonly string[] = []) {
   const left = new Set(skip.map((path) => relative(root, path).split(sep).join('/')));
   let levels = new Map<string, Level | undefined>();
@@ -61,7 +65,10 @@ export function createIgnoreRules(root: string, skip: readonly string[] = []) {
     return undefined;
   };
   return {
-    /** Judges the file or folder at `path`, relative to the root, with `/`. Its parents are assumed to be included. */
+    /**
+     * Judges the file or folder at `path`, relative to the root, with `/`. Its parents are assumed
+     * to be included.
+     */
     judge,
     /** Judges a path including its parents. */
     judgeDeep(path: string, isDir: boolean): Excluded {
@@ -88,9 +95,9 @@ function test(level: Level | undefined, path: string, isDir: boolean): boolean |
 }
 
 /**
- * Returns the rule files above the root, nearest first, when the root is in a git repository, followed by
- * the repository's own `info/exclude`, which every `.gitignore` overrides. If the root itself is ignored,
- * its user named it deliberately: then none of them applies.
+ * Returns the rule files above the root, nearest first, when the root is in a git repository,
+ * followed by the repository's own `info/exclude`, which every `.gitignore` overrides. If the root
+ * itself is ignored, its user named it deliberately: then none of them applies.
  */
 function levelsAbove(root: string): Level[] {
   const found: Level[] = [];
@@ -111,7 +118,9 @@ function levelsAbove(root: string): Level[] {
   return add(readRules(join(gitFolder(dir), 'info', 'exclude'))) ? found : [];
 }
 
-/** Returns the git folder of the repository at `top`; in a worktree, `.git` is a file with its path. */
+/**
+ * Returns the git folder of the repository at `top`; in a worktree, `.git` is a file with its path.
+ */
 function gitFolder(top: string): string {
   const git = join(top, '.git');
   const named = readText(git)?.match(/^gitdir: (.+)$/m)?.[1];

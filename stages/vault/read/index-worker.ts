@@ -16,8 +16,8 @@ serveJobs<ReadProtocol, ReadPoolSettings>(({ parseCode }) => {
       reading.grammars?.forgetFailures();
       const results: FileResult[] = [];
       for (const task of tasks) results.push(await readOne(task, reading));
-      // Shared, not transferred: once a thread has transferred any buffer, every access to any of its arrays
-      // has to check for detachment.
+      // Shared, not transferred: once a thread has transferred any buffer, every access to any of
+      // its arrays has to check for detachment.
       const size = results.reduce((sum, { record }) => sum + record.length, 0);
       const bytes = new Uint8Array(new SharedArrayBuffer(size));
       let at = 0;

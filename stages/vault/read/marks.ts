@@ -25,7 +25,9 @@ export function proseMarks(lines: readonly string[]): Mark[] {
   return marks;
 }
 
-/** Returns true for a line of words below a blank line, which an underline may turn into a heading. */
+/**
+ * Returns true for a line of words below a blank line, which an underline may turn into a heading.
+ */
 function isTitle(lines: readonly string[], line: number): boolean {
   const title = lines[line]?.trim() ?? '';
   return /\p{L}/u.test(title) && (lines[line - 1]?.trim() ?? '') === '';
@@ -34,9 +36,9 @@ function isTitle(lines: readonly string[], line: number): boolean {
 const CLOSING = /^[\s})\]>;,]|^(end|else|elif|elseif|except|catch|finally|then|fi|done|esac)\b/;
 
 /**
- * Finds definitions of a language without a grammar, by layout alone: a part begins at an unindented line
- * that closes nothing, and, after a blank line, at one with the first level of indentation. Comments and
- * decorators directly above belong to the part.
+ * Finds definitions of a language without a grammar, by layout alone: a part begins at an
+ * unindented line that closes nothing, and, after a blank line, at one with the first level of
+ * indentation. Comments and decorators directly above belong to the part.
  */
 export function layoutMarks(lines: readonly string[]): Mark[] {
   const marks: Mark[] = [];

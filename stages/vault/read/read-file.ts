@@ -1,6 +1,6 @@
 /**
- * Turns one file into the bytes of its record: read, classified, split, counted. This is the work of the
- * worker threads; it depends only on its arguments.
+ * Turns one file into the bytes of its record: read, classified, split, counted. This is the work
+ * of the worker threads; it depends only on its arguments.
  */
 import { hash as digest } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -80,7 +80,10 @@ export async function readOne(task: FileTask, reading: Reading): Promise<FileRes
   return { outcome: 'indexed', record, blocks: blocks.length };
 }
 
-/** Describes a block's text for the log. The words of `path` count as part of it, so that its file name finds the block. */
+/**
+ * Describes a block's text for the log. The words of `path` count as part of it, so that its file
+ * name finds the block.
+ */
 export function describeBlock(
   content: string,
   path: string,
@@ -107,7 +110,9 @@ interface Judged {
   readonly secret: readonly LineRange[];
 }
 
-/** Returns lines split into several pieces that contain a credential, as the cut may go through it. */
+/**
+ * Returns lines split into several pieces that contain a credential, as the cut may go through it.
+ */
 function secretLines(
   pieces: readonly Piece[],
   lines: readonly string[],
@@ -161,7 +166,10 @@ async function marksOf(
   return parsed ?? layoutMarks(lines);
 }
 
-/** Decodes the bytes as text; undefined for binary data. A byte order mark decides, otherwise UTF-8 is assumed. */
+/**
+ * Decodes the bytes as text; undefined for binary data. A byte order mark decides, otherwise UTF-8
+ * is assumed.
+ */
 function decode(bytes: Buffer): string | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return bytes.toString('utf16le', 2);
   if (bytes.subarray(0, SNIFF_BYTES).includes(0)) return undefined;
@@ -169,7 +177,9 @@ function decode(bytes: Buffer): string | undefined {
   return bytes.toString('utf8', start);
 }
 
-/** Skips a file. One known to the vault is dropped from it, unless its content could not be read. */
+/**
+ * Skips a file. One known to the vault is dropped from it, unless its content could not be read.
+ */
 function skip({ root, path, knownHash }: FileTask, outcome: SkipReason): FileResult {
   const isOver = knownHash !== undefined && outcome !== 'unreadable';
   const record = isOver ? encodeNotice({ record: 'drop', root, path }) : Buffer.alloc(0);

@@ -41,13 +41,19 @@ export function createReadPool(size: number, settings: ReadPoolSettings) {
     limits: { maxOldGenerationSizeMb: WORKER_HEAP_MB, maxYoungGenerationSizeMb: 8 },
   });
   return {
-    /** Reads a batch. A file that kills its worker is reported as unreadable; no file makes this reject. */
+    /**
+     * Reads a batch. A file that kills its worker is reported as unreadable; no file makes this
+     * reject.
+     */
     read: (tasks: readonly FileTask[]) => readOrSplit(tasks, pool),
     close: () => pool.close(),
   };
 }
 
-/** Reads a batch; if its worker dies, reads each file separately, so that only the one at fault is lost. */
+/**
+ * Reads a batch; if its worker dies, reads each file separately, so that only the one at fault is
+ * lost.
+ */
 async function readOrSplit(
   tasks: readonly FileTask[],
   pool: WorkerPool<ReadProtocol>,

@@ -1,4 +1,7 @@
-/** Walks all files below a folder that may belong to its vault, in steps that leave the event loop free. */
+/**
+ * Walks all files below a folder that may belong to its vault, in steps that leave the event loop
+ * free.
+ */
 import { lstatSync, readdirSync, type Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { createBreather } from '../breathe.ts';
@@ -39,9 +42,9 @@ const BINARY_NAME =
   /\.(png|jpe?g|gif|webp|avif|bmp|ico|icns|tiff?|psd|heic|mp[34]|m4[av]|mov|avi|mkv|webm|wav|ogg|flac|aac|pdf|docx?|xlsx?|pptx?|od[tsp]|zip|gz|tgz|bz2|xz|zst|7z|rar|tar|jar|war|whl|egg|deb|rpm|dmg|iso|exe|dll|so|dylib|a|o|obj|lib|class|pyc|pyo|wasm|woff2?|ttf|otf|eot|db|sqlite3?|mdb|parquet|npy|npz|pkl|bin|dat|pt|onnx|safetensors|gguf)$/i;
 
 /**
- * Walks `root`, in name order, and calls `onFile` for each file to read. Links are not followed: they may
- * lead out of the folder or in circles. Returns what was excluded. Stops early, without an error, when the
- * signal is aborted.
+ * Walks `root`, in name order, and calls `onFile` for each file to read. Links are not followed:
+ * they may lead out of the folder or in circles. Returns what was excluded. Stops early, without an
+ * error, when the signal is aborted.
  */
 export async function walk(
   root: string,

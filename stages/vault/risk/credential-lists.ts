@@ -1,6 +1,6 @@
 /**
- * Finds credentials in lists and tables: a column of passwords, recovery codes, the words of a wallet's
- * recovery phrase.
+ * Finds credentials in lists and tables: a column of passwords, recovery codes, the words of a
+ * wallet's recovery phrase.
  */
 import { isLiteral, PASSWORD_HINT, PASSWORD_NAME } from './stand-in.ts';
 
@@ -74,7 +74,10 @@ const MIN_CODES = 4;
 
 const PHRASE_NAME =
   /(?:seed|recovery|wallet|backup|secret)[ _-]?(?:phrase|words|seed)|mnemonic(?:[ _-]?phrase)?/gi;
-/** Words of such phrases have three to eight letters; in a sentence a dozen of those never follow each other. */
+/**
+ * Words of such phrases have three to eight letters; in a sentence a dozen of those never follow
+ * each other.
+ */
 const PHRASE =
   /^["']?[ \t]{0,16}(?:is\b)?[ \t]{0,8}[:=]?\s{0,64}["'`[]{0,3}(?:(?:\d{1,2}[.):]?[ \t]{0,8})?["']?[a-z]{3,8}["']?[\s,]{1,8}){11,23}(?:\d{1,2}[.):]?[ \t]{0,8})?["']?[a-z]{3,8}\b/;
 /** Length of twenty-four words with the characters around each. */

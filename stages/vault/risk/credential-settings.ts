@@ -1,10 +1,10 @@
 /**
  * Finds credentials in settings. There a value is literal: the text after a password's name is the
- * password, even a plain word. Code and prose merely mention passwords, so fewer forms count there: an
- * environment variable, a tag, a quoted word.
+ * password, even a plain word. Code and prose merely mention passwords, so fewer forms count there:
+ * an environment variable, a tag, a quoted word.
  *
- * Every name is found in one pass, and only a few hundred characters around it are inspected, so that the
- * work is always linear in the text's length.
+ * Every name is found in one pass, and only a few hundred characters around it are inspected, so
+ * that the work is always linear in the text's length.
  */
 import { isLiteral, PASSWORD_HINT, PASSWORD_NAME } from './stand-in.ts';
 
@@ -45,7 +45,10 @@ interface Named {
   readonly after: string;
 }
 
-/** Returns true when `text` reveals a credential as a setting. `path` is its file, if any, which shows its type. */
+/**
+ * Returns true when `text` reveals a credential as a setting. `path` is its file, if any, which
+ * shows its type.
+ */
 export function hasSetting(text: string, path: string): boolean {
   if (!PASSWORD_HINT.test(text) && !OTHER_HINT.test(text)) return false;
   const inSettings = SETTINGS_NAME.test(path);
@@ -151,7 +154,9 @@ function isMadeOfWords(value: string): boolean {
   return /^[\p{Ll}\d]{2,20}(?: [\p{Ll}\d]{2,20}){2,9}$/u.test(value) && !IN_SENTENCES.test(value);
 }
 
-/** Returns the value at the start of a line's rest: a quoted text, or everything up to a comment. */
+/**
+ * Returns the value at the start of a line's rest: a quoted text, or everything up to a comment.
+ */
 function valueOf(rest: string): string {
   const quoted = /^(["'])(.+?)\1/.exec(rest);
   if (quoted !== null) return quoted[2]!;

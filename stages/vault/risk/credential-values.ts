@@ -1,6 +1,6 @@
 /**
- * Finds credentials recognizable by what precedes them: a name such as `password` or `api_key`, a header,
- * a command option, the URL that they open.
+ * Finds credentials recognizable by what precedes them: a name such as `password` or `api_key`, a
+ * header, a command option, the URL that they open.
  */
 import { isStandIn, PASSWORD_NAME } from './stand-in.ts';
 
@@ -9,10 +9,10 @@ const LOGIN = /[a-z][a-z0-9+.-]{1,15}:\/\/[^\s:/@"'`]{0,64}:(?![$<{*%])([^\s/"'`
 const LOGIN_TOKEN = /[a-z][a-z0-9+.-]{1,15}:\/\/([\w-]{20,128})(?::x-oauth-basic)?@/gi;
 
 /**
- * Rare pieces of the words that every name and header contains: `key`, `token`, `password`, `pwd`, `secret`,
- * `credential`, `bearer`, `basic`, `SSWS`, `identified by`, `masterauth`, `--pass`, and the end of any other
- * name followed by a value. Nearly all text contains none of them, and searching for whole words would take
- * twice as long.
+ * Rare pieces of the words that every name and header contains: `key`, `token`, `password`, `pwd`,
+ * `secret`, `credential`, `bearer`, `basic`, `SSWS`, `identified by`, `masterauth`, `--pass`, and
+ * the end of any other name followed by a value. Nearly all text contains none of them, and
+ * searching for whole words would take twice as long.
  */
 const HINT = new RegExp(
   `k(?:ey|en)|w(?<=(?:ss|p|nn|n)w)(?:oo?r)?[dt]|wo(?:or|r)[dt]|c(?:ret|red)|b(?:earer|asic|y\\s+')|SSWS|rauth\\s|ss\\s(?<=[-_e]pass\\s)|[:=>：](?<=(?:${PASSWORD_NAME}\\w{0,64}|sig|signature|auth)["']?\\s?.)`,
@@ -22,7 +22,10 @@ const HINT = new RegExp(
 const OPTION = /-(?<=\s-)(?:[a-zA-Z]{0,5}[upa]|-(?:proxy-)?user)/;
 
 // Every repetition is bounded, since each of these patterns restarts at every name.
-/** Separators of a name and its value: `=`, `:`, `=>`, `: =`; a tag's end; the quote and comma of a call. */
+/**
+ * Separators of a name and its value: `=`, `:`, `=>`, `: =`; a tag's end; the quote and comma of a
+ * call.
+ */
 const BETWEEN = `(?:\\\\?["'])?\\]?\\s{0,128}(?:(?:[:=：]{1,4}>?|(?<=["'])\\s{0,8},|>|\\((?=["'\`]))\\s{0,128}|["']?\\s{1,64}(?:value|default)\\s{0,64}=\\s{0,64}|\\s{1,64}is\\s{1,64}(?=["'\`]))`;
 const KEY_NAME =
   '(?:secret|token|credential|key(?<=(?:api|access|account|private|shared|auth|encryption|encrypt|signing|sign|master|client|service|admin|app|application|webhook|license|deploy|functions?|host|storage|subscription|hmac|jwt|session|cookie|server|integration|write|ingest|primary|secondary|user|root|aes|ssh)[_. -]?key))';

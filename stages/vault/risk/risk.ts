@@ -1,7 +1,7 @@
 /**
  * Classifies blocks that may be indexed but never sent: one that appears to contain a credential is
- * `secret`, a machine-written one is `generated`, and every other one is `safe`. When in doubt, a block
- * should not be sent.
+ * `secret`, a machine-written one is `generated`, and every other one is `safe`. When in doubt, a
+ * block should not be sent.
  */
 import { hasCredentialShape } from '../../model/credential-shapes.ts';
 import { SAFE, type RiskClass } from '../block.ts';
@@ -25,8 +25,8 @@ const MAX_LINE_CHARS = 2_000;
 const PROSE_NAME = /^[^.]+$|\.(mdx?|markdown|rst|te?xt|adoc|org|tex)$/i;
 
 /**
- * Returns the class of a block of text: `secret` or `safe`. `path` is its file, if known: a plain word in
- * prose may be a value in settings.
+ * Returns the class of a block of text: `secret` or `safe`. `path` is its file, if known: a plain
+ * word in prose may be a value in settings.
  */
 export function contentRisk(content: string, path = ''): RiskClass {
   const isSecret =
@@ -38,8 +38,9 @@ export function contentRisk(content: string, path = ''): RiskClass {
 }
 
 /**
- * Returns the lines of private keys, from the first line to the last, or to the end of the file where the
- * last is missing. A key is longer than a block, and its later blocks contain nothing recognizable.
+ * Returns the lines of private keys, from the first line to the last, or to the end of the file
+ * where the last is missing. A key is longer than a block, and its later blocks contain nothing
+ * recognizable.
  */
 export function privateKeysIn(text: string, lines: readonly string[]): LineRange[] {
   if (!text.includes('PRIVATE KEY')) return [];
@@ -55,13 +56,19 @@ export function privateKeysIn(text: string, lines: readonly string[]): LineRange
   return keys;
 }
 
-/** Returns true when a whole file is machine-written, judging by its name, its first lines or its shape. */
+/**
+ * Returns true when a whole file is machine-written, judging by its name, its first lines or its
+ * shape.
+ */
 export function isGenerated(name: string, text: string): boolean {
   if (GENERATED_NAME.test(name)) return true;
   return isMinified(name, text) || GENERATED.test(text.slice(0, 1_000));
 }
 
-/** Returns true for lines too long to be typed. In prose those are paragraphs, and a short file may be one line. */
+/**
+ * Returns true for lines too long to be typed. In prose those are paragraphs, and a short file may
+ * be one line.
+ */
 function isMinified(name: string, text: string): boolean {
   if (text.length < MIN_JUDGED_CHARS || PROSE_NAME.test(name)) return false;
   const start = text.slice(0, 100_000);

@@ -1,9 +1,9 @@
 /** Distinguishes credentials from text in their place: references, placeholders, types, names. */
 
 /**
- * Words for a password, in English and as written in notes, each with a piece that is rare elsewhere. Most
- * text contains none of the pieces, and searching for whole words, which begin with many different letters,
- * would take three times as long.
+ * Words for a password, in English and as written in notes, each with a piece that is rare
+ * elsewhere. Most text contains none of the pieces, and searching for whole words, which begin with
+ * many different letters, would take three times as long.
  */
 export const PASSWORD_WORDS: readonly (readonly [word: string, piece: string])[] = [
   ['pass(?:wor[dt]|wd|phrase|code|ord|(?<=\\bpass|_pass))', 'ss(?<=pass)'],
@@ -50,7 +50,10 @@ const CODE = /[\w$][([]|=>|^\w+(?:(?:\.|::|->)\w+)+$|[(){}[\]<>|\\]/;
 const ABOUT =
   /^(?:null|nil|none|undefined|true|false|yes|no|not|on|off|str|string|text|int|integer|number|bool|boolean|object|array|bytes|uuid|any|unknown|never|void|varchar|char|field|input|type|optional|required|mandatory|missing|disabled?|enabled?|hidden|visible|plain|plaintext|raw|hashed|encrypted|default|empty|blank|unset|same|todo|tbd|value|literal|prompt|ask|stdin|environment|file|keyring|keychain|vault|managed|generated?|random|auto|manual|basic|bearer|oauth\d?|ldap|kerberos|saml|sso|md\d|sha\d*|base\d+|utf\d+|aes\d*|rsa\d*|bcrypt|scrypt|argon\w*|pbkdf\d?|hmac|tests?|testing|foo|bar|baz|dummy|fake|mock|stub|bogus|invalid|wrong|incorrect|bad|old|new|current|confirm|repeat|reset|change|forgot|update|create|delete|login|signin|sign-in|signup|admin_?user|username|email|http|https|grant|refresh|error|failed|ok|pass|fail|passed|skip|skipped)$/i;
 const OWN_WORD = `${PASSWORD_NAME}s?|pass|secrets?|tokens?|keys?|credentials?`;
-/** A value with such a word is a name, a label or a message; joined to other words it may be a made-up password. */
+/**
+ * A value with such a word is a name, a label or a message; joined to other words it may be a
+ * made-up password.
+ */
 const OWN_NAME = new RegExp(`(?:^|[^a-zA-Z])(?:${OWN_WORD})(?:$|[^a-zA-Z])`, 'i');
 const OWN_NAME_IN_CAMEL_CASE =
   /(?:Pass(?:word|wd|phrase|code)?|Pwd|Secret|Token|Key|Credential)s?(?:$|[A-Z_])|^(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|key|credential)s?[A-Z]/;
@@ -62,8 +65,8 @@ const MAX_LITERAL_CHARS = 128;
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/gu;
 
 /**
- * Returns true for a word in a password's place that can only be a password, though it looks like any other
- * word: no reference, placeholder, type, path, code, or name of a password.
+ * Returns true for a word in a password's place that can only be a password, though it looks like
+ * any other word: no reference, placeholder, type, path, code, or name of a password.
  */
 export function isLiteral(value: string): boolean {
   if (value.length > MAX_LITERAL_CHARS) return false;

@@ -1,6 +1,6 @@
 /**
- * The words of a question, weighed by how much each says about its subject: the rarer among the blocks the
- * more, and little for words common in any question.
+ * The words of a question, weighed by how much each says about its subject: the rarer among the
+ * blocks the more, and little for words common in any question.
  */
 import { askingWords } from '../words/asking-words.ts';
 import { ordinaryWords } from '../words/everyday-words.ts';
@@ -11,13 +11,18 @@ import { stem } from '../words/stem.ts';
 import type { AskedWord } from './subject.ts';
 import type { Tokenizer } from '../words/tokenize.ts';
 
-/** Least weight of a word, however many blocks contain it, as a share of the rarest word's weight. */
+/**
+ * Least weight of a word, however many blocks contain it, as a share of the rarest word's weight.
+ */
 const LEAST_WEIGHT = 0.2;
 /** Factor for the weight of words common in any question. */
 const ASKING_WEIGHT = 0.12;
 /** Factor for the weight of words that apply to anything. */
 const ORDINARY_WEIGHT = 0.5;
-/** Factor for a name, or a word after "my" or "our", that no block contains: the question is about something else. */
+/**
+ * Factor for a name, or a word after "my" or "our", that no block contains: the question is about
+ * something else.
+ */
 const UNKNOWN_WEIGHT = 2;
 /** A word is rare if at most this share or number of blocks contain it, whichever is more. */
 const RARE_SHARE = 0.05;
@@ -32,7 +37,9 @@ const COUNT = /^\d{1,3}$/;
 /** A word, path or identifier in running text. */
 const WORD = /[^\s"'`()[\]{}<>,;:!?*|=]+/g;
 const SIGNS_BEHIND = /(?<![./-])[./-]+$/;
-/** A capitalized word: inside a sentence it is a name, even if it is a common word (Go, Word, Make). */
+/**
+ * A capitalized word: inside a sentence it is a name, even if it is a common word (Go, Word, Make).
+ */
 const CAPITAL = /^(?:[A-Z][a-z]|[B-HJ-Z](?:\+\+|#)?$)/;
 /** Words that English always capitalizes. */
 const CALENDAR =
@@ -42,7 +49,10 @@ const BEFORE_SENTENCE = /(?:^|[.!?:\n"'`(*#>-])\s*$/;
 /** If more than this share of the words is capitalized, as in a heading, capitals mark no names. */
 const MOST_CAPITALS = 0.5;
 
-/** One word of a question. Terms are bits of `Scored.matched`; a term that no block contains has none. */
+/**
+ * One word of a question. Terms are bits of `Scored.matched`; a term that no block contains has
+ * none.
+ */
 export interface Word {
   readonly weight: number;
   readonly kind: 'asking' | 'plain' | 'name';
@@ -55,7 +65,10 @@ export interface Word {
   readonly parts: readonly number[];
 }
 
-/** Returns the words of `query`, weighed, and as written; `terms` are those that blocks were ranked by. */
+/**
+ * Returns the words of `query`, weighed, and as written; `terms` are those that blocks were ranked
+ * by.
+ */
 export function wordsOf(
   {
     corpus,
@@ -82,7 +95,8 @@ export function wordsOf(
     const isAsking = (ASKING.has(whole) && isVerb && !isProper) || (isCount && blocks === 0);
     const isOrdinary = ORDINARY.has(whole) && !isProper;
     const kind = parts.length > 0 ? 'name' : isAsking ? 'asking' : 'plain';
-    // A word in no block weighs as much as one in a single block: more would make a small vault find nothing.
+    // A word in no block weighs as much as one in a single block: more would make a small vault
+    // find nothing.
     const rarity = Math.max(inverseFrequency(corpus.size, Math.max(1, blocks)), least);
     const isUnknown = (isProper || isOwned) && blocks === 0;
     // In "my old phone" this is "phone", whether or not the vault has that word.

@@ -1,4 +1,6 @@
-/** How often the vault returns results for an unanswerable question, and none for an answerable one. */
+/**
+ * How often the vault returns results for an unanswerable question, and none for an answerable one.
+ */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,9 +1,10 @@
 /**
- * Decides whether a block is about a question or merely shares words with it. A BM25 score does not tell: it
- * grows with the collection and with the length of the question. What does tell is how much of the
- * question's weight a block covers, by which words, how far its score is from the average, and whether its
- * file is named in the question. The thresholds did best on one half of `fixtures/injection/questions.json`
- * and on the sets of `unseen.json`, after those had been evaluated; `relevance.test.ts` checks them on all.
+ * Decides whether a block is about a question or merely shares words with it. A BM25 score does not
+ * tell: it grows with the collection and with the length of the question. What does tell is how
+ * much of the question's weight a block covers, by which words, how far its score is from the
+ * average, and whether its file is named in the question. The thresholds did best on one half of
+ * `fixtures/injection/questions.json` and on the sets of `unseen.json`, after those had been
+ * evaluated; `relevance.test.ts` checks them on all.
  */
 import { RARE_BLOCKS, wordsOf, type Word } from './question-words.ts';
 import { liveCount } from './score.ts';
@@ -16,7 +17,10 @@ import type { Tokenizer } from '../words/tokenize.ts';
 const LEAST_COVERED_UNKNOWN = 0.7;
 /** Factor for parts of a name that is not present as a whole. */
 const PARTS_WEIGHT = 0.5;
-/** Only this many words, the heaviest, make up a long question's weight: no block contains all of a long text. */
+/**
+ * Only this many words, the heaviest, make up a long question's weight: no block contains all of a
+ * long text.
+ */
 const MAX_WEIGHED = 12;
 /** Least coverage by the number of meaningful words in the block, one of them rare. */
 const LEAST_COVERED = [1, 1, 0.7, 0.6, 0.5] as const;
@@ -25,11 +29,17 @@ const LEAST_COVERED_RARE = 0.6;
 const LEAST_COVERED_RARE_IN_SMALL = 0.52;
 /** Least coverage with no rare word, in a collection about one subject. */
 const LEAST_COVERED_COMMON = [1, 1, 0.75, 0.7] as const;
-/** Least coverage with a single, rare meaningful word: it is the question, or more of the question is present too. */
+/**
+ * Least coverage with a single, rare meaningful word: it is the question, or more of the question
+ * is present too.
+ */
 const LEAST_COVERED_ALONE = 0.8;
 const LEAST_COVERED_AMONG = 0.75;
 const LEAST_WORDS_AMONG = 3;
-/** In a larger index nearly any word occurs somewhere: a single word needs all of the rest, and two count for less. */
+/**
+ * In a larger index nearly any word occurs somewhere: a single word needs all of the rest, and two
+ * count for less.
+ */
 const MOST_BLOCKS_ALONE = 500;
 const LEAST_WORDS_IN_LARGE = 4;
 const LEAST_COVERED_IN_LARGE = 0.9;
@@ -71,9 +81,9 @@ interface Ranked extends Scored {
 }
 
 /**
- * Returns those of `scored`, best first, that are about `query`. `terms` are those they were ranked by, and
- * `meanScore` is the average score of a block of the index. Returns at most `top`, and of those beyond the
- * first `top` only blocks of a file that the query names.
+ * Returns those of `scored`, best first, that are about `query`. `terms` are those they were ranked
+ * by, and `meanScore` is the average score of a block of the index. Returns at most `top`, and of
+ * those beyond the first `top` only blocks of a file that the query names.
  */
 export function aboutQuestion<T extends Ranked>(
   how: { readonly corpus: Corpus; readonly tokenizer: Tokenizer; readonly spell: Speller },

@@ -1,22 +1,27 @@
 /**
- * BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with Lucene's inverse
- * document frequency, computed here and not by a storage engine, so that every backend gives the same
- * scores for the same blocks. With k1 = 1.2 and b = 0.75 a term that occurs once in a block of average
- * length adds exactly its inverse document frequency, in a small index times `sizeFactor`.
+ * BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with Lucene's
+ * inverse document frequency, computed here and not by a storage engine, so that every backend
+ * gives the same scores for the same blocks. With k1 = 1.2 and b = 0.75 a term that occurs once in
+ * a block of average length adds exactly its inverse document frequency, in a small index times
+ * `sizeFactor`.
  */
 
 const K1 = 1.2;
 const B = 0.75;
 
 /**
- * A smaller vault is scored as if it had this many blocks. Among three blocks every term is "frequent", no
- * score reaches any useful minimum, and a new user's first notes would never be worth sending.
+ * A smaller vault is scored as if it had this many blocks. Among three blocks every term is
+ * "frequent", no score reaches any useful minimum, and a new user's first notes would never be
+ * worth sending.
  */
 const MIN_POPULATION = 10;
 /** Scores in a smaller index are raised to the level of one with this many blocks. */
 const REFERENCE_SIZE = 10_000;
 
-/** A block’s number and a term’s count in it, as `block * 256 + count`; block numbers stay below 2^24. */
+/**
+ * A block’s number and a term’s count in it, as `block * 256 + count`; block numbers stay below
+ * 2^24.
+ */
 export type Posting = number;
 
 /** The index data that scoring needs; block numbers are the index's own, small and dense. */
@@ -46,15 +51,18 @@ export interface Scored {
 
 /** The result of a ranking. */
 export interface Ranking {
-  /** Returns the best `top`, best first, plus all ties with the last, so that the caller can order them alike for every backend. */
+  /**
+   * Returns the best `top`, best first, plus all ties with the last, so that the caller can order
+   * them alike for every backend.
+   */
   best(top: number): Scored[];
   /** Average score of a block of the index, including blocks with none of the terms. */
   readonly meanScore: number;
 }
 
 /**
- * Scores every block that contains at least one of `terms`, once, however often the ranking is queried.
- * `accepts` excludes blocks before they take a place.
+ * Scores every block that contains at least one of `terms`, once, however often the ranking is
+ * queried. `accepts` excludes blocks before they take a place.
  */
 export function rank(
   corpus: Corpus,
@@ -86,15 +94,17 @@ interface Sums {
   readonly touched: number[];
 }
 
-/** Returns Lucene's inverse document frequency for `frequency` of `size` blocks; always above zero. */
+/**
+ * Returns Lucene's inverse document frequency for `frequency` of `size` blocks; always above zero.
+ */
 export function inverseFrequency(size: number, frequency: number): number {
   const population = Math.max(size, MIN_POPULATION);
   return Math.log(1 + (population - frequency + 0.5) / (frequency + 0.5));
 }
 
 /**
- * Returns the factor for scores that makes a minimum score mean the same in a small index: the rarest word
- * always weighs as much as in an index of `REFERENCE_SIZE`.
+ * Returns the factor for scores that makes a minimum score mean the same in a small index: the
+ * rarest word always weighs as much as in an index of `REFERENCE_SIZE`.
  */
 function sizeFactor(size: number): number {
   return inverseFrequency(Math.max(size, REFERENCE_SIZE), 1) / inverseFrequency(size, 1);
@@ -149,7 +159,10 @@ function best(
     .toSorted((a, b) => b.score - a.score);
 }
 
-/** Returns the `n`-th largest score by a min-heap of `n`; below all of them if there are fewer. `accepts` is slow, so called last. */
+/**
+ * Returns the `n`-th largest score by a min-heap of `n`; below all of them if there are fewer.
+ * `accepts` is slow, so called last.
+ */
 function nthLargest(
   scores: Float64Array,
   blocks: readonly number[],

@@ -10,7 +10,10 @@ import { inPlace, type Place } from '../../../fixtures/vault/place.ts';
 
 type Search = (options: SearchOptions) => { readonly hits: SearchHit[]; readonly read: number };
 
-/** Passes `use` a search for `query` in the files of a place, which also tells how many block texts were read. */
+/**
+ * Passes `use` a search for `query` in the files of a place, which also tells how many block texts
+ * were read.
+ */
 async function searching(
   { indexDir }: Place,
   query: string,

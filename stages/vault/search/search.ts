@@ -26,8 +26,8 @@ export interface SearchOptions {
   /** Minimum score; when absent, any score above zero. */
   readonly minScore?: number;
   /**
-   * Includes blocks whose risk class is not `safe`. For showing users their own files on their own machine,
-   * never for anything that is sent.
+   * Includes blocks whose risk class is not `safe`. For showing users their own files on their own
+   * machine, never for anything that is sent.
    */
   readonly includeUnsafe?: boolean;
   /** Returns only blocks about the query, not those that merely share words with it. */

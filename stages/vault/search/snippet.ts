@@ -13,7 +13,10 @@ export interface Snippet {
   readonly hits: readonly (readonly [start: number, end: number])[];
 }
 
-/** Returns the piece of `content` with the most distinct terms among `hits`; its start when there are none. */
+/**
+ * Returns the piece of `content` with the most distinct terms among `hits`; its start when there
+ * are none.
+ */
 export function cutSnippet(content: string, hits: readonly Hit[], startLine: number): Snippet {
   const [first, last] = densest(hits);
   const from = wordStart(content, first?.start ?? 0, last?.end ?? 0);
@@ -26,7 +29,10 @@ export function cutSnippet(content: string, hits: readonly Hit[], startLine: num
   };
 }
 
-/** Returns the run of hits within one snippet's length that covers most terms; the earliest of equals. */
+/**
+ * Returns the run of hits within one snippet's length that covers most terms; the earliest of
+ * equals.
+ */
 function densest(hits: readonly Hit[]): [Hit | undefined, Hit | undefined] {
   const inside = new Map<string, number>();
   let best: [Hit | undefined, Hit | undefined] = [undefined, undefined];
@@ -45,7 +51,9 @@ function densest(hits: readonly Hit[]): [Hit | undefined, Hit | undefined] {
   return best;
 }
 
-/** Returns an offset shortly before `start`: the start of its line if near, otherwise between words. */
+/**
+ * Returns an offset shortly before `start`: the start of its line if near, otherwise between words.
+ */
 function wordStart(content: string, start: number, end: number): number {
   const spare = Math.max(0, SNIPPET_CHARS - (end - start));
   const earliest = Math.max(0, start - Math.floor(spare / 2));

@@ -1,7 +1,7 @@
 /**
- * Detects a question's subject by the name of a file or a folder: `stop-words.ts` in "how do stop words
- * work", the folder `chokidar` in "chokidar ignore dotfiles". A file named like an everyday word is not
- * identified by that word alone.
+ * Detects a question's subject by the name of a file or a folder: `stop-words.ts` in "how do stop
+ * words work", the folder `chokidar` in "chokidar ignore dotfiles". A file named like an everyday
+ * word is not identified by that word alone.
  */
 import { askingWords } from '../words/asking-words.ts';
 import { everydayThings, ordinaryWords } from '../words/everyday-words.ts';

@@ -1,6 +1,6 @@
 /**
- * English words used in questions and orders about anything: what is wanted, how it goes, and things common
- * to everyone's work. A block that contains them need not be about the question.
+ * English words used in questions and orders about anything: what is wanted, how it goes, and
+ * things common to everyone's work. A block that contains them need not be about the question.
  */
 const WORDS =
   'able accept access action actual actually add advice allow already always amount another answer anything ' +

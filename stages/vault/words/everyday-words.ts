@@ -1,9 +1,12 @@
 /**
- * English words that say little about a question's subject, though more than those of `asking-words.ts`: a
- * file with such a name is not identified by the word alone.
+ * English words that say little about a question's subject, though more than those of
+ * `asking-words.ts`: a file with such a name is not identified by the word alone.
  */
 
-/** Words that apply to anything. They keep half of their weight: an index without them lacks no subject. */
+/**
+ * Words that apply to anything. They keep half of their weight: an index without them lacks no
+ * subject.
+ */
 const ORDINARY =
   'abandon accurate achieve acquire act adapt adjust admit afford agree aim allocate announce annoying answered ' +
   'appear applied appropriate approach approve argue arise arrange arrive aspect assign assist assume attempt ' +

@@ -1,7 +1,7 @@
 /**
- * Spelling variants of words in blocks: short forms, British and American spelling, two words as one, typos.
- * Another spelling is only tried if no block contains the word itself, so that results for existing words
- * do not change.
+ * Spelling variants of words in blocks: short forms, British and American spelling, two words as
+ * one, typos. Another spelling is only tried if no block contains the word itself, so that results
+ * for existing words do not change.
  */
 import { liveCount } from '../search/score.ts';
 import type { Corpus } from '../search/score.ts';
@@ -51,7 +51,10 @@ export function withoutShortForms(text: string): string {
   return text.replace(NOT, ' ').replace(SHORT_FORM, ' ');
 }
 
-/** Returns `term` if blocks contain it; else its spelling in blocks, as one term or two; else `term`. */
+/**
+ * Returns `term` if blocks contain it; else its spelling in blocks, as one term or two; else
+ * `term`.
+ */
 export type Speller = (term: string) => readonly string[];
 
 /** Creates a caching speller: a word in no block takes some dozens of lookups. */
@@ -82,7 +85,10 @@ function otherEnds(term: string): string[] {
   );
 }
 
-/** Returns corrections of `term`: two letters swapped, one removed, or one doubled; the first letter is taken as right. */
+/**
+ * Returns corrections of `term`: two letters swapped, one removed, or one doubled; the first letter
+ * is taken as right.
+ */
 function withoutSlip(term: string): string[] {
   if (term.length < LEAST_LETTERS_SLIPPED) return [];
   return Array.from({ length: term.length - 1 }, (_, before) => {

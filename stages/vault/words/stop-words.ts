@@ -1,7 +1,7 @@
 /**
- * English words that say nothing about a text's subject. Deliberately short: a word that is also a keyword
- * or an identifier people search for ("import", "class", "this file") stays searchable; BM25 gives merely
- * frequent words next to no weight anyway.
+ * English words that say nothing about a text's subject. Deliberately short: a word that is also a
+ * keyword or an identifier people search for ("import", "class", "this file") stays searchable;
+ * BM25 gives merely frequent words next to no weight anyway.
  */
 const WORDS =
   'a about again all also am an and any are as at be because been being both but by can cannot ' +

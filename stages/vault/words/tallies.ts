@@ -1,7 +1,7 @@
 /**
- * Numbered terms, and their counts in the current text. Everything is in flat arrays: each count is stored
- * with a stamp of its text, so that nothing is cleared between texts, and the result is assembled from
- * bytes, four at a time.
+ * Numbered terms, and their counts in the current text. Everything is in flat arrays: each count is
+ * stored with a stamp of its text, so that nothing is cleared between texts, and the result is
+ * assembled from bytes, four at a time.
  */
 
 /** Highest count: BM25 is flat long before, and a count fits into one byte in storage and here. */
@@ -12,8 +12,8 @@ const MAX_TEXTS = 2 ** (32 - COUNT_BITS) - 1;
 /** Bounds the table: words too long to be cached add terms too. */
 const MAX_TERMS = 100_000;
 /**
- * Initial capacity, which takes no memory until it is used: growing would make the engine recompile code
- * that was optimized for one array.
+ * Initial capacity, which takes no memory until it is used: growing would make the engine recompile
+ * code that was optimized for one array.
  */
 const FIRST_TERMS = 32_768;
 /** A `!`, the digits of the highest count, and the overrun of a copy by fours. */

@@ -16,7 +16,10 @@ import { WordTable } from './word-table.ts';
 
 /** The distinct terms of a text with their counts, and its total number of terms. */
 export interface TermCounts {
-  /** Terms separated by spaces, in order of first occurrence; a count above one follows its term as `!n`, capped at 255. */
+  /**
+   * Terms separated by spaces, in order of first occurrence; a count above one follows its term as
+   * `!n`, capped at 255.
+   */
   readonly terms: string;
   readonly length: number;
 }
@@ -57,7 +60,9 @@ export class Tokenizer {
     return found;
   }
 
-  /** Returns the words of `text` that map to one of `terms`: start and end offsets, and the term. */
+  /**
+   * Returns the words of `text` that map to one of `terms`: start and end offsets, and the term.
+   */
   locate(text: string, terms: ReadonlySet<string>): Hit[] {
     const hits: Hit[] = [];
     this.#scan([text], (id, start, end) => {

@@ -1,7 +1,8 @@
 /**
- * Words with non-ASCII letters. Accents are folded, so that `cafe` finds `café`. Chinese, Japanese, Korean,
- * Thai and similar scripts do not separate words by spaces, or separate them differently than a query does:
- * they are split into overlapping pairs of characters, as search engines without a dictionary do.
+ * Words with non-ASCII letters. Accents are folded, so that `cafe` finds `café`. Chinese, Japanese,
+ * Korean, Thai and similar scripts do not separate words by spaces, or separate them differently
+ * than a query does: they are split into overlapping pairs of characters, as search engines without
+ * a dictionary do.
  */
 
 /** Scripts whose runs are split into pairs, and the marks inside such runs. */
@@ -41,7 +42,9 @@ export function wideParts(word: string): WordPart[] {
   return parts;
 }
 
-/** Returns overlapping character pairs of `run` with their offsets; a single character is one term. */
+/**
+ * Returns overlapping character pairs of `run` with their offsets; a single character is one term.
+ */
 function pairsOf(run: string): [string, number][] {
   const characters = Array.from(run);
   if (characters.length === 1) return [[run, 0]];

@@ -1,7 +1,7 @@
 /**
- * A tokenizer's word cache: a hash table in flat arrays, keyed by code units. With a Map of objects most of
- * the time for indexing prose was spent on cache misses: each word cost six dependent, scattered reads, and
- * here it costs two.
+ * A tokenizer's word cache: a hash table in flat arrays, keyed by code units. With a Map of objects
+ * most of the time for indexing prose was spent on cache misses: each word cost six dependent,
+ * scattered reads, and here it costs two.
  */
 
 /** Fixed size: growing would make the engine recompile code that was optimized for one array. */
@@ -12,8 +12,8 @@ const MAX_WORDS = SLOTS / 2;
 /** Size of all entries, 2 MiB: sixty-four bytes a word, twice the usual. */
 const MAX_SIZE = 524_288;
 /**
- * A word that finds no slot in this many steps is not cached. By chance that hardly ever happens, and it
- * stops a text with words crafted to share one hash from taking forever.
+ * A word that finds no slot in this many steps is not cached. By chance that hardly ever happens,
+ * and it stops a text with words crafted to share one hash from taking forever.
  */
 const MAX_STEPS = 16;
 /** A table counts as full at this share of a limit, to leave room for the next text. */
@@ -38,7 +38,9 @@ export class WordTable {
     return this.#words > MAX_WORDS * FULL || this.#end > MAX_SIZE * FULL;
   }
 
-  /** Returns the value of the word `codes[start..end)` with this hash; undefined when it is unknown. */
+  /**
+   * Returns the value of the word `codes[start..end)` with this hash; undefined when it is unknown.
+   */
   get(codes: Uint16Array, start: number, end: number, hash: number): number | undefined {
     const entries = this.#entries;
     const length = end - start;
@@ -80,7 +82,10 @@ export class WordTable {
   }
 }
 
-/** Returns the slot of a hash; mixes it, as words that differ in their last letters have similar low bits. */
+/**
+ * Returns the slot of a hash; mixes it, as words that differ in their last letters have similar low
+ * bits.
+ */
 function slotOf(hash: number): number {
   return Math.imul(hash, 0x9e37_79b1) >>> (32 - SLOT_BITS);
 }

@@ -1,4 +1,6 @@
-/** Converts one word to its terms, as described in `tokenize.ts`; uncached and not speed-critical. */
+/**
+ * Converts one word to its terms, as described in `tokenize.ts`; uncached and not speed-critical.
+ */
 import { DIGIT, JOINER, MARK, UPPER, WIDE, WORD } from './characters.ts';
 import { stem } from './stem.ts';
 import { stopWords } from './stop-words.ts';
@@ -10,7 +12,9 @@ export const MAX_TERM_CHARS = 64;
 /** The terms of a word. */
 export interface WordTerms {
   readonly terms: readonly string[];
-  /** Start and end in the word of each of `terms` in turn; absent where each covers the whole word. */
+  /**
+   * Start and end in the word of each of `terms` in turn; absent where each covers the whole word.
+   */
   readonly offsets?: readonly number[];
 }
 

@@ -1,4 +1,7 @@
-/** A chart over time: lines, areas or bars, values under the pointer in its header, and a table for screen readers. */
+/**
+ * A chart over time: lines, areas or bars, values under the pointer in its header, and a table for
+ * screen readers.
+ */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
@@ -186,7 +189,9 @@ function endOf(shape: Series['shape'], values: readonly (number | null)[]): numb
   return shape === 'steps' ? (values.at(-1) ?? null) : null;
 }
 
-/** Returns stacked values: each series plus all after it, so that the first drawn is the highest. */
+/**
+ * Returns stacked values: each series plus all after it, so that the first drawn is the highest.
+ */
 function stackedOn(series: readonly Series[]): number[][] {
   return series.map((_one, from) =>
     (series[0]?.values ?? []).map((_value, at) =>

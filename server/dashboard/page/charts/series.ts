@@ -8,7 +8,9 @@ const MOST_STEPS = 500;
 
 type Range = Pick<ReportJson, 'series_since' | 'bucket_seconds'>;
 
-/** Returns the start of each step in epoch seconds, from the first step with requests to the last. */
+/**
+ * Returns the start of each step in epoch seconds, from the first step with requests to the last.
+ */
 export function timesOf(
   { series_since: since, bucket_seconds: step }: Range,
   series: readonly { readonly timestamp: string }[],

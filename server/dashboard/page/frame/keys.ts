@@ -4,7 +4,9 @@ import { useEffect, useRef } from 'preact/hooks';
 /** How long `g` waits for the second key. */
 const PAUSE_MS = 1500;
 
-/** Returns the character of a key pressed without modifiers and outside form fields; else undefined. */
+/**
+ * Returns the character of a key pressed without modifiers and outside form fields; else undefined.
+ */
 export function letterOf(event: KeyboardEvent): string | undefined {
   const { key, target } = event;
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return undefined;
@@ -13,7 +15,10 @@ export function letterOf(event: KeyboardEvent): string | undefined {
   return isTyped ? undefined : key;
 }
 
-/** Actions by key, or by `g` and key for the second key of a pair. `false` means that nothing was done. */
+/**
+ * Actions by key, or by `g` and key for the second key of a pair. `false` means that nothing was
+ * done.
+ */
 export type KeyActions = Readonly<Record<string, (() => boolean | void) | undefined>>;
 
 /** Runs `actions` for keys pressed anywhere on the page. */

@@ -53,7 +53,10 @@ window.addEventListener('popstate', () => route.set(read()));
 
 export const useRoute = (): Route => useStore(route);
 
-/** Returns the URL of a view with the current range and filters, overridden by `change`; null removes one. */
+/**
+ * Returns the URL of a view with the current range and filters, overridden by `change`; null
+ * removes one.
+ */
 export function addressOf(
   path: string,
   change: Readonly<Record<string, string | null>> = {},

@@ -1,4 +1,6 @@
-/** One block as received and as sent: side by side or line by line, with search hits highlighted. */
+/**
+ * One block as received and as sent: side by side or line by line, with search hits highlighted.
+ */
 import { useMemo, useState } from 'preact/hooks';
 import { contains, linesOf, pairsOf } from './block-lines.ts';
 import type { Block, Line, Pair } from './block-lines.ts';

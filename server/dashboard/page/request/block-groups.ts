@@ -1,4 +1,7 @@
-/** How the blocks of a request were sent and why, taken from its trace; for the page and for `svc diff`. */
+/**
+ * How the blocks of a request were sent and why, taken from its trace; for the page and for `svc
+ * diff`.
+ */
 import type { Column } from '../requests/columns.ts';
 
 export interface BlockGroup {
@@ -19,8 +22,9 @@ export const GROUP_COLUMNS: readonly Column<BlockGroup>[] = [
 ];
 
 /**
- * Returns the groups in the `stages` of a trace; none if no thinking block is signed over the conversation.
- * Undefined if that is unknown: its stages are no longer kept, or no provider was called.
+ * Returns the groups in the `stages` of a trace; none if no thinking block is signed over the
+ * conversation. Undefined if that is unknown: its stages are no longer kept, or no provider was
+ * called.
  */
 export function blockGroups(stages: unknown): readonly BlockGroup[] | undefined {
   const list: readonly unknown[] = Array.isArray(stages) ? stages : [];

@@ -16,7 +16,9 @@ export interface Line {
   readonly text: string;
 }
 
-/** Returns the lines of a block, with all kept lines if `isWhole`, else only those near a change. */
+/**
+ * Returns the lines of a block, with all kept lines if `isWhole`, else only those near a change.
+ */
 export function linesOf({ before, after }: Block, isWhole: boolean): readonly Line[] {
   const patch = structuredPatch('', '', before, after, undefined, undefined, {
     context: isWhole ? ALL : CONTEXT,

@@ -13,7 +13,10 @@ export function answeringModelOf({
   return orDash(resolved ?? asked);
 }
 
-/** Returns the answering model, then the requested one if it differs, so that a narrow column cuts the latter. */
+/**
+ * Returns the answering model, then the requested one if it differs, so that a narrow column cuts
+ * the latter.
+ */
 export function modelOf(row: RequestJson): string {
   const { model_requested: asked, model_resolved: resolved } = row;
   const answering = answeringModelOf(row);

@@ -1,4 +1,7 @@
-/** One request: its facts, its stages as a waterfall, the attempts at providers, and what compression changed. */
+/**
+ * One request: its facts, its stages as a waterfall, the attempts at providers, and what
+ * compression changed.
+ */
 import { useEffect, useState } from 'preact/hooks';
 import type { LostJson, OneRequestJson, RequestJson, Trace } from '../../contract.ts';
 import { ResponseError, getJson } from '../api.ts';
@@ -36,7 +39,10 @@ async function load(id: string, signal: AbortSignal): Promise<Loaded> {
   return { json, lost };
 }
 
-/** Returns false if nothing was removed: fetching the changes would then log an error in the console. */
+/**
+ * Returns false if nothing was removed: fetching the changes would then log an error in the
+ * console.
+ */
 function mayHaveChanged({ request, trace }: OneRequestJson): boolean {
   if (trace === null) return (request?.tokens_saved ?? 0) > 0;
   return trace.stages.some(

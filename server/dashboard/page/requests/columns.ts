@@ -11,7 +11,10 @@ export interface Column<T> {
   readonly rank: number;
   /** Texts may be truncated to this width; if undefined, the column is never truncated. */
   readonly least?: number;
-  /** The part of a text that is truncated only once all columns ranked above `ESSENTIAL_RANK` are dropped. */
+  /**
+   * The part of a text that is truncated only once all columns ranked above `ESSENTIAL_RANK` are
+   * dropped.
+   */
   readonly whole?: (row: T) => string;
   readonly text: (row: T) => string;
   readonly tone?: (row: T) => Tone | undefined;

@@ -155,7 +155,10 @@ function TimeLink({ row, isFirstStop }: CellProps) {
   );
 }
 
-/** The answering model, then the requested one if it differs, so that a narrow column cuts the latter. */
+/**
+ * The answering model, then the requested one if it differs, so that a narrow column cuts the
+ * latter.
+ */
 export function ModelName({ row }: { readonly row: RequestJson }) {
   const { model_requested: asked, model_resolved: resolved } = row;
   const answering = answeringModelOf(row);

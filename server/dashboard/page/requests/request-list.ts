@@ -4,7 +4,10 @@ import type { RequestJson } from '../../contract.ts';
 /** Default for the most rows that a dashboard keeps. */
 export const MOST = 10_000;
 
-/** Returns one list in the order of `compare`, newest first by default; of duplicates, those in `newer` win. */
+/**
+ * Returns one list in the order of `compare`, newest first by default; of duplicates, those in
+ * `newer` win.
+ */
 export function merged(
   newer: readonly RequestJson[],
   older: readonly RequestJson[],

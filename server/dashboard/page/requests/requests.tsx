@@ -99,7 +99,10 @@ export function RequestHeader({ columns = USUAL_COLUMNS, order }: HeaderProps) {
   );
 }
 
-/** A first click puts the largest, newest or alphabetically first at the top; a second click reverses that. */
+/**
+ * A first click puts the largest, newest or alphabetically first at the top; a second click
+ * reverses that.
+ */
 function ColumnHead({
   column,
   order,

@@ -1,4 +1,6 @@
-/** The order of the list of requests: its form in the URL, and a comparison equal to the proxy's. */
+/**
+ * The order of the list of requests: its form in the URL, and a comparison equal to the proxy's.
+ */
 import type { RequestJson } from '../../contract.ts';
 import type { RowOrder, RowOrderKey } from '../../contract.ts';
 import { REQUEST_COLUMNS } from './request-columns.tsx';

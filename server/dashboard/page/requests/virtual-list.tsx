@@ -1,7 +1,7 @@
 /**
- * A long list of rows of equal height; only the visible rows are in the document. Arrow keys, Page Up
- * and Down, Home and End move between rows, as do j and k from anywhere on the page. The focused row
- * stays in the document.
+ * A long list of rows of equal height; only the visible rows are in the document. Arrow keys, Page
+ * Up and Down, Home and End move between rows, as do j and k from anywhere on the page. The focused
+ * row stays in the document.
  */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';

@@ -1,7 +1,7 @@
 /**
- * Compresses a conversation and, once the provider's cache of it has expired, leaves old tool results
- * out from then on. The whole conversation has to be written to the cache again anyway, so rewriting it
- * then costs nothing.
+ * Compresses a conversation and, once the provider's cache of it has expired, leaves old tool
+ * results out from then on. The whole conversation has to be written to the cache again anyway, so
+ * rewriting it then costs nothing.
  */
 import type { Conversations } from '../../../conversations/conversations.ts';
 import type { ProxyRequest } from '../../../model/request.ts';
@@ -17,7 +17,10 @@ import { forgettable } from './forgettable.ts';
 import { outcomesOfPointed, withPointedTo } from './pointers.ts';
 import { leavingOut, rememberForgotten, withForgotten } from './forgotten.ts';
 
-/** Upper bound on rounds: a result sent whole because the one it repeated is gone may itself be old enough. */
+/**
+ * Upper bound on rounds: a result sent whole because the one it repeated is gone may itself be old
+ * enough.
+ */
 const MAX_ROUNDS = 4;
 
 /** The outcomes, with the share of forgetting in them; tokens of the fixed estimator. */
@@ -28,7 +31,10 @@ export interface ForgettingOutcomes extends LimitedOutcomes {
   readonly tokensForgotten: number;
 }
 
-/** Returns true where the conversation paused for longer than the setting and than any cache lifetime. */
+/**
+ * Returns true where the conversation paused for longer than the setting and than any cache
+ * lifetime.
+ */
 export function isColdMoment(
   request: ProxyRequest,
   { coldTrimMs }: Pick<CompressConfig, 'coldTrimMs'>,

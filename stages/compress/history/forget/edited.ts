@@ -1,6 +1,6 @@
 /**
- * Which files a conversation wrote to, judging by its calls. When in doubt a file counts as written:
- * the files an agent is working on must stay in its context.
+ * Which files a conversation wrote to, judging by its calls. When in doubt a file counts as
+ * written: the files an agent is working on must stay in its context.
  */
 import { isObject } from '../../../dialect/json-kind.ts';
 import { programsOf } from '../../../model/classify/command.ts';
@@ -26,7 +26,9 @@ const PATH = /[\w.@+/-]+/g;
 const EXTENSION = /\.[A-Za-z]\w{0,9}(?![\w.])/g;
 const PATCHED = /^(?:\*\*\* (?:Update|Add|Delete) File: |\*\*\* Move to: |[-+]{3} )(.+)$/gm;
 
-/** Returns the base names of all paths that a tool call may have written to; empty for other blocks. */
+/**
+ * Returns the base names of all paths that a tool call may have written to; empty for other blocks.
+ */
 export function writtenBy(block: ConversationBlock): readonly string[] {
   if (block.kind !== 'tool_use' || onlyLooks(block)) return [];
   const { command } = hintsOf(block);
@@ -45,7 +47,10 @@ export function onlyLooks(call: ConversationBlock): boolean {
   return LOOKS.test(inWords(toolName));
 }
 
-/** Strips the server's prefix from a tool name and joins its words by `_`: `mcp__files__readText` → `read_Text`. */
+/**
+ * Strips the server's prefix from a tool name and joins its words by `_`: `mcp__files__readText` →
+ * `read_Text`.
+ */
 export const inWords = (toolName: string): string =>
   toolName.replace(/^.*__/, '').replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_');
 
@@ -56,7 +61,10 @@ export function isEditorsView({ toolInput }: ConversationBlock): boolean {
 
 /** The times, as block indexes, at which a conversation wrote its files. */
 export interface Writes {
-  /** Returns true where a block after index `at` may have written a file that this block's call names. */
+  /**
+   * Returns true where a block after index `at` may have written a file that this block's call
+   * names.
+   */
   isSince(at: number, block: ConversationBlock): boolean;
 }
 

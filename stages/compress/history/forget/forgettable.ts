@@ -1,7 +1,8 @@
 /**
- * Which tool results may be left out once the provider's cache has expired: old, long ones that can be
- * produced again, never an error, and never one whose file was written to since or whose later read
- * the client reports as "unchanged" instead of resending it. The caller decides whether the cache has expired.
+ * Which tool results may be left out once the provider's cache has expired: old, long ones that can
+ * be produced again, never an error, and never one whose file was written to since or whose later
+ * read the client reports as "unchanged" instead of resending it. The caller decides whether the
+ * cache has expired.
  */
 import { fetchMark } from '../../fetch/mark.ts';
 import { estimateTokens } from '../../../model/tokens.ts';
@@ -65,7 +66,10 @@ function oldEnough(blocks: readonly ConversationBlock[]): number {
   return 0;
 }
 
-/** `[svc left out an old result: Read {"file_path":"a.ts"}, 312 lines, 4120 tokens; call it again if you need it]` */
+/**
+ * `[svc left out an old result: Read {"file_path":"a.ts"}, 312 lines, 4120 tokens; call it again if
+ * you need it]`
+ */
 function forgottenLine({ text, toolName, toolInput }: ConversationBlock): string {
   const whole = JSON.stringify(toolInput) ?? '';
   const input = whole.length > INPUT_CHARS ? `${whole.slice(0, INPUT_CHARS - 1)}…` : whole;

@@ -1,7 +1,7 @@
 /**
- * The results that a conversation leaves out from a cold moment on. The record is durable, and every
- * later turn repeats the markers byte for byte, even after a restart or with the setting off by then;
- * if the record cannot be read, the originals are sent.
+ * The results that a conversation leaves out from a cold moment on. The record is durable, and
+ * every later turn repeats the markers byte for byte, even after a restart or with the setting off
+ * by then; if the record cannot be read, the originals are sent.
  */
 import type { Memory } from '../../../conversations/memory.ts';
 import type { LeftOut } from '../../../conversations/record.ts';
@@ -9,7 +9,9 @@ import type { ConversationBlock } from '../../pass/blocks.ts';
 import { resultKeys } from '../../pass/result-keys.ts';
 import type { Forgettable } from './forgettable.ts';
 
-/** Returns the blocks; forgotten ones carry the marker sent in their place and the tokens it saves. */
+/**
+ * Returns the blocks; forgotten ones carry the marker sent in their place and the tokens it saves.
+ */
 export function withForgotten(
   blocks: readonly ConversationBlock[],
   { record: { leftOut: kept } }: Memory,

@@ -33,7 +33,10 @@ export function withPointedTo(blocks: readonly ConversationBlock[]): readonly Co
   });
 }
 
-/** Returns the text of the newest result of the same call if that was forgotten, otherwise undefined. */
+/**
+ * Returns the text of the newest result of the same call if that was forgotten, otherwise
+ * undefined.
+ */
 function forgottenTextOf(
   { toolName, toolInput }: ConversationBlock,
   before: readonly ConversationBlock[],

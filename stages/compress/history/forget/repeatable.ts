@@ -1,6 +1,6 @@
 /**
- * Which calls can be repeated to get their result again: read-only ones. A call that changed a file or
- * anything else must not be made twice, and would not print the same again.
+ * Which calls can be repeated to get their result again: read-only ones. A call that changed a file
+ * or anything else must not be made twice, and would not print the same again.
  */
 import { programsOf } from '../../../model/classify/command.ts';
 import { pipelinesOf } from '../../../model/classify/shell.ts';
@@ -33,7 +33,9 @@ const RUNS: ReadonlySet<string> = new Set(['run', 'run-script']);
 /** Options with which `find` and `sort` act on what they find. */
 const ACTS = /\s-(?:exec|execdir|ok|okdir|delete|fprint\w*)\b/;
 
-/** Returns true for a result whose call may be repeated and gives the same unless something changed. */
+/**
+ * Returns true for a result whose call may be repeated and gives the same unless something changed.
+ */
 export function canBeCalledAgain(result: ConversationBlock): boolean {
   const { command, toolName = '' } = hintsOf(result);
   if (isSpoken(toolName)) return false;

@@ -1,6 +1,6 @@
 /**
- * Commands that write files without naming them: formatters, fixers, `git checkout`, `sed -i` over a
- * pattern. Written files are known by folder and, for tools of one language, by extension.
+ * Commands that write files without naming them: formatters, fixers, `git checkout`, `sed -i` over
+ * a pattern. Written files are known by folder and, for tools of one language, by extension.
  */
 import { operandsOf, valued } from '../../../model/classify/flags.ts';
 import { pipelinesOf, type SimpleCommand } from '../../../model/classify/shell.ts';

@@ -1,7 +1,7 @@
 /**
- * Which long results may be sent as excerpts. All conditions but one follow from the blocks before a
- * result. The exception, that its file was not edited since, is checked once, when the result is first
- * sent, and recorded durably: later turns repeat the decision whatever is edited by then.
+ * Which long results may be sent as excerpts. All conditions but one follow from the blocks before
+ * a result. The exception, that its file was not edited since, is checked once, when the result is
+ * first sent, and recorded durably: later turns repeat the decision whatever is edited by then.
  */
 import type { ProxyRequest } from '../../../model/request.ts';
 import { costsAtLeast } from '../../../model/tokens.ts';
@@ -35,7 +35,10 @@ export interface Parted {
   readonly heldBack: readonly string[];
 }
 
-/** Decides on the long results of a request. Every request passes here and few have any: the others cost one check. */
+/**
+ * Decides on the long results of a request. Every request passes here and few have any: the others
+ * cost one check.
+ */
 export function withParts(
   blocks: readonly ConversationBlock[],
   { longTokens, body, decided, mayDecide }: LongCircumstances,
@@ -82,7 +85,10 @@ function originsOf(block: ConversationBlock): readonly string[] {
   return names.length > 0 ? names : [JSON.stringify([block.toolName, block.toolInput])];
 }
 
-/** Returns the blocks of a request with the decisions on long results; `remember` records those for later turns. */
+/**
+ * Returns the blocks of a request with the decisions on long results; `remember` records those for
+ * later turns.
+ */
 export function withLongResults(
   request: ProxyRequest,
   { memory, options }: Pick<WithinLimit, 'memory' | 'options'>,

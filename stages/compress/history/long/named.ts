@@ -51,7 +51,10 @@ export function namedIn(query: string, call: ConversationBlock): Named {
   };
 }
 
-/** Returns the quoted parts of a command, or every value of another input but paths, which say where, not what. */
+/**
+ * Returns the quoted parts of a command, or every value of another input but paths, which say
+ * where, not what.
+ */
 function inputWords(call: ConversationBlock): string {
   const { command } = hintsOf(call);
   if (command !== undefined)
@@ -65,7 +68,10 @@ function inputWords(call: ConversationBlock): string {
     .slice(0, 2000);
 }
 
-/** Returns true if the name of an outline entry contains one of the words: `OrderParser` for `parser`. */
+/**
+ * Returns true if the name of an outline entry contains one of the words: `OrderParser` for
+ * `parser`.
+ */
 export function isNamed(name: string, words: ReadonlySet<string>): boolean {
   const lower = name.toLowerCase();
   if (words.has(lower)) return true;

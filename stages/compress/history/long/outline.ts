@@ -1,8 +1,13 @@
-/** The outline of a long text: definitions in code, headings, otherwise the least indented lines. */
+/**
+ * The outline of a long text: definitions in code, headings, otherwise the least indented lines.
+ */
 import type { Classification } from '../../../model/classify/classes.ts';
 import type { Definition, Definitions } from '../../rules/code/definitions.ts';
 
-/** A line, or a few, that introduce the lines below them: a definition in code, otherwise a heading or the like. */
+/**
+ * A line, or a few, that introduce the lines below them: a definition in code, otherwise a heading
+ * or the like.
+ */
 export type OutlineEntry = Definition;
 
 const HEADING = /^(#{1,6}) +(\S.*)$/;
@@ -64,7 +69,10 @@ function headings(lines: readonly string[]): readonly OutlineEntry[] {
   return closed(found, lines.length);
 }
 
-/** Finds lines of the two lowest indentation levels with deeper lines below; in a header also one-line declarations. */
+/**
+ * Finds lines of the two lowest indentation levels with deeper lines below; in a header also
+ * one-line declarations.
+ */
 function outermost(all: readonly string[], isHeader = false): readonly OutlineEntry[] {
   const lines = withoutAsides(all);
   const filled = lines.flatMap((line, row) => {

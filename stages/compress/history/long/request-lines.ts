@@ -14,8 +14,8 @@ import { writtenBy } from '../forget/edited.ts';
 import { definitionsIn } from '../../../dialect/tool-definitions.ts';
 
 /**
- * A request as text, with `{from}`, `{to}` and `{count}` for lines counted from 1, and `{before}` for
- * the number of lines before the first.
+ * A request as text, with `{from}`, `{to}` and `{count}` for lines counted from 1, and `{before}`
+ * for the number of lines before the first.
  */
 export type RequestWords = string;
 
@@ -111,7 +111,9 @@ function parametersOf(schema: JsonObject, depth = 0): readonly Parameter[] {
   return [...own, ...inner.flatMap((one) => parametersOf(one, depth + 1))];
 }
 
-/** Returns true for an input that already names a part; from the beginning to the end is no part. */
+/**
+ * Returns true for an input that already names a part; from the beginning to the end is no part.
+ */
 export function isRanged(input: unknown): boolean {
   if (Array.isArray(input)) return input.some(isRanged);
   if (!isObject(input)) return false;
@@ -142,7 +144,10 @@ const PATTERN = /[*?[\]{}$]/;
 const NO_VALUES = valued('');
 const MAX_COMMAND_CHARS = 2000;
 
-/** Returns `sed -n '13,424p' src/a.ts` for a command that shows one file, otherwise the command piped into `sed`. */
+/**
+ * Returns `sed -n '13,424p' src/a.ts` for a command that shows one file, otherwise the command
+ * piped into `sed`.
+ */
 function shellWords(call: ConversationBlock, whole: string): RequestWords | undefined {
   const command = unquoted(whole.replace(SHELL, ''));
   if (command.length > MAX_COMMAND_CHARS || ACTS.test(command)) return undefined;

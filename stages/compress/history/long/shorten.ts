@@ -1,7 +1,7 @@
 /**
- * Shortens a long result to its most useful parts: head and tail, what the newest question and the call
- * name, and its outline. Lines are kept whole and unchanged; markers say which are missing and how to
- * request them from the tool.
+ * Shortens a long result to its most useful parts: head and tail, what the newest question and the
+ * call name, and its outline. Lines are kept whole and unchanged; markers say which are missing and
+ * how to request them from the tool.
  */
 import { openEnvelope } from '../../../model/classify/envelope.ts';
 import type { Classification } from '../../../model/classify/classes.ts';
@@ -27,7 +27,10 @@ const NAMED_SHARE = 0.4;
 const WHOLE_OUTLINE_SHARE = 1.25;
 const START_LINES = 40;
 const TAIL_LINES = 15;
-/** A blank line, or one that only opens a comment, after an optional line number; matches trimmed text. */
+/**
+ * A blank line, or one that only opens a comment, after an optional line number; matches trimmed
+ * text.
+ */
 const OPENS = /^(?:\d+[\t→:|]? ?)?\s*(?:\/\*+|"""|'''|<!--)?$/;
 /** Lines of context around a named line. */
 const AROUND = 2;
@@ -76,17 +79,26 @@ export function shortenLong(text: string, long: LongText): Compressed | undefine
   };
 }
 
-/** `[svc omitted 412 of 1460 lines here (lines 13–424); the source is complete; to see them: Read with offset 13 and limit 412]` */
+/**
+ * `[svc omitted 412 of 1460 lines here (lines 13–424); the source is complete; to see them: Read
+ * with offset 13 and limit 412]`
+ */
 function leftOut({ from, to }: LineRange, total: number, words: string): string {
   return `${MARK}omitted ${to - from} of ${total} lines here (lines ${from + 1}–${to}); the source is complete; to see them: ${requestFor(words, from, to)}]`;
 }
 
-/** Returns the marker for later gaps; `isPlain` is false where line numbers differ from those in the result. */
+/**
+ * Returns the marker for later gaps; `isPlain` is false where line numbers differ from those in the
+ * result.
+ */
 function leftOutMore(range: LineRange, isPlain: boolean): string {
   return isPlain ? omittedMore(range) : omittedMore(range).replace(/\]$/, ' of the file]');
 }
 
-/** Returns the first line's number in a numbered view, else 1; undefined where numbers do not rise by one. */
+/**
+ * Returns the first line's number in a numbered view, else 1; undefined where numbers do not rise
+ * by one.
+ */
 function firstNumber(lines: readonly string[]): number | undefined {
   const { prefixes } = splitNumbers(lines);
   if (prefixes === undefined) return 1;
@@ -97,7 +109,9 @@ function firstNumber(lines: readonly string[]): number | undefined {
   return firsts.every((first) => first === firsts[0]) ? firsts[0] : undefined;
 }
 
-/** Returns the lines to leave out: all but the ends, named lines and the outline, within the budget. */
+/**
+ * Returns the lines to leave out: all but the ends, named lines and the outline, within the budget.
+ */
 function leftOutOf(
   lines: readonly string[],
   firstLine: number,

@@ -1,4 +1,7 @@
-/** Operations on a text that is one JSON document. Any other text is left alone; scalars keep their source text. */
+/**
+ * Operations on a text that is one JSON document. Any other text is left alone; scalars keep their
+ * source text.
+ */
 import { printCompact, readJson, type JsonNode, type ObjectNode } from '../../rules/json/lexer.ts';
 import { operation } from '../operation.ts';
 import { replaceRows, textOf, type Loss, type Row } from '../rows.ts';

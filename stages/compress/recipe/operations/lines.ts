@@ -14,7 +14,10 @@ const USUAL = 0.8;
 /** Greatest share of an unusual wording. */
 const UNLIKE = 0.1;
 
-/** Returns a test for texts with a rare wording where nearly all share one: a single owner among hundreds of lines. */
+/**
+ * Returns a test for texts with a rare wording where nearly all share one: a single owner among
+ * hundreds of lines.
+ */
 function unlikeOthers(texts: readonly string[]): (text: string) => boolean {
   const wordingOf = (text: string): string => text.replace(/\d+/g, '#').replace(/\s+/g, ' ');
   const counts = new Map<string, number>();
@@ -49,7 +52,10 @@ const WORD = /[\p{L}\p{N}_$]/u;
 /** Words up to this length are not cut, in characters. */
 const WORD_CHARS = 80;
 
-/** Returns the nearest offset from `at` in direction `step` that splits no word; `at` itself where the word is too long. */
+/**
+ * Returns the nearest offset from `at` in direction `step` that splits no word; `at` itself where
+ * the word is too long.
+ */
 function besideWord(line: string, at: number, step: 1 | -1): number {
   const partsWord = (offset: number): boolean =>
     WORD.test(line.charAt(offset - 1)) && WORD.test(line.charAt(offset));

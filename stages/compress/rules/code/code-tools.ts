@@ -1,7 +1,7 @@
 /**
- * Finds comments, and blank lines between parts of the code, with a real parser (tree-sitter). Loading a
- * grammar is asynchronous and takes 20 ms or more of CPU time, so it belongs in a worker; loaded grammars
- * work synchronously.
+ * Finds comments, and blank lines between parts of the code, with a real parser (tree-sitter).
+ * Loading a grammar is asynchronous and takes 20 ms or more of CPU time, so it belongs in a worker;
+ * loaded grammars work synchronously.
  */
 import type { Node, Parser } from 'web-tree-sitter';
 import {
@@ -29,7 +29,9 @@ const MAX_CHARS = 400_000;
 
 export type CodeTools = ReturnType<typeof createCodeTools>;
 
-/** Creates tools with no grammar loaded. Runs of blank lines are returned from their second line on. */
+/**
+ * Creates tools with no grammar loaded. Runs of blank lines are returned from their second line on.
+ */
 export function createCodeTools(loader: GrammarLoader = createGrammarLoader()) {
   const grammars = new Map<string, CodeGrammar>();
   const failed = new Map<string, string>();
@@ -76,7 +78,10 @@ function toTools({ language, parser }: Grammar): CodeGrammar {
   return { parser, strings: [...new Set(kinds)] };
 }
 
-/** Node kinds whose lines are content: strings, here-documents, text between tags, embedded languages. */
+/**
+ * Node kinds whose lines are content: strings, here-documents, text between tags, embedded
+ * languages.
+ */
 const CONTENT = /string|template_literal|heredoc|here_|nowdoc|^text$|jsx_text|regex|uninterpreted/;
 /** Node kinds that only occur inside those. */
 const PART = /content|fragment|start|end|characters|delimiter|encoding|pattern|flags/;
@@ -131,7 +136,10 @@ function wholeLines(node: Node, lines: readonly string[]): readonly LineRange[] 
   return [{ from: start.row, to: last + 1 }];
 }
 
-/** Returns true where the line before ends in a backslash and so continues a macro, a command or a string. */
+/**
+ * Returns true where the line before ends in a backslash and so continues a macro, a command or a
+ * string.
+ */
 function isContinued(lines: readonly string[], row: number): boolean {
   return /\\\r?$/.test(lines[row - 1]?.slice(-2) ?? '');
 }
@@ -142,7 +150,9 @@ interface Found {
   readonly content: ReadonlySet<number>;
 }
 
-/** Finds blank lines after a blank line, a comment or the beginning that are not part of a token. */
+/**
+ * Finds blank lines after a blank line, a comment or the beginning that are not part of a token.
+ */
 function spareBlanks(
   root: Node,
   lines: readonly string[],

@@ -1,7 +1,7 @@
 /**
- * Comments that matter to more than readers: tools act on them, a licence requires them, or they warn of
- * something the code does not show. When in doubt a comment counts as one of these: a kept comment costs
- * a few tokens, a lost one a wrong conclusion.
+ * Comments that matter to more than readers: tools act on them, a licence requires them, or they
+ * warn of something the code does not show. When in doubt a comment counts as one of these: a kept
+ * comment costs a few tokens, a lost one a wrong conclusion.
  */
 
 /** Names of tools and their arguments, anywhere in a comment. */
@@ -43,7 +43,10 @@ const INSTRUCTS =
 /** In comments with more lines than this, such phrases describe the code instead. */
 const MOST_INSTRUCTIONS = 4;
 
-/** A comment sign followed directly by a word, as `#SBATCH`, `//go:noinline` and `/*!`; rulers and quoted signs do not count. */
+/**
+ * A comment sign followed directly by a word, as `#SBATCH`, `//go:noinline` and `/*!`; rulers and
+ * quoted signs do not count.
+ */
 const UNSPACED = /^(?:#[!:%$@]|#[A-Z]{2,}\b|#[a-z]+[:= -]|\/\/[@#$:]|\/\/[a-z]+[:= -]|\/\*[#@])/;
 
 /** A word with a colon or hyphen, or a sigil, where a sentence would begin. */

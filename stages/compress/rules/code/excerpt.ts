@@ -1,6 +1,7 @@
 /**
- * Excerpts of files: a text that begins inside a string or a here-document may still parse, with content
- * mistaken for comments. Unless the text itself shows that it begins outside, it is left alone.
+ * Excerpts of files: a text that begins inside a string or a here-document may still parse, with
+ * content mistaken for comments. Unless the text itself shows that it begins outside, it is left
+ * alone.
  */
 
 /** Languages in which almost any text parses, and where here-documents are common. */
@@ -25,8 +26,8 @@ export function mayBeginInside(lines: readonly string[], extension: string): boo
 }
 
 /**
- * Finds the lines of a shell script that are inside here-documents, without a parser; undefined where one
- * does not end. Empty for other languages.
+ * Finds the lines of a shell script that are inside here-documents, without a parser; undefined
+ * where one does not end. Empty for other languages.
  */
 export function hereDocuments(
   lines: readonly string[],

@@ -1,7 +1,10 @@
 /** Thrown where a text cannot be decided without a grammar. */
 export class GrammarNeeded extends Error {
   readonly grammar: string;
-  /** Why it cannot be loaded; undefined where that was not tried yet: load it and try the text again. */
+  /**
+   * Why it cannot be loaded; undefined where that was not tried yet: load it and try the text
+   * again.
+   */
   readonly trouble: string | undefined;
   constructor(grammar: string, trouble?: string) {
     super(

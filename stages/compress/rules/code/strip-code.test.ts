@@ -247,7 +247,8 @@ test('a part of a file that may begin inside a string or a here-document stays a
       .join('\n');
     assert.is(stripped(middle, extension), middle);
   }
-  // A here-document without an end, shifts that look like one, and two at once, which the grammar cannot parse.
+  // A here-document without an end, shifts that look like one, and two at once, which the grammar
+  // cannot parse.
   for (const open of [
     'cat <<EOF\n# x\n',
     'a=$((1 << b))\n',

@@ -1,7 +1,7 @@
 /**
- * Strips source code: lines with only comments are dropped, runs of blank lines between statements shrink
- * to one. Every other line stays verbatim, so identifiers, signatures, strings and syntax are whole; so do
- * comments for tools, and warnings.
+ * Strips source code: lines with only comments are dropped, runs of blank lines between statements
+ * shrink to one. Every other line stays verbatim, so identifiers, signatures, strings and syntax
+ * are whole; so do comments for tools, and warnings.
  */
 import { lineNumbering } from '../../../model/classify/envelope.ts';
 import { keptComments } from './comments.ts';
@@ -106,7 +106,10 @@ const GUESSES: readonly (readonly [string, RegExp])[] = [
   ['css', /^[.#@]?[\w-]+[^{}\n]{0,80}\{$/m],
 ];
 
-/** Guesses the file extension of source without a known file; undefined where nothing suggests a language. */
+/**
+ * Guesses the file extension of source without a known file; undefined where nothing suggests a
+ * language.
+ */
 export function guessExtension(text: string): string | undefined {
   const sample = text
     .slice(0, 8000)

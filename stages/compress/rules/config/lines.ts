@@ -18,14 +18,20 @@ interface LineFormat {
   readonly never?: RegExp;
   /** Indented lines continue the value above, including blank lines between them. */
   readonly indented?: true;
-  /** A quote at the start of a value: spans lines (`reach`), must close on its line (`refused`), or has no meaning (`plain`). */
+  /**
+   * A quote at the start of a value: spans lines (`reach`), must close on its line (`refused`), or
+   * has no meaning (`plain`).
+   */
   readonly quotes: 'reach' | 'refused' | 'plain';
 }
 
 const HEREDOC = /<<[-~]?\s*["']?[A-Za-z_]/;
 const INI_ENTRY = /^\[[^\]]+\]\s*(?:[#;].*)?$|^[^\s=:[{<"'][^=:{]*[=:]/;
 
-/** INI, systemd units, `.editorconfig`, `.npmrc`. Comments are recognized only at the start of a line. */
+/**
+ * INI, systemd units, `.editorconfig`, `.npmrc`. Comments are recognized only at the start of a
+ * line.
+ */
 export const readIni = lineReader({
   comment: /^[#;]/,
   entry: INI_ENTRY,
@@ -44,7 +50,9 @@ export const readSections = lineReader({
   quotes: 'refused',
 });
 
-/** Java properties: `;` begins a key, and a line ending in a backslash continues whatever follows. */
+/**
+ * Java properties: `;` begins a key, and a line ending in a backslash continues whatever follows.
+ */
 export const readProperties = lineReader({
   comment: /^\s*[#!]/,
   entry: /\S/,
@@ -59,7 +67,9 @@ export const readEnv = lineReader({
   quotes: 'reach',
 });
 
-/** Assignments in a file of unknown format: the common ground of `.env`, properties, shell and make. */
+/**
+ * Assignments in a file of unknown format: the common ground of `.env`, properties, shell and make.
+ */
 export const readAssignments = lineReader({
   comment: /^#/,
   entry: /^(?:export\s+)?[\w.-]+\s*[:+?]?=/,
@@ -134,7 +144,9 @@ function indentedNext(lines: readonly string[], at: number): boolean {
   return /^\s/.test(lines[next] ?? '');
 }
 
-/** Returns the quote that an entry's value leaves open; 'odd' where quotes inside it do not pair. */
+/**
+ * Returns the quote that an entry's value leaves open; 'odd' where quotes inside it do not pair.
+ */
 function openQuote(line: string): string | undefined {
   const value = line.slice(line.indexOf('=') + 1).trimStart();
   const quote = value[0];

@@ -11,8 +11,8 @@ export interface ConfigReading {
 }
 
 /**
- * Reads one format strictly. Returns undefined for a line that the format does not explain, an unclosed
- * string, or a beginning that may be inside a value.
+ * Reads one format strictly. Returns undefined for a line that the format does not explain, an
+ * unclosed string, or a beginning that may be inside a value.
  */
 export type ConfigReader = (text: string) => ConfigReading | undefined;
 
@@ -26,7 +26,9 @@ export function beginsInside(text: string): boolean {
   return /^\s*\n[ \t]|^[ \t]+\S/.test(text.slice(0, 4000));
 }
 
-/** Builds a reading whose values are the lines that are neither comments nor blank between values. */
+/**
+ * Builds a reading whose values are the lines that are neither comments nor blank between values.
+ */
 export function readingOf(
   lines: readonly string[],
   comments: ReadonlySet<number>,

@@ -1,7 +1,7 @@
 /**
- * Strips configuration files: comment lines and runs of blank lines are dropped, every key and value stays
- * as written. Each format has a reader; the text is read before and after and must configure the same.
- * A text that no reader accepts stays unchanged.
+ * Strips configuration files: comment lines and runs of blank lines are dropped, every key and
+ * value stays as written. Each format has a reader; the text is read before and after and must
+ * configure the same. A text that no reader accepts stays unchanged.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { instructs, isDirective, keepsBlock } from '../code/comment-directives.ts';

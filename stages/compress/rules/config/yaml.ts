@@ -8,7 +8,10 @@ const MAX_CHARS = 300_000;
 /** The parser rejects values with more aliases than this. */
 const MAX_ALIASES = 100;
 
-/** Reads YAML with any number of documents. Only comparing the values shows which blank lines are content. */
+/**
+ * Reads YAML with any number of documents. Only comparing the values shows which blank lines are
+ * content.
+ */
 export function readYaml(text: string): ConfigReading | undefined {
   if (text.length > MAX_CHARS || !looksLikeYaml(text) || beginsInside(text)) return undefined;
   try {
@@ -36,7 +39,8 @@ function blankLines(text: string): ReadonlySet<number> {
   return new Set(text.split('\n').flatMap((line, at) => (line.trim() === '' ? [at] : [])));
 }
 
-// The lexer signals document starts, flow errors and scalars by control characters that are not text.
+// The lexer signals document starts, flow errors and scalars by control characters that are not
+// text.
 const SCALAR_SIGNAL = '\u001f';
 const LEXER_SIGNALS: ReadonlySet<string> = new Set(['\u0002', '\u0018', SCALAR_SIGNAL]);
 

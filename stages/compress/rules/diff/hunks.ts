@@ -1,4 +1,6 @@
-/** Hunks of unified diffs: read completely or not at all, and trimmed to the context that is kept. */
+/**
+ * Hunks of unified diffs: read completely or not at all, and trimmed to the context that is kept.
+ */
 import type { LineRange } from '../rule.ts';
 import { runsOf } from '../../text/ranges.ts';
 import { packSigns } from './signs.ts';
@@ -54,7 +56,10 @@ export function readHunk(lines: readonly string[], at: number): Hunk | undefined
   };
 }
 
-/** Returns true if a hunk has lines beyond its header's count: trimming the context would detach them. */
+/**
+ * Returns true if a hunk has lines beyond its header's count: trimming the context would detach
+ * them.
+ */
 function goesOn(lines: readonly string[], end: number): boolean {
   let next = end;
   while (lines[next]?.trim() === '') next++;
@@ -68,7 +73,9 @@ function goesOn(lines: readonly string[], end: number): boolean {
   return /^[-+ ]/.test(line);
 }
 
-/** Returns true if a hunk's count reaches into the next file, whose header then looks like changes. */
+/**
+ * Returns true if a hunk's count reaches into the next file, whose header then looks like changes.
+ */
 function holdsFileHeader(lines: readonly string[], from: number, to: number): boolean {
   return (
     to - from > 2 &&
@@ -89,8 +96,8 @@ export interface HunkStyle {
 }
 
 /**
- * Trims a hunk to `CONTEXT` lines around each change; a long unchanged stretch splits it in two. Long
- * runs of added or removed lines are packed. Lines left out are added to `removed`.
+ * Trims a hunk to `CONTEXT` lines around each change; a long unchanged stretch splits it in two.
+ * Long runs of added or removed lines are packed. Lines left out are added to `removed`.
  */
 export function trimHunk(
   hunk: Hunk,
@@ -129,7 +136,10 @@ function isWordChange(line: string): boolean {
   });
 }
 
-/** Returns true for a whole new or deleted file: the packed run's head says what the hunk's header would. */
+/**
+ * Returns true for a whole new or deleted file: the packed run's head says what the hunk's header
+ * would.
+ */
 function isOneRun({ oldStart, newStart, lines }: Hunk): boolean {
   const sign = oldStart === 0 && newStart === 1 ? '+' : '-';
   if (sign === '-' && (oldStart !== 1 || newStart !== 0)) return false;

@@ -1,4 +1,6 @@
-/** Diffs that must not be shortened: unusual or inconsistent ones, and those that look like others. */
+/**
+ * Diffs that must not be shortened: unusual or inconsistent ones, and those that look like others.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { builtIn } from '../built-in.ts';

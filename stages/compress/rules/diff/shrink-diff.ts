@@ -1,8 +1,9 @@
 /**
- * Shrinks diffs: the file's three header lines become one, context shrinks to one line a side, the signs
- * of long runs are written once, and hunks of lock files and generated files are counted instead of shown.
- * No + or − line of source is ever left out, and hunk headers keep correct line numbers. Anything but a
- * plain unified diff (word diffs, colours, three-way diffs, wrong counts) stays unchanged.
+ * Shrinks diffs: the file's three header lines become one, context shrinks to one line a side, the
+ * signs of long runs are written once, and hunks of lock files and generated files are counted
+ * instead of shown. No + or − line of source is ever left out, and hunk headers keep correct line
+ * numbers. Anything but a plain unified diff (word diffs, colours, three-way diffs, wrong counts)
+ * stays unchanged.
  */
 import { estimateTokens } from '../../../model/tokens.ts';
 import type { Apply, Compressed, LineRange } from '../rule.ts';
@@ -51,8 +52,8 @@ const CALLED: readonly (readonly [RegExp, readonly string[]])[] = [
 
 /**
  * Returns a test for generated files whose hunks may be counted instead of shown: those that change
- * alongside source and that neither the question nor the call mentions. In a diff of nothing else they are
- * what was requested.
+ * alongside source and that neither the question nor the call mentions. In a diff of nothing else
+ * they are what was requested.
  */
 function mayCountGenerated(lines: readonly string[], asking: Asking): (path: string) => boolean {
   const paths = lines.flatMap(
@@ -106,7 +107,10 @@ function shrink(
   return { text: [heading({ names, signs, less, counted }), ...out].join('\n'), removed };
 }
 
-/** Returns true for a file that is added or deleted; a first hunk without context may also be an insertion. */
+/**
+ * Returns true for a file that is added or deleted; a first hunk without context may also be an
+ * insertion.
+ */
 function isWholeFile(lines: readonly string[], at: number): boolean {
   return (
     /^--- \/dev\/null\b/.test(lines[at - 2] ?? '') ||

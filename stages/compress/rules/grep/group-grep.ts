@@ -1,6 +1,6 @@
 /**
- * Groups search hits, lossless: a path is written once with its hits below it, and a directory once for
- * all files in it. Every encoding is decoded again before use.
+ * Groups search hits, lossless: a path is written once with its hits below it, and a directory once
+ * for all files in it. Every encoding is decoded again before use.
  *
  *     src/lib/            a directory: names below are in it
  *     a.ts                a file: numbers below are its lines
@@ -61,7 +61,10 @@ function readHits(lines: readonly string[]): readonly (Hit | undefined)[] | unde
   return found.length >= 3 && found.length >= lines.length * 0.6 ? hits : undefined;
 }
 
-/** Reads a hit. A context line's path may contain dashes and digits, so the path of the line above wins. */
+/**
+ * Reads a hit. A context line's path may contain dashes and digits, so the path of the line above
+ * wins.
+ */
 function readHit(line: string, last: string): Hit | undefined {
   const start = line.length > 600 ? line.slice(0, 600) : line;
   const colon = /^([^:\n]{1,300}):(\d{1,7}):/.exec(start);

@@ -1,6 +1,6 @@
 /**
- * Converts hits as agents' own search tools list them, below a count and each file's path, to the usual
- * form, one per line with its path, and back.
+ * Converts hits as agents' own search tools list them, below a count and each file's path, to the
+ * usual form, one per line with its path, and back.
  *
  *     Found 2 matches
  *     /app/src/a.ts:
@@ -15,7 +15,10 @@ const FILE = /^([^\s:][^:\n]{0,298}):$/;
 const ROW = /^ {2}Line (\d{1,7}): (.*)$/s;
 const HIT = /^([^\s:][^:\n]{0,298}):(\d{1,7}):(.*)$/s;
 
-/** Flattens the list to one hit a line, each with its path; undefined where the text is no such list. */
+/**
+ * Flattens the list to one hit a line, each with its path; undefined where the text is no such
+ * list.
+ */
 export function flatHits(text: string): string | undefined {
   const lines = text.split('\n');
   if (!COUNT.test(lines[0]!)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Shortens hits with equal text on different lines, lossless: the text is written once, and later hits
- * refer to the line that has it. For searches whose hits have a number and no path.
+ * Shortens hits with equal text on different lines, lossless: the text is written once, and later
+ * hits refer to the line that has it. For searches whose hits have a number and no path.
  *
  *     93:    def run(self):
  *     352:=93
@@ -38,7 +38,10 @@ export const nameSameHits: Apply = (text) => {
   return worth && !isView(lines) ? { text: out, removed: [] } : undefined;
 };
 
-/** Returns true for a view of a file, whose numbers rise by one: it is read as code, where references would disturb. */
+/**
+ * Returns true for a view of a file, whose numbers rise by one: it is read as code, where
+ * references would disturb.
+ */
 function isView(lines: readonly string[]): boolean {
   const numbers = lines.map((line) => Number(HIT.exec(line)?.[1] ?? Number.NaN));
   const steps = numbers.filter((number, at) => number === numbers[at - 1]! + 1).length;

@@ -4,8 +4,8 @@ import type { Column } from './table.ts';
 import { MARK } from '../../text/marker.ts';
 
 /**
- * Decodes an encoding to compact JSON (or JSON Lines), scalars as they were written; undefined where svc
- * did not write it.
+ * Decodes an encoding to compact JSON (or JSON Lines), scalars as they were written; undefined
+ * where svc did not write it.
  */
 export function decodeJson(text: string): string | undefined {
   if (!text.startsWith(`${MARK}JSON`)) return undefined;

@@ -25,8 +25,8 @@ const JSON_LINES_HEADER = `${MARK}JSON Lines, complete: ${HOW}]`;
 
 /** Re-encodes JSON: drops white space, and replaces repeated keys by tables. */
 export const compressJson: Apply = (text, { mode, classification }) => {
-  // An edit quotes the text that it replaces verbatim, and a later read is mostly replaced by references to
-  // the lines sent before, which saves more than any encoding of the whole.
+  // An edit quotes the text that it replaces verbatim, and a later read is mostly replaced by
+  // references to the lines sent before, which saves more than any encoding of the whole.
   if (classification.file === true && (mode !== 'aggressive' || lineBreaks(text) >= MIN_LINES))
     return undefined;
   const node = readJson(text);
@@ -120,7 +120,10 @@ class Printer {
     return `#${shape.id}(${printRow(node, shape.columns, style).join(',')})`;
   }
 
-  /** Writes rows as a table, with map keys as first column if given; undefined where that would not be shorter. */
+  /**
+   * Writes rows as a table, with map keys as first column if given; undefined where that would not
+   * be shorter.
+   */
   table(rows: readonly JsonNode[], keys: readonly string[] | undefined): string | undefined {
     const columns = planColumns(rows);
     if (columns === undefined) return undefined;

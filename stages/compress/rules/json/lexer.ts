@@ -22,11 +22,17 @@ export function partsOf(node: JsonNode): readonly JsonNode[] {
 }
 
 const MAX_DEPTH = 200;
-/** Bounds the work to about 20 ms. A megabyte of records has some 50,000 values, one of bare numbers more. */
+/**
+ * Bounds the work to about 20 ms. A megabyte of records has some 50,000 values, one of bare numbers
+ * more.
+ */
 const MAX_VALUES = 80_000;
 const BARE = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** Reads `text` as one JSON value; undefined where it is not JSON, nests deeper than 200 or has over 80,000 values. */
+/**
+ * Reads `text` as one JSON value; undefined where it is not JSON, nests deeper than 200 or has over
+ * 80,000 values.
+ */
 export function readJson(text: string): JsonNode | undefined {
   const reader = new Reader(text);
   return whereWellFormed(() => reader.whole());

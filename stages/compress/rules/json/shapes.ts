@@ -1,7 +1,7 @@
 /**
- * Shapes: objects with the same keys that are scattered over a document (the owner in every record of an
- * API response). Their keys are written once, as a shape, and each object as its values. The columns of
- * a shape work like those of a table.
+ * Shapes: objects with the same keys that are scattered over a document (the owner in every record
+ * of an API response). Their keys are written once, as a shape, and each object as its values. The
+ * columns of a shape work like those of a table.
  */
 import { partsOf, type JsonNode, type ObjectNode } from './lexer.ts';
 import { planColumns, type Column } from './table.ts';

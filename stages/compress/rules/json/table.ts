@@ -1,7 +1,7 @@
 /**
- * Columns of a JSON table: which arrays and maps of similar objects can be written as a header and rows,
- * and how. Nothing is lost: key order, absent keys, number text and string escapes are all restored
- * (see `decode.ts`).
+ * Columns of a JSON table: which arrays and maps of similar objects can be written as a header and
+ * rows, and how. Nothing is lost: key order, absent keys, number text and string escapes are all
+ * restored (see `decode.ts`).
  */
 import { printCompact, type JsonNode, type ObjectNode } from './lexer.ts';
 
@@ -15,7 +15,10 @@ const MIN_ROWS = 3;
 const MIN_PREFIX = 5;
 const MAX_GROUP_DEPTH = 4;
 
-/** Returns columns for all rows; undefined where rows differ in key order, repeat a key, or are too few. */
+/**
+ * Returns columns for all rows; undefined where rows differ in key order, repeat a key, or are too
+ * few.
+ */
 export function planColumns(rows: readonly JsonNode[]): readonly Column[] | undefined {
   if (rows.length < MIN_ROWS || !rows.every(isObject)) return undefined;
   return planGroup(rows, 0);
@@ -70,7 +73,9 @@ function mergedOrder(rows: readonly ObjectNode[]): readonly string[] | undefined
   return ordered ? order : undefined;
 }
 
-/** Returns the longest prefix shared by all cells, if all are strings; never ends inside an escape. */
+/**
+ * Returns the longest prefix shared by all cells, if all are strings; never ends inside an escape.
+ */
 function commonPrefix(cells: readonly JsonNode[]): string {
   let prefix: string | undefined;
   for (const cell of cells) {

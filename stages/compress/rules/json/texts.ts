@@ -1,7 +1,7 @@
 /**
  * Texts that a client passes inside a JSON document: `[{"query":"make","result":"…\n…"}]`,
- * `{"stdout":"…\n…","exitCode":0}`. There every line break and quote is escaped and everything is one line,
- * so no rule recognizes it. Written below the document, they are texts like any other:
+ * `{"stdout":"…\n…","exitCode":0}`. There every line break and quote is escaped and everything is
+ * one line, so no rule recognizes it. Written below the document, they are texts like any other:
  *
  *     [{"query":"make","result":"[svc text 1 below]","success":true}]
  *     [svc text 1]

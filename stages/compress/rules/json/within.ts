@@ -1,4 +1,7 @@
-/** Finds a JSON document among other lines, which a shell or a client puts before or after a command's output. */
+/**
+ * Finds a JSON document among other lines, which a shell or a client puts before or after a
+ * command's output.
+ */
 import type { Envelope } from '../../../model/classify/envelope.ts';
 import { looksLikeJson } from '../../../model/classify/shapes.ts';
 import { readJson } from './lexer.ts';
@@ -11,7 +14,10 @@ const MAX_TRIES = 4;
 const MIN_SHARE = 0.5;
 const MIN_LINES = 3;
 
-/** Returns the document, one value or one a line; undefined where there is none, or nothing around it. */
+/**
+ * Returns the document, one value or one a line; undefined where there is none, or nothing around
+ * it.
+ */
 export function jsonWithin(text: string): Envelope | undefined {
   let tries = 0;
   for (const cut of cuts(text)) {

@@ -1,7 +1,7 @@
 /**
- * Folds file listings, lossless: names that differ only in the middle share the rest, as with a shell's
- * braces, and repeated columns of `ls -l` are written once. No name is ever dropped. Every encoding is
- * decoded again before use.
+ * Folds file listings, lossless: names that differ only in the middle share the rest, as with a
+ * shell's braces, and repeated columns of `ls -l` are written once. No name is ever dropped. Every
+ * encoding is decoded again before use.
  */
 import type { Apply } from '../rule.ts';
 import { shortenRows, widenRows } from './rows.ts';
@@ -25,7 +25,9 @@ export const foldListing: Apply = (text) => {
   return undefined;
 };
 
-/** Folds short lines that a program prints repeatedly, when they were classified as a list of names. */
+/**
+ * Folds short lines that a program prints repeatedly, when they were classified as a list of names.
+ */
 export const foldListedRepeats: Apply = (text) => {
   if (text.includes(MARK)) return undefined;
   const folded = foldRepeats(text.split('\n'));

@@ -1,4 +1,7 @@
-/** Folds names into braces, as a shell expands them. Order is kept, or it is byte order and restored by sorting. */
+/**
+ * Folds names into braces, as a shell expands them. Order is kept, or it is byte order and restored
+ * by sorting.
+ */
 
 const MIN_SHARED = 3;
 const WIDTH = 400;

@@ -1,9 +1,12 @@
 /**
- * Shortens rows of `ls -l`: mode, owner and group become a letter, and so do dates; padding is recomputed.
- * A number after a letter is the link count, where it differs from most rows of the same kind.
+ * Shortens rows of `ls -l`: mode, owner and group become a letter, and so do dates; padding is
+ * recomputed. A number after a letter is the link count, where it differs from most rows of the
+ * same kind.
  */
 
-/** Modes, links, owner, group, size, time or year, name; as GNU and BSD print them, in any locale. */
+/**
+ * Modes, links, owner, group, size, time or year, name; as GNU and BSD print them, in any locale.
+ */
 const ROW =
   /^([bcdlps-][rwxsStT-]{9}[+@.]?)( +\d+) (\S+ +\S+)( +)(\d[\d.,]*[KMGTPE]?i?B?) ( ?(?:[\p{L}\d.-]{1,12} +){1,2}?(?:\d\d:\d\d(?::\d\d(?:\.\d{1,9})?(?: [+-]?\d{4})?)?|\d{4})) (.+)$/su;
 const SHORT = /^([a-z])(\d*)([A-Z]?) (\S+) (.+)$/s;
@@ -32,7 +35,10 @@ interface Row {
 /** Mode and owner, `-rw-r--r--` and `me staff`, with the spaces between owner and group. */
 type Kind = `${string}\t${string}`;
 
-/** Returns short rows; undefined where the lines are no `ls -l` or have over 26 kinds of owner and mode. */
+/**
+ * Returns short rows; undefined where the lines are no `ls -l` or have over 26 kinds of owner and
+ * mode.
+ */
 export function shortenRows(lines: readonly string[]): ShortRows | undefined {
   const rows = lines.map((line) => (line.length < 500 ? toRow(ROW.exec(line)) : undefined));
   const found = rows.filter((row) => row !== undefined);
@@ -91,7 +97,10 @@ function mostOf(values: readonly string[]): string {
   return most![0];
 }
 
-/** Restores the rows given to `shortenRows`; wrong where padding was irregular, which the caller checks. */
+/**
+ * Restores the rows given to `shortenRows`; wrong where padding was irregular, which the caller
+ * checks.
+ */
 export function widenRows(legend: string, lines: readonly string[]): string[] {
   const entries = legend.split(', ');
   const [, modeWidth, sizeWidth] = WIDTHS.exec(entries.pop() ?? '') ?? [];

@@ -1,6 +1,6 @@
 /**
- * Folds recursive listings (`ls -R`) into a tree: every directory is one line with its name and content,
- * indented by depth, instead of a heading with the whole path between blank lines.
+ * Folds recursive listings (`ls -R`) into a tree: every directory is one line with its name and
+ * content, indented by depth, instead of a heading with the whole path between blank lines.
  *
  *     .: README.md src
  *      src: app.ts lib
@@ -12,7 +12,10 @@ const MIN_SECTIONS = 4;
 /** A directory and its content; the name has no space. */
 const SECTION = /^( {0,60})(\S+?):(?: (.+))?$/s;
 
-/** Folds the lines into a tree; undefined where they are no recursive listing. Other lines are kept after a tab. */
+/**
+ * Folds the lines into a tree; undefined where they are no recursive listing. Other lines are kept
+ * after a tab.
+ */
 export function foldSections(lines: readonly string[]): readonly string[] | undefined {
   const out: string[] = [];
   const parents: string[] = [];

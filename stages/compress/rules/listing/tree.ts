@@ -1,10 +1,13 @@
 /**
- * Folds lists of paths into a tree: a directory shared by adjacent paths is on a line of its own followed
- * by a tab, and its content is indented by a space. Order is kept.
+ * Folds lists of paths into a tree: a directory shared by adjacent paths is on a line of its own
+ * followed by a tab, and its content is indented by a space. Order is kept.
  */
 import { braceRows, namesOf } from './names.ts';
 
-/** Folds paths into directories and rows of names; lines that are not plain paths are kept after a tab. */
+/**
+ * Folds paths into directories and rows of names; lines that are not plain paths are kept after a
+ * tab.
+ */
 export function foldPaths(lines: readonly string[]): string[] {
   const out: string[] = [];
   for (let at = 0; at < lines.length;) {

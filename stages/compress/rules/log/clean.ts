@@ -1,6 +1,6 @@
 /**
- * Cleans a log of what only a terminal needs: colour codes, and earlier states of a progress bar that
- * redrew itself.
+ * Cleans a log of what only a terminal needs: colour codes, and earlier states of a progress bar
+ * that redrew itself.
  */
 import { withoutColours } from '../../../model/classify/colours.ts';
 import { costsAtLeast, estimateTokens } from '../../../model/tokens.ts';
@@ -14,7 +14,10 @@ const ESCAPE = '\u001b';
 const CARET = '^[[';
 const CARET_COLOUR = /\^\[\[[0-9;]{0,32}m/g;
 
-/** Moves the cursor to the first column, so the terminal overwrites the line as after a carriage return. */
+/**
+ * Moves the cursor to the first column, so the terminal overwrites the line as after a carriage
+ * return.
+ */
 const FIRST_COLUMN = new RegExp(`${ESCAPE}\\[[01]?G`, 'g');
 /** Underlined text; in a list of choices it is the selected one, which nothing else shows. */
 const UNDERLINED = new RegExp(`${ESCAPE}\\[4m([^${ESCAPE}\r]{1,80})`, 'g');
@@ -48,8 +51,8 @@ function redrawn(line: string): Redrawn {
 }
 
 /**
- * Cleans every line and folds runs of equal lines into one with a count. The only readable text lost is
- * earlier progress states, and a last line says how many.
+ * Cleans every line and folds runs of equal lines into one with a count. The only readable text
+ * lost is earlier progress states, and a last line says how many.
  */
 export const cleanLog: Apply = (text) => {
   const lines = text.split('\n');

@@ -1,6 +1,6 @@
 /**
- * The lines in which compilers, type checkers and linters report an error in a file. Each is a separate
- * failure, however many there are, and all of them are needed to fix the file.
+ * The lines in which compilers, type checkers and linters report an error in a file. Each is a
+ * separate failure, however many there are, and all of them are needed to fix the file.
  */
 import { anyOf } from '../../../model/classify/any-of.ts';
 
@@ -8,7 +8,8 @@ import { anyOf } from '../../../model/classify/any-of.ts';
 const SEEN = 300;
 
 const STATED: readonly RegExp[] = [
-  // gcc, clang, GHC, Zig, mypy, javac, swiftc and tools with the same wording; Go's compiler and vet; linkers
+  // gcc, clang, GHC, Zig, mypy, javac, swiftc and tools with the same wording; Go's compiler and
+  // vet; linkers
   /^\s{0,4}\S.{0,200}?:\d+(?::\d+)?: (?:fatal )?error\b/,
   /^(?:vet: )?\S{1,200}\.go:\d+:\d+: \S/,
   /\bundefined reference to\b|\bundefined symbol\b|^ld(?:\.\w+)?: |: multiple definition of /,
@@ -35,10 +36,16 @@ const STEP = /^\s{2,24}["'\p{L}]/u;
 const DETAIL_LINES = 5;
 /** A line before the error with its position. */
 const PLACED = /^File "[^"]{1,200}", lines? \d/;
-/** Every such line contains one of these words, or a position with a column; most lines contain neither. */
+/**
+ * Every such line contains one of these words, or a position with a column; most lines contain
+ * neither.
+ */
 const LIKELY = /error|undefined|multiple|^\[warn|reformat|^ld|\.go:\d|^e: |✖|:\d+:\d+: [EFC]\d/i;
 
-/** Returns the indexes of such lines and of their position lines, each text only at its first occurrence. */
+/**
+ * Returns the indexes of such lines and of their position lines, each text only at its first
+ * occurrence.
+ */
 export function compilerErrors(lines: readonly string[]): readonly number[] {
   const found: number[] = [];
   const seen = new Set<string>();

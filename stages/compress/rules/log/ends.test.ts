@@ -50,7 +50,9 @@ const TOTALS: Readonly<Record<string, RegExp>> = {
   npm: /^(?: {2}(?:Total|Passed|Skipped): +\d|exit code \d)/,
 };
 
-/** How these runners name failed tests, each name in a group; independent of the tested patterns. */
+/**
+ * How these runners name failed tests, each name in a group; independent of the tested patterns.
+ */
 const NAMES: Readonly<Record<string, RegExp>> = {
   pytest: /^(?:FAILED|ERROR) (\S+)/,
   unittest: /^(?:FAIL|ERROR): (\S+)/,
@@ -108,7 +110,9 @@ function twice(
   });
 }
 
-/** Returns the lines that must be kept: the last three, and all totals; identical ones count once. */
+/**
+ * Returns the lines that must be kept: the last three, and all totals; identical ones count once.
+ */
 function endsOf({ tool, text }: ToolLog): readonly string[] {
   const lines = text
     .split('\n')

@@ -1,7 +1,7 @@
 /**
- * The lines of a tool's output that show how it ended: whatever else is left out, the first and last lines,
- * the totals of known runners, and exit statuses stay verbatim. The model decides by them what to do
- * next.
+ * The lines of a tool's output that show how it ended: whatever else is left out, the first and
+ * last lines, the totals of known runners, and exit statuses stay verbatim. The model decides by
+ * them what to do next.
  */
 import { withoutColours } from '../../../model/classify/colours.ts';
 import { openEnvelope } from '../../../model/classify/envelope.ts';
@@ -39,8 +39,8 @@ function unstamped(line: string): string {
 }
 
 /**
- * Returns the indexes of the client's lines around a result: how it ended, that it was truncated, what to
- * do then; and below it the shell's state and the client's reminders.
+ * Returns the indexes of the client's lines around a result: how it ended, that it was truncated,
+ * what to do then; and below it the shell's state and the client's reminders.
  */
 export function saidAround(text: string): readonly number[] {
   const { prefix, suffix } = openEnvelope(text);
@@ -55,8 +55,8 @@ function textIn(lines: readonly string[]): readonly number[] {
 }
 
 /**
- * Returns the indexes of lines to keep, by priority: the last and first three non-blank ones, and those that
- * show how it ended, from the last on; of equal ones only a few.
+ * Returns the indexes of lines to keep, by priority: the last and first three non-blank ones, and
+ * those that show how it ended, from the last on; of equal ones only a few.
  */
 export function endingLines(lines: readonly string[]): ReadonlySet<number> {
   const hasText = (at: number): boolean => !isBlank(lines[at]!) && !lines[at]!.startsWith(MARK);

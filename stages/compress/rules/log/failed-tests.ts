@@ -1,6 +1,6 @@
 /**
- * The lines in which runners name failed tests, which are needed to rerun or open them. A runner may name a
- * test where it ran and again in a list at the end.
+ * The lines in which runners name failed tests, which are needed to rerun or open them. A runner
+ * may name a test where it ran and again in a list at the end.
  */
 import { anyOf } from '../../../model/classify/any-of.ts';
 import { estimateTokens } from '../../../model/tokens.ts';
@@ -41,7 +41,10 @@ const BEGINS: readonly RegExp[] = [
   /^Errors parsing \S/,
 ];
 const NAMED = anyOf(BEGINS);
-/** The verdict after a name: unittest, Rust, Gradle, Karma, pytest -v; RSpec; Robot Framework; Surefire. */
+/**
+ * The verdict after a name: unittest, Rust, Gradle, Karma, pytest -v; RSpec; Robot Framework;
+ * Surefire.
+ */
 const VERDICT =
   /\S (?:FAILED|FAIL|ERROR)(?: *\[ *\d+%\])?$|\(FAILED - \d+\)$|\| FAIL \|$|<<< (?:FAILURE|ERROR)!$/;
 /** Last characters of a verdict, and its greatest length: a cheap check that most lines fail. */
@@ -58,8 +61,8 @@ const LAST_OF_NAME = /^ {4,40}\S.{0,200}:$/;
 const NAME_LINES = 6;
 
 /**
- * Returns the indexes of lines that name failed tests, at most `maxTokens` of them; beyond that, the last
- * ones, as runners list all failures at the end.
+ * Returns the indexes of lines that name failed tests, at most `maxTokens` of them; beyond that,
+ * the last ones, as runners list all failures at the end.
  */
 export function failedTests(
   lines: readonly string[],
@@ -81,7 +84,9 @@ export function failedTests(
   return kept;
 }
 
-/** Returns the lines of the name that begins at `at`, the last one first; empty where there is none. */
+/**
+ * Returns the lines of the name that begins at `at`, the last one first; empty where there is none.
+ */
 function nameAt(lines: readonly string[], at: number): readonly number[] {
   const line = cut(lines[at]!);
   if (!isNamed(line)) return [];
@@ -95,14 +100,16 @@ function nameAt(lines: readonly string[], at: number): readonly number[] {
   return [at];
 }
 
-/** A failure message: the class of an error and its message, or the first line that pytest marks. */
+/**
+ * A failure message: the class of an error and its message, or the first line that pytest marks.
+ */
 const MESSAGE =
   /^\s{0,8}(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Failure|Exit|Interrupt)(?: \[\w{1,60}\])?(?::|$)/;
 const MARKED = /^E {1,7}\S/;
 
 /**
- * Returns the indexes of failure messages, at most `maxTokens` of them; beyond that, the last ones. Empty
- * where all messages are equal, as they then distinguish nothing.
+ * Returns the indexes of failure messages, at most `maxTokens` of them; beyond that, the last ones.
+ * Empty where all messages are equal, as they then distinguish nothing.
  */
 export function failureMessages(lines: readonly string[], maxTokens: number): readonly number[] {
   const kept: number[] = [];

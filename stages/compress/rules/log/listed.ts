@@ -1,6 +1,6 @@
 /**
- * Commands that are run for the list they print: the actions of a dry run, every revision, every test, each
- * finding of a linter. Every line of it was requested, however long it is.
+ * Commands that are run for the list they print: the actions of a dry run, every revision, every
+ * test, each finding of a linter. Every line of it was requested, however long it is.
  */
 import { programsOf } from '../../../model/classify/command.ts';
 import { statesFailure } from './outcome.ts';

@@ -1,6 +1,6 @@
 /**
- * Finds pauses and gaps in a log: consecutive lines with far more time between them than all others, or
- * with a counter that skips a number.
+ * Finds pauses and gaps in a log: consecutive lines with far more time between them than all
+ * others, or with a counter that skips a number.
  */
 /** Longest part of a line that is inspected, in characters. */
 const SEEN = 300;
@@ -15,7 +15,10 @@ const LEAST_PAUSE_SECONDS = 20;
 const FAR = 12;
 /** Share of lines in which a counter must rise by the same amount. */
 const USUAL_SHARE = 0.97;
-/** Lines in the middle of a log that are searched for counters, and most words followed by a number there. */
+/**
+ * Lines in the middle of a log that are searched for counters, and most words followed by a number
+ * there.
+ */
 const SAMPLE = 60;
 const MOST_WORDS = 12;
 const COUNTED = /([\p{L}_]{2,24})["']?[^\p{L}\p{N}]{1,4}\d/gu;
@@ -50,7 +53,10 @@ function pauses(lines: readonly string[]): readonly number[] {
     .flatMap(({ from, to }) => [from, to]);
 }
 
-/** Returns the time of a line in seconds. Uses only the day of the month, so a month's end yields no pause. */
+/**
+ * Returns the time of a line in seconds. Uses only the day of the month, so a month's end yields no
+ * pause.
+ */
 function secondsOf(line: string): number | undefined {
   const [found, , , day, other, hours, minutes, seconds] = TIME.exec(line.slice(0, WITHIN)) ?? [];
   if (found === undefined) return undefined;
@@ -72,7 +78,10 @@ function stepsOf(values: readonly Value[]): readonly Step[] {
   }));
 }
 
-/** Finds gaps in numbers after the same word that otherwise rise by the same amount from line to line. */
+/**
+ * Finds gaps in numbers after the same word that otherwise rise by the same amount from line to
+ * line.
+ */
 function leaps(lines: readonly string[]): readonly number[] {
   const middle = Math.max(0, (lines.length - SAMPLE) >> 1);
   return wordsCounting(lines.slice(middle, middle + SAMPLE)).flatMap((word) => {
@@ -86,7 +95,10 @@ function leaps(lines: readonly string[]): readonly number[] {
   });
 }
 
-/** Returns the words followed by counting numbers in a sample: checking every number of a long log is slow. */
+/**
+ * Returns the words followed by counting numbers in a sample: checking every number of a long log
+ * is slow.
+ */
 function wordsCounting(sample: readonly string[]): readonly string[] {
   const words = new Set<string>();
   for (const line of sample)

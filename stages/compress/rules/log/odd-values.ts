@@ -1,6 +1,6 @@
 /**
- * Lines that differ from their neighbours only in an unusual value: a request that took a hundred times as
- * long, a sum far below all others, a single different status among hundreds.
+ * Lines that differ from their neighbours only in an unusual value: a request that took a hundred
+ * times as long, a sum far below all others, a single different status among hundreds.
  */
 
 import { templateOf } from './score.ts';
@@ -71,7 +71,10 @@ interface Alike {
   readonly words: (Map<string, number> | undefined)[];
 }
 
-/** Finds, among lines that differ only in numbers, those with a rare value: a version, a digest, an unusual host. */
+/**
+ * Finds, among lines that differ only in numbers, those with a rare value: a version, a digest, an
+ * unusual host.
+ */
 function oddTokens(lines: readonly string[]): readonly number[] {
   const forms = new Map<string, Alike>();
   const wordsOf = (at: number): readonly string[] => lines[at]!.slice(0, SEEN).split(BETWEEN);
@@ -102,7 +105,9 @@ function oddTokens(lines: readonly string[]): readonly number[] {
   return odd;
 }
 
-/** A word is usual at its position if at least this many lines have it, as a number and as a share. */
+/**
+ * A word is usual at its position if at least this many lines have it, as a number and as a share.
+ */
 const USUAL_LINES = 3;
 const USUAL_SHARE = 0.01;
 

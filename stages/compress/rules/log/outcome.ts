@@ -1,6 +1,6 @@
 /**
- * Whether a run succeeded, judging by its output. The steps of a successful run matter little; in a failed
- * run the last step that started may be the only hint at what failed.
+ * Whether a run succeeded, judging by its output. The steps of a successful run matter little; in a
+ * failed run the last step that started may be the only hint at what failed.
  */
 import { withoutColours } from '../../../model/classify/colours.ts';
 import { isFailure, isSuspicious, scoreLine, stampLength } from './score.ts';

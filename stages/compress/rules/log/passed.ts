@@ -1,6 +1,6 @@
 /**
- * Lines of passed tests, in the output of runners that frame what each test prints: such lines may be
- * full of errors that the test expects.
+ * Lines of passed tests, in the output of runners that frame what each test prints: such lines may
+ * be full of errors that the test expects.
  */
 
 const BEGINS = /^=== RUN {3}([^\s/]+)$/;

@@ -1,7 +1,7 @@
 /**
- * Drops redraws from lines with carriage returns. A terminal shows only the last piece, but a log is read
- * for its content: of pieces that show the same progress the last one is kept, and so is every other
- * piece.
+ * Drops redraws from lines with carriage returns. A terminal shows only the last piece, but a log
+ * is read for its content: of pieces that show the same progress the last one is kept, and so is
+ * every other piece.
  */
 import { hasInformativeNumber, hasInformativeWord } from './score.ts';
 
@@ -74,8 +74,8 @@ interface Piece {
 }
 
 /**
- * Returns a lookup of piece data. A line of a megabyte has many pieces but, numbers aside, few forms: each
- * is analysed once, and any form beyond the limit counts as different.
+ * Returns a lookup of piece data. A line of a megabyte has many pieces but, numbers aside, few
+ * forms: each is analysed once, and any form beyond the limit counts as different.
  */
 function rememberPieces(): (text: string) => Piece {
   const pieces = new Map<string, Piece>();
@@ -100,7 +100,10 @@ function seenOf(text: string): string {
   return text.slice(0, COMPARED).trim();
 }
 
-/** Returns true if a piece has the same content as the later one, or is an earlier state of its progress. */
+/**
+ * Returns true if a piece has the same content as the later one, or is an earlier state of its
+ * progress.
+ */
 function isEarlier(piece: Piece, later: Piece): boolean {
   if (piece.text === later.text) return true;
   piece.isProgress ??= isProgress(piece);
@@ -117,7 +120,10 @@ function isProgress({ text, form }: Piece): boolean {
   return form.isQuiet;
 }
 
-/** Returns the words of a piece, with a placeholder for numbers and without bars, spinners and units. */
+/**
+ * Returns the words of a piece, with a placeholder for numbers and without bars, spinners and
+ * units.
+ */
 function shapeOf(text: string): string {
   return text
     .replace(NUMBER, '#')

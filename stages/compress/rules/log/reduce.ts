@@ -1,7 +1,8 @@
 /**
- * Failure-preserving reduction of logs that exceed a token budget. The ends, the totals and lines unlike
- * all others are kept; every other line is scored, lines around a failure inherit part of its score,
- * repeated content scores lower, and the best lines are kept whole, in order, with markers in the gaps.
+ * Failure-preserving reduction of logs that exceed a token budget. The ends, the totals and lines
+ * unlike all others are kept; every other line is scored, lines around a failure inherit part of
+ * its score, repeated content scores lower, and the best lines are kept whole, in order, with
+ * markers in the gaps.
  */
 import { costsAtLeast, estimateTokens } from '../../../model/tokens.ts';
 import type { Apply, Compressed } from '../rule.ts';
@@ -43,7 +44,10 @@ const NEAR = 12;
 const PASSED_SCORE = 2;
 const AFTER = 7;
 
-/** Reduces a build, test, CI or system log to at most `logBudgetTokens`, plus all errors that a compiler states. */
+/**
+ * Reduces a build, test, CI or system log to at most `logBudgetTokens`, plus all errors that a
+ * compiler states.
+ */
 export const reduceLog: Apply = (text, context) => {
   const budget = context.logBudgetTokens;
   if (!costsAtLeast(text, Math.max(MIN_TOKENS, budget + 1))) return undefined;
@@ -79,8 +83,8 @@ export const reduceLog: Apply = (text, context) => {
 };
 
 /**
- * Chooses lines until the result is close to the budget; the cost of markers is only known once it is
- * built. Undefined where no line would be kept, or none left out.
+ * Chooses lines until the result is close to the budget; the cost of markers is only known once it
+ * is built. Undefined where no line would be kept, or none left out.
  */
 function fill({ scores, lines, rest, always }: Scored, budget: number): Compressed | undefined {
   const ranked = rank(scores, lines, rest);
@@ -111,9 +115,10 @@ interface Scored {
 }
 
 /**
- * Returns the lines that are kept whatever they score: every error that a compiler states, and up to their
- * shares of the budget the ends of the log and lines that show how it ended, later ones first, names of
- * failed tests, lines that the question or the call mentions, and lines with an unusual value or form.
+ * Returns the lines that are kept whatever they score: every error that a compiler states, and up
+ * to their shares of the budget the ends of the log and lines that show how it ended, later ones
+ * first, names of failed tests, lines that the question or the call mentions, and lines with an
+ * unusual value or form.
  */
 function alwaysKept(
   lines: readonly string[],
@@ -216,7 +221,10 @@ interface Ranked {
   readonly isBlank: boolean;
 }
 
-/** Ranks the lines, best first, later ones first among equals. Noise comes last and is kept only if there is room. */
+/**
+ * Ranks the lines, best first, later ones first among equals. Noise comes last and is kept only if
+ * there is room.
+ */
 function rank(
   scores: readonly number[],
   lines: readonly string[],
@@ -229,9 +237,9 @@ function rank(
 }
 
 /**
- * Chooses the lines to keep: those of `always`, then by falling score until the budget is spent; a missing
- * entry means no. A repeat count goes with its line. Notes of earlier steps are kept, and their gaps are
- * announced again.
+ * Chooses the lines to keep: those of `always`, then by falling score until the budget is spent; a
+ * missing entry means no. A repeat count goes with its line. Notes of earlier steps are kept, and
+ * their gaps are announced again.
  */
 function choose(
   ranked: readonly Ranked[],
@@ -306,7 +314,10 @@ function rankedScores(
   });
 }
 
-/** Returns the bonus for a line at this distance before the last failure, mostly output of the failed command. */
+/**
+ * Returns the bonus for a line at this distance before the last failure, mostly output of the
+ * failed command.
+ */
 function beforeFailure(distance: number): number {
   if (distance < NEAR) return 3.5;
   return distance < 25 ? 1.5 : 0;
@@ -349,7 +360,8 @@ function sharedStamp(lines: readonly string[]): string {
     stamped++;
     prefix ??= line.slice(0, length);
     while (!line.startsWith(prefix)) prefix = prefix.slice(0, -1);
-    // Cutting a whole stamp leaves nothing that looks like one, so the prefix could not be put back.
+    // Cutting a whole stamp leaves nothing that looks like one, so the prefix could not be put
+    // back.
     if (prefix.length >= length) prefix = prefix.slice(0, prefix.lastIndexOf(':') + 1);
   }
   return prefix !== undefined && prefix.length >= 8 && stamped >= (lines.length - marks) * 0.9 - 1

@@ -1,7 +1,7 @@
 /**
- * Scores how much a log line says about a failure. One table of weighted patterns; the sum of a line's
- * matches is its score. Based on how build tools, test runners and CI systems word failures, not on any
- * single log.
+ * Scores how much a log line says about a failure. One table of weighted patterns; the sum of a
+ * line's matches is its score. Based on how build tools, test runners and CI systems word failures,
+ * not on any single log.
  */
 
 type Weighted = readonly [weight: number, pattern: RegExp];
@@ -110,8 +110,8 @@ const NOISE =
   /\b\d{1,3}(?:\.\d+)?% |\[=*>? *\]|━━|█|^\s*(?:remote: (?:Counting|Compressing|Enumerating)|Receiving objects|Resolving deltas|\* \[new (?:branch|tag)\]|hint: )|\bkB\/s\b|\bMB\/s\b|^\s*at (?:node:internal|async Promise\.all)|site-packages\/(?:pip|_pytest|pluggy)\b/;
 
 /**
- * A superset of the lines that `FAILURE` matches: most log lines fail this test, and one pattern is faster
- * than eight.
+ * A superset of the lines that `FAILURE` matches: most log lines fail this test, and one pattern is
+ * faster than eight.
  */
 const SUSPICIOUS =
   /err|fail|fatal|exce|fault|panic|assert|expect|tim(?:ed|e ?out)|denied|access|authori|forbidden|no such|no space|can(?:no|'|’)t|could|unable|found|missing|invalid|unexp|resolved|refused|reject|conflict|mismatch|compatible|violat|abort|kill|crash|broken|stopped|exit|return|traceback|dump|memory|oom|disk|quota|sig(?:nal|segv|kill|abrt)|overflow|deadlock|corrupt|sanitizer|undefined|critical|crit"|emerg|severe|alert|elifecycle|E {3}|not ok|^> {3}|^ *> +\d+ \| |[✗✕✘×❌]/i;
@@ -124,7 +124,10 @@ const sum = (rules: readonly Weighted[], line: string): number =>
     0,
   );
 
-/** Returns true if a line has a word used to state failures: few do, and only those are scored in full. */
+/**
+ * Returns true if a line has a word used to state failures: few do, and only those are scored in
+ * full.
+ */
 export function isSuspicious(line: string): boolean {
   const text = line.length > SCORED ? line.slice(0, SCORED) : line;
   return hasInformativeNumber(text) || hasInformativeWord(text);

@@ -1,7 +1,7 @@
 /**
- * Splits long log lines into segments: a line is scored by its best segment, and one that is too long to
- * keep is cut to the segments that say what failed. Half a word or half a number would be misleading, so
- * segments only end between words or values.
+ * Splits long log lines into segments: a line is scored by its best segment, and one that is too
+ * long to keep is cut to the segments that say what failed. Half a word or half a number would be
+ * misleading, so segments only end between words or values.
  */
 import { costsAtLeast } from '../../../model/tokens.ts';
 import { isFailure, scoreLine, stampLength } from './score.ts';
@@ -9,7 +9,9 @@ import { MARK } from '../../text/marker.ts';
 
 /** Longest segment, in characters, if the line has places to end it. */
 const SEGMENT = 400;
-/** Size of the window that is scored at a time, in characters: a segment, or a part of a longer one. */
+/**
+ * Size of the window that is scored at a time, in characters: a segment, or a part of a longer one.
+ */
 const WINDOW = 500;
 /** Windows scored at either end; the middle of a line of a megabyte is skipped. */
 const MAX_SEEN = 128;
@@ -22,7 +24,10 @@ export interface SegmentedLine {
   readonly ends: readonly number[];
 }
 
-/** Splits a line at carriage returns, white space or between values. Joined, the segments are the line. */
+/**
+ * Splits a line at carriage returns, white space or between values. Joined, the segments are the
+ * line.
+ */
 export function segmentLine(line: string): SegmentedLine {
   if (line.length <= SEGMENT && !line.includes('\r')) return { line, ends: [line.length] };
   const ends: number[] = [];
@@ -40,7 +45,10 @@ function next(line: string, sign: string, from: number): number {
   return at < 0 ? line.length : at;
 }
 
-/** Returns the end of a segment: after the next carriage returns, the last cut in reach, or the first beyond. */
+/**
+ * Returns the end of a segment: after the next carriage returns, the last cut in reach, or the
+ * first beyond.
+ */
 function segmentEnd(line: string, from: number, redraw: number): number {
   const reach = from + SEGMENT;
   if (redraw < reach) return behindRedraw(line, redraw);
@@ -106,7 +114,9 @@ function seenWindows(ends: readonly number[]): readonly Window[] {
   return windows;
 }
 
-/** Returns the ends of the windows: segment ends, and cuts within segments too long for one window. */
+/**
+ * Returns the ends of the windows: segment ends, and cuts within segments too long for one window.
+ */
 function windowEnds(ends: readonly number[]): readonly number[] {
   const isLong = (end: number, at: number): boolean => end - (ends[at - 1] ?? 0) > WINDOW;
   if (!ends.some(isLong)) return ends;
@@ -131,9 +141,9 @@ function narrow(part: string): string {
 }
 
 /**
- * Returns the line after its first `skip` characters if that costs at most `maxTokens`, else its first and
- * last segment and those that say what failed, in order, below a note. A segment longer than two regular
- * ones is dropped whole; if all are that long, the line is kept.
+ * Returns the line after its first `skip` characters if that costs at most `maxTokens`, else its
+ * first and last segment and those that say what failed, in order, below a note. A segment longer
+ * than two regular ones is dropped whole; if all are that long, the line is kept.
  */
 export function cutLine(segmented: SegmentedLine, maxTokens: number, skip = 0): string {
   const { line, ends } = segmented;

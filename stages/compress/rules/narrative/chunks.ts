@@ -1,6 +1,6 @@
 /**
- * Splits prose into chunks that are kept or dropped whole. Joined again, they are the text. Only sentences
- * are ever dropped: a text without a sentence end is a row, a name or a caption.
+ * Splits prose into chunks that are kept or dropped whole. Joined again, they are the text. Only
+ * sentences are ever dropped: a text without a sentence end is a row, a name or a caption.
  */
 import { classifyLine } from '../../../model/classify/prose.ts';
 import { lineBreaks } from '../../text/line-breaks.ts';
@@ -46,7 +46,10 @@ const ABBREVIATION =
 /** A shorter line without a sentence end is a row or a caption, not wrapped text. */
 const WRAPPED_CHARS = 50;
 
-/** Splits a text into chunks. Sentences longer than four times `maxChars` are split at clauses near that length. */
+/**
+ * Splits a text into chunks. Sentences longer than four times `maxChars` are split at clauses near
+ * that length.
+ */
 export function chunkText(text: string, maxChars: number): readonly Chunk[] {
   const chunks: Chunk[] = [];
   const lines = text.split(/(?<=\n)/);
@@ -74,7 +77,10 @@ export function chunkText(text: string, maxChars: number): readonly Chunk[] {
   return chunks;
 }
 
-/** Returns the end of the prose that begins on a line, or the line itself where it is none. Wrapped lines continue until a sentence ends. */
+/**
+ * Returns the end of the prose that begins on a line, or the line itself where it is none. Wrapped
+ * lines continue until a sentence ends.
+ */
 function paragraphEnd(lines: readonly string[], from: number): number {
   let at = from;
   while (at < lines.length && isProse(lines[at]!)) {
@@ -101,7 +107,10 @@ function isTail(line: string): boolean {
   );
 }
 
-/** Returns true for text that begins and ends like a sentence: neither a row nor the rest of a line above. */
+/**
+ * Returns true for text that begins and ends like a sentence: neither a row nor the rest of a line
+ * above.
+ */
 function isSentence(text: string): boolean {
   return !/^\s*\p{Ll}/u.test(text) && STOP.test(text.trimEnd());
 }

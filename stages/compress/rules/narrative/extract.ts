@@ -1,7 +1,7 @@
 /**
- * Extractive shortening of prose. If a query is known, from the user or the call, the sentences least
- * related to it and least likely to be needed later are left out whole; without a query only copies of
- * earlier sentences are. Kept sentences are never changed inside.
+ * Extractive shortening of prose. If a query is known, from the user or the call, the sentences
+ * least related to it and least likely to be needed later are left out whole; without a query only
+ * copies of earlier sentences are. Kept sentences are never changed inside.
  */
 import type { Apply, CompressContext, Compressed, LineRange } from '../rule.ts';
 import { MARK } from '../../text/marker.ts';
@@ -17,8 +17,8 @@ const SHORTEST = 20;
 /** Share of tokens kept, by mode. */
 const KEEP = { strict: 1, hybrid: 0.728, aggressive: 0.325 } as const;
 /**
- * A chunk with at least this relevance to the question, from 0 to 1, is kept whatever else it says. Below
- * that, `hybrid` ranks by later value, `aggressive` by relevance alone.
+ * A chunk with at least this relevance to the question, from 0 to 1, is kept whatever else it says.
+ * Below that, `hybrid` ranks by later value, `aggressive` by relevance alone.
  */
 const NEAR = 0.5;
 const QUERY_WEIGHT = { strict: 0, hybrid: 0, aggressive: 40 } as const;
@@ -37,7 +37,10 @@ export const extractNarrative: Apply = (text, context) => {
   return out.removed.length === 0 ? undefined : out;
 };
 
-/** Returns false where the lines are too short for sentences: a megabyte of those need not be split to see that. */
+/**
+ * Returns false where the lines are too short for sentences: a megabyte of those need not be split
+ * to see that.
+ */
 function mayHoldProse(text: string): boolean {
   let room = 0;
   for (let from = 0; from < text.length && room < MIN_CHUNKS;) {
@@ -94,13 +97,15 @@ function copies(chunks: readonly Chunk[]): readonly boolean[] {
 }
 
 const AROUND = /^["'“”‘’([]+(?:[.,;:!"'“”‘’)\]…]+$)?|(?<![.,;:!"'“”‘’)\]…])[.,;:!"'“”‘’)\]…]+$/g;
-/** Punctuation after a number that only ends a clause; other signs carry meaning, as 5' is not 5". */
+/**
+ * Punctuation after a number that only ends a clause; other signs carry meaning, as 5' is not 5".
+ */
 const BEHIND_NUMBER = /(?<![.,;:)])[.,;:)]+$/;
 
 /**
- * Normalizes a sentence: drops white space and punctuation around words, except a question mark. The case
- * of its first letter is dropped too; further in, case may tell a name from a word. Signs inside a word or
- * before a number are kept.
+ * Normalizes a sentence: drops white space and punctuation around words, except a question mark.
+ * The case of its first letter is dropped too; further in, case may tell a name from a word. Signs
+ * inside a word or before a number are kept.
  */
 function wordingOf(sentence: string): string {
   const words = sentence

@@ -1,6 +1,6 @@
 /**
- * Scores how relevant a sentence is to the question (BM25 over stems, including its paragraph and its
- * neighbours), and how much of it another question could need.
+ * Scores how relevant a sentence is to the question (BM25 over stems, including its paragraph and
+ * its neighbours), and how much of it another question could need.
  */
 import { estimateTokens } from '../../../model/tokens.ts';
 import type { Chunk } from './chunks.ts';
@@ -34,7 +34,10 @@ function wordsOf(text: string, known = new Map<string, string>()): Words {
   return stems;
 }
 
-/** Stems a word lightly: enough for "production" and "produced" to match, little enough to be predictable. */
+/**
+ * Stems a word lightly: enough for "production" and "produced" to match, little enough to be
+ * predictable.
+ */
 function stem(word: string): string {
   if (word.length < 5) return word.endsWith('s') && word.length > 3 ? word.slice(0, -1) : word;
   return word
@@ -53,7 +56,9 @@ const GENERIC: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Returns a score from 0 to 1 per chunk; undefined where query and text share no meaningful word. */
+/**
+ * Returns a score from 0 to 1 per chunk; undefined where query and text share no meaningful word.
+ */
 export function queryScores(
   chunks: readonly Chunk[],
   words: readonly Words[],
@@ -78,8 +83,8 @@ export function queryScores(
 const HEADING = /^\s{0,3}(?:#{1,6} |\*\*[^*]{1,120}\*\*:?$|[^.!?]{1,80}:$)/;
 
 /**
- * Marks the chunks that answer the call's question: those under a heading with one of its words, and, if
- * there are headings, the text above them and the summary at the very end.
+ * Marks the chunks that answer the call's question: those under a heading with one of its words,
+ * and, if there are headings, the text above them and the summary at the very end.
  */
 export function answering(
   chunks: readonly Chunk[],
@@ -143,10 +148,10 @@ function paragraphScores(
 }
 
 /**
- * Returns for each chunk how much of it could be needed later, per token of its cost; 1 is the text's
- * mean. It counts words that occur nowhere else in the text, since repeated content survives anyway. The
- * opening of a paragraph states its topic. (On people's questions about encyclopedic text, counts of names
- * and numbers predicted less than this.)
+ * Returns for each chunk how much of it could be needed later, per token of its cost; 1 is the
+ * text's mean. It counts words that occur nowhere else in the text, since repeated content survives
+ * anyway. The opening of a paragraph states its topic. (On people's questions about encyclopedic
+ * text, counts of names and numbers predicted less than this.)
  */
 export function laterValue(chunks: readonly Chunk[], words: readonly Words[]): readonly number[] {
   const found = frequencies(words);

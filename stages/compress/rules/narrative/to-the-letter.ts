@@ -1,6 +1,6 @@
 /**
- * Prose in which every sentence counts, whatever the question: instructions for contributors and agents,
- * and line ranges that a command requested by number.
+ * Prose in which every sentence counts, whatever the question: instructions for contributors and
+ * agents, and line ranges that a command requested by number.
  */
 import { programsOf } from '../../../model/classify/command.ts';
 import type { ClassifyHints } from '../../../model/classify/hints.ts';

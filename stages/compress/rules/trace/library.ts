@@ -1,8 +1,8 @@
 /**
  * Which stack frames belong to a library: those with files where packages are installed, those of a
- * language's own runtime, and those of well-known containers and test runners unless the project is one
- * itself. Names alone (`runtime/`, `vendor/`, `org.apache.`) prove nothing: a project's own code has them
- * too.
+ * language's own runtime, and those of well-known containers and test runners unless the project is
+ * one itself. Names alone (`runtime/`, `vendor/`, `org.apache.`) prove nothing: a project's own
+ * code has them too.
  */
 
 /** Where package managers and language installers put code; either slash. */
@@ -23,14 +23,19 @@ const JAVA = String.raw`^\s*at (?:[\w.$-]{1,80}(?:@[\w.+-]{1,40})?\/)?(?:[\w.-]{
 const PLATFORM = new RegExp(
   String.raw`${JAVA}(?:java|javax|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy\.lang)\.|^\s*at System\.(?:Threading|Runtime)\.`,
 );
-/** Containers and test runners that call a project; libraries that the project calls are not listed. */
+/**
+ * Containers and test runners that call a project; libraries that the project calls are not listed.
+ */
 const FRAMEWORK = new RegExp(
   String.raw`${JAVA}(org\.springframework|org\.hibernate|org\.junit|org\.gradle|org\.apache\.(?:catalina|coyote|tomcat|maven))\.`,
 );
 /** A placeholder for frames that are printed elsewhere. */
 const ELSEWHERE = /^\s*\.\.\. \d+ more/;
 
-/** Returns true for a frame in installed code; `own` are the families the project itself may belong to. */
+/**
+ * Returns true for a frame in installed code; `own` are the families the project itself may belong
+ * to.
+ */
 export function isLibraryCall(line: string, own: ReadonlySet<string>): boolean {
   if (INSTALLED.test(line) || PLATFORM.test(line)) return true;
   const family = FRAMEWORK.exec(line)?.[1];
@@ -43,8 +48,8 @@ export function isElsewhere(line: string): boolean {
 }
 
 /**
- * Returns the framework families that a text may be about: that of each stack's first frame outside the
- * platform, and one with more than half of all such frames.
+ * Returns the framework families that a text may be about: that of each stack's first frame outside
+ * the platform, and one with more than half of all such frames.
  */
 export function ownFamilies(stacks: readonly (readonly string[])[]): ReadonlySet<string> {
   const own = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * Packs the frames of Python tracebacks, lossless: path, line and name without the words between them,
- * and the directory shared by the project's frames written once.
+ * Packs the frames of Python tracebacks, lossless: path, line and name without the words between
+ * them, and the directory shared by the project's frames written once.
  */
 import type { Apply } from '../rule.ts';
 import { MARK } from '../../text/marker.ts';

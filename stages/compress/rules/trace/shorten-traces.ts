@@ -1,6 +1,7 @@
 /**
- * Shortens stack traces: library frames and repeated frames are replaced by a marker; messages, causes,
- * the project's own frames, the frames nearest the error and the outermost one of every stack are kept.
+ * Shortens stack traces: library frames and repeated frames are replaced by a marker; messages,
+ * causes, the project's own frames, the frames nearest the error and the outermost one of every
+ * stack are kept.
  */
 import { costsAtLeast } from '../../../model/tokens.ts';
 import { cleanLine } from '../log/clean.ts';
@@ -78,7 +79,9 @@ function stacksOf(stackFrames: readonly StackFrame[]): readonly (readonly StackF
   return stacks;
 }
 
-/** Marks the frames that may be dropped. A stack of library frames only has nothing else to look at. */
+/**
+ * Marks the frames that may be dropped. A stack of library frames only has nothing else to look at.
+ */
 function droppable(
   stack: readonly StackFrame[],
   lines: readonly string[],
