@@ -69,7 +69,7 @@ export function createForwardProxy(options: ForwardProxyOptions) {
   const { resolve = systemResolve } = options;
   const leaves = createLeaves({ home, clock });
   const tokens = createTokenCheck(home, clock, (fault) => log.error(fault.message));
-  const pass = createPass(outbound.open);
+  const pass = createPass(outbound.open, clock);
   /** Client connections that have left HTTP by a `CONNECT`, each with its token. */
   const tunnels = new Map<Socket, string>();
   let stopTimer: (() => void) | undefined;
@@ -123,7 +123,7 @@ export function createForwardProxy(options: ForwardProxyOptions) {
     }
     keep(far);
     socket.write(ESTABLISHED);
-    await splice(socket, far);
+    await splice(socket, far, clock);
   }
 
   /**

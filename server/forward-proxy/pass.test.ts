@@ -5,12 +5,13 @@ import { connect, createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemClock } from '../../engine/index.ts';
 import type { SvcError } from '../../engine/index.ts';
 import { createPass } from './pass.ts';
 
 test('a host that cannot be found is a bad gateway, and no fault of the proxy', async () => {
   const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
-  const pass = createPass((_way, done) => done(unknown, null));
+  const pass = createPass((_way, done) => done(unknown, null), systemClock);
   let error: SvcError | undefined;
   const server = createServer((request, response) => {
     pass.request(request, response, 'gone.test', {
@@ -37,7 +38,7 @@ async function passed(bytes: string): Promise<string> {
   const pass = createPass((_way, done) => {
     const socket = connect(far, '127.0.0.1');
     socket.once('connect', () => done(null, socket));
-  });
+  }, systemClock);
   const server = createServer((request, response) => {
     const failed = ({ kind }: SvcError): void => void response.writeHead(502).end(kind);
     pass.request(request, response, 'odd.test', { failed });

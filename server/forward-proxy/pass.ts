@@ -7,7 +7,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import type { ClientRequest, ClientRequestArgs, IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isSvcError } from '../../engine/index.ts';
-import type { SvcError } from '../../engine/index.ts';
+import type { Clock, SvcError } from '../../engine/index.ts';
 import { hostUnreachable, upstreamTimeout } from '../../stages/model/errors.ts';
 import { reasonOf } from '../../stages/providers/failure-reason.ts';
 import type { Connector } from '../../stages/providers/undici-upstream.ts';
@@ -56,7 +56,7 @@ export interface Passed {
 }
 
 /** Creates the pass-through for client connections. */
-export function createPass(open: Connector) {
+export function createPass(open: Connector, clock: Clock) {
   const agents = new WeakMap<object, HostAgent>();
 
   function agentOf(socket: Duplex, host: string): HostAgent {
@@ -159,7 +159,7 @@ export function createPass(open: Connector) {
         if (more.length > 0) socket.write(more);
         if (firstBytes.length > 0) far.write(firstBytes);
         joined(far);
-        void splice(socket, far);
+        void splice(socket, far, clock);
       });
       asking.on('response', (answer) => {
         // The host declined. The connection has left HTTP here, so it ends with this response.

@@ -7,6 +7,8 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createManualClock, systemClock } from '../../engine/index.ts';
+import type { Clock } from '../../engine/index.ts';
 import { createGiveBack } from './give-back.ts';
 import { splice } from './splice.ts';
 
@@ -15,6 +17,7 @@ const MB = 1024 * 1024;
 /** Runs `use` with two loopback connections spliced in the middle, then closes them all. */
 async function spliced(
   use: (near: Socket, far: Socket, middle: readonly [Socket, Socket]) => Promise<void>,
+  clock: Clock = systemClock,
 ): Promise<void> {
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true });
   server.listen(0, '127.0.0.1');
@@ -28,7 +31,7 @@ async function spliced(
   };
   const [near, nearMiddle] = await pair();
   const [far, farMiddle] = await pair();
-  const done = splice(nearMiddle, farMiddle);
+  const done = splice(nearMiddle, farMiddle, clock);
   try {
     await use(near, far, [nearMiddle, farMiddle]);
   } finally {
@@ -111,6 +114,40 @@ test('what was carried is given back at once', () =>
     assert.equal(held.length, 0, 'of what is large');
     assert.ok(large.some((length) => length >= 16 * 1024));
   }));
+
+test('after a side has ended, only silence ends the other: a response that goes on arrives whole', () => {
+  const clock = createManualClock();
+  return spliced(async (near, far, [nearMiddle]) => {
+    near.end('question');
+    far.resume();
+    await once(far, 'end');
+    let text = '';
+    near.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+    for (let n = 0; n < 8; n += 1) {
+      clock.advance(45_000);
+      far.write(String(n));
+      while (text.length <= n) await Promise.race([once(near, 'data'), once(near, 'close')]);
+      assert.not.ok(near.destroyed || nearMiddle.destroyed, `after ${text.length} pieces`);
+    }
+    assert.is(text, '01234567');
+    clock.advance(61_000);
+    assert.ok(nearMiddle.destroyed, 'a silent one is closed');
+  }, clock);
+});
+
+test('while both sides are open, a pause of minutes is kept and one of half an hour is not', () => {
+  const clock = createManualClock();
+  return spliced(async (near, far, [nearMiddle]) => {
+    for (let n = 0; n < 3; n += 1) {
+      clock.advance(29 * 60_000);
+      near.write('ping');
+      await once(far, 'data');
+    }
+    assert.not.ok(nearMiddle.destroyed);
+    clock.advance(31 * 60_000);
+    assert.ok(nearMiddle.destroyed);
+  }, clock);
+});
 
 test('memory that others use stays', () => {
   const giveBack = createGiveBack();
