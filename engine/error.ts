@@ -37,7 +37,7 @@ export interface ErrorDetails {
   readonly cause?: unknown;
   /** Seconds after which a retry makes sense. */
   readonly retryAfterS?: number | undefined;
-  /** What would have been accepted instead, such as the methods of a path. */
+  /** What would have been accepted instead, such as the methods of a path or the protocols of an upgrade. */
   readonly allowed?: readonly string[] | undefined;
   /**
    * What the user can do about it, in one sentence. The command line prints it below the message.

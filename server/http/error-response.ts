@@ -85,6 +85,11 @@ export function errorHeaders(
   }
   if (error.kind === 'method_not_allowed') headers['Allow'] = (error.allowed ?? []).join(', ');
   if (close) headers['Connection'] = 'close';
+  if (error.kind === 'upgrade_required') {
+    // RFC 9110 §15.5.22 requires the field, and §7.8 its mention in `Connection`.
+    headers['Upgrade'] = (error.allowed ?? []).join(', ');
+    headers['Connection'] = close ? 'close, Upgrade' : 'Upgrade';
+  }
   return headers;
 }
 

@@ -181,6 +181,8 @@ test('the path of the WebSocket says so to a request without an upgrade', () =>
       for (const method of ['GET', 'POST']) {
         const response = await fetch(`${url}/ws`, { method });
         assert.is(response.status, 426, `${method} ${url}`);
+        assert.is(response.headers.get('upgrade'), 'websocket');
+        assert.match(response.headers.get('connection') ?? '', /\bUpgrade\b/);
         const { error } = (await response.json()) as { error: Record<string, unknown> };
         assert.is(error['type'], 'upgrade_required');
         assert.match(String(error['message']), /is a WebSocket/);

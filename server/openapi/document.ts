@@ -24,6 +24,7 @@ const HEADERS = {
     schema: { type: 'integer' },
   },
   Allow: { description: 'The methods that the path supports', schema: text },
+  Upgrade: { description: 'The protocol that the path supports', schema: text },
   'X-Svc-Request-ID': {
     description: 'The same id, also where `X-Request-ID` is the provider’s own',
     schema: text,
@@ -39,6 +40,7 @@ const headerRefs = (...names: (keyof typeof HEADERS)[]) =>
 const REQUEST_ID = headerRefs('X-Request-ID');
 const PROXIED = headerRefs('X-Request-ID', 'X-Svc-Request-ID', 'X-Svc-Cache');
 const METHODS = headerRefs('X-Request-ID', 'Allow');
+const PROTOCOLS = headerRefs('X-Request-ID', 'Upgrade');
 const LIMITED = headerRefs(
   'X-Request-ID',
   'Retry-After',
@@ -49,6 +51,7 @@ const LIMITED = headerRefs(
 
 function errorHeaders(status: number) {
   if (status === 405) return METHODS;
+  if (status === 426) return PROTOCOLS;
   return status === 429 || status === 503 ? LIMITED : REQUEST_ID;
 }
 

@@ -255,6 +255,7 @@ export function hostUnreachable(host: string, reason: string, cause?: unknown): 
 /** A WebSocket for a conversation; its clients fall back to plain HTTP. */
 export function upgradeOverHttp(): SvcError {
   return new SvcError('upgrade_required', 'This path does not support WebSocket; send a POST', {
+    allowed: ['HTTP/1.1'],
     cure: 'Set supports_websockets = false for this provider in the client.',
   });
 }
@@ -262,6 +263,7 @@ export function upgradeOverHttp(): SvcError {
 /** A request to the WebSocket's path without an upgrade. */
 export function upgradeMissing(): SvcError {
   return new SvcError('upgrade_required', 'This path is a WebSocket; connect to it with ws://', {
+    allowed: ['websocket'],
     cure: 'For HTTP, POST to /v1/messages or /v1/chat/completions.',
   });
 }

@@ -140,7 +140,9 @@ test('upgrades that are refused', () =>
       assert.is(foreign.fields['access-control-allow-origin'], '*');
       assert.is((await upgradeStatus(port, '/ws', { host: 'evil.example' })).status, 403);
       assert.is((await upgradeStatus(port, '/elsewhere')).status, 404);
-      assert.is((await upgradeStatus(port, '/v1/responses')).status, 426);
+      const overHttp = await upgradeStatus(port, '/v1/responses');
+      assert.is(overHttp.status, 426);
+      assert.is(overHttp.fields['upgrade'], 'HTTP/1.1');
       assert.is((await upgradeStatus(port, '/ws')).status, 101);
     }
     const limited = await upgradeStatus(t.proxy.port, '/ws');

@@ -235,6 +235,7 @@ test('a WebSocket passes to the host; one for a conversation in an unknown proto
     refused.write(upgrade(OPENAI, '/v1/chat/completions'));
     const [told] = (await once(refused, 'data')) as [Buffer];
     assert.match(told.toString(), /^HTTP\/1\.1 426 /);
+    assert.match(told.toString(), /\r\nUpgrade: HTTP\/1\.1\r\n/);
     refused.destroy();
     assert.is(t.upstream.requests.length, 0);
 
