@@ -28,11 +28,14 @@ export const nothingLearned: LearnedState = Object.freeze({
   appliedMs: null,
 });
 
+/** How far a clock that was set back since may have been ahead. */
+const AHEAD_MS = 24 * 3600 * 1000;
+
 /**
  * Reads the document at `file`; returns an empty state where there is none. Throws file system
  * errors, and an `Error` for a document not written by svc.
  */
-export async function readLearned(file: string): Promise<LearnedState> {
+export async function readLearned(file: string, nowMs: number): Promise<LearnedState> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
@@ -51,7 +54,7 @@ export async function readLearned(file: string): Promise<LearnedState> {
     models: toMeans(document['models']),
     rules: listOf(document['rules']).map((skip) => toRules(listOf(skip).filter(isText))),
     applied: isText(applied) ? applied : null,
-    appliedMs: typeof appliedMs === 'number' ? appliedMs : null,
+    appliedMs: isPast(appliedMs, nowMs) ? appliedMs : null,
   };
 }
 
@@ -76,6 +79,10 @@ function toMeans(value: unknown): (readonly [string, Mean])[] {
     const isWhole = [samples, over, under].every((each) => Number.isFinite(each));
     return isWhole ? [[name, { samples, over, under } as Mean] as const] : [];
   });
+}
+
+function isPast(value: unknown, nowMs: number): value is number {
+  return typeof value === 'number' && value > 0 && value <= nowMs + AHEAD_MS;
 }
 
 function isText(value: unknown): value is string {

@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/index.ts';
 import { MIN_SAMPLES, openLearned } from './learned.ts';
 import type { Learned } from './learned.ts';
+import { toRules } from './rules.ts';
 
 function makePlace() {
   const file = join(mkdtempSync(join(tmpdir(), 'svc-learned-')), 'learned.json');
@@ -123,6 +124,21 @@ test('a damaged file is reported, and learning begins anew', async () => {
   feed(learned, good, 1);
   await learned.flush();
   assert.ok(readFileSync(file, 'utf8').includes('hybrid log'));
+});
+
+test('a time at which no rules can have been applied is unknown', async () => {
+  const { file, clock, troubles, open } = makePlace();
+  const nowMs = clock.wallMs();
+  const times = [1e300, 9e15, nowMs + 2 * 86_400_000, -1, '2026', nowMs, nowMs - 3e10];
+  const read: unknown[] = [];
+  for (const appliedMs of times) {
+    const applied = toRules([]).id;
+    const document = { format: 1, applied, applied_ms: appliedMs, rules: [[]] };
+    writeFileSync(file, JSON.stringify(document));
+    read.push((await open()).status().applied?.atMs);
+  }
+  assert.equal(read, [null, null, null, null, null, nowMs, nowMs - 3e10]);
+  assert.equal(troubles, []);
 });
 
 test('entries that are no figures are left out', async () => {

@@ -84,7 +84,7 @@ const RATIO_BOUNDS = { least: 0.3, most: 3 };
 /** Opens the data that earlier processes learned and continues from it. Never rejects. */
 export async function openLearned(options: LearnedOptions): Promise<Learned> {
   try {
-    return new Learned(options, await readLearned(options.file));
+    return new Learned(options, await readLearned(options.file, options.clock.wallMs()));
   } catch (thrown) {
     options.onTrouble(setAside(options.file, thrown, options.clock.wallMs()));
     return new Learned(options, nothingLearned);
