@@ -18,9 +18,9 @@ export function causesTable(): string {
 /** Returns every row of the table of model facts, with its source. */
 export function modelFactsTable(): string {
   const rows = allFacts().map(([model, facts]) => {
-    const { leastCachedTokens, readPrice, lifetime, thinking, mostOutputTokens, source } = facts;
-    const least = leastCachedTokens?.toLocaleString('en-US') ?? 'no cache known';
-    const output = mostOutputTokens.toLocaleString('en-US');
+    const { minCachedTokens, readPrice, lifetime, thinking, maxOutputTokens, source } = facts;
+    const least = minCachedTokens?.toLocaleString('en-US') ?? 'no cache known';
+    const output = maxOutputTokens.toLocaleString('en-US');
     return `| ${model} | ${least} | ${readPrice} | ${lifetime} | ${thinking} | ${output} | ${source} |`;
   });
   return [

@@ -43,7 +43,7 @@ interface Bar {
  * On a noisy machine the plain proxy can seem to add nothing, and no proxy could stay below twice
  * that.
  */
-const LEAST_P99_MS = 0.1;
+const MIN_P99_MS = 0.1;
 
 const addedP50: Omit<Bar, 'workload'> = {
   what: 'p50 added',
@@ -59,7 +59,7 @@ const addedP99: Omit<Bar, 'workload'> = {
   bar: 2,
   value: (comparison) =>
     (arm(comparison, 'svc')?.addedP99Ms ?? Number.NaN) /
-    Math.max(LEAST_P99_MS, arm(comparison, 'plain')?.addedP99Ms ?? Number.NaN),
+    Math.max(MIN_P99_MS, arm(comparison, 'plain')?.addedP99Ms ?? Number.NaN),
 };
 const throughput: Omit<Bar, 'workload' | 'bar'> = {
   what: "throughput over the plain proxy's",
@@ -146,11 +146,11 @@ const QUERY_P99 = 4;
  * the time until a change is found.
  */
 export function judgeVault(run: Omit<VaultRun, 'lines'>): readonly Verdict[] {
-  const most = { direction: 'at most' } as const;
+  const max = { direction: 'at most' } as const;
   const indexing = (['prose', 'code'] as const).flatMap((kind) => {
     const found = run.indexing.find((one) => one.kind === kind);
     const cold = { what: 'new', unit: 'files/s', direction: 'at least' } as const;
-    const warm = { ...most, what: 'unchanged', unit: 's', bar: 1 } as const;
+    const warm = { ...max, what: 'unchanged', unit: 's', bar: 1 } as const;
     return [
       verdict({ ...cold, bar: COLD_FILES[kind] }, found?.filesPerSecond ?? Number.NaN, kind),
       verdict(warm, found?.unchangedSeconds ?? Number.NaN, kind),
@@ -160,8 +160,8 @@ export function judgeVault(run: Omit<VaultRun, 'lines'>): readonly Verdict[] {
     (['short', 'long'] as const).flatMap((length) => {
       const is = (one: QueryRun): boolean => one.backend === backend && one.length === length;
       const found = run.queries.find(is);
-      const p50 = { ...most, what: `${length} queries, p50`, unit: 'ms' } as const;
-      const p99 = { ...most, what: `${length} queries, p99`, unit: 'ms' } as const;
+      const p50 = { ...max, what: `${length} queries, p50`, unit: 'ms' } as const;
+      const p99 = { ...max, what: `${length} queries, p99`, unit: 'ms' } as const;
       const bar = QUERY_MS[backend];
       return [
         verdict({ ...p50, bar }, found?.p50Ms ?? Number.NaN, backend),
@@ -169,7 +169,7 @@ export function judgeVault(run: Omit<VaultRun, 'lines'>): readonly Verdict[] {
       ];
     }),
   );
-  const watch = { ...most, what: 'a change is found', unit: 's', bar: 1 } as const;
+  const watch = { ...max, what: 'a change is found', unit: 's', bar: 1 } as const;
   return [...indexing, ...queries, verdict(watch, run.watchSeconds)];
 }
 
@@ -196,19 +196,19 @@ const MB = 1024 * 1024;
 const FLAT_MB = 8;
 
 /**
- * Memory over a long run: never above 200 MB (`mostMb`), and level in its second half. The samples
+ * Memory over a long run: never above 200 MB (`maxMb`), and level in its second half. The samples
  * are bytes at equal distances; level means that the mean of the last quarter is at most 8 MB above
  * that of the third.
  */
-export function judgeMemory(rssBytes: readonly number[], mostMb = 200): readonly Verdict[] {
+export function judgeMemory(rssBytes: readonly number[], maxMb = 200): readonly Verdict[] {
   const quarter = Math.max(1, Math.floor(rssBytes.length / 4));
   const last = mean(rssBytes.slice(-quarter));
   const third = mean(rssBytes.slice(-2 * quarter, -quarter));
-  const most = {
+  const max = {
     what: 'memory (RSS), most',
     unit: 'MB',
     direction: 'at most',
-    bar: mostMb,
+    bar: maxMb,
   } as const;
   const growth = {
     what: 'memory growth, last quarter over the third',
@@ -217,7 +217,7 @@ export function judgeMemory(rssBytes: readonly number[], mostMb = 200): readonly
     bar: FLAT_MB,
   } as const;
   return [
-    verdict(most, rssBytes.length === 0 ? Number.NaN : Math.max(...rssBytes) / MB),
+    verdict(max, rssBytes.length === 0 ? Number.NaN : Math.max(...rssBytes) / MB),
     verdict(growth, (last - third) / MB),
   ];
 }

@@ -54,9 +54,9 @@ export function medianRatio(a: readonly number[], b: readonly number[]): number 
 export function isSettled(values: readonly number[], span: number, tolerance: number): boolean {
   const newest = values.slice(-span);
   if (newest.length < span) return false;
-  const least = Math.min(...newest);
-  const most = Math.max(...newest);
-  return most - least <= tolerance * most;
+  const min = Math.min(...newest);
+  const max = Math.max(...newest);
+  return max - min <= tolerance * max;
 }
 
 function pairwise(

@@ -134,10 +134,10 @@ async function compareAll(options: Options, findings: Findings): Promise<void> {
 }
 
 /** With captures and audit on what waits for the disk is held, too. */
-const MOST_MB = { memory: 200, 'memory-all': 250 } as const;
+const MAX_MB = { memory: 200, 'memory-all': 250 } as const;
 
 async function runMemory(
-  mode: keyof typeof MOST_MB,
+  mode: keyof typeof MAX_MB,
   options: Options,
   findings: Findings,
 ): Promise<void> {
@@ -146,7 +146,7 @@ async function runMemory(
   try {
     const turns = isAll ? options.turns : 0;
     const memory = await measureMemory(rig, options.requests, progress.report, turns);
-    const verdicts = judgeMemory(memory.rssBytes, MOST_MB[mode]);
+    const verdicts = judgeMemory(memory.rssBytes, MAX_MB[mode]);
     findings.memory = memory;
     findings.verdicts.push(...verdicts);
     const steps = memory.rssBytes.map((bytes) => (bytes / 1024 / 1024).toFixed(0)).join(' ');
@@ -181,10 +181,10 @@ async function runLoop(options: Options, findings: Findings): Promise<void> {
 }
 
 /** Minimum of short rounds; `--rounds` may ask for more. */
-const LEAST_ROUNDS = 72;
+const MIN_ROUNDS = 72;
 
 async function runObservability(options: Options, findings: Findings): Promise<void> {
-  const rounds = Math.max(LEAST_ROUNDS, options.rounds);
+  const rounds = Math.max(MIN_ROUNDS, options.rounds);
   const how = { rounds, onProgress: progress.report };
   const runs = [...(await measureObserved(how)), ...(await measureDashboard(how))];
   const verdicts = runs.map(judgeCost);

@@ -77,9 +77,9 @@ export async function measureWorkers(options: WorkersOptions): Promise<readonly 
   const ways = new Map<Threads, Child<SvcCommands>>();
   const rig: Rig = { upstream, load, ways, sent: 0 };
   try {
-    for (const most of THREADS) {
-      const args = [String(upstream.port), String(most)];
-      ways.set(most, await startChild<SvcCommands>('app/svc-proxy.js', { args }));
+    for (const max of THREADS) {
+      const args = [String(upstream.port), String(max)];
+      ways.set(max, await startChild<SvcCommands>('app/svc-proxy.js', { args }));
     }
     const runs: WorkersRun[] = [];
     for (const workload of LOADS) runs.push(await measure(rig, workload, options));
@@ -96,7 +96,7 @@ async function measure(
 ): Promise<WorkersRun> {
   const kb = Math.round(workload.body.length / 1024);
   const name = `${kb} KB, ${CLIENTS} clients`;
-  const slices = new Map<Threads, Slice[]>(THREADS.map((most) => [most, []]));
+  const slices = new Map<Threads, Slice[]>(THREADS.map((max) => [max, []]));
   for (const [most, { port }] of rig.ways) {
     onProgress(`${name}: warming up ${most}`);
     await send(rig, port, workload, WARM_UP_MS);
@@ -104,11 +104,11 @@ async function measure(
   for (let round = 0; round < rounds; round += 1) {
     onProgress(`${name}: round ${round + 1} of ${rounds}`);
     const direct = await send(rig, rig.upstream.port, workload, seconds * 1000);
-    for (const most of THREADS) {
-      const proxy = rig.ways.get(most)!;
+    for (const max of THREADS) {
+      const proxy = rig.ways.get(max)!;
       await proxy.call('loopDelay');
       const result = await send(rig, proxy.port, workload, seconds * 1000);
-      slices.get(most)!.push(sliceOf(result, direct, await proxy.call('loopDelay')));
+      slices.get(max)!.push(sliceOf(result, direct, await proxy.call('loopDelay')));
     }
   }
   const ways: WayRun[] = [];

@@ -27,7 +27,7 @@ export async function loadWithText(
   return loadConfig({
     ...toLoadOptions({}, context),
     configPath: path,
-    readFile: (one, most) => (one === path ? { text, mode: 0o600 } : readConfigFile(one, most)),
+    readFile: (one, max) => (one === path ? { text, mode: 0o600 } : readConfigFile(one, max)),
   });
 }
 

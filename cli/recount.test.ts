@@ -109,8 +109,8 @@ async function sendAll(t: TestProxy): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
 
-/** Checks that all shown figures are equal, and that at least `most` of them are shown. */
-function equal(printed: unknown, rows: readonly LedgerRow[], where: string, most: number): void {
+/** Checks that all shown figures are equal, and that at least `max` of them are shown. */
+function equal(printed: unknown, rows: readonly LedgerRow[], where: string, max: number): void {
   const expected = recount(rows);
   let compared = 0;
   for (const [name, value] of Object.entries(expected)) {
@@ -118,7 +118,7 @@ function equal(printed: unknown, rows: readonly LedgerRow[], where: string, most
     assert.is((printed as Json)[name], value, `${where}: ${name}`);
     compared += 1;
   }
-  assert.ok(compared >= most, `${where}: ${compared} figures are shown`);
+  assert.ok(compared >= max, `${where}: ${compared} figures are shown`);
 }
 
 async function getJson(t: TestProxy, path: string): Promise<Json> {

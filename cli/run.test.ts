@@ -268,11 +268,11 @@ test('a fault of svc itself has exit code 1, and its stack only when asked for',
   assert.is(plain.code, 1);
   assert.match(plain.stderr, /svc failed: no entropy/);
   assert.not.match(plain.stderr, /\n\s+at /);
-  const asked = await run(place, ['auth', '--generate'], {
+  const generated = await run(place, ['auth', '--generate'], {
     random,
     env: { ...place.env, SVC_DEBUG: '1' },
   });
-  assert.match(asked.stderr, /TypeError: no entropy\n\s+at /);
+  assert.match(generated.stderr, /TypeError: no entropy\n\s+at /);
 });
 
 test('in a checkout, every command is named as npm runs it', async () => {

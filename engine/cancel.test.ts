@@ -131,8 +131,8 @@ test('a late answer that cannot even be cancelled does no harm', async () => {
   const { stream } = countedSource(endless());
   stream.getReader();
   let give: (stream: ReadableStream<TestFrame>) => void = () => undefined;
-  const asked = new Promise<ReadableStream<TestFrame>>((resolve) => (give = resolve));
-  const late = stage('late', { on: { question: () => asked } }, { answers: true });
+  const opened = new Promise<ReadableStream<TestFrame>>((resolve) => (give = resolve));
+  const late = stage('late', { on: { question: () => opened } }, { answers: true });
   const sink = createCollectingSink<TestFrame>();
   const done = run(planOf(reader, late), ASK, testRun(undefined, controller.signal), sink);
   await soon(1);

@@ -10,7 +10,7 @@ import { checkedHeads } from './own-head.ts';
 import type { HandlerStage } from './plugin-stage.ts';
 
 /** Consecutive faults after which the stage is suspended. */
-const MOST_FAULTS = 5;
+const MAX_FAULTS = 5;
 /** How long it is suspended. */
 const REST_MS = 30_000;
 const DEFAULT_TIMEOUT_MS = 1000;
@@ -34,10 +34,10 @@ export function guarded(
   function failed(thrown: unknown, ctx: Context): undefined {
     faults += 1;
     ctx.note('plugin_fault', thrown instanceof Error ? thrown.message : String(thrown));
-    if (faults >= MOST_FAULTS) {
+    if (faults >= MAX_FAULTS) {
       faults = 0;
       restsUntilMs = clock.monotonicMs() + REST_MS;
-      report(`${node}: ${MOST_FAULTS} faults in a row, it rests for ${REST_MS / 1000} s`, thrown);
+      report(`${node}: ${MAX_FAULTS} faults in a row, it rests for ${REST_MS / 1000} s`, thrown);
     } else report(`${node}: ${String(thrown)}`, thrown);
     if (onFault === 'pass') return undefined;
     throw thrown;

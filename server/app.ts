@@ -332,8 +332,8 @@ export class App {
     try {
       const { maxRequestBytes } = this.#options.generations.current.config.limits;
       const { inFlight } = this.#options.services;
-      const mostBytes = caller.verdict === 'public' ? MAX_PUBLIC_BYTES : maxRequestBytes;
-      const given = await readOwnBody(request, response, mostBytes, inFlight);
+      const maxBytes = caller.verdict === 'public' ? MAX_PUBLIC_BYTES : maxRequestBytes;
+      const given = await readOwnBody(request, response, maxBytes, inFlight);
       const match = this.#routeOf(request.method ?? 'GET', pathOf(target), caller.verdict);
       const found = await this.#handleOwn(match, toOwnRequest(request, given), caller);
       await sendResponse(request, response, found, [

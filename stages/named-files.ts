@@ -11,9 +11,9 @@ import { reasonOf } from './disk-reason.ts';
 export const FILE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
 /**
- * Accesses files of a `kind`, such as `macro`, with this extension and at most `mostBytes` bytes.
+ * Accesses files of a `kind`, such as `macro`, with this extension and at most `maxBytes` bytes.
  */
-export function namedFiles(kind: string, extension: string, mostBytes: number) {
+export function namedFiles(kind: string, extension: string, maxBytes: number) {
   const title = kind[0]!.toUpperCase() + kind.slice(1);
   const file = (folder: string, name: string): string => {
     if (FILE_NAME.test(name)) return join(folder, name + extension);
@@ -47,13 +47,13 @@ export function namedFiles(kind: string, extension: string, mostBytes: number) {
     source(folder: string, name: string): string | undefined {
       const path = file(folder, name);
       try {
-        if (statSync(path).size <= mostBytes) return readFileSync(path, 'utf8');
+        if (statSync(path).size <= maxBytes) return readFileSync(path, 'utf8');
       } catch (cause) {
         if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
         const text = `${title} ${name} cannot be read: ${reasonOf(cause)}`;
         throw new SvcError('bad_request', text, { cause });
       }
-      throw new SvcError('bad_request', `${title} ${name} is larger than ${mostBytes} bytes`);
+      throw new SvcError('bad_request', `${title} ${name} is larger than ${maxBytes} bytes`);
     },
   };
 }

@@ -35,7 +35,7 @@ async function startUp(): Promise<readonly Measured[]> {
     return [...best].map(([name, value]) => ({
       what: name,
       unit: 'ms',
-      most: name === 'svc --help' ? HELP_MS : READING_MS,
+      max: name === 'svc --help' ? HELP_MS : READING_MS,
       value,
     }));
   } finally {

@@ -23,7 +23,7 @@ const RESULT_CHARS = 6000;
 const TOOLS = 30;
 /** Bodies from about 400 KB are measured. */
 const FROM_BYTES = 350_000;
-const MOST_TURNS = 42;
+const MAX_TURNS = 42;
 const SESSIONS = 8;
 /** Characters stored per block, and the number of long requests held. */
 const SENT_CHARS = 700;
@@ -64,7 +64,7 @@ function turnOf(session: number, turn: number): readonly object[] {
 }
 
 /** Returns a session with this number of calls; each request contains the previous one. */
-function longSession(session: number, turns = MOST_TURNS): readonly object[] {
+function longSession(session: number, turns = MAX_TURNS): readonly object[] {
   const task = { role: 'user', content: `Task ${session}: ${words(session, 400)}` };
   return [task, ...Array.from({ length: turns }, (_, turn) => turnOf(session, turn)).flat()];
 }
@@ -137,13 +137,13 @@ async function timeAndDisk(): Promise<readonly Measured[]> {
       {
         what: 'the memory of a conversation on the way of a request of 400 KB, median',
         unit: 'ms',
-        most: P50_MS,
+        max: P50_MS,
         value: times[times.length >> 1]!,
       },
       {
         what: 'its file, of the bytes of the conversations',
         unit: '%',
-        most: DISK_PERCENT,
+        max: DISK_PERCENT,
         value: (statSync(file).size / bytes) * 100,
       },
     ];
@@ -178,7 +178,7 @@ async function heldMemory(): Promise<readonly Measured[]> {
       await pass(requestOf(session, longSession(session)), conversations);
     await conversations.flush();
     const what = `the memory of ${figures.conversations} conversations, ${(figures.chars / 1e6).toFixed(0)} MB in the file, and what ${HELD} requests left`;
-    return [{ what, unit: 'MB', most: RAM_MB, value: (usedBytes() - before) / 2 ** 20 }];
+    return [{ what, unit: 'MB', max: RAM_MB, value: (usedBytes() - before) / 2 ** 20 }];
   });
 }
 

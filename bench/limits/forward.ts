@@ -81,7 +81,7 @@ async function requests(t: ForwardMode): Promise<Measured> {
   return {
     what: 'added to a request on an open connection, p50 over a base URL',
     unit: 'ms',
-    most: ADDED_MS,
+    max: ADDED_MS,
     value: medianDifference(times[1], times[0]),
   };
 }
@@ -162,7 +162,7 @@ async function measure(): Promise<readonly Measured[]> {
           {
             what: `a plain CONNECT proxy's throughput over a tunnel's, ${what}`,
             unit: 'x',
-            most: SLOWER,
+            max: SLOWER,
             value: medianRatio(
               direct.map((one) => one.rate),
               ours.map((one) => one.rate),
@@ -171,7 +171,7 @@ async function measure(): Promise<readonly Measured[]> {
           {
             what: `a tunnel's processor time over a plain CONNECT proxy's, ${what}`,
             unit: 'x',
-            most: SLOWER,
+            max: SLOWER,
             value: medianRatio(
               ours.map((one) => one.cpuUs),
               direct.map((one) => one.cpuUs),

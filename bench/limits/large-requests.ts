@@ -9,7 +9,7 @@ import type { Sent } from '../../fixtures/server/exchange.ts';
 import type { LimitGroup, Measured } from './limit.ts';
 
 /** Limit set by the design. */
-const MOST_MS = 100;
+const MAX_MS = 100;
 const EVERY_MS = 5;
 const ROUNDS = 3;
 
@@ -115,7 +115,7 @@ function othersWait(yaml: string, how: string): Promise<readonly Measured[]> {
         let value = Number.POSITIVE_INFINITY;
         for (let round = 0; round < ROUNDS; round += 1)
           value = Math.min(value, await longestWait(proxy, exchange(proxy.port, sent)));
-        found.push({ what: `others wait for ${name}${how}`, unit: 'ms', most: MOST_MS, value });
+        found.push({ what: `others wait for ${name}${how}`, unit: 'ms', max: MAX_MS, value });
       }
       return found;
     }),

@@ -14,12 +14,12 @@ export interface LimitGroup {
 export interface Measured {
   readonly what: string;
   readonly unit: Verdict['unit'];
-  readonly most: number;
+  readonly max: number;
   readonly value: number;
 }
 
 /** Returns the smallest result of `measure` in `tries` tries. */
-export async function least(tries: number, measure: () => Promise<number>): Promise<number> {
+export async function minOf(tries: number, measure: () => Promise<number>): Promise<number> {
   let value = Number.POSITIVE_INFINITY;
   for (let n = 0; n < tries; n += 1) value = Math.min(value, await measure());
   return value;

@@ -66,8 +66,8 @@ async function main(): Promise<number> {
     const measured = await measure();
     progress.clear();
     process.stdout.write(`\n${name}\n`);
-    for (const { what, unit, most, value } of measured) {
-      const judged = verdict({ what, unit, direction: 'at most', bar: most }, value);
+    for (const { what, unit, max, value } of measured) {
+      const judged = verdict({ what, unit, direction: 'at most', bar: max }, value);
       if (!judged.met) missed += 1;
       process.stdout.write(`${verdictText(judged)}\n`);
     }

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { withProxy } from '../../fixtures/proxy.ts';
 import { MESSAGE, exchange, json } from '../../fixtures/server/exchange.ts';
-import { least } from './limit.ts';
+import { minOf } from './limit.ts';
 import type { LimitGroup, Measured } from './limit.ts';
 
 const FUZZ = fileURLToPath(new URL('../../server/tests/streams/fuzz.test.js', import.meta.url));
@@ -18,7 +18,7 @@ async function fuzzed(): Promise<readonly Measured[]> {
   const { stdout } = spawnSync(process.execPath, [FUZZ], { encoding: 'utf8' });
   const sizes = [...stdout.matchAll(/RSS (\d+) MB/g)].map(([, size]) => Number(size));
   const value = sizes.length === 0 ? Number.NaN : Math.max(...sizes);
-  return [{ what: 'resident memory after 1,500 odd requests', unit: 'MB', most: FUZZ_MB, value }];
+  return [{ what: 'resident memory after 1,500 odd requests', unit: 'MB', max: FUZZ_MB, value }];
 }
 
 async function listed(): Promise<readonly Measured[]> {
@@ -28,14 +28,14 @@ async function listed(): Promise<readonly Measured[]> {
       const model = `${at}-`.padEnd(NAME_BYTES, 'm');
       await exchange(t.proxy.port, { body: json(MESSAGE, { model }) });
     }
-    value = await least(3, async () => {
+    value = await minOf(3, async () => {
       const startedMs = performance.now();
       await exchange(t.proxy.port, { method: 'GET', path: '/traces' });
       return performance.now() - startedMs;
     });
   });
   const what = '/traces after fifty names of four megabytes';
-  return [{ what, unit: 'ms', most: TRACES_MS, value }];
+  return [{ what, unit: 'ms', max: TRACES_MS, value }];
 }
 
 /** Bodies that would keep a parser busy for long. */
@@ -48,13 +48,13 @@ async function refused(): Promise<readonly Measured[]> {
   const found: Measured[] = [];
   await withProxy({}, async (t) => {
     for (const [name, body] of Object.entries(REFUSED)) {
-      const value = await least(3, async () => {
+      const value = await minOf(3, async () => {
         const startedMs = performance.now();
         const { status } = await exchange(t.proxy.port, { body });
         if (status < 400) throw new Error(`${name} was answered with ${status}`);
         return performance.now() - startedMs;
       });
-      found.push({ what: `${name} is refused`, unit: 'ms', most: REFUSED_MS, value });
+      found.push({ what: `${name} is refused`, unit: 'ms', max: REFUSED_MS, value });
     }
   });
   return found;

@@ -15,7 +15,7 @@ import { askWhilePruning } from '../../fixtures/server/pruning.ts';
 import { heldByStalledStreams } from '../../fixtures/server/stalled-streams.ts';
 import { request as onRequest } from '../../fixtures/upstream.ts';
 import { pause } from '../../fixtures/wait.ts';
-import { least } from './limit.ts';
+import { minOf } from './limit.ts';
 import type { LimitGroup, Measured } from './limit.ts';
 
 const LEAVERS = 50;
@@ -34,7 +34,7 @@ const STOP_MS = 5000;
 async function leavers(): Promise<readonly Measured[]> {
   const found: Measured[] = [];
   for (const window of [...WINDOWS, 'WebSocket'] as const) {
-    const value = await least(3, async () => {
+    const value = await minOf(3, async () => {
       let ms = Number.NaN;
       await withProxy({}, async (t) => {
         const { delaysMs, lateMs } = await leaving(t, window, LEAVERS);
@@ -46,7 +46,7 @@ async function leavers(): Promise<readonly Measured[]> {
     found.push({
       what: `the upstream is closed after: ${name}`,
       unit: 'ms',
-      most: NOTICED_MS,
+      max: NOTICED_MS,
       value,
     });
   }
@@ -82,7 +82,7 @@ async function events(): Promise<readonly Measured[]> {
     }
   });
   const value = percentile(delaysMs, 0.5);
-  return [{ what: 'an event of a stream is passed on', unit: 'ms', most: EVENT_MS, value }];
+  return [{ what: 'an event of a stream is passed on', unit: 'ms', max: EVENT_MS, value }];
 }
 
 const HITS = Array.from({ length: 60 }, (_, n) => `src/item.tsx:${n + 1}:  use(item${n});`);
@@ -106,7 +106,7 @@ interface Traced {
 
 /** Measured in the bundled program, as installed; from separate modules it takes some 250 ms. */
 async function firstCompression(): Promise<readonly Measured[]> {
-  const value = await least(3, async () => {
+  const value = await minOf(3, async () => {
     let ms = Number.NaN;
     const settings = ['compression: { threshold_tokens: 0 }'];
     await withLive(
@@ -123,13 +123,13 @@ async function firstCompression(): Promise<readonly Measured[]> {
     return ms;
   });
   const what = 'the first compression after three quiet seconds';
-  return [{ what, unit: 'ms', most: FIRST_MS, value }];
+  return [{ what, unit: 'ms', max: FIRST_MS, value }];
 }
 
 async function pruning(): Promise<readonly Measured[]> {
   const { tookMs, longestMs } = await askWhilePruning();
   const share = (ms: number) => (ms / tookMs) * 100;
-  const rest = { unit: '%', most: PRUNING_PERCENT } as const;
+  const rest = { unit: '%', max: PRUNING_PERCENT } as const;
   return [
     { ...rest, what: 'an answer waits, of what deleting takes', value: share(longestMs.answered) },
     { ...rest, what: 'a row waits, of what deleting takes', value: share(longestMs.stored) },
@@ -139,14 +139,14 @@ async function pruning(): Promise<readonly Measured[]> {
 async function stalled(): Promise<readonly Measured[]> {
   const { buffersKiB } = await heldByStalledStreams();
   const what = 'buffers of a stream whose client does not read';
-  return [{ what, unit: 'MB', most: HELD_KIB / 1024, value: buffersKiB / 1024 }];
+  return [{ what, unit: 'MB', max: HELD_KIB / 1024, value: buffersKiB / 1024 }];
 }
 
 async function kills(): Promise<readonly Measured[]> {
   const plan = { rounds: KILLS, children: 1, acknowledgedMs: ACKNOWLEDGED_MS };
   const { acknowledged, lost } = await killRounds(plan);
   const what = `rows lost of ${acknowledged} that were recorded 100 ms before kill -9`;
-  return [{ what, unit: 'rows', most: 0, value: lost.length }];
+  return [{ what, unit: 'rows', max: 0, value: lost.length }];
 }
 
 /** Neither an unreachable collector nor an open page may delay a stop. */
@@ -160,7 +160,7 @@ async function stops(): Promise<readonly Measured[]> {
       await t.proxy.stop(true);
       value = performance.now() - startedMs;
     });
-    return { what, unit: 'ms', most: STOP_MS, value } as const;
+    return { what, unit: 'ms', max: STOP_MS, value } as const;
   };
   const away = 'telemetry: {enabled: true, endpoint: "http://127.0.0.1:9"}';
   return [

@@ -6,7 +6,7 @@ import { GRAMMAR_SAMPLES } from '../../fixtures/grammar-samples.ts';
 import { pause } from '../../fixtures/wait.ts';
 import { createGrammarLoader } from '../../stages/grammars.ts';
 import { contentRisk } from '../../stages/vault/risk/risk.ts';
-import { least } from './limit.ts';
+import { minOf } from './limit.ts';
 import type { LimitGroup, Measured } from './limit.ts';
 
 const TRIES = 3;
@@ -17,11 +17,11 @@ const GRAMMAR_IDLE_MS = 1000;
 
 async function longInputs(): Promise<readonly Measured[]> {
   const found: Measured[] = [];
-  for (const { name, mostMs, open } of LINEAR_WORK) {
+  for (const { name, maxMs, open } of LINEAR_WORK) {
     const { inputOf, work } = await open();
     const input = inputOf(4);
-    const value = await least(TRIES, () => processorMs(() => work(input)));
-    found.push({ what: name, unit: 'ms', most: mostMs, value });
+    const value = await minOf(TRIES, () => processorMs(() => work(input)));
+    found.push({ what: name, unit: 'ms', max: maxMs, value });
   }
   return found;
 }
@@ -32,11 +32,11 @@ async function credentials(): Promise<readonly Measured[]> {
     for (const [start, piece] of CREDENTIAL_TEXTS) {
       const text = credentialText(start, piece, CREDENTIAL_CHARS);
       const once = () => processorMs(() => contentRisk(text, path));
-      value = Math.max(value, await least(TRIES, once));
+      value = Math.max(value, await minOf(TRIES, once));
     }
   }
   const what = 'the slowest of 116 texts of 64 KiB is searched for credentials';
-  return [{ what, unit: 'ms', most: CREDENTIALS_MS, value }];
+  return [{ what, unit: 'ms', max: CREDENTIALS_MS, value }];
 }
 
 /** Engines recompile hot code in the background: no grammar may cost more than its parsing. */
@@ -57,13 +57,13 @@ async function grammars(): Promise<readonly Measured[]> {
     {
       what: `a source of 150 definitions is parsed twelve times (slowest: ${slowest.name})`,
       unit: 'ms',
-      most: GRAMMAR_MS,
+      max: GRAMMAR_MS,
       value: slowest.ms,
     },
     {
       what: 'two seconds after that in which nothing is parsed',
       unit: 'ms',
-      most: GRAMMAR_IDLE_MS,
+      max: GRAMMAR_IDLE_MS,
       value: idleMs,
     },
   ];

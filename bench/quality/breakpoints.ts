@@ -99,7 +99,7 @@ function markersOf(
   );
   if (!goesOn || isSlow) return [];
   const before = messages.map(({ content }) => (typeof content === 'string' ? 1 : content.length));
-  return breakpointsIn(json, factsOf(MODEL).leastCachedTokens!).map(([list, at, , part]) => {
+  return breakpointsIn(json, factsOf(MODEL).minCachedTokens!).map(([list, at, , part]) => {
     if (list === 'tools') return 0;
     if (list === 'system') return 1;
     const first = 2 + before.slice(0, Number(at)).reduce((sum, parts) => sum + parts, 0);

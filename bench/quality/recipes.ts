@@ -103,8 +103,8 @@ export function requestsOf(
     for (const block of toBlocks(transcript)) {
       requests.at(-1)!.push(block);
       tokens += estimateTokens(block.text);
-      if (tokens < LEAST_TOKENS) continue;
-      if (tokens > MOST_TOKENS) requests.pop();
+      if (tokens < MIN_TOKENS) continue;
+      if (tokens > MAX_TOKENS) requests.pop();
       requests.push([]);
       tokens = 0;
     }
@@ -112,8 +112,8 @@ export function requestsOf(
   });
 }
 
-const LEAST_TOKENS = 10_000;
-const MOST_TOKENS = 14_000;
+const MIN_TOKENS = 10_000;
+const MAX_TOKENS = 14_000;
 const ROUNDS = 15;
 
 /** Alternates runs with and without recipes; returns the median difference of each request. */
@@ -124,7 +124,7 @@ export function timeRecipes(
 ): RecipeTime {
   const timed = requests.map((blocks) => ({
     blocks,
-    share: LEAST_TOKENS / sum(blocks.map(({ text }) => estimateTokens(text))),
+    share: MIN_TOKENS / sum(blocks.map(({ text }) => estimateTokens(text))),
     without: [] as number[],
     added: [] as number[],
   }));

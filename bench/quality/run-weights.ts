@@ -32,7 +32,7 @@ const FOLDS = 25;
 /** Facts are fewer than files, and closer to runs. */
 const FACTS_COUNT = 4;
 const PER_FOLDER = 14;
-const MOST_FILES = 1500;
+const MAX_FILES = 1500;
 const LONGEST = 40_000;
 /** Classes recognized by their structure, which no score decides. */
 const DECIDED = new Set(['trace', 'json', 'html', 'blob', 'diff']);
@@ -65,7 +65,7 @@ function readFiles(root: string): readonly Row[] {
     .map(({ path }) => path);
   const rows: Row[] = [];
   for (const path of paths) {
-    if (rows.length >= MOST_FILES) break;
+    if (rows.length >= MAX_FILES) break;
     const group = path.split('/').slice(0, 2).join('/');
     const count = taken.get(group) ?? 0;
     const stat = statSync(join(root, path), { throwIfNoEntry: false });

@@ -10,7 +10,7 @@ import { counted, dollars, figure } from '../screen/output.ts';
 import type { Gathered, Part } from './sources.ts';
 
 /** Newest days listed on a screen. */
-const MOST_DAYS = 31;
+const MAX_DAYS = 31;
 
 class Aggregate extends SpanCommand {
   static override paths = [['aggregate']];
@@ -73,7 +73,7 @@ class Aggregate extends SpanCommand {
         [without === '' ? 'together' : `together without ${without}`, ...figures(all)],
       ],
     );
-    const shown = byDay.slice(-MOST_DAYS);
+    const shown = byDay.slice(-MAX_DAYS);
     const tables = [
       ['model', byModel.map((one) => [one.key ?? 'unknown', ...figures(one)])],
       ['day (UTC)', shown.map((one) => [one.date, ...figures(one)])],

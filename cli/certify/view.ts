@@ -2,7 +2,7 @@
  * Shows a certificate on the screen: first the verdict, then five lines, then the places where it
  * fails.
  */
-import { MOST_OVERCLAIMED } from '../../server/certify/certify.ts';
+import { MAX_OVERCLAIMED } from '../../server/certify/certify.ts';
 import type { Certificate, CheckResult } from '../../server/certify/certify.ts';
 import { createRedactor } from '../../server/log/redact.ts';
 import { visible } from '../../server/log/visible.ts';
@@ -13,7 +13,7 @@ import { colorsFor, counted, dollars, figure, percent, print } from '../screen/o
 import { printTable } from '../screen/table.ts';
 
 /** Failures listed one by one; `--json` has all. */
-const MOST_SHOWN = 20;
+const MAX_SHOWN = 20;
 const LINE_CHARS = 74;
 
 /** Title of each promise. */
@@ -91,16 +91,16 @@ export function printCertificate(
     );
   }
   if (broken.length + dearer.length > 0) print(context);
-  for (const { check, session, turn, block, line } of broken.slice(0, MOST_SHOWN)) {
+  for (const { check, session, turn, block, line } of broken.slice(0, MAX_SHOWN)) {
     print(
       context,
       colors.red(`${TITLES[check]}: session ${visible(session)}, turn ${turn}, block ${block}`),
     );
     print(context, `    ${shownLine(line)}`);
   }
-  if (broken.length > MOST_SHOWN)
-    print(context, `and ${figure(broken.length - MOST_SHOWN)} more: --json has all of them`);
-  for (const { session, share } of dearer.slice(0, MOST_SHOWN))
+  if (broken.length > MAX_SHOWN)
+    print(context, `and ${figure(broken.length - MAX_SHOWN)} more: --json has all of them`);
+  for (const { session, share } of dearer.slice(0, MAX_SHOWN))
     print(context, colors.red(`Cost: session ${visible(session)}: ${share.toFixed(4)}`));
   print(context);
   for (const line of notesOf(certificate)) print(context, `${colors.dim('–')} ${line}`);
@@ -114,7 +114,7 @@ export function notesOf(certificate: Certificate): string[] {
       ? 'Nothing was sent: the bodies of another tool, judged as those of svc are.'
       : 'Nothing was sent: compressed as a proxy here would, and decoded again.',
     'Cost: what is left of the input cost, at each model’s own rates.',
-    `A claim may be ${percent(MOST_OVERCLAIMED)} above a public tokenizer’s recount.`,
+    `A claim may be ${percent(MAX_OVERCLAIMED)} above a public tokenizer’s recount.`,
     ...(simulated > 0
       ? [`${counted(simulated, 'session')} without counts: cost in a simulated cache.`]
       : []),

@@ -58,14 +58,14 @@ class List extends AuditCommand {
   async execute() {
     const { sinceMs } = await spanOf(this.since, undefined);
     const kind = toKind(this.kind);
-    const most = toWhole(this.limit, '--limit', 1, 100_000);
+    const max = toWhole(this.limit, '--limit', 1, 100_000);
     const found: AuditRecord[] = [];
     const verdict = await verifyAudit(this.files(), (record) => {
       if (record.atMs < sinceMs || (kind !== undefined && record.kind !== kind)) return;
       found.push(record);
-      if (found.length >= 2 * most) found.splice(0, found.length - most);
+      if (found.length >= 2 * max) found.splice(0, found.length - max);
     });
-    const records = found.slice(-most).map(toJson);
+    const records = found.slice(-max).map(toJson);
     if (this.json) return this.printJson({ records, fault: verdict.fault?.text ?? null });
     if (records.length === 0) this.note('No records.');
     else {

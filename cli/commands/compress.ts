@@ -11,7 +11,7 @@ import type { LostRequest } from '../preview/lost.ts';
 import type { Preview } from '../preview/preview.ts';
 
 /** Diff lines shown on a terminal by default. */
-const MOST_LINES = 60;
+const MAX_LINES = 60;
 
 class PreviewFile extends JsonCommand {
   static override paths = [['preview']];
@@ -133,7 +133,7 @@ class Diff extends JsonCommand {
 
   requestId = Option.String({ name: 'request-id', required: false });
   all = Option.Boolean('--all', false, {
-    description: `On a terminal: all lines of the diff, not only the first ${MOST_LINES}`,
+    description: `On a terminal: all lines of the diff, not only the first ${MAX_LINES}`,
   });
   full = Option.Boolean('--full', false, {
     description: 'All lines, also of long runs and long lines',
@@ -207,7 +207,7 @@ class Diff extends JsonCommand {
     ]);
     // Users' texts are shown unchanged, without replacing command names for the screen.
     const isCut = isTerminal(context.stdout) && !this.all && !this.full;
-    const visible = isCut ? lines.slice(0, MOST_LINES) : lines;
+    const visible = isCut ? lines.slice(0, MAX_LINES) : lines;
     for (const line of visible) writeLine(context.stdout, line);
     if (visible.length < lines.length)
       this.note(`… ${counted(lines.length - visible.length, 'more line')}; --all shows them`);

@@ -62,8 +62,8 @@ class Show extends ConfigOptions {
         warnings: loaded.warnings,
       });
     // Someone who copies a path from a file or a pipe needs all of it.
-    const most = isTerminal(this.context.stdout) ? 60 : Number.POSITIVE_INFINITY;
-    const cut = (text: string) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+    const max = isTerminal(this.context.stdout) ? 60 : Number.POSITIVE_INFINITY;
+    const cut = (text: string) => (text.length > max ? `${text.slice(0, max - 1)}…` : text);
     this.printTable(
       ['setting', 'value', 'from'],
       rows.map((row) => [

@@ -64,10 +64,10 @@ class Timeline extends LedgerCommand {
       10,
       Math.min(columnsOf(this.context.stdout), 100) - 'YYYY-MM-DD'.length - width - 4,
     );
-    const most = Math.max(0, ...values.map((value) => value ?? 0));
+    const max = Math.max(0, ...values.map((value) => value ?? 0));
     this.print(bold(`${metric.title}, ${counted(days.length, 'day')} (UTC)`));
     for (const [index, day] of days.entries()) {
-      const line = `${dim(day.date)}  ${texts[index]!.padStart(width)}  ${bar(values[index] ?? 0, most, room)}`;
+      const line = `${dim(day.date)}  ${texts[index]!.padStart(width)}  ${bar(values[index] ?? 0, max, room)}`;
       this.print(line.trimEnd());
     }
   }

@@ -32,8 +32,8 @@ class Limits extends JsonCommand {
 
   async execute() {
     let past = 'svc is not running; this is what it knew when it stopped.';
-    const asked = controlIfRunning<Shown>(this.home, 'limits', undefined, GLANCE_MS);
-    const running = await asked.catch((thrown: unknown) => {
+    const reply = controlIfRunning<Shown>(this.home, 'limits', undefined, GLANCE_MS);
+    const running = await reply.catch((thrown: unknown) => {
       if (!isSvcError(thrown) || thrown.kind !== 'bad_gateway') throw thrown;
       past = 'svc is running but does not answer; this is what it last wrote to disk.';
       return undefined;

@@ -13,7 +13,7 @@ import { EXPENDABLE, recentHeader, recentRow } from '../screen/recent.ts';
 const OUTCOMES = ['ok', 'error', 'cancelled', 'partial'] as const;
 const EVERY_MS = 500;
 /** Earlier rows that determine the column widths of later ones. */
-const MOST_ABOVE = 100;
+const MAX_ABOVE = 100;
 
 /** The reader, and the filter. */
 interface Followed {
@@ -51,7 +51,7 @@ class Requests extends SpanCommand {
   async execute() {
     const outcome =
       this.outcome === undefined ? undefined : toOneOf(this.outcome, '--outcome', OUTCOMES);
-    const most = toWhole(this.lines, '--lines', 1, 10_000);
+    const max = toWhole(this.lines, '--lines', 1, 10_000);
     const span = await this.span();
     const filter: RowFilter = {
       ...span,
@@ -65,7 +65,7 @@ class Requests extends SpanCommand {
     await this.ledger(async (reader, queries) => {
       // Read before the listing, so that a request ending in between is not missed.
       const after = this.follow ? await queries.newestNumber(reader) : 0;
-      const newest = await queries.newestRows(reader, filter, most);
+      const newest = await queries.newestRows(reader, filter, max);
       if (!this.follow)
         return this.#printAll(newest, `No such request was recorded (${spanText(span)})`);
       // Later rows are printed below: the newest comes last.
@@ -120,7 +120,7 @@ class Requests extends SpanCommand {
         const stored = await queries.rowsStored(reader, filter, from, upto);
         const rows = stored.filter(({ id }) => !isListed.has(id));
         if (rows.length > 0) await this.#print(rows, above);
-        above = [...above, ...rows].slice(-MOST_ABOVE);
+        above = [...above, ...rows].slice(-MAX_ABOVE);
         from = upto;
       }
     } finally {

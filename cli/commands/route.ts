@@ -45,11 +45,11 @@ abstract class RouteCommands extends SvcCommand {
     const code = [...config.customProviders, ...plugins.flatMap(({ providers }) => providers)];
     const names = [...Object.keys(config.providers), ...code.map(({ name }) => name)];
     const store = openRouteRules(home, () => names);
-    const asked = { enabled: config.routing.enabled, isRunning: false };
-    if (command.do === 'list') return { ...doRouteCommand(store, command), ...asked };
+    const routing = { enabled: config.routing.enabled, isRunning: false };
+    if (command.do === 'list') return { ...doRouteCommand(store, command), ...routing };
     ensurePrivateFolder(home);
     const alone = async () => doRouteCommand(store, command);
-    return { ...(await underLock(`${routeRulesFile(home)}.lock`, alone, WAIT)), ...asked };
+    return { ...(await underLock(`${routeRulesFile(home)}.lock`, alone, WAIT)), ...routing };
   }
 
   /** Reports the change of a rule, and when it takes effect. */

@@ -105,8 +105,8 @@ class Savings extends JsonCommand {
     const { sinceMs } = await spanOf(since, undefined);
     if (runningInstance(home) !== undefined) {
       const path = '/savings/misses';
-      const asked = since === undefined ? path : `${path}?since=${encodeURIComponent(since)}`;
-      return (await readOwn(home, asked)) as unknown as MissReportJson;
+      const target = since === undefined ? path : `${path}?since=${encodeURIComponent(since)}`;
+      return (await readOwn(home, target)) as unknown as MissReportJson;
     }
     const { missReportJson } = await import('../../stages/ledger/miss-json.ts');
     return withLedger(context, this.config, async (reader, queries) =>

@@ -9,9 +9,9 @@ import { fault, ok, remark, warning } from './finding.ts';
 import type { Examined, Finding, Found } from './finding.ts';
 
 /** A quick check reads the whole file; a larger one would take more than a few seconds. */
-const MOST_CHECKED_BYTES = 1024 * 1024 * 1024;
+const MAX_CHECKED_BYTES = 1024 * 1024 * 1024;
 /** Fewer requests give no meaningful rate. */
-const LEAST_REQUESTS = 5;
+const MIN_REQUESTS = 5;
 const MANY_ERRORS = 0.1;
 
 export async function checkLedger({ context, home, loaded }: Examined): Promise<Found> {
@@ -25,7 +25,7 @@ export async function checkLedger({ context, home, loaded }: Examined): Promise<
   try {
     const database = openReadOnly(file);
     try {
-      if (statSync(file).size > MOST_CHECKED_BYTES)
+      if (statSync(file).size > MAX_CHECKED_BYTES)
         return remark('Ledger', `${short} is too large for a quick check`);
       const [row] = database.prepare('PRAGMA quick_check(1)').all([]) as [object];
       const found = String(Object.values(row)[0]);
@@ -111,7 +111,7 @@ export async function checkErrors({ context, loaded }: Examined): Promise<Found>
       const { totals, failures } = await lastDayReport(reader, context.clock.wallMs());
       const { requests, errors } = totals;
       const text = `${counted(errors, 'error')} in ${counted(requests, 'request')} of the last 24 hours`;
-      if (requests < LEAST_REQUESTS || errors / requests < MANY_ERRORS) return ok('Errors', text);
+      if (requests < MIN_REQUESTS || errors / requests < MANY_ERRORS) return ok('Errors', text);
       const [most] = failures;
       return warning(
         'Errors',
@@ -129,7 +129,7 @@ export async function checkErrors({ context, loaded }: Examined): Promise<Found>
 
 const WEEK_MS = 7 * 86_400_000;
 /** Listing more models would hide other findings. */
-const MOST_MODELS = 5;
+const MAX_MODELS = 5;
 
 /**
  * Reports models used in the last week without a known price: budgets and reports leave them out.
@@ -151,9 +151,9 @@ export async function checkPrices({ context, loaded }: Examined): Promise<Found>
       const found = await unpricedModels(reader, context.clock.wallMs() - WEEK_MS);
       if (found.length === 0) return ok('Prices', 'every model of the last week has a price');
       const named = found
-        .slice(0, MOST_MODELS)
+        .slice(0, MAX_MODELS)
         .map(({ model, requests }) => `${model ?? 'unknown'} (${counted(requests, 'request')})`);
-      const more = found.length > MOST_MODELS ? ` and ${found.length - MOST_MODELS} more` : '';
+      const more = found.length > MAX_MODELS ? ` and ${found.length - MAX_MODELS} more` : '';
       return warning(
         'Prices',
         `in the last week it is not known what all of this cost: ${named.join(', ')}${more}`,

@@ -15,7 +15,7 @@ import { fault, ok, remark, warning } from './finding.ts';
 import type { Examined, Finding, Found } from './finding.ts';
 
 /** Safeguard; the home folder normally has few files. */
-const MOST_FILES = 20_000;
+const MAX_FILES = 20_000;
 
 /** Loads what a start with these flags would read. */
 export async function checkConfig(
@@ -108,7 +108,7 @@ export function checkPidFile({ context, home }: Examined): Found {
 function openPaths(home: string): readonly string[] {
   const entries = fs
     .readdirSync(home, { withFileTypes: true, recursive: true })
-    .slice(0, MOST_FILES);
+    .slice(0, MAX_FILES);
   const paths = entries
     .filter((entry) => entry.isFile() || entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name));

@@ -7,20 +7,20 @@ import { fault, ok, remark, warning } from './finding.ts';
 import type { Examined, Found } from './finding.ts';
 
 /** Earlier versions can damage a database in WAL mode when two connections checkpoint at once. */
-const LEAST_SQLITE = [3, 51, 3];
-const LEAST_NODE = [20, 18, 1];
+const MIN_SQLITE = [3, 51, 3];
+const MIN_NODE = [20, 18, 1];
 const MB = 1024 * 1024;
 const TOO_LITTLE_BYTES = 100 * MB;
 const LITTLE_BYTES = 1024 * MB;
 
 export function checkNode({ context }: Examined): Found {
   const { nodeVersion } = context;
-  if (isOlder(nodeVersion, LEAST_NODE))
+  if (isOlder(nodeVersion, MIN_NODE))
     return fault(
       'Node',
       'config',
       `Node ${nodeVersion} is too old`,
-      `Install ${LEAST_NODE.join('.')} or newer.`,
+      `Install ${MIN_NODE.join('.')} or newer.`,
     );
   const [old] = endOfLifeNote(nodeVersion) ?? [];
   return old === undefined ? ok('Node', nodeVersion) : remark('Node', `${nodeVersion}: ${old}`);
@@ -32,10 +32,10 @@ export async function checkSqlite(): Promise<Found> {
     const database = new Database(':memory:');
     const version = String(database.prepare('select sqlite_version()').pluck().get());
     database.close();
-    if (!isOlder(version, LEAST_SQLITE)) return ok('SQLite', version);
+    if (!isOlder(version, MIN_SQLITE)) return ok('SQLite', version);
     return warning(
       'SQLite',
-      `${version} is older than ${LEAST_SQLITE.join('.')}, which fixes a fault of write-ahead logs`,
+      `${version} is older than ${MIN_SQLITE.join('.')}, which fixes a fault of write-ahead logs`,
       'Install svc again with the versions of its lock file: npm ci.',
     );
   } catch (thrown) {
@@ -78,9 +78,9 @@ export function checkProxyVariables({ context }: Examined): Found {
   );
 }
 
-function isOlder(version: string, least: readonly number[]): boolean {
+function isOlder(version: string, min: readonly number[]): boolean {
   const parts = version.split('.').map((part) => Number.parseInt(part, 10));
-  for (const [at, wanted] of least.entries()) {
+  for (const [at, wanted] of min.entries()) {
     const part = parts[at] ?? 0;
     if (part !== wanted) return part < wanted;
   }

@@ -77,12 +77,12 @@ async function checkPorts({ loaded }: Examined): Promise<Found> {
     }
   }
   if (findings.length > 0) return findings;
-  const asked = wanted.map(([number]) => number).filter((number) => number !== 0);
+  const ports = wanted.map(([number]) => number).filter((number) => number !== 0);
   return ok(
     'Ports',
-    asked.length === 0
+    ports.length === 0
       ? 'free ones are chosen'
-      : `${asked.join(' and ')} ${asked.length === 1 ? 'is' : 'are'} free`,
+      : `${ports.join(' and ')} ${ports.length === 1 ? 'is' : 'are'} free`,
   );
 }
 

@@ -11,7 +11,7 @@ import type { Examined, Finding, Found } from './finding.ts';
 
 const ANSWER_MS = 4000;
 /** Signed requests and expiry times fail at a skew of some minutes. */
-const MOST_SKEW_MS = 120_000;
+const MAX_SKEW_MS = 120_000;
 
 /** Sends each provider a plain request without a key: any response shows that it is reachable. */
 export async function checkUpstreams({ context, loaded }: Examined): Promise<Found> {
@@ -83,7 +83,7 @@ function skewFinding(skewsMs: readonly number[]): Found {
   if (skewsMs.length === 0) return [];
   const skewMs = skewsMs.toSorted((a, b) => Math.abs(a) - Math.abs(b))[0] ?? 0;
   const seconds = counted(Math.round(Math.abs(skewMs) / 1000), 'second');
-  if (Math.abs(skewMs) <= MOST_SKEW_MS) return ok('Clock', 'agrees with the providers');
+  if (Math.abs(skewMs) <= MAX_SKEW_MS) return ok('Clock', 'agrees with the providers');
   const side = skewMs > 0 ? 'ahead of' : 'behind';
   return warning(
     'Clock',

@@ -18,9 +18,9 @@ export interface SessionFlags {
 }
 
 const SECONDS = 120;
-const MOST_SECONDS = 86_400;
+const MAX_SECONDS = 86_400;
 /** Failed files listed by name. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /** Returns the configuration and prices that a proxy here would use. */
 export async function settingsOf(
@@ -37,7 +37,7 @@ export async function settingsOf(
     ...toLoadOptions(configFlag(file), context),
     ...(mode !== undefined && { flags: { 'compression.mode': await toMode(mode) } }),
   });
-  const limit = seconds === undefined ? SECONDS : toWhole(seconds, '--seconds', 1, MOST_SECONDS);
+  const limit = seconds === undefined ? SECONDS : toWhole(seconds, '--seconds', 1, MAX_SECONDS);
   const overrides = priceOverrides(config, new Map());
   return {
     config,
@@ -85,8 +85,8 @@ export async function followed<T>(
 
 /** Lists on stderr the files that could not be read, and why. */
 export function noteFailed(context: CliContext, failed: FoldersRead['failed']): void {
-  for (const { path, reason } of failed.slice(0, MOST_NAMED))
+  for (const { path, reason } of failed.slice(0, MAX_NAMED))
     note(context, `! ${shortPath(path, context)}: ${reason}`);
-  if (failed.length > MOST_NAMED)
-    note(context, `! and ${counted(failed.length - MOST_NAMED, 'file')} more`);
+  if (failed.length > MAX_NAMED)
+    note(context, `! and ${counted(failed.length - MAX_NAMED, 'file')} more`);
 }

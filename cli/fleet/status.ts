@@ -10,8 +10,8 @@ import type { Json } from '../remote.ts';
 import type { Members } from './members.ts';
 
 const ANSWER_MS = 5000;
-const MOST_CHARS = 200;
-const MOST_REASONS = 20;
+const MAX_CHARS = 200;
+const MAX_REASONS = 20;
 
 /** Figures of the current UTC day by which machines are compared. */
 const TODAY = ['requests', 'errors', 'saved_tokens', 'cost', 'cost_saved'] as const;
@@ -105,12 +105,12 @@ function toToday(value: unknown): MachineStatus['today'] {
 
 function toReasons(value: unknown): readonly string[] {
   return Array.isArray(value)
-    ? value.slice(0, MOST_REASONS).flatMap((one: unknown) => textOf(one) ?? [])
+    ? value.slice(0, MAX_REASONS).flatMap((one: unknown) => textOf(one) ?? [])
     : [];
 }
 
 function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? cutText(value, MOST_CHARS) : null;
+  return typeof value === 'string' && value !== '' ? cutText(value, MAX_CHARS) : null;
 }
 
 function numberOf(value: unknown): number | null {

@@ -36,7 +36,7 @@ export const OTHER_LISTS = [
 const CERTIFICATE =
   /-----BEGIN (TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TRUSTED )?CERTIFICATE-----/g;
 /** A larger file is not a certificate list. */
-const MOST_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
  * Writes the system's list, or its replacement, plus the user's others and the authority; returns
@@ -134,7 +134,7 @@ function certificatesAt(path: string): readonly string[] {
 
 function certificatesIn(path: string): readonly string[] {
   const stat = statSync(path);
-  return stat.isFile() && stat.size <= MOST_BYTES ? certificatesOf(readFileSync(path, 'utf8')) : [];
+  return stat.isFile() && stat.size <= MAX_BYTES ? certificatesOf(readFileSync(path, 'utf8')) : [];
 }
 
 function certificatesOf(text: string): readonly string[] {

@@ -78,11 +78,11 @@ function isOn({ name, value }: Stated): boolean {
  */
 function makerRemark(
   program: string,
-  asked: readonly string[],
+  hosts: readonly string[],
   opened: readonly string[],
 ): readonly string[] {
-  const [host] = asked;
-  if (host === undefined || asked.some((one) => opened.includes(one))) return [];
+  const [host] = hosts;
+  if (host === undefined || hosts.some((one) => opened.includes(one))) return [];
   return [
     `${host}, which ${program} asks, is not opened, since its provider here has another address: its requests go past svc unread. \`svc run ${program}\` uses that provider by base URL`,
   ];

@@ -23,7 +23,7 @@ export interface JsonMember {
   readonly end: number;
 }
 
-const MOST_LEVELS = 100;
+const MAX_LEVELS = 100;
 
 /**
  * Parses `text`.
@@ -44,7 +44,7 @@ export function scanJson(text: string): JsonNode {
 
   function value(level: number): JsonNode {
     skip();
-    if (level > MOST_LEVELS) fail('too many levels');
+    if (level > MAX_LEVELS) fail('too many levels');
     const start = at;
     if (text[at] === '{') return object(start, level);
     if (text[at] === '[') return list(start, level);

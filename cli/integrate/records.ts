@@ -65,7 +65,7 @@ export interface Integrations {
 }
 
 /** Ten times the list of a machine with hundreds of projects. */
-const MOST_LIST_BYTES = 8 * 1024 * 1024;
+const MAX_LIST_BYTES = 8 * 1024 * 1024;
 const SHA256 = /^[0-9a-f]{64}$/;
 const DEEPEST_PATH = 16;
 
@@ -85,8 +85,7 @@ function backupFolder(home: string): string {
 export function readIntegrations(home: string): Integrations {
   const path = listFile(home);
   try {
-    if (fs.statSync(path).size > MOST_LIST_BYTES)
-      throw new Error('it is too large for such a list');
+    if (fs.statSync(path).size > MAX_LIST_BYTES) throw new Error('it is too large for such a list');
     const list: unknown = JSON.parse(fs.readFileSync(path, 'utf8'));
     const items: unknown = isObject(list) ? list['integrations'] : undefined;
     if (!Array.isArray(items)) throw new Error('it is not a list');

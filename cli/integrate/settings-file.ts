@@ -6,7 +6,7 @@ import { SvcError } from '../../engine/error.ts';
 import { reasonOf } from '../../stages/disk-reason.ts';
 
 /** Larger files are not settings. */
-const MOST_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 
 /** A file as read. */
 export interface SettingsFile {
@@ -28,7 +28,7 @@ export function readSettingsFile(path: string): SettingsFile {
     const stat = fs.statSync(path, { throwIfNoEntry: false });
     if (stat === undefined) return { path: linkTarget(path), bytes: undefined, mode: 0o600 };
     if (!stat.isFile()) throw new Error('it is not a file');
-    if (stat.size > MOST_BYTES) throw new Error('it is too large for a settings file');
+    if (stat.size > MAX_BYTES) throw new Error('it is too large for a settings file');
     const real = fs.realpathSync(path);
     return { path: real, bytes: fs.readFileSync(real), mode: stat.mode & 0o777 };
   } catch (cause) {
@@ -99,7 +99,7 @@ function refuseChanged(file: SettingsFile): void {
 }
 
 /** As many links as a system follows. */
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
 /**
  * Returns the path of a file to be created, with links resolved, so that these are kept. Throws for
@@ -107,7 +107,7 @@ const MOST_LINKS = 40;
  */
 function linkTarget(path: string): string {
   let at = path;
-  for (let links = 0; links < MOST_LINKS; links += 1) {
+  for (let links = 0; links < MAX_LINKS; links += 1) {
     const target = readLink(at);
     if (target === undefined) {
       const folder = realFolder(dirname(at));

@@ -50,7 +50,7 @@ const by = (what: string): string => `${what} takes it back`;
 const NOTHING = 'there is nothing to take back';
 const NEVER = 'it cannot be taken back';
 
-const MOST_INGEST_BYTES = 900_000;
+const MAX_INGEST_BYTES = 900_000;
 
 const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
   compress: {
@@ -68,7 +68,7 @@ const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
     check: ({ file }, { context }, written) => checkInput(file, context, written),
     async do({ file, id }, { context }) {
       const content = readInput(resolve(context.cwd, file)).toString();
-      if (Buffer.byteLength(content) > MOST_INGEST_BYTES)
+      if (Buffer.byteLength(content) > MAX_INGEST_BYTES)
         throw new SvcError('payload_too_large', `${file} is larger than 900 kB`, {
           cure: '`svc index <folder>` takes files of any size.',
         });

@@ -108,10 +108,10 @@ export function notTaken(option: string, text: string, wanted: string, cure?: st
 }
 
 /** Parses a whole number within bounds. Throws `usage` naming `option`. */
-export function toWhole(text: string, option: string, least: number, most: number): number {
+export function toWhole(text: string, option: string, min: number, max: number): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  throw notTaken(option, text, `a whole number from ${least} to ${most}`);
+  if (value >= min && value <= max) return value;
+  throw notTaken(option, text, `a whole number from ${min} to ${max}`);
 }
 
 /** Parses one of `names`. Throws `usage` naming `option`, with all of them. */

@@ -18,8 +18,8 @@ interface Hunk {
 
 const CONTEXT_LINES = 2;
 /** Lines of one sign shown in a row, and characters of a line, unless all are requested. */
-const MOST_LINES = 12;
-const MOST_CHARS = 240;
+const MAX_LINES = 12;
+const MAX_CHARS = 240;
 /** Time limit: a slower diff means that the texts have little in common. */
 const PATIENCE_MS = 2000;
 
@@ -48,11 +48,11 @@ function hunksOf(before: string, after: string): readonly Hunk[] {
 }
 
 function cut(line: string): string {
-  const left = line.length - MOST_CHARS;
-  return left <= 0 ? line : `${line.slice(0, MOST_CHARS)}… ${left} more characters`;
+  const left = line.length - MAX_CHARS;
+  return left <= 0 ? line : `${line.slice(0, MAX_CHARS)}… ${left} more characters`;
 }
 
-/** Cuts runs of more than `MOST_LINES` lines with the same sign to their beginning and end. */
+/** Cuts runs of more than `MAX_LINES` lines with the same sign to their beginning and end. */
 function shortened(lines: readonly string[]): string[] {
   const out: string[] = [];
   for (let at = 0; at < lines.length;) {
@@ -60,11 +60,11 @@ function shortened(lines: readonly string[]): string[] {
     let end = at + 1;
     while (end < lines.length && lines[end]!.startsWith(sign)) end++;
     const run = lines.slice(at, end);
-    if (run.length <= MOST_LINES) out.push(...run);
+    if (run.length <= MAX_LINES) out.push(...run);
     else {
-      const first = Math.ceil(MOST_LINES / 2);
-      const tail = MOST_LINES - first;
-      const left = run.length - MOST_LINES;
+      const first = Math.ceil(MAX_LINES / 2);
+      const tail = MAX_LINES - first;
+      const left = run.length - MAX_LINES;
       const what = sign === '-' ? 'removed' : sign === '+' ? 'new' : 'equal';
       out.push(...run.slice(0, first), `… ${left} more ${what} lines; --full shows them`);
       out.push(...run.slice(run.length - tail));

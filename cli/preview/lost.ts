@@ -31,8 +31,8 @@ export async function readLost(home: string, id: string | undefined) {
       },
     );
   }
-  const asked = readOwn<LostJson>(home, `/v1/svc/lost/${encodeURIComponent(id ?? 'last')}`);
-  const lost = await asked.catch((thrown: unknown) => ({ request_id: id, blocks: [], thrown }));
+  const response = readOwn<LostJson>(home, `/v1/svc/lost/${encodeURIComponent(id ?? 'last')}`);
+  const lost = await response.catch((thrown: unknown) => ({ request_id: id, blocks: [], thrown }));
   const requestId = lost.request_id ?? 'last';
   const trace = await readOwn(home, `/trace/${requestId}`).catch((): Json => ({}));
   const groups = blockGroups(trace['stages']);

@@ -42,7 +42,7 @@ export interface Instance extends ProcessId {
 export type Claim = ReturnType<typeof claimHome>;
 
 /** The limit on macOS; Linux allows four more. */
-const MOST_SOCKET_PATH_BYTES = 103;
+const MAX_SOCKET_PATH_BYTES = 103;
 
 /** Time limit for a start in the background. */
 const START_MS = 30_000;
@@ -163,7 +163,7 @@ export function claimHome(
 
 /** The system silently truncates longer socket paths, so that the socket is created elsewhere. */
 function refuseLongHome(home: string): void {
-  if (Buffer.byteLength(controlPath(home)) <= MOST_SOCKET_PATH_BYTES) return;
+  if (Buffer.byteLength(controlPath(home)) <= MAX_SOCKET_PATH_BYTES) return;
   throw new SvcError('config', `The path of the home folder is too long for a socket: ${home}`, {
     cure: 'Choose a shorter one with SVC_HOME.',
   });

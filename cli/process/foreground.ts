@@ -108,7 +108,7 @@ const SAME_SIGNAL_MS = 100;
 function untilStopped(context: CliContext, proxy: RunningProxy, strays: Strays): Promise<number> {
   const ownsTerminal = isTerminal(context.stderr);
   return new Promise((resolve, reject) => {
-    let asked = 0;
+    let signals = 0;
     let askedMs = -Infinity;
     let code: number = 0;
     const onSignal = () => {
@@ -116,19 +116,19 @@ function untilStopped(context: CliContext, proxy: RunningProxy, strays: Strays):
       // One Ctrl-C arrives both from the terminal and from npm.
       if (context.isRunByNpm === true && nowMs - askedMs < SAME_SIGNAL_MS) return;
       askedMs = nowMs;
-      asked += 1;
-      if (asked === 1) note(context, drainLine(proxy.app.running.size));
-      if (asked === 2) note(context, 'Stopping now.');
-      if (asked > 1) code = exitCodes.cancelled;
-      void proxy.stop(asked > 1);
+      signals += 1;
+      if (signals === 1) note(context, drainLine(proxy.app.running.size));
+      if (signals === 2) note(context, 'Stopping now.');
+      if (signals > 1) code = exitCodes.cancelled;
+      void proxy.stop(signals > 1);
     };
     strays.onFault((thrown) => {
-      asked += 1;
+      signals += 1;
       proxy.services.log.error('svc failed and is stopping', { cause: thrown });
       for (const line of `error: svc failed and is stopping: ${stackOf(thrown)}`.split('\n'))
         note(context, line);
       code = exitCodes.internal;
-      void proxy.stop(asked > 1);
+      void proxy.stop(signals > 1);
     });
     const onHangup = () => {
       // Without its terminal, a foreground proxy has no user left.

@@ -18,7 +18,7 @@ export interface Menus extends Prompts {
 export function menuPrompts(context: CliContext): Menus {
   const { stdin: input, stderr: output } = context;
   /** The library handles Ctrl-C and Escape; after Ctrl-D it would wait forever for keys. */
-  const asked = async <T>(
+  const prompted = async <T>(
     ask: (on: {
       input: typeof input;
       output: typeof output;
@@ -46,9 +46,9 @@ export function menuPrompts(context: CliContext): Menus {
   };
   return {
     confirm: (question, isYes) =>
-      asked((on) => confirm({ ...on, message: visible(question), initialValue: isYes })),
+      prompted((on) => confirm({ ...on, message: visible(question), initialValue: isYes })),
     choose: (question, choices, initial) =>
-      asked((on) =>
+      prompted((on) =>
         select({
           ...on,
           message: visible(question),
@@ -57,7 +57,7 @@ export function menuPrompts(context: CliContext): Menus {
         }),
       ),
     several: (question, choices) =>
-      asked((on) =>
+      prompted((on) =>
         multiselect({
           ...on,
           message: visible(question),
@@ -68,7 +68,7 @@ export function menuPrompts(context: CliContext): Menus {
       ),
     // The library returns undefined for an empty text.
     secret: async (question) =>
-      (await asked((on) => password({ ...on, message: visible(question) }))) ?? '',
+      (await prompted((on) => password({ ...on, message: visible(question) }))) ?? '',
     close() {},
   };
 }

@@ -26,7 +26,7 @@ export interface LearnFlags {
 }
 
 /** A recipe that saves less is not worth keeping. */
-const LEAST_PERCENT = 10;
+const MIN_PERCENT = 10;
 
 /** Returns true if a recipe was written. */
 export async function learnFrom(flags: LearnFlags, context: CliContext): Promise<boolean> {
@@ -67,7 +67,7 @@ export async function learnFrom(flags: LearnFlags, context: CliContext): Promise
   noteFailed(context, learned.read.failed);
   const { recipe, tried } = learned;
   const saved = tried === undefined ? 0 : savedPercent(tried);
-  const isKept = recipe !== undefined && saved >= LEAST_PERCENT;
+  const isKept = recipe !== undefined && saved >= MIN_PERCENT;
   if (isKept) {
     const example = relative(context.cwd, path);
     writeFileSync(written, await yamlOf(recipe, example, command, Math.floor(saved)), {
@@ -131,7 +131,7 @@ function printLearned(
 
 function whyNot(givenUp: number, tried: Learned['tried'], saved: number): string {
   if (tried !== undefined)
-    return tried.skipped ?? `it would save ${saved.toFixed(1)} %, less than ${LEAST_PERCENT}`;
+    return tried.skipped ?? `it would save ${saved.toFixed(1)} %, less than ${MIN_PERCENT}`;
   return givenUp > 0
     ? 'every shape would lose a line that a session needed'
     : 'no shape of its lines comes often enough';

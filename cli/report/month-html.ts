@@ -132,12 +132,12 @@ ${rows.join('\n')}
 /** Draws one bar per day of the month. */
 function costChart({ byDay }: MonthReport): string {
   const costs = byDay.map(({ totals }) => Math.max(0, knownCost(totals) ?? 0));
-  const most = Math.max(...costs);
-  if (most === 0) return '';
+  const max = Math.max(...costs);
+  if (max === 0) return '';
   const [width, height, left, bottom] = [900, 170, 8, 20];
   const step = (width - left) / costs.length;
   const bars = costs.map((cost, at) => {
-    const tall = (cost / most) * (height - bottom - 22);
+    const tall = (cost / max) * (height - bottom - 22);
     const day = byDay[at]!.date;
     const x = left + at * step;
     const bar = `<rect x="${x.toFixed(1)}" y="${(height - bottom - tall).toFixed(1)}" width="${(step * 0.72).toFixed(1)}" height="${tall.toFixed(1)}"><title>${day}: ${escape(money(cost))}</title></rect>`;
@@ -148,8 +148,8 @@ function costChart({ byDay }: MonthReport): string {
   });
   return `<section>
 <h2>Cost by day</h2>
-<div class="wide"><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="Cost by day; the dearest was ${escape(money(most))}">
-<text x="${left}" y="12">${escape(money(most))}</text>
+<div class="wide"><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="Cost by day; the dearest was ${escape(money(max))}">
+<text x="${left}" y="12">${escape(money(max))}</text>
 <line x1="0" x2="${width}" y1="${height - bottom}" y2="${height - bottom}"/>
 ${bars.join('\n')}
 </svg></div>

@@ -6,11 +6,11 @@
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /**
- * Returns a bar for `value` of `most` in `columns` cells. A value above 0 has at least an eighth.
+ * Returns a bar for `value` of `max` in `columns` cells. A value above 0 has at least an eighth.
  */
-export function bar(value: number, most: number, columns: number): string {
-  if (!(value > 0) || !(most > 0)) return '';
-  const eighths = Math.max(1, Math.round((Math.min(value, most) / most) * columns * 8));
+export function bar(value: number, max: number, columns: number): string {
+  if (!(value > 0) || !(max > 0)) return '';
+  const eighths = Math.max(1, Math.round((Math.min(value, max) / max) * columns * 8));
   return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8]!;
 }
 
@@ -26,8 +26,8 @@ export function spark(values: readonly number[], columns: number): string {
   const sums: number[] = [];
   for (let at = 0; at < values.length; at += size)
     sums.push(values.slice(at, at + size).reduce((sum, value) => sum + value, 0));
-  const most = Math.max(...sums);
+  const max = Math.max(...sums);
   return sums
-    .map((sum) => (sum > 0 ? HEIGHTS[Math.round((sum / most) * (HEIGHTS.length - 1))]! : ' '))
+    .map((sum) => (sum > 0 ? HEIGHTS[Math.round((sum / max) * (HEIGHTS.length - 1))]! : ' '))
     .join('');
 }

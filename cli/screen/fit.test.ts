@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createColors, forTerminal } from './colors.ts';
-import { cutPath, fold, leastWidth, widthOf, wrap } from './fit.ts';
+import { cutPath, fold, minWidth, widthOf, wrap } from './fit.ts';
 
 test('the width is what a terminal takes, without colours', () => {
   const { red } = createColors(true);
@@ -28,20 +28,20 @@ test('cells are folded at spaces and at the signs of a name; paths lose their mi
   assert.equal(fold('not yet in effect', 10), ['not yet in', 'effect']);
   assert.equal(fold('/home/me/work/project/src/index.ts', 24), ['/home/me/…/src/index.ts']);
   assert.is(cutPath('~/a.ts', 24), '~/a.ts');
-  assert.is(leastWidth('not yet in effect'), 6);
+  assert.is(minWidth('not yet in effect'), 6);
 });
 
 test('a figure, a date and a time of day are never folded', () => {
   for (const whole of ['44,705,967', '$1,234.56', '−12,345', '11:09:03', '2026-11-22', '3.5%'])
-    assert.is(leastWidth(whole), whole.length, whole);
+    assert.is(minWidth(whole), whole.length, whole);
   assert.equal(fold('1,234,567 of 2,345,678', 12), ['1,234,567 of', '2,345,678']);
   assert.equal(fold('us.anthropic.claude-3.5:beta', 14), ['us.anthropic.', 'claude-3.5:', 'beta']);
 });
 
 test('a long word is broken only where it may be, a figure nowhere', () => {
-  assert.is(leastWidth('extraordinarily'), 15);
-  assert.is(leastWidth('extraordinarily', 12), 12);
-  assert.is(leastWidth('1,234,567,890,123', 12), 17);
+  assert.is(minWidth('extraordinarily'), 15);
+  assert.is(minWidth('extraordinarily', 12), 12);
+  assert.is(minWidth('1,234,567,890,123', 12), 17);
   assert.equal(fold('extraordinarily long', 12), ['extraordinar', 'ily long']);
   assert.equal(fold('模型名称', 4), ['模型', '名称']);
 });

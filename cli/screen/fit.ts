@@ -65,21 +65,21 @@ function hangOf(text: string, columns: number): number {
 
 /**
  * Returns the smallest width in which `cell` can be shown without breaking a word; words (but not
- * figures) longer than `mostWord` may be broken.
+ * figures) longer than `maxWord` may be broken.
  */
-export function leastWidth(cell: string, mostWord = Number.POSITIVE_INFINITY): number {
+export function minWidth(cell: string, maxWord = Number.POSITIVE_INFINITY): number {
   const bare = withoutColors(cell);
   if (isPath(bare)) return Math.min(widthOf(bare), 24);
   const widths = breakable(bare).map((piece) => {
     const width = widthOf(piece.trimEnd());
-    return LETTER.test(piece) ? Math.min(width, mostWord) : width;
+    return LETTER.test(piece) ? Math.min(width, maxWord) : width;
   });
   return Math.max(0, ...widths);
 }
 
 const LETTER = /\p{L}/u;
 
-/** Folds `cell` into lines of at most `width`, which is not below `leastWidth`. */
+/** Folds `cell` into lines of at most `width`, which is not below `minWidth`. */
 export function fold(cell: string, width: number): string[] {
   if (widthOf(cell) <= width) return [cell];
   return linesInColor(cell, (bare) => foldBare(bare, width));

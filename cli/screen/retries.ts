@@ -7,14 +7,14 @@ import { shortId } from '../../server/facts/find-request.ts';
 export type Retry = ReturnType<typeof toRetry>;
 
 /** More would not be read. */
-const MOST = 20;
+const MAX_RETRIES = 20;
 
 /** Returns the retries in `traces`; both newest first. */
 export function retriesOf(traces: readonly Json[]): readonly Retry[] {
   const retries: Retry[] = [];
   for (const trace of traces) {
     const attempts = Array.isArray(trace['attempts']) ? (trace['attempts'] as Json[]) : [];
-    for (let index = attempts.length - 2; index >= 0 && retries.length < MOST; index -= 1) {
+    for (let index = attempts.length - 2; index >= 0 && retries.length < MAX_RETRIES; index -= 1) {
       retries.push(toRetry(trace, attempts[index]!, attempts[index + 1]!));
     }
   }

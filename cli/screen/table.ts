@@ -2,7 +2,7 @@
 import type { BaseContext } from 'clipanion';
 import { visible } from '../../server/log/visible.ts';
 import { aroundColors } from './colors.ts';
-import { fold, leastWidth, widthOf } from './fit.ts';
+import { fold, minWidth, widthOf } from './fit.ts';
 import { colorsFor, columnsOf, isTerminal, writeLine } from './output.ts';
 import type { Colors } from './output.ts';
 
@@ -88,24 +88,24 @@ function keptColumns(
 
 /**
  * Returns the width of each column; undefined if they do not fit side by side with words up to
- * `mostWord` unbroken.
+ * `maxWord` unbroken.
  */
 function fittingWidths(
   rows: readonly TableRow[],
   columns: number,
-  mostWord?: number,
+  maxWord?: number,
 ): readonly number[] | undefined {
   const count = rows[0]?.length ?? 0;
   const column = (at: number) => rows.map((row) => row[at] ?? '');
   const widths = Array.from({ length: count }, (_, at) => Math.max(...column(at).map(widthOf)));
-  const least = Array.from({ length: count }, (_, at) =>
-    Math.max(...column(at).map((cell) => leastWidth(cell, mostWord))),
+  const min = Array.from({ length: count }, (_, at) =>
+    Math.max(...column(at).map((cell) => minWidth(cell, maxWord))),
   );
   const gaps = GAP.length * (count - 1);
   const over = () => gaps + widths.reduce((sum, width) => sum + width, 0) - columns;
   while (over() > 0) {
     // The widest column shrinks first: it has the most to fold.
-    const candidates = widths.map((width, at) => (width > least[at]! ? width : 0));
+    const candidates = widths.map((width, at) => (width > min[at]! ? width : 0));
     const widest = candidates.indexOf(Math.max(...candidates));
     if (candidates[widest] === 0) return undefined;
     widths[widest]! -= 1;

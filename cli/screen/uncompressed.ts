@@ -9,7 +9,7 @@ export interface Uncompressed {
 }
 
 /** More would not be read. */
-const MOST = 3;
+const MAX_REASONS = 3;
 
 /** Returns the reasons in `traces`, most frequent first. */
 export function uncompressedOf(traces: readonly Json[]): readonly Uncompressed[] {
@@ -27,6 +27,6 @@ export function uncompressedOf(traces: readonly Json[]): readonly Uncompressed[]
 /** Returns one line per frequent reason. */
 export function uncompressedWords(reasons: readonly Uncompressed[]): string[] {
   return reasons
-    .slice(0, MOST)
+    .slice(0, MAX_REASONS)
     .map(({ because, requests }) => `${counted(requests, 'request')}: ${because}`);
 }

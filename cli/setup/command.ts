@@ -205,7 +205,7 @@ class Setup extends SvcCommand {
       'Test',
       `answered with ${proof.status}; of ${figure(proof.inputTokens)} tokens ${figure(proof.savedTokens)} saved`,
     );
-    const asked: Asked[] = [];
+    const answers: Asked[] = [];
     for (const provider of plan.asked) {
       const one = await askProvider(home, provider);
       printStep(
@@ -213,7 +213,7 @@ class Setup extends SvcCommand {
         `${provider} takes the key and lists ${figure(one.models)} models`,
         one.error,
       );
-      asked.push(one);
+      answers.push(one);
     }
     const clients: PointedClient[] = [];
     for (const client of plan.clients)
@@ -221,7 +221,7 @@ class Setup extends SvcCommand {
     for (const { name, error } of clients)
       printStep('Client', `${name} goes through svc now; restart it`, error && `${name}: ${error}`);
     if (!this.json) this.printNext(found, plan, clients);
-    return { config, proxy, proof, asked, clients };
+    return { config, proxy, proof, asked: answers, clients };
   }
 
   private printNext(

@@ -38,12 +38,12 @@ const WINDOWS: readonly (readonly [field: string, name: string])[] = [
 ];
 
 /** Largest values shown; anything larger, or negative, is a mistake of the client. */
-const MOST = { percent: 1000, tokens: 1e12, usd: 1e9 } as const;
+const PLAUSIBLE = { percent: 1000, tokens: 1e12, usd: 1e9 } as const;
 
 /** Parses the document; unexpected values are ignored. */
 export function readClientStatus(document: JsonObject, nowMs: number): ClientStatus {
   const context = objectOf(document['context_window']);
-  const usedPercent = upTo(MOST.percent, context['used_percentage']);
+  const usedPercent = upTo(PLAUSIBLE.percent, context['used_percentage']);
   const directory =
     stringOf(objectOf(document['workspace'])['current_dir']) ?? stringOf(document['cwd']);
   const { display_name: name, id } = objectOf(document['model']);
@@ -52,8 +52,8 @@ export function readClientStatus(document: JsonObject, nowMs: number): ClientSta
     model: stringOf(name) ?? stringOf(id),
     directory: directory?.split('/').findLast((part) => part !== ''),
     contextUsed: usedPercent === undefined ? undefined : usedPercent / 100,
-    contextTokens: upTo(MOST.tokens, context['context_window_size']),
-    costUsd: upTo(MOST.usd, objectOf(document['cost'])['total_cost_usd']),
+    contextTokens: upTo(PLAUSIBLE.tokens, context['context_window_size']),
+    costUsd: upTo(PLAUSIBLE.usd, objectOf(document['cost'])['total_cost_usd']),
     cacheRatio: cacheRatioOf(document, objectOf(context['current_usage'])),
     windows: windowsOf(objectOf(document['rate_limits']), nowMs),
   };
@@ -70,14 +70,14 @@ function cacheRatioOf(document: JsonObject, usage: JsonObject): number | undefin
     'input_tokens',
     'cache_creation_input_tokens',
     'cache_read_input_tokens',
-  ].map((name) => upTo(MOST.tokens, usage[name]) ?? 0) as [number, number, number];
+  ].map((name) => upTo(PLAUSIBLE.tokens, usage[name]) ?? 0) as [number, number, number];
   return written + read === 0 ? undefined : read / (input + written + read);
 }
 
 function windowsOf(limits: JsonObject, nowMs: number): PlanWindow[] {
   return WINDOWS.flatMap(([field, name]) => {
     const { used_percentage: percent, resets_at: resetsAtS } = objectOf(limits[field]);
-    const used = upTo(MOST.percent, percent);
+    const used = upTo(PLAUSIBLE.percent, percent);
     if (used === undefined) return [];
     const atS = numberOf(resetsAtS);
     const resetsAtMs = plausibleTime(atS === undefined ? undefined : atS * 1000, nowMs);
@@ -85,8 +85,8 @@ function windowsOf(limits: JsonObject, nowMs: number): PlanWindow[] {
   });
 }
 
-/** Returns a number from 0 to `most`; undefined for anything else. */
-function upTo(most: number, value: unknown): number | undefined {
+/** Returns a number from 0 to `max`; undefined for anything else. */
+function upTo(max: number, value: unknown): number | undefined {
   const number = numberOf(value);
-  return number !== undefined && number >= 0 && number <= most ? number : undefined;
+  return number !== undefined && number >= 0 && number <= max ? number : undefined;
 }

@@ -72,7 +72,7 @@ const FIELDS: Readonly<Record<string, (figures: Figures, nowMs: number) => Piece
 export const FIELD_NAMES: readonly string[] = Object.keys(FIELDS);
 
 /** Fields in the order in which they are dropped for lack of width. */
-const LEAST_NEEDED = ['svc', 'cache', 'saved', 'cost', 'model', 'directory', 'context'];
+const MIN_NEEDED = ['svc', 'cache', 'saved', 'cost', 'model', 'directory', 'context'];
 
 interface Segment {
   readonly pieces: readonly Piece[];
@@ -89,8 +89,8 @@ export function statusLine(figures: Figures, options: LineOptions): string {
     .split(' | ')
     .flatMap((segment) => toSegment(segment, figures, options.nowMs) ?? []);
   while (segments.length > 1 && widthOf(segments) > options.width) {
-    const most = Math.max(...segments.map(({ rank }) => rank));
-    const index = segments.findLastIndex(({ rank }) => rank === most);
+    const max = Math.max(...segments.map(({ rank }) => rank));
+    const index = segments.findLastIndex(({ rank }) => rank === max);
     segments = segments.toSpliced(index, 1);
   }
   const divider = painted({ text: ' | ', tone: 'dim' }, options);
@@ -111,8 +111,8 @@ function toSegment(template: string, figures: Figures, nowMs: number): Segment |
     else {
       const piece = FIELDS[name]!(figures, nowMs);
       if (piece === undefined) return undefined;
-      const place = LEAST_NEEDED.indexOf(name.replace(/_\w+$/, ''));
-      rank = Math.max(rank, place < 0 ? 0 : LEAST_NEEDED.length - place);
+      const place = MIN_NEEDED.indexOf(name.replace(/_\w+$/, ''));
+      rank = Math.max(rank, place < 0 ? 0 : MIN_NEEDED.length - place);
       pieces.push(piece);
     }
   }

@@ -8,7 +8,7 @@ import { objectOf } from '../../stages/dialect/json-kind.ts';
  * A client writes at once and closes; a stdin that stays open is a terminal or a forgotten pipe.
  */
 const READ_MS = 250;
-export const MOST_CHARS = 1024 * 1024;
+export const MAX_CHARS = 1024 * 1024;
 const STDIN = 0;
 
 /** Resolves with the text on `stdin` after `before`, at the latest after a quarter of a second. */
@@ -29,7 +29,7 @@ export function readStream(
     stdin.setEncoding('utf8');
     stdin.on('data', (piece: string) => {
       text += piece;
-      if (text.length > MOST_CHARS) end();
+      if (text.length > MAX_CHARS) end();
     });
     stdin.once('end', end);
     stdin.once('error', end);
@@ -58,7 +58,7 @@ export async function readDocument(): Promise<string> {
     pieces.push(piece.subarray(0, count));
     bytes += count;
     const text = Buffer.concat(pieces).toString();
-    if (count === 0 || bytes > MOST_CHARS || parsed(text) !== undefined) return text;
+    if (count === 0 || bytes > MAX_CHARS || parsed(text) !== undefined) return text;
   }
 }
 

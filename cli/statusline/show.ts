@@ -10,7 +10,7 @@ import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { figuresOf } from './figures.ts';
 import { SESSION_FORMAT, TODAY_FORMAT, statusLine } from './line.ts';
 import type { ShownIn } from './line.ts';
-import { MOST_CHARS, parsed } from './read-input.ts';
+import { MAX_CHARS, parsed } from './read-input.ts';
 
 export interface StatuslineOptions {
   /** Default: one template for a client's session, another one without a client. */
@@ -71,7 +71,7 @@ function readBounded(path: string): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = fstatSync(file);
-    if (!stats.isFile() || stats.size > MOST_CHARS) throw new RangeError('no status');
+    if (!stats.isFile() || stats.size > MAX_CHARS) throw new RangeError('no status');
     return readFileSync(file, 'utf8');
   } finally {
     closeSync(file);

@@ -211,17 +211,17 @@ test('the file that Claude Code starts is the statusline alone, and the program 
     const path = write(place, '.claude/settings.json', '{}');
     await run(place, ['integrate', 'claude-code', '--statusline', '--apply'], { entry });
     const { command } = JSON.parse(readFileSync(path, 'utf8')).statusLine;
-    const asked = (more: string) =>
+    const statuslineWith = (more: string) =>
       spawnSync('/bin/sh', ['-c', `${command}${more}`], {
         env: place.env,
         input: JSON.stringify({ ...SESSION, cost: { total_cost_usd: 1234.5 } }),
         encoding: 'utf8',
       });
-    const shown = asked(' --no-color');
+    const shown = statuslineWith(' --no-color');
     assert.equal([shown.status, shown.stderr], [0, '']);
     assert.match(shown.stdout, /^Sonnet 4\.5 \| .*\$1,235/);
-    assert.match(asked(' --help').stdout, '--format');
-    assert.is(asked(' --for nothing').status, 2);
+    assert.match(statuslineWith(' --help').stdout, '--format');
+    assert.is(statuslineWith(' --for nothing').status, 2);
     await run(place, ['integrate', 'claude-code', '--statusline', '--undo']);
     assert.is(readFileSync(path, 'utf8'), '{}');
   }));

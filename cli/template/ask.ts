@@ -6,7 +6,7 @@ import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 
-const MOST_OUTPUT_TOKENS = 4096;
+const MAX_OUTPUT_TOKENS = 4096;
 
 /**
  * Returns the text of the response. Throws `unavailable` if no proxy runs, `bad_gateway` with any
@@ -20,7 +20,7 @@ export async function askModel(context: CliContext, model: string, text: string)
     });
   const isMessages = model.startsWith('claude');
   const path = isMessages ? '/v1/messages' : '/v1/chat/completions';
-  const limit = isMessages ? { max_tokens: MOST_OUTPUT_TOKENS } : {};
+  const limit = isMessages ? { max_tokens: MAX_OUTPUT_TOKENS } : {};
   const response = await fetch(`${reachable(url)}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -189,8 +189,8 @@ async function look(): Promise<void> {
   }
   await withMcp(world.place, async (client) => {
     for (const { name } of (await client.listTools()).tools) {
-      const asked = { query: 'hello', id: ids[0], block: 'b1', request: ids[0] };
-      const answer = await call(client, name, asked).catch(String);
+      const params = { query: 'hello', id: ids[0], block: 'b1', request: ids[0] };
+      const answer = await call(client, name, params).catch(String);
       world.note(`mcp ${name}`, JSON.stringify(answer));
     }
   });

@@ -84,8 +84,8 @@ trouble('the server stops and starts under load: no client sees it, no row is lo
     let isOver = false;
     const clients = Array.from({ length: 4 }, async () => {
       while (!isOver && failed.length === 0) {
-        const asked = post(url, { model: 'claude-haiku-4-5', messages: 'hello' });
-        await asked.then(
+        const response = post(url, { model: 'claude-haiku-4-5', messages: 'hello' });
+        await response.then(
           (one) => sent.push(one),
           (error: unknown) => failed.push(error),
         );

@@ -37,16 +37,16 @@ const get = async (node: 'one' | 'two', path: string): Promise<Json> =>
   JSON.parse(await day.get(node, path)) as Json;
 
 /**
- * Checks that all shown figures equal the recount's, and that at least `most` of them are shown.
+ * Checks that all shown figures equal the recount's, and that at least `max` of them are shown.
  */
-function equal(shown: Json, wanted: Json, where: string, most: number): void {
+function equal(shown: Json, wanted: Json, where: string, max: number): void {
   let compared = 0;
   for (const [name, value] of Object.entries(wanted)) {
     if (!(name in shown)) continue;
     assert.is(shown[name], value, `${where}: ${name}`);
     compared += 1;
   }
-  assert.ok(compared >= most, `${where}: ${compared} figures are shown`);
+  assert.ok(compared >= max, `${where}: ${compared} figures are shown`);
 }
 
 /** Checks that the groups in a list are exactly those of the recount, and equal. */
@@ -56,7 +56,7 @@ function equalList(
   some: readonly Counted[],
   of: Group,
   where: string,
-  most = 6,
+  max = 6,
 ): void {
   const groups = grouped(some, of);
   const shown = list as readonly Json[];
@@ -64,7 +64,7 @@ function equalList(
   for (const one of shown) {
     const own = groups.get(one[name] as string | null);
     assert.ok(own, `${where}: ${String(one[name])}`);
-    equal(one, sums(own), `${where} ${String(one[name])}`, most);
+    equal(one, sums(own), `${where} ${String(one[name])}`, max);
   }
 }
 

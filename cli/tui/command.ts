@@ -16,7 +16,7 @@ import { bodyOf } from './render.ts';
 import { firstModel } from './model.ts';
 
 /** Requests in a snapshot. */
-const MOST_ROWS = 10;
+const MAX_ROWS = 10;
 /** Time limit for a proxy's first state. */
 const STATE_MS = 5000;
 
@@ -91,7 +91,7 @@ class Dashboard extends SvcCommand {
     const report = await readOwn<ReportJson>(home, `/dashboard/api/report?since=${since}`);
     const { requests } = await readOwn<RequestsJson>(
       home,
-      `/dashboard/api/requests?since=${since}&limit=${MOST_ROWS}`,
+      `/dashboard/api/requests?since=${since}&limit=${MAX_ROWS}`,
     );
     const live = await presentState(context, home);
     if (this.json) return this.printJson({ state: live, report, requests });

@@ -29,7 +29,7 @@ import { openScreen } from './screen.ts';
 
 /** Events within this time are drawn together. */
 const DRAW_MS = 40;
-const MOST_ROWS = 500;
+const MAX_ROWS = 500;
 
 /** A terminal's key input; a stream that is not a terminal has no raw mode. */
 export type KeyInput = Readable & { setRawMode?(isRaw: boolean): unknown };
@@ -121,8 +121,8 @@ export async function showDashboard(context: CliContext, home: string): Promise<
   };
   const readRequests = (): void => {
     const { range, failedOnly } = model;
-    const asked = query({ limit: String(MOST_ROWS), ...(failedOnly && { failed: '1' }) });
-    void ask<RequestsJson>(`/dashboard/api/requests?${asked}`, ({ requests }) => {
+    const params = query({ limit: String(MAX_ROWS), ...(failedOnly && { failed: '1' }) });
+    void ask<RequestsJson>(`/dashboard/api/requests?${params}`, ({ requests }) => {
       if (range === model.range && failedOnly === model.failedOnly) change({ requests });
     });
   };
@@ -139,7 +139,7 @@ export async function showDashboard(context: CliContext, home: string): Promise<
   };
   const takeRows = ({ requests }: LiveRows): void => {
     change({
-      requests: merged(requests.toReversed(), model.requests ?? []).slice(0, MOST_ROWS),
+      requests: merged(requests.toReversed(), model.requests ?? []).slice(0, MAX_ROWS),
     });
     hasNews = true;
     planReport();

@@ -58,7 +58,7 @@ function fitting<T>(
   const natural = (column: Column<T>) =>
     Math.max(widthOf(column.header), ...textsOf(column).map(widthOf));
   const least = (column: Column<T>) =>
-    Math.min(natural(column), Math.max(widthOf(column.header), column.least ?? Infinity));
+    Math.min(natural(column), Math.max(widthOf(column.header), column.minWidth ?? Infinity));
   const whole = (column: Column<T>) =>
     Math.max(
       least(column),

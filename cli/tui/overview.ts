@@ -15,9 +15,9 @@ import { requestLines } from './requests.ts';
 
 /** Newest requests shown at least. */
 const NEWEST = 5;
-const MOST_CAUSES = 5;
+const MAX_CAUSES = 5;
 /** Causes shown if the newest requests would otherwise be below the screen. */
-const MOST_CAUSES_LOW = 3;
+const MAX_CAUSES_LOW = 3;
 const LOW_ROWS = 24;
 const CHART_COLUMNS = 60;
 
@@ -34,7 +34,7 @@ export function overview(model: Model, width: number, height: number, colors: Co
     '',
     ...charts(report, width, colors),
     '',
-    ...wrong(report, height < LOW_ROWS ? MOST_CAUSES_LOW : MOST_CAUSES, colors),
+    ...wrong(report, height < LOW_ROWS ? MAX_CAUSES_LOW : MAX_CAUSES, colors),
     '',
     ...providers(live, colors),
     '',
@@ -102,13 +102,13 @@ function charts(report: ReportJson, width: number, { dim, green }: Colors): stri
   ];
 }
 
-function wrong({ failures }: ReportJson, most: number, colors: Colors): string[] {
+function wrong({ failures }: ReportJson, max: number, colors: Colors): string[] {
   if (failures.length === 0) return [`${colors.bold('What went wrong')}  nothing`];
   return [
     colors.bold('What went wrong'),
     ...facts(
       failures
-        .slice(0, most)
+        .slice(0, max)
         .map((group) => [
           `  ${whole(group.requests)}`,
           `${causeOf(group)}, ${group.provider ?? 'no provider'}`,

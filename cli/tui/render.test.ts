@@ -212,8 +212,8 @@ test('a view is scrolled no further than its end', () => {
 
 test('the model that answered is whole at 80 columns; the one that was asked for gives way', () => {
   const answering = 'claude-sonnet-4-5-20250929-preview';
-  const asked = 'claude-opus-with-a-very-long-name-4-1-20250805';
-  const rows = [row(1, { model_requested: asked, model_resolved: answering }), row(2)];
+  const requested = 'claude-opus-with-a-very-long-name-4-1-20250805';
+  const rows = [row(1, { model_requested: requested, model_resolved: answering }), row(2)];
   for (const columns of [80, 66, 58]) {
     const lines = requestLines(rows, Date.UTC(2026, 0, 1), columns, createColors(false));
     assert.ok(

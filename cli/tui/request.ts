@@ -18,7 +18,7 @@ import { spoken } from '../screen/output.ts';
 import { facts, grid, inert, paintOf } from './grid.ts';
 import type { Model } from './model.ts';
 
-const MOST_NAME = 18;
+const MAX_NAME = 18;
 const TIME_WIDTH = 9;
 
 export function requestDetail(model: Model, width: number, colors: Colors): string[] {
@@ -65,7 +65,7 @@ function figures(row: RequestJson, colors: Colors): string[] {
 
 function waterfall(trace: Trace, width: number, colors: Colors): string[] {
   const totalMs = lengthOf(trace);
-  const names = trace.stages.map((stage) => cut(inert(stage.name), MOST_NAME));
+  const names = trace.stages.map((stage) => cut(inert(stage.name), MAX_NAME));
   const nameWidth = Math.max(6, ...names.map(widthOf));
   const track = Math.max(4, width - nameWidth - TIME_WIDTH - 4);
   return [

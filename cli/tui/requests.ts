@@ -18,9 +18,9 @@ import { listed, selectedIndex } from './model.ts';
 function columns(nowMs: number): readonly Column<RequestJson>[] {
   return [
     { header: 'Time', rank: 1, text: (row) => localTime(row.timestamp, nowMs) },
-    { header: 'Model', rank: 0, least: 16, whole: answeringModelOf, text: modelOf },
-    { header: 'Provider', rank: 9, least: 8, text: (row) => orDash(row.provider) },
-    { header: 'Agent', rank: 10, least: 8, text: (row) => orDash(row.client) },
+    { header: 'Model', rank: 0, minWidth: 16, whole: answeringModelOf, text: modelOf },
+    { header: 'Provider', rank: 9, minWidth: 8, text: (row) => orDash(row.provider) },
+    { header: 'Agent', rank: 10, minWidth: 8, text: (row) => orDash(row.client) },
     figures('In', 5, (row) => short(row.input_tokens)),
     figures('Sent', 7, (row) => short(row.sent_input_tokens)),
     saved(3, (row) => row.tokens_saved),

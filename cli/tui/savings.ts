@@ -8,14 +8,14 @@ import { grid } from './grid.ts';
 import type { Model } from './model.ts';
 
 const BILL: readonly Column<BillRow>[] = [
-  { header: 'The bill', rank: 0, least: 12, text: ({ name }) => name },
+  { header: 'The bill', rank: 0, minWidth: 12, text: ({ name }) => name },
   { header: '', isRight: true, rank: 1, text: ({ value }) => value, tone: ({ tone }) => tone },
 ];
 
 const LANES: readonly Column<LaneRow>[] = [
-  { header: 'Savings by source', rank: 0, least: 12, text: ({ name }) => name },
+  { header: 'Savings by source', rank: 0, minWidth: 12, text: ({ name }) => name },
   { header: 'Worth', isRight: true, rank: 1, text: ({ worth }) => worth },
-  { header: '', rank: 2, least: 12, text: ({ words }) => words },
+  { header: '', rank: 2, minWidth: 12, text: ({ words }) => words },
 ];
 
 export function savingsView({ live, report }: Model, width: number, colors: Colors): string[] {

@@ -5,7 +5,7 @@ import { isObject, parseJson } from '../../stages/dialect/json-kind.ts';
 
 const ANSWER_MS = 30_000;
 const INSTALL_MS = 600_000;
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -81,7 +81,7 @@ interface Ran {
 
 function npm(argv: readonly string[], env: Env, timeoutMs: number): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    const options = { env: { ...env }, timeout: timeoutMs, maxBuffer: MOST_BYTES };
+    const options = { env: { ...env }, timeout: timeoutMs, maxBuffer: MAX_BYTES };
     execFile('npm', argv, options, (error, stdout, stderr) => {
       if (error?.code === 'ENOENT')
         reject(

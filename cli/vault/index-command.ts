@@ -94,16 +94,16 @@ export class Index extends VaultCommand {
   }
 
   private async workerCount(config: Config, root: string, signal: AbortSignal): Promise<number> {
-    const most = Math.min(toWhole(this.maxWorkers, '--max-workers', 1, 1024), MAX_WORKERS);
-    const asked =
+    const max = Math.min(toWhole(this.maxWorkers, '--max-workers', 1, 1024), MAX_WORKERS);
+    const options =
       this.workers === undefined ? undefined : toWhole(this.workers, '--workers', 1, MAX_WORKERS);
     const found = this.recalibrate
-      ? await calibrate({ ...this.basics(config), root, maxWorkers: most, signal })
+      ? await calibrate({ ...this.basics(config), root, maxWorkers: max, signal })
       : readCalibration(config.vault.indexPath);
     if (this.recalibrate && found !== undefined) {
       this.note(`${counted(found.workers, 'worker')} index fastest here`);
     }
-    return Math.min(asked ?? found?.workers ?? DEFAULT_WORKERS, most);
+    return Math.min(options ?? found?.workers ?? DEFAULT_WORKERS, max);
   }
 
   private async indexOnce(config: Config, root: string, workers: number, signal: AbortSignal) {

@@ -20,13 +20,13 @@ const QUESTIONS = [
 ];
 
 /**
- * Opens the control socket of a proxy in `place` that has `indexPath` open; `asked` records its
+ * Opens the control socket of a proxy in `place` that has `indexPath` open; `requests` records its
  * responses.
  */
 async function withProxy(
   place: Place,
   indexPath: string,
-  use: (asked: boolean[]) => Promise<void>,
+  use: (requests: boolean[]) => Promise<void>,
 ): Promise<void> {
   const vault = deferVault({
     indexDir: indexPath,
@@ -34,14 +34,14 @@ async function withProxy(
     clock: systemClock,
     newId: () => 'log',
   });
-  const asked: boolean[] = [];
+  const requests: boolean[] = [];
   const commands: ControlCommands = Object.fromEntries(
     Object.entries(vaultCommands(vault, { indexPath, backend: 'json_blocks' })).map(
       ([name, command]) => [
         name,
         async (input: unknown) => {
           const answer = (await command(input)) as { readonly ready: boolean };
-          asked.push(answer.ready);
+          requests.push(answer.ready);
           return answer;
         },
       ],
@@ -49,7 +49,7 @@ async function withProxy(
   );
   const control = await openControl(place.home, commands, async () => Response.json({}));
   try {
-    await use(asked);
+    await use(requests);
   } finally {
     await control.close();
     await vault.close();
@@ -61,11 +61,11 @@ test('a proxy that runs answers in place of the index, with the same words', asy
     await svc('index', 'files', '-w', '1');
     const alone: Ran[] = [];
     for (const argv of QUESTIONS) alone.push(await svc(...argv));
-    await withProxy(place, `${place.home}/.index`, async (asked) => {
+    await withProxy(place, `${place.home}/.index`, async (requests) => {
       for (const [at, argv] of QUESTIONS.entries()) {
         assert.equal(await svc(...argv), alone[at], argv.join(' '));
       }
-      assert.equal(asked, [true, true, true, true, true, true]);
+      assert.equal(requests, [true, true, true, true, true, true]);
     });
   });
 });
@@ -73,16 +73,16 @@ test('a proxy that runs answers in place of the index, with the same words', asy
 test('one with another index, or without any, is passed over', async () => {
   await withFiles(async (place, svc) => {
     await svc('index', 'files', '-w', '1');
-    await withProxy(place, `${place.folder}/other`, async (asked) => {
+    await withProxy(place, `${place.folder}/other`, async (requests) => {
       assert.is((await svc('search', 'flumbrick', 'gate')).code, 0);
       assert.equal(json((await svc('index', '--status', '--json')).stdout)['files'], 5);
-      assert.equal(asked, [false, false]);
+      assert.equal(requests, [false, false]);
     });
-    await withProxy(place, `${place.home}/.index`, async (asked) => {
+    await withProxy(place, `${place.home}/.index`, async (requests) => {
       rmSync(logOf(place));
       const none = await svc('search', 'flumbrick', 'gate');
       assert.match(none.stderr, /There is no index yet/);
-      assert.equal(asked, [false]);
+      assert.equal(requests, [false]);
     });
   });
 });

@@ -16,11 +16,11 @@ import type { TestFrame } from '../../fixtures/engine/frames.ts';
 const mark = (name: string) =>
   stage(name, { on: { part: ({ text }) => ({ kind: 'part', text: `${text} ${name}` }) } });
 
-const asked = (name: string) =>
+const nodeNamed = (name: string) =>
   stage(name, { on: { question: ({ words }) => ({ kind: 'question', words: [...words, name] }) } });
 
 function insertion(name: string, where: Partial<Insertion<TestFrame>>): Insertion<TestFrame> {
-  return { stage: asked(name), plugin: 'p', ...where };
+  return { stage: nodeNamed(name), plugin: 'p', ...where };
 }
 
 async function answerWith(graph: Graph<TestFrame>, insertions: readonly Insertion<TestFrame>[]) {
@@ -180,7 +180,7 @@ test('a handler for frames that never get there is a fault', () => {
   assert.equal(partsFor(chain(testKinds, [mark('early'), reader, wholeAnswerer])), [
     'kind_mismatch',
   ]);
-  assert.equal(partsFor(chain(testKinds, [reader, wholeAnswerer, asked('late')])), [
+  assert.equal(partsFor(chain(testKinds, [reader, wholeAnswerer, nodeNamed('late')])), [
     'kind_mismatch',
   ]);
 });

@@ -14,7 +14,7 @@ const COOKIE = 'svc_dashboard';
 const SESSION_S = 7 * 86_400;
 const LINK_MS = 5 * 60_000;
 /** Unused links kept at most; the oldest are dropped first. */
-const MOST_LINKS = 16;
+const MAX_LINKS = 16;
 const TOKEN_BYTES = 32;
 /** No legitimate cookie header is longer. */
 const LONGEST_HEADER = 4096;
@@ -105,7 +105,7 @@ export function createBrowserSessions(options: {
         });
       const token = random(TOKEN_BYTES).toString('base64url');
       links.set(hashed(token), { keyId, untilMs: clock.monotonicMs() + LINK_MS });
-      for (const oldest of [...links.keys()].slice(0, -MOST_LINKS)) links.delete(oldest);
+      for (const oldest of [...links.keys()].slice(0, -MAX_LINKS)) links.delete(oldest);
       return { token, keyId, expiresInS: LINK_MS / 1000 };
     },
   };

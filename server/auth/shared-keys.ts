@@ -73,7 +73,7 @@ export function openSharedKeyStore(options: {
   const { url, file, clock } = options;
   const changes = keyChanges(options);
   const apply = <R>(change: KeyChange<R>): Promise<R> =>
-    asked(url, async (connection) => {
+    withConnection(url, async (connection) => {
       const home = readKeys(file);
       await connection.query('BEGIN');
       await connection.query(LOCK);
@@ -95,14 +95,14 @@ export function openSharedKeyStore(options: {
     update: (idOrLabel: string, edits: KeyEdits) => apply(changes.update(idOrLabel, edits)),
     revoke: (idOrLabel: string) => apply(changes.revoke(idOrLabel)),
     list: (): Promise<readonly StoredKey[]> =>
-      asked(url, async (connection) =>
+      withConnection(url, async (connection) =>
         mergeKeys(readKeys(file), toSharedKeys(await readSharedTexts(connection))),
       ),
   };
 }
 
 /** Creates missing tables, so that keys can be made before the first start. */
-async function asked<R>(url: string, use: (connection: Asked) => Promise<R>): Promise<R> {
+async function withConnection<R>(url: string, use: (connection: Asked) => Promise<R>): Promise<R> {
   try {
     (await openPostgres(url, migrations, () => undefined)).close();
     const connection = await connect(url, () => undefined);

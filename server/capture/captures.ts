@@ -15,7 +15,7 @@ import { secretPatterns } from '../../stages/model/secret-forms.ts';
 import { RunRecorder } from './recorder.ts';
 
 /** Memory limit for all runs being recorded. */
-const MOST_OPEN_BYTES = 256 * 1024 * 1024;
+const MAX_OPEN_BYTES = 256 * 1024 * 1024;
 /** Shorter secrets occur in any text by chance; in credential headers they are masked anyway. */
 const SHORTEST_SECRET = 8;
 const PRUNE_EVERY_MS = 3600 * 1000;
@@ -40,7 +40,7 @@ export interface CapturesOptions {
 export function createCaptures(options: CapturesOptions) {
   const { writer, clock, report, onTrouble } = options;
   const open = new Map<string, RunRecorder>();
-  const room = { usedBytes: 0, mostBytes: MOST_OPEN_BYTES };
+  const room = { usedBytes: 0, maxBytes: MAX_OPEN_BYTES };
   let settings: CaptureSettings = {
     enabled: false,
     maxBytes: 0,

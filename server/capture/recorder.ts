@@ -21,12 +21,12 @@ import type {
 } from '../../stages/providers/upstream.ts';
 
 /** Room for a request of the largest allowed size, its copy upstream, and a response. */
-const MOST_BYTES = 96 * 1024 * 1024;
+const MAX_BYTES = 96 * 1024 * 1024;
 
 /** Memory used by all recorders together, and its limit. */
 export interface RecordingRoom {
   usedBytes: number;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 interface Pieces {
@@ -100,8 +100,8 @@ export class RunRecorder {
     if (this.#gaveUp !== undefined) return false;
     this.#sizeBytes += bytes;
     this.#room.usedBytes += bytes;
-    if (this.#sizeBytes > MOST_BYTES) this.#gaveUp = 'the run holds too many bytes';
-    else if (this.#room.usedBytes > this.#room.mostBytes)
+    if (this.#sizeBytes > MAX_BYTES) this.#gaveUp = 'the run holds too many bytes';
+    else if (this.#room.usedBytes > this.#room.maxBytes)
       this.#gaveUp = 'the runs that are recorded hold too many bytes';
     if (this.#gaveUp === undefined) return true;
     this.release();

@@ -48,7 +48,7 @@ export interface Certificate extends FoldersRead, CostFigures {
  * A claim may exceed the recount by this share: it is based on an estimate of tokens, the recount
  * on a tokenizer.
  */
-export const MOST_OVERCLAIMED = 0.1;
+export const MAX_OVERCLAIMED = 0.1;
 const CACHE_ENTRIES = 2000;
 
 const NOTHING: Omit<Checked, 'broken'> = {
@@ -133,13 +133,13 @@ function checksOf(
   { dearer }: CostFigures,
 ): readonly CheckResult[] {
   const isKept = (name: Broken['check']): boolean => broken.every(({ check }) => check !== name);
-  const mostTokens = Math.max(0, recountedTokens) * (1 + MOST_OVERCLAIMED);
+  const maxTokens = Math.max(0, recountedTokens) * (1 + MAX_OVERCLAIMED);
   return [
     { name: 'retention', holds: isKept('retention') },
     { name: 'prefix', holds: isKept('prefix') },
     { name: 'cost', holds: dearer.length === 0 },
     { name: 'failures', holds: isKept('failures') },
-    { name: 'honesty', holds: claimedTokens <= mostTokens },
+    { name: 'honesty', holds: claimedTokens <= maxTokens },
   ];
 }
 

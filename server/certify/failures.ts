@@ -35,10 +35,10 @@ const EXIT =
 // oxlint-disable-next-line no-control-regex -- colours begin with an escape
 const COLOURS = /\u001b\[[\d;]*m/g;
 /** A longer line is a document that mentions an error. */
-const MOST_CHARS = 1000;
+const MAX_CHARS = 1000;
 
 function kindOf(line: string): Exclude<FailureKind, 'last'> | undefined {
-  if (line.length > MOST_CHARS) return undefined;
+  if (line.length > MAX_CHARS) return undefined;
   if (TEST.some((pattern) => pattern.test(line))) return 'test';
   if (ERROR.some((pattern) => pattern.test(line))) return 'error';
   return EXIT.test(line) ? 'exit' : undefined;
@@ -60,7 +60,7 @@ export function failureLines(text: string): readonly FailureLine[] {
   });
   const last = lines.findLast((line) => line.trim() !== '');
   if (found.length === 0 || last === undefined) return [];
-  return last.length > MOST_CHARS ? found : [...found, { kind: 'last', line: last.trim() }];
+  return last.length > MAX_CHARS ? found : [...found, { kind: 'last', line: last.trim() }];
 }
 
 /** Errors that differ only in numbers count as the same. */

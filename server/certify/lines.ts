@@ -7,9 +7,9 @@ import type { Block } from '../../stages/model/block.ts';
 import { printCompact, readJson } from '../../stages/compress/rules/json/lexer.ts';
 
 /** Shorter texts are too common to count as a quotation. */
-const LEAST_CHARS = 12;
+const MIN_CHARS = 12;
 /** Longest line that is compared; longer ones are data, which no one copies out. */
-const MOST_CHARS = 2000;
+const MAX_CHARS = 2000;
 const GUTTER = /^\s*\d{1,7}(?:→|\t|: |:|-|\| ?| {2})/;
 
 // oxlint-disable-next-line no-control-regex -- colours begin with an escape
@@ -20,9 +20,9 @@ const COLOURS = /\u001b\[[\d;]*m/g;
  * short or too long.
  */
 export function comparable(line: string): string | undefined {
-  if (line.length > MOST_CHARS) return undefined;
+  if (line.length > MAX_CHARS) return undefined;
   const bare = line.replaceAll(COLOURS, '').replace(GUTTER, '').trim();
-  return bare.length < LEAST_CHARS ? undefined : bare;
+  return bare.length < MIN_CHARS ? undefined : bare;
 }
 
 /** Returns all comparable lines of a text. */

@@ -97,14 +97,14 @@ function toTurn(
     const texts = blocks.map(({ text }) => text);
     return { params, front: JSON.stringify(params), blocks, texts };
   };
-  const asked = asRequest(dialect, before).original;
+  const original = asRequest(dialect, before).original;
   return {
     items: items.length,
     hashes: itemHashes(items),
     model: stringOf(before['model']) ?? null,
-    before: sideOf(before, asked.blocks()),
+    before: sideOf(before, original.blocks()),
     after: sideOf(after, asRequest(dialect, after).original.blocks()),
-    signs: signsThoughts(asked),
+    signs: signsThoughts(original),
   };
 }
 

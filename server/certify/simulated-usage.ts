@@ -63,14 +63,14 @@ export function createSimulation(
     return { text, tokens };
   };
   return ({ model, before, after }) => {
-    const { leastCachedTokens } = factsOf(model ?? undefined);
+    const { minCachedTokens } = factsOf(model ?? undefined);
     const usageOf = (cache: typeof raw, { front, texts }: RequestTexts): Usage => {
       const blocks = [front, ...texts].map(sized);
       const tokens = cache.send({
         blocks,
         breakpoints: [blocks.length - 1],
         atMs: 0,
-        ...(leastCachedTokens !== undefined && { leastTokens: leastCachedTokens }),
+        ...(minCachedTokens !== undefined && { minTokens: minCachedTokens }),
       });
       return {
         ...emptyUsage,

@@ -132,12 +132,12 @@ test('what the dialect has no place for is a warning or a config error', () =>
       ['seed'],
     );
     const file = { type: 'file' as const, mediaType: 'audio/wav', data: PIXEL };
-    const asked = generateText({
+    const generated = generateText({
       model,
       messages: [{ role: 'user', content: [file] }],
       maxRetries: 0,
     });
-    const error: unknown = await asked.catch((thrown: unknown) => thrown);
+    const error: unknown = await generated.catch((thrown: unknown) => thrown);
     assert.instance(error, SvcConfigError);
     assert.match((error as Error).message, /audio\/wav/);
   }));

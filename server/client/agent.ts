@@ -53,9 +53,9 @@ export class AgentFrameworkAdapter extends MultiProviderAdapter {
   async #stream(modelId: string, call: ModelCall) {
     const { request, warnings } = this.#write(modelId, call);
     const { name } = this.dialectOfRequest({ model: modelId });
-    const asked =
+    const body =
       name === 'chat' ? { stream_options: { include_usage: true }, ...request } : request;
-    const events = this.stream(asked, optionsOf(call));
+    const events = this.stream(body, optionsOf(call));
     // Awaiting the first event makes a refused request reject, as the SDK expects.
     const first = await events.next();
     const reader = new PartReader();
@@ -75,7 +75,7 @@ export class AgentFrameworkAdapter extends MultiProviderAdapter {
     }
     return {
       stream: toReadable(parts(), () => events.return()),
-      request: { body: asked as JsonObject },
+      request: { body: body as JsonObject },
     };
   }
 }

@@ -63,8 +63,8 @@ function isMoment(value: string): boolean {
 function faultsOfNumber(value: number, schema: PackSchema, path: PackPath): PackFault[] {
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = schema;
   if (value >= minimum && value <= maximum) return [];
-  const most = maximum === Number.POSITIVE_INFINITY ? '' : ` and at most ${maximum}`;
-  return [{ path, message: `must be at least ${minimum}${most}` }];
+  const max = maximum === Number.POSITIVE_INFINITY ? '' : ` and at most ${maximum}`;
+  return [{ path, message: `must be at least ${minimum}${max}` }];
 }
 
 function faultsOfList(list: readonly unknown[], schema: PackSchema, path: PackPath): PackFault[] {

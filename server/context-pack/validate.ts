@@ -36,7 +36,7 @@ const MAX_BYTES: Readonly<Record<PackFormat, number>> = {
 };
 const MAX_DEPTH = 64;
 /** The first faults of a completely wrong file are enough. */
-const MOST_FAULTS = 200;
+const MAX_FAULTS = 200;
 
 /** File format of a pack. */
 export type PackFormat = 'json' | 'yaml';
@@ -71,8 +71,8 @@ export async function validatePack(
   }
   const faults = [...faultsOf(parsed.value, contextPack), ...repeatedIds(parsed.value)];
   if (faults.length > 0 || parsed.repeated.length > 0) {
-    const located = faults.slice(0, MOST_FAULTS).map((fault) => locate(fault, parsed, lines));
-    const twice = parsed.repeated.slice(0, MOST_FAULTS).map(({ path, at }) => ({
+    const located = faults.slice(0, MAX_FAULTS).map((fault) => locate(fault, parsed, lines));
+    const twice = parsed.repeated.slice(0, MAX_FAULTS).map(({ path, at }) => ({
       ...lines.at(at),
       path: pathText(path),
       message: 'is here a second time',

@@ -7,7 +7,7 @@ import type { Vault } from '../../stages/vault/contract.ts';
 import type { ControlCommands } from './control.ts';
 import type { Config } from '../config/config.ts';
 
-const MOST_HITS = 1000;
+const MAX_HITS = 1000;
 
 /**
  * Returns the commands. Queries receive `index_path` and `backend`, and return `{ ready: false }`
@@ -35,7 +35,7 @@ export function vaultCommands(
     'vault-search': (input) =>
       whenReady(input, async ({ query, top, include_unsafe: includeUnsafe }) => {
         if (typeof query !== 'string' || !isHitCount(top)) {
-          throw new SvcError('bad_request', `A search takes a query and top, 1 to ${MOST_HITS}`);
+          throw new SvcError('bad_request', `A search takes a query and top, 1 to ${MAX_HITS}`);
         }
         const hits = await vault.search(query, { top, includeUnsafe: includeUnsafe === true });
         return { hits: hits.map(withoutContent) };
@@ -62,5 +62,5 @@ function withoutContent(hit: SearchHit): Omit<SearchHit, 'content'> {
 }
 
 function isHitCount(value: unknown): value is number {
-  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MOST_HITS;
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_HITS;
 }

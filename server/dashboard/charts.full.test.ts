@@ -79,7 +79,7 @@ test('the axis ends with the data, one point is a bar, and lanes without savings
     // A bar is as wide as its time step on the axis; a point is five pixels wide.
     const colored = await time.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
       const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
-      let most = 0;
+      let max = 0;
       for (let y = 0; y < canvas.height; y += 1) {
         let row = 0;
         for (let x = 0; x < canvas.width; x += 1) {
@@ -87,9 +87,9 @@ test('the axis ends with the data, one point is a bar, and lanes without savings
           const [red = 0, green = 0, blue = 0, alpha = 0] = data.subarray(at, at + 4);
           if (alpha > 150 && Math.max(red, green, blue) - Math.min(red, green, blue) > 60) row += 1;
         }
-        most = Math.max(most, row);
+        max = Math.max(max, row);
       }
-      return most;
+      return max;
     });
     assert.ok(colored > 30, `${colored} pixels`);
     await page.getByText('Our compression').waitFor();
@@ -126,7 +126,7 @@ test('the last step of time is as broad as the others', () =>
     await cost.locator('tbody tr').nth(1).waitFor({ state: 'attached' });
     const broadest = await cost.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
       const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
-      let most = 0;
+      let max = 0;
       for (let y = 0; y < canvas.height / 2; y += 1) {
         let row = 0;
         for (let x = 0; x < canvas.width; x += 1) {
@@ -134,9 +134,9 @@ test('the last step of time is as broad as the others', () =>
           const [red = 0, green = 0, blue = 0, alpha = 0] = data.subarray(at, at + 4);
           if (alpha > 150 && Math.max(red, green, blue) - Math.min(red, green, blue) > 60) row += 1;
         }
-        most = Math.max(most, row);
+        max = Math.max(max, row);
       }
-      return most;
+      return max;
     });
     assert.ok(broadest > 20, `${broadest} pixels`);
     assert.equal(faults, []);

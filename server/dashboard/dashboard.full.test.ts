@@ -34,9 +34,9 @@ interface Asked {
   readonly tools?: readonly object[];
 }
 
-async function ask(t: TestProxy, asked: Asked = {}): Promise<void> {
-  const { model = 'claude-haiku-4-5', session = 'thread-1', text = 'Run it', log = LOG } = asked;
-  const { tools } = asked;
+async function ask(t: TestProxy, request: Asked = {}): Promise<void> {
+  const { model = 'claude-haiku-4-5', session = 'thread-1', text = 'Run it', log = LOG } = request;
+  const { tools } = request;
   const call = { type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'make' } };
   const response = await fetch(`${t.proxy.url}/v1/messages`, {
     method: 'POST',
@@ -198,9 +198,9 @@ test('typing a filter asks the proxy when the typing stops, not for every letter
     const { page } = await open();
     await page.goto(`${t.proxy.url}/dashboard/requests`);
     await rowsOf(page).nth(1).waitFor();
-    const asked: string[] = [];
+    const requests: string[] = [];
     page.on('request', (request) => {
-      if (request.url().includes('/dashboard/api/')) asked.push(request.url());
+      if (request.url().includes('/dashboard/api/')) requests.push(request.url());
     });
     await page.getByLabel('Model').evaluate((input: HTMLInputElement) => {
       for (const text of ['h', 'ha', 'hai', 'haik', 'haiku']) {
@@ -211,7 +211,7 @@ test('typing a filter asks the proxy when the typing stops, not for every letter
     await page.waitForFunction(
       () => document.querySelectorAll('.list-body .list-row').length === 1,
     );
-    assert.is(asked.filter((url) => url.includes('model=')).length, 1, asked.join(' '));
+    assert.is(requests.filter((url) => url.includes('model=')).length, 1, requests.join(' '));
     assert.match(page.url(), /model=haiku$/);
     await page.getByRole('button', { name: 'Clear' }).click();
     await rowsOf(page).nth(1).waitFor();

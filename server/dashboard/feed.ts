@@ -20,12 +20,12 @@ const IDLE_LOOKS = 3;
 /**
  * Limits of one event: requests, of which further ones are only counted, and the newest log lines.
  */
-const MOST_ROWS = 100;
-const MOST_LINES = 200;
+const MAX_ROWS = 100;
+const MAX_LINES = 200;
 /** Dashboards that may be open at once. */
 export const MAX_VIEWERS = 16;
 /** Events queued for a slow reader; one that lags further is disconnected, and reconnects. */
-const MOST_WAITING = 64;
+const MAX_WAITING = 64;
 
 /** The event `rows`. */
 export interface LiveRows {
@@ -89,7 +89,7 @@ export class Feed {
         },
         cancel: () => this.#remove(own!),
       },
-      { highWaterMark: MOST_WAITING },
+      { highWaterMark: MAX_WAITING },
     );
   }
 
@@ -127,7 +127,7 @@ export class Feed {
     };
     const stop = this.#options.log.watch((line) => {
       lines.push(line);
-      if (lines.length > MOST_LINES) lines.shift();
+      if (lines.length > MAX_LINES) lines.shift();
       stopTimer ??= this.#options.clock.after(BATCH_MS, send);
     });
     return () => {
@@ -138,7 +138,7 @@ export class Feed {
 
   #onRow(row: LedgerRow): void {
     this.#hasNews = true;
-    if (this.#rows.length < MOST_ROWS) this.#rows.push(row);
+    if (this.#rows.length < MAX_ROWS) this.#rows.push(row);
     else this.#skipped += 1;
     this.#stopBatch ??= this.#options.clock.after(BATCH_MS, () => this.#sendRows());
   }

@@ -26,9 +26,9 @@ export function toRowFilter(query: URLSearchParams): RowFilter {
     if (value !== undefined && atMs === undefined) throw invalidQuery(name, ISO_DATE);
     return atMs;
   };
-  const asked = text('outcome');
-  const outcome = OUTCOMES.find((one) => one === asked);
-  if (asked !== undefined && outcome === undefined)
+  const outcomeParam = text('outcome');
+  const outcome = OUTCOMES.find((one) => one === outcomeParam);
+  if (outcomeParam !== undefined && outcome === undefined)
     throw invalidQuery('outcome', `one of ${OUTCOMES.join(', ')}`);
   const untilMs = moment('until');
   const model = text('model');

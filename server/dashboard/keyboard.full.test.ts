@@ -9,7 +9,7 @@ import { withBrowser } from '../../fixtures/server/dashboard-browser.ts';
 import { closeClients } from '../../fixtures/server/exchange.ts';
 import { ledgerRow } from '../../stages/ledger/row.ts';
 
-const MOST_PRESSES = 150;
+const MAX_PRESSES = 150;
 
 async function record(t: TestProxy): Promise<void> {
   for (let n = 0; n < 4; n += 1)
@@ -72,13 +72,13 @@ test('the Tab key walks through every page', () =>
       await page.locator('main h1').waitFor({ state: 'attached' });
       await page.getByText('Loading…').waitFor({ state: 'detached' });
       let presses = 0;
-      for (; presses < MOST_PRESSES; presses += 1) {
+      for (; presses < MAX_PRESSES; presses += 1) {
         await page.keyboard.press('Tab');
         const at = await page.evaluate(note);
         if (at === undefined) break;
         assert.ok(at.isShown, `${view}: no outline at ${at.name}`);
       }
-      assert.ok(presses < MOST_PRESSES, `${view}: it comes to an end`);
+      assert.ok(presses < MAX_PRESSES, `${view}: it comes to an end`);
       assert.equal(await page.evaluate(unreached), [], view);
     }
     assert.equal(faults, []);

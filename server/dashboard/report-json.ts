@@ -20,11 +20,11 @@ import { toolTotalsJson } from '../../stages/ledger/tools/tool-totals.ts';
 const STEPS_MS = [
   10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21_600, 43_200, 86_400, 604_800, 2_592_000,
 ].map((seconds) => seconds * 1000);
-const MOST_STEPS = 75;
+const MAX_STEPS = 75;
 
 /** Returns the smallest step for which a chart of this length is still readable. */
 export function stepFor(lengthMs: number): number {
-  return STEPS_MS.find((stepMs) => lengthMs / stepMs <= MOST_STEPS) ?? STEPS_MS.at(-1)!;
+  return STEPS_MS.find((stepMs) => lengthMs / stepMs <= MAX_STEPS) ?? STEPS_MS.at(-1)!;
 }
 
 /** The range of a report. */
@@ -120,11 +120,11 @@ export function sessionReportJson({ sessionId, client, firstMs, lastMs, totals }
 }
 
 /** Groups shown: those with the most calls, then those with the largest definitions. */
-const MOST_TOOLS = 200;
+const MAX_TOOLS = 200;
 
 /** Builds a list of `/dashboard/api/tools`; the name is null for tools without a server. */
 export function toolGroupsJson(groups: readonly ToolGroup[]) {
-  return groups.slice(0, MOST_TOOLS).map(({ keys: [name = null], totals }) => ({
+  return groups.slice(0, MAX_TOOLS).map(({ keys: [name = null], totals }) => ({
     name,
     ...toolTotalsJson(totals),
   }));

@@ -50,7 +50,7 @@ const MAINTAINERS_SHARE = 0.6;
 /** Weight of a word that only begins like the last one typed. */
 const PREFIX_SHARE = 0.6;
 const EXCERPT_CHARS = 140;
-const MOST_FOUND = 12;
+const MAX_FOUND = 12;
 
 /** Words without value for a search; every page is about `svc`. */
 const COMMON = new Set(
@@ -170,6 +170,6 @@ export function search({ parts, words }: SearchIndex, query: string): readonly P
     .map((part, at) => ({ part, at, score: total(at) }))
     .filter(({ score }) => score > 0)
     .toSorted((a, b) => b.score - a.score || a.at - b.at)
-    .slice(0, MOST_FOUND)
+    .slice(0, MAX_FOUND)
     .map(({ part }) => part);
 }

@@ -7,7 +7,7 @@ export const AMONG_NEWEST = 100;
 
 const SHORT_CHARS = 6;
 /** Shortest accepted part of an id. */
-const LEAST_CHARS = 4;
+const MIN_CHARS = 4;
 
 /** Returns the end of an id, its random part; never a text that looks like an option. */
 export function shortId(id: string): string {
@@ -24,7 +24,7 @@ export function shortId(id: string): string {
  */
 export function pickId(ids: readonly string[], typed: string): string | undefined {
   if (ids.includes(typed)) return typed;
-  if (typed.length < LEAST_CHARS) return undefined;
+  if (typed.length < MIN_CHARS) return undefined;
   const found = ids.filter((id) => id.endsWith(typed) || id.startsWith(typed));
   if (found.length <= 1) return found[0];
   throw new SvcError('usage', `'${typed}' is part of ${found.length} request ids`, {

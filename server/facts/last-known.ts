@@ -21,10 +21,10 @@ export function lastKnown<T>(
     const late = new Promise<void>((resolve) => {
       stopTimer = clock.after(MAX_WAIT_MS, resolve);
     });
-    const asked = ask(known).then((value) => {
+    const refreshed = ask(known).then((value) => {
       known = value;
     });
-    await Promise.race([asked, late]);
+    await Promise.race([refreshed, late]);
     stopTimer?.();
     return known;
   };

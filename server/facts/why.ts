@@ -130,8 +130,8 @@ function whyFree(request: RequestJson, trace: Seen | undefined): string | undefi
   if (attempts.length === 0 && isUnasked(request, trace)) return 'no provider was asked';
   const isRefused = ({ status }: Seen): boolean => typeof status === 'number' && status >= 400;
   // One that broke off without a status may have been billed.
-  const asked = attempts.filter(({ failure }) => !UNASKED.test(String(failure)));
-  if (request.failed && asked.length > 0 && asked.every(isRefused)) return 'an error bills nothing';
+  const sent = attempts.filter(({ failure }) => !UNASKED.test(String(failure)));
+  if (request.failed && sent.length > 0 && sent.every(isRefused)) return 'an error bills nothing';
   if (request.response_cache_hit) return 'the answer was kept';
   // An estimate of zero tokens means that the response reported no usage.
   const { outcome, failed, usage_estimated: isSilent } = request;

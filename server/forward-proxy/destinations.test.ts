@@ -75,17 +75,17 @@ test('addresses of the public internet, and all the others', () => {
 });
 
 test('a name is resolved once; one that has a private address beside a public one is refused', async () => {
-  let asked = 0;
+  let lookups = 0;
   const answers = [
     [{ address: '127.0.0.1', family: 4 }],
     [{ address: '93.184.215.14', family: 4 }],
   ];
-  const rebinding: Resolve = async () => answers[asked++ % 2]!;
+  const rebinding: Resolve = async () => answers[lookups++ % 2]!;
   const signal = AbortSignal.timeout(10_000);
   const options = { privateHosts: [], outbound, signal };
   const target = { host: 'rebind.test', port: 443 };
   assert.is(await kindOf(openTunnel(target, { ...options, resolve: rebinding })), 'forbidden');
-  assert.is(asked, 1);
+  assert.is(lookups, 1);
   const both: Resolve = async () => [...answers[1]!, ...answers[0]!];
   assert.is(await kindOf(openTunnel(target, { ...options, resolve: both })), 'forbidden');
   const none: Resolve = async () => [];
@@ -96,9 +96,9 @@ test('the connection goes to the address that was judged; a listed host may be p
   const server = createServer((socket) => socket.end());
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
-  let asked = 0;
+  let lookups = 0;
   const resolve: Resolve = async () => {
-    asked += 1;
+    lookups += 1;
     return [{ address: '127.0.0.1', family: 4 }];
   };
   const signal = AbortSignal.timeout(10_000);
@@ -107,7 +107,7 @@ test('the connection goes to the address that was judged; a listed host may be p
   const listed = { ...options, privateHosts: ['intranet.test'] };
   const socket = await openTunnel(target, listed);
   assert.is(socket.remoteAddress, '127.0.0.1');
-  assert.is(asked, 1);
+  assert.is(lookups, 1);
   socket.destroy();
   assert.is(await kindOf(openTunnel(target, { ...options, privateHosts: [] })), 'forbidden');
   server.close();

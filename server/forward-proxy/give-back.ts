@@ -6,7 +6,7 @@
 import { MessageChannel } from 'node:worker_threads';
 
 /** Freeing less is not worth the call. */
-const LEAST_BYTES = 16 * 1024;
+const MIN_BYTES = 16 * 1024;
 
 /**
  * Creates a function that frees a buffer's memory, after which the buffer has no bytes. It ignores
@@ -15,7 +15,7 @@ const LEAST_BYTES = 16 * 1024;
 export function createGiveBack(): (bytes: Uint8Array) => void {
   let nowhere: MessagePort | undefined;
   return ({ buffer, byteOffset, byteLength }) => {
-    if (byteLength < LEAST_BYTES || byteOffset !== 0 || byteLength !== buffer.byteLength) return;
+    if (byteLength < MIN_BYTES || byteOffset !== 0 || byteLength !== buffer.byteLength) return;
     if (!(buffer instanceof ArrayBuffer)) return;
     nowhere ??= closedPort();
     // Transferred data is taken from the sender (HTML §9.4.4, "transfer"); without a receiver it is

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
 import type { OverlayPrice } from '../../stages/ledger/prices/price-overlay.ts';
 import {
-  MOST_OWN_BYTES,
+  MAX_OWN_BYTES,
   OWN_PRICES,
   faultOfRates,
   readOwnPrices,
@@ -196,7 +196,7 @@ function toOverride(name: string, pricing: ProviderConfig['pricing']): PriceOver
  */
 export function ownPrices({ home }: Pick<Config, 'home'>): readonly OverlayPrice[] {
   const file = join(home, OWN_PRICES);
-  const found = readConfigFile(file, MOST_OWN_BYTES);
+  const found = readConfigFile(file, MAX_OWN_BYTES);
   return found === undefined ? [] : readOwnPrices(found.text, file);
 }
 

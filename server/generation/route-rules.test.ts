@@ -17,7 +17,7 @@ const LOCAL = (url: string): string => `providers:
 `;
 
 /** Returns the requests that the provider got, as path and model. */
-function asked(t: TestProxy): readonly string[] {
+function requestedModels(t: TestProxy): readonly string[] {
   return t.upstream.requests.map(({ path, body }) => {
     const { model } = JSON.parse(body.toString()) as { model: string };
     return `${path} ${model}`;
@@ -44,7 +44,7 @@ test('a rule changes the model, and the trace names it', () =>
     assert.is(small.status, 200);
     const long = { messages: [{ role: 'user', content: 'word '.repeat(500) }] };
     await exchange(t.proxy.port, { body: json(MESSAGE, long) });
-    assert.equal(asked(t), ['/v1/messages claude-mini', '/v1/messages claude-fixture-1']);
+    assert.equal(requestedModels(t), ['/v1/messages claude-mini', '/v1/messages claude-fixture-1']);
     await t.rows(2);
     const trace = await exchange(t.proxy.port, {
       path: `/trace/${small.headers['x-request-id'] as string}`,
@@ -69,7 +69,7 @@ test('a rule may aim at a provider of another kind', () =>
     const answer = await exchange(t.proxy.port, { body: json(MESSAGE) });
     assert.is(answer.status, 200);
     assert.is((JSON.parse(answer.text) as { type: string }).type, 'message');
-    assert.equal(asked(t), ['/v1/chat/completions llama']);
+    assert.equal(requestedModels(t), ['/v1/chat/completions llama']);
     const [row] = await t.rows(1);
     assert.equal([row?.provider, row?.modelRequested], ['local', 'claude-fixture-1']);
   }));
@@ -86,7 +86,7 @@ test('rules without their provider, a router that is off and bytes not to be tou
     await t.proxy.reload();
     router.use([{ id: 'r1', priority: 0, target: 'messages/other' }]);
     await exchange(t.proxy.port, { body: json(MESSAGE) });
-    assert.equal(asked(t), Array(3).fill('/v1/messages claude-fixture-1'));
+    assert.equal(requestedModels(t), Array(3).fill('/v1/messages claude-fixture-1'));
   }));
 
 test('a conversation keeps its model when the rule no longer matches', () =>
@@ -98,7 +98,7 @@ test('a conversation keeps its model when the rule no longer matches', () =>
     await exchange(t.proxy.port, { body: json(MESSAGE) });
     const later = [first, { role: 'assistant', content: 'x'.repeat(900) }, first];
     await exchange(t.proxy.port, { body: json(MESSAGE, { messages: later }) });
-    assert.equal(asked(t), Array(2).fill('/v1/messages claude-mini'));
+    assert.equal(requestedModels(t), Array(2).fill('/v1/messages claude-mini'));
   }));
 
 function withHome(use: (home: string) => void): void {

@@ -35,7 +35,7 @@ interface EdgeJson {
 /** Returns every edge between nodes, once; the client is both source and destination. */
 function edgesOf({ request, answers }: PlanOutline): readonly EdgeJson[] {
   const last = request.findLastIndex((node) => node.answers);
-  const asked = ['client', ...request.slice(0, last + 1).map(nameOf)];
+  const requestPath = ['client', ...request.slice(0, last + 1).map(nameOf)];
   const edges = new Map<string, EdgeJson>();
   const add = (way: readonly string[], on: EdgeJson['on']): void => {
     for (const [index, to] of way.slice(1).entries()) {
@@ -43,7 +43,7 @@ function edgesOf({ request, answers }: PlanOutline): readonly EdgeJson[] {
       if (from !== to) edges.set(`${on} ${from} ${to}`, { from, to, on });
     }
   };
-  add(asked, 'request');
+  add(requestPath, 'request');
   for (const { from, segments } of answers)
     add([from, ...segments.flatMap(({ nodes }) => nodes.map(nameOf)), 'client'], 'answer');
   return [...edges.values()];

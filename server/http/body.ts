@@ -13,7 +13,7 @@ const broken = new WeakMap<IncomingMessage, SvcError>();
 /**
  * Chunks are concatenated when there are this many: a chunk of one byte takes a hundred in memory.
  */
-const MOST_PIECES = 1024;
+const MAX_PIECES = 1024;
 
 /** Reports that the rest of this body cannot be read, to its current reader or a later one. */
 export function breakBody(message: IncomingMessage, error: SvcError): void {
@@ -64,7 +64,7 @@ export function collectBody(
       if (sizeBytes > maxBytes) return done(() => reject(payloadTooLarge(maxBytes)));
       if (!arrival.add(piece.length)) return undefined;
       latest.push(piece);
-      if (latest.length === MOST_PIECES) {
+      if (latest.length === MAX_PIECES) {
         pieces.push(Buffer.concat(latest));
         latest = [];
       }

@@ -62,13 +62,13 @@ test('credentials are never allowed', () => {
 });
 
 test('the private network is open to a named origin only', () => {
-  const asked = { privateNetwork: 'true' };
+  const preflightOptions = { privateNetwork: 'true' };
   const granted = 'access-control-allow-private-network';
-  assert.is(preflight(['*', NAMED], NAMED, asked)[granted], 'true');
+  assert.is(preflight(['*', NAMED], NAMED, preflightOptions)[granted], 'true');
   assert.is(preflight(['*', NAMED], NAMED)[granted], undefined);
-  assert.is(preflight(['*', NAMED], FOREIGN, asked)[granted], undefined);
-  assert.is(preflight(['*'], FOREIGN, asked)[granted], undefined);
-  assert.is(preflight(['*', 'null'], 'null', asked)[granted], undefined);
+  assert.is(preflight(['*', NAMED], FOREIGN, preflightOptions)[granted], undefined);
+  assert.is(preflight(['*'], FOREIGN, preflightOptions)[granted], undefined);
+  assert.is(preflight(['*', 'null'], 'null', preflightOptions)[granted], undefined);
 });
 
 test('a preflight repeats field names, and nothing else', () => {

@@ -10,7 +10,7 @@ import { malformedRequest, overloaded } from '../../stages/model/errors.ts';
 /** Interval of the progress check on incomplete bodies. */
 export const PROGRESS_WINDOW_MS = 30_000;
 /** Minimum bytes per check: half a kilobyte a second, a tenth of the slowest mobile line. */
-const LEAST_PROGRESS_BYTES = 16 * 1024;
+const MIN_PROGRESS_BYTES = 16 * 1024;
 
 export type InFlight = ReturnType<typeof createInFlight>;
 
@@ -27,7 +27,7 @@ export interface Arrival {
 
 /** Creates the counter, with nothing counted. */
 export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY) {
-  let most = maxBytes;
+  let max = maxBytes;
   let held = 0;
   return {
     /** Bytes held now. */
@@ -36,14 +36,14 @@ export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY
     },
     /** Replaces the limit; bytes already held still count. */
     configure(next: number): void {
-      most = next;
+      max = next;
     },
     /**
      * Counts `bytes` of a complete body that is waiting; the returned function releases them, once.
      * Undefined when the limit is exceeded.
      */
     claim(bytes: number): (() => void) | undefined {
-      if (held + bytes > most) return undefined;
+      if (held + bytes > max) return undefined;
       held += bytes;
       let isHeld = true;
       return () => {
@@ -68,7 +68,7 @@ export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY
         held -= own;
       }
       function look(): void {
-        if (own - seen >= LEAST_PROGRESS_BYTES) {
+        if (own - seen >= MIN_PROGRESS_BYTES) {
           seen = own;
           stopTimer = clock.after(PROGRESS_WINDOW_MS, look);
           return;
@@ -83,7 +83,7 @@ export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY
       return {
         add(bytes) {
           if (!isTaken || !isOpen) return false;
-          if (held + bytes <= most) {
+          if (held + bytes <= max) {
             own += bytes;
             held += bytes;
             return true;

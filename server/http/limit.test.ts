@@ -188,13 +188,13 @@ function createSharedModel(clock: { monotonicMs(): number }) {
     get isUp() {
       return model.isUp;
     },
-    async take(source, buckets, least) {
+    async take(source, buckets, min) {
       model.asked += 1;
       if (!model.answers) return undefined;
       const nowMs = clock.monotonicMs();
       const name = (bucket: Bucket) => `${source} ${bucket.name}`;
       const owed = buckets.map((bucket, index) =>
-        Math.max(0, (full.get(name(bucket)) ?? 0) - nowMs, least[index] ?? 0),
+        Math.max(0, (full.get(name(bucket)) ?? 0) - nowMs, min[index] ?? 0),
       );
       const isFree = buckets.every(
         ({ capacity, intervalMs }, index) =>

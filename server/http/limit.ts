@@ -42,10 +42,10 @@ export interface SharedCounts {
   readonly isUp: boolean;
   /**
    * Takes one request from every bucket of `source`, or from none if one is empty, and returns the
-   * deficits before that. `least` is the deficit known to this proxy. Undefined if the store does
+   * deficits before that. `min` is the deficit known to this proxy. Undefined if the store does
    * not respond in time; never rejects.
    */
-  take(source: string, buckets: readonly Bucket[], least: Owed): Promise<Owed | undefined>;
+  take(source: string, buckets: readonly Bucket[], min: Owed): Promise<Owed | undefined>;
 }
 
 /** Outcome for one request. Of two limits, the tighter one is reported. */
@@ -99,9 +99,9 @@ export function createRateLimiter(options: RateLimitOptions) {
     const client = clients.recall(name);
     const other = second;
     const sentMs = clock.monotonicMs();
-    const least = [client.firstFullMs - sentMs, client.secondFullMs - sentMs];
-    const asked = other === undefined ? [limit] : [limit, other];
-    const owed = await counts.take(name, asked, least);
+    const min = [client.firstFullMs - sentMs, client.secondFullMs - sentMs];
+    const limits = other === undefined ? [limit] : [limit, other];
+    const owed = await counts.take(name, limits, min);
     if (owed === undefined) return take(name);
     const [firstFullMs = 0, secondFullMs = 0] = owed;
     const there = { firstFullMs, secondFullMs };
@@ -176,8 +176,8 @@ function decide(
     : toDecision(second, secondMs - nowMs, clock, 0);
 }
 
-/** Recently seen sources, in two generations of at most `most` each. */
-function createClientTable(most: number) {
+/** Recently seen sources, in two generations of at most `max` each. */
+function createClientTable(max: number) {
   let young = new Map<string, Client>();
   let old = new Map<string, Client>();
   return {
@@ -187,7 +187,7 @@ function createClientTable(most: number) {
     recall(name: string): Client {
       const known = young.get(name);
       if (known !== undefined) return known;
-      if (young.size >= most) {
+      if (young.size >= max) {
         old = young;
         young = new Map();
       }

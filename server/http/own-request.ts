@@ -46,8 +46,8 @@ export function toOwnRequest(request: IncomingMessage, body: Buffer | undefined)
   const headers = new Headers();
   for (let i = 0; i + 1 < rawHeaders.length; i += 2)
     headers.append(rawHeaders[i]!, rawHeaders[i + 1]!);
-  const asked = new URL('http://localhost/');
-  asked.search = queryOf(url);
-  if (body === undefined) return new Request(asked, { method, headers });
-  return new Request(asked, { method, headers, body: new Uint8Array(body) });
+  const base = new URL('http://localhost/');
+  base.search = queryOf(url);
+  if (body === undefined) return new Request(base, { method, headers });
+  return new Request(base, { method, headers, body: new Uint8Array(body) });
 }

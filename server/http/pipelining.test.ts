@@ -13,7 +13,7 @@ test('of what a connection sends ahead sixteen requests are under way, and all a
   withPlainUpstream({}, async ({ proxy }, upstream) => {
     const held: (() => void)[] = [];
     let answered = 0;
-    let most = 0;
+    let max = 0;
     const release = (): void => {
       for (const answer of held.splice(0)) answer();
     };
@@ -23,7 +23,7 @@ test('of what a connection sends ahead sixteen requests are under way, and all a
         response.setHeader('Content-Type', 'application/json');
         response.end(JSON.stringify({ number: Number(request.url?.split('n=')[1]) }));
       });
-      most = Math.max(most, held.length);
+      max = Math.max(max, held.length);
       const isAll = answered + held.length === REQUESTS;
       if (held.length === MAX_PIPELINED || isAll) setTimeout(release, ONE_MORE_MS);
     });
@@ -42,7 +42,7 @@ test('of what a connection sends ahead sixteen requests are under way, and all a
       numbers,
       Array.from({ length: REQUESTS }, (_, n) => n),
     );
-    assert.is(most, MAX_PIPELINED);
+    assert.is(max, MAX_PIPELINED);
   }));
 
 test.run();

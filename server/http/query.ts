@@ -14,11 +14,11 @@ export function invalidQuery(name: string, wanted: string): SvcError {
 export function wholeOf(
   query: URLSearchParams,
   name: string,
-  { fallback, least, most }: { fallback: number; least: number; most: number },
+  { fallback, min, max }: { fallback: number; min: number; max: number },
 ): number {
   const text = query.get(name);
   if (text === null) return fallback;
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  throw invalidQuery(name, `a whole number from ${least} to ${most}`);
+  if (value >= min && value <= max) return value;
+  throw invalidQuery(name, `a whole number from ${min} to ${max}`);
 }

@@ -59,19 +59,19 @@ test('a reader that is slower than the stream leaves nothing behind for each wai
     socket.pause();
     socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     let readBytes = 0;
-    const most = { close: 0, error: 0 };
+    const max = { close: 0, error: 0 };
     while (readBytes < 40 * PIECE.length) {
       const chunk = socket.read() as Buffer | null;
       if (chunk === null) await sleep(1);
       else readBytes += chunk.length;
       const { response } = served() ?? {};
       if (response === undefined) continue;
-      most.close = Math.max(most.close, response.listenerCount('close'));
-      most.error = Math.max(most.error, response.listenerCount('error'));
+      max.close = Math.max(max.close, response.listenerCount('close'));
+      max.error = Math.max(max.error, response.listenerCount('error'));
     }
     await served().ended;
     assert.is(seen.sent, 41);
-    assert.ok(most.close < 8 && most.error < 8, JSON.stringify(most));
+    assert.ok(max.close < 8 && max.error < 8, JSON.stringify(max));
     socket.destroy();
   });
 });

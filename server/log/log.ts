@@ -16,7 +16,7 @@ export type { LogDestination } from './sink.ts';
  * Shorter texts are names, which every request has: encoding a secret in all forms takes longer
  * than the rest of a request.
  */
-const LEAST_SENTENCE_CHARS = 48;
+const MIN_SENTENCE_CHARS = 48;
 
 /** `logging.level`. */
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
@@ -57,15 +57,15 @@ const PARTS = Object.freeze({
   response: 'includeResponseBody',
   traces: 'includeTraces',
 });
-const MOST_WAITING = 1000;
+const MAX_WAITING = 1000;
 /** Recent lines kept for new watchers; a longer line is a body or a trace, and is left out. */
-const MOST_KEPT = 200;
-const MOST_KEPT_CHARS = 4000;
+const MAX_KEPT = 200;
+const MAX_KEPT_CHARS = 4000;
 /**
  * How much of a body is kept: more than the redactor passes, so that the redactor does the cutting
  * and marking.
  */
-export const MOST_BODY_BYTES = 1024 * 1024;
+export const MAX_BODY_BYTES = 1024 * 1024;
 
 interface Entry {
   readonly level: LogLevel;
@@ -85,9 +85,9 @@ export function createLog(options: LogOptions) {
   const kept: string[] = [];
   const listeners = new Set<(line: string) => void>();
   function show(line: string): void {
-    if (line.length > MOST_KEPT_CHARS) return;
+    if (line.length > MAX_KEPT_CHARS) return;
     kept.push(line);
-    if (kept.length > MOST_KEPT) kept.shift();
+    if (kept.length > MAX_KEPT) kept.shift();
     for (const listener of listeners) listener(line);
   }
   let settings: LogSettings = options;
@@ -111,18 +111,18 @@ export function createLog(options: LogOptions) {
     waiting = [];
   }
 
-  function isEnabled(asked: LogLevel): boolean {
-    return settings.isEnabled && RANKS[asked] >= RANKS[level];
+  function isEnabled(entryLevel: LogLevel): boolean {
+    return settings.isEnabled && RANKS[entryLevel] >= RANKS[level];
   }
 
   function wants(part: LogPart): boolean {
     return settings[PARTS[part]] && isEnabled('info');
   }
 
-  function writeEntry(asked: LogLevel, message: string, fields?: LogFields): void {
-    if (!isEnabled(asked)) return;
-    const entry = { level: asked, message, fields, wallMs: options.clock.wallMs() };
-    if (isClosed || waiting.length >= MOST_WAITING) dropped += 1;
+  function writeEntry(entryLevel: LogLevel, message: string, fields?: LogFields): void {
+    if (!isEnabled(entryLevel)) return;
+    const entry = { level: entryLevel, message, fields, wallMs: options.clock.wallMs() };
+    if (isClosed || waiting.length >= MAX_WAITING) dropped += 1;
     else if (writer !== undefined) writer.write(entry);
     else {
       waiting.push({ ...entry, fields: redactor.value(fields) as LogFields | undefined });
@@ -172,7 +172,7 @@ export function createLog(options: LogOptions) {
       secrets: readonly string[] = [],
     ): void {
       if (!wants(direction)) return;
-      const text = redactor.without(textOf(bytes.subarray(0, MOST_BODY_BYTES)), secrets);
+      const text = redactor.without(textOf(bytes.subarray(0, MAX_BODY_BYTES)), secrets);
       writeEntry('info', `${direction} body`, { requestId, sizeBytes, text });
     },
     /**
@@ -189,8 +189,7 @@ export function createLog(options: LogOptions) {
      * are a request's own.
      */
     clean(text: string, secrets: readonly string[]): string {
-      if (text.length >= LEAST_SENTENCE_CHARS)
-        return redactor.text(redactor.without(text, secrets));
+      if (text.length >= MIN_SENTENCE_CHARS) return redactor.text(redactor.without(text, secrets));
       let rest = text;
       for (const secret of secrets) rest = rest.replaceAll(secret, REDACTED);
       return redactor.text(rest);

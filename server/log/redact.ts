@@ -30,7 +30,7 @@ const WINDOW = 4 * LONGEST_TEXT;
 const DEEPEST = 8;
 const WIDEST = 200;
 const LONGEST_NAME = 100;
-const MOST_NAMES = 1000;
+const MAX_NAMES = 1000;
 
 const SECRET_NAME =
   /^(?:(?:proxy-)?authorization|cookie|set-cookie|secret|password|passwd|token)$|(?:^|[-_.])(?:api[-_]?key|svc[-_]key|goog[-_]api[-_]key|secret|password|(?:access|auth|oauth|refresh|bearer|session|csrf|id)[-_]?token2?)$|^(?:apikey|svckey|accesstoken|authtoken|refreshtoken)$|(?:api[-_]?key|oauth_token2?)$/i;
@@ -135,7 +135,7 @@ function createCopier(clean: (text: string) => string): Copier {
     const seen = names.get(name);
     if (seen !== undefined) return seen;
     const fresh = { text: clean(name), isSecret: isSecretName(name) };
-    if (names.size >= MOST_NAMES) names.clear();
+    if (names.size >= MAX_NAMES) names.clear();
     if (name.length < LONGEST_NAME) names.set(name, fresh);
     return fresh;
   }

@@ -8,7 +8,7 @@ import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { logFile } from './open-log.ts';
 import { CHAT, MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
-import { asked, isEnd } from '../../fixtures/server/websocket.ts';
+import { sendOne, isEnd } from '../../fixtures/server/websocket.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -133,7 +133,7 @@ test('bodies are written when asked for, streamed, whole and over WebSocket, and
     const whole = await exchange(t.proxy.port, { body: json(turn) });
     const path = '/v1/chat/completions';
     const streamed = await exchange(t.proxy.port, { body: json(CHAT, { stream: true }), path });
-    const reported = await asked(t, MESSAGE, { api_key: 'client-key' });
+    const reported = await sendOne(t, MESSAGE, { api_key: 'client-key' });
     await reported.until(isEnd);
     reported.socket.close();
     await t.rows(3);

@@ -31,7 +31,7 @@ export interface SinkOptions {
 
 const ROTATE_AT_BYTES = 32 * 1024 * 1024;
 // Memory limit while the disk or terminal is stuck.
-const MOST_PENDING_BYTES = 4 * 1024 * 1024;
+const MAX_PENDING_BYTES = 4 * 1024 * 1024;
 const DAY_MS = 86_400_000;
 
 /** Opens the destination. A file's folder is created with mode 0700, the file with 0600. */
@@ -83,7 +83,7 @@ function sinkTo(stream: Writable, close: () => Promise<void>): LogSink {
       return dropped;
     },
     write(line) {
-      if (isBroken || stream.writableLength > MOST_PENDING_BYTES) dropped += 1;
+      if (isBroken || stream.writableLength > MAX_PENDING_BYTES) dropped += 1;
       else stream.write(line);
     },
     async close() {

@@ -4,9 +4,9 @@ import { createMcpServers } from './server.ts';
 import type { McpSources } from './sources.ts';
 
 /** There are no events to which a client could subscribe. */
-const MOST_LISTENERS = 8;
+const MAX_LISTENERS = 8;
 
 /** Returns the handler of POSTs, for clients that may see what `sources` return. */
 export function createMcpOverHttp(sources: McpSources): (request: Request) => Promise<Response> {
-  return createMcpHandler(createMcpServers(sources), { maxSubscriptions: MOST_LISTENERS }).fetch;
+  return createMcpHandler(createMcpServers(sources), { maxSubscriptions: MAX_LISTENERS }).fetch;
 }

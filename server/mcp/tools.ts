@@ -121,8 +121,8 @@ export const TOOLS: readonly McpTool[] = [
     },
     required: ['query'],
     async run({ query = '', top = 5 }, read) {
-      const asked = new URLSearchParams({ query: String(query), top: String(top) });
-      return json(await read(`/vault/search?${asked.toString()}`));
+      const params = new URLSearchParams({ query: String(query), top: String(top) });
+      return json(await read(`/vault/search?${params.toString()}`));
     },
   },
 ];

@@ -108,7 +108,7 @@ async function post(t: TestProxy, path: string, body: unknown, headers: object =
 }
 
 /** Returns each of our GET paths with the URL to request for it. */
-function asked(id: string): readonly (readonly [path: string, url: string])[] {
+function requestsOf(id: string): readonly (readonly [path: string, url: string])[] {
   return ownOperations
     .filter(({ method }) => method === 'get')
     .map(({ path }) => {
@@ -121,7 +121,7 @@ function asked(id: string): readonly (readonly [path: string, url: string])[] {
 
 async function expectAnswers(t: TestProxy, id: string): Promise<string[]> {
   const refused: string[] = [];
-  for (const [path, url] of asked(id)) {
+  for (const [path, url] of requestsOf(id)) {
     const response = await fetch(`${t.proxy.url}${url}`);
     // An event stream has no end.
     if (path === '/dashboard/events') {

@@ -9,13 +9,13 @@ export interface LineShape {
 }
 
 /** Fewer lines of a shape do not count as repetition. */
-const LEAST_LINES = 10;
+const MIN_LINES = 10;
 /** A shape with a smaller share of the text is not worth an operation. */
-const LEAST_SHARE = 0.05;
-const MOST_SHAPES = 8;
+const MIN_SHARE = 0.05;
+const MAX_SHAPES = 8;
 /** Number of leading words that define a line's shape. */
 const WORDS = 4;
-const MOST_WORD_CHARS = 24;
+const MAX_WORD_CHARS = 24;
 
 /** Returns the most frequent shapes worth leaving out, largest first. */
 export function lineShapes(text: string): readonly LineShape[] {
@@ -26,15 +26,15 @@ export function lineShapes(text: string): readonly LineShape[] {
     const { lines, tokens } = shapes.get(pattern) ?? { lines: 0, tokens: 0 };
     shapes.set(pattern, { lines: lines + 1, tokens: tokens + estimateTokens(`${line}\n`) });
   }
-  const leastTokens = LEAST_SHARE * estimateTokens(text);
+  const minTokens = MIN_SHARE * estimateTokens(text);
   return [...shapes]
     .map(([pattern, counts]) => ({ pattern, ...counts }))
     .filter(
       ({ pattern, lines, tokens }) =>
-        lines >= LEAST_LINES && tokens >= leastTokens && patternFault(pattern) === undefined,
+        lines >= MIN_LINES && tokens >= minTokens && patternFault(pattern) === undefined,
     )
     .toSorted((a, b) => b.tokens - a.tokens)
-    .slice(0, MOST_SHAPES);
+    .slice(0, MAX_SHAPES);
 }
 
 /**
@@ -51,7 +51,7 @@ function patternOf(line: string): string | undefined {
 
 /** Returns true for words that vary between lines: numbers, paths, addresses, long words. */
 function isName(word: string): boolean {
-  return word.length > MOST_WORD_CHARS || /[\d/\\@=]|\w[.:]\w/.test(word);
+  return word.length > MAX_WORD_CHARS || /[\d/\\@=]|\w[.:]\w/.test(word);
 }
 
 const escaped = (word: string): string => word.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');

@@ -9,7 +9,7 @@ import { runExamples } from './recipe-examples.ts';
 import { bundledFolder, bundledRecipes } from '../bundled-recipes.ts';
 import { loadRecipes, readRecipe, recipeFaults, recipeFiles } from './recipes.ts';
 
-const LEAST_PERCENT = 30;
+const MIN_PERCENT = 30;
 
 /**
  * Recipes for the output of a service, whose examples are therefore written by hand in its format.
@@ -26,7 +26,7 @@ for (const file of recipeFiles(bundledFolder())) {
     assert.ok(ran.length > 0, 'no example');
     for (const { example, tried, faults } of ran) {
       assert.equal(faults, []);
-      assert.ok(savedPercent(tried) >= LEAST_PERCENT, `${savedPercent(tried)} %`);
+      assert.ok(savedPercent(tried) >= MIN_PERCENT, `${savedPercent(tried)} %`);
       assert.equal(tried.missing, []);
       assert.is(example.made, OF_SERVICES.includes(name) ? 'hand' : 'run');
       if (example.made === 'run') assert.match(example.from, /\d+\.\d/, 'no version');

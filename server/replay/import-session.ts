@@ -9,7 +9,7 @@ import type { ForeignExchange } from './foreign.ts';
 /** Assumed `max_tokens`; not every file contains it. */
 const MAX_TOKENS = 32_000;
 /** Each request repeats the earlier ones; memory is limited to this. */
-const MOST_BYTES = 256 * 1024 * 1024;
+const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Returns the requests of a session with their responses; undefined for another kind of file. */
 export function readSession(
@@ -26,7 +26,7 @@ export function readSession(
       if (request.answer === undefined) continue;
       const exchange = toExchange(conversation, request, request.answer, exchanges.length);
       sizeBytes += exchange.body.length;
-      if (sizeBytes <= MOST_BYTES) exchanges.push(exchange);
+      if (sizeBytes <= MAX_BYTES) exchanges.push(exchange);
       else tooMany += 1;
     }
   }

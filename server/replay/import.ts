@@ -122,8 +122,8 @@ function toRow(
   observer.push(answer);
   observer.ended?.();
   const usage = observer.usage();
-  const asked = parseJson(body.toString('utf8'));
-  const named = isObject(asked) && typeof asked['model'] === 'string' ? asked['model'] : null;
+  const request = parseJson(body.toString('utf8'));
+  const named = isObject(request) && typeof request['model'] === 'string' ? request['model'] : null;
   return {
     outcome: status < 400 ? 'ok' : 'error',
     provider,

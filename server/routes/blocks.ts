@@ -15,11 +15,11 @@ export function blockRoutes(originals: Originals): Route[] {
     if (block === undefined) throw notFound('No block with that id is kept');
     return blockJson(block);
   };
-  const ofRequest = (asked: string) => {
-    const id = asked === 'last' ? originals.lastRequestId : asked;
+  const ofRequest = (requestId: string) => {
+    const id = requestId === 'last' ? originals.lastRequestId : requestId;
     const blocks = id === undefined ? undefined : originals.ofRequest(id);
-    if (blocks === undefined) throw notFound(nothingKept(asked));
-    return lostJson(id ?? asked, blocks);
+    if (blocks === undefined) throw notFound(nothingKept(requestId));
+    return lostJson(id ?? requestId, blocks);
   };
   return [
     getJson(
@@ -45,8 +45,8 @@ function lostJson(id: string, blocks: readonly KeptBlock[]) {
 /** `/v1/svc/lost/<request-id>`. */
 export type LostJson = ReturnType<typeof lostJson>;
 
-function nothingKept(asked: string): string {
-  return asked === 'last'
+function nothingKept(id: string): string {
+  return id === 'last'
     ? 'Nothing has been removed from any request yet'
     : 'Nothing removed from that request is kept';
 }

@@ -42,9 +42,9 @@ export interface RequestsJson {
   readonly complete: boolean;
 }
 
-const MOST_REQUESTS = 10_000;
-const MOST_SESSIONS = 1000;
-const MOST_OFFSET = 1_000_000;
+const MAX_REQUESTS = 10_000;
+const MAX_SESSIONS = 1000;
+const MAX_OFFSET = 1_000_000;
 
 export function dashboardRoutes(sources: RouteSources, feed: Feed): Route[] {
   return [
@@ -73,9 +73,9 @@ export function dashboardRoutes(sources: RouteSources, feed: Feed): Route[] {
 async function requests({ ask }: RouteSources, request: Request): Promise<RequestsJson> {
   const query = new URL(request.url).searchParams;
   const filter: RowFilter = toRowFilter(query);
-  const limit = wholeOf(query, 'limit', { fallback: 200, least: 1, most: MOST_REQUESTS });
-  const offset = wholeOf(query, 'offset', { fallback: 0, least: 0, most: MOST_OFFSET });
-  const part = { order: toRowOrder(query), offset, most: limit + 1 };
+  const limit = wholeOf(query, 'limit', { fallback: 200, min: 1, max: MAX_REQUESTS });
+  const offset = wholeOf(query, 'offset', { fallback: 0, min: 0, max: MAX_OFFSET });
+  const part = { order: toRowOrder(query), offset, max: limit + 1 };
   const rows = await ask((reader, queries) => queries.orderedRows(reader, filter, part)).catch(
     (thrown: unknown) => ifNoFile(thrown, []),
   );
@@ -98,14 +98,14 @@ async function report({ ask, services }: RouteSources, request: Request) {
   const filter = toRowFilter(new URL(request.url).searchParams);
   const untilMs = filter.untilMs ?? services.clock.wallMs();
   const { firstStartMs, rangeReport } = await import('../../stages/ledger/range-report.ts');
-  const asked = ask(async (reader) => {
+  const pending = ask(async (reader) => {
     const seriesSinceMs = (await firstStartMs(reader, filter)) ?? untilMs;
     const sinceMs = filter.sinceMs > 0 ? filter.sinceMs : seriesSinceMs;
     const bucketMs = stepFor(untilMs - seriesSinceMs);
     const range = { sinceMs, seriesSinceMs, untilMs, bucketMs };
     return reportJson(await rangeReport(reader, filter, range.bucketMs), range);
   });
-  return asked.catch((thrown: unknown) => {
+  return pending.catch((thrown: unknown) => {
     const sinceMs = filter.sinceMs > 0 ? filter.sinceMs : untilMs;
     const range = { sinceMs, seriesSinceMs: untilMs, untilMs, bucketMs: stepFor(0) };
     return reportJson(ifNoFile(thrown, EMPTY_REPORT), range);
@@ -122,13 +122,13 @@ async function stacks({ ask, services }: RouteSources, request: Request) {
   const untilMs = filter.untilMs ?? services.clock.wallMs();
   const { firstStartMs } = await import('../../stages/ledger/range-report.ts');
   const { stackedSeries } = await import('../../stages/ledger/stacked-series.ts');
-  const asked = ask(async (reader) => {
+  const pending = ask(async (reader) => {
     const sinceMs = (await firstStartMs(reader, filter)) ?? untilMs;
     const bucketMs = stepFor(untilMs - sinceMs);
     const found = await stackedSeries(reader, filter, key, bucketMs);
     return stacksJson(found, { sinceMs, untilMs, bucketMs });
   });
-  return asked.catch((thrown: unknown) =>
+  return pending.catch((thrown: unknown) =>
     stacksJson(ifNoFile(thrown, []), { sinceMs: untilMs, untilMs, bucketMs: stepFor(0) }),
   );
 }
@@ -142,19 +142,19 @@ async function tools({ ask }: RouteSources, request: Request) {
   const kept = toToolFilter(filter);
   // Null means not recorded, as opposed to no tools at all.
   if (kept === undefined) return { tools: null, mcp_servers: null };
-  const asked = ask(async (reader) => ({
+  const pending = ask(async (reader) => ({
     tools: toolGroupsJson(await toolSums(reader, ['tool'], kept)),
     mcp_servers: toolGroupsJson(
       (await toolSums(reader, ['mcp'], kept)).filter(({ keys: [server] }) => server !== null),
     ),
   }));
-  return asked.catch((thrown: unknown) => ifNoFile(thrown, { tools: [], mcp_servers: [] }));
+  return pending.catch((thrown: unknown) => ifNoFile(thrown, { tools: [], mcp_servers: [] }));
 }
 
 async function conversations({ ask }: RouteSources, request: Request) {
   const query = new URL(request.url).searchParams;
   const filter = toRowFilter(query);
-  const limit = wholeOf(query, 'limit', { fallback: 200, least: 1, most: MOST_SESSIONS });
+  const limit = wholeOf(query, 'limit', { fallback: 200, min: 1, max: MAX_SESSIONS });
   const { sessionReports } = await import('../../stages/ledger/range-report.ts');
   const found = await ask((reader) => sessionReports(reader, filter, limit)).catch(
     (thrown: unknown) => ifNoFile(thrown, []),

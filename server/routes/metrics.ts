@@ -19,7 +19,7 @@ import type { RouteSources } from './sources.ts';
 
 const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
 /** Plan windows exported at most. */
-const MOST_PLAN_WINDOWS = 100;
+const MAX_PLAN_WINDOWS = 100;
 /** How long a `/metrics/dashboard` response is reused for all callers. */
 const DASHBOARD_CACHE_MS = 1000;
 
@@ -282,7 +282,7 @@ function planWindows(planLimits: PlanLimits): Family[] {
     name: `svc_plan_${name}`,
     help,
     type: 'gauge',
-    series: plans.slice(0, MOST_PLAN_WINDOWS).map((limit) => ({
+    series: plans.slice(0, MAX_PLAN_WINDOWS).map((limit) => ({
       labels: { provider: limit.provider, key: limit.key, window: limit.name },
       value: value(limit) ?? null,
     })),

@@ -26,7 +26,7 @@ import { vaultRoutes } from './vault.ts';
 import { whyRoutes } from './why.ts';
 
 /** Limit windows that open dashboards receive with every change. */
-const MOST_LIMITS = 20;
+const MAX_LIMITS = 20;
 
 export interface OwnRouteOptions extends Omit<RouteSources, 'ask' | 'vault'> {
   readonly sessions: BrowserSessions;
@@ -65,7 +65,7 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
             tokens_before,
             tokens_after,
           })),
-        limits: limitsJson(services.planLimits).limits.slice(0, MOST_LIMITS),
+        limits: limitsJson(services.planLimits).limits.slice(0, MAX_LIMITS),
         running: app().running.size,
         alerts: services.activeAlerts.list(),
       });

@@ -22,8 +22,8 @@ const DEFAULT_PAGE = 1000;
 const MAX_PAGE = 10_000;
 /** Hits of a search by default, and at most: each comes with its full text. */
 const DEFAULT_HITS = 5;
-const MOST_HITS = 20;
-const MOST_QUERY_CHARS = 500;
+const MAX_HITS = 20;
+const MAX_QUERY_CHARS = 500;
 /** Accepted names for the list in a batch. */
 const LIST_NAMES = ['blocks', 'documents', 'events'];
 /** Text processed in one step; other requests are served between steps. */
@@ -47,8 +47,8 @@ export function vaultRoutes(vault: Vault): Route[] {
 }
 
 async function describe(vault: Vault, query: URLSearchParams) {
-  const limit = wholeOf(query, 'limit', { fallback: DEFAULT_PAGE, least: 0, most: MAX_PAGE });
-  const offset = wholeOf(query, 'offset', { fallback: 0, least: 0, most: Number.MAX_SAFE_INTEGER });
+  const limit = wholeOf(query, 'limit', { fallback: DEFAULT_PAGE, min: 0, max: MAX_PAGE });
+  const offset = wholeOf(query, 'offset', { fallback: 0, min: 0, max: Number.MAX_SAFE_INTEGER });
   const { available, blocks, files, tokens, path, backend, roots } = await vault.status();
   const list = limit === 0 ? [] : await vault.list({ offset, limit });
   return {
@@ -79,9 +79,9 @@ function blockJson(block: BlockInfo) {
 /** Search results usually go to a model, so only blocks that may be sent are searched. */
 async function search(vault: Vault, query: URLSearchParams) {
   const words = query.get('query')?.trim() ?? '';
-  if (words === '' || words.length > MOST_QUERY_CHARS)
-    throw invalidQuery('query', `words, at most ${MOST_QUERY_CHARS} characters`);
-  const top = wholeOf(query, 'top', { fallback: DEFAULT_HITS, least: 1, most: MOST_HITS });
+  if (words === '' || words.length > MAX_QUERY_CHARS)
+    throw invalidQuery('query', `words, at most ${MAX_QUERY_CHARS} characters`);
+  const top = wholeOf(query, 'top', { fallback: DEFAULT_HITS, min: 1, max: MAX_HITS });
   const hits = await vault.search(words, { top, distinct: true });
   return { hits: hits.map(hitJson) };
 }

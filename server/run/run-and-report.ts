@@ -4,7 +4,7 @@ import type { Plan, RunInfo, Settlement, Sink } from '../../engine/index.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
 import { RecordingSink } from '../capture/recording-sink.ts';
-import { MOST_BODY_BYTES } from '../log/log.ts';
+import { MAX_BODY_BYTES } from '../log/log.ts';
 import { credentialsOf } from '../log/credentials.ts';
 import type { ServerServices } from '../services.ts';
 import { CopyingSink } from '../sink/copy.ts';
@@ -27,7 +27,7 @@ export function runAndReport(
     log.wants('request') || log.wants('response') ? credentialsOf(body.headers, body.target) : [];
   log.body('request', info.id, body.bytes, undefined, secrets);
   if (!log.wants('response')) return run(plan, body, info, sink);
-  const copying = new CopyingSink(sink, MOST_BODY_BYTES);
+  const copying = new CopyingSink(sink, MAX_BODY_BYTES);
   return run(plan, body, info, copying).then(async (settlement) => {
     const copy = await copying.copy();
     if (copy !== undefined) log.body('response', info.id, copy.bytes, copy.sizeBytes, secrets);

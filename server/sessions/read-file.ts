@@ -114,9 +114,9 @@ function* readDatabase(path: string): Generator<SessionFile> {
   }
 }
 
-function tooLarge(sizeBytes: number, mostBytes: number): SvcError {
+function tooLarge(sizeBytes: number, maxBytes: number): SvcError {
   const inMb = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
-  return new SvcError('bad_request', `it has ${inMb(sizeBytes)}; ${inMb(mostBytes)} are the most`);
+  return new SvcError('bad_request', `it has ${inMb(sizeBytes)}; ${inMb(maxBytes)} are the most`);
 }
 
 function unknownKind(): SvcError {

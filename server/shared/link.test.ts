@@ -19,12 +19,12 @@ function open() {
     (level: string) =>
     (message: string, fields: Readonly<Record<string, unknown>> = {}): void =>
       void lines.push(`${level}: ${message} (${words(fields['reason'])})`);
-  const asked: Asked[] = [];
+  const commands: Asked[] = [];
   let events: ConnectionEvents | undefined;
   const counts = { reconnects: 0, ready: true };
   const send = (): Promise<Reply> =>
     new Promise((resolve, reject) => {
-      asked.push({ answer: resolve, refuse: (message) => reject(new Error(message)) });
+      commands.push({ answer: resolve, refuse: (message) => reject(new Error(message)) });
     });
   const link = new RedisLink({
     connect(heard): Connection {
@@ -49,14 +49,14 @@ function open() {
     link,
     clock,
     lines,
-    asked,
+    asked: commands,
     counts,
     events: events!,
     turn,
     /** Connects, and answers the link's trial command. */
     async up() {
       events!.ready();
-      asked.pop()!.answer(1);
+      commands.pop()!.answer(1);
       await turn();
     },
     ask: () => link.ask((redis) => redis.call(['PING'])),
@@ -117,11 +117,11 @@ test('after fifty milliseconds without an answer nobody waits any more, until a 
 test('an answer that came while this process was busy is taken', async () => {
   const t = open();
   await t.up();
-  const asked = t.ask();
+  const reply = t.ask();
   t.clock.advance(50);
   // Timers come before sockets in a turn of the event loop.
   t.asked.pop()!.answer(3);
-  assert.is(await asked, 3);
+  assert.is(await reply, 3);
   assert.ok(t.link.isUp);
 });
 

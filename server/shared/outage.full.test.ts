@@ -16,7 +16,7 @@ const LIMITED =
  * Commands that may be pending when Redis stops responding: those of one request, and those of a
  * tick.
  */
-const MOST_UNANSWERED = 5;
+const MAX_UNANSWERED = 5;
 
 /**
  * Sends requests one after the other; all must succeed. Once Redis has stopped responding it must
@@ -31,7 +31,7 @@ async function sendMany(t: TestProxy, count: number, gapMs = 0): Promise<void> {
     if (gapMs > 0) await new Promise((resolve) => setTimeout(resolve, gapMs));
   }
   const more = stateOf(t).unanswered - unanswered;
-  assert.ok(more <= MOST_UNANSWERED, `${more} questions to Redis without an answer`);
+  assert.ok(more <= MAX_UNANSWERED, `${more} questions to Redis without an answer`);
 }
 let seed = 1;
 

@@ -25,7 +25,7 @@ import type { SharedRecord } from './record.ts';
 /** While another proxy's probe is out, one request a second checks whether it still is. */
 const ASK_AGAIN_MS = 1000;
 /** A state that ends sooner than this is not worth a record. */
-const LEAST_REST_MS = 1500;
+const MIN_REST_MS = 1500;
 
 /** Whatever a record says, a key is tried again after a day. */
 const LONGEST_REST_MS = 24 * 3600 * 1000;
@@ -105,7 +105,7 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
       if (own?.what !== one.unwritten) one.unwritten = undefined;
       if (one.unwritten !== undefined && own !== undefined) void write(one, own);
       else if (record !== undefined) take(one, record);
-      else if (own !== undefined && own.forMs > LEAST_REST_MS) void write(one, own);
+      else if (own !== undefined && own.forMs > MIN_REST_MS) void write(one, own);
     }
   }
 

@@ -60,12 +60,12 @@ export function createRateCounts(link: RedisLink): SharedCounts {
     get isUp() {
       return link.isUp;
     },
-    async take(source, buckets, least) {
+    async take(source, buckets, min) {
       const values = buckets.flatMap(({ name, capacity, intervalMs }, index) => [
         name,
         String(capacity),
         String(intervalMs),
-        String(Math.max(0, least[index] ?? 0)),
+        String(Math.max(0, min[index] ?? 0)),
       ]);
       const answer = await link.ask((redis) =>
         redis.run(TAKE, [sharedName('rate', source)], values),

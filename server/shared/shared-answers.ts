@@ -80,8 +80,8 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
   }
 
   function isShareable(answer: KeptAnswer): boolean {
-    const mostBytes = Math.min(LARGEST_BYTES, largestAnswer(maxBytes));
-    return link.isUp && ttlMs >= 1 && answerBytes(answer) <= mostBytes;
+    const limitBytes = Math.min(LARGEST_BYTES, largestAnswer(maxBytes));
+    return link.isUp && ttlMs >= 1 && answerBytes(answer) <= limitBytes;
   }
 
   async function clearShared(): Promise<void> {

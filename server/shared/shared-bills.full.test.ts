@@ -42,8 +42,8 @@ test('a background response is billed by the proxy that sees its end first, and 
             answered.end(JSON.stringify(response('resp_shared', status)));
           });
           const body = JSON.stringify({ model: MODEL, input: 'hello', background: true });
-          const asked = { method, path, ...(method === 'POST' && { body }) };
-          assert.is((await exchange(t.proxy.port, asked)).status, 200);
+          const request = { method, path, ...(method === 'POST' && { body }) };
+          assert.is((await exchange(t.proxy.port, request)).status, 200);
         };
         await send(one, 'POST', '/v1/responses', 'queued');
         await until('the limit holds an estimate', () => {

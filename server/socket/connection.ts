@@ -48,9 +48,9 @@ export interface SocketOptions {
 const POLICY = 1008;
 const TRY_AGAIN_LATER = 1013;
 /** Limit on unread responses to messages that have no run. */
-const MOST_UNREAD_BYTES = 4 * 1024 * 1024;
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 /** A client whose messages are all refused ignores the errors; each message costs a row. */
-const MOST_REFUSED = 100;
+const MAX_REFUSED = 100;
 /** Time for a client to read why its connection ends. */
 const GOODBYE_MS = 1000;
 
@@ -190,7 +190,7 @@ class Connection {
   #tell(text: string): void {
     const client = this.#client;
     if (client.readyState !== client.OPEN) return;
-    if (client.bufferedAmount > MOST_UNREAD_BYTES) client.terminate();
+    if (client.bufferedAmount > MAX_UNREAD_BYTES) client.terminate();
     else client.send(text);
   }
 
@@ -216,7 +216,7 @@ class Connection {
     this.#sendError(error, info.id);
     this.#record(info, error);
     this.#refused += 1;
-    if (this.#refused >= MOST_REFUSED) this.#end(POLICY, 'too many messages were refused');
+    if (this.#refused >= MAX_REFUSED) this.#end(POLICY, 'too many messages were refused');
   }
 
   /** Records a request without a run; without an error it was cancelled by its client. */
@@ -248,25 +248,25 @@ class Connection {
       const headers = this.#headers;
       // `once` applies to one request, the first of the connection.
       this.#headers = withoutHeaders(headers, (name) => name === ALLOW_HEADER);
-      const asked = this.#protocol.read(message.data, message.isBinary, headers);
-      if ('replies' in asked) {
-        for (const reply of asked.replies) this.#tell(reply);
+      const request = this.#protocol.read(message.data, message.isBinary, headers);
+      if ('replies' in request) {
+        for (const reply of request.replies) this.#tell(reply);
         return;
       }
       const { maxProxiedRequestBytes } = generation.config.limits;
-      if (asked.bytes.length > maxProxiedRequestBytes)
+      if (request.bytes.length > maxProxiedRequestBytes)
         throw payloadTooLarge(maxProxiedRequestBytes);
-      const head = this.#admitted(asked, generation);
+      const head = this.#admitted(request, generation);
       this.#refused = 0;
       const { signal } = controller;
       const sink = new SocketSink({
-        form: asked.form,
+        form: request.form,
         socket: this.#client,
         signal,
         requestId: info.id,
-        gzip: asked.gzip,
+        gzip: request.gzip,
       });
-      const { bytes } = asked;
+      const { bytes } = request;
       const received = { method: 'POST', ...head, paused: this.#options.paused() };
       const body = toBodyFrame(received, bytes, bytes, generation.config);
       await runAndReport(generation.planOf(body), body, info, sink, services);
@@ -282,9 +282,9 @@ class Connection {
    * Returns the admitted request. A frame can carry its own key, so it is judged like the
    * equivalent POST, with the connection's credentials.
    */
-  #admitted(asked: Asked, generation: Generation): Served & Pick<ReceivedRequest, 'caller'> {
-    const { endpoint, target, headers } = asked;
-    const admission = generation.gate(this.#protocol.post(this.#upgrade, asked), 'upgrade');
+  #admitted(request: Asked, generation: Generation): Served & Pick<ReceivedRequest, 'caller'> {
+    const { endpoint, target, headers } = request;
+    const admission = generation.gate(this.#protocol.post(this.#upgrade, request), 'upgrade');
     if (admission.verdict === 'refused') throw admission.error;
     const { caller } = admission;
     const head = admittedHead({ endpoint, target, headers }, admission, isGuarded(generation));

@@ -3,8 +3,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createContinuation } from './continuation.ts';
 
-/** A reservation function with room for `most` bytes per call. */
-const upTo = (most: number) => (bytes: number) => (bytes > most ? undefined : () => undefined);
+/** A reservation function with room for `max` bytes per call. */
+const upTo = (max: number) => (bytes: number) => (bytes > max ? undefined : () => undefined);
 
 const begin = (continuation: ReturnType<typeof createContinuation>, text: string) => {
   const read = JSON.parse(text) as Record<string, unknown>;

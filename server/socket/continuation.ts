@@ -63,7 +63,7 @@ export function createContinuation(claim: ClaimBytes) {
       const fresh = input === undefined ? NOTHING : itemsOf(plain.subarray(input.start, input.end));
       const items = joined([before?.items ?? NOTHING, fresh]);
       const list = Buffer.concat([Buffer.from('['), items, Buffer.from(']')]);
-      const asked =
+      const full =
         before === undefined
           ? plain
           : splice(plain, [
@@ -85,7 +85,7 @@ export function createContinuation(claim: ClaimBytes) {
         keep(isKept ? { id, items: all } : undefined);
       };
       return {
-        body: splice(asked, [insertMember(asked, findSpans(asked, [[]])[0]!, 'stream', 'true')]),
+        body: splice(full, [insertMember(full, findSpans(full, [[]])[0]!, 'stream', 'true')]),
         heard({ type, item, response }) {
           if (type === 'response.output_item.done' && isObject(item)) {
             hasItems = true;

@@ -39,7 +39,7 @@ export interface SocketProtocol {
   /** Parses a message; `headers` are the connection's. Throws SvcError for an invalid one. */
   readonly read: (data: RawData, isBinary: boolean, headers: readonly string[]) => Asked | Answered;
   /** Returns the request by which a message is judged, with the connection's credentials. */
-  readonly post: (upgrade: GateRequest, asked: Asked) => GateRequest;
+  readonly post: (upgrade: GateRequest, request: Asked) => GateRequest;
   /** Called when the connection is closed, to release its state. */
   readonly close: () => void;
   /** Returns the object that reports a rejected message. */

@@ -98,7 +98,7 @@ export function createResponsesProtocol({
       return { endpoint, target, headers, bytes: turn.body, gzip: false, form };
     },
     close: continuation.close,
-    post: (upgrade, asked: Asked) => ({ ...upgrade, method: 'POST', url: asked.target }),
+    post: (upgrade, request: Asked) => ({ ...upgrade, method: 'POST', url: request.target }),
     errorText,
   };
 }

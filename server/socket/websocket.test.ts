@@ -11,7 +11,7 @@ import {
   exchange,
   json,
 } from '../../fixtures/server/exchange.ts';
-import { asked, isEnd, isError, talk } from '../../fixtures/server/websocket.ts';
+import { sendOne, isEnd, isError, talk } from '../../fixtures/server/websocket.ts';
 
 test('events, then the usage, then the end, on both ports', () =>
   withProxy({}, async (t) => {
@@ -80,7 +80,7 @@ test('a frame that the gate refuses uses nothing of the limit, as over HTTP', ()
 
 test('an empty key counts as none, as in a header: the configured key is sent', () =>
   withProxy({ env: { MSGPROV_API_KEY: 'configured' } }, async (t) => {
-    const one = await asked(t, MESSAGE, { api_key: '' });
+    const one = await sendOne(t, MESSAGE, { api_key: '' });
     await one.until(isEnd);
     assert.is(t.upstream.requests[0]!.header('x-api-key'), 'configured');
     one.socket.terminate();
@@ -88,7 +88,7 @@ test('an empty key counts as none, as in a header: the configured key is sent', 
 
 test('a document comes as one object', () =>
   withProxy({}, async (t) => {
-    const one = await asked(t, MESSAGE);
+    const one = await sendOne(t, MESSAGE);
     const reported = await one.until(isEnd);
     assert.equal(
       reported.map(({ type }) => type),
@@ -99,7 +99,7 @@ test('a document comes as one object', () =>
 
 test('other endpoints, and binary frames where the client asks for gzip', () =>
   withProxy({}, async (t) => {
-    const one = await asked(t, CHAT, {
+    const one = await sendOne(t, CHAT, {
       stream: true,
       endpoint: '/v1/chat/completions',
       gzip: true,
@@ -203,7 +203,7 @@ test('an error of the provider is an object with its message', () =>
   withProxy({}, async (t) => {
     for (const scenario of ['429', 'html-error', 'reset-before-head'] as const) {
       const stop = t.upstream.script(undefined, scenario);
-      const one = await asked(t, MESSAGE, { stream: true, api_key: 'mine' });
+      const one = await sendOne(t, MESSAGE, { stream: true, api_key: 'mine' });
       const [reported] = await one.until(isError);
       assert.type(reported?.error?.message, 'string', scenario);
       assert.is(one.received.filter(isEnd).length, 0, scenario);
@@ -211,7 +211,7 @@ test('an error of the provider is an object with its message', () =>
       one.socket.terminate();
     }
     const stop = t.upstream.script(undefined, 'close-mid-body', { atByte: 1700 });
-    const broken = await asked(t, MESSAGE, { stream: true, api_key: 'mine' });
+    const broken = await sendOne(t, MESSAGE, { stream: true, api_key: 'mine' });
     await broken.until(isError);
     assert.ok(broken.received.length > 1, 'after some events');
     assert.not.ok(broken.received.some(isEnd));
@@ -227,7 +227,7 @@ test('an error of the provider is an object with its message', () =>
 test('a client that leaves also cancels its queued request', () =>
   withProxy({}, async (t) => {
     t.upstream.script(undefined, 'stall-before-head');
-    const one = await asked(t, MESSAGE);
+    const one = await sendOne(t, MESSAGE);
     one.ask(MESSAGE);
     await t.upstream.nextRequest();
     one.socket.close();

@@ -30,14 +30,14 @@ interface Admitted {
 }
 
 /** Limit for the conversations of all sockets together; an agent's is about a megabyte. */
-const MOST_KEPT_BYTES = 256 * 1024 * 1024;
+const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
 export type SocketDoor = ReturnType<typeof createSocketDoor>;
 
 export function createSocketDoor(options: SocketOptions) {
   const { generations, services, newId } = options;
   /** Memory used by the kept conversations. */
-  const kept = createInFlight(services.clock, MOST_KEPT_BYTES);
+  const kept = createInFlight(services.clock, MAX_KEPT_BYTES);
   let opening: Promise<WebSocketServer> | undefined;
   let server: WebSocketServer | undefined;
 

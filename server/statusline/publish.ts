@@ -25,8 +25,8 @@ import { STATUS_FORMAT, statusPath } from './status.ts';
 import type { SessionStatus, StatusJson } from './status.ts';
 
 /** Newest sessions kept: clients can name any number. */
-const MOST_SESSIONS = 50;
-const MOST_LIMITS = 20;
+const MAX_SESSIONS = 50;
+const MAX_LIMITS = 20;
 /** The file is written at once, but at most once per this interval. */
 const WRITE_EVERY_MS = 250;
 
@@ -92,7 +92,7 @@ export async function openStatusline(options: PublishOptions) {
         [...sessions].map(([id, kept]) => [id, toStatus(kept, planLimits.keyOf(id))]),
       ),
       today: { day, ...toStatus(today) },
-      limits: limitsJson(planLimits).limits.slice(0, MOST_LIMITS),
+      limits: limitsJson(planLimits).limits.slice(0, MAX_LIMITS),
     };
   }
 
@@ -132,7 +132,7 @@ export async function openStatusline(options: PublishOptions) {
         addToTotals(kept.totals, row);
         sessions.delete(row.sessionId);
         sessions.set(row.sessionId, kept);
-        if (sessions.size > MOST_SESSIONS) sessions.delete(sessions.keys().next().value!);
+        if (sessions.size > MAX_SESSIONS) sessions.delete(sessions.keys().next().value!);
       }
       publish();
     },

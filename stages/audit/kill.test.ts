@@ -35,12 +35,12 @@ test('kill -9 during writes: what was flushed is there, and the chain verifies',
   const home = mkdtempSync(join(tmpdir(), 'svc-audit-kill-'));
   const files = auditFiles(home);
   try {
-    let least = 0;
+    let min = 0;
     for (let round = 0; round < 12; round += 1) {
-      least += await killWriter(home, round * 7);
+      min += await killWriter(home, round * 7);
       const { fault, records } = await verifyAudit(files);
       assert.is(fault, undefined, `round ${round}: ${fault?.text}`);
-      assert.ok(records >= least, `round ${round}: ${records} of ${least}`);
+      assert.ok(records >= min, `round ${round}: ${records} of ${min}`);
     }
     const event = { atMs: 0, kind: 'proxy', event: 'started', details: {} } as const;
     await withAuditLock(files, () => appendEvents(files, [event]));

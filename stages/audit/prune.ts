@@ -53,8 +53,8 @@ export async function pruneAudit(
     await replaceFile(files.log, async (draft) => {
       await draft.appendFile(`${sealStart(key, cut, { atMs: nowMs, removed, before })}\n`);
       for (let at = keepFrom ?? wholeBytes; at < wholeBytes;) {
-        const most = Math.min(COPY_BYTES, wholeBytes - at);
-        const { bytesRead, buffer } = await log.read(Buffer.alloc(most), 0, most, at);
+        const max = Math.min(COPY_BYTES, wholeBytes - at);
+        const { bytesRead, buffer } = await log.read(Buffer.alloc(max), 0, max, at);
         if (bytesRead === 0) throw new SvcError('conflict', 'The log was cut while it was read');
         await draft.appendFile(buffer.subarray(0, bytesRead));
         at += bytesRead;

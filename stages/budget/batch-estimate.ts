@@ -15,7 +15,7 @@ import { askedOutput, foreseenOutput } from './most-output.ts';
 const MESSAGES_BATCHES = '/v1/messages/batches';
 const GENERATIVE_BATCH = /:batchGenerateContent$/;
 /** A larger body is not parsed while a request waits. */
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
  * Returns the maximum usage of all its requests and the model of the first; undefined if they
@@ -27,12 +27,12 @@ export function estimateBatch(
   const path = pathOf(body.target);
   const isMessages = path === MESSAGES_BATCHES;
   if (!isMessages && !GENERATIVE_BATCH.test(path)) return undefined;
-  if (body.bytes.length > MOST_BYTES || !isPlain(body)) return undefined;
+  if (body.bytes.length > MAX_BYTES || !isPlain(body)) return undefined;
   const json = objectOf(parseJson(body.bytes.toString('utf8')));
   const named = modelInPath(body.target);
-  const asked = isMessages ? messagesIn(json) : generativeIn(json);
+  const requests = isMessages ? messagesIn(json) : generativeIn(json);
   const sum = createUsageSum('batch');
-  for (const one of asked) {
+  for (const one of requests) {
     const model = named ?? stringOf(one['model']);
     if (model === undefined) return undefined;
     const inputTokens = tokensOfLength(JSON.stringify(one).length);

@@ -7,9 +7,9 @@ import { decodedName, pathOf } from '../model/target.ts';
 import type { OwnWork } from '../model/usage.ts';
 
 /** Maximum number of works remembered; a client can start any number. */
-const MOST_WORKS = 20_000;
+const MAX_WORKS = 20_000;
 /** Works looked up at once, the newest first. */
-const MOST_ASKED = 500;
+const MAX_ASKED = 500;
 
 /** What limits reserve for work that is not billed yet. */
 export interface Held {
@@ -45,8 +45,8 @@ export function createDeferredBills(
   earlier: readonly KnownWork[] = [],
   onChange: () => void = () => undefined,
 ) {
-  const held = new LRUCache<string, Held>({ max: MOST_WORKS });
-  const billed = new LRUCache<string, true>({ max: MOST_WORKS });
+  const held = new LRUCache<string, Held>({ max: MAX_WORKS });
+  const billed = new LRUCache<string, true>({ max: MAX_WORKS });
   for (const [id, state] of earlier)
     if (state === 'billed') billed.set(id, true);
     else held.set(id, state);
@@ -90,7 +90,7 @@ export function createDeferredBills(
     },
     /** Looks up which of the reserved works others have billed. */
     async lookUpHeld(): Promise<void> {
-      if (held.size > 0) await ask([...held.keys()].slice(0, MOST_ASKED));
+      if (held.size > 0) await ask([...held.keys()].slice(0, MAX_ASKED));
     },
     /** Records work started by its request; `reserved` is what was charged to limits for it. */
     begin({ ids }: OwnWork, reserved: Held): void {

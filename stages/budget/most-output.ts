@@ -51,5 +51,5 @@ export function askedOutput(json: unknown): AskedOutput {
 
 /** Returns the maximum output tokens of all answers together. */
 export function foreseenOutput({ limit, choices }: AskedOutput, model: string | undefined): number {
-  return (limit ?? factsOf(model).mostOutputTokens) * choices;
+  return (limit ?? factsOf(model).maxOutputTokens) * choices;
 }

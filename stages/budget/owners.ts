@@ -35,7 +35,7 @@ export interface OwnerSpent {
 }
 
 /** Maximum number of accounts without a limit: clients can invent projects. */
-const MOST_FREE = 10_000;
+const MAX_FREE = 10_000;
 
 /** Returns the id of the period of `atMs`: `2026-11-26` or `2026-11`. */
 export function periodName(period: Period, atMs: number): string {
@@ -90,7 +90,7 @@ export function createOwners() {
       const known = accounts.get(id);
       if (known !== undefined) return known;
       const account = { spent: 0, held: 0 };
-      if (isLimited || accounts.size < MOST_FREE) accounts.set(id, account);
+      if (isLimited || accounts.size < MAX_FREE) accounts.set(id, account);
       return account;
     },
   };

@@ -14,11 +14,11 @@ export type Sessions = ReturnType<typeof createSessions>;
 export const MAX_SESSIONS = 10_000;
 
 /**
- * Creates the sessions, none at first. They are kept in two generations of `most` each: when the
+ * Creates the sessions, none at first. They are kept in two generations of `max` each: when the
  * younger is full, the older is dropped except for sessions with reservations. A dropped session
  * that returns starts from zero.
  */
-export function createSessions(most = MAX_SESSIONS) {
+export function createSessions(max = MAX_SESSIONS) {
   let young = new Map<string, Account>();
   let old = new Map<string, Account>();
 
@@ -38,7 +38,7 @@ export function createSessions(most = MAX_SESSIONS) {
     open(session: string): Account {
       const known = young.get(session);
       if (known !== undefined) return known;
-      if (young.size >= most) age();
+      if (young.size >= max) age();
       const account = young.get(session) ?? old.get(session) ?? { spent: 0, held: 0 };
       young.set(session, account);
       return account;

@@ -95,9 +95,9 @@ export function estimateUnread(body: BodyFrame): EstimatedUse {
   const found = spansOf(bytes, scan);
   if (found === undefined) return UNKNOWN;
   const [model, input, prompt, ...others] = found;
-  const asked = input ?? prompt ?? { start: 0, end: bytes.length };
-  const inputTokens = tokensIn(bytes, asked);
-  const values = others.map((span) => scalarAt(bytes, span));
+  const span = input ?? prompt ?? { start: 0, end: bytes.length };
+  const inputTokens = tokensIn(bytes, span);
+  const values = others.map((other) => scalarAt(bytes, other));
   const [limits, choices] = [values.slice(0, LIMIT_NAMES.length), values.slice(LIMIT_NAMES.length)];
   const named = scalarAt(bytes, model);
   return {

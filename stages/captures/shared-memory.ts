@@ -7,7 +7,7 @@
 
 const SLAB_BYTES = 1024 * 1024;
 /** Most unused slabs; after a rush the rest is given back. */
-const MOST_UNUSED = 4;
+const MAX_UNUSED = 4;
 
 interface Slab {
   readonly bytes: Uint8Array;
@@ -41,7 +41,7 @@ export function createSharedMemory() {
     if (slab.copies > 0) return;
     slab.usedBytes = 0;
     const isReusable = slab !== current && slab.bytes.length === SLAB_BYTES;
-    if (isReusable && unused.length < MOST_UNUSED) unused.push(slab);
+    if (isReusable && unused.length < MAX_UNUSED) unused.push(slab);
   }
 
   return {

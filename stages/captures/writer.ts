@@ -30,7 +30,7 @@ export interface CaptureProtocol {
 /** Where finished records are sent. */
 export type CaptureWriter = ReturnType<typeof createCaptureWriter>;
 
-const MOST_WAITING_BYTES = 16 * 1024 * 1024;
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** How long `close` waits at most for an unresponsive disk. */
 const CLOSE_MS = 2000;
 
@@ -60,14 +60,14 @@ export function createCaptureWriter(folder: string, nowMs: () => number) {
   return {
     /** True while a further record would be accepted. */
     get hasRoom(): boolean {
-      return waitingBytes < MOST_WAITING_BYTES;
+      return waitingBytes < MAX_WAITING_BYTES;
     },
     /** Returns memory for the bodies of one record, to be released when it is written. */
     lease: (): Lease => memory.lease(),
     /** Takes a record, whose bodies are in leased memory. `done` is called with the result. */
     write(job: CaptureJob, done: (reason: string | null) => void): void {
       const sizeBytes = memoryOfRecord(job.record);
-      if (waitingBytes > 0 && waitingBytes + sizeBytes > MOST_WAITING_BYTES)
+      if (waitingBytes > 0 && waitingBytes + sizeBytes > MAX_WAITING_BYTES)
         return done('too many captures wait for the disk');
       const written = write(job, sizeBytes)
         .then(done)

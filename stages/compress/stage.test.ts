@@ -73,8 +73,8 @@ test('a conversation keeps the mode that it began with, until a request names an
     await bench.send(requestOf({ messages }), { mode: 'aggressive', logBudgetTokens: 1 }),
   );
   assert.is(later, first);
-  const asked = requestOf({ messages }, ['x-svc-mode', 'strict']);
-  assert.is(textOf(await bench.send(asked)), textOf(asked));
+  const request = requestOf({ messages }, ['x-svc-mode', 'strict']);
+  assert.is(textOf(await bench.send(request)), textOf(request));
   assert.is(bench.notes.get('prefix_changes_because_of'), 'mode');
   assert.is(bench.warnings.length, 1);
   const after = requestOf({ messages });

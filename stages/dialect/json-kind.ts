@@ -52,14 +52,14 @@ export function booleanOf(value: unknown): boolean | undefined {
 }
 
 /** Longer than any type, role or place that a provider names. */
-const MOST_WORD_CHARS = 80;
+const MAX_WORD_CHARS = 80;
 
 /**
  * Returns `value` as a word for a message or a key: foreign text is cut, and everything that is
  * neither text nor number becomes one word.
  */
 export function wordOf(value: unknown): string {
-  if (typeof value === 'string') return value.slice(0, MOST_WORD_CHARS);
+  if (typeof value === 'string') return value.slice(0, MAX_WORD_CHARS);
   if (value instanceof ExactNumber) return value.text;
   return typeof value === 'number' ? String(value) : `(${jsonTypeOf(value)})`;
 }

@@ -31,8 +31,8 @@ test('a byte order mark in front of an answer hides nothing of it', () => {
     }
   }
   const list = JSON.stringify([{ usageMetadata: { promptTokenCount: 4, totalTokenCount: 4 } }]);
-  const asked = observe(dialects.generative, true, bytesOf(Buffer.from(`\uFEFF${list}`)));
-  assert.is(asked.usage().inputTokens, 4);
+  const observed = observe(dialects.generative, true, bytesOf(Buffer.from(`\uFEFF${list}`)));
+  assert.is(observed.usage().inputTokens, 4);
 });
 
 test('blanks in front, in whatever pieces, do not hide what an answer is', () => {

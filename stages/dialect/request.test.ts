@@ -243,11 +243,11 @@ test('facts: what each dialect says of limits, usage and thinking', () => {
   );
   assert.equal([thinking.maxOutputTokens, thinking.hasThinking, thinking.stream], [9, true, false]);
   assert.not(messages.facts({ thinking: { type: 'disabled' } }, '/v1/messages').hasThinking);
-  const asked = chat.facts(
+  const chatFacts = chat.facts(
     { max_completion_tokens: 5, max_tokens: 6, stream_options: { include_usage: true } },
     '/v1/chat/completions',
   );
-  assert.equal([asked.maxOutputTokens, asked.usageOption], [5, 'wanted']);
+  assert.equal([chatFacts.maxOutputTokens, chatFacts.usageOption], [5, 'wanted']);
   assert.ok(chat.facts({ reasoning_effort: 'low', functions: [{}] }, '').hasThinking);
   assert.not(chat.facts({ reasoning_effort: 'none' }, '').hasThinking);
   assert.is(responses.facts({ max_output_tokens: 4, reasoning: {} }, '').maxOutputTokens, 4);

@@ -37,6 +37,6 @@ export function splitInput(
   return correctedIn(figures).corrected === true ? { ...usage, corrected: true } : usage;
 }
 
-function atMost(count: number | null, most: number): number | null {
-  return count === null ? null : Math.min(count, most);
+function atMost(count: number | null, max: number): number | null {
+  return count === null ? null : Math.min(count, max);
 }

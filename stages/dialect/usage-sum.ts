@@ -13,7 +13,7 @@ const PROMPT_STEP = 1000;
  * Providers name a handful of models, though a server may invent any number; prompts of one have
  * some thousand lengths.
  */
-const MOST_PARTS = 20_000;
+const MAX_PARTS = 20_000;
 /** The terms of the sum if its parts were served under different ones. */
 const MIXED = 'mixed';
 
@@ -114,7 +114,7 @@ export function createUsageSum(tier: string) {
     const prompt = totalInputTokens({ ...emptyUsage, ...counts }) ?? 0;
     const promptTokens = Math.ceil(prompt / PROMPT_STEP) * PROMPT_STEP;
     let key = `${isInTotal} ${promptTokens} ${model ?? ''}`;
-    if (!parts.has(key) && parts.size >= MOST_PARTS) {
+    if (!parts.has(key) && parts.size >= MAX_PARTS) {
       isMixed = true;
       key = [...parts.keys()].at(-1)!;
     }

@@ -1,7 +1,7 @@
 /** Everything that walks messages, blocks or members takes linear, not quadratic, time. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MOST_GROWTH, leastGrowth, processorMs } from '../../fixtures/growth.ts';
+import { MAX_GROWTH, minGrowth, processorMs } from '../../fixtures/growth.ts';
 import { toConversationBlocks } from '../compress/pass/blocks.ts';
 import { questionsOf } from '../inject/questions.ts';
 import { createRequestSize } from '../learned/request-size.ts';
@@ -205,11 +205,11 @@ for (const [dialect, shapes] of Object.entries(SHAPES) as [
       const request = requestOf(dialect, make(4 * COUNT));
       for (const [name, walk] of Object.entries(WALKS)) {
         if (await isFast(() => walk(dialect, request))) continue;
-        const least = await leastGrowth(
+        const min = await minGrowth(
           (times) => requestOf(dialect, make(COUNT * times)),
           (each) => walk(dialect, each),
         );
-        assert.ok(least < MOST_GROWTH, `${name}: four times as much takes ${least} times as long`);
+        assert.ok(min < MAX_GROWTH, `${name}: four times as much takes ${min} times as long`);
       }
     });
   }

@@ -41,11 +41,11 @@ test('after a call that took too long, later calls do not wait until it has ende
     const slow = new Promise<number>((resolve, reject) => {
       end = () => (settle === 'resolve' ? resolve(1) : reject(new Error('late')));
     });
-    let asked = 0;
-    const ask = () => vault.ask(() => (asked++, asked === 1 ? slow : Promise.resolve(asked)));
+    let calls = 0;
+    const ask = () => vault.ask(() => (calls++, calls === 1 ? slow : Promise.resolve(calls)));
     assert.is(await ask(), undefined);
     assert.is(await ask(), undefined);
-    assert.is(asked, 1);
+    assert.is(calls, 1);
     end();
     await wait(1);
     assert.is(await ask(), 2);

@@ -20,20 +20,20 @@ export function createVaultInTime(vault: Vault, clock: Clock) {
      */
     async ask<T>(question: (vault: Vault) => Promise<T>): Promise<T | undefined> {
       if (overdue.size > 0 || !vault.isReady()) return undefined;
-      const asked = question(vault).finally(() => (hasAnswered = true));
+      const pending = question(vault).finally(() => (hasAnswered = true));
       let stopTimer: (() => void) | undefined;
       const late = new Promise<undefined>((resolve) => {
         stopTimer = clock.after(hasAnswered ? MAX_WAIT_MS : FIRST_WAIT_MS, () => {
-          overdue.add(asked);
+          overdue.add(pending);
           resolve(undefined);
         });
       });
       try {
-        return await Promise.race([asked, late]);
+        return await Promise.race([pending, late]);
       } finally {
         stopTimer?.();
-        const settle = (): boolean => overdue.delete(asked);
-        if (overdue.has(asked)) asked.then(settle, settle);
+        const settle = (): boolean => overdue.delete(pending);
+        if (overdue.has(pending)) pending.then(settle, settle);
       }
     },
   };

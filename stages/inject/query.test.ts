@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dialects } from '../dialect/registry.ts';
 import { ADDED_MARK } from './injection.ts';
-import { askedIn } from './query.ts';
+import { queryOf } from './query.ts';
 import { questionsOf } from './questions.ts';
 
 const questions = (messages: readonly object[], system?: unknown) =>
@@ -90,7 +90,7 @@ test('a system reminder after the question does not replace it as the last one',
   );
 });
 
-const asked = (...texts: string[]) => askedIn(texts);
+const queryFor = (...texts: string[]) => queryOf(texts);
 
 test("a program's own reminders are not what the user asked", () => {
   const cases: [string, string | undefined][] = [
@@ -107,40 +107,40 @@ test("a program's own reminders are not what the user asked", () => {
     ['<rules>\n<task>mend</task>\n</rules>', 'mend'],
     ['what is <T extends U> in <rules> here?', 'what is <T extends U> in <rules> here?'],
   ];
-  for (const [text, query] of cases) assert.is(asked(text), query, text);
-  assert.is(asked('<system-reminder>r</system-reminder>', 'one', 'two'), 'one\ntwo');
+  for (const [text, query] of cases) assert.is(queryFor(text), query, text);
+  assert.is(queryFor('<system-reminder>r</system-reminder>', 'one', 'two'), 'one\ntwo');
 });
 
 test('tool output in a user text is not a question, the user’s words about it are', () => {
   const output = "[read_file for 'gate.ts'] Result:";
-  assert.is(asked(output, 'export const gate = 1;'), undefined);
-  assert.is(asked(output, '<feedback>not that gate</feedback>'), 'not that gate');
+  assert.is(queryFor(output, 'export const gate = 1;'), undefined);
+  assert.is(queryFor(output, '<feedback>not that gate</feedback>'), 'not that gate');
 });
 
 test('sections that a user writes into a question do not replace it', () => {
   assert.is(
-    asked('why does <task>foo</task> fail in the gate?'),
+    queryFor('why does <task>foo</task> fail in the gate?'),
     'why does  fail in the gate?\nfoo',
   );
 });
 
 test('a turn that only says how to go on asks nothing', () => {
   for (const text of ['continue', 'Yes, please.', 'ok, go ahead', '…', '👍', "Let's go!"]) {
-    assert.is(asked(text), undefined, text);
+    assert.is(queryFor(text), undefined, text);
   }
   for (const text of ['gate', 'continue with the gate', 'run compileGraph', 'как']) {
-    assert.is(asked(text), text);
+    assert.is(queryFor(text), text);
   }
 });
 
 test('of a long text both ends are searched for', () => {
-  const query = asked(`explain zebra${'\nfiller line'.repeat(500)}\nand quagga`) ?? '';
+  const query = queryFor(`explain zebra${'\nfiller line'.repeat(500)}\nand quagga`) ?? '';
   assert.ok(query.startsWith('explain zebra') && query.endsWith('and quagga'));
   assert.ok(query.length <= 2001);
 });
 
 test('what another svc has added to is not added to again', () => {
-  assert.is(asked(`where?\n\n${ADDED_MARK} …`), undefined);
+  assert.is(queryFor(`where?\n\n${ADDED_MARK} …`), undefined);
 });
 
 test.run();

@@ -70,17 +70,17 @@ const MAX_STEERING_WORDS = 6;
  * Returns the query for the texts of one user message, or undefined if they ask nothing, or contain
  * the addition of another svc instance, which has searched already.
  */
-export function askedIn(texts: readonly string[]): string | undefined {
+export function queryOf(texts: readonly string[]): string | undefined {
   if (texts.some((text) => text.includes(ADDED_MARK))) return undefined;
   const sections = texts.map((text) => sectionsOf(scanned(text)));
   const own = sections.flatMap((each) => each.own).map((text) => text.trim());
   const rest = sections.map((each) => each.rest.trim());
   // Agents that describe their tools in the prompt send tool output as the user's text.
   const answersCall = texts.some((text) => TOOL_OUTPUT.test(text));
-  const asked = [...(answersCall ? [] : rest), ...own].filter((text) => text !== '').join('\n');
-  if (!/[\p{L}\p{N}]/u.test(asked) || isSteering(asked)) return undefined;
-  if (asked.length <= START_CHARS + TAIL_CHARS) return asked;
-  return `${asked.slice(0, START_CHARS)}\n${asked.slice(-TAIL_CHARS)}`;
+  const query = [...(answersCall ? [] : rest), ...own].filter((text) => text !== '').join('\n');
+  if (!/[\p{L}\p{N}]/u.test(query) || isSteering(query)) return undefined;
+  if (query.length <= START_CHARS + TAIL_CHARS) return query;
+  return `${query.slice(0, START_CHARS)}\n${query.slice(-TAIL_CHARS)}`;
 }
 
 function scanned(text: string): string {

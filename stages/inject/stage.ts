@@ -13,7 +13,7 @@ import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
 import { askVault, withdrawnIn } from './ask.ts';
 import type { Withdrawn } from './ask.ts';
-import { askedIn } from './query.ts';
+import { queryOf } from './query.ts';
 import type { InjectConfig } from './settings.ts';
 import { createVaultInTime } from './in-time.ts';
 import type { VaultInTime } from './in-time.ts';
@@ -81,24 +81,24 @@ function remembered(
  */
 async function decide(question: Question, work: Work): Promise<Injection | undefined> {
   const { config, services, ctx, vault, present, withdrawn, tokens, memory } = work;
-  const query = askedIn(question.texts);
+  const query = queryOf(question.texts);
   if (query === undefined) return undefined;
   const left = BUDGETS_PER_CONVERSATION * config.budgetTokens - tokens;
   const room = { present, budgetTokens: Math.min(config.budgetTokens, left) };
   // If the vault could not be queried a moment ago, it is not tried again.
-  const asked =
+  const found =
     'notBecause' in withdrawn
       ? withdrawn
       : await askVault(vault, query, room, config, services, ctx);
-  if ('notBecause' in asked) {
-    ctx.note('not_injected_because', asked.notBecause);
+  if ('notBecause' in found) {
+    ctx.note('not_injected_because', found.notBecause);
     return undefined;
   }
   // The same request may have been sent twice concurrently; both must be sent alike.
   const meanwhile = remembered(question, decidedOn(question, memory), work);
-  if (meanwhile !== undefined || asked.injection === undefined) return meanwhile;
+  if (meanwhile !== undefined || found.injection === undefined) return meanwhile;
   const decided: Injected = {
-    ...asked.injection,
+    ...found.injection,
     atMs: services.clock.wallMs(),
     settings: settingsOf(config),
   };
@@ -111,17 +111,19 @@ async function withInjections(
   { config, services, ctx, vault }: Pick<Work, 'config' | 'services' | 'ctx' | 'vault'>,
 ): Promise<ProxyRequest> {
   const memory = services.conversations.memoryOf(request);
-  const asked = questionsOf(request.original.blocks()).map(
+  const decisions = questionsOf(request.original.blocks()).map(
     (question) => [question, decidedOn(question, memory)] as const,
   );
-  const added = asked.flatMap(([, decided]) => (decided === undefined ? [] : sourcesOf(decided)));
+  const added = decisions.flatMap(([, decided]) =>
+    decided === undefined ? [] : sourcesOf(decided),
+  );
   const withdrawn = await withdrawnIn(vault, added, services);
   const present = new Set<string>();
   const work: Work = { config, services, ctx, vault, memory, present, withdrawn, tokens: 0 };
   const isProbe = request.original.facts.maxOutputTokens === 1;
   let injected = request;
   let newest: readonly string[] = [];
-  for (const [question, decided] of asked) {
+  for (const [question, decided] of decisions) {
     let injection = remembered(question, decided, work);
     if (injection === undefined && question.isLast && !isProbe) {
       injection = await decide(question, work);

@@ -33,7 +33,7 @@ type Hours = ReadonlyMap<number, Hour>;
 
 const KEYS = ['node', 'model'] as const;
 const PAGE = 20_000;
-const MOST_IDS = 500;
+const MAX_IDS = 500;
 
 /** Returns the sums of a span of each ledger, in the given order. */
 export async function sumsOfEach(
@@ -180,8 +180,8 @@ async function* rowsSeen(
     const twice = page.filter(
       ({ id, startedMs }) => isKnown(Math.floor(startedMs / HOUR_MS)) && seen.has(id),
     );
-    for (let at = 0; at < twice.length; at += MOST_IDS) {
-      const ids = twice.slice(at, at + MOST_IDS).map(({ id }) => id);
+    for (let at = 0; at < twice.length; at += MAX_IDS) {
+      const ids = twice.slice(at, at + MAX_IDS).map(({ id }) => id);
       const rows = await db.selectFrom('requests').selectAll().where('id', 'in', ids).execute();
       yield rows.map(fromStored);
     }

@@ -8,7 +8,7 @@ import type { CacheMiss } from '../model/cached-turn.ts';
 import type { LedgerRow } from './row.ts';
 
 /** Long enough for an error with its cure, which comes at the end. */
-const MOST_ERROR_CHARS = 1024;
+const MAX_ERROR_CHARS = 1024;
 
 /** The record of a finished run. */
 export interface FinishedRun {
@@ -83,7 +83,7 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
     if (this.provider !== run.provider) this.provider = run.provider;
     this.status = run.status;
     this.outcome = run.outcome;
-    this.error = run.error && keptText(run.error, MOST_ERROR_CHARS);
+    this.error = run.error && keptText(run.error, MAX_ERROR_CHARS);
     this.durationMs = run.durationMs;
     this.savings = null;
     this.usageCorrected = false;

@@ -88,20 +88,20 @@ export async function totalsBy(
 
 /**
  * Returns the sums for each combination of two or three columns, most saved tokens first, at most
- * `most` of them.
+ * `max` of them.
  */
 export async function totalsByAll(
   db: LedgerReader,
   keys: readonly GroupKey[],
   span: TimeSpan = ALL,
-  most = 1000,
+  max = 1000,
 ): Promise<readonly (Totals & { readonly [K in GroupKey]?: string | null })[]> {
   const groups = await sumsBy(db, keys, span);
   return groups
     .toSorted(
       ({ totals: a }, { totals: b }) => b.savedTokens - a.savedTokens || b.requests - a.requests,
     )
-    .slice(0, most)
+    .slice(0, max)
     .map(({ keys: names, totals }) => ({
       ...Object.fromEntries(keys.map((key, at) => [key, names[at] ?? null])),
       ...totals,
@@ -119,9 +119,9 @@ function compareKeys(a: string | null, b: string | null): number {
 export async function newestRows(
   db: LedgerReader,
   filter: RowFilter,
-  most: number,
+  max: number,
 ): Promise<LedgerRow[]> {
-  return orderedRows(db, filter, { order: NEWEST_FIRST, offset: 0, most });
+  return orderedRows(db, filter, { order: NEWEST_FIRST, offset: 0, max });
 }
 
 /** A page of a list in some order. */
@@ -129,18 +129,18 @@ export interface ListPart {
   readonly order: RowOrder;
   /** Rows of the list before the first requested one. */
   readonly offset: number;
-  readonly most: number;
+  readonly max: number;
 }
 
 /** Returns a page of the requests that match `filter`. */
 export async function orderedRows(
   db: LedgerReader,
   filter: RowFilter,
-  { order, offset, most }: ListPart,
+  { order, offset, max }: ListPart,
 ): Promise<LedgerRow[]> {
   const rows = await orderTerms(db, order)
     .reduce((query, term) => query.orderBy(term), matching(db, filter).selectAll())
-    .limit(most)
+    .limit(max)
     .offset(offset)
     .execute();
   return rows.map(fromStored);
@@ -171,14 +171,14 @@ export async function rowsStored(
 }
 
 /**
- * Returns the first `most` requests of the span that began after `last`, or at the same time with a
+ * Returns the first `max` requests of the span that began after `last`, or at the same time with a
  * greater id; oldest first.
  */
 export async function rowsFrom(
   db: LedgerReader,
   span: TimeSpan,
   last: Pick<LedgerRow, 'startedMs' | 'id'> | undefined,
-  most: number,
+  max: number,
 ): Promise<LedgerRow[]> {
   const sinceMs = Math.max(span.sinceMs, last?.startedMs ?? span.sinceMs);
   const rows = await inSpan(db, { ...span, sinceMs })
@@ -188,7 +188,7 @@ export async function rowsFrom(
     .selectAll()
     .orderBy('startedMs')
     .orderBy('id')
-    .limit(most)
+    .limit(max)
     .execute();
   return rows.map(fromStored);
 }

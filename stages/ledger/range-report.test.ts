@@ -166,11 +166,11 @@ test('the queries of a report use the indexes, with bound parameters', async () 
   const { writer, file } = files.open();
   for (let n = 0; n < 50; n += 1) writer.record(rowOf(n, { latencyMs: n, sessionId: 'one' }));
   await writer.close();
-  const asked: RootOperationNode[] = [];
+  const queries: RootOperationNode[] = [];
   const reader = openLedgerReader(file);
   const watched = reader.withPlugin({
     transformQuery({ node }) {
-      asked.push(node);
+      queries.push(node);
       return node;
     },
     transformResult: async ({ result }) => result,
@@ -181,7 +181,7 @@ test('the queries of a report use the indexes, with bound parameters', async () 
   await newestRows(watched, { ...filter, sessionId: 'one' }, 10);
   await newestRows(watched, { ...filter, failed: true }, 10);
   const database = openReadOnly(file);
-  const plans = asked.map((node) => {
+  const plans = queries.map((node) => {
     const { sql, parameters } = reader.getExecutor().compileQuery(node, createQueryId());
     const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(parameters);
     return (steps as { detail: string }[]).map(({ detail }) => detail).join('; ');

@@ -70,10 +70,10 @@ export interface RangeReport {
 }
 
 /** Maximum number of groups of a kind in a report: those with most requests. */
-const MOST_GROUPS = 50;
-const MOST_BLOCKS = 20;
+const MAX_GROUPS = 50;
+const MAX_BLOCKS = 20;
 /** How many of the newest requests have their added blocks counted. */
-const MOST_COUNTED = 2000;
+const MAX_COUNTED = 2000;
 
 /** Reports on the requests that match `filter`; `bucketMs` is the step of the series. */
 export async function rangeReport(
@@ -102,9 +102,9 @@ export async function rangeReport(
         totals,
         ...(spreads.byBucket.get(step) ?? NO_SPREAD),
       })),
-    byModel: byModel.slice(0, MOST_GROUPS),
+    byModel: byModel.slice(0, MAX_GROUPS),
     byProvider,
-    byClient: byClient.slice(0, MOST_GROUPS),
+    byClient: byClient.slice(0, MAX_GROUPS),
     failures,
     injections,
     attempts,
@@ -128,11 +128,11 @@ export async function firstStartMs(
   return hourMs + HOUR_MS <= rowMs ? hourMs : rowMs;
 }
 
-/** Returns the conversations with the newest requests, newest first, at most `most`. */
+/** Returns the conversations with the newest requests, newest first, at most `max`. */
 export async function sessionReports(
   db: LedgerReader,
   filter: RowFilter,
-  most: number,
+  max: number,
 ): Promise<SessionReport[]> {
   // The index alone tells which; only their rows are summed.
   const newest = await matching(db, filter)
@@ -144,7 +144,7 @@ export async function sessionReports(
     .groupBy('sessionId')
     .orderBy('lastMs', 'desc')
     .orderBy('sessionId')
-    .limit(most)
+    .limit(max)
     .execute();
   if (newest.length === 0) return [];
   const rows = await matching(db, filter)
@@ -188,7 +188,7 @@ async function failureGroups(db: LedgerReader, filter: RowFilter): Promise<Failu
     .orderBy('requests', 'desc')
     .orderBy('lastMs', 'desc')
     .orderBy('last', 'desc')
-    .limit(MOST_GROUPS)
+    .limit(MAX_GROUPS)
     .execute();
   return rows.map(({ last, ...group }) => ({
     ...group,
@@ -210,7 +210,7 @@ async function injectionReport(db: LedgerReader, filter: RowFilter): Promise<Inj
       .select('topChunks')
       .orderBy('startedMs', 'desc')
       .orderBy('id')
-      .limit(MOST_COUNTED)
+      .limit(MAX_COUNTED)
       .execute(),
   ]);
   const counts = new Map<string, number>();
@@ -220,6 +220,6 @@ async function injectionReport(db: LedgerReader, filter: RowFilter): Promise<Inj
   const blocks = [...counts]
     .map(([id, requests]) => ({ id, requests }))
     .toSorted((a, b) => b.requests - a.requests || (a.id < b.id ? -1 : 1))
-    .slice(0, MOST_BLOCKS);
+    .slice(0, MAX_BLOCKS);
   return { ...sums, blocks };
 }

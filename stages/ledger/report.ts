@@ -299,11 +299,11 @@ export function cacheStatsJson(
 }
 
 function speedCacheJson({ hits, misses, entries, sizeBytes }: SpeedCacheFigures) {
-  const asked = hits + misses;
+  const lookups = hits + misses;
   return {
     hits,
     misses,
-    hit_ratio: asked === 0 ? null : hits / asked,
+    hit_ratio: lookups === 0 ? null : hits / lookups,
     entries,
     bytes: sizeBytes,
   };

@@ -94,13 +94,13 @@ export interface SessionSpent {
 }
 
 /**
- * Returns the newest `most` sessions with spending in requests that began before `untilMs`, oldest
+ * Returns the newest `max` sessions with spending in requests that began before `untilMs`, oldest
  * first.
  */
 export async function sessionsSpent(
   db: LedgerReader,
   untilMs: number,
-  most: number,
+  max: number,
   only?: OneNode,
 ): Promise<SessionSpent[]> {
   const rows = await inSpan(db, { sinceMs: 0, untilMs })
@@ -111,7 +111,7 @@ export async function sessionsSpent(
     .groupBy('sessionId')
     .orderBy((eb) => eb.fn.max('startedMs'), 'desc')
     .orderBy('sessionId')
-    .limit(most)
+    .limit(max)
     .execute();
   return rows.toReversed();
 }

@@ -12,7 +12,7 @@ export type StackKey = 'model' | 'project' | 'keyLabel' | 'client';
  * Names with their own stack: the most expensive, or those with most requests if nothing has a
  * price.
  */
-const MOST_NAMES = 5;
+const MAX_NAMES = 5;
 
 /** One name; null for requests without one, `isRest` for all past the limit together. */
 export interface Stack {
@@ -36,7 +36,7 @@ export async function stackedSeries(
     .toSorted(
       ({ totals: a }, { totals: b }) => b.costNanoUsd - a.costNanoUsd || b.requests - a.requests,
     );
-  const first = named.slice(0, MOST_NAMES);
+  const first = named.slice(0, MAX_NAMES);
   if (first.length === named.length) return first;
   const listed = new Set(first.map(({ name }) => name));
   const rest = sums.filter(({ keys: [name = null] }) => !listed.has(name));

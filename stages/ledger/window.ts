@@ -86,10 +86,10 @@ export function createSessionWindow(startedMs: number) {
 function groupOf(
   groups: Map<string, RunningTotals>,
   name: string | null,
-  most = MAX_NAMES,
+  max = MAX_NAMES,
 ): RunningTotals {
   const wanted = name ?? UNKNOWN;
-  const key = groups.has(wanted) || groups.size < most ? wanted : OTHER;
+  const key = groups.has(wanted) || groups.size < max ? wanted : OTHER;
   let totals = groups.get(key);
   if (totals === undefined) {
     totals = emptyTotals();

@@ -41,7 +41,7 @@ const RECENT_PART = 2 / 5;
  * How much of a gap between two samples counts: 20 minutes of five hours, so that a break for lunch
  * is no slower pace; 11 hours of a week, whose nights do belong to its pace.
  */
-const MOST_IDLE_PART = 1 / 15;
+const MAX_IDLE_PART = 1 / 15;
 /** A gap in which more was used is no pause: another machine used the plan, or svc was off. */
 const IDLE_USE = 0.05;
 
@@ -59,7 +59,7 @@ export function paceOf(
   const lengthMs = minutes * 60_000;
   const gapMs = (from: Sample, to: Sample): number => {
     const ms = Math.max(0, to.atMs - from.atMs);
-    return to.used - from.used < IDLE_USE ? Math.min(ms, lengthMs * MOST_IDLE_PART) : ms;
+    return to.used - from.used < IDLE_USE ? Math.min(ms, lengthMs * MAX_IDLE_PART) : ms;
   };
   let since = newest;
   let ranMs = gapMs(newest, { atMs: nowMs, used: newest.used });

@@ -57,13 +57,13 @@ export interface KnownWindow extends Owner {
 }
 
 /** Maximum number of windows remembered; clients can send any number of credentials. */
-const MOST_WINDOWS = 500;
+const MAX_WINDOWS = 500;
 /** Sessions for which the owner of the used windows is remembered. */
-const MOST_SESSIONS = 200;
+const MAX_SESSIONS = 200;
 /** Likewise for requests, until they are over. */
-const MOST_REQUESTS = 2000;
+const MAX_REQUESTS = 2000;
 /** Samples of a window, evenly over its length. */
-const MOST_SAMPLES = 300;
+const MAX_SAMPLES = 300;
 /** Where neither a reset time nor a length is known: how long the figures are taken for true. */
 const UNKNOWN_MINUTES = { plan: 24 * 60, rate: 60 } as const;
 const HASH_CHARS = 8;
@@ -78,9 +78,9 @@ export function createPlanLimits(
   earlier: readonly KnownWindow[] = [],
   changed: () => void = () => undefined,
 ) {
-  const known = new LRUCache<string, KnownWindow>({ max: MOST_WINDOWS });
-  const bySession = new LRUCache<string, Owner>({ max: MOST_SESSIONS });
-  const byRequest = new LRUCache<string, Owner>({ max: MOST_REQUESTS });
+  const known = new LRUCache<string, KnownWindow>({ max: MAX_WINDOWS });
+  const bySession = new LRUCache<string, Owner>({ max: MAX_SESSIONS });
+  const byRequest = new LRUCache<string, Owner>({ max: MAX_REQUESTS });
   for (const one of earlier) known.set(idOf(one, one.window), one);
   return {
     /** Reads the limits that the head of a response states, if any. */
@@ -195,7 +195,7 @@ function withSample(
   const lengthMs = minutes * 60_000;
   const kept = (before?.samples ?? []).filter((one) => one.atMs >= resetsAtMs - lengthMs);
   const last = kept.at(-2);
-  const isClose = last !== undefined && atMs - last.atMs < lengthMs / MOST_SAMPLES;
+  const isClose = last !== undefined && atMs - last.atMs < lengthMs / MAX_SAMPLES;
   return [...(isClose ? kept.slice(0, -1) : kept), sample];
 }
 

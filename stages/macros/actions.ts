@@ -9,7 +9,7 @@ export type Param = Described &
     | { readonly kind: 'text' }
     | { readonly kind: 'flag' }
     | { readonly kind: 'texts' }
-    | { readonly kind: 'count'; readonly least: number; readonly most: number }
+    | { readonly kind: 'count'; readonly min: number; readonly max: number }
     | { readonly kind: 'word'; readonly words: readonly string[] }
   );
 
@@ -35,8 +35,8 @@ const text = (about: string) => ({ kind: 'text', about }) as const;
 const optional = (about: string) => ({ kind: 'text', about, default: null }) as const;
 const word = <const W extends readonly string[]>(about: string, words: W) =>
   ({ kind: 'word', about, words, default: null }) as const;
-const tokens = (about: string, least = 0) =>
-  ({ kind: 'count', about, least, most: 999_999_999, default: null }) as const;
+const tokens = (about: string, min = 0) =>
+  ({ kind: 'count', about, min, max: 999_999_999, default: null }) as const;
 
 /** Every action, by its name in macros. */
 export const ACTIONS = {
@@ -93,7 +93,7 @@ export const ACTIONS = {
     about: 'Searches the vault and shows the matches; fails if there are none',
     params: {
       query: text('What is searched for'),
-      top: { kind: 'count', about: 'Most hits', least: 1, most: 100, default: 5 },
+      top: { kind: 'count', about: 'Most hits', min: 1, max: 100, default: 5 },
     },
     undo: null,
     needsProxy: true,
@@ -134,8 +134,8 @@ export const ACTIONS = {
       priority: {
         kind: 'count',
         about: 'The highest is tried first',
-        least: 0,
-        most: 1000,
+        min: 0,
+        max: 1000,
         default: 0,
       },
     },

@@ -13,7 +13,7 @@ export type CheckedMacro =
   | { readonly ok: true; readonly macro: Macro }
   | { readonly ok: false; readonly faults: readonly WrittenFault[] };
 
-export const MOST_STEPS = 100;
+export const MAX_STEPS = 100;
 const FIELDS = ['name', 'description', 'variables', 'steps'];
 const VARIABLE_FIELDS = ['default', 'about'];
 
@@ -74,8 +74,8 @@ function checkSteps(
   variables: ReadonlySet<string>,
   report: ReportFault,
 ): readonly WrittenStep[] {
-  if (!Array.isArray(listed) || listed.length === 0 || listed.length > MOST_STEPS) {
-    report(['steps'], `is a list of 1 to ${MOST_STEPS} steps`);
+  if (!Array.isArray(listed) || listed.length === 0 || listed.length > MAX_STEPS) {
+    report(['steps'], `is a list of 1 to ${MAX_STEPS} steps`);
     return [];
   }
   const steps = (listed as unknown[]).flatMap((entry, at) => {

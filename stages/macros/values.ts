@@ -10,7 +10,7 @@ export type ReadValue =
   | { readonly ok: false; readonly message: string };
 
 /** Maximum length of a value. */
-const MOST_CHARS = 4096;
+const MAX_CHARS = 4096;
 
 /** Parses a value for its parameter. `message` continues after the parameter's name. */
 export function readValue(param: Param, value: unknown): ReadValue {
@@ -31,18 +31,18 @@ export function readValue(param: Param, value: unknown): ReadValue {
     return param.words.includes(text)
       ? { ok: true, value: text }
       : refused(`is ${param.words.join(' or ')}`, value);
-  const { least, most } = param;
+  const { min, max } = param;
   const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  return count >= least && count <= most
+  return count >= min && count <= max
     ? { ok: true, value: count }
-    : refused(`is a number from ${least} to ${most}`, value);
+    : refused(`is a number from ${min} to ${max}`, value);
 }
 
 /** One line: control characters would reach terminals and file names. */
 const isText = (value: unknown): value is string =>
   typeof value === 'string' &&
   value.trim() !== '' &&
-  value.length <= MOST_CHARS &&
+  value.length <= MAX_CHARS &&
   !/\p{Cc}/u.test(value);
 
 function refused(expected: string, value: unknown): ReadValue {

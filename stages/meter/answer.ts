@@ -135,9 +135,9 @@ export function modelIn(
 ): string | null {
   const request = head?.request ?? frame?.request;
   const shown = head === undefined ? shownIn(request?.route?.attempts) : undefined;
-  const asked = shown?.model ?? (request && modelOf(request));
-  const model = head?.model ?? observer?.model() ?? asked ?? null;
-  return model === null || model === asked ? model : withoutKeys(model, body);
+  const requestedModel = shown?.model ?? (request && modelOf(request));
+  const model = head?.model ?? observer?.model() ?? requestedModel ?? null;
+  return model === null || model === requestedModel ? model : withoutKeys(model, body);
 }
 
 /**

@@ -69,9 +69,9 @@ export function explainMiss(
  * to cache.
  */
 function leftUnasked(model: string, total: number, read: number): number {
-  const least = factsOf(model).leastCachedTokens;
-  if (least === undefined) return read;
-  return total < least ? 0 : total - (total % STEP_TOKENS);
+  const min = factsOf(model).minCachedTokens;
+  if (min === undefined) return read;
+  return total < min ? 0 : total - (total % STEP_TOKENS);
 }
 
 function namesIn(request: ProxyRequest): Names {

@@ -29,7 +29,7 @@ const LARGEST_WINDOW = 2_000_000;
  * How often a provider that runs its own tools may have the model read everything again in one
  * answer.
  */
-const MOST_ROUNDS = 20;
+const MAX_ROUNDS = 20;
 /** Members through which a model reads content outside the request. */
 const ELSEWHERE =
   /"(?:previous_response_id|conversation|prompt|container|mcp_servers|cachedContent|cached_content|file_id|file_uri|fileUri|fileData|file_data|image_url|file_url|url)"/;
@@ -63,20 +63,20 @@ export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bou
   if (input <= sizeBound(request) && output <= OVERRUN_TOKENS) return usage;
   const { model, contextWindow, ...seen } = bounds();
   // Price lists lag behind models, so the windows they list do not bound a single read.
-  const mostInput = isSelfContained(request)
+  const maxInput = isSelfContained(request)
     ? Math.max(sizeBound(request), LARGEST_WINDOW)
-    : Math.max(contextWindow ?? 0, LARGEST_WINDOW) * MOST_ROUNDS;
-  const asked = askedOutput(request.original.json);
+    : Math.max(contextWindow ?? 0, LARGEST_WINDOW) * MAX_ROUNDS;
+  const limit = askedOutput(request.original.json);
   // Not every server respects its limit.
-  const foreseen = foreseenOutput(asked, model);
-  const mostOutput = withOverrun(Math.max(foreseen, factsOf(model).mostOutputTokens));
+  const foreseen = foreseenOutput(limit, model);
+  const maxOutput = withOverrun(Math.max(foreseen, factsOf(model).maxOutputTokens));
   // Not every provider counts its model's reasoning against the limit.
   const reasoning = Math.min(
     usage.reasoningTokens ?? 0,
-    withOverrun(factsOf(model).mostOutputTokens),
+    withOverrun(factsOf(model).maxOutputTokens),
   );
-  const isInputOff = input > mostInput;
-  const isOutputOff = output > mostOutput + reasoning;
+  const isInputOff = input > maxInput;
+  const isOutputOff = output > maxOutput + reasoning;
   if (!isInputOff && !isOutputOff) return usage;
   const streamedTokens = isOutputOff ? seen.streamedTokens() : 0;
   return Object.freeze({
@@ -100,15 +100,15 @@ export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bou
 }
 
 /** No answer of 2026 has more searches. */
-const MOST_SEARCHES = 10_000;
+const MAX_SEARCHES = 10_000;
 
 /** Returns false for implausible numbers of additional inferences and searches. */
 function isPlausible({ inferences = [], webSearches = 0, fileSearches = 0 }: Billing): boolean {
-  if (webSearches > MOST_SEARCHES || fileSearches > MOST_SEARCHES) return false;
+  if (webSearches > MAX_SEARCHES || fileSearches > MAX_SEARCHES) return false;
   return inferences.every(
     ({ model, inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens }) =>
       inputTokens + cacheReadTokens + cacheWriteTokens <= LARGEST_WINDOW &&
-      outputTokens <= withOverrun(factsOf(model).mostOutputTokens),
+      outputTokens <= withOverrun(factsOf(model).maxOutputTokens),
   );
 }
 

@@ -90,9 +90,9 @@ function learn(
   sizeOf: RequestSize,
 ): void {
   const named = state.observer?.model();
-  const asked = last.head && modelOf(last.head.request);
-  const isOther = named !== undefined && named !== asked;
-  const model = isOther ? withoutKeys(named, last.body) : asked;
+  const requestedModel = last.head && modelOf(last.head.request);
+  const isOther = named !== undefined && named !== requestedModel;
+  const model = isOther ? withoutKeys(named, last.body) : requestedModel;
   const input = totalInputTokens(usage);
   if (last.head === undefined || model === undefined || input === null || usage.estimated) return;
   // The figures of deferred work are not about this request.
@@ -177,14 +177,14 @@ function measuredRow(
 }
 
 /** Maximum number of texts remembered; clients can invent model names. */
-const MOST_WARNED = 200;
+const MAX_WARNED = 200;
 
 /** Logs each item without a price once; the trace of every request has it too. */
 function createUnpricedWarner({ log }: Services) {
   const warned = new Set<string>();
   return (missing: readonly string[]): void => {
     for (const what of missing) {
-      if (warned.has(what) || warned.size >= MOST_WARNED) continue;
+      if (warned.has(what) || warned.size >= MAX_WARNED) continue;
       warned.add(what);
       log.warning('requests are without a cost: something has no price', { what });
     }

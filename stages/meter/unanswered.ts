@@ -65,7 +65,7 @@ function isUnanswered(
 
 function useOf(
   request: ProxyRequest,
-  { provider: name, model: asked }: Attempt,
+  { provider: name, model: requestedModel }: Attempt,
   waitedMs: number,
   atMs: number,
   { providers, prices, learned }: Services,
@@ -74,7 +74,7 @@ function useOf(
   const { body, endpoint, facts, json } = request.original;
   if (!mayCost(body)) return undefined;
   const unread = endpoint.rewritable ? undefined : estimateUnread(body);
-  const model = asked ?? unread?.model ?? modelOf(request);
+  const model = requestedModel ?? unread?.model ?? modelOf(request);
   const ratio = learned.tokenRatio(model ?? null);
   const size = unread?.inputTokens ?? sizeOf(request) ?? estimateInputTokens(request);
   const inputTokens = Math.round(size * (unread === undefined ? ratio : 1));

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { factsOf } from './model-facts.ts';
 
 test('each model has its minimum, whoever sells it', () => {
-  const least: Readonly<Record<string, number | undefined>> = {
+  const min: Readonly<Record<string, number | undefined>> = {
     'claude-sonnet-4-5-20250929': 1024,
     'claude-sonnet-4-20250514': 1024,
     'claude-sonnet-4@20250514': 1024,
@@ -27,13 +27,13 @@ test('each model has its minimum, whoever sells it', () => {
     'glm-4.6': undefined,
   };
   const found = Object.fromEntries(
-    Object.keys(least).map((name) => [name, factsOf(name).leastCachedTokens]),
+    Object.keys(min).map((name) => [name, factsOf(name).minCachedTokens]),
   );
-  assert.equal(found, least);
+  assert.equal(found, min);
 });
 
 test('a model that is asked for no limit may write as much as its makers say', () => {
-  const most: Readonly<Record<string, number>> = {
+  const max: Readonly<Record<string, number>> = {
     'claude-3-opus-20240229': 4096,
     'claude-3-haiku-20240307': 4096,
     'anthropic/claude-3-5-sonnet-20241022': 8192,
@@ -60,15 +60,15 @@ test('a model that is asked for no limit may write as much as its makers say', (
     'gemini-3-pro-preview': 65_536,
     'llama-of-mine': 128_000,
   };
-  for (const [model, tokens] of Object.entries(most))
-    assert.is(factsOf(model).mostOutputTokens, tokens, model);
-  assert.is(factsOf(undefined).mostOutputTokens, 128_000);
+  for (const [model, tokens] of Object.entries(max))
+    assert.is(factsOf(model).maxOutputTokens, tokens, model);
+  assert.is(factsOf(undefined).maxOutputTokens, 128_000);
 });
 
 test('every row says where it is from, and what newer models changed', () => {
   const facts = (model: string) => {
-    const { readPrice, thinking, lifetime, leastCachedTokens } = factsOf(model);
-    return [leastCachedTokens, readPrice, thinking, lifetime];
+    const { readPrice, thinking, lifetime, minCachedTokens } = factsOf(model);
+    return [minCachedTokens, readPrice, thinking, lifetime];
   };
   assert.equal(facts('claude-opus-5-5'), [512, 0.05, 'prefix', '5m']);
   assert.equal(facts('claude-sonnet-5-5'), [1024, 0.05, 'account', '5m']);

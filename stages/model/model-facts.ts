@@ -37,7 +37,7 @@ export interface ModelFacts {
   /**
    * Minimum tokens of a cached prefix; undefined if the model is not known to have a prompt cache.
    */
-  readonly leastCachedTokens: number | undefined;
+  readonly minCachedTokens: number | undefined;
   /** True if only prefixes with a `cache_control` marker are cached. */
   readonly isMarked: boolean;
   /** Price of cached input, as a fraction of the price of plain input. */
@@ -46,7 +46,7 @@ export interface ModelFacts {
   readonly lifetime: CacheLifetime;
   readonly thinking: ThinkingBinding;
   /** Maximum output tokens of the model. */
-  readonly mostOutputTokens: number;
+  readonly maxOutputTokens: number;
   /** The source of the row, and when it was read. */
   readonly source: string;
 }
@@ -59,17 +59,17 @@ type Named = readonly [name: string, pattern: RegExp];
 
 type Row<Model = Claude | Named> = readonly [
   model: Model,
-  leastCachedTokens: number | undefined,
+  minCachedTokens: number | undefined,
   readPrice: number,
   thinking: ThinkingBinding,
-  mostOutputTokens: number,
+  maxOutputTokens: number,
   source: string,
 ];
 
 /** The largest cache minimum of any model, in tokens. */
 export const LARGEST_MINIMUM = 4096;
 /** The maximum of any model of 2026. */
-const MOST_KNOWN = 128_000;
+const MAX_KNOWN = 128_000;
 
 const PAGES =
   'platform.claude.com: pricing, models; prompt-caching as other pages quote it, 2026-11-26';
@@ -80,29 +80,29 @@ const OLD = 'platform.claude.com, prompt-caching, legacy models, 2026-11';
 
 /** Each family in order of versions. */
 const CLAUDE: readonly Row<Claude>[] = [
-  [['fable', 0], 512, 0.1, 'none', MOST_KNOWN, PAGES],
-  [['fable', 5.1], 512, 0.025, 'prefix', MOST_KNOWN, GUESSED],
-  [['mythos', 0], 512, 0.1, 'none', MOST_KNOWN, PAGES],
-  [['mythos', 5.1], 512, 0.025, 'prefix', MOST_KNOWN, GUESSED],
+  [['fable', 0], 512, 0.1, 'none', MAX_KNOWN, PAGES],
+  [['fable', 5.1], 512, 0.025, 'prefix', MAX_KNOWN, GUESSED],
+  [['mythos', 0], 512, 0.1, 'none', MAX_KNOWN, PAGES],
+  [['mythos', 5.1], 512, 0.025, 'prefix', MAX_KNOWN, GUESSED],
   [['opus', 3], 1024, 0.1, 'none', 4096, OLD],
   [['opus', 4], 1024, 0.1, 'none', 32_000, PAGES],
   [['opus', 4.5], 4096, 0.1, 'none', 64_000, PAGES],
-  [['opus', 4.6], 4096, 0.1, 'none', MOST_KNOWN, PAGES],
-  [['opus', 4.7], 2048, 0.1, 'none', MOST_KNOWN, PAGES],
-  [['opus', 4.8], 1024, 0.1, 'none', MOST_KNOWN, PAGES],
-  [['opus', 5], 512, 0.1, 'none', MOST_KNOWN, PAGES],
-  [['opus', 5.5], 512, 0.05, 'prefix', MOST_KNOWN, GUESSED],
+  [['opus', 4.6], 4096, 0.1, 'none', MAX_KNOWN, PAGES],
+  [['opus', 4.7], 2048, 0.1, 'none', MAX_KNOWN, PAGES],
+  [['opus', 4.8], 1024, 0.1, 'none', MAX_KNOWN, PAGES],
+  [['opus', 5], 512, 0.1, 'none', MAX_KNOWN, PAGES],
+  [['opus', 5.5], 512, 0.05, 'prefix', MAX_KNOWN, GUESSED],
   [['sonnet', 3], 1024, 0.1, 'none', 4096, OLD],
   [['sonnet', 3.5], 1024, 0.1, 'none', 8192, OLD],
   [['sonnet', 3.7], 1024, 0.1, 'none', 64_000, OLD],
   [['sonnet', 4], 1024, 0.1, 'none', 64_000, PAGES],
-  [['sonnet', 4.6], 1024, 0.1, 'none', MOST_KNOWN, PAGES],
-  [['sonnet', 5], 1024, 0.1, 'none', MOST_KNOWN, PAGES],
-  [['sonnet', 5.5], 1024, 0.05, 'account', MOST_KNOWN, GUESSED],
+  [['sonnet', 4.6], 1024, 0.1, 'none', MAX_KNOWN, PAGES],
+  [['sonnet', 5], 1024, 0.1, 'none', MAX_KNOWN, PAGES],
+  [['sonnet', 5.5], 1024, 0.05, 'account', MAX_KNOWN, GUESSED],
   [['haiku', 3], 2048, 0.1, 'none', 4096, OLD],
   [['haiku', 3.5], 2048, 0.1, 'none', 8192, OLD],
   [['haiku', 4], 4096, 0.1, 'none', 64_000, PAGES],
-  [['haiku', 5.5], 512, 0.1, 'account', MOST_KNOWN, HAIKU],
+  [['haiku', 5.5], 512, 0.1, 'account', MAX_KNOWN, HAIKU],
 ];
 
 const UNKNOWN_CLAUDE: Row = [
@@ -110,7 +110,7 @@ const UNKNOWN_CLAUDE: Row = [
   LARGEST_MINIMUM,
   0.1,
   'none',
-  MOST_KNOWN,
+  MAX_KNOWN,
   'none: a Claude model of no known family, with the largest minimum of the others',
 ];
 
@@ -143,7 +143,7 @@ const OTHERS: readonly Row<Named>[] = [
     1024,
     0.05,
     'account',
-    MOST_KNOWN,
+    MAX_KNOWN,
     'developers.openai.com, models/gpt-6.2-sol, 2026-11-26; bound reasoning by openai 7.57, types',
   ],
   [
@@ -151,21 +151,21 @@ const OTHERS: readonly Row<Named>[] = [
     1024,
     0.1,
     'account',
-    MOST_KNOWN,
+    MAX_KNOWN,
     `${GPT}; bound reasoning by openai 7.57, types`,
   ],
-  [['GPT-5 up to 5.5', /gpt-5/], 1024, 0.1, 'none', MOST_KNOWN, GPT],
+  [['GPT-5 up to 5.5', /gpt-5/], 1024, 0.1, 'none', MAX_KNOWN, GPT],
   [['Gemini 1, 2.0', /gemini-(?:1|2\.0)/], 4096, 0.25, 'none', 8192, GEMINI],
   [['Gemini 2.5 and later', /gemini/], 1024, 0.1, 'none', 65_536, GEMINI],
 ];
 
 const NOTHING: ModelFacts = Object.freeze({
-  leastCachedTokens: undefined,
+  minCachedTokens: undefined,
   isMarked: false,
   readPrice: 1,
   lifetime: '5m',
   thinking: 'none',
-  mostOutputTokens: MOST_KNOWN,
+  maxOutputTokens: MAX_KNOWN,
   source: 'none: no row has this model',
 });
 
@@ -200,14 +200,14 @@ export function allFacts(): readonly (readonly [model: string, facts: ModelFacts
 }
 
 function toFacts(row: Row, isMarked: boolean, lifetime: CacheLifetime): ModelFacts {
-  const [, leastCachedTokens, readPrice, thinking, mostOutputTokens, source] = row;
+  const [, minCachedTokens, readPrice, thinking, maxOutputTokens, source] = row;
   return Object.freeze({
-    leastCachedTokens,
+    minCachedTokens: minCachedTokens,
     isMarked,
     readPrice,
     lifetime,
     thinking,
-    mostOutputTokens,
+    maxOutputTokens: maxOutputTokens,
     source,
   });
 }

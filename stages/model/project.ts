@@ -62,19 +62,19 @@ const SIGNS: readonly (readonly [needle: string, path: RegExp])[] = [
 ];
 
 /** Prompts of agents state it early; the rest of a long text is not searched. */
-const MOST_CHARS = 200_000;
+const MAX_CHARS = 200_000;
 /**
  * Maximum lines checked for one sign in a text: a prompt may mention working directories before it
  * names its own.
  */
-const MOST_LINES = 20;
+const MAX_LINES = 20;
 
 /**
  * Returns the name of the folder that the prompt gives as the agent's working directory; null if it
  * gives none.
  */
 export function projectInPrompt(blocks: readonly Block[]): string | null {
-  let left = MOST_CHARS;
+  let left = MAX_CHARS;
   for (const { role, kind, text } of blocks) {
     // What follows the first answer is not part of the agent's initial prompt.
     if (role === 'assistant' || left <= 0) break;
@@ -90,7 +90,7 @@ export function projectInPrompt(blocks: readonly Block[]): string | null {
 function folderIn(text: string): string | undefined {
   for (const [needle, path] of SIGNS) {
     let at = text.indexOf(needle);
-    for (let lines = 0; at >= 0 && lines < MOST_LINES; lines += 1) {
+    for (let lines = 0; at >= 0 && lines < MAX_LINES; lines += 1) {
       const start = text.lastIndexOf('\n', at) + 1;
       const first = text.indexOf('\n', at);
       const second = first < 0 ? -1 : text.indexOf('\n', first + 1);

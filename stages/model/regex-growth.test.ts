@@ -19,11 +19,11 @@ const NO_PRODUCT = /\.d\.ts$|\.test\.ts$|-testing\.ts$/;
 
 /** Quadratic work exceeds this well before the longest text. */
 const FLOOR_MS = 5;
-const MOST_GROWTH = 3.2;
+const MAX_GROWTH = 3.2;
 /** Steps small enough that even exponential work is still quick at the step that reveals it. */
 const REPEATS = [8, 16, 20, 24, 28, 32, 48, 64, 96, 128, 256, 512, 1024, 4096];
 const SCREENED_CHARS = 25_000;
-const MOST_CHARS = 100_000;
+const MAX_CHARS = 100_000;
 
 interface Found {
   readonly place: string;
@@ -105,18 +105,18 @@ function doublingOf(pattern: RegExp, attack: Attack, repeats: number, onceMs: nu
 }
 
 /** Returns the growth of time for a text of twice the length if it is too large; else undefined. */
-function growthOf(pattern: RegExp, attack: Attack, mostChars: number): number | undefined {
-  const screened = Math.floor(Math.min(SCREENED_CHARS, mostChars) / attack.pump.length);
+function growthOf(pattern: RegExp, attack: Attack, maxChars: number): number | undefined {
+  const screened = Math.floor(Math.min(SCREENED_CHARS, maxChars) / attack.pump.length);
   const sizes = [...REPEATS.filter((repeats) => repeats < screened), screened];
   for (let repeats = sizes.shift(); repeats !== undefined; repeats = sizes.shift()) {
     const once = timeOf(pattern, textOf(attack, repeats));
     if (once < FLOOR_MS) continue;
     let growth = Number.POSITIVE_INFINITY;
-    for (let tries = 0; tries < MEASURED && growth >= MOST_GROWTH; tries += 1)
+    for (let tries = 0; tries < MEASURED && growth >= MAX_GROWTH; tries += 1)
       growth = Math.min(growth, doublingOf(pattern, attack, repeats, once));
-    if (growth >= MOST_GROWTH) return growth;
+    if (growth >= MAX_GROWTH) return growth;
     const doubled = repeats * 2;
-    if (sizes.length === 0 && doubled * attack.pump.length <= Math.min(MOST_CHARS, mostChars))
+    if (sizes.length === 0 && doubled * attack.pump.length <= Math.min(MAX_CHARS, maxChars))
       sizes.push(doubled);
   }
   return undefined;
@@ -134,7 +134,7 @@ test('no regular expression takes more than linear time', async () => {
     );
     if (bound !== undefined) used.add(bound);
     for (const attack of attacksOn(pattern)) {
-      const growth = growthOf(pattern, attack, bound?.chars ?? MOST_CHARS);
+      const growth = growthOf(pattern, attack, bound?.chars ?? MAX_CHARS);
       if (growth === undefined) continue;
       slow.push(
         `${place} ${String(pattern)} grew ${growth.toFixed(1)} times on ${JSON.stringify(attack)}`,

@@ -24,7 +24,7 @@ const classOf = buildClasses();
  * left.
  */
 const costOf = buildCosts();
-const MOST_COST = Math.max(...costOf);
+const MAX_COST = Math.max(...costOf);
 
 /**
  * Estimates the tokens of `text`: a whole number ≥ 0, and ≥ 1 for any text that is not empty. Pure
@@ -52,7 +52,7 @@ export function estimateRange(text: string, from: number, to: number): number {
  * all, a far longer one only at its beginning.
  */
 export function costsAtLeast(text: string, tokens: number): boolean {
-  if (text.length * MOST_COST < (tokens - 0.5) * 1000) return false;
+  if (text.length * MAX_COST < (tokens - 0.5) * 1000) return false;
   // No character has a negative cost, so a beginning never costs more than the whole.
   for (let length = 1000 + tokens * 8; length < text.length; length *= 4)
     if (estimateRange(text, 0, length) >= tokens) return true;

@@ -3,7 +3,7 @@
  * estimator.
  */
 /** Names of tools and classes with their own sum; those past it are counted together. */
-const MOST_NAMES = 20;
+const MAX_NAMES = 20;
 const OTHER = '(other)';
 
 /** A changed block, as far as it is counted. */
@@ -49,7 +49,7 @@ export function createChangeCounts() {
           seen.add(by);
           addTo(sums, block);
           const named = block.toolName ?? block.kind ?? OTHER;
-          const name = sums.on.has(named) || sums.on.size < MOST_NAMES ? named : OTHER;
+          const name = sums.on.has(named) || sums.on.size < MAX_NAMES ? named : OTHER;
           const part = sums.on.get(name) ?? { ...NONE };
           sums.on.set(name, part);
           addTo(part, block);

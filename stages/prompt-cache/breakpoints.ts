@@ -18,13 +18,13 @@ const OPAQUE = new Set(['data', 'signature']);
 /**
  * Returns the positions for markers, in the order in which the model reads them: each the path of
  * an object, or of a string that has to become a text block to hold one. A position with fewer than
- * `leastTokens` before it, by the fixed estimator, is left out: the provider would not cache there.
+ * `minTokens` before it, by the fixed estimator, is left out: the provider would not cache there.
  */
-export function breakpointsIn(body: JsonObject, leastTokens: number): readonly JsonPath[] {
+export function breakpointsIn(body: JsonObject, minTokens: number): readonly JsonPath[] {
   const messages = listOf(body['messages']);
   const newest = newestFrom(messages, messages.length - 1);
   const before = newest === undefined ? undefined : lastOfTurnBefore(messages, newest.message);
-  const read = createReader(leastTokens);
+  const read = createReader(minTokens);
   const breakpoints: JsonPath[] = [];
   const take = (path: JsonPath | undefined) => {
     if (path !== undefined && read.isEnough()) breakpoints.push(path);

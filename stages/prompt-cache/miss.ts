@@ -31,7 +31,7 @@ const LOOKBACK_BLOCKS = 20;
  */
 const SMALL_TOKENS = 256;
 const SMALL_SHARE = 0.01;
-const MOST_NAMES = 3;
+const MAX_NAMES = 3;
 
 type Found = readonly [cause: MissCause, detail: string | null];
 
@@ -123,9 +123,9 @@ function isUncached(turn: CachedTurn, before: CachedTurn): boolean {
 }
 
 function isBelowLeast(turn: CachedTurn, before: CachedTurn): boolean {
-  const least = factsOf(turn.model).leastCachedTokens;
-  if (least === undefined) return false;
-  return turn.total < least || (before.left === 0 && before.total < least);
+  const min = factsOf(turn.model).minCachedTokens;
+  if (min === undefined) return false;
+  return turn.total < min || (before.left === 0 && before.total < min);
 }
 
 function causeOf(turn: CachedTurn, before: CachedTurn, shared: Shared, names: Names): Found {
@@ -150,8 +150,8 @@ function* differences(
   if (turn.model !== before.model) yield ['model', `${turn.model} in place of ${before.model}`];
   else if (turn.tier !== before.tier) yield ['model', 'another speed or service tier'];
   if (isBelowLeast(turn, before)) {
-    const least = factsOf(turn.model).leastCachedTokens ?? LARGEST_MINIMUM;
-    yield ['below_least_length', `${turn.model} caches from ${least} tokens on`];
+    const min = factsOf(turn.model).minCachedTokens ?? LARGEST_MINIMUM;
+    yield ['below_least_length', `${turn.model} caches from ${min} tokens on`];
   }
   if (turn.markers === 'none') yield ['no_marker', 'the request carries no cache_control'];
   else if (before.markers === 'none' && before.left === 0)
@@ -210,8 +210,8 @@ function toolsIn(now: string, earlier: string, { tool }: Names): string {
 }
 
 function some(names: readonly string[]): string {
-  const rest = names.length - MOST_NAMES;
-  const shown = names.slice(0, MOST_NAMES).join(', ');
+  const rest = names.length - MAX_NAMES;
+  const shown = names.slice(0, MAX_NAMES).join(', ');
   return rest > 0 ? `${shown} and ${rest} more` : shown;
 }
 

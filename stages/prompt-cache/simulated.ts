@@ -28,7 +28,7 @@ export interface CachedRequest {
   /** True for a provider that caches automatically: any number of breakpoints is allowed. */
   readonly isAutomatic?: boolean;
   /** A shorter prefix is not cached; 1,024 tokens by default. */
-  readonly leastTokens?: number;
+  readonly minTokens?: number;
   /** How long it is kept; five minutes by default. */
   readonly lifetimeMs?: number;
   /** Time of sending, in milliseconds. */
@@ -59,7 +59,7 @@ export interface PromptCache {
 export function createPromptCache(): PromptCache {
   const expiry = new Map<string, number>();
   const send: PromptCache['send'] = ({ blocks, breakpoints, atMs, ...more }) => {
-    const { isAutomatic = false, leastTokens = MINIMUM_TOKENS, lifetimeMs = TTL_MS } = more;
+    const { isAutomatic = false, minTokens = MINIMUM_TOKENS, lifetimeMs = TTL_MS } = more;
     if (!isAutomatic && breakpoints.length > MAX_BREAKPOINTS)
       throw new RangeError(`${breakpoints.length} breakpoints, ${MAX_BREAKPOINTS} at most`);
     const prefixes = prefixesOf(blocks);
@@ -71,7 +71,7 @@ export function createPromptCache(): PromptCache {
     let written = read;
     for (const at of breakpoints) {
       const prefix = prefixes[at];
-      if (prefix === undefined || prefix.tokens < leastTokens) continue;
+      if (prefix === undefined || prefix.tokens < minTokens) continue;
       expiry.set(prefix.key, atMs + lifetimeMs);
       written = Math.max(written, prefix.tokens);
     }

@@ -42,13 +42,13 @@ function bench(rpm?: number, cooldown429Ms = 60_000): Bench {
       }),
   };
 }
-async function admitted(asked: Promise<Admission | Refusal>): Promise<Admission> {
-  const admission = await asked;
+async function admitted(pending: Promise<Admission | Refusal>): Promise<Admission> {
+  const admission = await pending;
   assert.ok(admission.admitted, 'it was refused');
   return admission;
 }
-async function refused(asked: Promise<Admission | Refusal>): Promise<Refusal> {
-  const refusal = await asked;
+async function refused(pending: Promise<Admission | Refusal>): Promise<Refusal> {
+  const refusal = await pending;
   assert.ok(!refusal.admitted, 'it was admitted');
   return refusal;
 }

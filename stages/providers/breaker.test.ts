@@ -171,8 +171,8 @@ function createStory() {
       events.push({ second: Math.floor(nowMs / 1000), request: before === '' ? 1 : 0, failure });
       const all = recent(nowMs);
       const failed = all.filter((one) => one.failure === 1).length;
-      const asked = all.filter((one) => one.request === 1).length;
-      if (failure === 1 && failed >= 5 && 2 * failed >= asked)
+      const sent = all.filter((one) => one.request === 1).length;
+      if (failure === 1 && failed >= 5 && 2 * failed >= sent)
         turn({ name: 'open', untilMs: nowMs + 30_000 });
     },
     failures: (nowMs: number) => recent(nowMs).filter((one) => one.failure === 1).length,

@@ -53,7 +53,7 @@ export function unhealthyBecause({ reason, failuresInRow }: HealthView): string 
 /** Time until an unhealthy provider is eligible again. */
 const RECOVERY_MS = 30_000;
 /** Consecutive failures that make it unhealthy. */
-const MOST_IN_ROW = 3;
+const MAX_IN_ROW = 3;
 
 /** Health in this process's memory; `clock` is only used for monotonic time, and no timer runs. */
 export class Health {
@@ -94,7 +94,7 @@ export class Health {
       return;
     }
     this.#inRow += 1;
-    if (this.#inRow >= MOST_IN_ROW) this.#mark('down');
+    if (this.#inRow >= MAX_IN_ROW) this.#mark('down');
   }
 
   /** Reports that no configured key is left: all cooling, or all refused. */

@@ -73,9 +73,9 @@ export class ResponseBody {
     this.#pieces.push(piece);
     this.#unreadBytes += piece.length;
     const isAhead = this.#isAsked && this.#give === undefined;
-    const asked = isAhead ? MAX_AHEAD_BYTES : MAX_PIECE_BYTES;
-    const most = this.#isAsked ? asked : this.#mostFirstBytes;
-    if (this.#unreadBytes >= most && !this.#isPaused) {
+    const limit = isAhead ? MAX_AHEAD_BYTES : MAX_PIECE_BYTES;
+    const max = this.#isAsked ? limit : this.#mostFirstBytes;
+    if (this.#unreadBytes >= max && !this.#isPaused) {
       this.#isPaused = true;
       // A copy: each piece would otherwise keep alive the whole read it was cut from.
       if (isAhead) this.#pieces = [Buffer.concat(this.#pieces)];
@@ -137,19 +137,19 @@ export class ResponseBody {
   }
 
   /**
-   * Returns what has arrived once that is the whole body, at least `mostBytes`, broken off, or
+   * Returns what has arrived once that is the whole body, at least `maxBytes`, broken off, or
    * `late`; nothing is taken.
    */
   async beginning(
-    mostBytes: number,
+    maxBytes: number,
     late?: Promise<void>,
   ): Promise<{ readonly bytes: Buffer; readonly error?: Error }> {
-    this.#mostFirstBytes = Math.max(this.#mostFirstBytes, mostBytes);
-    if (this.#unreadBytes < mostBytes) this.#resume();
+    this.#mostFirstBytes = Math.max(this.#mostFirstBytes, maxBytes);
+    if (this.#unreadBytes < maxBytes) this.#resume();
     let isLate = false;
     void late?.then(() => (isLate = true));
     const isOpen = (): boolean => !this.#isWhole && this.#error === undefined && !isLate;
-    while (isOpen() && this.#unreadBytes < mostBytes)
+    while (isOpen() && this.#unreadBytes < maxBytes)
       await (late === undefined ? this.more() : Promise.race([this.more(), late]));
     const bytes = Buffer.concat(this.#pieces);
     return this.#error === undefined ? { bytes } : { bytes, error: this.#error };

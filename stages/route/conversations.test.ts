@@ -88,9 +88,9 @@ for (const kind of ['messages', 'chat', 'generative']) {
         const isOwn = isServed(kind, path);
         if (!isOwn) assert.is(got.status, 404, path);
         assert.is(t.upstream.requests.length, 0, path);
-        const asked = t.spare.requests.at(-1)?.target;
-        const itself = asked?.startsWith(path.split('?')[0]!) ?? false;
-        assert.is(itself || (isOwn && COUNTS.test(asked ?? '')), isOwn, path);
+        const target = t.spare.requests.at(-1)?.target;
+        const itself = target?.startsWith(path.split('?')[0]!) ?? false;
+        assert.is(itself || (isOwn && COUNTS.test(target ?? '')), isOwn, path);
       }
     }));
 }

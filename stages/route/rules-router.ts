@@ -45,14 +45,14 @@ const NOTHING: LiveRouterSettings = { enabled: false, providers: new Set(), rule
 export type LiveRouter = ReturnType<typeof createLiveRouter>;
 
 /**
- * Creates a router without rules, which remembers `most` conversations; those outlive the rules.
+ * Creates a router without rules, which remembers `max` conversations; those outlive the rules.
  */
-export function createLiveRouter(most = 10_000) {
+export function createLiveRouter(max = 10_000) {
   /**
    * The rule that last placed a conversation. Bounded by size: with `max`, room for all is
    * allocated at once.
    */
-  const memory = new LRUCache<string, string>({ maxSize: most, sizeCalculation: () => 1 });
+  const memory = new LRUCache<string, string>({ maxSize: max, sizeCalculation: () => 1 });
   let settings = NOTHING;
   let rules = toRuleSet([]);
   let requests = 0;

@@ -191,8 +191,8 @@ test('a damaged file is named with its faults; a rule whose provider is gone sta
 const providers = new Set(['p', 'q']);
 
 /** Returns a router with rules, and a function that shows its decision. */
-function routerWith(rules: readonly RouteRule[], most?: number) {
-  const router = createLiveRouter(most);
+function routerWith(rules: readonly RouteRule[], max?: number) {
+  const router = createLiveRouter(max);
   router.configure({ enabled: true, providers, rules });
   const decide = (seen: RouteFacts, conversation: string | undefined) =>
     router.decide({ facts: () => seen, conversation: () => conversation });

@@ -338,13 +338,17 @@ export const route = defineStage<ProxyFrame, RouteConfig, Services>({
           );
         if (later.length > 0) ctx.note('asked_later', later);
         if (leftOut.length > 0) ctx.note('left_out', leftOut);
-        const asked = verbatimIf(targets[0]!.verbatim, request);
-        if (losesSaving(asked.isVerbatim, request))
+        const verbatimRequest = verbatimIf(targets[0]!.verbatim, request);
+        if (losesSaving(verbatimRequest.isVerbatim, request))
           ctx.note('not_compressed_because', VERBATIM_BECAUSE);
-        if (asked.isVerbatim) ctx.note('sent_as_it_came', true);
+        if (verbatimRequest.isVerbatim) ctx.note('sent_as_it_came', true);
         return Object.freeze({
           kind: 'request',
-          request: withRoute(asked, { provider: targets[0]!.provider, targets, attempts: [] }),
+          request: withRoute(verbatimRequest, {
+            provider: targets[0]!.provider,
+            targets,
+            attempts: [],
+          }),
         });
       },
     },

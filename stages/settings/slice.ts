@@ -30,7 +30,7 @@ export interface Slice<M extends Members, S> {
   readonly each?: string;
   /** Names that exist without being configured. */
   readonly builtIn?: readonly string[];
-  shape(values: Values<M>, asked: Asked<M>): S;
+  shape(values: Values<M>, requested: Asked<M>): S;
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the members' types meet their shape only inside a slice
@@ -48,11 +48,11 @@ export type SettingOf<S> = S extends { readonly members: infer M }
 export function slice<M extends Members>(members: M): Slice<M, Values<M>>;
 export function slice<M extends Members, S>(
   members: M,
-  shape: (values: Values<M>, asked: Asked<M>) => S,
+  shape: (values: Values<M>, requested: Asked<M>) => S,
 ): Slice<M, S>;
 export function slice<M extends Members>(
   members: M,
-  shape: (values: Values<M>, asked: Asked<M>) => unknown = (values) => values,
+  shape: (values: Values<M>, requested: Asked<M>) => unknown = (values) => values,
 ): Slice<M, unknown> {
   return { members, shape };
 }
@@ -64,7 +64,7 @@ export function slice<M extends Members>(
 export function each<M extends Members, S>(
   section: string,
   members: M,
-  shape: (values: Values<M>, asked: Asked<M>) => S,
+  shape: (values: Values<M>, requested: Asked<M>) => S,
   builtIn: readonly string[] = [],
 ): Slice<M, Readonly<Record<string, NonNullable<S>>>> {
   // The result of `shape` for one name is in the record that `build` makes (see there).

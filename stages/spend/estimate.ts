@@ -16,12 +16,12 @@ import type { Services } from '../services.ts';
 function useOf(request: ProxyRequest, provider: Provider | undefined): EstimatedUse {
   const { body, endpoint, json } = request.original;
   if (!endpoint.rewritable) return estimateUnread(body);
-  const asked = askedOutput(json);
+  const limit = askedOutput(json);
   // What the configuration adds if the client has none.
   const output =
-    asked.limit === undefined && provider !== undefined
-      ? { ...asked, limit: askedOutput(Object.fromEntries(provider.extraBody)).limit }
-      : asked;
+    limit.limit === undefined && provider !== undefined
+      ? { ...limit, limit: askedOutput(Object.fromEntries(provider.extraBody)).limit }
+      : limit;
   const terms = askedTerms(json);
   return { model: modelOf(request), inputTokens: estimateInputTokens(request), output, terms };
 }
@@ -90,7 +90,7 @@ export function rangeOf(
       { ...usage, inputTokens: 0, ...changed },
       services.clock.wallMs(),
     );
-  const least = cost({ cacheReadTokens: input, outputTokens: 0 });
-  const most = cost({ cacheWriteTokens: input, cacheWrite1hTokens: input });
-  return least === null || most === null ? undefined : [least, most];
+  const min = cost({ cacheReadTokens: input, outputTokens: 0 });
+  const max = cost({ cacheWriteTokens: input, cacheWrite1hTokens: input });
+  return min === null || max === null ? undefined : [min, max];
 }

@@ -94,9 +94,9 @@ test("what is held is the price of whoever is asked, and a dear first one's is g
     t.upstream.script(undefined, '529');
     t.spare.script(undefined, 'stall-before-head');
     const leave = new AbortController();
-    const asked = t.spare.nextRequest();
+    const next = t.spare.nextRequest();
     const answer = exchange(t.proxy.port, { ...MESSAGES, signal: leave.signal });
-    await asked;
+    await next;
     const { spending } = t.proxy.services;
     const held = spending.view().heldNanoUsd;
     assert.ok(held > 0 && held < 1e6, String(held));

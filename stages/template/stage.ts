@@ -40,11 +40,11 @@ export const template = defineStage<ProxyFrame, TemplateConfig, Services>({
       request({ request }, ctx): Promise<RequestFrame> | undefined {
         // A client may send its headers with each request, even without a text to fill in.
         if (isBeside(request)) return undefined;
-        const asked = askedBy(request);
-        if (asked === undefined) return undefined;
-        if (!isRewritable(request)) throw unchanged(asked.by);
-        return fill(request, asked, folder).then((filled) => {
-          ctx.note('template', asked.name);
+        const requested = askedBy(request);
+        if (requested === undefined) return undefined;
+        if (!isRewritable(request)) throw unchanged(requested.by);
+        return fill(request, requested, folder).then((filled) => {
+          ctx.note('template', requested.name);
           return Object.freeze({ kind: 'request', request: filled });
         });
       },

@@ -18,9 +18,9 @@ export interface Template {
 }
 
 /** A template has a line or two for each of its variables. */
-const MOST_CHARS = 64 * 1024;
+const MAX_CHARS = 64 * 1024;
 /** Nesting of brackets; two levels are useful. */
-const MOST_BRACKETS = 32;
+const MAX_BRACKETS = 32;
 const TOO_DEEP = 'the part between the lines of --- is nested too deeply';
 
 const FRONT_MATTER = /^---\r?\n([^]*?)^---[ \t]*(?:\r?\n|$)/m;
@@ -68,7 +68,7 @@ function readMembers(
   { isAlias, parseDocument, visit }: typeof import('yaml'),
   source: string,
 ): { readonly members: unknown; readonly faults: string[] } {
-  if (source.length > MOST_CHARS)
+  if (source.length > MAX_CHARS)
     return { members: null, faults: ['the part between the lines of --- is too long'] };
   // Checked before the parser, which recurses, and takes long to give up.
   if (isDeep(source)) return { members: null, faults: [TOO_DEEP] };
@@ -96,7 +96,7 @@ function isDeep(source: string): boolean {
   let depth = 0;
   for (const [bracket] of source.matchAll(/[[\]{}]/g)) {
     depth += bracket === '[' || bracket === '{' ? 1 : -1;
-    if (depth > MOST_BRACKETS) return true;
+    if (depth > MAX_BRACKETS) return true;
   }
   return /(?:[-?][ \t]+){33}/.test(source);
 }

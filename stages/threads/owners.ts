@@ -2,8 +2,8 @@
  * Remembers which thread had the last job of an affinity, and so holds the state those jobs share.
  */
 
-/** Most affinities that are remembered. */
-const MOST = 1000;
+/** Limit on remembered affinities. */
+const MAX_AFFINITIES = 1000;
 
 export class Owners<Thread> {
   /** Least recently used first. */
@@ -20,7 +20,7 @@ export class Owners<Thread> {
     this.#threads.delete(affinity);
     this.#threads.set(affinity, thread);
     for (const oldest of this.#threads.keys()) {
-      if (this.#threads.size <= MOST) return;
+      if (this.#threads.size <= MAX_AFFINITIES) return;
       this.#threads.delete(oldest);
     }
   }

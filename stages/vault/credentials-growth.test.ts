@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { leastGrowth, MOST_GROWTH } from '../../fixtures/growth.ts';
+import { minGrowth, MAX_GROWTH } from '../../fixtures/growth.ts';
 import { CREDENTIAL_TEXTS, credentialText } from '../../fixtures/vault/credential-texts.ts';
 import { contentRisk } from './risk/risk.ts';
 
@@ -9,11 +9,11 @@ const CHARS = 16_384;
 for (const path of ['notes.md', 'app.conf']) {
   test(`four times the text takes no more than some four times as long to judge: ${path}`, async () => {
     for (const [start, piece] of CREDENTIAL_TEXTS) {
-      const growth = await leastGrowth(
+      const growth = await minGrowth(
         (size) => credentialText(start, piece, size * CHARS),
         (text) => contentRisk(text, path),
       );
-      assert.ok(growth < MOST_GROWTH, `${JSON.stringify(start + piece)}: ${growth} times`);
+      assert.ok(growth < MAX_GROWTH, `${JSON.stringify(start + piece)}: ${growth} times`);
     }
   });
 }

@@ -230,10 +230,10 @@ test('an indexing run that is asked to stop does not wait for a file that takes 
   inPlace(async (place) => {
     place.write('a.md', 'zebra\n');
     const stop = new AbortController();
-    let asked = 0;
+    let calls = 0;
     // A reader that never replies, as if stuck in a file.
     const read = (): Promise<never> => {
-      asked++;
+      calls++;
       setImmediate(() => stop.abort());
       return new Promise(() => undefined);
     };
@@ -246,7 +246,7 @@ test('an indexing run that is asked to stop does not wait for a file that takes 
     });
     assert.is(report.complete, false);
     assert.is(report.indexed, 0);
-    assert.is(asked, 1);
+    assert.is(calls, 1);
   }));
 
 test('of a batch that was written nothing is kept', () =>

@@ -25,7 +25,7 @@ export interface Notice {
 }
 
 /** Longest chat text; Discord refuses more than 2,000 characters. */
-const MOST_CHARS = 1800;
+const MAX_CHARS = 1800;
 
 const HEADINGS = {
   firing: 'svc alert',
@@ -58,7 +58,7 @@ export function toNotice(
 
 /** Returns the JSON body of a webhook. */
 export function noticeBody(notice: Notice, template: Template): string {
-  const text = notice.text.slice(0, MOST_CHARS);
+  const text = notice.text.slice(0, MAX_CHARS);
   // Names come from a configuration, but must not mention everybody in the channel.
   const shapes = {
     slack: () => ({ text: escapeSlack(text) }),

@@ -18,7 +18,7 @@ import type { Delivery } from './webhook.ts';
 /** Delays before each retry, unless the receiver asks for a longer one. */
 const RETRY_AFTER_MS: readonly number[] = [2000, 10_000, 60_000, 300_000];
 /** Notices queued per target at most; beyond it the oldest is dropped. */
-const MOST_WAITING = 50;
+const MAX_WAITING = 50;
 
 export interface NotifierOptions {
   readonly upstream: Pick<Upstream, 'send'>;
@@ -106,10 +106,10 @@ export function createNotifier(options: NotifierOptions) {
     const queue = queues.get(key) ?? { waiting: [], isRunning: false };
     queues.set(key, queue);
     queue.waiting.push(notice);
-    if (queue.waiting.length > MOST_WAITING) {
+    if (queue.waiting.length > MAX_WAITING) {
       const [left] = queue.waiting.splice(0, 1);
       onFailure(
-        `${left?.alert}: left out for ${targetName(target)}, where ${MOST_WAITING} others wait`,
+        `${left?.alert}: left out for ${targetName(target)}, where ${MAX_WAITING} others wait`,
       );
     }
     if (queue.isRunning) return;

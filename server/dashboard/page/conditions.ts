@@ -24,7 +24,7 @@ export function causeOf({ status, error_code: code, error_kind: kind }: FailureG
 }
 
 /** With this many failures in a row, or if every try failed, a provider is considered down. */
-const MOST_FAILED_IN_ROW = 3;
+const MAX_FAILED_IN_ROW = 3;
 
 /**
  * Returns a provider's condition in a word or two and its severity; a dash if nothing was sent to
@@ -48,7 +48,7 @@ export function conditionOf({
   if (!tries.ever) return [NONE, undefined];
   if (tries.failed_in_row > 0 && tries.failed_in_row === tries.last_hour)
     return [`refuses ${tries.failed_in_row === 1 ? 'the only try' : 'every try'}`, 'bad'];
-  if (tries.failed_in_row >= MOST_FAILED_IN_ROW)
+  if (tries.failed_in_row >= MAX_FAILED_IN_ROW)
     return [`last ${whole(tries.failed_in_row)} tries failed`, 'bad'];
   return tries.failed_last_hour > 0 ? ['works, some tries failed', 'warn'] : ['healthy', 'good'];
 }

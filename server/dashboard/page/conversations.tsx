@@ -84,7 +84,7 @@ export function ConversationView({ id }: { readonly id: string }) {
   const query = useMemo(() => new URLSearchParams({ session: id, range: 'all' }), [id]);
   const { rows, error } = useRequests(query);
   const turns = rows?.toReversed() ?? [];
-  const most = Math.max(1, ...turns.map((turn) => turn.input_tokens ?? 0));
+  const max = Math.max(1, ...turns.map((turn) => turn.input_tokens ?? 0));
   const sum = (of: (turn: RequestJson) => number | null): number | null => {
     const known = turns.flatMap((turn) => of(turn) ?? []);
     return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
@@ -110,7 +110,7 @@ export function ConversationView({ id }: { readonly id: string }) {
             key={turn.request_id}
             turn={turn}
             number={index + 1}
-            most={most}
+            max={max}
             before={turns[index - 1]}
           />
         ))}
@@ -123,14 +123,14 @@ interface TurnProps {
   readonly turn: RequestJson;
   readonly number: number;
   /** Input tokens of the largest turn. */
-  readonly most: number;
+  readonly max: number;
   readonly before: RequestJson | undefined;
 }
 
 /** Returns true if tokens in the provider's cache were not read. */
 const isLoss = ({ cache_miss: miss }: RequestJson): boolean => (miss?.missed_tokens ?? 0) > 0;
 
-function Turn({ turn, number, most, before }: TurnProps) {
+function Turn({ turn, number, max, before }: TurnProps) {
   const miss = turn.cache_miss;
   const raw = turn.input_tokens ?? 0;
   const savedTokens = turn.tokens_saved ?? 0;
@@ -156,8 +156,8 @@ function Turn({ turn, number, most, before }: TurnProps) {
         <Outcome row={turn} />
       </header>
       <div class="bar thick" aria-hidden="true">
-        <i class="mark" style={{ width: `${(100 * Math.max(0, raw - savedTokens)) / most}%` }} />
-        <i class="saved" style={{ width: `${(100 * savedTokens) / most}%` }} />
+        <i class="mark" style={{ width: `${(100 * Math.max(0, raw - savedTokens)) / max}%` }} />
+        <i class="saved" style={{ width: `${(100 * savedTokens) / max}%` }} />
       </div>
       {!isMeasured && <p class="quiet">nothing measured · {duration(turn.latency_ms)}</p>}
       {isMeasured && (

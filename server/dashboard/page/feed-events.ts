@@ -5,7 +5,7 @@ import type { LiveLog, LiveRows, LiveState } from '../contract.ts';
 /** A connection silent for this long is dead: the state is sent every six seconds at the latest. */
 export const SILENCE_MS = 15_000;
 /** Most log lines that a dashboard keeps. */
-const MOST_LINES = 1000;
+const MAX_LINES = 1000;
 
 export interface FeedEvents {
   state(state: LiveState): void;
@@ -28,5 +28,5 @@ export function createFeedReader(events: FeedEvents): (piece: Uint8Array) => voi
 
 /** Returns the known lines with those of `log` added, cut to the newest. */
 export function withLog(known: readonly string[], { lines }: LiveLog): readonly string[] {
-  return [...known, ...lines].slice(-MOST_LINES);
+  return [...known, ...lines].slice(-MAX_LINES);
 }

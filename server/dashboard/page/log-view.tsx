@@ -18,11 +18,11 @@ export function LogView({ query }: { readonly query: URLSearchParams }) {
   const [held, setHeld] = useState<readonly string[] | undefined>();
   const level = query.get('level') ?? 'debug';
   const words = (query.get('text') ?? '').toLowerCase();
-  const least = Math.max(0, LEVELS.indexOf(level));
+  const min = Math.max(0, LEVELS.indexOf(level));
   const matching = (held ?? lines)
     .filter((line) => words === '' || line.toLowerCase().includes(words))
     .map(parsed)
-    .filter((line) => LEVELS.indexOf(line.level ?? 'info') >= least)
+    .filter((line) => LEVELS.indexOf(line.level ?? 'info') >= min)
     .toReversed();
   return (
     <section class="fill" aria-labelledby="log-title">

@@ -12,9 +12,9 @@ import { useStore } from './store.ts';
 import { Words } from './words.tsx';
 
 /** More than fits a screen: the list takes the height available. */
-const MOST_ROWS = 40;
-const MOST_ROWS_NARROW = 8;
-const MOST_LINES = 12;
+const MAX_ROWS = 40;
+const MAX_ROWS_NARROW = 8;
+const MAX_LINES = 12;
 
 export function MonitorView() {
   const present = usePresent('Live');
@@ -28,7 +28,7 @@ export function MonitorView() {
       <Figures live={live} report={report} title={rangeOf(query).title} />
       <NewestRequests
         rows={rows}
-        most={isNarrow ? MOST_ROWS_NARROW : MOST_ROWS}
+        max={isNarrow ? MAX_ROWS_NARROW : MAX_ROWS}
         {...(isUnused(present) && { none: <HowToBegin /> })}
       />
       <div class="columns wide">
@@ -66,7 +66,7 @@ function NewestLines() {
         tabIndex={0}
       >
         {lines
-          .slice(-MOST_LINES)
+          .slice(-MAX_LINES)
           .toReversed()
           .map((line, index) => (
             <LogRow key={lines.length - index} line={parsed(line)} />

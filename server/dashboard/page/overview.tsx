@@ -40,7 +40,7 @@ export function Overview() {
         <PlanList live={live} />
         <ProviderList live={live} />
       </div>
-      <NewestRequests rows={rows} most={NEWEST} />
+      <NewestRequests rows={rows} max={NEWEST} />
     </div>
   );
 }
@@ -78,12 +78,12 @@ export function usePresent(title: string): Present | { readonly pending: VNode }
 
 interface NewestProps {
   readonly rows: readonly RequestJson[] | undefined;
-  readonly most: number;
+  readonly max: number;
   /** Shown if there are no rows. */
   readonly none?: ComponentChildren;
 }
 
-export function NewestRequests({ rows, most, none }: NewestProps) {
+export function NewestRequests({ rows, max, none }: NewestProps) {
   return (
     <section class="card flush" aria-labelledby="newest">
       <header>
@@ -102,7 +102,7 @@ export function NewestRequests({ rows, most, none }: NewestProps) {
           <div class="list-head" role="row">
             <RequestHeader />
           </div>
-          {rows.slice(0, most).map((row) => (
+          {rows.slice(0, max).map((row) => (
             <div class="list-row static" role="row" key={row.request_id}>
               <RequestCells row={row} isFirstStop />
             </div>

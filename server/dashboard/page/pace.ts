@@ -2,13 +2,13 @@
 
 /** Share of time the proxy may spend on answering: it has other work to do. */
 const SHARE = 1 / 500;
-const LEAST_MS = 5000;
-const MOST_MS = 60_000;
+const MIN_MS = 5000;
+const MAX_MS = 60_000;
 
 /** Interval without new requests: the range moves on even while nothing happens. */
 export const IDLE_MS = 60_000;
 
 /** Returns the milliseconds to wait after a response that took `tookMs`. */
 export function pauseAfter(tookMs: number): number {
-  return Math.min(MOST_MS, Math.max(LEAST_MS, tookMs / SHARE));
+  return Math.min(MAX_MS, Math.max(MIN_MS, tookMs / SHARE));
 }

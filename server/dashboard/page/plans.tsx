@@ -3,7 +3,7 @@ import type { LiveState } from '../contract.ts';
 import { short } from './format.ts';
 import { planWindows } from './plan-windows.ts';
 
-const MOST = 6;
+const MAX_WINDOWS = 6;
 
 export function PlanList({ live }: { readonly live: LiveState }) {
   const windows = planWindows(live, Date.now());
@@ -14,25 +14,27 @@ export function PlanList({ live }: { readonly live: LiveState }) {
     <section class="card">
       <h2>Plans</h2>
       <ul class="plain-list">
-        {windows.slice(0, MOST).map(({ id, name, key, used, value, words, sparedTokens, tone }) => (
-          <li key={id} class="plan" title={key}>
-            <span>
-              {name}
-              {isShared(name) && <span class="quiet"> · {key}</span>}
-            </span>
-            <span class={`status ${tone ?? 'good'}`}>{value}</span>
-            <div class="bar" aria-hidden="true">
-              <i class={tone ?? 'good'} style={{ width: `${Math.min(100, 100 * used)}%` }} />
-            </div>
-            <span class="quiet">
-              {words}
-              {sparedTokens > 0 && `; svc spared it ${short(sparedTokens)} tokens`}
-            </span>
-          </li>
-        ))}
+        {windows
+          .slice(0, MAX_WINDOWS)
+          .map(({ id, name, key, used, value, words, sparedTokens, tone }) => (
+            <li key={id} class="plan" title={key}>
+              <span>
+                {name}
+                {isShared(name) && <span class="quiet"> · {key}</span>}
+              </span>
+              <span class={`status ${tone ?? 'good'}`}>{value}</span>
+              <div class="bar" aria-hidden="true">
+                <i class={tone ?? 'good'} style={{ width: `${Math.min(100, 100 * used)}%` }} />
+              </div>
+              <span class="quiet">
+                {words}
+                {sparedTokens > 0 && `; svc spared it ${short(sparedTokens)} tokens`}
+              </span>
+            </li>
+          ))}
       </ul>
-      {windows.length > MOST && (
-        <p class="quiet">and {windows.length - MOST} more, fuller ones first: svc limits</p>
+      {windows.length > MAX_WINDOWS && (
+        <p class="quiet">and {windows.length - MAX_WINDOWS} more, fuller ones first: svc limits</p>
       )}
     </section>
   );

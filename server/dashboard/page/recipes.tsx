@@ -11,7 +11,7 @@ import { Fault } from './words.tsx';
 type Recipe = RecipesJson['recipes'][number];
 
 /** How many of the tools that a recipe changed are named. */
-const MOST_NAMED = 4;
+const MAX_NAMED = 4;
 
 const savedBy = (one: Pick<Recipe, 'tokens_before' | 'tokens_after'>): number =>
   one.tokens_before - one.tokens_after;
@@ -42,7 +42,7 @@ const COLUMNS: readonly TableColumn<Recipe>[] = [
 
 /** Returns text such as `Bash 12,000, read_file 800, 3 more`: tokens saved on each. */
 function onWords({ on }: Recipe): string {
-  const named = on.slice(0, MOST_NAMED).map((one) => `${one.name} ${short(savedBy(one))}`);
+  const named = on.slice(0, MAX_NAMED).map((one) => `${one.name} ${short(savedBy(one))}`);
   const rest = on.length - named.length;
   return [...named, ...(rest > 0 ? [`${rest} more`] : [])].join(', ');
 }

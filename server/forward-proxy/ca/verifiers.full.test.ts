@@ -49,8 +49,8 @@ async function judge(verdictOf: Verdict, refusal: RegExp): Promise<void> {
 test('curl believes the opened hosts alone', () =>
   judge(async (host) => {
     const to = ['--noproxy', '*', '--connect-to', `::127.0.0.1:${port}`];
-    const asked = run('curl', ['-sS', '--cacert', ca, ...to, `https://${host}/`]);
-    return asked.then(({ stdout }) => stdout).catch((error: Error) => error.message);
+    const curl = run('curl', ['-sS', '--cacert', ca, ...to, `https://${host}/`]);
+    return curl.then(({ stdout }) => stdout).catch((error: Error) => error.message);
   }, /permitted subtree violation/));
 
 test('Go believes the opened hosts alone', async () => {

@@ -199,13 +199,13 @@ test('if the client refers back to an omitted result, that result is sent again 
       wait(6 * MINUTE_MS);
       const cold = await send(t, body(steps.slice(0, 15), {}, first));
       assert.equal(leftOut(cold), [0, 1, 2, 3, 4]);
-      const asked = await send(t, body(steps.slice(0, 17), {}, first));
-      assert.equal(asked.slice(0, cold.length), cold);
-      assert.is(asked[32], JSON.stringify([prose(1)]), 'the text of what was left out');
-      assert.is(asked[34], JSON.stringify([text]), 'what it points to is there');
+      const answered = await send(t, body(steps.slice(0, 17), {}, first));
+      assert.equal(answered.slice(0, cold.length), cold);
+      assert.is(answered[32], JSON.stringify([prose(1)]), 'the text of what was left out');
+      assert.is(answered[34], JSON.stringify([text]), 'what it points to is there');
       wait(6 * MINUTE_MS);
       const later = await send(t, body(steps, {}, first));
-      assert.equal(later.slice(28, asked.length), asked.slice(28), 'it stays');
+      assert.equal(later.slice(28, answered.length), answered.slice(28), 'it stays');
     }
   });
 });

@@ -62,12 +62,12 @@ test('where the provider may clear results, nothing points at one', () =>
     const steps = [read('/w/a.ts', FILE), read('/w/a.ts', FILE)];
     const [, again] = await results(t, body(ASK, steps));
     assert.match(again!, '[svc lines 1–120 of result 1 (a.ts) again]');
-    const asked = [
+    const messages = [
       CLEARS,
       { context_management: { edits: [{ type: 'compact_20260112' }] } },
       { context_management: [{ type: 'compaction', compact_threshold: 1000 }] },
     ];
-    for (const [at, more] of asked.entries()) {
+    for (const [at, more] of messages.entries()) {
       const out = await results(t, body(`${ASK} ${at}`, steps, more));
       assert.equal(out, [FILE, FILE], JSON.stringify(more));
     }
@@ -121,8 +121,8 @@ test('what a person or a client wrote goes out to the letter', () =>
       assert.is(await sent(t, '/v1/messages', request), JSON.stringify(request));
     }
     // The question follows the text, so that it could be shortened by relevance.
-    const asked = [{ role: 'user', content: `${SUMMARY}\n\nWhich module lost the last line?` }];
-    const request = { model: 'claude-fixture-1', max_tokens: 9, messages: asked };
+    const messages = [{ role: 'user', content: `${SUMMARY}\n\nWhich module lost the last line?` }];
+    const request = { model: 'claude-fixture-1', max_tokens: 9, messages: messages };
     assert.is(await sent(t, '/v1/messages', request), JSON.stringify(request));
     const rows = JSON.stringify(Array.from({ length: 90 }, (_, id) => ({ id, name: `n${id}` })));
     const pasted = await sent(t, '/v1/messages', body(`This came:\n\n${rows}\n\nWhy?`, []));
@@ -168,7 +168,7 @@ test('nor is a sentence taken out of instructions that an agent reads, or of wha
     // Without repeats, since a second copy may become a reference.
     const said = [...new Set(SUMMARY.split('\n\n'))].join('\n\n');
     const numbered = said.split('\n').map((line, at) => `${String(at + 1).padStart(6)}\t${line}`);
-    const asked = 'Which module lost the last line?';
+    const question = 'Which module lost the last line?';
     const ask = { tool: 'AskUserQuestion', input: { questions: [] }, result: said };
     for (const step of [
       read('/w/CLAUDE.md', said),
@@ -180,7 +180,7 @@ test('nor is a sentence taken out of instructions that an agent reads, or of wha
       { tool: 'Task', input: { prompt: 'Look for it.' }, result: said },
       { tool: 'Skill', input: { skill: 'style' }, result: said },
     ]) {
-      const [out] = await results(t, body(asked, [step]));
+      const [out] = await results(t, body(question, [step]));
       for (const line of said.split('\n'))
         assert.ok(out!.includes(line), JSON.stringify(step.input));
     }

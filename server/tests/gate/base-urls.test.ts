@@ -37,11 +37,11 @@ function yaml(url: string): string {
 test('every form of a base URL leads a native and a translated request to the same endpoint', () =>
   withPair({ yaml }, async (t) => {
     for (const [name, [, path]] of Object.entries(CHAT_SERVERS)) {
-      const asked = [
+      const requests = [
         { path: '/v1/chat/completions', body: json(CHAT, { model: `${name}-model` }) },
         { path: '/v1/messages', body: json(MESSAGE, { model: `${name}-model` }) },
       ];
-      for (const sent of asked) {
+      for (const sent of requests) {
         const got = await exchange(t.proxy.port, sent);
         assert.is(got.status, 200, `${name}: ${got.text}`);
         assert.is(t.spare.requests.at(-1)?.target, path, name);

@@ -36,10 +36,10 @@ const KEY = { 'x-api-key': 'mine', ...JSON_BODY };
 async function ask(
   t: ForwardMode,
   host: string,
-  asked: Parameters<typeof askOn>[2],
+  requestOptions: Parameters<typeof askOn>[2],
 ): Promise<{ answer: IncomingMessage; text: string }> {
   const socket = await t.open(host);
-  const got = await askOn(socket, host, asked);
+  const got = await askOn(socket, host, requestOptions);
   const text = await textOf(got);
   socket.destroy();
   return { answer: got, text };
@@ -100,10 +100,10 @@ test('a stream comes as it is made, and its end by the client reaches the provid
     t.upstream.script(undefined, 'stall-mid-body');
     const socket = await t.open(ANTHROPIC);
     const arrived = t.upstream.nextRequest();
-    const asked = askOn(socket, ANTHROPIC, { path: '/v1/messages', headers: KEY, body });
+    const response = askOn(socket, ANTHROPIC, { path: '/v1/messages', headers: KEY, body });
     await arrived;
     const closed = t.upstream.nextClose();
-    asked.then((got) => got.on('error', () => undefined)).catch(() => undefined);
+    response.then((got) => got.on('error', () => undefined)).catch(() => undefined);
     socket.destroy();
     await closed;
   }));

@@ -119,7 +119,7 @@ function eventsWith(odd: unknown): readonly object[][] {
 for (const primary of PRIMARIES) {
   test(`no odd type, role or index of an answer is a 500 (${primary})`, () =>
     withPlainUpstream({ yaml: `routing: { primary: ${primary} }` }, async (t, upstream) => {
-      const asked: readonly Asked[] = [
+      const requests: readonly Asked[] = [
         ['/v1/messages', MESSAGE],
         ['/v1/chat/completions', CHAT],
         ['/v1/responses', RESPONSES],
@@ -128,7 +128,7 @@ for (const primary of PRIMARIES) {
       let count = 0;
       for (const events of ODD.flatMap(eventsWith)) {
         upstream.answer(streamOf(...events.map(toEvent)));
-        for (const [path, body] of asked) {
+        for (const [path, body] of requests) {
           const { status } = await exchange(t.proxy.port, {
             path,
             body: JSON.stringify({ ...body, stream: true }),

@@ -105,15 +105,15 @@ test('an old version of TLS is not agreed to', () => {
 });
 
 test('a provider that speaks plain HTTP where TLS is due is not spoken to', async () => {
-  let asked = 0;
+  let connections = 0;
   const server = createServer((_request, response) => {
-    asked += 1;
+    connections += 1;
     response.end('{}');
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   await expectUnreachable(`https://localhost:${port}`, /TLS failed \(\w+\)/);
-  assert.is(asked, 0);
+  assert.is(connections, 0);
   server.close();
 });
 

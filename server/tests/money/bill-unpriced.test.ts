@@ -75,8 +75,8 @@ test('what a provider runs beside the model and gives no price of is never taken
           ...(isWhole ? [{ type: 'response.completed', response: whole }] : []),
         ),
       );
-      const asked = { ...RESPONSES, model: 'gpt-5', stream: true };
-      await exchange(t.proxy.port, { path: '/v1/responses', body: JSON.stringify(asked) });
+      const body = { ...RESPONSES, model: 'gpt-5', stream: true };
+      await exchange(t.proxy.port, { path: '/v1/responses', body: JSON.stringify(body) });
       return (await t.rows(before + 1)).at(-1)!.costNanoUsd;
     };
     for (const [one, what] of charged) {

@@ -77,13 +77,13 @@ test('an advisor, and a model that stepped in, are billed at their own rates', (
 
 test('fast mode counts as it was served, not as it was asked for', () =>
   withPlainUpstream({}, async (t, upstream) => {
-    const asked = { speed: 'fast' };
+    const more = { speed: 'fast' };
     const used = { model: OPUS, input: 1000, output: 200 };
-    const served = await cost(t, upstream, ...message(OPUS, { ...PLAIN, speed: 'fast' }, asked));
+    const served = await cost(t, upstream, ...message(OPUS, { ...PLAIN, speed: 'fast' }, more));
     near(served, dollarsFor(used, ['fast']), 'served');
     const refused = { ...PLAIN, speed: 'standard' };
-    near(await cost(t, upstream, ...message(OPUS, refused, asked)), dollarsFor(used, []), 'asked');
-    near(await cost(t, upstream, ...message(OPUS, PLAIN, asked)), dollarsFor(used, []), 'not said');
+    near(await cost(t, upstream, ...message(OPUS, refused, more)), dollarsFor(used, []), 'asked');
+    near(await cost(t, upstream, ...message(OPUS, PLAIN, more)), dollarsFor(used, []), 'not said');
   }));
 
 test('inference in the US, batches, and both with fast mode', () =>
@@ -109,8 +109,8 @@ test('flex and priority count as the answer says, in every dialect that has them
     for (const tier of ['flex', 'priority', 'default', 'auto'] as const) {
       const terms = tier === 'flex' || tier === 'priority' ? [tier] : [];
       const wanted = dollarsFor(used, terms);
-      const asked = { service_tier: 'priority' };
-      const answered = chat('gpt-5', figures, { service_tier: tier }, asked);
+      const more = { service_tier: 'priority' };
+      const answered = chat('gpt-5', figures, { service_tier: tier }, more);
       near(await cost(t, upstream, ...answered), wanted, `chat ${tier}`);
       const own = { input_tokens: 1000, output_tokens: 200, total_tokens: 1200 };
       const other = response('gpt-5', own, { service_tier: tier });
@@ -207,11 +207,11 @@ test('pictures and sound have rates of their own', () =>
       output_tokens: 45,
       total_tokens: 1045,
     };
-    const asked = { model: 'gpt-4o-transcribe' };
-    const sent = { path: '/v1/audio/transcriptions', body: JSON.stringify(asked) };
+    const more = { model: 'gpt-4o-transcribe' };
+    const sent = { path: '/v1/audio/transcriptions', body: JSON.stringify(more) };
     // $2.50 for text input, $6 for audio input, $10 for output.
     const whole = (100 * 2.5 + 900 * 6 + 45 * 10) / 1e6;
-    const answered = { text: 'hello', ...asked, usage: transcribed };
+    const answered = { text: 'hello', ...more, usage: transcribed };
     near(await cost(t, upstream, sent, answered), whole, 'transcription');
     // This model's text output costs $10 a million; the price of audio is unknown.
     assert.is(await cost(t, upstream, ...chat('gpt-5', spoken)), null);
@@ -322,14 +322,14 @@ async function refusal(t: TestProxy, body: string): Promise<number[]> {
 
 test('limits foresee what is asked for at the same prices, and say the range of it', () =>
   withPlainUpstream({ yaml: 'budget: { enabled: true, per_request_usd: 0.000001 }' }, async (t) => {
-    const asked = { model: OPUS, max_tokens: 100_000 };
-    const [plain, least, most] = await refusal(t, json(MESSAGE, asked));
+    const more = { model: OPUS, max_tokens: 100_000 };
+    const [plain, least, most] = await refusal(t, json(MESSAGE, more));
     assert.equal([plain, most], [2, 2], 'a long answer to a short question');
     assert.ok(least! < 0.001, `${least}`);
-    assert.is((await refusal(t, json(MESSAGE, { ...asked, speed: 'fast' })))[0], 4);
-    assert.is((await refusal(t, json(MESSAGE, { ...asked, inference_geo: 'us' })))[0], 2.2);
+    assert.is((await refusal(t, json(MESSAGE, { ...more, speed: 'fast' })))[0], 4);
+    assert.is((await refusal(t, json(MESSAGE, { ...more, inference_geo: 'us' })))[0], 2.2);
     // An unknown tier has no price: the standard price is reserved.
-    assert.is((await refusal(t, json(MESSAGE, { ...asked, service_tier: 'unheard' })))[0], 2);
+    assert.is((await refusal(t, json(MESSAGE, { ...more, service_tier: 'unheard' })))[0], 2);
   }));
 
 test.after(closeClients);

@@ -24,22 +24,22 @@ ${more}`;
 const TEXT = 'a line of text that is long enough to be charged for. '.repeat(200);
 const GENERATE = '/v1beta/models/gemini-fixture-1:generateContent';
 
-/** A request in each dialect that allows `most` output tokens. */
-const BODIES: Readonly<Record<string, (most: number) => object>> = {
-  '/v1/messages': (most) => ({
+/** A request in each dialect that allows `max` output tokens. */
+const BODIES: Readonly<Record<string, (max: number) => object>> = {
+  '/v1/messages': (max) => ({
     ...MESSAGE,
-    max_tokens: most,
+    max_tokens: max,
     messages: [{ role: 'user', content: TEXT }],
   }),
-  '/v1/chat/completions': (most) => ({
+  '/v1/chat/completions': (max) => ({
     ...CHAT,
-    max_completion_tokens: most,
+    max_completion_tokens: max,
     messages: [{ role: 'user', content: TEXT }],
   }),
-  '/v1/responses': (most) => ({ model: 'gpt-fixture-1', max_output_tokens: most, input: TEXT }),
-  [GENERATE]: (most) => ({
+  '/v1/responses': (max) => ({ model: 'gpt-fixture-1', max_output_tokens: max, input: TEXT }),
+  [GENERATE]: (max) => ({
     contents: [{ role: 'user', parts: [{ text: TEXT }] }],
-    generationConfig: { maxOutputTokens: most },
+    generationConfig: { maxOutputTokens: max },
   }),
 };
 

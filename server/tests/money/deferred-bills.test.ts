@@ -113,8 +113,8 @@ test('a background response is billed at the first look at which it is final', (
   withPlainUpstream({}, async (t, upstream) => {
     const background = { background: true };
     const queued = response('resp_2', { ...background, status: 'queued', usage: null });
-    const asked = { model: MODEL, input: 'hello', ...background };
-    const made = await sent(t, upstream, ['POST', '/v1/responses'], queued, asked);
+    const body = { model: MODEL, input: 'hello', ...background };
+    const made = await sent(t, upstream, ['POST', '/v1/responses'], queued, body);
     assert.is(made.usd, null);
     const look = (answer: Json, id = 'resp_2') =>
       sent(t, upstream, ['GET', `/v1/responses/${id}`], answer);
@@ -144,7 +144,7 @@ test('a background response is billed at the first look at which it is final', (
       const streamed = response(id, { ...background, instructions: text });
       const done5 = [{ type: 'response.completed', response: streamed }];
       const post = await sent(t, upstream, ['POST', '/v1/responses'], done5, {
-        ...asked,
+        ...body,
         stream: true,
       });
       near(post.usd, ONCE, 'streamed at once');
@@ -157,9 +157,9 @@ test('the limits hold an estimate of a background response until it is billed', 
     { yaml: 'budget: { enabled: true, per_day_usd: 1000 }\n' },
     async (t, upstream) => {
       const spent = () => t.proxy.services.spending.view().spentTodayNanoUsd / 1e9;
-      const asked = { model: MODEL, input: 'hello', background: true, max_output_tokens: 50_000 };
+      const body = { model: MODEL, input: 'hello', background: true, max_output_tokens: 50_000 };
       const queued = response('resp_6', { background: true, status: 'queued', usage: null });
-      await sent(t, upstream, ['POST', '/v1/responses'], queued, asked);
+      await sent(t, upstream, ['POST', '/v1/responses'], queued, body);
       assert.ok(spent() > 0.4, `${spent()}`);
       const done = response('resp_6', { background: true });
       for (let polls = 0; polls < 3; polls++)
@@ -284,18 +284,18 @@ test('interactions are read in their own words, and billed once', () =>
     });
     const post = ['POST', '/v1beta/interactions'] as const;
     const get = (id: string) => ['GET', `/v1beta/interactions/${id}`] as const;
-    const asked = { model, input: 'hello' };
-    near((await sent(t, upstream, post, interaction('i1'), asked)).usd, once, 'whole');
+    const body = { model, input: 'hello' };
+    near((await sent(t, upstream, post, interaction('i1'), body)).usd, once, 'whole');
     assert.is((await sent(t, upstream, get('i1'), interaction('i1'))).usd, null);
     const ends = { event_type: 'interaction.complete', interaction: interaction('i2') };
-    near((await sent(t, upstream, post, [ends], { ...asked, stream: true })).usd, once, 'stream');
+    near((await sent(t, upstream, post, [ends], { ...body, stream: true })).usd, once, 'stream');
     const running = interaction('i3', { status: 'in_progress', usage: undefined });
-    assert.is((await sent(t, upstream, post, running, { ...asked, background: true })).usd, null);
+    assert.is((await sent(t, upstream, post, running, { ...body, background: true })).usd, null);
     assert.is((await sent(t, upstream, get('i3'), running)).usd, null);
     near((await sent(t, upstream, get('i3'), interaction('i3'))).usd, once, 'later');
     assert.is((await sent(t, upstream, get('i3'), interaction('i3'))).usd, null);
     const grounded = { ...usage, grounding_tool_count: [{ type: 'google_maps', count: 2 }] };
-    const mapped = await sent(t, upstream, post, interaction('i4', { usage: grounded }), asked);
+    const mapped = await sent(t, upstream, post, interaction('i4', { usage: grounded }), body);
     assert.equal([mapped.usd, mapped.unpriced], [null, 1]);
   }));
 
@@ -345,17 +345,17 @@ test('a proxy that starts again knows what is billed, and what limits hold of th
 
 test('the reservation of work with two ids that another proxy has billed is released once', async () => {
   const deferredBills = createDeferredBills();
-  const asked: (readonly string[])[] = [];
+  const requests: (readonly string[])[] = [];
   const returned: number[] = [];
   const billedOf = async (ids: readonly string[]) => {
-    asked.push(ids);
+    requests.push(ids);
     return ids.filter((id) => id === 'batch_1' || id === 'file-1');
   };
   deferredBills.share({ billed: () => undefined, billedOf }, ({ nanoUsd }) =>
     returned.push(nanoUsd),
   );
   await deferredBills.lookUpHeld();
-  assert.equal(asked, [], 'nothing is held, so nobody is asked');
+  assert.equal(requests, [], 'nothing is held, so nobody is asked');
   const held = { nanoUsd: 5, tokens: 6, atMs: 7 };
   deferredBills.begin({ ids: ['batch_1', 'file-1'], isFinal: false }, held);
   assert.is(deferredBills.heldTokens(0), 6, 'one reservation, by all its names');
@@ -368,9 +368,9 @@ test('the reservation of work with two ids that another proxy has billed is rele
     ['/v1/files/file-1/content', ['file-1/content', 'content', 'files/file-1']],
     ['/v1beta/batches/2?alt=json', ['2', 'batches/2']],
   ] as const) {
-    asked.length = 0;
+    requests.length = 0;
     await deferredBills.lookUp(target);
-    assert.equal(new Set(asked.flat()), new Set(names ?? []), target);
+    assert.equal(new Set(requests.flat()), new Set(names ?? []), target);
   }
 });
 
@@ -385,9 +385,9 @@ test('a proxy that starts again holds the tokens of work that goes on', async ()
   const tokens = (t: TestProxy): number => t.proxy.services.spending.view().tokensToday;
   let held = 0;
   await started(async (t, upstream) => {
-    const asked = { model: MODEL, input: 'hello', background: true, max_output_tokens: 50_000 };
+    const body = { model: MODEL, input: 'hello', background: true, max_output_tokens: 50_000 };
     const queued = response('resp_7', { background: true, status: 'queued', usage: null });
-    await sent(t, upstream, ['POST', '/v1/responses'], queued, asked);
+    await sent(t, upstream, ['POST', '/v1/responses'], queued, body);
     held = tokens(t);
     assert.ok(held >= 50_000, `${held}`);
   });

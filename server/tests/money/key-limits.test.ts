@@ -60,8 +60,8 @@ test('a model counts wherever the request names it', () =>
     const path = (model: string) => `/v1beta/models/${model}:generateContent`;
     assert.is((await ask(t, key, { contents }, path('gemini-2.5-flash'))).status, 200);
     assert.is((await ask(t, key, { contents }, path('gemini-2.5-pro'))).status, 403);
-    const asked = { input: 'x' };
-    const embed = (model: string) => ask(t, key, { ...asked, model }, '/v1/embeddings');
+    const body = { input: 'x' };
+    const embed = (model: string) => ask(t, key, { ...body, model }, '/v1/embeddings');
     assert.is((await embed('text-embedding-3-small')).status, 200);
     assert.is((await embed('embed-large')).status, 403);
     const advised = {

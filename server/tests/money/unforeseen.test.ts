@@ -82,11 +82,11 @@ test('what cannot be priced beforehand does not pass a limit in dollars, of a ke
 test('an interaction is foreseen by its model and its input', () =>
   withProxy({ yaml: 'budget: { enabled: true, per_request_usd: 0.1 }\n' }, async (t) => {
     const path = '/v1beta/interactions';
-    const asked = { model: 'gemini-2.5-flash', input: 'x'.repeat(4_000_000) };
-    const refused = await post(t, path, asked);
+    const body = { model: 'gemini-2.5-flash', input: 'x'.repeat(4_000_000) };
+    const refused = await post(t, path, body);
     assert.is(refused.status, 402);
     assert.match(refused.text, /estimated at \$0\.[3-9]/);
-    const small = { ...asked, input: 'hello', max_output_tokens: 100 };
+    const small = { ...body, input: 'hello', max_output_tokens: 100 };
     assert.is.not((await post(t, path, small)).status, 402);
   }));
 
@@ -138,11 +138,11 @@ test('what limits count of a request without a price is in the ledger, for a res
     const answer = { object: 'chat.completion', model: 'gpt-5', choices: [], usage };
     // A tier priced only by contract, and a response that reports no usage at all.
     answerWith(upstream, { ...answer, service_tier: 'scale' });
-    const asked = { ...CHAT, model: 'gpt-5', max_completion_tokens: 100_000 };
-    await post(t, '/v1/chat/completions', asked, headers);
+    const body = { ...CHAT, model: 'gpt-5', max_completion_tokens: 100_000 };
+    await post(t, '/v1/chat/completions', body, headers);
     await t.rows(1);
     answerWith(upstream, { object: 'chat.completion', model: 'gpt-5', choices: [] });
-    await post(t, '/v1/chat/completions', asked, headers);
+    await post(t, '/v1/chat/completions', body, headers);
     const queued = { id: 'resp_1', object: 'response', status: 'queued', background: true };
     answerWith(upstream, { ...queued, model: 'gpt-5' });
     const response = { model: 'gpt-5', input: 'hi', background: true, max_output_tokens: 50_000 };

@@ -106,12 +106,12 @@ function writeBody(request: ClientRequest, { body, chunkSizes, leaves }: Hostile
 }
 
 /** At most a few hundred chunks; the remainder is sent as one. */
-const MOST_PIECES = 200;
+const MAX_PIECES = 200;
 
 function* piecesOf(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
   let at = 0;
   for (let count = 0; at < bytes.length; count += 1) {
-    const size = count < MOST_PIECES ? sizes[count % sizes.length]! : bytes.length;
+    const size = count < MAX_PIECES ? sizes[count % sizes.length]! : bytes.length;
     yield bytes.subarray(at, at + size);
     at += size;
   }

@@ -50,13 +50,13 @@ test('a burst comes as it was sent, less the usage that was asked for, which has
   withProxy({}, async (t) => {
     t.upstream.script(undefined, 'burst', { count: 300 });
     const stream = { ...CHAT, stream: true };
-    const asked = await exchange(t.proxy.port, {
+    const answered = await exchange(t.proxy.port, {
       path,
       body: JSON.stringify({ ...stream, stream_options: { include_usage: true } }),
     });
     const unasked = await exchange(t.proxy.port, { path, body: JSON.stringify(stream) });
-    const events = asked.text.split('\n\n').filter((event) => !event.includes('"choices":[]'));
-    assert.ok(asked.body.length > 64 * 1024, 'more than one read');
+    const events = answered.text.split('\n\n').filter((event) => !event.includes('"choices":[]'));
+    assert.ok(answered.body.length > 64 * 1024, 'more than one read');
     assert.is(unasked.text, events.join('\n\n'));
     const [first, second] = await t.rows(2);
     assert.ok((first?.outputTokens ?? 0) > 0);

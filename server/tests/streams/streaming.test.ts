@@ -115,15 +115,15 @@ test('`Accept` is read as HTTP has it', () =>
 
 test('streams of both forms ask a web server in front not to hold them back, documents do not', () =>
   withProxy({}, async (t) => {
-    const asked = async (body: string, accept: string) =>
+    const exchangeAs = async (body: string, accept: string) =>
       (await exchange(t.proxy.port, { body, headers: { accept } })).headers;
-    const events = await asked(STREAM, '*/*');
+    const events = await exchangeAs(STREAM, '*/*');
     assert.match(events['content-type'] ?? '', 'text/event-stream');
     assert.is(events['x-accel-buffering'], 'no');
-    const inLines = await asked(STREAM, LINES);
+    const inLines = await exchangeAs(STREAM, LINES);
     assert.is(inLines['content-type'], LINES);
     assert.is(inLines['x-accel-buffering'], 'no');
-    assert.is((await asked(json(MESSAGE), '*/*'))['x-accel-buffering'], undefined);
+    assert.is((await exchangeAs(json(MESSAGE), '*/*'))['x-accel-buffering'], undefined);
   }));
 
 /** Sends one event of the response every `everyMs`; resolves with their arrival times. */
@@ -138,12 +138,12 @@ async function arrivals(t: TestProxy, everyMs: number, count: number, accept = '
 }
 
 /**
- * Returns the first of ten responses that arrives in at least `least` pieces, or the last: a busy
+ * Returns the first of ten responses that arrives in at least `min` pieces, or the last: a busy
  * machine reads several at once.
  */
-async function inPieces(least: number, ask: () => ReturnType<typeof arrivals>) {
+async function inPieces(min: number, ask: () => ReturnType<typeof arrivals>) {
   let found = await ask();
-  for (let more = 9; more > 0 && found.times.length < least; more -= 1) found = await ask();
+  for (let more = 9; more > 0 && found.times.length < min; more -= 1) found = await ask();
   return found;
 }
 
@@ -233,9 +233,9 @@ for (const yaml of WITHOUT) {
         assert.is(got.status, 200, `${name}: ${got.text}`);
         assert.match(got.headers['content-type'] ?? '', 'text/event-stream', name);
         assert.match(got.text, end, name);
-        const asked = t.upstream.requests.at(-1)!;
-        assert.not.match(asked.body.toString(), '"stream":true', name);
-        assert.not.match(asked.target, 'streamGenerateContent', name);
+        const received = t.upstream.requests.at(-1)!;
+        assert.not.match(received.body.toString(), '"stream":true', name);
+        assert.not.match(received.target, 'streamGenerateContent', name);
       }
       const rows = await t.rows(SHORT.length);
       for (const row of rows) {

@@ -6,7 +6,7 @@ import type { Piped } from '../../../fixtures/engine/piped.ts';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
-import { asked, isEnd } from '../../../fixtures/server/websocket.ts';
+import { sendOne, isEnd } from '../../../fixtures/server/websocket.ts';
 
 const BODY = json(MESSAGE, { stream: true });
 const HEADERS = { 'x-api-key': 'mine' };
@@ -24,7 +24,7 @@ const SINKS: Readonly<Record<string, (t: TestProxy) => Promise<unknown>>> = {
     assert.is(answered.headers['transfer-encoding'], 'chunked');
   },
   async WebSocket(t) {
-    const talk = await asked(t, MESSAGE, { stream: true });
+    const talk = await sendOne(t, MESSAGE, { stream: true });
     await talk.until(isEnd);
     talk.socket.terminate();
   },

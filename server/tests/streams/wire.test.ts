@@ -159,9 +159,9 @@ test('every request arrives upstream as it was sent', () =>
       assert.is(answer.status, 200, `${wire.file}: ${answer.text}`);
       const got = t.upstream.requests.at(-1)!;
       assert.is(got.target, wire.path);
-      const asked =
+      const request =
         wire.dialect === 'chat' && wire.streaming && !wire.bytes.includes('include_usage');
-      if (asked) assert.ok(got.body.includes('"include_usage":true'), wire.file);
+      if (request) assert.ok(got.body.includes('"include_usage":true'), wire.file);
       else assert.ok(got.body.equals(wire.bytes), `${wire.file}: bytes differ`);
     }
     const rows = await t.rows(cases.length);

@@ -19,13 +19,13 @@ export function fetchMark(tool: string, text: string): string {
 
 /**
  * Returns the text to send for a block that was compressed to `made`. The fetch marker is its last
- * line where lines are missing, the client has the tool, and at least `leastSaved` tokens are still
+ * line where lines are missing, the client has the tool, and at least `minSaved` tokens are still
  * saved.
  */
 export function withFetchMark(
   block: ConversationBlock,
   made: Made,
-  leastSaved: (tokens: number) => number,
+  minSaved: (tokens: number) => number,
 ): string {
   const { fetchTool, pointed, text } = block;
   // A pointer's text belongs to another block, and the client does not know it under this id.
@@ -33,7 +33,7 @@ export function withFetchMark(
   const lineBreak = made.text.endsWith('\n') ? '' : '\n';
   const marked = `${made.text}${lineBreak}${fetchMark(fetchTool, text)}`;
   const tokens = estimateTokens(text);
-  return tokens - estimateTokens(marked) < leastSaved(tokens) ? made.text : marked;
+  return tokens - estimateTokens(marked) < minSaved(tokens) ? made.text : marked;
 }
 
 function isLossy({ removed, tokensLeftOut, parts = [] }: Made): boolean {

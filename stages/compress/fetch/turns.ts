@@ -12,7 +12,7 @@ import { asksModel } from '../pass/skip-reasons.ts';
 import { sentCount } from '../pass/timed-out-blocks.ts';
 
 /** Most changes of the tool per conversation; after that blocks no longer name it. */
-const MOST_TURNS = 8;
+const MAX_TURNS = 8;
 
 /**
  * Returns the blocks, each with the fetch tool it may name; results of the tool itself stay
@@ -47,7 +47,7 @@ function turnsOf(
   if (pin === undefined || !asksModel(request)) return before;
   const known = before.at(-1)?.tool ?? null;
   const has = fetchToolIn(request.original.json) ?? null;
-  const tool = before.length < MOST_TURNS ? has : null;
+  const tool = before.length < MAX_TURNS ? has : null;
   if (tool === known) return before;
   const turns = [...before, { from: sentCount(memory, blocks), tool }];
   memory.set({ pin: { ...pin, fetch: turns } });

@@ -39,7 +39,7 @@ import {
   isSearched,
   isShortened,
   isStripped,
-  leastSaved,
+  minSaved,
   rewriteBlock,
   type Known,
   type Rewritten,
@@ -102,7 +102,7 @@ export interface ConversationState {
   readonly sent: SentLines;
   readonly shortened: Shortened;
   /** Number of cache lookups. */
-  asked: number;
+  lookups: number;
   tokens: number;
   query: string;
   calls: number;
@@ -113,7 +113,7 @@ export function emptyState(): ConversationState {
   const labels = noLabels();
   const sent = new SentLines();
   const shortened = new Shortened();
-  return { outcomes: [], sent, shortened, asked: 0, tokens: 0, query: '', calls: 0, labels };
+  return { outcomes: [], sent, shortened, lookups: 0, tokens: 0, query: '', calls: 0, labels };
 }
 
 /** Called with the outcomes so far and the block that is processed next. */
@@ -135,23 +135,23 @@ export function compressConversation(
 ): readonly BlockOutcome[] {
   for (let at = state.outcomes.length; at < blocks.length; at++) {
     watch?.(state.outcomes, blocks[at]!);
-    const asked = cache?.asked() ?? 0;
+    const before = cache?.asked() ?? 0;
     state.outcomes.push(compressBlock(blocks[at]!, queries[at]!, options, cache, state));
-    state.asked += (cache?.asked() ?? 0) - asked;
+    state.lookups += (cache?.asked() ?? 0) - before;
   }
   return state.outcomes;
 }
 
 function compressBlock(
   block: ConversationBlock,
-  asked: string,
+  queryText: string,
   options: ConversationOptions,
   cache: BlockCache | undefined,
   state: ConversationState,
 ): BlockOutcome {
   const tokensBefore = estimateTokens(block.text);
   const tokens = state.tokens + tokensBefore;
-  const query = asked === '' ? state.query : asked;
+  const query = queryText === '' ? state.query : queryText;
   const hints = hintsOf(block);
   if (block.forgotten !== undefined && options.mode !== 'strict') {
     state.tokens = tokens;
@@ -189,7 +189,7 @@ function compressBlock(
     remember(block, label, { text, removed, by, repeatedLines }, state);
   if (label !== undefined) rememberTexts(parts ?? [], state);
   // Later blocks refer to the lines above the fetch marker.
-  const sent = changed ? withFetchMark(block, made, leastSaved) : text;
+  const sent = changed ? withFetchMark(block, made, minSaved) : text;
   return {
     index: block.index,
     text: sent,

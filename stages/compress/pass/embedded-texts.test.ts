@@ -133,9 +133,9 @@ test('a JSON file that was read stays as it lies on the disk', () => {
 
 test('instructions in a document stay whole, other prose does not', () => {
   const prose = PROSE.replaceAll('. ', '.\n\n');
-  const asked = { text: 'Which bridge was lost in 1812?', kind: 'user_text' } as const;
+  const question = { text: 'Which bridge was lost in 1812?', kind: 'user_text' } as const;
   const [left, whole] = ['/w/notes.md', '/w/CLAUDE.md'].map(
-    (path) => compressConversation(conversation(asked, read([path, prose])), OPTIONS)[1]!,
+    (path) => compressConversation(conversation(question, read([path, prose])), OPTIONS)[1]!,
   );
   assert.equal(left!.by, ['texts', 'narrative']);
   assert.is(readTexts(whole!.text)?.texts[0], prose);

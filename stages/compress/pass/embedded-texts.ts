@@ -10,7 +10,7 @@ import type { SentLines } from '../repeats/repeats.ts';
 import { hintsOf } from './block-label.ts';
 import type { ConversationBlock } from './blocks.ts';
 import type { BlockCache } from './cache.ts';
-import { leastSaved, rewriteBlock, type Known, type Rewritten } from './rewrite-block.ts';
+import { minSaved, rewriteBlock, type Known, type Rewritten } from './rewrite-block.ts';
 
 /** One text of a document, treated as a result of its own. */
 export interface EmbeddedPart extends Pick<Rewritten, 'text' | 'removed' | 'by' | 'repeatedLines'> {
@@ -82,7 +82,7 @@ export function rewriteEmbedded(
     made.map((one) => one.text),
   );
   const total = estimateTokens(block.text);
-  if (total - estimateTokens(text) < leastSaved(total)) return undefined;
+  if (total - estimateTokens(text) < minSaved(total)) return undefined;
   const skipped = made.flatMap((one) => one.skipped ?? []);
   const failed = made.flatMap((one) => one.failed ?? []);
   const leftOut = made.reduce((sum, one) => sum + (one.tokensLeftOut ?? 0), 0);

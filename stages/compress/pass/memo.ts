@@ -38,7 +38,7 @@ export class ConversationMemo {
     const queries = queriesOf(blocks);
     const chain = hashChain(blocks, queries, options);
     const state = this.take(chain);
-    if (!this.unfinished.delete(state)) cache?.addHits(state.asked);
+    if (!this.unfinished.delete(state)) cache?.addHits(state.lookups);
     try {
       compressConversation(blocks, options, cache, state, watch, queries);
     } catch (thrown) {

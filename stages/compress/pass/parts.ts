@@ -21,14 +21,14 @@ export interface RequestedPart {
 }
 
 /** Most joined recipe sets kept: enough for a few macros in use at once. */
-const MOST_JOINED = 16;
+const MAX_JOINED = 16;
 
 /**
  * Combines passes; each joined set is made once. A pass with recipes only, the usual case, costs
  * nothing.
  */
 export function createPassJoiner(config: CompressConfig): (pass: Pass) => JoinedPass {
-  const joined = new LRUCache<string, RecipeSet>({ max: MOST_JOINED });
+  const joined = new LRUCache<string, RecipeSet>({ max: MAX_JOINED });
   const join = (sets: readonly RecipeSet[]): RecipeSet | undefined => {
     if (sets.length < 2) return sets[0];
     const key = sets.map(({ id }) => id).join(' ');

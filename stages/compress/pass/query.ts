@@ -10,7 +10,7 @@ const QUERY_CHARS = 1500;
  * message count too, so a block's outcome depends on them.
  */
 export function queriesOf(blocks: readonly ConversationBlock[]): readonly string[] {
-  const asked = blocks.map((block) => {
+  const texts = blocks.map((block) => {
     if (block.kind !== 'user_text') return '';
     const { prefix, suffix } = splitPasted(block.text);
     return `${prefix}\n${suffix}`.slice(-QUERY_CHARS);
@@ -19,11 +19,11 @@ export function queriesOf(blocks: readonly ConversationBlock[]): readonly string
   blocks.forEach(({ kind, message }, at) => {
     if (kind !== 'user_text' || message === undefined) return;
     const before = byMessage.get(message);
-    byMessage.set(message, before === undefined ? asked[at]! : `${before}\n${asked[at]!}`);
+    byMessage.set(message, before === undefined ? texts[at]! : `${before}\n${texts[at]!}`);
   });
   return blocks.map(({ kind, message }, at) => {
     if (kind !== 'user_text') return '';
-    const whole = message === undefined ? asked[at]! : byMessage.get(message)!;
+    const whole = message === undefined ? texts[at]! : byMessage.get(message)!;
     return whole.slice(-2 * QUERY_CHARS);
   });
 }

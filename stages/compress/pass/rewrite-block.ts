@@ -134,7 +134,7 @@ export function rewriteBlock(
   const { one: shortest, tokens } = shortestOf(candidates);
   const total = estimateTokens(body);
   // A text that is barely shorter is only harder to read.
-  const worth = total - tokens >= leastSaved(total) ? shortest : { ...untouched, repeatedLines: 0 };
+  const worth = total - tokens >= minSaved(total) ? shortest : { ...untouched, repeatedLines: 0 };
   const best = (said ? undefined : inParts(block, plain, tokens, known)) ?? worth;
   return { ...best, text: prefix + best.text + suffix };
 }
@@ -194,7 +194,7 @@ function shortestOf(forms: readonly Rewritten[]): { one: Rewritten; tokens: numb
 }
 
 /** Returns the tokens a new form must save: a twentieth, at least 8 and at most 40. */
-export function leastSaved(tokens: number): number {
+export function minSaved(tokens: number): number {
   return Math.min(Math.max(8, tokens / 20), 40);
 }
 

@@ -21,7 +21,7 @@ const FIELDS = [
   'on_success',
   'examples',
 ];
-export const MOST_OPERATIONS = 40;
+export const MAX_OPERATIONS = 40;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
@@ -71,7 +71,7 @@ export function checkRecipe(value: unknown): CheckedRecipe {
   const mustKeepFault = mustKeep === undefined ? undefined : patternsFault(mustKeep);
   if (mustKeepFault !== undefined) report(['must_keep'], mustKeepFault);
   if (isEmpty(operations) && isEmpty(onSuccess))
-    report(['operations'], `is a list of 1 to ${MOST_OPERATIONS} operations`);
+    report(['operations'], `is a list of 1 to ${MAX_OPERATIONS} operations`);
   const steps = checkOperations('operations', operations, mustKeep === undefined, report);
   const later = checkOperations('on_success', onSuccess, mustKeep === undefined, report);
   const checkedExamples = checkExamples(examples, report);
@@ -131,8 +131,8 @@ function checkOperations(
   isLossless: boolean,
   report: ReportFault,
 ): Recipe['operations'] {
-  if (!Array.isArray(value) || value.length > MOST_OPERATIONS) {
-    report([field], `is a list of 1 to ${MOST_OPERATIONS} operations`);
+  if (!Array.isArray(value) || value.length > MAX_OPERATIONS) {
+    report([field], `is a list of 1 to ${MAX_OPERATIONS} operations`);
     return [];
   }
   return (value as unknown[]).flatMap((entry, at) => {

@@ -11,7 +11,7 @@ const HEADER =
   /^[A-Z][A-Z\d()%/._#-]*(?: [A-Z\d()%/._#-]+)*(?: {2,}[A-Z%#][A-Z\d()%/._#-]*(?: [A-Z\d()%/._#-]+)*)+\s*$/;
 /** Longer lines are not rows of such a table, in characters. */
 const LONGEST = 1000;
-const LEAST_ROWS = 3;
+const MIN_ROWS = 3;
 /** A cell without a value. */
 const EMPTY = /^(?:<none>)?$/;
 
@@ -31,7 +31,7 @@ export function withoutColumns(rows: readonly Row[], names: readonly string[]): 
     const columns = columnsOf(rows[at]!.text);
     let end = at + 1;
     while (columns !== undefined && end < rows.length && isRowOf(columns, rows[end]!.text)) end++;
-    const isTable = columns !== undefined && end - at > LEAST_ROWS;
+    const isTable = columns !== undefined && end - at > MIN_ROWS;
     out.push(...(isTable ? narrowed(rows.slice(at, end), columns, names) : rows.slice(at, end)));
     at = end;
   }

@@ -111,10 +111,10 @@ interface Check {
   readonly expected: string;
 }
 
-const CHECKS: Readonly<Record<Exclude<ParamKind, 'patterns'>, (least: number) => Check>> = {
-  count: (least) => ({
-    isValid: (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= 1e6,
-    expected: `is a whole number from ${least}`,
+const CHECKS: Readonly<Record<Exclude<ParamKind, 'patterns'>, (min: number) => Check>> = {
+  count: (min) => ({
+    isValid: (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= 1e6,
+    expected: `is a whole number from ${min}`,
   }),
   text: () => ({ isValid: (value) => typeof value === 'string', expected: 'is a text' }),
   names: () => ({ isValid: isTexts, expected: 'is a list of texts' }),

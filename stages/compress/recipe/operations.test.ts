@@ -55,11 +55,11 @@ test('lines are grouped by any of the patterns, and left alone where colours hid
 
 test('a long line is cut between words, but for a word that is longer than most', () => {
   const words = 'return first; '.repeat(20);
-  for (const most of [40, 41, 42, 43, 44, 45, 46]) {
-    const [cut] = ran('truncate_lines', { most, tail: 17 }, [words]);
+  for (const max of [40, 41, 42, 43, 44, 45, 46]) {
+    const [cut] = ran('truncate_lines', { most: max, tail: 17 }, [words]);
     const [start, end] = cut!.split(/… \d+ characters …/);
     for (const word of `${start} ${end}`.match(/\w+/g)!)
-      assert.ok(['return', 'first'].includes(word), `${most}: ${word}`);
+      assert.ok(['return', 'first'].includes(word), `${max}: ${word}`);
   }
   const [blob] = ran('truncate_lines', { most: 40, tail: 10 }, ['x'.repeat(500)]);
   assert.is(blob, `${'x'.repeat(30)}… 460 characters …${'x'.repeat(10)}`);

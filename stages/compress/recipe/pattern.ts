@@ -7,7 +7,7 @@ import { withoutColours } from '../../model/classify/colours.ts';
 /** Longest part of a line that a pattern sees, in characters. */
 const SEEN_CHARS = 500;
 /** Most match attempts that a pattern may need on one line: some 10 ms. */
-const MOST_STEPS = 5_000_000;
+const MAX_STEPS = 5_000_000;
 const MAX_SOURCE_CHARS = 1000;
 
 /** A pattern that passed the check. A leading `(?i)` ignores case. */
@@ -29,7 +29,7 @@ function check(source: string): { readonly fault: string } | { readonly isAnchor
   }
   const { steps, isAnchored } = new CostReader(bodyOf(source)).read();
   if (typeof steps === 'string') return { fault: steps };
-  if (steps <= MOST_STEPS) return { isAnchored };
+  if (steps <= MAX_STEPS) return { isAnchored };
   return {
     fault: 'may take too long on a line: begin it with ^, or bound its repetitions, as in .{0,80}',
   };
@@ -126,7 +126,7 @@ interface Part {
   readonly ways: number;
   /** Source of a single-character part; undefined for groups and zero-width parts. */
   readonly atom: string | undefined;
-  readonly least: number;
+  readonly min: number;
   readonly isLoop: boolean;
 }
 
@@ -215,7 +215,7 @@ class CostReader {
     return {
       ways: ways * (most - least + 1),
       atom: isSingle ? atom : undefined,
-      least,
+      min: least,
       isLoop: most > least,
     };
   }
@@ -230,7 +230,7 @@ class CostReader {
  * backtracks.
  */
 function choices(part: Part, next: Part | undefined): number {
-  const begin = next?.least === 0 ? undefined : next?.atom;
+  const begin = next?.min === 0 ? undefined : next?.atom;
   if (!part.isLoop || part.atom === undefined || begin === undefined) return part.ways;
   const chars = charsOf(part.atom);
   return charsOf(begin).some((char) => chars.includes(char)) ? part.ways : 1;

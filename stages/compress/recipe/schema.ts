@@ -2,7 +2,7 @@
  * The JSON Schema of recipes, for editors: names, documentation and types of everything a recipe
  * may contain.
  */
-import { MATCH_PARTS, MOST_OPERATIONS, RECIPE_NAME } from './check.ts';
+import { MATCH_PARTS, MAX_OPERATIONS, RECIPE_NAME } from './check.ts';
 import type { Param, ParamKind } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 
@@ -73,7 +73,7 @@ function listOfOperations(description: string): Schema {
     description,
     type: 'array',
     minItems: 1,
-    maxItems: MOST_OPERATIONS,
+    maxItems: MAX_OPERATIONS,
     items: { anyOf: [...OPERATIONS].flatMap(([name, one]) => operationSchemas(name, one)) },
   };
 }

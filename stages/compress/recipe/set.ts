@@ -15,12 +15,12 @@ export function toRecipeSet(recipes: readonly Recipe[], isOwn: boolean): RecipeS
 }
 
 /** Most compiled sets kept: those of running conversations, and the newest. */
-const MOST_COMPILED = 8;
+const MAX_COMPILED = 8;
 
 /** Creates a compiler that compiles each recipe set once. */
 export function createRecipeCompiler(): (set: RecipeSet) => Rewriter {
   const compiled = new LRUCache<string, Rewriter, string>({
-    max: MOST_COMPILED,
+    max: MAX_COMPILED,
     memoMethod(id, _, { context: source }) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `toRecipeSet`
       const recipes = JSON.parse(source) as readonly Recipe[];

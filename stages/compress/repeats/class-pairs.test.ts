@@ -231,13 +231,13 @@ function conversation(random: Random, first: TextClass, later: TextClass) {
   const pasted = MAKERS[later](random, 'delta');
   const written = MAKERS[first](random, 'epsilon');
   const last = [...partOf(random, pasted.lines), hash(random, 9), ...partOf(random, written.lines)];
-  const asked = ['Please look at this.', '', ...pasted.lines, '', 'What does it say?'];
+  const question = ['Please look at this.', '', ...pasted.lines, '', 'What does it say?'];
   return {
     blocks: [
       result(0, one, wrap()(one.lines)),
       result(1, two, wrap()(mixed)),
       result(2, three, wrap()(both)),
-      { index: 3, role: 'user', kind: 'user_text', message: 3, text: asked.join('\n') },
+      { index: 3, role: 'user', kind: 'user_text', message: 3, text: question.join('\n') },
       {
         index: 4,
         role: 'assistant',

@@ -23,7 +23,7 @@ const FINDINGS_BEGIN =
 const FINDINGS_END =
   /^\s{0,8}<\/(?:(?:new-|file_|project_|lsp_)?diagnostics|problems|lint(?:er)?[-_]errors?)>/i;
 /** Lists without an end marker end at a blank line before other text, or after this many lines. */
-const MOST_FINDINGS = 200;
+const MAX_FINDINGS = 200;
 
 /** Returns the indexes of the lines of such confirmations. */
 export function editConfirmations(lines: readonly string[]): readonly number[] {
@@ -40,7 +40,7 @@ export function editConfirmations(lines: readonly string[]): readonly number[] {
 }
 
 function findingsEnd(lines: readonly string[], from: number): number {
-  const limit = Math.min(lines.length, from + MOST_FINDINGS);
+  const limit = Math.min(lines.length, from + MAX_FINDINGS);
   for (let at = from + 1; at < limit; at++)
     if (FINDINGS_END.test(lines[at]!.slice(0, SEEN))) return at + 1;
   return limit;

@@ -102,16 +102,16 @@ test('in a short result a warning stays too: whether it is gone is what the run 
 
 test('of a short result a fifth stays, or all of it', () => {
   const shown = (from: number, to: number): string => SOURCE.split('\n').slice(from, to).join('\n');
-  const asked = (tail: string): string => `${shown(40, 58)}\n${tail}`;
+  const shownWith = (tail: string): string => `${shown(40, 58)}\n${tail}`;
   const few = times(2, (n) => `new line ${n}`).join('\n');
   const some = times(9, (n) => `line ${n} of others`).join('\n');
   const command = (from: number): string => `sed -n ${from},99p a.ts`;
   const out = results([
     ['cat a.ts', SOURCE],
-    [command(41), asked(few)],
-    [command(42), asked(some)],
+    [command(41), shownWith(few)],
+    [command(42), shownWith(some)],
   ]);
-  assert.is(out[1], asked(few));
+  assert.is(out[1], shownWith(few));
   assert.match(out[2]!, '[svc lines 41–58 of result 1 (a.ts) again]');
 });
 

@@ -17,7 +17,7 @@ import { referToForm } from './same-text.ts';
 import { editConfirmations } from './edit-confirmations.ts';
 
 /** Tokens a reference must save, or a fifth of the block if that is less. */
-const LEAST_SAVED = 40;
+const MIN_SAVED = 40;
 /** A result below this many estimated tokens never consists of references alone. */
 const SHORT_RESULT = 400;
 /** Nor mostly: at least this share of its lines must remain. */
@@ -73,7 +73,7 @@ export function nameRepeats(
     own: own && namesOwn(mode, classification, asItCame),
     // Each failure of a run counts separately, even if others read the same.
     distinct: new Set(failureMessages(lines, MAX_MESSAGES)),
-    least: Math.min(LEAST_SAVED, total / 5),
+    min: Math.min(MIN_SAVED, total / 5),
     ...(asItCame ? {} : { origins: originsOf(body, text, { removed, before }) }),
     literal: new Set([
       ...saidAround(text),
@@ -120,7 +120,7 @@ export function nameSameText(
       ...editConfirmations(lines),
       ...countedLines(lines),
     ]),
-    least: Math.min(LEAST_SAVED, total / 5),
+    min: Math.min(MIN_SAVED, total / 5),
     words: sent.words,
   });
   if (referred === undefined) return undefined;

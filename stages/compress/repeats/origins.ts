@@ -97,14 +97,14 @@ function behindMarker(marker: string, next: number): number {
   return next + (readRepeated(marker) ?? 0);
 }
 
-/** Returns the first of ascending numbers that is at least `least`, by binary search. */
-function firstFrom(rising: readonly number[] | undefined, least: number): number | undefined {
+/** Returns the first of ascending numbers that is at least `min`, by binary search. */
+function firstFrom(rising: readonly number[] | undefined, min: number): number | undefined {
   if (rising === undefined) return undefined;
   let low = 0;
   let high = rising.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (rising[middle]! < least) low = middle + 1;
+    if (rising[middle]! < min) low = middle + 1;
     else high = middle;
   }
   return rising[low];

@@ -87,7 +87,7 @@ export interface RepeatOptions {
   /** Original line number of each line, from `originsOf`; absent for an unchanged text. */
   readonly origins?: readonly number[];
   /** Least estimated tokens that each reference must save. */
-  readonly least?: number;
+  readonly min?: number;
   /** Lines that stay verbatim, by index. */
   readonly literal?: ReadonlySet<number>;
   /** Lines that must not refer to another line of the same text, by index. */
@@ -237,7 +237,7 @@ export class SentLines {
    * undefined where that saves nothing.
    */
   replaceRepeats(text: string, options: RepeatOptions = {}): Referred | undefined {
-    const { before = 0, origins, least = 0, literal = NO_LINES, distinct = NO_LINES } = options;
+    const { before = 0, origins, min = 0, literal = NO_LINES, distinct = NO_LINES } = options;
     const raw = text.split('\n');
     const { contents: lines, prefixes } = splitNumbers(raw);
     const hashes = lines.map(hashLine);
@@ -264,7 +264,7 @@ export class SentLines {
       const found = literal.has(at) ? undefined : this.runAt(own, hashes, at);
       const run = clipRun(found, prefixes, literal);
       const words = used.size > 0 ? 'named' : this.words;
-      const reference = run === undefined ? undefined : refer(run, words, raw, prefixes, least);
+      const reference = run === undefined ? undefined : refer(run, words, raw, prefixes, min);
       if (run === undefined || reference === undefined) {
         // A long run that cannot become a reference is skipped whole, or each of its lines would
         // search it again.
@@ -384,7 +384,7 @@ function refer(
   words: Words,
   raw: readonly string[],
   prefixes: SplitLines['prefixes'],
-  least: number,
+  min: number,
 ): string | undefined {
   const lines = raw.slice(run.from, run.to);
   const numbers = numbersOf(run, prefixes);
@@ -397,9 +397,7 @@ function refer(
   // Punctuation is many tokens in few bytes: a saving by one measure must not be a loss by the
   // other.
   if (Buffer.byteLength(text) > Buffer.byteLength(replaced)) return undefined;
-  return estimateTokens(replaced) - estimateTokens(text) >= Math.max(floor, least)
-    ? text
-    : undefined;
+  return estimateTokens(replaced) - estimateTokens(text) >= Math.max(floor, min) ? text : undefined;
 }
 
 /** Returns true if the last of these lines is visible where it was sent, without a line number. */

@@ -14,11 +14,11 @@ export interface SentForm {
 /**
  * Returns the form of a text in which all lines but those of `literal` are replaced by references
  * to `form`. Lines are counted as a reader does, by its markers. `named` is the number of replaced
- * lines; undefined where a reference would not save `least` estimated tokens.
+ * lines; undefined where a reference would not save `min` estimated tokens.
  */
 export function referToForm(
   { label, text }: SentForm,
-  { literal, least, words }: FormOptions,
+  { literal, min, words }: FormOptions,
 ): { readonly text: string; readonly named: number } | undefined {
   const lines = text.split('\n');
   const numbers = numbersOfLines([...lines, '']);
@@ -32,7 +32,7 @@ export function referToForm(
     const how = named === 0 ? words : 'named';
     const reference = writeReference(label, range, how, 'same');
     const isWorth =
-      range.to > range.from && estimateTokens(replaced) - estimateTokens(reference) >= least;
+      range.to > range.from && estimateTokens(replaced) - estimateTokens(reference) >= min;
     if (isWorth) named += to - at;
     if (isWorth) out.push(reference);
     else out.push(...lines.slice(at, to));
@@ -46,7 +46,7 @@ export interface FormOptions {
   /** Lines of the form that stay verbatim, by index. */
   readonly literal: ReadonlySet<number>;
   /** Least estimated tokens that each reference must save. */
-  readonly least: number;
+  readonly min: number;
   /** Wording of the first reference. */
   readonly words: Words;
 }

@@ -8,14 +8,14 @@ import type { CompressContext } from './rule.ts';
 const QUESTION_CHARS = 1500;
 const CALL_CHARS = 400;
 /** Most words that are searched for. */
-const MOST_WORDS = 60;
+const MAX_WORDS = 60;
 /**
  * A word identifies lines if it occurs in at most this many, an identifier or a quotation in more.
  */
 const LINES_OF_WORD = 3;
 const LINES_OF_NAME = 6;
 /** Most lines kept for all of them together. */
-const MOST_LINES = 12;
+const MAX_LINES = 12;
 const SHORTEST_WORD = 4;
 /** Shorter words that still identify something: a status, an abbreviation. */
 const SHORT_NAME = /^(?:\d{3}|\p{Lu}{3})$/u;
@@ -55,7 +55,7 @@ export function namedLines(lines: readonly string[], asking: Asking): readonly n
   const found = new Set<number>();
   for (const [word, most] of [...words].toSorted((one, other) => other[1] - one[1])) {
     for (const at of linesWith(word, text, starts, most)) {
-      if (found.size >= MOST_LINES) break;
+      if (found.size >= MAX_LINES) break;
       found.add(at);
     }
   }
@@ -78,9 +78,9 @@ export function asksForComments({ query }: Asking): boolean {
 /** Returns the words, in lower case, each with the most lines it may occur in. */
 function wordsOf(asking: Asking): ReadonlyMap<string, number> {
   const words = new Map<string, number>();
-  const add = (word: string, most: number): void => {
-    if ((word.length >= SHORTEST_WORD || SHORT_NAME.test(word)) && words.size < MOST_WORDS)
-      words.set(word.toLowerCase(), Math.max(most, words.get(word.toLowerCase()) ?? 0));
+  const add = (word: string, max: number): void => {
+    if ((word.length >= SHORTEST_WORD || SHORT_NAME.test(word)) && words.size < MAX_WORDS)
+      words.set(word.toLowerCase(), Math.max(max, words.get(word.toLowerCase()) ?? 0));
   };
   for (const line of askedLines(asking)) {
     for (const [, , phrase] of line.matchAll(QUOTED)) add(phrase!.trim(), LINES_OF_NAME);
@@ -90,18 +90,18 @@ function wordsOf(asking: Asking): ReadonlyMap<string, number> {
   return words;
 }
 
-/** Returns the lines with a word as a whole word; none where there are more than `most`. */
+/** Returns the lines with a word as a whole word; none where there are more than `max`. */
 function linesWith(
   word: string,
   text: string,
   starts: readonly number[],
-  most: number,
+  max: number,
 ): readonly number[] {
   const found = new Set<number>();
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
     if (LETTER.test(text.charAt(at - 1)) || LETTER.test(text.charAt(at + word.length))) continue;
     found.add(lineAt(starts, at));
-    if (found.size > most) return [];
+    if (found.size > max) return [];
   }
   return [...found];
 }

@@ -130,7 +130,7 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
   const first = linesBefore + lineBreaks(prefix);
   const total = linesBefore + lineBreaks(text) + 1 + linesAfter;
   const isPrinted = hints.command !== undefined && classification.file !== true;
-  const asked = {
+  const options = {
     ...(hints.query !== undefined && { asked: hints.query }),
     ...(hints.command !== undefined && { call: hints.command }),
   };
@@ -141,7 +141,7 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
   const mustKeepEnding = ({ endings = 'checked' }: Rule): boolean =>
     isPrinted && endings !== 'own' && !(endings === 'checked-unless-expected' && isExpected);
   const run = (some: readonly Rule[]): Outcome =>
-    runRules(some, body, { ...rest, ...asked, classification, isFailed }, mustKeepEnding);
+    runRules(some, body, { ...rest, ...options, classification, isFailed }, mustKeepEnding);
   let best = run(meant);
   if (best.done.some(({ isOptional }) => isOptional)) {
     const plain = run(meant.filter(({ isOptional }) => isOptional !== true));

@@ -1,7 +1,7 @@
-/** Counts the line breaks in `text`, up to `most`. */
-export function lineBreaks(text: string, most = Infinity): number {
+/** Counts the line breaks in `text`, up to `max`. */
+export function lineBreaks(text: string, max = Infinity): number {
   let count = 0;
-  for (let at = text.indexOf('\n'); at >= 0 && count < most; at = text.indexOf('\n', at + 1))
+  for (let at = text.indexOf('\n'); at >= 0 && count < max; at = text.indexOf('\n', at + 1))
     count++;
   return count;
 }

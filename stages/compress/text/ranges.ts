@@ -2,13 +2,13 @@
 import type { LineRange } from '../rules/rule.ts';
 
 /**
- * Returns runs of at least `least` neighbours with the same key; items without a key (undefined)
+ * Returns runs of at least `min` neighbours with the same key; items without a key (undefined)
  * are in no run.
  */
 export function runsOf<T>(
   items: readonly T[],
   keyOf: (item: T, at: number) => unknown,
-  least = 1,
+  min = 1,
 ): readonly LineRange[] {
   const runs: { from: number; to: number }[] = [];
   let last: unknown;
@@ -18,7 +18,7 @@ export function runsOf<T>(
     else if (key !== undefined) runs.push({ from: at, to: at + 1 });
     last = key;
   });
-  return least === 1 ? runs : runs.filter(({ from, to }) => to - from >= least);
+  return min === 1 ? runs : runs.filter(({ from, to }) => to - from >= min);
 }
 
 /** Returns the lines that are dropped; `keep[i]` says whether line i is kept. */

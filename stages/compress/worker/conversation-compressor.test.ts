@@ -71,10 +71,10 @@ test('a conversation in two languages is reported once, whatever had to be loade
 });
 
 test('a grammar that cannot be loaded is tried once per job, and texts that need it are sent in full', async () => {
-  const asked: string[] = [];
+  const jobs: string[] = [];
   let isBroken = true;
   const loader = createGrammarLoader((name) => {
-    asked.push(name);
+    jobs.push(name);
     return isBroken && name === 'python' ? '/nowhere/python.wasm' : packagedFile(name);
   });
   const compressor = createConversationCompressor(10, createCodeTools(loader));
@@ -91,7 +91,7 @@ test('a grammar that cannot be loaded is tried once per job, and texts that need
   const reported: JobOutcome[] = [];
   const job = { blocks, options: OPTIONS };
   const first = await compressor.compress(job, (outcomes) => reported.push(...outcomes));
-  assert.equal(asked, ['python', 'rust']);
+  assert.equal(jobs, ['python', 'rust']);
   assert.equal(reported, first.slice(0, reported.length));
   assert.equal(
     first.map(({ changed, reason }) => reason ?? changed),
@@ -104,10 +104,10 @@ test('a grammar that cannot be loaded is tried once per job, and texts that need
     blocks: [block(0, `${PYTHON}\n`, { path: 'd.py' })],
     options: OPTIONS,
   });
-  assert.equal(asked, ['python', 'rust', 'python']);
+  assert.equal(jobs, ['python', 'rust', 'python']);
   isBroken = false;
   assert.equal(await compressor.compress(job), await createConversationCompressor(0).compress(job));
-  assert.equal(asked, ['python', 'rust', 'python', 'python']);
+  assert.equal(jobs, ['python', 'rust', 'python', 'python']);
 });
 
 test.run();

@@ -116,7 +116,7 @@ function writeThinking(request: CanonicalRequest, note: Note): JsonObject | unde
     return undefined;
   }
   const effort = effortOf(request);
-  const least = effort === 'minimal' ? 'low' : effort;
-  const level = least === 'xhigh' || least === 'max' ? 'high' : least;
+  const min = effort === 'minimal' ? 'low' : effort;
+  const level = min === 'xhigh' || min === 'max' ? 'high' : min;
   return level === undefined ? undefined : { thinkingLevel: level };
 }

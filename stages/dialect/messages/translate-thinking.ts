@@ -4,7 +4,7 @@
  */
 import { claudeRequests, nearestEffort } from '../../model/claude-requests.ts';
 import type { ClaudeEffort, ClaudeRequests } from '../../model/claude-requests.ts';
-import { mostOutputOf } from './most-output.ts';
+import { maxOutputOf } from './most-output.ts';
 import type { CanonicalMessage, CanonicalRequest, Effort, JsonObject, Note } from '../canonical.ts';
 import { defined } from '../json-kind.ts';
 
@@ -14,7 +14,7 @@ export interface Thinking {
 }
 
 /** The API refuses smaller budgets. */
-const LEAST_BUDGET = 1024;
+const MIN_BUDGET = 1024;
 
 const BUDGET_OF: Record<Effort, number> = {
   none: 0,
@@ -68,13 +68,13 @@ function adaptive(
   note: Note,
 ): Thinking {
   const wanted = effortFor(effort);
-  const asked = wanted && nearestEffort(takes, wanted);
-  if (asked !== wanted)
-    note(`reasoning effort ${wanted} lowered to ${asked}: this model has no other`);
+  const nearest = wanted && nearestEffort(takes, wanted);
+  if (nearest !== wanted)
+    note(`reasoning effort ${wanted} lowered to ${nearest}: this model has no other`);
   // From these models on, the provider omits the text of the thinking unless it is requested.
   const isSilent = takes.thinking === 'adaptive' && isShown === true;
   const field = defined({ type: 'adaptive', display: isSilent ? 'summarized' : undefined });
-  return asked === undefined ? { field } : { field, effort: asked };
+  return nearest === undefined ? { field } : { field, effort: nearest };
 }
 
 function withBudget(request: CanonicalRequest, note: Note): Thinking {
@@ -82,9 +82,9 @@ function withBudget(request: CanonicalRequest, note: Note): Thinking {
     note('reasoning left out: this model wants its own thinking before a tool result');
     return {};
   }
-  const most = request.maxOutputTokens ?? mostOutputOf(request.model);
+  const max = request.maxOutputTokens ?? maxOutputOf(request.model);
   const { budgetTokens, effort } = request.reasoning ?? {};
-  const budget = thinkingBudget(most, budgetTokens, effort);
+  const budget = thinkingBudget(max, budgetTokens, effort);
   if (budget !== undefined) return { field: { type: 'enabled', budget_tokens: budget } };
   note('reasoning left out: the output limit has no room for it');
   return {};
@@ -94,18 +94,18 @@ function withBudget(request: CanonicalRequest, note: Note): Thinking {
 const ANSWER_SHARE = 1 / 4;
 
 /**
- * Returns the tokens for thinking out of the output limit `most`; undefined if there is no room for
+ * Returns the tokens for thinking out of the output limit `max`; undefined if there is no room for
  * any.
  */
 export function thinkingBudget(
-  most: number,
+  max: number,
   wanted: number | undefined,
   effort: Effort = 'medium',
 ): number | undefined {
-  const room = most - 1;
-  if (room < LEAST_BUDGET) return undefined;
-  const budget = wanted ?? Math.min(BUDGET_OF[effort], Math.floor(most * (1 - ANSWER_SHARE)));
-  return Math.max(LEAST_BUDGET, Math.min(budget, room));
+  const room = max - 1;
+  if (room < MIN_BUDGET) return undefined;
+  const budget = wanted ?? Math.min(BUDGET_OF[effort], Math.floor(max * (1 - ANSWER_SHARE)));
+  return Math.max(MIN_BUDGET, Math.min(budget, room));
 }
 
 /** The dialect's effort levels begin at `low`. */

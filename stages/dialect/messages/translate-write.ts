@@ -14,7 +14,7 @@ import { writeMessagesBlock } from './translate-blocks.ts';
 import { claudeRequests } from '../../model/claude-requests.ts';
 import type { ClaudeEffort } from '../../model/claude-requests.ts';
 import { claudeOf } from '../../model/model-facts.ts';
-import { mostOutputOf } from './most-output.ts';
+import { maxOutputOf } from './most-output.ts';
 import { writeSampling, writeThinking } from './translate-thinking.ts';
 import type { Thinking } from './translate-thinking.ts';
 
@@ -32,7 +32,7 @@ export function writeMessagesRequest(
   const thinking = writeThinking(request, note);
   const body = defined({
     model: request.model,
-    max_tokens: request.maxOutputTokens ?? mostOutputOf(request.model),
+    max_tokens: request.maxOutputTokens ?? maxOutputOf(request.model),
     system: writeSystem(request.system),
     messages: messages.map(writeMessage),
     tools: request.tools.length === 0 ? undefined : toolsOf(request).map(writeTool),

@@ -113,8 +113,14 @@ function addCall(list: BlockList, item: JsonObject, field: 'arguments' | 'input'
  * A call whose tool has its name from the provider; the output of a local shell names the item and
  * not the call.
  */
-function addOwnCall(list: BlockList, item: JsonObject, name: string, asked: unknown, i: number) {
-  const input = asked === undefined ? undefined : JSON.stringify(asked);
+function addOwnCall(
+  list: BlockList,
+  item: JsonObject,
+  name: string,
+  toolInput: unknown,
+  i: number,
+) {
+  const input = toolInput === undefined ? undefined : JSON.stringify(toolInput);
   const call = { name, input, isOfProgram: isProgram(item['caller']) };
   for (const id of [item['id'], item['call_id']]) if (typeof id === 'string') list.call(id, call);
   list.add({ message: i, role: 'assistant', kind: 'tool_use', call }, 'tool_use', undefined, input);

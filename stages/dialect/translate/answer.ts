@@ -95,10 +95,10 @@ function keepMark(
   marks.put(provider, place === undefined ? call : { ...call, place }, value);
 }
 
-const MOST_WHY_CHARS = 300;
+const MAX_WHY_CHARS = 300;
 
 function failure(why: string | undefined): string {
-  const words = why === undefined ? '' : `: ${why.slice(0, MOST_WHY_CHARS)}`;
+  const words = why === undefined ? '' : `: ${why.slice(0, MAX_WHY_CHARS)}`;
   return `The provider broke its answer off${words}`;
 }
 

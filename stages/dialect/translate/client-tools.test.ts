@@ -77,8 +77,8 @@ test('several things asked of a screen at once stay one call', () => {
   const items = [{ type: 'computer_call', call_id: 'c', actions: [{ type: 'wait' }] }];
   const input = [{ role: 'user', content: 'go' }, ...items];
   for (const to of TARGETS) {
-    const asked = JSON.stringify(ask('responses', to, { model: 'm', input }).body);
-    assert.match(asked, /actions.{0,9}wait|actions.{0,20}wait/);
+    const sent = JSON.stringify(ask('responses', to, { model: 'm', input }).body);
+    assert.match(sent, /actions.{0,9}wait|actions.{0,20}wait/);
   }
 });
 

@@ -116,11 +116,11 @@ const BLOCKS: readonly [place: 'assistant' | 'result' | 'system', block: object,
 test('blocks of Claude Code go to every other kind', () => {
   for (const [place, block, arrives] of BLOCKS) {
     for (const to of OTHERS.messages) {
-      const asked = ask('messages', to, messagesWith(place, block));
-      const text = JSON.stringify(asked.body);
+      const sent = ask('messages', to, messagesWith(place, block));
+      const text = JSON.stringify(sent.body);
       const name = `${(block as { type: string }).type} in ${place} to ${to}`;
       if (arrives !== null) assert.ok(text.includes(arrives), `${name}: ${text}`);
-      else assert.ok(asked.notes.length > 0, `${name}: noted`);
+      else assert.ok(sent.notes.length > 0, `${name}: noted`);
       assert.ok(text.includes('"f"'), `${name}: the call stays`);
       if (text.includes('read_file')) assert.match(text, /"description":"Reads"/, name);
     }
@@ -216,10 +216,10 @@ test('items of Codex go to every other kind', () => {
   for (const [items, arrives] of ITEMS) {
     for (const to of OTHERS.responses) {
       const input = [{ role: 'user', content: 'go' }, ...items, { role: 'user', content: 'on' }];
-      const asked = ask('responses', to, { model: 'm', input });
+      const sent = ask('responses', to, { model: 'm', input });
       const name = `${JSON.stringify(items[0])} to ${to}`;
-      const text = JSON.stringify(asked.body);
-      if (arrives === null) assert.ok(asked.notes.length > 0, `${name}: noted`);
+      const text = JSON.stringify(sent.body);
+      if (arrives === null) assert.ok(sent.notes.length > 0, `${name}: noted`);
       else assert.ok(text.includes(arrives), `${name}: ${text}`);
     }
   }
@@ -241,10 +241,10 @@ test('parts of Gemini clients go to every other kind', () => {
         { role: 'model', parts: [part, { text: 'done' }] },
         { role: 'user', parts: [{ text: 'on' }] },
       ];
-      const asked = ask('generative', to, { contents });
+      const sent = ask('generative', to, { contents });
       const name = `${JSON.stringify(part)} to ${to}`;
-      if (arrives === null) assert.ok(asked.notes.length > 0, `${name}: noted`);
-      else assert.ok(JSON.stringify(asked.body).includes(arrives), name);
+      if (arrives === null) assert.ok(sent.notes.length > 0, `${name}: noted`);
+      else assert.ok(JSON.stringify(sent.body).includes(arrives), name);
     }
   }
 });

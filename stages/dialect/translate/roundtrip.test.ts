@@ -216,7 +216,7 @@ const requests: fc.Arbitrary<CanonicalRequest> = fc
   }));
 
 /** Normalizes what may differ: adjacent texts may be joined, and JSON spacing may change. */
-function asked(request: CanonicalRequest): unknown {
+function comparable(request: CanonicalRequest): unknown {
   const messages = request.messages.map(({ role, blocks }) => ({
     role,
     texts: blocks.flatMap((block) => (block.kind === 'text' ? block.text : [])).join('|'),
@@ -247,7 +247,7 @@ for (const dialect of DIALECTS) {
           marks,
           place,
         }).request;
-        assert.equal(asked(read), asked(ready));
+        assert.equal(comparable(read), comparable(ready));
       }),
     );
   });

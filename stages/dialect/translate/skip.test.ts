@@ -74,9 +74,9 @@ test('a limit of one tool call at a time is no reason to have no answer', () => 
     },
   } as const;
   for (const [from, body] of Object.entries(bodies) as [keyof typeof bodies, object][]) {
-    const asked = ask(from, 'generative', body);
-    assert.ok(JSON.stringify(asked.body).includes('"functionDeclarations"'), from);
-    assert.match(asked.notes.join('; '), /one tool call at a time/, from);
+    const sent = ask(from, 'generative', body);
+    assert.ok(JSON.stringify(sent.body).includes('"functionDeclarations"'), from);
+    assert.match(sent.notes.join('; '), /one tool call at a time/, from);
   }
 });
 
@@ -105,7 +105,7 @@ test('a call of a history that was cut off stops no translation', () => {
 
 test('a tool name that the target refuses goes out under another and comes back as itself', () => {
   const long = `mcp__${'x'.repeat(70)}`;
-  const asked = ask('messages', 'chat', {
+  const translated = ask('messages', 'chat', {
     model: 'm',
     max_tokens: 5,
     tools: [{ name: long, input_schema: {} }],
@@ -116,15 +116,15 @@ test('a tool name that the target refuses goes out under another and comes back 
       user([{ type: 'tool_result', tool_use_id: 't', content: 'ok' }]),
     ],
   });
-  const [tool] = asked.body.tools as { function: { name: string } }[];
+  const [tool] = translated.body.tools as { function: { name: string } }[];
   const sent = tool!.function.name;
   assert.match(sent, /^mcp__x{45}_[0-9a-f]{8}$/);
-  assert.equal(asked.body.tool_choice, { type: 'function', function: { name: sent } });
+  assert.equal(translated.body.tool_choice, { type: 'function', function: { name: sent } });
   const called = { id: 'a', type: 'function', function: { name: sent, arguments: '{}' } };
-  assert.match(JSON.stringify(asked.body.messages), new RegExp(sent));
+  assert.match(JSON.stringify(translated.body.messages), new RegExp(sent));
   const answer = { choices: [{ message: { tool_calls: [called] } }] };
   const read = JSON.parse(
-    make('chat', 'messages', asked.clientOptions).json(answer).toString(),
+    make('chat', 'messages', translated.clientOptions).json(answer).toString(),
   ) as {
     content: { name: string }[];
   };
@@ -202,11 +202,13 @@ test('tools that the provider runs are left out beside others, and kept where th
   for (const type of ['computer_toolset_20260801', 'browser_toolset_20260801'])
     assert.match(skipOf('messages', 'chat', one({ type }, fn)), `own tool ${type}`);
   const declared = { functionDeclarations: [{ name: 'f' }] };
-  const asked = {
+  const translated = {
     contents: [{ parts: [{ text: 'hi' }] }],
     tools: [{ googleSearch: {} }, declared],
   };
-  assert.ok(ask('generative', 'chat', asked).notes.some((note) => note.includes('googleSearch')));
+  assert.ok(
+    ask('generative', 'chat', translated).notes.some((note) => note.includes('googleSearch')),
+  );
   const forced = { ...one(search, fn), tool_choice: { type: 'tool', name: 'web_search' } };
   assert.match(skipOf('messages', 'chat', forced), /demand for a tool/);
 });
@@ -269,17 +271,17 @@ test('reasoning is asked for in the words of the target, or noted as lost', () =
     maxOutputTokens: 32_000,
     thinkingConfig: { thinkingBudget: 6000 },
   });
-  const asked = { model: 'x', reasoning_effort: 'high', messages: [user('hi')] };
-  const newer = ask('chat', 'messages', asked, { model: 'claude-opus-4-8' }).body;
+  const translated = { model: 'x', reasoning_effort: 'high', messages: [user('hi')] };
+  const newer = ask('chat', 'messages', translated, { model: 'claude-opus-4-8' }).body;
   const shown = { type: 'adaptive', display: 'summarized' };
   assert.equal([newer.thinking, newer.output_config], [shown, { effort: 'high' }]);
-  const older = ask('chat', 'messages', asked, { model: 'claude-3-7-sonnet-latest' }).body;
+  const older = ask('chat', 'messages', translated, { model: 'claude-3-7-sonnet-latest' }).body;
   assert.equal(older.thinking, { type: 'enabled', budget_tokens: 6144 });
-  assert.is(ask('chat', 'messages', asked, { model: 'kimi' }).body.thinking, undefined);
+  assert.is(ask('chat', 'messages', translated, { model: 'kimi' }).body.thinking, undefined);
   const tight = ask(
     'chat',
     'messages',
-    { ...asked, max_tokens: 500 },
+    { ...translated, max_tokens: 500 },
     { model: 'claude-opus-4-1' },
   );
   assert.equal([tight.body.thinking, tight.body.max_tokens], [undefined, 500]);

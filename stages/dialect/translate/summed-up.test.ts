@@ -105,8 +105,8 @@ test('instructions for one turn keep their place, so that all before the next is
   const first = [user('one'), reminder('only now', 'low')];
   const later = [...first, said(words('two')), user('three'), kept, reminder('and now', 'high')];
   for (const to of OTHERS) {
-    const asked = ask('messages', to, body(...first), { model: 'gpt-5' });
-    assert.match(JSON.stringify(asked.body), 'only now');
+    const translated = ask('messages', to, body(...first), { model: 'gpt-5' });
+    assert.match(JSON.stringify(translated.body), 'only now');
     const { body: sent } = ask('messages', to, body(...later), { model: 'gpt-5' });
     assert.match(JSON.stringify(sent), /only now.*two.*three.*for good.*and now/);
   }
@@ -125,12 +125,12 @@ test('tools that the summed up part defined are offered', () => {
 });
 
 test('thinking between tools alone is none elsewhere, whatever the effort', () => {
-  const asked = {
+  const translated = {
     ...body(user('q')),
     thinking: { type: 'between_tools' },
     output_config: { effort: 'medium' },
   };
-  const { body: sent, notes } = ask('messages', 'chat', asked, { model: 'gpt-5' });
+  const { body: sent, notes } = ask('messages', 'chat', translated, { model: 'gpt-5' });
   assert.is(sent['reasoning_effort'], undefined);
   assert.match(notes.join(), 'effort left out');
 });

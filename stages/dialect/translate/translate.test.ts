@@ -86,8 +86,8 @@ test('messages → generative: instructions in place, results by name, calls mar
       { text: 'And now?' },
     ],
   });
-  const firstMark = (asked: Asked): unknown =>
-    (asked.body.contents as { parts: { thoughtSignature?: string }[] }[])[1]?.parts[1]
+  const firstMark = (sent: Asked): unknown =>
+    (sent.body.contents as { parts: { thoughtSignature?: string }[] }[])[1]?.parts[1]
       ?.thoughtSignature;
   const foreign = ask('messages', 'generative', agentTurn, { model: 'gemini-3-pro' });
   assert.is(firstMark(foreign), 'skip_thought_signature_validator');

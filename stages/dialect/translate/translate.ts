@@ -113,9 +113,9 @@ function translateOrThrow(
   const read = from.readRequest(body, { target, note, providerTools });
   const model = options.model ?? read.model;
   const place = unsupported.has('instructions in the middle') ? 'nowhere' : to.systemPlace(model);
-  const { request: asked, toolNames } = prepareRequest(read, to, { note, marks, place });
+  const { request: prepared, toolNames } = prepareRequest(read, to, { note, marks, place });
   const written: WrittenRequest = to.writeRequest(
-    { ...asked, model, stream: options.stream ?? asked.stream },
+    { ...prepared, model, stream: options.stream ?? prepared.stream },
     { note, unsupported },
   );
   const clientOptions: ClientOptions = {

@@ -99,7 +99,7 @@ function markersFor(
 ): Caching {
   const facts = factsOf(model);
   const leastTokens =
-    (facts.isMarked ? facts.leastCachedTokens : undefined) ??
+    (facts.isMarked ? facts.minCachedTokens : undefined) ??
     (promptCache === 'on' ? LARGEST_MINIMUM : undefined);
   if (leastTokens === undefined)
     return { notBecause: 'the model is not known to cache what is marked' };

@@ -40,7 +40,7 @@ const STATEMENT_MS = 15_000;
 const QUESTION_MS = 60_000;
 const CHANGE_MS = 3_600_000;
 /** Concurrent queries of a server; each takes a connection, and the database has few of them. */
-const MOST_CONNECTIONS = 4;
+const MAX_CONNECTIONS = 4;
 const IDLE_MS = 30_000;
 
 const INT8 = 20;
@@ -94,8 +94,8 @@ export async function connect(url: string, onLost: () => void): Promise<Connecti
   return {
     query: (sql, values) => client.query(sql, values),
     change(sql) {
-      const asked = { text: sql, query_timeout: CHANGE_MS };
-      return client.query(asked);
+      const query = { text: sql, query_timeout: CHANGE_MS };
+      return client.query(query);
     },
     close() {
       client.off('end', onLost);
@@ -109,7 +109,7 @@ export async function openPool(url: string): Promise<Pool> {
   const pg = await driver();
   const pool = new pg.Pool({
     ...settingsFor(pg, url, QUESTION_MS),
-    max: MOST_CONNECTIONS,
+    max: MAX_CONNECTIONS,
     idleTimeoutMillis: IDLE_MS,
     allowExitOnIdle: true,
   });

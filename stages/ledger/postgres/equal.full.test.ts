@@ -225,14 +225,14 @@ function withoutNul(value: unknown): unknown {
 }
 
 async function compare(file: LedgerReader, database: LedgerReader): Promise<number> {
-  let asked = 0;
+  let count = 0;
   for (const [name, ask] of questions()) {
     const [expected, found] = [await ask(file), await ask(database)];
     // A character that one of them cannot store is replaced there.
     assert.equal(found, withoutNul(expected), name);
-    asked += 1;
+    count += 1;
   }
-  return asked;
+  return count;
 }
 
 equal(`${ROWS} rows of all kinds, then without the old ones`, async ({ server, folder }) => {
@@ -254,8 +254,8 @@ equal(`${ROWS} rows of all kinds, then without the old ones`, async ({ server, f
     ],
   );
   const [file, database] = [await openReader(one.file), await openReader(url)];
-  const asked = await compare(file, database);
-  assert.ok(asked > 300, `${asked} questions`);
+  const count = await compare(file, database);
+  assert.ok(count > 300, `${count} questions`);
   const beforeMs = NOW_MS - 4 * queries.DAY_MS;
   const deleted = [await one.writer.prune(beforeMs), await two.writer.prune(beforeMs)];
   assert.ok(deleted[0]! > 1000);

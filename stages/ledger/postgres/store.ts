@@ -95,8 +95,8 @@ function toStore(connection: Connection, version: number): LedgerStore {
       if (held === 0) throw new SchemaChanged();
     },
     isContentFault,
-    async prune(beforeMs, most) {
-      const { rowCount } = await connection.query(PRUNE, [beforeMs, most]);
+    async prune(beforeMs, max) {
+      const { rowCount } = await connection.query(PRUNE, [beforeMs, max]);
       return rowCount ?? 0;
     },
     close: () => connection.close(),

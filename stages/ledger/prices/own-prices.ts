@@ -14,7 +14,7 @@ import type { Rate, Rates, TermFactors } from './rate-card.ts';
 /** The file in the home folder. */
 export const OWN_PRICES = 'prices.json';
 /** Larger than any list of models. */
-export const MOST_OWN_BYTES = 1024 * 1024;
+export const MAX_OWN_BYTES = 1024 * 1024;
 
 /** Every unit that may have a rate. */
 export const UNITS = [

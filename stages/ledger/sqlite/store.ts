@@ -28,7 +28,7 @@ const OLDEST_SAFE_SQLITE = [3, 51, 3] as const;
 /** Rows per statement: one call for each row takes half as long again. */
 const ROWS_AT_ONCE = 5;
 
-const MOST_KNOWN_SETS = 500;
+const MAX_KNOWN_SETS = 500;
 /** Positions of a row's tool results and of its tool set's id. */
 const RESULTS = ledgerColumns.indexOf('tool_results');
 const SET = ledgerColumns.indexOf('tool_set');
@@ -36,7 +36,7 @@ const SET = ledgerColumns.indexOf('tool_set');
 /** The open file; its calls are synchronous. Each may throw an error of SQLite. */
 export interface FileStore extends LedgerStore {
   insert(cells: readonly Cell[]): void;
-  prune(beforeMs: number, most: number): number;
+  prune(beforeMs: number, max: number): number;
   /** Identifies the open file, in case it is replaced. */
   readonly inode: bigint | undefined;
   /** False once the path leads to another file, or to none: further writes would be lost. */
@@ -121,7 +121,7 @@ function toStore(db: Database.Database, file: string, inode: bigint | undefined)
     const upto = summedUpto.get();
     const rows: Cell[] = [];
     let hasTools = false;
-    const sets = new Set(knownSets.size < MOST_KNOWN_SETS ? knownSets : []);
+    const sets = new Set(knownSets.size < MAX_KNOWN_SETS ? knownSets : []);
     for (let at = 0; at < cells.length; at += CELLS) {
       rows.push(...cells.slice(at, at + width));
       const set = cells[at + SET] ?? null;
@@ -144,7 +144,7 @@ function toStore(db: Database.Database, file: string, inode: bigint | undefined)
       knownSets = insertAll.immediate(cells);
     },
     isContentFault,
-    prune: (beforeMs, most) => pruneSome.run(beforeMs, most).changes,
+    prune: (beforeMs, max) => pruneSome.run(beforeMs, max).changes,
     inode,
     isInPlace: () => inodeOf(file) === inode,
     putAside(nowMs) {

@@ -13,7 +13,7 @@ const { open } = folderForEach(test);
 const DAY_MS = 86_400_000;
 
 const random = createRandom(35);
-const upTo = (most: number) => randomInt(random, 0, most);
+const upTo = (max: number) => randomInt(random, 0, max);
 const pick = <T>(...of: readonly T[]): T => of[upTo(of.length)]!;
 
 const SETS = [

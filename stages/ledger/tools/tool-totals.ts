@@ -66,15 +66,15 @@ export function addDefinitions(
 }
 
 /**
- * Creates sums by tool that grow with each row: at most `mostTools` tools and `mostSets` sets of
+ * Creates sums by tool that grow with each row: at most `maxTools` tools and `maxSets` sets of
  * definitions, and those past the limits together.
  */
-export function createToolSums(mostTools: number, mostSets: number) {
+export function createToolSums(maxTools: number, maxSets: number) {
   const results = new Map<string, RunningToolTotals>();
   const sets = new Map<string, { readonly set: ToolSet; readonly sums: RunningToolTotals }>();
   const other = Object.freeze({ ...toolSet(new Map([[OTHER_TOOLS, 1]])), id: OTHER_TOOLS });
   const bounded = (groups: Map<string, RunningToolTotals>) => (tool: string) => {
-    const name = groups.has(tool) || groups.size < mostTools ? tool : OTHER_TOOLS;
+    const name = groups.has(tool) || groups.size < maxTools ? tool : OTHER_TOOLS;
     const totals = groups.get(name) ?? emptyToolTotals();
     groups.set(name, totals);
     return totals;
@@ -91,7 +91,7 @@ export function createToolSums(mostTools: number, mostSets: number) {
           sentResultTokens: sentTokens,
         });
       if (row.toolSet === null) return;
-      const set = sets.has(row.toolSet.id) || sets.size < mostSets ? row.toolSet : other;
+      const set = sets.has(row.toolSet.id) || sets.size < maxSets ? row.toolSet : other;
       const found = sets.get(set.id) ?? { set, sums: emptyToolTotals() };
       sets.set(set.id, found);
       addToolTotals(found.sums, {

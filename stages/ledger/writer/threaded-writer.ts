@@ -142,7 +142,7 @@ export class ThreadedWriter implements LedgerWriter {
     let deleted = 0;
     try {
       while (this.#state === 'running') {
-        const end = await this.#pool.run({ pruneBeforeMs: beforeMs, most: MAX_PRUNED_ROWS });
+        const end = await this.#pool.run({ pruneBeforeMs: beforeMs, max: MAX_PRUNED_ROWS });
         if (!('done' in end)) break;
         deleted += end.done.deleted;
         if (end.done.deleted < MAX_PRUNED_ROWS) break;

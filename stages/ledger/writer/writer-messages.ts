@@ -17,10 +17,10 @@ export interface WriterSetup {
   readonly migrations: readonly Migration[];
 }
 
-/** Deletes the oldest rows that began before `pruneBeforeMs`, at most `most`. */
+/** Deletes the oldest rows that began before `pruneBeforeMs`, at most `max`. */
 export interface PruneJob {
   readonly pruneBeforeMs: number;
-  readonly most: number;
+  readonly max: number;
 }
 
 /**

@@ -29,8 +29,8 @@ export interface LedgerStore {
    * twice.
    */
   insert(cells: readonly Cell[]): Soon<void>;
-  /** Deletes the oldest rows that began before `beforeMs`, at most `most`; returns how many. */
-  prune(beforeMs: number, most: number): Soon<number>;
+  /** Deletes the oldest rows that began before `beforeMs`, at most `max`; returns how many. */
+  prune(beforeMs: number, max: number): Soon<number>;
   /**
    * Returns true for an error of `insert` that only means that a row cannot be stored because of
    * its content.
@@ -147,7 +147,7 @@ export class WritingThread implements JobServer<WriterProtocol> {
 
 async function perform(store: LedgerStore, job: WriterProtocol['job']): Promise<Stored> {
   if (!('pruneBeforeMs' in job)) return insert(store, job);
-  const deleted = await store.prune(job.pruneBeforeMs, job.most);
+  const deleted = await store.prune(job.pruneBeforeMs, job.max);
   return { ...STORED, deleted };
 }
 

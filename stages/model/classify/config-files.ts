@@ -103,9 +103,9 @@ export function isConfig({ features, text, markdownFences }: Evidence): boolean 
  */
 function isDirectives(features: FeatureCounts): boolean {
   if (features.lines < 5 || features.share('codeWord') >= 0.05) return false;
-  const least = features.of('blockOpen') > 0 ? 0.9 : 0.97;
+  const min = features.of('blockOpen') > 0 ? 0.9 : 0.97;
   const comments = features.share('hashComment');
   if (comments > 0.95) return features.of('settingComment') >= 2;
   if (features.of('blockOpen') === 0 && comments < 0.15) return false;
-  return features.share('directive', 'hashComment') >= least;
+  return features.share('directive', 'hashComment') >= min;
 }

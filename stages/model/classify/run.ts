@@ -43,7 +43,7 @@ export const WORK_MARKS = [
  * be its product, of which no line may be dropped; a file is identified by its name, or must not be
  * changed.
  */
-export function isRun(evidence: Evidence, least: Least): boolean {
+export function isRun(evidence: Evidence, min: Least): boolean {
   const { lines, isProse, features, expected, facts, file, ran } = evidence;
   if (facts || file || (expected !== undefined && expected !== 'log')) return false;
   if (features.share('hashRow') >= 0.5) return false;
@@ -56,7 +56,7 @@ export function isRun(evidence: Evidence, least: Least): boolean {
   if (!isKnown(features, score)) {
     if (!hasRun && features.share('codeEnd', 'codeWord') >= 0.5) return false;
     const margin = few ? FEW_LINES_MARGIN : 0;
-    if (score <= (hasRun ? least.ran - margin : least.unknown + margin)) return false;
+    if (score <= (hasRun ? min.ran - margin : min.unknown + margin)) return false;
     if (score < ROWS_LEAST && areAlike(lines)) return false;
   }
   const looksLikeProse = hasRun ? !few && score < PROSE_LEAST : few || score < UNKNOWN_PROSE_LEAST;

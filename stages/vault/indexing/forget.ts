@@ -28,10 +28,12 @@ export interface ForgetReport {
 export async function forgetFolder(
   options: Pick<IndexOptions, 'root' | 'indexDir' | 'newId' | 'signal' | 'onWait'>,
 ): Promise<ForgetReport> {
-  const asked = existsSync(options.root) ? realpathSync(options.root) : resolve(options.root);
+  const realRoot = existsSync(options.root) ? realpathSync(options.root) : resolve(options.root);
   return withIndexLocked(options, async ({ layout, known, follower, target }) => {
-    const roots = [...known.roots()].filter((root) => root === asked || isInside(root, asked));
-    if (roots.length === 0) throw notIndexed(asked, known.roots());
+    const roots = [...known.roots()].filter(
+      (root) => root === realRoot || isInside(root, realRoot),
+    );
+    if (roots.length === 0) throw notIndexed(realRoot, known.roots());
     const files = [...known.all()].filter(({ root }) => roots.includes(root));
     const records = [
       ...files.map(({ root, path }) => encodeNotice({ record: 'drop', root, path })),
@@ -45,14 +47,14 @@ export async function forgetFolder(
   });
 }
 
-function notIndexed(asked: string, roots: ReadonlySet<string>): SvcError {
-  const outer = [...roots].find((root) => isInside(asked, root));
+function notIndexed(path: string, roots: ReadonlySet<string>): SvcError {
+  const outer = [...roots].find((root) => isInside(path, root));
   if (outer === undefined) {
-    return new SvcError('not_found', `The folder ${asked} is not in the index`, {
+    return new SvcError('not_found', `The folder ${path} is not in the index`, {
       cure: '`svc index --status` lists the folders that are.',
     });
   }
-  return new SvcError('not_found', `The folder ${asked} is indexed as a part of ${outer}`, {
+  return new SvcError('not_found', `The folder ${path} is indexed as a part of ${outer}`, {
     cure: `Name it in ${outer}/.gitignore and run \`svc index ${outer}\`.`,
   });
 }

@@ -30,8 +30,10 @@ const BATCH_BYTES = 262_144;
 export async function indexFolder(options: IndexOptions): Promise<IndexReport> {
   assertReadable(options.root);
   // Resolved, as under another name (a link) the same files would be indexed twice.
-  const asked = realpathSync(options.root);
-  return withIndexLocked(options, (index) => new IndexRun({ ...index, options, asked }).execute());
+  const root = realpathSync(options.root);
+  return withIndexLocked(options, (index) =>
+    new IndexRun({ ...index, options, asked: root }).execute(),
+  );
 }
 
 interface RunParts extends LockedIndex {
@@ -226,14 +228,14 @@ class IndexRun {
  * Returns the root of a folder's files. A folder inside an indexed one is part of that one, or its
  * files would be in the vault twice; unless the outer one excludes it.
  */
-function rootOf(asked: string, roots: ReadonlySet<string>, indexDir: string): [string, string] {
+function rootOf(path: string, roots: ReadonlySet<string>, indexDir: string): [string, string] {
   for (const root of roots) {
-    if (!isInside(asked, root)) continue;
-    const under = localPath(root, asked);
+    if (!isInside(path, root)) continue;
+    const under = localPath(root, path);
     const rules = createIgnoreRules(root, [indexDir]);
     if (rules.judgeDeep(under, true) === undefined) return [root, under];
   }
-  return [asked, ''];
+  return [path, ''];
 }
 
 function localPath(root: string, path: string): string {

@@ -30,13 +30,13 @@ export interface Salvage {
   readonly roots: readonly string[];
 }
 
-/** Returns true when more than half of a log is dead, and it is larger than `leastBytes`. */
+/** Returns true when more than half of a log is dead, and it is larger than `minBytes`. */
 export function isWorthCompacting(
   logBytes: number,
   liveBytes: number,
-  leastBytes = MIN_BYTES,
+  minBytes = MIN_BYTES,
 ): boolean {
-  return logBytes > leastBytes && liveBytes * 2 < logBytes;
+  return logBytes > minBytes && liveBytes * 2 < logBytes;
 }
 
 /**

@@ -13,7 +13,7 @@ type Owner = 'blank' | 'ours' | 'damaged' | 'stranger';
 /** Start of every log, in all formats so far. */
 const START = '{"record":"log","format":';
 /** Length of a start that no other file has; a shorter one is ours only beside our lock. */
-const LEAST_BYTES = '{"record":"'.length;
+const MIN_BYTES = '{"record":"'.length;
 /** Start and end of a record's first line; no other file has a line like it. */
 const HEADER_START = /^\{"record":"[a-z]+",/;
 const HEADER_END = /^,"crc":"[0-9a-f]{8}"\}$/;
@@ -63,7 +63,7 @@ function ownerOf({ log, appendLock }: Layout): Owner {
   if (!stat.isFile()) return 'stranger';
   if (stat.size === 0) return 'blank';
   const start = startOf(log);
-  const isBeginning = start.length >= LEAST_BYTES || existsSync(appendLock);
+  const isBeginning = start.length >= MIN_BYTES || existsSync(appendLock);
   if (isStartOfLog(start) && isBeginning) return 'ours';
   const lines = start.toString('latin1').split('\n');
   if (lines.some(isHeader)) return 'damaged';

@@ -14,7 +14,7 @@ import type { Tokenizer } from '../words/tokenize.ts';
 /**
  * Least weight of a word, however many blocks contain it, as a share of the rarest word's weight.
  */
-const LEAST_WEIGHT = 0.2;
+const MIN_WEIGHT = 0.2;
 /** Factor for the weight of words common in any question. */
 const ASKING_WEIGHT = 0.12;
 /** Factor for the weight of words that apply to anything. */
@@ -47,7 +47,7 @@ const CALENDAR =
 const OWNER = /^(?:my|our|your|his|her|their)$/i;
 const BEFORE_SENTENCE = /(?:^|[.!?:\n"'`(*#>-])\s*$/;
 /** If more than this share of the words is capitalized, as in a heading, capitals mark no names. */
-const MOST_CAPITALS = 0.5;
+const MAX_CAPITALS = 0.5;
 
 /**
  * One word of a question. Terms are bits of `Scored.matched`; a term that no block contains has
@@ -77,11 +77,11 @@ export function wordsOf(
   }: { readonly corpus: Corpus; readonly tokenizer: Tokenizer; readonly spell: Speller },
   query: string,
   terms: readonly string[],
-): { readonly words: Word[]; readonly asked: AskedWord[] } {
+): { readonly words: Word[]; readonly askedWords: AskedWord[] } {
   const bits = new Map(terms.slice(0, MAX_MATCHED_TERMS).map((term, at) => [term, 1 << at]));
   const words = new Map<string, Word>();
-  const asked: AskedWord[] = [];
-  const least = LEAST_WEIGHT * inverseFrequency(corpus.size, 1);
+  const askedWords: AskedWord[] = [];
+  const min = MIN_WEIGHT * inverseFrequency(corpus.size, 1);
   let isOwned = false;
   const add = (whole: string, parts: readonly string[], isProper = false, text = ''): void => {
     if (words.has(whole)) return;
@@ -97,7 +97,7 @@ export function wordsOf(
     const kind = parts.length > 0 ? 'name' : isAsking ? 'asking' : 'plain';
     // A word in no block weighs as much as one in a single block: more would make a small vault
     // find nothing.
-    const rarity = Math.max(inverseFrequency(corpus.size, Math.max(1, blocks)), least);
+    const rarity = Math.max(inverseFrequency(corpus.size, Math.max(1, blocks)), min);
     const isUnknown = (isProper || isOwned) && blocks === 0;
     // In "my old phone" this is "phone", whether or not the vault has that word.
     if (kind !== 'asking' && !isOrdinary) isOwned = false;
@@ -120,7 +120,7 @@ export function wordsOf(
   };
   const texts = [...query.matchAll(WORD)];
   const capitals = texts.filter(([text]) => CAPITAL.test(text)).length;
-  const isHeading = capitals > MOST_CAPITALS * texts.length;
+  const isHeading = capitals > MAX_CAPITALS * texts.length;
   for (const { 0: text, index } of texts) {
     if (OWNER.test(text)) isOwned = true;
     const own = tokenizer.terms(text);
@@ -129,11 +129,11 @@ export function wordsOf(
     const isProper = !isHeading && isProperAt(query, index, text);
     const parts = isName ? own.slice(0, -1) : own;
     const alone = own.length === 1 ? text.replace(SIGNS_BEHIND, '').toLowerCase() : undefined;
-    for (const term of parts) asked.push({ term, text: alone, typed: index, isProper });
+    for (const term of parts) askedWords.push({ term, text: alone, typed: index, isProper });
     if (isName) add(whole, parts, isProper);
     else for (const term of own) spell(term, isProper, text);
   }
-  return { words: [...words.values()], asked };
+  return { words: [...words.values()], askedWords };
 }
 
 function isProperAt(query: string, index: number, text: string): boolean {

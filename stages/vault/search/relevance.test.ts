@@ -23,7 +23,7 @@ import { inPlace } from '../../../fixtures/vault/place.ts';
 
 const base = { clock: systemClock, newId: randomUUID };
 /** The proxy's query, with default settings. */
-const ASKED = { top: 5, minScore: 2, about: true, distinct: true };
+const OPTIONS = { top: 5, minScore: 2, about: true, distinct: true };
 
 async function withCollection(
   name: CollectionName,
@@ -44,7 +44,7 @@ async function withCollection(
 
 /** Returns `right` if the file with the answer was found, `silent` if nothing was, else `wrong`. */
 async function verdictOf(vault: OpenedVault, { text, answeredIn }: LabelledQuestion) {
-  const hits = await vault.search(text, ASKED);
+  const hits = await vault.search(text, OPTIONS);
   if (answeredIn.length === 0) return hits.length === 0 ? 'right' : 'wrong';
   if (hits.length === 0) return 'silent';
   const isRight = hits.some(({ sourcePath }) =>
@@ -69,9 +69,9 @@ for (const name of COLLECTIONS) {
   });
 }
 
-function assertMostlyRight(asked: readonly Judged[]): void {
-  const unanswered = asked.filter(({ answeredIn }) => answeredIn.length === 0);
-  const answered = asked.filter(({ answeredIn }) => answeredIn.length > 0);
+function assertMostlyRight(judged: readonly Judged[]): void {
+  const unanswered = judged.filter(({ answeredIn }) => answeredIn.length === 0);
+  const answered = judged.filter(({ answeredIn }) => answeredIn.length > 0);
   assert.ok(answered.length > 0);
   assert.is(unanswered.length, answered.length);
   const wrong = unanswered.filter(({ verdict }) => verdict === 'wrong');
@@ -100,7 +100,7 @@ async function found(files: Readonly<Record<string, string>>, query: string): Pr
     for (const [path, text] of Object.entries(files)) place.write(path, text);
     await place.index();
     const vault = openVault({ ...base, indexDir: place.indexDir, backend: 'json_blocks' });
-    paths = (await vault.search(query, ASKED)).map(({ sourcePath }) => sourcePath);
+    paths = (await vault.search(query, OPTIONS)).map(({ sourcePath }) => sourcePath);
     await vault.close();
   });
   return paths;

@@ -14,7 +14,7 @@ import { namesPath } from './subject.ts';
 import type { Tokenizer } from '../words/tokenize.ts';
 
 /** Least coverage where the question has an `isUnknown` word, whatever else a block contains. */
-const LEAST_COVERED_UNKNOWN = 0.7;
+const MIN_COVERED_UNKNOWN = 0.7;
 /** Factor for parts of a name that is not present as a whole. */
 const PARTS_WEIGHT = 0.5;
 /**
@@ -23,43 +23,43 @@ const PARTS_WEIGHT = 0.5;
  */
 const MAX_WEIGHED = 12;
 /** Least coverage by the number of meaningful words in the block, one of them rare. */
-const LEAST_COVERED = [1, 1, 0.7, 0.6, 0.5] as const;
+const MIN_COVERED = [1, 1, 0.7, 0.6, 0.5] as const;
 /** Least coverage with two meaningful words, both rare. */
-const LEAST_COVERED_RARE = 0.6;
-const LEAST_COVERED_RARE_IN_SMALL = 0.52;
+const MIN_COVERED_RARE = 0.6;
+const MIN_COVERED_RARE_IN_SMALL = 0.52;
 /** Least coverage with no rare word, in a collection about one subject. */
-const LEAST_COVERED_COMMON = [1, 1, 0.75, 0.7] as const;
+const MIN_COVERED_COMMON = [1, 1, 0.75, 0.7] as const;
 /**
  * Least coverage with a single, rare meaningful word: it is the question, or more of the question
  * is present too.
  */
-const LEAST_COVERED_ALONE = 0.8;
-const LEAST_COVERED_AMONG = 0.75;
-const LEAST_WORDS_AMONG = 3;
+const MIN_COVERED_ALONE = 0.8;
+const MIN_COVERED_AMONG = 0.75;
+const MIN_WORDS_AMONG = 3;
 /**
  * In a larger index nearly any word occurs somewhere: a single word needs all of the rest, and two
  * count for less.
  */
-const MOST_BLOCKS_ALONE = 500;
-const LEAST_WORDS_IN_LARGE = 4;
-const LEAST_COVERED_IN_LARGE = 0.9;
+const MAX_BLOCKS_ALONE = 500;
+const MIN_WORDS_IN_LARGE = 4;
+const MIN_COVERED_IN_LARGE = 0.9;
 /** Least coverage where a path or an identifier is named. */
-const LEAST_COVERED_NAMED = 0.55;
+const MIN_COVERED_NAMED = 0.55;
 /** Least coverage where the block's file or a folder of it is named. */
-const LEAST_COVERED_SUBJECT = 0.45;
+const MIN_COVERED_SUBJECT = 0.45;
 /** A name in more than this share of the blocks distinguishes none of them. */
 const INFORMATIVE_SHARE = 0.25;
 /** A block must score this many times the average, unless it covers nearly all of the question. */
-const LEAST_DISTANCE = 2;
+const MIN_DISTANCE = 2;
 const NEARLY_ALL = 0.75;
 /** Least coverage of further blocks, relative to the block that covers most. */
-const LEAST_OF_BEST = 0.7;
-const LEAST_OF_BEST_SUBJECT = 0.45;
+const MIN_SHARE_OF_BEST = 0.7;
+const MIN_SHARE_OF_BEST_SUBJECT = 0.45;
 /** Factor for the score of a block whose file or folder the question names. */
 const SUBJECT_SCORE = 1.5;
 /** Least words and coverage where the meaningful words are common. */
-const LEAST_WORDS_MANY = 5;
-const LEAST_COVERED_MANY = 0.8;
+const MIN_WORDS_MANY = 5;
+const MIN_COVERED_MANY = 0.8;
 
 /** How well a block covers a question. */
 interface Evidence {
@@ -94,7 +94,7 @@ export function aboutQuestion<T extends Ranked>(
   top: number,
 ): T[] {
   const { corpus, tokenizer } = how;
-  const { words, asked } = wordsOf(how, query, terms);
+  const { words, askedWords } = wordsOf(how, query, terms);
   const heaviest = words.map(({ weight }) => weight).toSorted((a, b) => b - a);
   const weight = heaviest.slice(0, MAX_WEIGHED).reduce((sum, each) => sum + each, 0);
   if (weight === 0) return [];
@@ -105,20 +105,20 @@ export function aboutQuestion<T extends Ranked>(
   const named = new Map<string, boolean>();
   const judged = scored.map((each) => {
     const path = each.info.sourcePath;
-    const isSubject = named.get(path) ?? namesPath(tokenizer, asked, path, isInformative);
+    const isSubject = named.get(path) ?? namesPath(tokenizer, askedWords, path, isInformative);
     named.set(path, isSubject);
     return { each, evidence: { ...evidenceIn(words, weight, each), isSubject } };
   });
   const hasUnknown = words.some(({ isUnknown }) => isUnknown);
-  const most = Math.max(0, ...judged.map(({ evidence }) => evidence.covered));
+  const max = Math.max(0, ...judged.map(({ evidence }) => evidence.covered));
   return judged
     .filter(({ each, evidence }, rank) => {
       const { covered, isSubject } = evidence;
       if (rank >= top && !isSubject) return false;
       const distance = meanScore === 0 ? 0 : each.score / meanScore;
-      if (hasUnknown && covered < LEAST_COVERED_UNKNOWN) return false;
-      const least = isSubject ? LEAST_OF_BEST_SUBJECT : LEAST_OF_BEST;
-      return covered >= least * most && isEnough(evidence, distance, corpus.size);
+      if (hasUnknown && covered < MIN_COVERED_UNKNOWN) return false;
+      const min = isSubject ? MIN_SHARE_OF_BEST_SUBJECT : MIN_SHARE_OF_BEST;
+      return covered >= min * max && isEnough(evidence, distance, corpus.size);
     })
     .map(({ each, evidence: { isSubject } }) => ({
       each,
@@ -134,21 +134,21 @@ function isEnough(
   distance: number,
   size: number,
 ): boolean {
-  if (distance < LEAST_DISTANCE && covered < NEARLY_ALL) return false;
-  if (covered >= leastOf(LEAST_COVERED_COMMON, meaningful)) return true;
-  if (isSubject && covered >= LEAST_COVERED_SUBJECT) return true;
-  if (meaningful > 0 && words >= LEAST_WORDS_MANY && covered >= LEAST_COVERED_MANY) return true;
+  if (distance < MIN_DISTANCE && covered < NEARLY_ALL) return false;
+  if (covered >= minOf(MIN_COVERED_COMMON, meaningful)) return true;
+  if (isSubject && covered >= MIN_COVERED_SUBJECT) return true;
+  if (meaningful > 0 && words >= MIN_WORDS_MANY && covered >= MIN_COVERED_MANY) return true;
   if (rare === 0) return false;
-  if (named > 0 && covered >= LEAST_COVERED_NAMED) return true;
-  const isSmall = size <= MOST_BLOCKS_ALONE;
-  const leastOfRare = isSmall ? LEAST_COVERED_RARE_IN_SMALL : LEAST_COVERED_RARE;
-  if (rare > 1 && covered >= leastOfRare) return true;
-  if (meaningful > 1) return covered >= leastOf(LEAST_COVERED, meaningful);
-  if (!isSmall) return words >= LEAST_WORDS_IN_LARGE && covered >= LEAST_COVERED_IN_LARGE;
-  return covered >= (words < LEAST_WORDS_AMONG ? LEAST_COVERED_ALONE : LEAST_COVERED_AMONG);
+  if (named > 0 && covered >= MIN_COVERED_NAMED) return true;
+  const isSmall = size <= MAX_BLOCKS_ALONE;
+  const minOfRare = isSmall ? MIN_COVERED_RARE_IN_SMALL : MIN_COVERED_RARE;
+  if (rare > 1 && covered >= minOfRare) return true;
+  if (meaningful > 1) return covered >= minOf(MIN_COVERED, meaningful);
+  if (!isSmall) return words >= MIN_WORDS_IN_LARGE && covered >= MIN_COVERED_IN_LARGE;
+  return covered >= (words < MIN_WORDS_AMONG ? MIN_COVERED_ALONE : MIN_COVERED_AMONG);
 }
 
-function leastOf(thresholds: readonly number[], count: number): number {
+function minOf(thresholds: readonly number[], count: number): number {
   // One word is never enough by its coverage, even if it is the whole question.
   return count < 2 ? Number.POSITIVE_INFINITY : thresholds[Math.min(count, thresholds.length - 1)]!;
 }

@@ -86,19 +86,19 @@ function chosen(
 ): Found[] {
   if (top <= 0) return [];
   const infos = new Map<number, BlockInfo>();
-  for (let least = top + except.size; ;) {
-    const ranked = ordered(index, ranking.best(least), infos);
+  for (let min = top + except.size; ;) {
+    const ranked = ordered(index, ranking.best(min), infos);
     const texts = new Set(distinct ? [...except].map((id) => index.held(id)?.hash) : []);
     const wanted = ranked.filter(({ score, info: { id, hash } }) => {
       if (score < minScore || except.has(id) || texts.has(hash)) return false;
       if (distinct) texts.add(hash);
       return true;
     });
-    const isAll = (ranked[least - 1]?.score ?? -1) < minScore;
+    const isAll = (ranked[min - 1]?.score ?? -1) < minScore;
     // May exceed the requested number where many have the same score.
-    const looked = Math.max(least, ranked.length);
+    const looked = Math.max(min, ranked.length);
     if (isAll || wanted.length >= top || looked >= MAX_LOOKED_AT) return wanted.slice(0, top);
-    least = Math.min(looked * MORE, MAX_LOOKED_AT);
+    min = Math.min(looked * MORE, MAX_LOOKED_AT);
   }
 }
 
@@ -130,8 +130,8 @@ function queryTerms(
   spell: Speller,
 ): string[] {
   const { corpus } = index;
-  const asked = [...new Set(tokenizer.terms(query))].slice(0, MAX_TERMS_WEIGHED);
-  const distinct = [...new Set(asked.flatMap(spell))];
+  const terms = [...new Set(tokenizer.terms(query))].slice(0, MAX_TERMS_WEIGHED);
+  const distinct = [...new Set(terms.flatMap(spell))];
   if (distinct.length <= MAX_QUERY_TERMS) return distinct;
   return distinct
     .map((term) => ({ term, blocks: liveCount(corpus, corpus.postings(term)) }))

@@ -36,7 +36,7 @@ export function cutSnippet(content: string, hits: readonly Hit[], startLine: num
 function densest(hits: readonly Hit[]): [Hit | undefined, Hit | undefined] {
   const inside = new Map<string, number>();
   let best: [Hit | undefined, Hit | undefined] = [undefined, undefined];
-  let most = 0;
+  let max = 0;
   let left = 0;
   for (const hit of hits) {
     inside.set(hit.term, (inside.get(hit.term) ?? 0) + 1);
@@ -46,7 +46,7 @@ function densest(hits: readonly Hit[]): [Hit | undefined, Hit | undefined] {
       if (rest === 0) inside.delete(gone);
       else inside.set(gone, rest);
     }
-    if (inside.size > most) [most, best] = [inside.size, [hits[left], hit]];
+    if (inside.size > max) [max, best] = [inside.size, [hits[left], hit]];
   }
   return best;
 }

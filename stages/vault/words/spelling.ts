@@ -35,12 +35,12 @@ const IRREGULAR = (
   .split('|')
   .map((forms) => forms.split(' ').map(stem));
 
-const LEAST_LETTERS = 3;
-const LEAST_HALF = 3;
+const MIN_LETTERS = 3;
+const MIN_HALF = 3;
 /** Shorter words are too similar to too many others. */
-const LEAST_LETTERS_SLIPPED = 6;
+const MIN_LETTERS_SLIPPED = 6;
 /** Longer ones are not words. */
-const MOST_LETTERS = 24;
+const MAX_LETTERS = 24;
 
 const NOT =
   /\b(?:ai|are|ca|could|did|do|does|had|has|have|is|must|need|should|was|were|wo|would)n['’]?t\b/gi;
@@ -69,7 +69,7 @@ export function spellerOf(corpus: Corpus): Speller {
 
 function asSpelled(corpus: Corpus, term: string): readonly string[] {
   const isHeld = (each: string): boolean => liveCount(corpus, corpus.postings(each)) > 0;
-  if (term.length < LEAST_LETTERS || term.length > MOST_LETTERS) return [term];
+  if (term.length < MIN_LETTERS || term.length > MAX_LETTERS) return [term];
   if (!/^[a-z]+$/.test(term) || isHeld(term)) return [term];
   const other = [...otherForms(term), ...otherEnds(term), ...withoutSlip(term)].find(isHeld);
   return other === undefined ? (halves(term, isHeld) ?? [term]) : [other];
@@ -90,7 +90,7 @@ function otherEnds(term: string): string[] {
  * is taken as right.
  */
 function withoutSlip(term: string): string[] {
-  if (term.length < LEAST_LETTERS_SLIPPED) return [];
+  if (term.length < MIN_LETTERS_SLIPPED) return [];
   return Array.from({ length: term.length - 1 }, (_, before) => {
     const at = before + 1;
     const [start, letter, end] = [term.slice(0, at), term[at]!, term.slice(at + 1)];
@@ -100,7 +100,7 @@ function withoutSlip(term: string): string[] {
 }
 
 function halves(term: string, isHeld: (term: string) => boolean): readonly string[] | undefined {
-  for (let at = LEAST_HALF; at <= term.length - LEAST_HALF; at++) {
+  for (let at = MIN_HALF; at <= term.length - MIN_HALF; at++) {
     // A stem has lost the "e" that its second half has by itself: "dotfil", but "file".
     const last = term.slice(at);
     const second = [stem(last), `${last}e`].find(isHeld);

@@ -4,7 +4,7 @@ import type { ReportJson } from '../../contract.ts';
 type Step = ReportJson['series'][number];
 
 /** Guards against a bug: more steps than this do not fit a chart. */
-const MOST_STEPS = 500;
+const MAX_STEPS = 500;
 
 type Range = Pick<ReportJson, 'series_since' | 'bucket_seconds'>;
 
@@ -18,7 +18,7 @@ export function timesOf(
   const first = Math.floor(Date.parse(since) / 1000 / step) * step;
   const last = Math.max(...series.map(({ timestamp }) => Date.parse(timestamp) / 1000));
   const times: number[] = [];
-  for (let at = first; at <= last && times.length < MOST_STEPS; at += step) times.push(at);
+  for (let at = first; at <= last && times.length < MAX_STEPS; at += step) times.push(at);
   return times;
 }
 

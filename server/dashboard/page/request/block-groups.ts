@@ -16,9 +16,9 @@ export const NOTHING_HELD =
   'No thought is signed over this conversation: nothing of it has to go out as it did before.';
 
 export const GROUP_COLUMNS: readonly Column<BlockGroup>[] = [
-  { header: 'Blocks', rank: 0, least: 8, text: ({ blocks }) => blocks },
+  { header: 'Blocks', rank: 0, minWidth: 8, text: ({ blocks }) => blocks },
   { header: 'Go out', rank: 1, text: ({ sent }) => sent },
-  { header: 'Because', rank: 2, least: 20, text: ({ because }) => because },
+  { header: 'Because', rank: 2, minWidth: 20, text: ({ because }) => because },
 ];
 
 /**

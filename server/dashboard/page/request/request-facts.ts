@@ -7,10 +7,10 @@ import { NONE, dollars, duration, orDash, percent, short, whole } from '../forma
 
 /** Returns the model that answered; the requested one if none did. */
 export function answeringModelOf({
-  model_requested: asked,
+  model_requested: requested,
   model_resolved: resolved,
 }: RequestJson) {
-  return orDash(resolved ?? asked);
+  return orDash(resolved ?? requested);
 }
 
 /**
@@ -18,11 +18,11 @@ export function answeringModelOf({
  * the latter.
  */
 export function modelOf(row: RequestJson): string {
-  const { model_requested: asked, model_resolved: resolved } = row;
+  const { model_requested: requested, model_resolved: resolved } = row;
   const answering = answeringModelOf(row);
-  return asked === null || resolved === null || asked === resolved
+  return requested === null || resolved === null || requested === resolved
     ? answering
-    : `${answering} for ${asked}`;
+    : `${answering} for ${requested}`;
 }
 
 /** Returns text such as `ok`, `error 502` or `cancelled`. */

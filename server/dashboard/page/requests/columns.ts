@@ -10,7 +10,7 @@ export interface Column<T> {
   /** If columns do not fit side by side, the one with the highest rank is dropped first. */
   readonly rank: number;
   /** Texts may be truncated to this width; if undefined, the column is never truncated. */
-  readonly least?: number;
+  readonly minWidth?: number;
   /**
    * The part of a text that is truncated only once all columns ranked above `ESSENTIAL_RANK` are
    * dropped.
@@ -48,7 +48,7 @@ export type Group = ReportJson['by_model'][number];
 /** Returns columns for grouped sums; `header` names what the rows are grouped by. */
 export function groupColumns(header: string): readonly Column<Group>[] {
   return [
-    { header, rank: 0, least: 12, text: ({ name }) => name ?? 'unknown' },
+    { header, rank: 0, minWidth: 12, text: ({ name }) => name ?? 'unknown' },
     figures('Requests', 4, (group) => whole(group.requests)),
     figures('In', 6, (group) => short(group.input_tokens)),
     figures('Sent', 7, (group) => short(group.sent_input_tokens)),
@@ -66,7 +66,7 @@ export type ToolGroup = NonNullable<ToolsJson['tools']>[number];
 /** Returns columns for tool results and definitions; `header` is `Tool` or `MCP server`. */
 export function toolColumns(header: string): readonly Column<ToolGroup>[] {
   return [
-    { header, rank: 0, least: 12, text: ({ name }) => name ?? 'no server' },
+    { header, rank: 0, minWidth: 12, text: ({ name }) => name ?? 'no server' },
     figures('Calls', 1, (group) => whole(group.calls)),
     figures(
       'Failed',
@@ -85,7 +85,7 @@ type TextClass = LiveState['classes'][number];
 
 export function classColumns(header: string): readonly Column<TextClass>[] {
   return [
-    { header, rank: 0, least: 10, text: (one) => one.class },
+    { header, rank: 0, minWidth: 10, text: (one) => one.class },
     figures('Raw', 3, (one) => short(one.tokens_before)),
     figures('Sent', 2, (one) => short(one.tokens_after)),
     saved(4, (one) => one.tokens_before - one.tokens_after),
@@ -98,7 +98,7 @@ export function classColumns(header: string): readonly Column<TextClass>[] {
 type Key = LiveState['providers'][string]['keys'][number];
 
 export const KEY_COLUMNS: readonly Column<Key>[] = [
-  { header: 'Key', rank: 0, least: 8, text: ({ label }) => orDash(label) },
+  { header: 'Key', rank: 0, minWidth: 8, text: ({ label }) => orDash(label) },
   {
     header: 'State',
     rank: 1,
@@ -122,15 +122,15 @@ function resultOf({ status, failure }: Attempt): string {
 }
 
 export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
-  { header: 'Provider', rank: 0, least: 8, text: (one) => one.provider },
-  { header: 'Model', rank: 2, least: 10, text: (one) => orDash(one.model) },
-  { header: 'Key', rank: 4, least: 8, text: (one) => one.key ?? 'the client’s, or none' },
+  { header: 'Provider', rank: 0, minWidth: 8, text: (one) => one.provider },
+  { header: 'Model', rank: 2, minWidth: 10, text: (one) => orDash(one.model) },
+  { header: 'Key', rank: 4, minWidth: 8, text: (one) => one.key ?? 'the client’s, or none' },
   figures('Started', 3, (one) => duration(one.started_ms)),
   figures('Answered', 3, (one) => duration(one.head_ms)),
   {
     header: 'Result',
     rank: 1,
-    least: 8,
+    minWidth: 8,
     text: resultOf,
     tone: (one) => (one.failure === null ? undefined : 'bad'),
   },

@@ -160,13 +160,13 @@ function TimeLink({ row, isFirstStop }: CellProps) {
  * latter.
  */
 export function ModelName({ row }: { readonly row: RequestJson }) {
-  const { model_requested: asked, model_resolved: resolved } = row;
+  const { model_requested: requested, model_resolved: resolved } = row;
   const answering = answeringModelOf(row);
-  if (asked === null || resolved === null || asked === resolved)
+  if (requested === null || resolved === null || requested === resolved)
     return <span title={answering}>{answering}</span>;
   return (
-    <span title={`${resolved} answered; ${asked} was asked for`}>
-      {answering} <span class="quiet">for {asked}</span>
+    <span title={`${resolved} answered; ${requested} was asked for`}>
+      {answering} <span class="quiet">for {requested}</span>
     </span>
   );
 }

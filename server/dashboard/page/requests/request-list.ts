@@ -1,8 +1,8 @@
 /** Merges requests from the ledger and the live feed. */
 import type { RequestJson } from '../../contract.ts';
 
-/** Default for the most rows that a dashboard keeps. */
-export const MOST = 10_000;
+/** Default limit on the rows that a dashboard keeps. */
+export const MAX_ROWS = 10_000;
 
 /**
  * Returns one list in the order of `compare`, newest first by default; of duplicates, those in
@@ -12,12 +12,12 @@ export function merged(
   newer: readonly RequestJson[],
   older: readonly RequestJson[],
   compare: (one: RequestJson, other: RequestJson) => number = newestFirst,
-  most = MOST,
+  max = MAX_ROWS,
 ): readonly RequestJson[] {
   const byId = new Map<string, RequestJson>();
   for (const row of newer) byId.set(row.request_id, row);
   for (const row of older) if (!byId.has(row.request_id)) byId.set(row.request_id, row);
-  return [...byId.values()].toSorted(compare).slice(0, most);
+  return [...byId.values()].toSorted(compare).slice(0, max);
 }
 
 function newestFirst(one: RequestJson, other: RequestJson): number {

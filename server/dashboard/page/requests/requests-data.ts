@@ -9,10 +9,10 @@ import { merged } from './request-list.ts';
 import { comparing, orderOf } from './row-order.ts';
 import { useStore } from '../store.ts';
 
-/** Rows fetched at first, rows fetched on each scroll to the end, and the most in all. */
+/** Rows fetched at first, rows fetched on each scroll to the end, and the limit on all rows. */
 const FIRST = 300;
 const PART = 10_000;
-const MOST = 100_000;
+const MAX_LOADED = 100_000;
 
 export interface Requests {
   /** In the order given by the URL; undefined until the ledger has answered. */
@@ -25,14 +25,14 @@ export interface Requests {
 
 /** Returns the range and filters of the URL as query parameters for the proxy. */
 export function queryOf(query: URLSearchParams, nowMs = Date.now()): URLSearchParams {
-  const asked = new URLSearchParams();
+  const params = new URLSearchParams();
   const sinceMs = sinceMsOf(rangeOf(query), nowMs);
-  if (sinceMs > 0) asked.set('since', new Date(sinceMs).toISOString());
+  if (sinceMs > 0) params.set('since', new Date(sinceMs).toISOString());
   for (const name of FILTERS) {
     const value = query.get(name);
-    if (value !== null && value !== '') asked.set(name, value);
+    if (value !== null && value !== '') params.set(name, value);
   }
-  return asked;
+  return params;
 }
 
 /** Returns true if the proxy would list the request under these filters. */
@@ -82,18 +82,18 @@ export function useRequests(query: URLSearchParams): Requests {
   useEffect(() => setOffset(0), [gap]);
   useEffect(() => {
     const abort = new AbortController();
-    const asked = queryOf(query);
+    const params = queryOf(query);
     const compare = comparing(order);
-    asked.set('limit', String(offset === 0 ? FIRST : PART));
-    if (offset > 0) asked.set('offset', String(offset));
-    asked.set('sort', order.by);
-    asked.set('order', order.isAscending ? 'asc' : 'desc');
-    getJson<RequestsJson>(`/dashboard/api/requests?${asked.toString()}`, abort.signal).then(
+    params.set('limit', String(offset === 0 ? FIRST : PART));
+    if (offset > 0) params.set('offset', String(offset));
+    params.set('sort', order.by);
+    params.set('order', order.isAscending ? 'asc' : 'desc');
+    getJson<RequestsJson>(`/dashboard/api/requests?${params.toString()}`, abort.signal).then(
       (found) => {
         setError(undefined);
         setLoaded((known) => ({
           ...found,
-          requests: merged(known?.requests ?? [], found.requests, compare, MOST),
+          requests: merged(known?.requests ?? [], found.requests, compare, MAX_LOADED),
         }));
       },
       (thrown: unknown) => {
@@ -106,7 +106,7 @@ export function useRequests(query: URLSearchParams): Requests {
       if (wanted.length === 0) return;
       setLoaded((known) => ({
         complete: known?.complete ?? false,
-        requests: merged(wanted.toReversed(), known?.requests ?? [], compare, MOST),
+        requests: merged(wanted.toReversed(), known?.requests ?? [], compare, MAX_LOADED),
       }));
     });
     return () => {
@@ -120,7 +120,7 @@ export function useRequests(query: URLSearchParams): Requests {
     error,
     more: () => {
       const count = loaded?.requests.length ?? 0;
-      if (loaded !== undefined && !loaded.complete && count < MOST) setOffset(count);
+      if (loaded !== undefined && !loaded.complete && count < MAX_LOADED) setOffset(count);
     },
   };
 }

@@ -76,11 +76,11 @@ const PADDING_REM = 2;
 
 /** Returns the grid of a list as CSS variables: its tracks and its minimum width. */
 export function gridOf(columns: readonly RequestColumn[]): Readonly<Record<string, string>> {
-  const least = columns.reduce((sum, { width }) => {
+  const min = columns.reduce((sum, { width }) => {
     const [first] = /[\d.]+(?=rem)/.exec(width) ?? ['5'];
     return sum + Number(first) + GAP_REM;
   }, PADDING_REM);
-  return { '--tracks': columns.map(({ width }) => width).join(' '), '--least': `${least}rem` };
+  return { '--tracks': columns.map(({ width }) => width).join(' '), '--least': `${min}rem` };
 }
 
 interface HeaderProps {

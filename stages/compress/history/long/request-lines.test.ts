@@ -6,7 +6,11 @@ const call = (toolName: string, toolInput: unknown) =>
   ({ index: 0, role: 'user', kind: 'tool_result', text: '', toolName, toolInput }) as const;
 
 /** Returns how to request lines 13 to 24 with a tool whose input is declared by `properties`. */
-function asked(toolName: string, toolInput: unknown, properties?: object): string | undefined {
+function requestedLines(
+  toolName: string,
+  toolInput: unknown,
+  properties?: object,
+): string | undefined {
   const schema = { type: 'object', properties };
   const tools = properties === undefined ? [] : [{ name: toolName, input_schema: schema }];
   const words = requestWords(call(toolName, toolInput), declaredTools({ tools }));
@@ -51,14 +55,14 @@ test('a reader of files is asked by the parameters that it declares', () => {
       'read_file with line_ranges 13-24',
     ],
   ] as const)
-    assert.is(asked(name, path, properties), expected);
+    assert.is(requestedLines(name, path, properties), expected);
   assert.is(
-    asked('Read', { file_path: 'a.ts' }),
+    requestedLines('Read', { file_path: 'a.ts' }),
     'Read with offset 13 and limit 12',
     'Claude Code',
   );
   assert.is(
-    asked('str_replace_based_edit_tool', { command: 'view', path: 'a.ts' }),
+    requestedLines('str_replace_based_edit_tool', { command: 'view', path: 'a.ts' }),
     'str_replace_based_edit_tool with view_range [13, 24]',
   );
 });
@@ -79,20 +83,24 @@ test('in every dialect in which tools are declared', () => {
 
 test('who takes no part, was asked for one, or reads no file is not asked', () => {
   const range = { offset: number, limit: number };
-  assert.is(asked('read_file', { path: 'a.ts' }, { path: number }), undefined);
-  assert.is(asked('Read', { path: 'a.ts', offset: 40 }, range), undefined);
-  assert.is(asked('Read', { path: 'a.ts', limit: 40 }, range), undefined);
-  assert.is(asked('list_issues', { owner: 'a' }, range), undefined);
-  assert.is(asked('write_page', { path: 'a.ts' }, range), undefined);
+  assert.is(requestedLines('read_file', { path: 'a.ts' }, { path: number }), undefined);
+  assert.is(requestedLines('Read', { path: 'a.ts', offset: 40 }, range), undefined);
+  assert.is(requestedLines('Read', { path: 'a.ts', limit: 40 }, range), undefined);
+  assert.is(requestedLines('list_issues', { owner: 'a' }, range), undefined);
+  assert.is(requestedLines('write_page', { path: 'a.ts' }, range), undefined);
   assert.is(
-    asked('str_replace_editor', { command: 'view', path: 'a.ts', view_range: [1, 40] }),
+    requestedLines('str_replace_editor', { command: 'view', path: 'a.ts', view_range: [1, 40] }),
     undefined,
   );
   assert.type(
-    asked('view', { path: 'a.ts', view_range: [1, -1] }, { view_range: { type: 'array' } }),
+    requestedLines(
+      'view',
+      { path: 'a.ts', view_range: [1, -1] },
+      { view_range: { type: 'array' } },
+    ),
     'string',
   );
-  assert.type(asked('Read', { path: 'a.ts', offset: 0 }, range), 'string');
+  assert.type(requestedLines('Read', { path: 'a.ts', offset: 0 }, range), 'string');
 });
 
 test('lines of a shell command’s output can be requested with sed, if nothing is run or written again', () => {
@@ -115,7 +123,7 @@ test('lines of a shell command’s output can be requested with sed, if nothing 
     ['cat "$HOME/a.ts"', piped],
     ['cd $DIR && cat a.ts', "the same command in { …; } | sed -n '13,24p'"],
   ] as const)
-    assert.is(asked('Bash', { command }), expected, command);
+    assert.is(requestedLines('Bash', { command }), expected, command);
   for (const command of [
     'head -500 a.ts',
     "sed -n '1,500p' a.ts",
@@ -135,7 +143,7 @@ test('lines of a shell command’s output can be requested with sed, if nothing 
     'fd -e py -x cat',
     'curl -s https://example.test/a.ts',
   ])
-    assert.is(asked('Bash', { command }), undefined, command);
+    assert.is(requestedLines('Bash', { command }), undefined, command);
 });
 
 test.run();

@@ -8,7 +8,7 @@ const note = (count: number): string =>
   `[svc recipe x shortened ${count} of the lines below; the source is complete]\n`;
 
 /** Fewer texts than this cannot show which one is unusual. */
-const LEAST_TEXTS = 8;
+const MIN_TEXTS = 8;
 /** Least share of the usual wording. */
 const USUAL = 0.8;
 /** Greatest share of an unusual wording. */
@@ -22,8 +22,8 @@ function unlikeOthers(texts: readonly string[]): (text: string) => boolean {
   const wordingOf = (text: string): string => text.replace(/\d+/g, '#').replace(/\s+/g, ' ');
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(wordingOf(text), (counts.get(wordingOf(text)) ?? 0) + 1);
-  const most = Math.max(0, ...counts.values());
-  if (texts.length < LEAST_TEXTS || most < texts.length * USUAL) return () => false;
+  const max = Math.max(0, ...counts.values());
+  if (texts.length < MIN_TEXTS || max < texts.length * USUAL) return () => false;
   return (text) => (counts.get(wordingOf(text)) ?? 0) <= texts.length * UNLIKE;
 }
 

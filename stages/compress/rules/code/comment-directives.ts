@@ -41,7 +41,7 @@ const BLOCK = new RegExp(
 const INSTRUCTS =
   /\b(?:[Mm]ust|[Bb]eware|[Cc]areful|[Pp]inned)\b|\b[Bb]ug \d|\b[Tt]icket #?\d|(?:^\W*|[.;,:(] )(?:[Dd]o not|[Dd]on['’]t|[Nn]ever|[Kk]eep|[Aa]void|[Oo]therwise|[Bb]ecause|[Oo]nly (?:if|when))\b/;
 /** In comments with more lines than this, such phrases describe the code instead. */
-const MOST_INSTRUCTIONS = 4;
+const MAX_INSTRUCTIONS = 4;
 
 /**
  * A comment sign followed directly by a word, as `#SBATCH`, `//go:noinline` and `/*!`; rulers and
@@ -75,7 +75,7 @@ export function looksAddressed(line: string): boolean {
 /** Returns true for a short comment, given as lines, that says what must or must not be done. */
 export function instructs(comment: readonly string[]): boolean {
   return (
-    comment.length <= MOST_INSTRUCTIONS &&
+    comment.length <= MAX_INSTRUCTIONS &&
     comment.some((line) => INSTRUCTS.test(line.slice(0, MAX_LINE)))
   );
 }

@@ -139,13 +139,13 @@ test('what is written in a generated file is shown where it is all that changed,
   );
   for (const path of ['package-lock.json', 'go.sum', 'src/__snapshots__/a.test.js.snap']) {
     const own = diffOf(path, changed.concat(SOURCE_LINES.map((line) => `+${line}`)));
-    const asked: readonly (readonly [string, object])[] = [
+    const cases: readonly (readonly [string, object])[] = [
       [own, {}],
       [source + own, { call: `git diff -- a.ts ${path}` }],
       [source + own, { query: 'Did the lock file or a snapshot change?' }],
       [source + own, { query: `What is new in ${path}?` }],
     ];
-    for (const [text, asking] of asked)
+    for (const [text, asking] of cases)
       assert.match(shrinkDiff(text, { ...CONTEXT, ...asking })?.text ?? text, '"a": 2', path);
     assert.not.match(shrinkDiff(source + own, CONTEXT)!.text, '"a": 2');
   }

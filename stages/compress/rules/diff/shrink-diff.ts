@@ -26,11 +26,11 @@ export const shrinkDiff: Apply = (text, context) => {
   const mayCount = mayCountGenerated(lines, context);
   // A source line that looks like the head of a packed run would be decoded as one.
   const packed = lines.some(isPackedHeader) ? undefined : shrink(lines, true, mayCount);
-  const least =
+  const min =
     packed !== undefined && packedLines(packed.text) >= WORTH_LEGEND
       ? packed
       : shrink(lines, false, mayCount);
-  return estimateTokens(least.text) < estimateTokens(text) ? least : undefined;
+  return estimateTokens(min.text) < estimateTokens(text) ? min : undefined;
 };
 
 /** Returns whether every readable hunk has signed lines, unlike those of `--word-diff`. */

@@ -77,8 +77,8 @@ function sharedDirectory(paths: readonly string[]): string {
   for (const path of paths) {
     let length = 0;
     // A path is never inside itself: its last character does not count.
-    const most = Math.min(shared.length, path.length - 1);
-    while (length < most && shared[length] === path[length]) length++;
+    const max = Math.min(shared.length, path.length - 1);
+    while (length < max && shared[length] === path[length]) length++;
     shared = shared.slice(0, length);
   }
   return shared.slice(0, shared.lastIndexOf('/') + 1);

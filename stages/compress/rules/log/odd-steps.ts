@@ -9,9 +9,9 @@ const TIME = /(?:(\d{4})-(\d{2})-(\d{2})[T ]|(\d{1,2}):?[ T])?(?<!\d)(\d{2}):(\d
 const WITHIN = 60;
 const DAY_SECONDS = 86_400;
 /** Fewer steps cannot show which one is odd. */
-const LEAST_STEPS = 12;
+const MIN_STEPS = 12;
 /** A pause lasts at least this many seconds, and this many times the 90th percentile. */
-const LEAST_PAUSE_SECONDS = 20;
+const MIN_PAUSE_SECONDS = 20;
 const FAR = 12;
 /** Share of lines in which a counter must rise by the same amount. */
 const USUAL_SHARE = 0.97;
@@ -20,11 +20,11 @@ const USUAL_SHARE = 0.97;
  * there.
  */
 const SAMPLE = 60;
-const MOST_WORDS = 12;
+const MAX_WORDS = 12;
 const COUNTED = /([\p{L}_]{2,24})["']?[^\p{L}\p{N}]{1,4}\d/gu;
 const NUMBER = /^["']?[^\p{L}\p{N}]{1,4}(\d{1,15})(?![\p{L}\p{N}])/u;
 /** Most steps of each kind. */
-const MOST_OF_KIND = 2;
+const MAX_OF_KIND = 2;
 
 /** The value of a line, and its index. */
 interface Value {
@@ -43,13 +43,13 @@ function pauses(lines: readonly string[]): readonly number[] {
     return value === undefined ? [] : [{ at, value }];
   });
   const steps = stepsOf(times);
-  if (steps.length < LEAST_STEPS) return [];
+  if (steps.length < MIN_STEPS) return [];
   const sorted = steps.map(({ by }) => by).toSorted((a, b) => a - b);
-  const least = Math.max(LEAST_PAUSE_SECONDS, FAR * sorted[Math.floor(sorted.length * 0.9)]!);
+  const min = Math.max(MIN_PAUSE_SECONDS, FAR * sorted[Math.floor(sorted.length * 0.9)]!);
   return steps
-    .filter(({ by }) => by >= least)
+    .filter(({ by }) => by >= min)
     .toSorted((a, b) => b.by - a.by || a.to - b.to)
-    .slice(0, MOST_OF_KIND)
+    .slice(0, MAX_OF_KIND)
     .flatMap(({ from, to }) => [from, to]);
 }
 
@@ -87,10 +87,10 @@ function leaps(lines: readonly string[]): readonly number[] {
   return wordsCounting(lines.slice(middle, middle + SAMPLE)).flatMap((word) => {
     const steps = stepsOf(lines.flatMap((line, at) => numberBehind(word, line, at)));
     const usual = usualStep(steps);
-    if (usual === undefined || steps.length < LEAST_STEPS) return [];
+    if (usual === undefined || steps.length < MIN_STEPS) return [];
     return steps
       .filter(({ by }) => by !== usual)
-      .slice(0, MOST_OF_KIND)
+      .slice(0, MAX_OF_KIND)
       .flatMap(({ from, to }) => [from, to]);
   });
 }
@@ -103,9 +103,9 @@ function wordsCounting(sample: readonly string[]): readonly string[] {
   const words = new Set<string>();
   for (const line of sample)
     for (const [, word] of line.slice(0, SEEN).matchAll(COUNTED)) words.add(word!);
-  return [...words].slice(0, MOST_WORDS).filter((word) => {
+  return [...words].slice(0, MAX_WORDS).filter((word) => {
     const steps = stepsOf(sample.flatMap((line, at) => numberBehind(word, line, at)));
-    return steps.length >= LEAST_STEPS && usualStep(steps) !== undefined;
+    return steps.length >= MIN_STEPS && usualStep(steps) !== undefined;
   });
 }
 

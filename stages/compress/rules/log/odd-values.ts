@@ -14,13 +14,13 @@ const BEFORE = /([\p{L}_]{0,24})["']?[^\p{L}\p{N}]{0,4}$/u;
 const BEHIND = /^ ?(%|[\p{L}µ/]{1,8}(?![\p{L}\p{N}]))/u;
 const DELIMITERS = [',', '\t', ';', '|'] as const;
 /** Fewer values cannot show which one is odd. */
-const LEAST_VALUES = 12;
+const MIN_VALUES = 12;
 /** Distance from the median, in typical deviations, from which a value is odd. */
 const FAR = 12;
 /** Above this share of odd values, the spread is normal. */
-const MOST_ODD = 0.03;
+const MAX_ODD = 0.03;
 /** Most values of each kind. */
-const MOST_OF_KIND = 4;
+const MAX_OF_KIND = 4;
 
 interface Value {
   readonly at: number;
@@ -63,7 +63,7 @@ function oddNumbers(lines: readonly string[]): readonly number[] {
 /** Separators of words. */
 const BETWEEN = /[\s|,;"]+/;
 /** At a position with more distinct values than this none is usual. */
-const MOST_VALUES = 32;
+const MAX_VALUES = 32;
 /** Lines that are equal apart from white space, numbers and hashes. */
 interface Alike {
   readonly lines: number[];
@@ -89,18 +89,18 @@ function oddTokens(lines: readonly string[]): readonly number[] {
       const counts = alike.words[nth];
       if (counts === undefined) return;
       counts.set(word, (counts.get(word) ?? 0) + 1);
-      if (counts.size > MOST_VALUES) alike.words[nth] = undefined;
+      if (counts.size > MAX_VALUES) alike.words[nth] = undefined;
     });
   }
   const odd: number[] = [];
   for (const { lines: own, words } of forms.values()) {
-    if (own.length < LEAST_VALUES) continue;
-    const most = Math.max(1, own.length * MOST_ODD);
-    const usual = words.map((counts) => usualOf(counts, own.length, most));
+    if (own.length < MIN_VALUES) continue;
+    const max = Math.max(1, own.length * MAX_ODD);
+    const usual = words.map((counts) => usualOf(counts, own.length, max));
     if (usual.every((known) => known === undefined)) continue;
     const isOdd = (at: number): boolean =>
       wordsOf(at).some((word, nth) => usual[nth]?.has(word) === false);
-    odd.push(...own.filter(isOdd).slice(0, MOST_OF_KIND));
+    odd.push(...own.filter(isOdd).slice(0, MAX_OF_KIND));
   }
   return odd;
 }
@@ -115,13 +115,13 @@ const USUAL_SHARE = 0.01;
 function usualOf(
   counts: ReadonlyMap<string, number> | undefined,
   lines: number,
-  most: number,
+  max: number,
 ): ReadonlySet<string> | undefined {
   if (counts === undefined || counts.size === 1) return undefined;
-  const least = Math.max(USUAL_LINES, lines * USUAL_SHARE);
-  const usual = [...counts].filter(([, count]) => count >= least);
+  const min = Math.max(USUAL_LINES, lines * USUAL_SHARE);
+  const usual = [...counts].filter(([, count]) => count >= min);
   const covered = usual.reduce((sum, [, count]) => sum + count, 0);
-  return covered < lines && covered >= lines - most
+  return covered < lines && covered >= lines - max
     ? new Set(usual.map(([word]) => word))
     : undefined;
 }
@@ -129,7 +129,7 @@ function usualOf(
 /** Returns the delimiter of a table; undefined where most lines are not rows of one. */
 function delimiterOf(lines: readonly string[]): string | undefined {
   const sample = lines.filter((line) => line.trim() !== '').slice(0, 200);
-  if (sample.length < LEAST_VALUES) return undefined;
+  if (sample.length < MIN_VALUES) return undefined;
   return DELIMITERS.find((delimiter) => {
     const counts = sample.map((line) => line.slice(0, SEEN).split(delimiter).length);
     const usual = counts.toSorted((a, b) => a - b)[counts.length >> 1]!;
@@ -138,16 +138,16 @@ function delimiterOf(lines: readonly string[]): string | undefined {
 }
 
 function oddOf(values: readonly Value[]): readonly number[] {
-  if (values.length < LEAST_VALUES) return [];
+  if (values.length < MIN_VALUES) return [];
   const middle = median(values.map(({ value }) => value));
   const usual = median(values.map(({ value }) => Math.abs(value - middle)));
   const far = values
     .map(({ at, value }) => ({ at, away: Math.abs(value - middle) }))
     .filter(({ away }) => away > usual * FAR);
-  if (far.length > Math.max(1, values.length * MOST_ODD)) return [];
+  if (far.length > Math.max(1, values.length * MAX_ODD)) return [];
   return far
     .toSorted((one, other) => other.away - one.away || one.at - other.at)
-    .slice(0, MOST_OF_KIND)
+    .slice(0, MAX_OF_KIND)
     .map(({ at }) => at);
 }
 

@@ -40,10 +40,10 @@ test('a piece that says something else stays, above all one that warns or fails'
 
 test('back to the first column is a redraw too, and the chosen answer stays marked', () => {
   const [esc, ask] = ['\u001b', 'Use the new bundler?'];
-  const asked = `${esc}[?25l${esc}[2K${esc}[1G${esc}[36m?${esc}[39m ${ask} › No / ${esc}[36m${esc}[4mYes${esc}[39m${esc}[24m`;
-  assert.is(cleanLine(asked), `\r? ${ask} › No / ${esc}[4mYes${esc}[24m`.slice(1));
+  const prompt = `${esc}[?25l${esc}[2K${esc}[1G${esc}[36m?${esc}[39m ${ask} › No / ${esc}[36m${esc}[4mYes${esc}[39m${esc}[24m`;
+  assert.is(cleanLine(prompt), `\r? ${ask} › No / ${esc}[4mYes${esc}[24m`.slice(1));
   assert.is(cleanLine(`${esc}[4mNo${esc}[24m / Yes`), `${esc}[4mNo${esc}[24m / Yes`);
-  assert.is(cleanLine(`${asked}${esc}[2K${esc}[1G✔ ${ask}`).split('\r').length, 2);
+  assert.is(cleanLine(`${prompt}${esc}[2K${esc}[1G✔ ${ask}`).split('\r').length, 2);
   assert.is(cleanLine(`at ${esc}[4mhttp://localhost/${esc}[24m now`), 'at http://localhost/ now');
   const bar = times(9, (n) => `${esc}[2K${esc}[Gfetching ${n}0%`).join('');
   assert.is(cleanLine(bar), 'fetching 80%');

@@ -36,7 +36,7 @@ const NAMED_SHARE = 0.2;
 /** Tokens of the marker in a gap. */
 const GAP_TOKENS = 12;
 /** Linter findings may take this many budgets; no one fixes thousands one by one. */
-const MOST_FINDINGS = 10;
+const MAX_FINDINGS = 10;
 const HEADER_TOKENS = 60;
 const BEFORE = 3;
 const NEAR = 12;
@@ -53,7 +53,7 @@ export const reduceLog: Apply = (text, context) => {
   if (!costsAtLeast(text, Math.max(MIN_TOKENS, budget + 1))) return undefined;
   const lines = text.split('\n');
   if (isListAskedFor(context.call, lines, context.isFailed)) return undefined;
-  if (isFindings(context.call) && !costsAtLeast(text, budget * MOST_FINDINGS)) return undefined;
+  if (isFindings(context.call) && !costsAtLeast(text, budget * MAX_FINDINGS)) return undefined;
   const segmented = lines.map(segmentLine);
   const segments = segmented.map(seenParts);
   const suspicious = segments.map((parts) => parts.filter(isSuspicious));

@@ -119,10 +119,7 @@ const SUSPICIOUS =
 const SUSPICIOUS_NUMBER = /[:=] ?[56]0\b|^[EF]\d{4} |\b[45]\d\d\b/i;
 
 const sum = (rules: readonly Weighted[], line: string): number =>
-  rules.reduce(
-    (most, [weight, pattern]) => (weight > most && pattern.test(line) ? weight : most),
-    0,
-  );
+  rules.reduce((max, [weight, pattern]) => (weight > max && pattern.test(line) ? weight : max), 0);
 
 /**
  * Returns true if a line has a word used to state failures: few do, and only those are scored in

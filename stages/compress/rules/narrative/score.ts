@@ -89,9 +89,9 @@ const HEADING = /^\s{0,3}(?:#{1,6} |\*\*[^*]{1,120}\*\*:?$|[^.!?]{1,80}:$)/;
 export function answering(
   chunks: readonly Chunk[],
   words: readonly Words[],
-  asked: string,
+  question: string,
 ): readonly boolean[] {
-  const terms = new Set(wordsOf(asked));
+  const terms = new Set(wordsOf(question));
   if (terms.size === 0) return [];
   const isHeading = chunks.map(({ droppable, text }) => !droppable && HEADING.test(text));
   const last = chunks.at(-1)?.line;
