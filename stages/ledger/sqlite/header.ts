@@ -2,12 +2,12 @@
  * Who owns the file at the ledger's path, by its first bytes alone: opening another program's
  * database can already change it.
  */
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { APPLICATION_ID } from '../tables.ts';
 
 /**
  * `blank`: no file, an empty one, or a database without a table. `damaged`: an SQLite file whose
- * header is otherwise unreadable.
+ * header is otherwise unreadable, or zeros next to a lock that svc has left.
  */
 export type Owner = 'blank' | 'ours' | 'damaged' | 'stranger';
 
@@ -28,6 +28,8 @@ const TABLE_CELLS_AT = 103;
 export function ownerOf(file: string): Owner {
   const header = headerOf(file);
   if (header.length === 0) return 'blank';
+  // A power cut can leave blocks that were never written, which read as zeros.
+  if (header.every((byte) => byte === 0) && existsSync(`${file}.lock`)) return 'damaged';
   if (header.subarray(0, MAGIC.length).toString('latin1') !== MAGIC) return 'stranger';
   if (header.length < HEADER_BYTES) return 'damaged';
   if (header.readUInt32BE(OWNER_AT) === APPLICATION_ID) return 'ours';

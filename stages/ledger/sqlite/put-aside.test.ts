@@ -55,6 +55,26 @@ test('a damaged file is put aside at start, a new one begun, and it is reported'
   await writer.close();
 });
 
+test('a ledger whose head a power cut has left as zeros is put aside, too', async () => {
+  const file = at('monitor.db');
+  const first = open({ file });
+  first.writer.record(rowOf(1));
+  await first.writer.close();
+  for (const length of [108, 5000]) {
+    const bytes = Buffer.from(readFileSync(file));
+    writeFileSync(file, bytes.fill(0, 0, length));
+    const { writer, troubles } = open({ file });
+    writer.record(rowOf(length));
+    await writer.close();
+    assert.match(troubles[0]?.message ?? '', /was damaged/);
+    assert.equal(
+      (await stored(file)).map(({ id }) => id),
+      [`req_${length}`],
+    );
+  }
+  assert.is(asideIn(at()).length, 2);
+});
+
 test('two writers that meet the same damaged file put it aside once and share the new one', async () => {
   const file = at('monitor.db');
   await damageLedger(file);
