@@ -15,6 +15,7 @@ const PROGRAMS = {
   'run bench:limits': 'bench/limits/main',
   'run bench:quality': 'bench/quality/main',
   'run bench:sessions': 'bench/sessions/main',
+  'run bench:storms': 'bench/storms/main',
   'run scoreboard': 'bench/scoreboard/main',
   'run test:clients': 'fixtures/clients/main',
 };
