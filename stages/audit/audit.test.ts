@@ -1,9 +1,11 @@
 /** Writing, tampering with and verifying the chain, in real files. */
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
+  rmdirSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -311,6 +313,11 @@ test('a disk that refuses is reported once, and what waits is written later', as
     await log.flush();
     assert.is(troubles.length, 1);
     rmSync(files.log);
+    rmSync(files.lock);
+    mkdirSync(files.lock);
+    await log.flush();
+    assert.is(troubles[1], `${files.lock} cannot be written: it cannot be opened`);
+    rmdirSync(files.lock);
     await log.close();
     assert.equal([log.stats().queued, log.stats().trouble], [0, undefined]);
     assert.is((await verifyAudit(files)).fault, undefined);

@@ -3,8 +3,9 @@
  * queue is written in batches, under the lock, so that a user's commands and a proxy append to one
  * chain.
  */
-import { toSvcError } from '../../engine/index.ts';
-import type { Clock, SvcError } from '../../engine/index.ts';
+import { SvcError, toSvcError } from '../../engine/index.ts';
+import type { Clock } from '../../engine/index.ts';
+import { isDiskFault, reasonOf } from '../disk-reason.ts';
 import { appendEvents } from './append.ts';
 import type { KnownLog } from './append.ts';
 import type { AuditFiles } from './files.ts';
@@ -32,6 +33,13 @@ export interface AuditLogOptions {
 export async function withAuditLock<T>(files: AuditFiles, work: () => Promise<T>): Promise<T> {
   const { underLock } = await import('../lock.ts');
   return underLock(files.lock, work, { timeoutMs: LOCK_MS });
+}
+
+/** Says what the disk refuses; no request has failed. */
+function toTrouble(thrown: unknown, { log }: AuditFiles): SvcError {
+  if (!isDiskFault(thrown)) return toSvcError(thrown);
+  const message = `${thrown.path ?? log} cannot be written: ${reasonOf(thrown)}`;
+  return new SvcError('internal', message, { cause: thrown });
 }
 
 /** An audit log that starts disabled. It touches no file before its first event. */
@@ -109,7 +117,7 @@ export class AuditLog {
       this.#trouble = undefined;
     } catch (thrown) {
       this.#known = undefined;
-      const error = toSvcError(thrown);
+      const error = toTrouble(thrown, files);
       if (this.#trouble?.message !== error.message) this.#options.onTrouble(error);
       this.#trouble = error;
     }
