@@ -3,15 +3,13 @@
  * shared with the previous request are found by comparison, at a tenth of the cost, and not hashed
  * again. This only saves time; the hashes do not depend on it.
  */
-import { createHash } from 'node:crypto';
-import type { Hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { isObject } from '../dialect/json-kind.ts';
 import { isEditable } from '../model/block.ts';
 import type { Block } from '../model/block.ts';
-import { createNaming, isBillingBlock } from '../model/conversation.ts';
+import { clientSession, headOf, isBillingBlock } from '../model/conversation.ts';
+import type { Head } from '../model/conversation.ts';
 import type { Original } from '../model/request.ts';
-import { shortDigest, shortHash } from '../model/short-hash.ts';
+import { shortHash } from '../model/short-hash.ts';
 import { isSent, textHash } from './sent-text.ts';
 
 /** Characters of recent requests kept for comparison: about ten long conversations. */
@@ -19,27 +17,11 @@ const MAX_CHARS = 4 * 1024 * 1024;
 /** Shorter requests are hashed just as fast as compared. */
 const MIN_CHARS = 64 * 1024;
 
-/** The hashes of one request so far. */
-interface Hashed {
-  readonly blocks: readonly Block[];
-  readonly chars: number;
-  /** The tools, which precede all blocks, and their JSON text once needed. */
-  readonly tools: unknown;
-  toolsText: string | undefined;
-  /** Names of blocks so far (undefined if not editable), and how often each hash has occurred. */
-  readonly names: (string | undefined)[];
+/** Names of leading blocks; undefined for a block that is not editable. */
+interface Names {
+  readonly list: (string | undefined)[];
+  /** How often each hash has occurred. */
   readonly times: Map<string, number>;
-  /** Memoized comparisons with stored texts, by block. */
-  readonly compared: Map<number, Compared>;
-  /** Hashes of the first N blocks, by N. */
-  readonly ends: Map<number, string>;
-  /**
-   * The unfinished hash of all blocks before index `hashedTo`; `isAnswered` if one of them is the
-   * model's.
-   */
-  hash: Hash | undefined;
-  hashedTo: number;
-  isAnswered: boolean;
 }
 
 /** Whether `text` is the text that `written` encodes. */
@@ -49,14 +31,80 @@ interface Compared {
   readonly isSame: boolean;
 }
 
+/** Creates the hashes of requests, in the order in which they arrive; call it once per request. */
+export function createBlockHashes(): (original: Original) => BlockHashes {
+  /** The newest request of each conversation, least recently continued first. */
+  const newest = new Map<string, BlockHashes>();
+  let kept = 0;
+  return (original) => {
+    const hashes = new BlockHashes(original);
+    const isKept = hashes.chars >= MIN_CHARS && hashes.chars <= MAX_CHARS;
+    if (isKept)
+      for (const [id, before] of newest)
+        if (hashes.continues(before)) original.continues(before.beginning, id);
+    hashes.beginning = original.beginning();
+    if (!isKept) return hashes;
+    const id = original.conversation();
+    kept += hashes.chars - (newest.get(id)?.chars ?? 0);
+    newest.delete(id);
+    newest.set(id, hashes);
+    for (const [oldest, { chars }] of newest) {
+      if (kept <= MAX_CHARS) break;
+      newest.delete(oldest);
+      kept -= chars;
+    }
+    return hashes;
+  };
+}
+
 /** The hashes of one request, each computed on first use. */
 export class BlockHashes {
-  readonly #original: Original;
-  readonly #hashed: Hashed;
+  /** Characters of all blocks. */
+  readonly chars: number;
+  /** `Original.beginning`. */
+  beginning = '';
+  readonly #blocks: readonly Block[];
+  readonly #head: Head;
+  /** Distinguishes the senders and sessions of requests with equal blocks. */
+  readonly #sender: string;
+  /** The tools, which precede all blocks. */
+  readonly #tools: unknown;
+  // A request that goes on with all blocks of another one shares these with it, and both add to them.
+  #names: Names = { list: [], times: new Map() };
+  /** Memoized comparisons with stored texts, by block. */
+  #compared = new Map<number, Compared>();
+  /** Hashes of `#chainTools` and the first N blocks, at N. */
+  #chain: string[] = [];
+  #chainTools: unknown;
 
-  constructor(original: Original, hashed: Hashed) {
-    this.#original = original;
-    this.#hashed = hashed;
+  constructor(original: Original) {
+    this.#blocks = original.blocks();
+    this.#head = headOf(this.#blocks);
+    this.#sender = `${original.caller()} ${clientSession(original.body.headers) ?? ''}`;
+    this.#tools = (isObject(original.json) ? original.json['tools'] : undefined) ?? undefined;
+    this.#chainTools = this.#tools;
+    let chars = 0;
+    for (const { text } of this.#blocks) chars += text.length;
+    this.chars = chars;
+  }
+
+  /**
+   * Takes over the hashes of an earlier request for the leading blocks that both share. Returns false if its
+   * conversation is another one.
+   */
+  continues(before: BlockHashes): boolean {
+    const { length, chars } = this.#head;
+    if (before.#head.length !== length || before.#head.chars !== chars) return false;
+    if (before.#sender !== this.#sender) return false;
+    const differs = before.#blocks.findIndex((block, at) => !isSame(block, this.#blocks[at]));
+    const same = differs < 0 ? before.#blocks.length : differs;
+    if (same < length) return false;
+    const isWhole = same === before.#blocks.length;
+    this.#compared = before.#compared;
+    this.#names = isWhole ? before.#names : leading(before.#names, same);
+    this.#chain = isWhole ? before.#chain : before.#chain.slice(0, same + 1);
+    this.#chainTools = before.#chainTools;
+    return true;
   }
 
   /**
@@ -64,74 +112,74 @@ export class BlockHashes {
    * not editable.
    */
   nameOf(index: number): string | undefined {
-    return nameOf(this.#hashed, index);
+    const { list, times } = this.#names;
+    for (let at = list.length; at <= index && at < this.#blocks.length; at += 1) {
+      const block = this.#blocks[at]!;
+      if (!isEditable(block)) {
+        list.push(undefined);
+        continue;
+      }
+      const name = textHash(`${block.toolUseId ?? ''}\0${block.text}`);
+      const before = times.get(name) ?? 0;
+      times.set(name, before + 1);
+      list.push(before === 0 ? name : `${name}.${before}`);
+    }
+    return list[index];
   }
 
   /** Returns true if `written` encodes `text`, which is not the original of the block. */
   isSent(index: number, written: string, text: string): boolean {
-    return isSentAs(this.#hashed, index, written, text);
+    const before = this.#compared.get(index);
+    const isSame =
+      before?.written === written && before.text === text ? before.isSame : isSent(written, text);
+    // This very string is compared again.
+    this.#compared.set(index, { written, text, isSame });
+    return isSame;
   }
 
   /**
-   * Returns hashes of the tools and the first N blocks, by N: for all blocks, and for each N in
-   * `counts`.
+   * Returns a hash of the tools and the first `count` blocks, which are compared within one conversation only:
+   * blocks that its beginning names are not hashed again.
    */
-  upTo(counts: Iterable<number>): ReadonlyMap<number, string> {
-    return hashesUpTo(this.#hashed, this.#original.beginning(), counts);
+  upTo(count: number): string {
+    if (!isSameJson(this.#chainTools, this.#tools)) this.#chain = [];
+    this.#chainTools = this.#tools;
+    const chain = this.#chain;
+    if (chain.length === 0) chain.push(this.#hashOf(this.beginning, this.#toolsText()));
+    for (let at = chain.length - 1; at < count; at += 1)
+      chain.push(this.#hashOf(chain[at]!, this.#partsOf(at)));
+    return chain[count]!;
+  }
+
+  /** Returns what an older version stored in place of `upTo`. */
+  olderUpTo(count: number): string {
+    const parts = Array.from({ length: count }, (_, at) => this.#partsOf(at)).flat();
+    return this.#hashOf(this.beginning, [...this.#toolsText(), ...parts]);
+  }
+
+  #hashOf(before: string, parts: readonly string[]): string {
+    return parts.length === 0 ? before : shortHash([before, ...parts]);
+  }
+
+  #toolsText(): readonly string[] {
+    return this.#tools === undefined ? [] : [JSON.stringify(this.#tools)];
+  }
+
+  /** Returns what distinguishes a block from others; nothing for one that never changes or always does. */
+  #partsOf(at: number): readonly string[] {
+    const block = this.#blocks[at]!;
+    if (this.#head.naming.has(block) || isBillingBlock(block)) return [];
+    return [`\0${block.role}\0${block.kind}\0${block.toolUseId ?? ''}\0`, block.text];
   }
 }
 
-/** Creates the hashes of requests, in the order in which they arrive; call it once per request. */
-export function createBlockHashes(): (original: Original) => BlockHashes {
-  const newest = new LRUCache<string, Hashed>({
-    maxSize: MAX_CHARS,
-    sizeCalculation: ({ chars }) => chars,
-  });
-  const open = (original: Original): Hashed => {
-    const blocks = original.blocks();
-    let chars = 0;
-    for (const { text } of blocks) chars += text.length;
-    const hashed: Hashed = {
-      blocks,
-      chars,
-      tools: toolsOf(original.json),
-      toolsText: undefined,
-      names: [],
-      times: new Map(),
-      compared: new Map(),
-      ends: new Map(),
-      hash: undefined,
-      hashedTo: 0,
-      isAnswered: false,
-    };
-    if (chars < MIN_CHARS) return hashed;
-    const id = original.conversation();
-    const before = newest.get(id);
-    if (before !== undefined) resume(hashed, before);
-    newest.set(id, hashed);
-    return hashed;
-  };
-  return (original) => new BlockHashes(original, open(original));
-}
-
-/** Copies the hashes of the leading blocks that both requests share. */
-function resume(hashed: Hashed, before: Hashed): void {
-  const { blocks, tools, names, times, ends } = hashed;
-  const differs = before.blocks.findIndex((block, at) => !isSame(block, blocks[at]));
-  const same = differs < 0 ? before.blocks.length : differs;
-  for (const [index, compared] of before.compared)
-    if (index < same) hashed.compared.set(index, compared);
-  if (before.names.length <= same) {
-    names.push(...before.names);
-    for (const [name, count] of before.times) times.set(name, count);
+function leading({ list }: Names, count: number): Names {
+  const names: Names = { list: list.slice(0, count), times: new Map() };
+  for (const name of names.list) {
+    const [hash = ''] = name?.split('.', 1) ?? [];
+    if (name !== undefined) names.times.set(hash, (names.times.get(hash) ?? 0) + 1);
   }
-  if (!isSameJson(before.tools, tools)) return;
-  hashed.toolsText = before.toolsText;
-  for (const [end, hash] of before.ends) if (end <= same) ends.set(end, hash);
-  if (before.hashedTo > same) return;
-  hashed.hash = before.hash?.copy();
-  hashed.hashedTo = before.hashedTo;
-  hashed.isAnswered = before.isAnswered;
+  return names;
 }
 
 function isSame(one: Block, other: Block | undefined): boolean {
@@ -147,87 +195,6 @@ function isSame(one: Block, other: Block | undefined): boolean {
   );
 }
 
-function nameOf({ blocks, names, times }: Hashed, index: number): string | undefined {
-  for (let at = names.length; at <= index && at < blocks.length; at += 1) {
-    const block = blocks[at]!;
-    if (!isEditable(block)) {
-      names.push(undefined);
-      continue;
-    }
-    const name = textHash(`${block.toolUseId ?? ''}\0${block.text}`);
-    const before = times.get(name) ?? 0;
-    times.set(name, before + 1);
-    names.push(before === 0 ? name : `${name}.${before}`);
-  }
-  return names[index];
-}
-
-function isSentAs({ compared }: Hashed, index: number, written: string, text: string): boolean {
-  const before = compared.get(index);
-  if (before?.written === written && before.text === text) return before.isSame;
-  const answer = isSent(written, text);
-  compared.set(index, { written, text, isSame: answer });
-  return answer;
-}
-
-/**
- * Returns the hashes by number of blocks. Blocks that went into `beginning` are not hashed again:
- * hashes are only compared within one conversation.
- */
-function hashesUpTo(
-  hashed: Hashed,
-  beginning: string,
-  counts: Iterable<number>,
-): ReadonlyMap<number, string> {
-  const { blocks, ends } = hashed;
-  const wanted = new Set([blocks.length]);
-  for (const count of counts) if (count < blocks.length) wanted.add(count);
-  const missing = [...wanted].filter((end) => !ends.has(end));
-  if (missing.length === 0) return ends;
-  const tools = (hashed.toolsText ??=
-    hashed.tools === undefined ? '' : JSON.stringify(hashed.tools));
-  const isNaming = createNaming();
-  // Most requests are short and have no earlier length to check: one call hashes everything.
-  if (wanted.size === 1 && hashed.chars < MIN_CHARS) {
-    const parts = blocks.flatMap((block) => (isNaming(block) ? [] : partsOf(block)));
-    const isInName = parts.length === 0 && tools === '';
-    ends.set(blocks.length, isInName ? beginning : shortHash([beginning, tools, ...parts]));
-    return ends;
-  }
-  const isResumed = hashed.hash !== undefined && missing.every((end) => end >= hashed.hashedTo);
-  const from = isResumed ? hashed.hashedTo : 0;
-  const hash = isResumed ? hashed.hash! : createHash('sha256').update(beginning).update(tools);
-  // A conversation's name covers nothing after the first answer.
-  const isAfterAnswer = isResumed && hashed.isAnswered;
-  let isInName = tools === '' && !isAfterAnswer;
-  const note = (end: number): void => {
-    if (wanted.has(end)) ends.set(end, isInName ? beginning : shortDigest(hash.copy()));
-  };
-  for (let at = isAfterAnswer ? from : 0; at < blocks.length; at += 1) {
-    if (at >= from) note(at);
-    const block = blocks[at]!;
-    hashed.isAnswered ||= block.role === 'assistant';
-    if ((!isAfterAnswer && isNaming(block)) || isBillingBlock(block)) continue;
-    isInName = false;
-    if (at < from) continue;
-    for (const part of partsOf(block)) hash.update(part);
-  }
-  note(blocks.length);
-  hashed.hash = hash;
-  hashed.hashedTo = blocks.length;
-  return ends;
-}
-
-/** Returns what distinguishes a block from others. */
-function partsOf(block: Block): readonly string[] {
-  if (isBillingBlock(block)) return [];
-  return [`\0${block.role}\0${block.kind}\0${block.toolUseId ?? ''}\0`, block.text];
-}
-
-function toolsOf(json: unknown): unknown {
-  return (isObject(json) ? json['tools'] : undefined) ?? undefined;
-}
-
 /** Returns true if both have the same JSON, including the order of members. */
 function isSameJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
@@ -236,7 +203,11 @@ function isSameJson(one: unknown, other: unknown): boolean {
     return one.every((value, at) => isSameJson(value, other[at]));
   }
   if (!isObject(one) || !isObject(other)) return false;
-  const [names, others] = [Object.keys(one), Object.keys(other)];
-  if (names.length !== others.length) return false;
-  return names.every((name, at) => name === others[at] && isSameJson(one[name], other[name]));
+  const names = Object.keys(other);
+  let at = 0;
+  for (const name in one) {
+    if (names[at] !== name || !isSameJson(one[name], other[name])) return false;
+    at += 1;
+  }
+  return at === names.length;
 }

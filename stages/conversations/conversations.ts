@@ -77,24 +77,18 @@ export function createConversations({ store, clock, version }: ConversationsOpti
   let isRemembering = true;
 
   const open = (original: Original): Memory => {
+    const hashes = hashesOf(original);
     const id = original.conversation();
     const beginning = original.beginning();
-    let known = store.get(id);
     const isCount = original.endpoint.operation !== 'generate';
+    const others = store.others(id, beginning);
+    let known = store.get(id);
     if (known === undefined) {
-      const other = store
-        .withBeginning(beginning)
-        .findLast((one) => one.id !== id && continues(original, hashesOf(original), one));
-      if (other !== undefined && !isCount) known = store.set(id, beginning, wholeOf(other));
-      else known = other;
+      const other = others.findLast((one) => continues(original, hashes, one));
+      known = other && !isCount ? store.set(id, beginning, wholeOf(other)) : other;
     }
     const memory = new OpenMemory(original, known, isCount, kept);
-    const missed = sentByOthers(
-      original,
-      hashesOf(original),
-      memory.record,
-      store.withBeginning(beginning).filter((one) => one.id !== id),
-    );
+    const missed = sentByOthers(original, hashes, memory.record, others);
     if (missed.length > 0) memory.set({ sent: missed });
     return memory;
   };
@@ -155,7 +149,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
       if (original.endpoint.operation !== 'generate' || !mayThink(original)) return undefined;
       const memory = memoryOf(request);
       const { id, record } = memory;
-      const isAlone = store.withBeginning(original.beginning()).every((one) => one.id === id);
+      const isAlone = store.others(id, original.beginning()).length === 0;
       const isKnown = !isAlone || record.isOlder || (record.sent?.size ?? 0) > 0;
       // In a known conversation a block sent unmodified must be noted: otherwise its stored text is
       // repeated.

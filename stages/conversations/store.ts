@@ -112,9 +112,11 @@ export function storeOf({ clock, limits, write }: Parts) {
     get: (id: string): ConversationRecord | undefined => kept.get(id)?.record,
     /** All records, least recently continued first. */
     records: (): Iterable<ConversationRecord> => Array.from(kept.values(), ({ record }) => record),
-    /** Records with the same beginning, of all callers, the last one added last. */
-    withBeginning: (beginning: string): readonly ConversationRecord[] =>
-      [...(byBeginning.get(beginning) ?? [])].flatMap((id) => kept.get(id)?.record ?? []),
+    /** Records with the same beginning as conversation `id`, of other callers, the last one added last. */
+    others: (id: string, beginning: string): readonly ConversationRecord[] =>
+      [...(byBeginning.get(beginning) ?? [])].flatMap((one) =>
+        one === id ? [] : (kept.get(one)?.record ?? []),
+      ),
     /** Remembers `change`: in memory at once, on disk with the next write. */
     set(id: string, beginning: string, change: Change): ConversationRecord {
       const line = { id, beginning, atMs: clock.wallMs(), change };

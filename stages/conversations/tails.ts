@@ -4,8 +4,10 @@ import { isObject } from '../dialect/json-kind.ts';
 export interface Tail {
   /** Number of blocks in the newest request. */
   readonly blocks: number;
-  /** Hash of these blocks and of the tools before them. */
-  readonly hash: string;
+  /** `BlockHashes.upTo` of these blocks. */
+  readonly chain?: string;
+  /** What an older version stored instead: `BlockHashes.olderUpTo`. */
+  readonly hash?: string;
   /** When it was sent, in epoch milliseconds. */
   readonly atMs: number;
   /**
@@ -23,10 +25,10 @@ export function parseTails(value: unknown): readonly Tail[] {
 
 function isTail(value: unknown): value is Tail {
   if (!isObject(value)) return false;
-  const { blocks, hash, atMs, gaps, goesOn } = value;
+  const { blocks, chain, hash, atMs, gaps, goesOn } = value;
   return (
     typeof blocks === 'number' &&
-    typeof hash === 'string' &&
+    typeof (chain ?? hash) === 'string' &&
     typeof atMs === 'number' &&
     typeof gaps === 'string' &&
     typeof goesOn === 'boolean'

@@ -64,36 +64,39 @@ function isSlow(gaps: string): boolean {
 /** Returns the new tail of `original`, and the tails of the same beginning that stay valid. */
 function follow(
   original: Original,
-  blockHashes: BlockHashes,
+  hashes: BlockHashes,
   tails: readonly Tail[],
   atMs: number,
 ): { readonly tail: Tail; readonly others: readonly Tail[] } {
   const blocks = original.blocks().length;
-  const hashes = blockHashes.upTo(tails.map((tail) => tail.blocks));
-  const hash = hashes.get(blocks)!;
+  const chain = hashes.upTo(blocks);
   let before: Tail | undefined;
   for (const tail of tails) {
-    const isLonger = tail.blocks > (before?.blocks ?? -1);
-    if (isLonger && hashes.get(tail.blocks) === tail.hash) before = tail;
+    const isLonger = tail.blocks > (before?.blocks ?? -1) && tail.blocks <= blocks;
+    if (isLonger && isBefore(tail, hashes)) before = tail;
   }
   if (before === undefined)
-    return { tail: { blocks, hash, atMs, gaps: '', goesOn: false }, others: tails };
+    return { tail: { blocks, chain, atMs, gaps: '', goesOn: false }, others: tails };
   const others = tails.filter((tail) => tail !== before);
   // The same request again: a retry must be sent as the first try was.
-  if (before.blocks === blocks) return { tail: sentAgain(before, blocks, hash, atMs), others };
+  if (before.blocks === blocks) return { tail: sentAgain(before, blocks, chain, atMs), others };
   const answered = original
     .blocks()
     .slice(before.blocks)
     .some(({ role }) => role === 'assistant');
-  if (!answered) return { tail: sentAgain(before, blocks, hash, atMs), others };
+  if (!answered) return { tail: sentAgain(before, blocks, chain, atMs), others };
   const gap = atMs - before.atMs > CACHE_LIFETIMES_MS['5m'] ? 'l' : 's';
   const gaps = `${before.gaps}${gap}`.slice(-GAPS);
-  const tail = { blocks, hash, atMs, gaps, goesOn: true };
+  const tail = { blocks, chain, atMs, gaps, goesOn: true };
   // Another run may still start from the same first request.
   return { tail, others: before.goesOn ? others : tails };
 }
 
+function isBefore({ blocks, chain, hash }: Tail, hashes: BlockHashes): boolean {
+  return hash === undefined ? hashes.upTo(blocks) === chain : hashes.olderUpTo(blocks) === hash;
+}
+
 /** Fields written out, since spreading the object took a third of a microsecond. */
-function sentAgain({ gaps, goesOn }: Tail, blocks: number, hash: string, atMs: number): Tail {
-  return { blocks, hash, atMs, gaps, goesOn };
+function sentAgain({ gaps, goesOn }: Tail, blocks: number, chain: string, atMs: number): Tail {
+  return { blocks, chain, atMs, gaps, goesOn };
 }

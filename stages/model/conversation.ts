@@ -70,11 +70,7 @@ export function hashOfBeginning(original: {
   readonly blocks: () => readonly Block[];
 }): string {
   const parts = [clientSession(original.body.headers) ?? ''];
-  const isNaming = createNaming();
-  for (const block of original.blocks()) {
-    if (block.role === 'assistant') break;
-    if (isNaming(block)) parts.push(`\0${block.role}\0`, block.text);
-  }
+  for (const { role, text } of headOf(original.blocks()).naming) parts.push(`\0${role}\0`, text);
   return shortHash(parts);
 }
 
@@ -93,21 +89,31 @@ interface Sender {
   readonly target: string;
 }
 
-/**
- * Returns a predicate that tells, for the blocks in order, which ones the conversation's id is made
- * of.
- */
-export function createNaming(): (block: Block) => boolean {
-  let isAnswered = false;
-  let firstUser: number | null | undefined;
-  return (block) => {
-    isAnswered ||= block.role === 'assistant';
-    if (isAnswered || isBillingBlock(block)) return false;
-    if (block.role !== 'user') return true;
-    firstUser ??= block.message;
+/** The blocks before the model's first answer. */
+export interface Head {
+  /** How many there are. */
+  readonly length: number;
+  /** Characters of `naming`. */
+  readonly chars: number;
+  /** Those that the conversation's id is made of, in order. */
+  readonly naming: ReadonlySet<Block>;
+}
+
+export function headOf(blocks: readonly Block[]): Head {
+  const naming = new Set<Block>();
+  let chars = 0;
+  let firstUser: number | undefined;
+  for (const block of blocks) {
+    const { role, message, index } = block;
+    if (role === 'assistant') return { length: index, chars, naming };
+    if (isBillingBlock(block)) continue;
+    if (role === 'user') firstUser ??= message;
     // Before the first answer, later user messages may still be appended to the first.
-    return block.message === firstUser;
-  };
+    if (role === 'user' && message !== firstUser) continue;
+    naming.add(block);
+    chars += block.text.length;
+  }
+  return { length: blocks.length, chars, naming };
 }
 
 /** A request's position in its conversation. */

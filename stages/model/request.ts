@@ -199,6 +199,15 @@ export class Original {
     return (this.#conversation ??= hashOfConversation(this.caller(), this.beginning()));
   }
 
+  /**
+   * Takes over the ids of an earlier request with the same sender, session and blocks before the
+   * first answer.
+   */
+  continues(beginning: string, conversation: string): void {
+    this.#beginning = beginning;
+    this.#conversation = conversation;
+  }
+
   /** Returns the request's position in its conversation: the result of `read` at the first call. */
   turn(read: () => Turn): Turn {
     return (this.#turn ??= read());

@@ -1,6 +1,5 @@
 /** Hashes that distinguish texts: 96 bits in 16 characters. */
 import { createHash, hash as hashOnce } from 'node:crypto';
-import type { Hash } from 'node:crypto';
 
 /** Above this, joining the parts costs more than a hash object does. */
 const MAX_JOINED_CHARS = 16 * 1024;
@@ -14,12 +13,5 @@ export function shortHash(parts: readonly string[]): string {
     return hashOnce('sha256', parts.join(''), 'base64url').slice(0, HASH_CHARS);
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part);
-  return shortDigest(hash);
-}
-
-/**
- * Returns the same for a SHA-256 that was updated piece by piece; the hash is finished afterwards.
- */
-export function shortDigest(hash: Hash): string {
   return hash.digest('base64url').slice(0, HASH_CHARS);
 }
