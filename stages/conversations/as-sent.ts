@@ -23,8 +23,8 @@ export interface AsSent {
    * `repeated`.
    */
   readonly restored: number;
-  /** How its editable blocks are sent and why; empty unless `isBound`. */
-  readonly groups: readonly BlockGroup[];
+  /** Returns how its editable blocks are sent and why; empty unless `isBound`. */
+  readonly groups: () => readonly BlockGroup[];
 }
 
 /**
@@ -45,16 +45,9 @@ const SENT = { 'as-sent': 'as before', raw: 'as it came', free: 'may be changed'
 export function asSent(request: ProxyRequest, conversations: Conversations): AsSent {
   const { original, edits } = request;
   const standing = conversations.standing(request);
-  const same = {
-    request,
-    isBound: standing.isBound,
-    repeated: 0,
-    heldRaw: 0,
-    restored: 0,
-    groups: [],
-  };
-  if (!standing.isBound) return same;
-  const stands: (readonly [index: number, stand: Stand])[] = [];
+  if (!standing.isBound)
+    return { request, isBound: false, repeated: 0, heldRaw: 0, restored: 0, groups: () => [] };
+  const groups = new Groups(standing);
   const texts = new Map(edits.texts);
   const appended = new Map(edits.appended);
   const tails = appendedTo(request);
@@ -62,12 +55,13 @@ export function asSent(request: ProxyRequest, conversations: Conversations): AsS
   for (const block of original.blocks()) {
     if (!isEditable(block)) continue;
     const { index, message, text } = block;
-    const stand = standing.standOf(index);
-    stands.push([index, stand]);
+    const written = standing.writtenOf(index);
+    const stand = standing.standOf(index, written);
+    groups.add(index, stand);
     if (stand === 'free') continue;
     const more = tails.get(index);
-    const now = (texts.get(index) ?? text) + (more ?? '');
-    if (standing.allows(index, now)) {
+    const now = (edits.texts.get(index) ?? text) + (more ?? '');
+    if (standing.allows(index, now, written)) {
       if (now !== text) repeated += 1;
       continue;
     }
@@ -82,33 +76,47 @@ export function asSent(request: ProxyRequest, conversations: Conversations): AsS
       restored += 1;
     }
   }
-  const groups = groupsOf(stands, standing);
   const values = toolsAsSent(request, conversations);
-  if (heldRaw === 0 && restored === 0 && values === edits.values)
-    return { ...same, repeated, groups };
-  const made = asSentBefore(request, { texts, appended, values });
-  return { request: made, isBound: true, repeated, heldRaw, restored, groups };
+  const counts = { isBound: true, repeated, heldRaw, restored, groups: () => groups.list() };
+  if (heldRaw === 0 && restored === 0 && values === edits.values) return { request, ...counts };
+  return { request: asSentBefore(request, { texts, appended, values }), ...counts };
 }
 
-function groupsOf(
-  stands: readonly (readonly [index: number, stand: Stand])[],
-  { lastThought }: Standing,
-): readonly BlockGroup[] {
-  const groups = new Map<string, { readonly stand: Stand; spans: (readonly [number, number])[] }>();
-  let last = '';
-  for (const [index, stand] of stands) {
-    const because = becauseOf(stand, index < lastThought);
-    const group = groups.get(because) ?? { stand, spans: [] };
-    groups.set(because, group);
-    const from = last === because ? group.spans.pop()![0] : index;
-    group.spans.push([from, index]);
-    last = because;
+/** Collects blocks sent the same way for the same reason. */
+class Groups {
+  readonly #lastThought: number;
+  readonly #spans = new Map<
+    string,
+    { readonly stand: Stand; readonly list: [from: number, to: number][] }
+  >();
+  #last: [from: number, to: number] = [0, 0];
+  #because = '';
+
+  constructor({ lastThought }: Standing) {
+    this.#lastThought = lastThought;
   }
-  return [...groups].map(([because, { stand, spans }]) => ({
-    blocks: spans.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(', '),
-    sent: SENT[stand],
-    because,
-  }));
+
+  /** Adds the next editable block. */
+  add(index: number, stand: Stand): void {
+    const because = becauseOf(stand, index < this.#lastThought);
+    if (because === this.#because) {
+      this.#last[1] = index;
+      return;
+    }
+    this.#because = because;
+    this.#last = [index, index];
+    const spans = this.#spans.get(because);
+    if (spans === undefined) this.#spans.set(because, { stand, list: [this.#last] });
+    else spans.list.push(this.#last);
+  }
+
+  list(): readonly BlockGroup[] {
+    return Array.from(this.#spans, ([because, { stand, list }]) => ({
+      blocks: list.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(', '),
+      sent: SENT[stand],
+      because,
+    }));
+  }
 }
 
 function becauseOf(stand: Stand, isBefore: boolean): string {

@@ -130,11 +130,11 @@ export class BlockHashes {
   /** Returns true if `written` encodes `text`, which is not the original of the block. */
   isSent(index: number, written: string, text: string): boolean {
     const before = this.#compared.get(index);
-    const isSame =
-      before?.written === written && before.text === text ? before.isSame : isSent(written, text);
+    const isKnown = before?.written === written && before.text === text;
+    const now = { written, text, isSame: isKnown ? before.isSame : isSent(written, text) };
     // This very string is compared again.
-    this.#compared.set(index, { written, text, isSame });
-    return isSame;
+    this.#compared.set(index, now);
+    return now.isSame;
   }
 
   /**

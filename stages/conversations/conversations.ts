@@ -318,21 +318,20 @@ function changeOf(
   for (const block of original.blocks()) {
     if (!isEditable(block)) continue;
     const { index, text } = block;
-    if (!mayDiffer(request, index, isKnown) && !appended.has(index)) continue;
-    const written = standing.writtenOf(index);
     const goesOut = textOf(request, block) + (appended.get(index) ?? '');
-    if (
+    if (goesOut === text && !isKnown) continue;
+    const written = standing.writtenOf(index);
+    const isNoted =
       goesOut === text
         ? isKnownRaw(request, index, written, standing, writesRaw)
-        : standing.isWritten(index, goesOut)
-    )
-      continue;
-    entries.push([standing.keyOf(index)!, writeSent(text, goesOut)]);
+        : standing.isWritten(index, goesOut, written);
+    if (!isNoted) entries.push([standing.keyOf(index)!, writeSent(text, goesOut)]);
   }
   // From now on a block without an entry was sent unmodified.
-  const isNoted = entries.length > 0 || isOlder;
+  const isNew = entries.length > 0 || isOlder;
   const more = toolsOf(request, tools);
-  return isNoted || more.length > 0 ? { sent: entries, tools: more } : undefined;
+  if (!isNew && more.length === 0) return undefined;
+  return { sent: entries, ...(more.length > 0 && { tools: more }) };
 }
 
 /** Returns the edits of the tools being sent, unless they are stored already. */
@@ -355,11 +354,6 @@ export function toolsKey({ json }: Original): string {
 }
 
 export const isOfTools = ({ path }: NewValue): boolean => path[0] === 'tools';
-
-/** Returns false only if the block can be neither edited nor stored. */
-function mayDiffer({ original, edits }: ProxyRequest, index: number, isKnown: boolean): boolean {
-  return edits.texts.has(index) || isKnown || original.protectedBy(index) === undefined;
-}
 
 /** Returns true if it need not be stored that a block is sent unmodified. */
 function isKnownRaw(

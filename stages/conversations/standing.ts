@@ -65,9 +65,10 @@ export class Standing {
     this.#isClosed = isClosed;
   }
 
-  standOf(index: number): Stand {
+  // What looks at every block passes `written`, so that it is looked up once.
+  standOf(index: number, written = this.writtenOf(index)): Stand {
     if (!this.isBound) return 'free';
-    if (this.writtenOf(index) !== undefined) return 'as-sent';
+    if (written !== undefined) return 'as-sent';
     if (index < this.lastThought && !this.#known.isTrusted) return 'raw';
     return this.#isClosed ? 'raw' : 'free';
   }
@@ -86,8 +87,7 @@ export class Standing {
   }
 
   /** Returns true if `text`, which is not the original, is the stored text of a block. */
-  isWritten(index: number, text: string): boolean {
-    const written = this.writtenOf(index);
+  isWritten(index: number, text: string, written = this.writtenOf(index)): boolean {
     return written !== undefined && this.#hashes.isSent(index, written, text);
   }
 
@@ -107,11 +107,10 @@ export class Standing {
   }
 
   /** Returns true if `text` may be sent for a block; cheaper than `fixedText`. */
-  allows(index: number, text: string): boolean {
+  allows(index: number, text: string, written = this.writtenOf(index)): boolean {
     if (!this.isBound) return true;
     const isOriginal = text === this.#blocks[index]!.text;
-    const written = this.writtenOf(index);
-    if (written === undefined) return isOriginal || this.standOf(index) === 'free';
+    if (written === undefined) return isOriginal || this.standOf(index, written) === 'free';
     return isOriginal ? written === RAW : this.#hashes.isSent(index, written, text);
   }
 }

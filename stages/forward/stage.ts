@@ -71,7 +71,7 @@ function report(
     ctx.note('blocks_as_sent', sent.repeated);
     if (sent.heldRaw > 0) ctx.note('blocks_held_raw', sent.heldRaw);
     ctx.note('as_sent_because', 'thoughts are signed over what stands before them');
-    ctx.note('block_groups', sent.groups);
+    ctx.note('block_groups', sent.groups());
   }
   if (caching !== undefined) {
     if ('breakpoints' in caching) {
