@@ -65,8 +65,8 @@ export class BlockHashes {
   beginning = '';
   readonly #blocks: readonly Block[];
   readonly #head: Head;
-  /** Distinguishes the senders and sessions of requests with equal blocks. */
-  readonly #sender: string;
+  readonly #caller: string;
+  readonly #session: string | undefined;
   /** The tools, which precede all blocks. */
   readonly #tools: unknown;
   // A request that goes on with all blocks of another one shares these with it, and both add to them.
@@ -80,7 +80,8 @@ export class BlockHashes {
   constructor(original: Original) {
     this.#blocks = original.blocks();
     this.#head = headOf(this.#blocks);
-    this.#sender = `${original.caller()} ${clientSession(original.body.headers) ?? ''}`;
+    this.#caller = original.caller();
+    this.#session = clientSession(original.body.headers);
     this.#tools = (isObject(original.json) ? original.json['tools'] : undefined) ?? undefined;
     this.#chainTools = this.#tools;
     let chars = 0;
@@ -95,7 +96,7 @@ export class BlockHashes {
   continues(before: BlockHashes): boolean {
     const { length, chars } = this.#head;
     if (before.#head.length !== length || before.#head.chars !== chars) return false;
-    if (before.#sender !== this.#sender) return false;
+    if (before.#session !== this.#session || before.#caller !== this.#caller) return false;
     const differs = before.#blocks.findIndex((block, at) => !isSame(block, this.#blocks[at]));
     const same = differs < 0 ? before.#blocks.length : differs;
     if (same < length) return false;
@@ -147,8 +148,15 @@ export class BlockHashes {
     const chain = this.#chain;
     if (chain.length === 0) chain.push(this.#hashOf(this.beginning, this.#toolsText()));
     for (let at = chain.length - 1; at < count; at += 1)
-      chain.push(this.#hashOf(chain[at]!, this.#partsOf(at)));
+      chain.push(this.#hashOf(chain[at]!, this.#linkOf(at)));
     return chain[count]!;
+  }
+
+  /** Returns the parts of a block, its text by its name if it has one: that hashes the text already. */
+  #linkOf(at: number): readonly string[] {
+    const parts = this.#partsOf(at);
+    const name = parts.length === 0 ? undefined : this.nameOf(at);
+    return name === undefined ? parts : [parts[0]!, name];
   }
 
   /** Returns what an older version stored in place of `upTo`. */
