@@ -18,11 +18,6 @@ export interface AsSent {
   readonly repeated: number;
   /** Blocks that differ after the stages and are sent unmodified instead. */
   readonly heldRaw: number;
-  /**
-   * Blocks whose earlier text was put back because the stages now give a different one; part of
-   * `repeated`.
-   */
-  readonly restored: number;
   /** Returns how its editable blocks are sent and why; empty unless `isBound`. */
   readonly groups: () => readonly BlockGroup[];
 }
@@ -46,12 +41,13 @@ export function asSent(request: ProxyRequest, conversations: Conversations): AsS
   const { original, edits } = request;
   const standing = conversations.standing(request);
   if (!standing.isBound)
-    return { request, isBound: false, repeated: 0, heldRaw: 0, restored: 0, groups: () => [] };
+    return { request, isBound: false, repeated: 0, heldRaw: 0, groups: () => [] };
   const groups = new Groups(standing);
   const texts = new Map(edits.texts);
   const appended = new Map(edits.appended);
   const tails = appendedTo(request);
-  let [repeated, heldRaw, restored] = [0, 0, 0];
+  let [repeated, heldRaw] = [0, 0];
+  let isRestored = false;
   for (const block of original.blocks()) {
     if (!isEditable(block)) continue;
     const { index, message, text } = block;
@@ -66,6 +62,7 @@ export function asSent(request: ProxyRequest, conversations: Conversations): AsS
       continue;
     }
     if (more !== undefined) appended.delete(message);
+    isRestored = true;
     const sent = standing.fixedText(index)!;
     if (sent === text) {
       texts.delete(index);
@@ -73,12 +70,11 @@ export function asSent(request: ProxyRequest, conversations: Conversations): AsS
     } else {
       texts.set(index, sent);
       repeated += 1;
-      restored += 1;
     }
   }
   const values = toolsAsSent(request, conversations);
-  const counts = { isBound: true, repeated, heldRaw, restored, groups: () => groups.list() };
-  if (heldRaw === 0 && restored === 0 && values === edits.values) return { request, ...counts };
+  const counts = { isBound: true, repeated, heldRaw, groups: () => groups.list() };
+  if (!isRestored && values === edits.values) return { request, ...counts };
   return { request: asSentBefore(request, { texts, appended, values }), ...counts };
 }
 

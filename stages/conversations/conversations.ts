@@ -21,8 +21,8 @@ import { createCachedTurns } from './cached-turns.ts';
 import { createBlockHashes } from './block-hashes.ts';
 import type { BlockHashes } from './block-hashes.ts';
 import { endMark } from './end-mark.ts';
-import { OpenMemory } from './memory.ts';
-import type { Kept, Memory } from './memory.ts';
+import { Memory } from './memory.ts';
+import type { Kept } from './memory.ts';
 import { wholeOf } from './record.ts';
 import type { Change, ConversationRecord, SentMark } from './record.ts';
 import { RAW, textHash, writeSent } from './sent-text.ts';
@@ -87,7 +87,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
       const other = others.findLast((one) => continues(original, hashes, one));
       known = other && !isCount ? store.set(id, beginning, wholeOf(other)) : other;
     }
-    const memory = new OpenMemory(original, known, isCount, kept);
+    const memory = new Memory(original, known, isCount, kept);
     const missed = sentByOthers(original, hashes, memory.record, others);
     if (missed.length > 0) memory.set({ sent: missed });
     return memory;
@@ -103,14 +103,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
   };
   const standing = ({ original }: { readonly original: Original }): Standing =>
     (madeOf(original).standing ??= openStanding(original));
-  const turns = createTurns(
-    {
-      get: (original) => memoryOf({ original }).record.tails,
-      set: (original, tails) => memoryOf({ original }).set({ tails }),
-    },
-    hashesOf,
-    clock,
-  );
+  const turns = createTurns(memoryOf, hashesOf, clock);
 
   const cachedTurns = createCachedTurns(function* () {
     for (const { id, cached } of store.records()) yield [id, cached] as const;

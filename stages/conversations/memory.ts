@@ -4,23 +4,6 @@ import { NOTHING, apply, emptyRecord, wholeOf } from './record.ts';
 import type { Change, ConversationRecord, Injected } from './record.ts';
 import type { ConversationStore } from './store.ts';
 
-/** The memory of one request's conversation. */
-export interface Memory {
-  readonly id: string;
-  /** Empty for a conversation that is not remembered yet. */
-  readonly record: Readonly<ConversationRecord>;
-  /** True if nothing was remembered before this request. */
-  readonly isNew: boolean;
-  /** Remembers `change`: in memory at once, on disk soon after. */
-  set(change: Change): void;
-  /** Resolves once everything set so far is on disk or has failed to be written. */
-  flush(): Promise<void>;
-  /** What was injected into the question with this hash; null if it must no longer be sent. */
-  injected(prefix: string): Injected | null | undefined;
-  /** Leading blocks repeated as sent, since computing them again now gives a different result. */
-  repeated: number;
-}
-
 /** Most conversations whose `repeated` is known. */
 const MAX_REPEATED = 10_000;
 
@@ -31,10 +14,12 @@ export interface Kept {
   readonly repeated: Map<string, number>;
 }
 
-/** A memory whose changes are stored, except for those of a token count request. */
-export class OpenMemory implements Memory {
+/** The memory of one request's conversation. */
+export class Memory {
   readonly id: string;
+  /** True if nothing was remembered before this request. */
   readonly isNew: boolean;
+  /** Empty for a conversation that is not remembered yet. */
   record: Readonly<ConversationRecord>;
   readonly #beginning: string;
   readonly #isCount: boolean;
@@ -54,28 +39,32 @@ export class OpenMemory implements Memory {
     this.#kept = kept;
   }
 
+  /** Remembers `change`: in memory at once, on disk soon after. A token count request stores nothing. */
   set(change: Change): void {
     if (!this.#isCount) {
       this.record = this.#kept.store.set(this.id, this.#beginning, change);
       return;
     }
-    // A token count request is decided like a turn but stores nothing.
+    // It is decided like a turn.
     const copy = emptyRecord(this.id, this.#beginning, 0);
     apply(copy, wholeOf(this.record));
     apply(copy, change);
     this.record = copy;
   }
 
+  /** Resolves once everything set so far is on disk or has failed to be written. */
   flush(): Promise<void> {
     return this.#kept.store.flush();
   }
 
+  /** Returns what was injected into the question with this hash; null if it must no longer be sent. */
   injected(prefix: string): Injected | null | undefined {
     const { injected } = this.record;
     if (injected.has(prefix)) return injected.get(prefix);
     return this.#kept.store.olderInjected(prefix);
   }
 
+  /** Leading blocks repeated as sent, since computing them again now gives a different result. */
   get repeated(): number {
     return this.#kept.repeated.get(this.id) ?? 0;
   }

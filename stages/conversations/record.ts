@@ -229,11 +229,7 @@ export function readLine(text: string): Line | undefined {
   const change: Change = {
     ...(pin !== undefined && { pin }),
     timedOut: textsIn(value['timedOut']),
-    leftOut: pairsIn(value['leftOut']).flatMap(([key, line, tokens]) =>
-      typeof line === 'string' && line !== '' && typeof tokens === 'number'
-        ? [[key, line, tokens] as const]
-        : [],
-    ),
+    leftOut: leftOutIn(value['leftOut']),
     parts: pairsIn(value['parts']).map(([key, isInParts]) => [key, isInParts === true] as const),
     injected: pairsIn(value['injected']).flatMap(([prefix, found]) => {
       const injected = found === null ? null : readInjected(found);
@@ -272,11 +268,7 @@ function readOlderChange(kind: string, text: string): Change | undefined {
     case 'slow':
       return { timedOut: text.split(' ') };
     case 'forget':
-      return (
-        readLine(JSON.stringify({ c: '', b: '', t: 0, leftOut: parseJson(text) })) as
-          | Extract<Line, { change: Change }>
-          | undefined
-      )?.change;
+      return { leftOut: leftOutIn(parseJson(text)) };
     case 'long': {
       const parts = parseJson(text);
       if (!isObject(parts)) return undefined;
@@ -330,6 +322,13 @@ function pairsIn(list: unknown): readonly (readonly [string, ...unknown[]])[] {
     (each): each is [string, ...unknown[]] => Array.isArray(each) && typeof each[0] === 'string',
   );
 }
+
+const leftOutIn = (list: unknown): NonNullable<Change['leftOut']> =>
+  pairsIn(list).flatMap(([key, line, tokens]) =>
+    typeof line === 'string' && line !== '' && typeof tokens === 'number'
+      ? [[key, line, tokens] as const]
+      : [],
+  );
 
 const textPairsIn = (list: unknown): readonly (readonly [string, string])[] =>
   pairsIn(list).flatMap(([key, text]) => (typeof text === 'string' ? [[key, text] as const] : []));

@@ -10,7 +10,7 @@ import type { Clock } from '../../engine/index.ts';
 import { moveUnreadable } from '../aside.ts';
 import { readLine, writeLine } from './record.ts';
 import { RAW } from './sent-text.ts';
-import { createStore, storeOf } from './store.ts';
+import { createStore } from './store.ts';
 import type { ConversationStore, StoreLimits } from './store.ts';
 
 /** The file is compacted once it exceeds the live data by this factor. */
@@ -269,7 +269,7 @@ export async function countRewritten(file: string, sinceMs: number): Promise<num
 export async function openStore(options: StoreOptions): Promise<ConversationStore> {
   const { file, clock, onTrouble } = options;
   let appender: Appender | undefined;
-  const base = storeOf({ clock, limits: options, write: (text) => appender?.write(text) });
+  const base = createStore(clock, options, (text) => appender?.write(text));
   let bytes: Buffer = Buffer.alloc(0);
   try {
     const found = await readOwnFile(options);

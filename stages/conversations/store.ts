@@ -10,6 +10,8 @@ const DAY_MS = 86_400_000;
 /** Sized so that a single conversation takes a third at most. */
 const MAX_CHARS = 20 * 1024 * 1024;
 const MAX_DAYS = 30;
+const NONE: readonly ConversationRecord[] = [];
+
 export interface StoreLimits {
   /** Most characters kept, counted as written to the file. */
   readonly maxChars?: number;
@@ -34,24 +36,16 @@ interface Kept {
 
 export type ConversationStore = ReturnType<typeof createStore>;
 
-/** Creates a store without a file, for replays without a proxy. */
-export function createStore(clock: Pick<Clock, 'wallMs'>, limits: StoreLimits = {}) {
-  return storeOf({ clock, limits, write: () => undefined });
-}
-
-interface Parts {
-  readonly clock: Pick<Clock, 'wallMs'>;
-  readonly limits: StoreLimits;
-  /** Appends a line; `text` includes the line end. */
-  readonly write: (text: string) => void;
-}
-
-export function storeOf({ clock, limits, write }: Parts) {
+/** `write` appends a line, with its line end, to a file; by default there is none. */
+export function createStore(
+  clock: Pick<Clock, 'wallMs'>,
+  { maxChars = MAX_CHARS, maxDays = MAX_DAYS }: StoreLimits = {},
+  write: (text: string) => void = () => undefined,
+) {
   const kept = new Map<string, Kept>();
   const recipes = new Map<string, string>();
   const olderInjected = new Map<string, Injected>();
   const byBeginning = new Map<string, Set<string>>();
-  const { maxChars = MAX_CHARS, maxDays = MAX_DAYS } = limits;
   let chars = 0;
 
   const drop = (id: string): void => {
@@ -113,10 +107,11 @@ export function storeOf({ clock, limits, write }: Parts) {
     /** All records, least recently continued first. */
     records: (): Iterable<ConversationRecord> => Array.from(kept.values(), ({ record }) => record),
     /** Records with the same beginning as conversation `id`, of other callers, the last one added last. */
-    others: (id: string, beginning: string): readonly ConversationRecord[] =>
-      [...(byBeginning.get(beginning) ?? [])].flatMap((one) =>
-        one === id ? [] : (kept.get(one)?.record ?? []),
-      ),
+    others(id: string, beginning: string): readonly ConversationRecord[] {
+      const same = byBeginning.get(beginning);
+      if (same === undefined || (same.size === 1 && same.has(id))) return NONE;
+      return [...same].flatMap((one) => (one === id ? [] : (kept.get(one)?.record ?? [])));
+    },
     /** Remembers `change`: in memory at once, on disk with the next write. */
     set(id: string, beginning: string, change: Change): ConversationRecord {
       const line = { id, beginning, atMs: clock.wallMs(), change };

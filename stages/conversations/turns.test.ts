@@ -1,10 +1,11 @@
 /** A conversation goes on where its last request is stored as an older version stored it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createManualClock } from '../../engine/index.ts';
 import { requestOf } from '../../fixtures/compress/stage.ts';
-import { createBlockHashes } from './block-hashes.ts';
+import { createConversations } from './conversations.ts';
+import { createStore } from './store.ts';
 import type { Tail } from './tails.ts';
-import { createTurns } from './turns.ts';
 
 const result = (id: string): object => ({
   role: 'user',
@@ -18,13 +19,15 @@ const first = { role: 'user', content: 'Go on.' };
 const messages = [first, call('t1'), result('t1'), call('t2'), result('t2')];
 const withTools = { system: 'Be brief.', tools: [{ name: 'Read', input_schema: {} }] };
 
-/** Returns the tails after a request with these messages, given those before it. */
-function after(tails: readonly Tail[], body: object): readonly Tail[] {
-  let now = tails;
-  const store = { get: () => now, set: (_: unknown, next: readonly Tail[]) => void (now = next) };
-  const turns = createTurns(store, createBlockHashes(), { wallMs: () => 2000 });
-  turns.turnOf(requestOf(body));
-  return now;
+/** Returns the tails after a request with this body, given one before it. */
+function after(before: Tail, body: object): readonly Tail[] {
+  const clock = createManualClock();
+  const conversations = createConversations({ store: createStore(clock), clock, version: 1 });
+  const request = requestOf(body);
+  const memory = conversations.memoryOf(request);
+  memory.set({ tails: [before] });
+  conversations.turnOf(request);
+  return memory.record.tails;
 }
 
 // Hashes that version 0.6.0 stored.
@@ -36,12 +39,12 @@ const OLDER = [
 for (const [body, blocks, hash] of OLDER)
   test(`${blocks} blocks`, () => {
     const older = { blocks, hash, atMs: 1000, gaps: 's', goesOn: true };
-    const same = after([older], body);
+    const same = after(older, body);
     assert.equal([same.length, same[0]?.goesOn, same[0]?.gaps], [1, true, 's']);
-    const longer = after([older], { ...body, messages });
-    assert.equal([longer.length, longer[0]?.goesOn, longer[0]?.gaps], [1, true, 'ss']);
+    const longer = after(older, { ...body, messages });
+    assert.equal([longer.length, longer[0]?.goesOn, longer[0]?.gaps], [1, true, 'sl']);
     assert.is(longer[0]?.hash, undefined);
-    assert.equal(after([{ ...older, hash: 'other' }], body).length, 2);
+    assert.is(after({ ...older, hash: 'other' }, body).length, 2);
   });
 
 test.run();

@@ -8,6 +8,7 @@ import type { Turn } from '../model/conversation.ts';
 import { CACHE_LIFETIMES_MS } from '../model/model-facts.ts';
 import type { Original, ProxyRequest } from '../model/request.ts';
 import type { BlockHashes } from './block-hashes.ts';
+import type { Memory } from './memory.ts';
 import type { Tail } from './tails.ts';
 
 /** Most recent pauses considered. */
@@ -17,14 +18,8 @@ const TAILS = 8;
 /** Most conversations remembered that have a single request so far. */
 const FIRST_REQUESTS = 10_000;
 
-/** Durable storage for tails; returns none for an unknown conversation. */
-export interface TailStore {
-  get(original: Original): readonly Tail[];
-  set(original: Original, tails: readonly Tail[]): void;
-}
-
 export function createTurns(
-  store: TailStore,
+  memoryOf: (request: { readonly original: Original }) => Memory,
   hashesOf: (original: Original) => BlockHashes,
   clock: { wallMs(): number },
 ) {
@@ -35,13 +30,14 @@ export function createTurns(
   });
   const note = ({ original }: ProxyRequest): Turn => {
     const conversation = original.conversation();
-    const kept = store.get(original);
+    const memory = memoryOf({ original });
+    const kept = memory.record.tails;
     const tails = kept.length === 0 ? (firsts.get(conversation) ?? []) : kept;
     const atMs = clock.wallMs();
     const { tail, others } = follow(original, hashesOf(original), tails, atMs);
     const now = [tail, ...others].slice(0, TAILS);
     if (kept.length === 0 && !tail.goesOn) firsts.set(conversation, now);
-    else store.set(original, now);
+    else memory.set({ tails: now });
     let newestMs = -Infinity;
     for (const one of tails) newestMs = Math.max(newestMs, one.atMs);
     const pauseMs = tails.length === 0 ? null : atMs - newestMs;
