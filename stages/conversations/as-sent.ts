@@ -52,12 +52,12 @@ export function asSent(request: ProxyRequest, conversations: Conversations): AsS
     if (!isEditable(block)) continue;
     const { index, message, text } = block;
     const written = standing.writtenOf(index);
-    const stand = standing.standOf(index, written);
+    const stand = standing.standWith(index, written);
     groups.add(index, stand);
     if (stand === 'free') continue;
     const more = tails.get(index);
     const now = (edits.texts.get(index) ?? text) + (more ?? '');
-    if (standing.allows(index, now, written)) {
+    if (standing.wasSent(index, now, written)) {
       if (now !== text) repeated += 1;
       continue;
     }

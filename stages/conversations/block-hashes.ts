@@ -69,7 +69,7 @@ export class BlockHashes {
   readonly #session: string | undefined;
   /** The tools, which precede all blocks. */
   readonly #tools: unknown;
-  // A request that goes on with all blocks of another one shares these with it, and both add to them.
+  // A request that goes on with all blocks of another shares these with it, and both add to them.
   #names: Names = { list: [], times: new Map() };
   /** Memoized comparisons with stored texts, by block. */
   #compared = new Map<number, Compared>();
@@ -90,8 +90,8 @@ export class BlockHashes {
   }
 
   /**
-   * Takes over the hashes of an earlier request for the leading blocks that both share. Returns false if its
-   * conversation is another one.
+   * Takes over the hashes of an earlier request for the leading blocks that both share. Returns
+   * false if its conversation is another one.
    */
   continues(before: BlockHashes): boolean {
     const { length, chars } = this.#head;
@@ -139,8 +139,8 @@ export class BlockHashes {
   }
 
   /**
-   * Returns a hash of the tools and the first `count` blocks, which are compared within one conversation only:
-   * blocks that its beginning names are not hashed again.
+   * Returns a hash of the tools and the first `count` blocks. Blocks that went into `beginning` are
+   * not hashed again: hashes are only compared within one conversation.
    */
   upTo(count: number): string {
     if (!isSameJson(this.#chainTools, this.#tools)) this.#chain = [];
@@ -152,7 +152,7 @@ export class BlockHashes {
     return chain[count]!;
   }
 
-  /** Returns the parts of a block, its text by its name if it has one: that hashes the text already. */
+  /** Returns the parts of a block; the name of an editable one hashes its text already. */
   #linkOf(at: number): readonly string[] {
     const parts = this.#partsOf(at);
     const name = parts.length === 0 ? undefined : this.nameOf(at);
@@ -173,7 +173,7 @@ export class BlockHashes {
     return this.#tools === undefined ? [] : [JSON.stringify(this.#tools)];
   }
 
-  /** Returns what distinguishes a block from others; nothing for one that never changes or always does. */
+  /** Returns what distinguishes a block; nothing for one that names the conversation or bills. */
   #partsOf(at: number): readonly string[] {
     const block = this.#blocks[at]!;
     if (this.#head.naming.has(block) || isBillingBlock(block)) return [];

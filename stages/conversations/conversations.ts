@@ -317,7 +317,7 @@ function changeOf(
     const isNoted =
       goesOut === text
         ? isKnownRaw(request, index, written, standing, writesRaw)
-        : standing.isWritten(index, goesOut, written);
+        : standing.wasSent(index, goesOut, written);
     if (!isNoted) entries.push([standing.keyOf(index)!, writeSent(text, goesOut)]);
   }
   // From now on a block without an entry was sent unmodified.

@@ -39,7 +39,7 @@ export class Memory {
     this.#kept = kept;
   }
 
-  /** Remembers `change`: in memory at once, on disk soon after. A token count request stores nothing. */
+  /** Remembers `change`: in memory at once, on disk soon after; for a token count here only. */
   set(change: Change): void {
     if (!this.#isCount) {
       this.record = this.#kept.store.set(this.id, this.#beginning, change);
@@ -57,7 +57,7 @@ export class Memory {
     return this.#kept.store.flush();
   }
 
-  /** Returns what was injected into the question with this hash; null if it must no longer be sent. */
+  /** Returns what was injected into the question with this hash; null if it is sent no more. */
   injected(prefix: string): Injected | null | undefined {
     const { injected } = this.record;
     if (injected.has(prefix)) return injected.get(prefix);

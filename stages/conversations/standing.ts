@@ -65,8 +65,12 @@ export class Standing {
     this.#isClosed = isClosed;
   }
 
-  // What looks at every block passes `written`, so that it is looked up once.
-  standOf(index: number, written = this.writtenOf(index)): Stand {
+  standOf(index: number): Stand {
+    return this.standWith(index, this.writtenOf(index));
+  }
+
+  /** Returns the same, given `writtenOf` the block. */
+  standWith(index: number, written: string | undefined): Stand {
     if (!this.isBound) return 'free';
     if (written !== undefined) return 'as-sent';
     if (index < this.lastThought && !this.#known.isTrusted) return 'raw';
@@ -86,8 +90,9 @@ export class Standing {
     return key === undefined ? undefined : sent.get(key);
   }
 
-  /** Returns true if `text`, which is not the original, is the stored text of a block. */
-  isWritten(index: number, text: string, written = this.writtenOf(index)): boolean {
+  /** Returns true if `text` was sent for a block before; `written` is `writtenOf` the block. */
+  wasSent(index: number, text: string, written: string | undefined): boolean {
+    if (text === this.#blocks[index]!.text) return written === undefined || written === RAW;
     return written !== undefined && this.#hashes.isSent(index, written, text);
   }
 
@@ -107,10 +112,8 @@ export class Standing {
   }
 
   /** Returns true if `text` may be sent for a block; cheaper than `fixedText`. */
-  allows(index: number, text: string, written = this.writtenOf(index)): boolean {
-    if (!this.isBound) return true;
-    const isOriginal = text === this.#blocks[index]!.text;
-    if (written === undefined) return isOriginal || this.standOf(index, written) === 'free';
-    return isOriginal ? written === RAW : this.#hashes.isSent(index, written, text);
+  allows(index: number, text: string): boolean {
+    const written = this.writtenOf(index);
+    return this.standWith(index, written) === 'free' || this.wasSent(index, text, written);
   }
 }

@@ -106,7 +106,7 @@ export function createStore(
     get: (id: string): ConversationRecord | undefined => kept.get(id)?.record,
     /** All records, least recently continued first. */
     records: (): Iterable<ConversationRecord> => Array.from(kept.values(), ({ record }) => record),
-    /** Records with the same beginning as conversation `id`, of other callers, the last one added last. */
+    /** Records of other callers with the beginning of conversation `id`, the last added last. */
     others(id: string, beginning: string): readonly ConversationRecord[] {
       const same = byBeginning.get(beginning);
       if (same === undefined || (same.size === 1 && same.has(id))) return NONE;
