@@ -20,8 +20,13 @@ function openerOf({ env, stdout }: CliContext, platform: NodeJS.Platform): strin
 export function openBrowser(context: CliContext, url: string): void {
   const opener = openerOf(context, process.platform);
   if (opener === undefined) return;
-  const child = spawn(opener, [url], { detached: true, stdio: 'ignore', env: context.env });
-  // The address was printed, so a missing program is not a problem.
-  child.on('error', () => undefined);
-  child.unref();
+  // The address was printed, so a program that cannot be started is not a problem. Some reasons are
+  // thrown, others are events.
+  try {
+    const child = spawn(opener, [url], { detached: true, stdio: 'ignore', env: context.env });
+    child.on('error', () => undefined);
+    child.unref();
+  } catch {
+    return;
+  }
 }

@@ -1,5 +1,6 @@
 /** Runs a command for an alert, with the alert as JSON on its standard input. */
 import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import type { Clock } from '../../../engine/index.ts';
 import type { Variables } from '../../config/env.ts';
 import type { Notice } from './notice.ts';
@@ -28,9 +29,42 @@ export function runCommand(
   notice: Notice,
   { clock, env, home }: CommandOptions,
 ): Promise<Delivery> {
-  const [program = '', ...rest] = argv;
   return new Promise((resolve) => {
-    const child = spawn(program, rest, {
+    const child = start(argv, notice, env, home);
+    if (child instanceof Error) return resolve(notStarted(child));
+    let isLate = false;
+    const stopWaiting = clock.after(COMMAND_MS, () => {
+      isLate = true;
+      endGroup(child.pid);
+    });
+    const end = (delivery: Delivery) => {
+      stopWaiting();
+      resolve(delivery);
+    };
+    child.on('error', (error: NodeJS.ErrnoException) => end(notStarted(error)));
+    child.on('exit', (code, signal) => {
+      if (isLate) end(refused(`not finished in ${COMMAND_MS / 1000} s, ended`, false));
+      else if (code === 0) end(delivered('exit code 0'));
+      else end(refused(code === null ? `ended by ${signal}` : `exit code ${code}`, false));
+    });
+    // A command that reads no input is not an error.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(`${JSON.stringify(notice)}\n`);
+  });
+}
+
+/**
+ * Starts the program. Some failures are thrown (a message longer than the system passes on, a path
+ * through a file), others are events; without free descriptors there is no `stdin`.
+ */
+function start(
+  [program = '', ...rest]: readonly string[],
+  notice: Notice,
+  env: Variables,
+  home: string,
+): ChildProcess | NodeJS.ErrnoException {
+  try {
+    return spawn(program, rest, {
       cwd: home,
       // A process group of its own, so that child processes are killed with it.
       detached: true,
@@ -42,27 +76,13 @@ export function runCommand(
         SVC_ALERT_TEXT: notice.text,
       },
     });
-    let isLate = false;
-    const stopWaiting = clock.after(COMMAND_MS, () => {
-      isLate = true;
-      endGroup(child.pid);
-    });
-    const end = (delivery: Delivery) => {
-      stopWaiting();
-      resolve(delivery);
-    };
-    child.on('error', (error: NodeJS.ErrnoException) =>
-      end(refused(`it cannot be started (${error.code ?? 'unknown reason'})`, false)),
-    );
-    child.on('exit', (code, signal) => {
-      if (isLate) end(refused(`not finished in ${COMMAND_MS / 1000} s, ended`, false));
-      else if (code === 0) end(delivered('exit code 0'));
-      else end(refused(code === null ? `ended by ${signal}` : `exit code ${code}`, false));
-    });
-    // A command that reads no input is not an error.
-    child.stdin.on('error', () => undefined);
-    child.stdin.end(`${JSON.stringify(notice)}\n`);
-  });
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown : new Error(String(thrown));
+  }
+}
+
+function notStarted({ code = 'unknown reason' }: NodeJS.ErrnoException): Delivery {
+  return refused(`it cannot be started (${code})`, false);
 }
 
 function endGroup(pid: number | undefined): void {

@@ -1,7 +1,10 @@
 /** Webhook bodies, invalid targets, and the order and number of delivery attempts. */
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createManualClock } from '../../../engine/index.ts';
+import { createManualClock, systemClock } from '../../../engine/index.ts';
 import { expectOneFaultEach, loadText } from '../../../fixtures/server/config-text.ts';
 import type { BadCase } from '../../../fixtures/server/config-text.ts';
 import type { AlertResult } from '../evaluate.ts';
@@ -150,6 +153,41 @@ test('what waits for a target is bounded, and a stop ends it at once', async () 
   assert.is(notifier.stop(), 51);
   await notifier.idle();
   assert.is(triesMs.length, 1);
+});
+
+test('a command that cannot be started, for whatever reason, is reported, and the next notice is tried', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-alert-'));
+  const file = join(folder, 'file');
+  writeFileSync(file, '#!/bin/sh\ntouch ran\n', { mode: 0o700 });
+  symlinkSync(join(folder, 'loop'), join(folder, 'loop'));
+  const failures: string[] = [];
+  const notifier = createNotifier({
+    upstream: { send: () => Promise.reject(new Error('no webhook')) },
+    clock: systemClock,
+    random: (bytes) => Buffer.alloc(bytes),
+    env: { PATH: '/usr/bin:/bin' },
+    home: () => folder,
+    version: '0',
+    onFailure: (text) => void failures.push(text),
+  });
+  const command = (...argv: string[]): NotifyTarget => ({ kind: 'command', argv });
+  const long = { ...resultWith([command(file)], 'long').rule, message: 'x'.repeat(200_000) };
+  notifier.notify([
+    resultWith([command(join(file, 'below'))], 'path'),
+    resultWith([command(join(folder, 'loop'))], 'loop'),
+    resultWith([command(join(folder, 'none'))], 'none'),
+    { ...resultWith([]), rule: long },
+    resultWith([command(file)], 'last'),
+  ]);
+  await notifier.idle();
+  assert.equal(failures.toSorted(), [
+    'long: not delivered to command file: it cannot be started (E2BIG)',
+    'loop: not delivered to command loop: it cannot be started (ELOOP)',
+    'none: not delivered to command none: it cannot be started (ENOENT)',
+    'path: not delivered to command below: it cannot be started (ENOTDIR)',
+  ]);
+  assert.ok(existsSync(join(folder, 'ran')));
+  rmSync(folder, { recursive: true });
 });
 
 test.run();
