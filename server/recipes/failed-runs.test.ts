@@ -126,6 +126,10 @@ test('a list with check marks is no test run, nor is one with bullets or dots', 
       './run',
       `running 3 tests of the line\n${times(30, (n) => `test ${n} ... the ${n}th\n      Compiling part${n}`)}\nend`,
     ],
+    [
+      './check',
+      `Checks\n${times(90, (n) => `ok ${n} - host h${n} answers in ${(n * 37) % 19} ms with status 200 and is in region ${n % 3}`)}\nend of them\n`,
+    ],
     ['./shell', `panic: none\n${times(30, (n) => `worker ${n} took ${n} ms`)}\nend`],
   ] as const;
   for (const [command, text] of lists)
@@ -167,6 +171,12 @@ test('columns of tables are never glued together nor moved under another name', 
   const sent = await sentOf(found, 'find /home/u -name "*.json" -ls', 'aggressive');
   assert.not.match(sent, /rw-r--r--\d/);
   assert.match(sent, /^-rw-r--r-- +1016209 \/home\/u\/work\/tasks\/174777233\//m);
+  // Another program's rows that begin with two numbers and a mode: the numbers are what was asked for.
+  const printed = times(
+    24,
+    (n) => `${746206 + n * 90001} ${1700000000 + n} -rw-r--r-- /home/u/work/17477723${n}.json`,
+  );
+  assert.is(await sentOf(printed, "find /home/u -printf '%s %Ts %M %p'", 'aggressive'), printed);
   const cells = (...all: readonly string[]): string =>
     all.map((cell, n) => cell.padEnd([15, 14, 10, 14, 14, 10, 1][n]!)).join('');
   const ps = `${cells('CONTAINER ID', 'IMAGE', 'COMMAND', 'CREATED', 'STATUS', 'PORTS', 'NAMES')}\n${times(12, (n) => cells(`1d02c6df01${n + 10}`, `shop/web:${n}`, '"sleep"', `${n} hours ago`, `Up ${n} hours`, n === 5 ? '' : '80/tcp', `shop-web-${n}`))}`;
