@@ -15,7 +15,7 @@ import { isSvcError } from '../../../engine/error.ts';
 import { cannotCarry } from '../translate/errors.ts';
 import { exactJson, parseArguments } from '../exact-json.ts';
 import { defined, filledString, isObject, objectOf, stringOf } from '../json-kind.ts';
-import { readUnknown, unreadable, type BlockPlace } from '../translate/readable.ts';
+import { apart, readUnknown, unreadable, type BlockPlace } from '../translate/readable.ts';
 import { ANY_SIGNATURE } from './any-signature.ts';
 import { camelKeys, objectField, objectsField } from './translate-fields.ts';
 
@@ -82,7 +82,7 @@ function readPart(part: JsonObject, context: PartContext): CanonicalBlock | unde
   if (kind === undefined) return undefined;
   const inner = camelKeys(objectField(part, kind));
   const code = filledString(inner.code);
-  if (code !== undefined) return { kind: 'text', text: `\`\`\`\n${code}\n\`\`\`` };
+  if (code !== undefined) return apart(`\`\`\`\n${code}\n\`\`\``);
   return readUnknown({ ...inner, type: `part with ${kind}` }, context.place, context.note);
 }
 

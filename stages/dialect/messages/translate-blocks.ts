@@ -83,7 +83,7 @@ function readSource(source: JsonObject): MediaSource {
   throw cannotCarry(`a source of type ${wordOf(source.type)}, which is stored at its provider`);
 }
 
-/** The client's description of a document is placed before it, images in it after it. */
+/** A document's title and description are placed before it, images in it after it. */
 function readDocument(
   block: JsonObject,
   context: Pick<ReadRequestContext, 'note'>,
@@ -92,15 +92,15 @@ function readDocument(
   const source = objectOf(block.source);
   const inside =
     source.type === 'content' ? readMessagesBlocks(source.content, context, 'user') : [];
-  const about = filledString(block.context);
   const title = filledString(block.title);
+  const about = [title, filledString(block.context)].filter((text) => text !== undefined);
   const document: DocumentBlock = defined({
     kind: 'document',
     source: readDocumentSource(source, inside),
     title,
   });
   return [
-    ...(about === undefined ? [] : [{ kind: 'text', text: about } as const]),
+    ...(about.length === 0 ? [] : [{ kind: 'text', text: about.join('\n') } as const]),
     document,
     ...inside.filter((part) => part.kind !== 'text'),
   ];

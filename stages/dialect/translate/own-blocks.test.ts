@@ -127,6 +127,49 @@ test('blocks of Claude Code go to every other kind', () => {
   }
 });
 
+test('what a tool of the provider found does not touch the words around it', () => {
+  const found = { type: 'web_search_result', title: 'Moon', url: 'https://m.example' };
+  const words = (text: string) => ({ type: 'text', text });
+  const turn = [
+    words('I search.'),
+    { type: 'web_search_tool_result', tool_use_id: 's', content: [found] },
+    words('It is '),
+    words('full.'),
+  ];
+  const messages = [user('go'), { role: 'assistant', content: turn }, user('and?')];
+  const { body } = ask('messages', 'chat', { model: 'm', max_tokens: 5, messages });
+  const sent = (body['messages'] as { content: string }[])[1]?.content;
+  assert.is(sent, 'I search.\nMoon\nhttps://m.example\nIt is full.');
+
+  const parts = [{ text: 'So:' }, { executableCode: { code: 'print(2)' } }, { text: 'It is 2.' }];
+  const contents = [
+    { role: 'user', parts: [{ text: 'go' }] },
+    { role: 'model', parts },
+    { role: 'user', parts: [{ text: 'and?' }] },
+  ];
+  const computed = ask('generative', 'chat', { contents });
+  assert.is(
+    (computed.body['messages'] as { content: string }[])[1]?.content,
+    'So:\n```\nprint(2)\n```\nIt is 2.',
+  );
+});
+
+test('a document goes with its title, by which a question may name it', () => {
+  const document = (title: string, data: string) => ({
+    type: 'document',
+    title,
+    source: { type: 'text', media_type: 'text/plain', data },
+  });
+  const content = [document('Terms', 'Pay.'), document('Offer', 'Free.'), 'What do the terms say?'];
+  const parts = content.map((part) =>
+    typeof part === 'string' ? { type: 'text', text: part } : part,
+  );
+  for (const to of OTHERS.messages) {
+    const sent = ask('messages', to, { model: 'm', max_tokens: 5, messages: [user(parts)] });
+    assert.match(JSON.stringify(sent.body), /Terms.*Pay.*Offer.*Free/, to);
+  }
+});
+
 test('user content that only one provider can read, and a history stored at a provider, are refused', () => {
   const one = (more: object, content: unknown = 'hi'): object => ({
     model: 'm',

@@ -60,10 +60,18 @@ export function readUnknown(
   const text = readableText(block);
   if (text !== '' && (place !== 'user' || isAllText(block))) {
     note(`${type} goes as the text that it holds`);
-    return { kind: 'text', text };
+    return place === 'assistant' ? apart(text) : { kind: 'text', text };
   }
   if (place === 'user') throw cannotCarry(`a content block of type ${type}`);
   return place === 'result' ? unreadable(`a block of type ${type}`, note) : leftOut(type, note);
+}
+
+/**
+ * Returns a text of the model's turn that is no part of its prose. Adjacent texts of a turn are
+ * joined without a separator, since some providers cut sentences at citations.
+ */
+export function apart(text: string): TextBlock {
+  return { kind: 'text', text: `\n${text}\n` };
 }
 
 /** Members without meaning of their own. */
