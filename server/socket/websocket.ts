@@ -5,7 +5,14 @@ import type { WebSocketServer } from 'ws';
 import { toSvcError } from '../../engine/index.ts';
 import type { SvcError } from '../../engine/index.ts';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
-import { notFound, rateLimited, shuttingDown } from '../../stages/model/errors.ts';
+import {
+  malformedRequest,
+  methodNotAllowed,
+  notFound,
+  rateLimited,
+  shuttingDown,
+  unknownWebSocketVersion,
+} from '../../stages/model/errors.ts';
 import { isKeyProtocol } from '../auth/presented.ts';
 import { rawErrorResponse } from '../http/error-response.ts';
 import { originForm, pathOf } from '../gate/target.ts';
@@ -19,6 +26,9 @@ import type { SocketProtocol } from './protocol.ts';
 import { createInFlight } from '../http/in-flight.ts';
 import { createResponsesProtocol } from './responses-protocol.ts';
 import type { ServedRequest } from '../forward-proxy/opened-hosts.ts';
+
+/** Versions of the protocol that the library speaks; a refusal names them (RFC 6455 §4.4). */
+const VERSIONS: readonly string[] = ['13', '8'];
 
 /** RFC 6455 §7.4.1. */
 const GOING_AWAY = 1001;
@@ -52,6 +62,15 @@ export function createSocketDoor(options: SocketOptions) {
       handleProtocols: (offered) => [...offered].find((name) => !isKeyProtocol(name)) ?? false,
     });
     opened.on('headers', (fields) => fields.push(`X-Request-ID: ${newId()}`));
+    // The library's own refusals have neither an id nor a body that a client can read.
+    opened.on('wsClientError', ({ message }, socket, request) => {
+      const { method, headers } = request;
+      if (method !== 'GET') return refuse(request, socket, methodNotAllowed(['GET']));
+      if (VERSIONS.includes(headers['sec-websocket-version'] ?? ''))
+        return refuse(request, socket, malformedRequest(message));
+      const versions = ['Sec-WebSocket-Version', VERSIONS.join(', ')];
+      return refuse(request, socket, unknownWebSocketVersion(), versions);
+    });
     return (server = opened);
   }
 

@@ -268,6 +268,13 @@ export function upgradeMissing(): SvcError {
   });
 }
 
+/** An upgrade to a version of WebSocket that is unknown here, or without one. */
+export function unknownWebSocketVersion(): SvcError {
+  return new SvcError('upgrade_required', 'This version of WebSocket is not supported', {
+    allowed: ['websocket'],
+  });
+}
+
 /** An `Expect` that asks for something other than `100-continue`. */
 export function unknownExpectation(): SvcError {
   return new SvcError('expectation_failed', 'Of Expect, only 100-continue is supported');

@@ -132,6 +132,43 @@ async function upgradeStatus(port: number, path: string, headers: Record<string,
   return outcome;
 }
 
+test('a faulty handshake is refused like any request, with an id and what would be accepted', () =>
+  withProxy({}, async (t) => {
+    const key = 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
+    const handshake = (method: string, more: string) =>
+      `${method} /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${more}\r\n`;
+    const cases = [
+      ['GET', `${key}Sec-WebSocket-Version: 12\r\n`, 426, /\r\nSec-WebSocket-Version: 13, 8\r\n/],
+      ['GET', key, 426, /\r\nUpgrade: websocket\r\n/],
+      [
+        'GET',
+        'Sec-WebSocket-Key: short\r\nSec-WebSocket-Version: 13\r\n',
+        400,
+        /Sec-WebSocket-Key/,
+      ],
+      [
+        'GET',
+        `${key}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: a,,b\r\n`,
+        400,
+        /Protocol/,
+      ],
+      [
+        'POST',
+        `${key}Sec-WebSocket-Version: 13\r\nContent-Length: 0\r\n`,
+        405,
+        /\r\nAllow: GET\r\n/,
+      ],
+    ] as const;
+    for (const port of [t.proxy.port, t.proxy.wsPort])
+      for (const [method, more, status, holds] of cases) {
+        const told = await sendRaw(port, handshake(method, more));
+        assert.match(told, new RegExp(`^HTTP/1.1 ${status} `), more);
+        assert.match(told, holds);
+        assert.match(told, /\r\nX-Request-ID: req_/);
+        assert.match(told, /\{"type":"error","error":\{/);
+      }
+  }));
+
 test('upgrades that are refused', () =>
   withProxy({ yaml: 'security: { rate_limit_per_minute: 6 }' }, async (t) => {
     for (const port of [t.proxy.port, t.proxy.wsPort]) {
