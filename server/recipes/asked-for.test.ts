@@ -207,6 +207,50 @@ const LS = times(
     `  13${10 + n}      4 -rw-r--r--   1 ${n === 17 ? 'root     root    ' : 'app      app     '} 10${10 + n} Nov 28 10:${10 + n} ./file-${n}.json`,
 );
 
+test('where tests that passed are asked for, all of them go out', async () => {
+  const go = times(40, (n) => `=== RUN   TestPart${n}\n--- PASS: TestPart${n} (0.0${n % 9}s)`);
+  const cargo = times(40, (n) => `test part::case_${n} ... ok`);
+  const pytest = times(40, (n) => `tests/test_part.py::test_case_${n} PASSED   [ ${n + 10}%]`);
+  const vitest = times(40, (n) => ` ✓ src/part${n}.test.ts > case ${n} ${n}ms`);
+  const runs: readonly Omit<Case, 'question' | 'saves'>[] = [
+    {
+      command: 'go test -v',
+      lines: [...go, 'PASS', 'ok  \tw\t0.4s'],
+      stays: ['TestPart17 (0.08s)'],
+    },
+    {
+      command: 'cargo test',
+      lines: ['running 40 tests', ...cargo, '', 'test result: ok. 40 passed; 0 failed'],
+      stays: ['case_17 ...'],
+    },
+    {
+      command: 'pytest -v',
+      lines: ['====== test session starts ======', ...pytest, '====== 40 passed in 1.21s ======'],
+      stays: ['test_case_17 '],
+    },
+    {
+      command: 'npx vitest run',
+      lines: [' RUN  v3.0.0 /app', '', ...vitest, '', ' Test Files  40 passed (40)'],
+      stays: ['case 31 31ms'],
+    },
+  ];
+  const questions = [
+    'Run the tests and list the name of every test that passed',
+    'Does a test for the case of tides exist?',
+    'Which test took longest?',
+    'What tests are there?',
+  ];
+  for (const run of runs) {
+    await check(
+      questions.map((question) => ({ ...run, question })),
+      ['hybrid', 'aggressive'],
+    );
+    // Ordinary work on tests is no such question.
+    for (const question of ['Run the tests and mend what fails', 'All tests must pass at the end'])
+      await check([{ ...run, question, stays: [], saves: true }], ['hybrid']);
+  }
+});
+
 test('in aggressive a line stays whole that is unlike its neighbours in what they lose', async () => {
   await check(
     [
