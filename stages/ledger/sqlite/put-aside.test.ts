@@ -163,6 +163,29 @@ test('a file that breaks under the running writer is put aside without losing th
   await again.writer.close();
 });
 
+test('damage that only shows in the sums of the rows is no fault of the new rows', async () => {
+  const file = at('monitor.db');
+  const first = open({ file });
+  for (let n = 0; n < 357; n += 1) first.writer.record(rowOf(n));
+  await first.writer.close();
+  const handle = new Database(file);
+  handle.pragma('journal_mode = DELETE');
+  const newest = handle.prepare(`SELECT max(pageno) FROM dbstat WHERE name = 'requests'`).pluck();
+  const page = Number(newest.get());
+  handle.close();
+  // What a power cut leaves of a page of which only the head was written: rows without any value.
+  writeFileSync(file, readFileSync(file).fill(0, (page - 1) * 4096 + 256, page * 4096));
+  const { writer, troubles } = open({ file });
+  for (let n = 5000; n < 5005; n += 1) {
+    writer.record(rowOf(n));
+    await writer.flush();
+  }
+  assert.match(troubles[0]?.message ?? '', /was damaged/);
+  assert.equal([troubles.length, writer.stats().dropped], [1, 0]);
+  assert.is((await stored(file)).at(-1)?.id, 'req_5004');
+  await writer.close();
+});
+
 test('a file that breaks while another process keeps it from being put aside loses no row', async () => {
   const file = at('monitor.db');
   await hollowLedger(file);

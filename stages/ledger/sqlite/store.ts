@@ -141,7 +141,11 @@ function toStore(db: Database.Database, file: string, inode: bigint | undefined)
   });
   return {
     insert(cells) {
-      knownSets = insertAll.immediate(cells);
+      try {
+        knownSets = insertAll.immediate(cells);
+      } catch (error) {
+        throw damageBehind(error, db) ?? error;
+      }
     },
     isContentFault,
     prune: (beforeMs, max) => pruneSome.run(beforeMs, max).changes,
@@ -153,6 +157,19 @@ function toStore(db: Database.Database, file: string, inode: bigint | undefined)
     },
     close: () => db.close(),
   };
+}
+
+/**
+ * Returns damage of the file that shows as a constraint: rows whose page was half written have no
+ * values, and the sums of all later batches fail with them. Sums are only made of rows that were
+ * checked, so their constraints cannot fail in a sound file.
+ */
+function damageBehind(error: unknown, db: Database.Database): Error | undefined {
+  const [, table] = /constraint failed: (\w+)\./.exec((error as Error).message) ?? [];
+  if (table === undefined || table === 'requests') return undefined;
+  const finding = String(db.pragma('quick_check(1)', { simple: true }));
+  if (finding === 'ok') return undefined;
+  return new Database.SqliteError(finding.replaceAll('\n', ' '), 'SQLITE_CORRUPT');
 }
 
 /** Returns SQL that stores so many rows; existing ones are left alone. */
