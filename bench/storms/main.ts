@@ -15,6 +15,7 @@ npm run bench:storms -- --rounds 20 --seconds 5   a quick look
 npm run bench:storms -- --json         one object per row, for scripts
 
   --rounds 1000      kills of a proxy under load; other processes are killed a tenth as often
+  --acknowledged 100 milliseconds after which a row is promised; a busy machine needs 1000
   --seconds 60       how long a storm of clients, clocks or servers lasts
   --streams 1000     streams open at once
   --idle 10000       idle connections open at once
@@ -32,19 +33,21 @@ function readOptions(args: string[]) {
     allowPositionals: true,
     options: {
       rounds: { type: 'string', default: '1000' },
+      acknowledged: { type: 'string', default: '100' },
       seconds: { type: 'string', default: '60' },
       streams: { type: 'string', default: '1000' },
       idle: { type: 'string', default: '10000' },
       json: { type: 'boolean', default: false },
     },
   });
-  const number = (name: keyof Sizes): number => {
+  const number = (name: Exclude<keyof typeof values, 'json'>): number => {
     const value = Number(values[name]);
     if (value >= 1 && value < 1e9) return value;
     return refuseOptions(USAGE, `--${name}: "${values[name]}" is not a number of at least 1`);
   };
   const sizes: Sizes = {
     rounds: number('rounds'),
+    acknowledgedMs: number('acknowledged'),
     seconds: number('seconds'),
     streams: number('streams'),
     idle: number('idle'),

@@ -4,6 +4,8 @@
 export interface Sizes {
   /** Kills of a proxy under load; other processes are killed in a tenth as many rounds. */
   readonly rounds: number;
+  /** A row is promised this long after the end of its answer, plus what the machine delayed. */
+  readonly acknowledgedMs: number;
   /** Seconds of each storm that lasts a time. */
   readonly seconds: number;
   /** Streams open at once. */
