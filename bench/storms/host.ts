@@ -132,7 +132,7 @@ const readOnly: Storm['run'] = (_sizes, report) =>
 
 /** Damage to a ledger's file, by name. */
 const DAMAGES: Readonly<Record<string, (bytes: Buffer, n: number) => Buffer>> = {
-  'a header of zeros': (bytes) => Buffer.concat([Buffer.alloc(100), bytes.subarray(100)]),
+  'a first block of zeros': (bytes) => Buffer.concat([Buffer.alloc(4096), bytes.subarray(4096)]),
   'cut in half': (bytes) => bytes.subarray(0, bytes.length >> 1),
   'cut inside a page': (bytes) => bytes.subarray(0, bytes.length - 1234),
   empty: () => Buffer.alloc(0),
