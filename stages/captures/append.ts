@@ -14,6 +14,8 @@ import type { CaptureSecrets } from './scrub.ts';
 const MEBIBYTE = 1024 * 1024;
 const LARGEST_FILE_BYTES = 16 * MEBIBYTE;
 const FILE_AGE_MS = 3600 * 1000;
+/** Other proxies of the home write to the folder, too, and files grow old. */
+const LOOK_EVERY_MS = 1000;
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
 interface OpenFile {
@@ -27,6 +29,9 @@ interface OpenFile {
 export function openAppender(folder: string, nowMs: () => number) {
   let current: OpenFile | undefined;
   let count = 0;
+  /** Bytes of all files, as last counted, with what was appended since. */
+  let folderBytes = Infinity;
+  let lookedMs = 0;
 
   function close(): void {
     if (current !== undefined) closeSync(current.fd);
@@ -48,6 +53,14 @@ export function openAppender(folder: string, nowMs: () => number) {
     fchmodSync(fd, 0o600);
     current = { path, fd, openedMs: nowMs(), sizeBytes: 0 };
     return current;
+  }
+
+  /** Looks at every file of the folder, of which there may be one for each start, only when it may matter. */
+  function prune(limits: CaptureLimits, path: string): void {
+    const isRecent = Math.abs(nowMs() - lookedMs) < LOOK_EVERY_MS;
+    if (folderBytes <= limits.maxBytes && isRecent) return;
+    folderBytes = pruneCaptures(folder, limits, nowMs(), path);
+    lookedMs = nowMs();
   }
 
   return {
@@ -72,7 +85,8 @@ export function openAppender(folder: string, nowMs: () => number) {
         throw thrown;
       }
       file.sizeBytes += bytes.length;
-      pruneCaptures(folder, limits, nowMs(), file.path);
+      folderBytes += bytes.length;
+      prune(limits, file.path);
     },
     close,
   };

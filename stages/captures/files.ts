@@ -67,14 +67,14 @@ export interface CaptureLimits {
 
 /**
  * Deletes files older than the limit, and the oldest while all together exceed `maxBytes`; never
- * `current`.
+ * `current`. Returns the bytes of those that are left.
  */
 export function pruneCaptures(
   folder: string,
   { maxBytes, retentionMs }: CaptureLimits,
   nowMs: number,
   current?: string,
-): void {
+): number {
   const files = captureFiles(folder);
   let sum = files.reduce((bytes, { sizeBytes }) => bytes + sizeBytes, 0);
   for (const { path, sizeBytes, changedMs } of files) {
@@ -83,6 +83,7 @@ export function pruneCaptures(
     rmSync(path, { force: true });
     sum -= sizeBytes;
   }
+  return sum;
 }
 
 /**
