@@ -1,6 +1,15 @@
 /** The reason given for a failed connection: text without addresses or secrets. */
 
+/** What this machine, not the provider, has too little of. */
+const SHORTAGES = new Map([
+  ['EMFILE', 'this proxy has too many connections and files open'],
+  ['ENFILE', 'this machine has too many files open'],
+  ['EADDRNOTAVAIL', 'this machine has no free port'],
+  ['ENOBUFS', 'this machine has no memory for connections'],
+]);
+
 const REASONS = new Map([
+  ...SHORTAGES,
   ['ECONNREFUSED', 'connection refused'],
   ['ECONNRESET', 'connection reset'],
   ['ENOTFOUND', 'host name not found'],
@@ -30,6 +39,11 @@ export function reasonOf(error: Error): string {
     if (OF_TLS.test(code)) return `TLS failed (${code})`;
   }
   return codes[0] ?? 'the connection failed';
+}
+
+/** True if the connection failed for want of something on this machine. */
+export function isShortage(error: unknown): boolean {
+  return SHORTAGES.has(codeOf(error) ?? '');
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -23,6 +23,10 @@ test('failures: the provider, unless the run was cancelled or the fault is ours'
   assert.is(outcomeOfFailure(providerUnreachable('connection refused'), signal), 'failed');
   assert.is(outcomeOfFailure(upstreamTimeout(), signal), 'failed');
   assert.is(outcomeOfFailure(new SvcError('internal', 'ours'), signal), 'abandoned');
+  for (const code of ['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS']) {
+    const cause = Object.assign(new Error(`connect ${code}`), { code });
+    assert.is(outcomeOfFailure(providerUnreachable(code, cause), signal), 'abandoned', code);
+  }
   assert.is(outcomeOfFailure(new TypeError('ours'), signal), 'abandoned');
   const gone = AbortSignal.abort(new Error('client gone'));
   assert.is(outcomeOfFailure(providerUnreachable('reset'), gone), 'abandoned');

@@ -20,6 +20,7 @@
 import { isSvcError } from '../../engine/index.ts';
 import type { CancelSignal } from '../../engine/index.ts';
 import type { BreakerOutcome } from './breaker.ts';
+import { isShortage } from './failure-reason.ts';
 import { isHookFault } from './hook-fault.ts';
 
 const FAILURES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
@@ -44,6 +45,8 @@ export function outcomeOfStatus(status: number): BreakerOutcome {
  */
 export function outcomeOfFailure(thrown: unknown, signal: CancelSignal): BreakerOutcome {
   if (signal.aborted || !isSvcError(thrown) || isHookFault(thrown)) return 'abandoned';
+  // Descriptors that this process lacks must not open the breaker of a provider that is well.
+  if (isShortage(thrown.cause)) return 'abandoned';
   return thrown.kind === 'bad_gateway' || thrown.kind === 'gateway_timeout'
     ? 'failed'
     : 'abandoned';
