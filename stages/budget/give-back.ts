@@ -1,9 +1,9 @@
 /** Releases the reservation of work that is billed now: its bill replaces it. */
 import type { Held } from './deferred-bills.ts';
 import type { SpendingGuard } from './guard.ts';
+import { DAY_MS } from './owners.ts';
 import type { Spender } from './owners.ts';
 
-const DAY_MS = 86_400_000;
 const NO_LIMIT = { perDayNanoUsd: null, perMonthNanoUsd: null };
 
 /**

@@ -25,7 +25,7 @@
 import type { Clock } from '../../engine/index.ts';
 import { createAllowances } from './allowance.ts';
 import type { Allowances } from './allowance.ts';
-import { createOwners, hasLimit, periodEndMs, periodName } from './owners.ts';
+import { createOwners, DAY_MS, hasLimit, periodEndMs, periodName } from './owners.ts';
 import type { Owner, OwnerLimits, Owners, Period, Spender } from './owners.ts';
 import { createRecall } from './recall.ts';
 import type { ReadSpentBefore, Recall, SpentBefore } from './recall.ts';
@@ -42,8 +42,6 @@ import type {
   SpendingSettings,
   SpendingVerdict,
 } from './spending.ts';
-
-const DAY_MS = 86_400_000;
 
 /** Returns the percentage of `limit` that is left; null without a limit. */
 function leftOf(limit: number | null, { spent, held }: Account): number | null {

@@ -37,6 +37,9 @@ export interface OwnerSpent {
 /** Maximum number of accounts without a limit: clients can invent projects. */
 const MAX_FREE = 10_000;
 
+/** A UTC day. */
+export const DAY_MS = 86_400_000;
+
 /** Returns the id of the period of `atMs`: `2026-11-26` or `2026-11`. */
 export function periodName(period: Period, atMs: number): string {
   return new Date(atMs).toISOString().slice(0, period === 'day' ? 10 : 7);
@@ -62,13 +65,13 @@ export type Owners = ReturnType<typeof createOwners>;
 /** Creates the accounts, none at first. */
 export function createOwners() {
   const accounts = new Map<string, Account>();
-  let today = '';
+  let today = 0;
 
   /** Drops the accounts of past periods, except those with reservations. */
   function forget(atMs: number): void {
+    if (Math.floor(atMs / DAY_MS) === today) return;
+    today = Math.floor(atMs / DAY_MS);
     const day = periodName('day', atMs);
-    if (day === today) return;
-    today = day;
     const month = periodName('month', atMs);
     for (const [id, { held }] of accounts)
       if (held === 0 && !id.endsWith(`\0${day}`) && !id.endsWith(`\0${month}`)) accounts.delete(id);

@@ -121,10 +121,14 @@ function namesOf({ session, messages }: CachedTurn): readonly string[] {
   ];
 }
 
-/** An earlier run, and how many leading messages of its newest turn were sent again unchanged. */
+/** An earlier run as the predecessor of a turn; the figures are compared in this order. */
 interface Found {
   readonly run: Run;
+  /** Messages repeated at the same index, and how many of them lead. */
+  readonly alike: number;
   readonly shared: number;
+  /** How many of key, model and provider are the same. */
+  readonly same: number;
 }
 
 /**
@@ -132,34 +136,27 @@ interface Found {
  * the newest.
  */
 function best(turn: CachedTurn, candidates: Iterable<Run>): Found | undefined {
-  let found: Found | undefined;
-  let most: readonly number[] = [];
+  let most: Found | undefined;
   for (const run of candidates) {
-    const shared = sharedMessages(turn, run.turn);
-    const rank = rankOf(turn, run.turn, shared);
-    if (rank === undefined || !isMore(rank, most)) continue;
-    found = { run, shared };
-    most = rank;
+    const found = asPredecessor(turn, run);
+    if (found !== undefined && (most === undefined || isMore(found, most))) most = found;
   }
-  return found;
+  return most;
 }
 
-function isMore(rank: readonly number[], than: readonly number[]): boolean {
-  const at = rank.findIndex((figure, place) => figure !== than[place]);
-  return at >= 0 && rank[at]! > (than[at] ?? -1);
+function isMore(found: Found, than: Found): boolean {
+  if (found.alike !== than.alike) return found.alike > than.alike;
+  if (found.shared !== than.shared) return found.shared > than.shared;
+  if (found.same !== than.same) return found.same > than.same;
+  return found.run.turn.atMs > than.run.turn.atMs;
 }
 
-/**
- * Ranks `before` as the predecessor of `turn`, to be compared in order; undefined if it cannot be
- * one.
- */
-function rankOf(
-  turn: CachedTurn,
-  before: CachedTurn,
-  shared: number,
-): readonly number[] | undefined {
+/** Returns `run` compared with `turn`; undefined if it cannot be the one before. */
+function asPredecessor(turn: CachedTurn, run: Run): Found | undefined {
+  const before = run.turn;
   // A turn not yet answered when this one was sent had left nothing in the cache.
   if (before.doneMs > turn.atMs + SLACK_MS) return undefined;
+  const shared = sharedMessages(turn, before);
   const count = countMessages(before);
   const alike = shared === count ? count : alikeMessages(turn, before);
   const isAnswered = turn.messages.includes(',');
@@ -173,8 +170,11 @@ function rankOf(
     turn.system === before.system &&
     turn.tools === before.tools;
   if (alike === 0 && !isRewritten) return undefined;
-  const same = [isSameKey, turn.model === before.model, turn.provider === before.provider];
-  return [Math.max(shared, alike), shared, same.filter(Boolean).length, before.atMs];
+  const same =
+    Number(isSameKey) +
+    Number(turn.model === before.model) +
+    Number(turn.provider === before.provider);
+  return { run, alike: Math.max(shared, alike), shared, same };
 }
 
 /** Counts the messages of `before` that `turn` repeats at the same index. */

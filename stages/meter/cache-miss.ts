@@ -6,6 +6,7 @@ import { isObject, listOf } from '../dialect/json-kind.ts';
 import type { CacheMiss } from '../model/cached-turn.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { factsOf } from '../model/model-facts.ts';
+import type { ModelFacts } from '../model/model-facts.ts';
 import { shortHash } from '../model/short-hash.ts';
 import { totalInputTokens } from '../model/usage.ts';
 import type { Usage } from '../model/usage.ts';
@@ -42,10 +43,11 @@ export function explainMiss(
   if (report.cacheHit === true || attempts.length === 0) return undefined;
   if (cacheReadTokens === null && cacheWriteTokens === null) return undefined;
   // Whether an unknown model needs markers is unknown too, unless the configuration says so.
-  const needsMarkers = provider.kind === 'messages' && provider.promptCache === 'on';
+  const isSetToMarkers = provider.kind === 'messages' && provider.promptCache === 'on';
+  const facts = factsOf(model);
+  const needsMarkers = isSetToMarkers || facts.isMarked;
   const total = totalInputTokens(usage)!;
   const read = cacheReadTokens ?? 0;
-  const isMarked = needsMarkers || factsOf(model).isMarked;
   const written = cacheWriteTokens ?? 0;
   const turn = cachedTurnOf(request, {
     request: run.id,
@@ -56,7 +58,7 @@ export function explainMiss(
     key: shortHash([attempts.at(-1)?.key ?? original.caller()]),
     total,
     read,
-    left: isMarked || written > 0 ? read + written : leftUnasked(model, total, read),
+    left: needsMarkers || written > 0 ? read + written : leftUnasked(facts, total, read),
     needsMarkers,
   });
   if (turn === undefined) return undefined;
@@ -68,8 +70,7 @@ export function explainMiss(
  * Returns what a provider caches of a prompt automatically; for an unknown model, what it has shown
  * to cache.
  */
-function leftUnasked(model: string, total: number, read: number): number {
-  const min = factsOf(model).minCachedTokens;
+function leftUnasked({ minCachedTokens: min }: ModelFacts, total: number, read: number): number {
   if (min === undefined) return read;
   return total < min ? 0 : total - (total % STEP_TOKENS);
 }

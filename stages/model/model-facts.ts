@@ -169,6 +169,13 @@ const NOTHING: ModelFacts = Object.freeze({
   source: 'none: no row has this model',
 });
 
+/** The facts of every row; they are read several times per request. */
+const CLAUDE_FACTS = CLAUDE.map((row) => [row[0], toFacts(row, true, '5m')] as const);
+const OTHER_FACTS = OTHERS.map(
+  (row) => [row[0], toFacts(row, false, defaultLifetime(row))] as const,
+);
+const UNKNOWN_CLAUDE_FACTS = toFacts(UNKNOWN_CLAUDE, true, '5m');
+
 /**
  * Returns what is known about a model by its name; safe assumptions for an unknown or missing name.
  */
@@ -177,12 +184,10 @@ export function factsOf(model = ''): ModelFacts {
   const claude = claudeOf(name);
   if (claude !== undefined && claude.version >= 3) {
     const { family, version } = claude;
-    const row = CLAUDE.findLast(([[named, since]]) => named === family && since <= version);
-    return toFacts(row ?? UNKNOWN_CLAUDE, true, '5m');
+    const known = CLAUDE_FACTS.findLast(([[named, since]]) => named === family && since <= version);
+    return known?.[1] ?? UNKNOWN_CLAUDE_FACTS;
   }
-  const row = OTHERS.find(([[, pattern]]) => pattern.test(name));
-  if (row === undefined) return NOTHING;
-  return toFacts(row, false, defaultLifetime(row));
+  return OTHER_FACTS.find(([[, pattern]]) => pattern.test(name))?.[1] ?? NOTHING;
 }
 
 function defaultLifetime([model]: Row): CacheLifetime {
@@ -191,23 +196,23 @@ function defaultLifetime([model]: Row): CacheLifetime {
 
 /** Returns the whole table, each row under the name of its models. */
 export function allFacts(): readonly (readonly [model: string, facts: ModelFacts])[] {
-  const named = ([[name, of]]: Row): string =>
-    typeof of === 'number' ? `Claude ${name} from ${of} on` : name;
   return [
-    ...CLAUDE.map((row) => [named(row), toFacts(row, true, '5m')] as const),
-    ...OTHERS.map((row) => [named(row), toFacts(row, false, defaultLifetime(row))] as const),
+    ...CLAUDE_FACTS.map(
+      ([[family, since], facts]) => [`Claude ${family} from ${since} on`, facts] as const,
+    ),
+    ...OTHER_FACTS.map(([[name], facts]) => [name, facts] as const),
   ];
 }
 
 function toFacts(row: Row, isMarked: boolean, lifetime: CacheLifetime): ModelFacts {
   const [, minCachedTokens, readPrice, thinking, maxOutputTokens, source] = row;
   return Object.freeze({
-    minCachedTokens: minCachedTokens,
+    minCachedTokens,
     isMarked,
     readPrice,
     lifetime,
     thinking,
-    maxOutputTokens: maxOutputTokens,
+    maxOutputTokens,
     source,
   });
 }

@@ -9,7 +9,6 @@ import type { Block } from '../model/block.ts';
 import { HASH_CHARS } from '../model/cached-turn.ts';
 import type { CachedTurn } from '../model/cached-turn.ts';
 import { clientSession, isBillingBlock } from '../model/conversation.ts';
-import { factsOf } from '../model/model-facts.ts';
 import { textOf } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { someMarker } from './markers.ts';
@@ -20,7 +19,7 @@ export type TurnFigures = Pick<
   CachedTurn,
   'request' | 'atMs' | 'doneMs' | 'provider' | 'model' | 'key' | 'total' | 'left' | 'read'
 > & {
-  /** True where the provider caches only marked prefixes, whatever is known of the model. */
+  /** True where the provider caches only marked prefixes. */
   readonly needsMarkers: boolean;
 };
 
@@ -47,7 +46,6 @@ export function cachedTurnOf(request: ProxyRequest, figures: TurnFigures): Cache
   if (messages.length > MAX_CHARS) return undefined;
   const blocks = original.blocks();
   const isMarked = (report.breakpoints ?? 0) > 0 || someMarker(json, () => true);
-  const isAutomatic = !figures.needsMarkers && !factsOf(figures.model).isMarked;
   const output = paramOf(request, json, 'output_config');
   const { effort = null, format = null } = isObject(output) ? output : {};
   return {
@@ -63,7 +61,7 @@ export function cachedTurnOf(request: ProxyRequest, figures: TurnFigures): Cache
     read: figures.read,
     session: hashOfValue(clientSession(body.headers)),
     lifetimeMs: promisedLifetimeMs(dialect.name, json, figures.model),
-    markers: isMarked ? 'some' : isAutomatic ? 'automatic' : 'none',
+    markers: isMarked ? 'some' : figures.needsMarkers ? 'none' : 'automatic',
     blocks: 1 + blocks.findLastIndex(({ hasCacheControl }) => hasCacheControl === true),
     tier: hashOfParams(request, json, TIER),
     thinking: hashOfParams(request, json, THINKING) + hashOfValue(effort),
