@@ -39,10 +39,13 @@ export async function answerTo<F extends Frame>(
     const nodeRun = scope.nodeRuns[node.index]!;
     let result: F | Answer<F> = frame;
     try {
-      const handled = isTransform(behaviour)
-        ? through(behaviour, frame, nodeRun)
-        : step?.handle?.(frame, nodeRun);
-      result = (await scope.raceAnswer(handled)) ?? frame;
+      const handled = scope.raceAnswer(
+        isTransform(behaviour)
+          ? through(behaviour, frame, nodeRun)
+          : step?.handle?.(frame, nodeRun),
+      );
+      // An `await` of nothing allocates as much as a stage does.
+      result = (handled instanceof Promise ? await handled : handled) ?? frame;
     } catch (thrown) {
       throw toSvcError(thrown, node.name);
     }

@@ -220,7 +220,8 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
     for (const { stage, index } of this.#plan.nodes) {
       const nodeRun = this.nodeRuns[index]!;
       try {
-        await stage.behaviour.settled?.(settlement, nodeRun);
+        const settled = stage.behaviour.settled?.(settlement, nodeRun);
+        if (settled !== undefined) await settled;
       } catch (thrown) {
         noteUnsettled(nodeRun, thrown);
       }

@@ -62,7 +62,8 @@ export class SegmentRun<F extends Frame> {
       const nodeRun = this.#scope.nodeRuns[step.node.index]!;
       let result: Handled<F>;
       try {
-        result = await this.#scope.raceAnswer(step.handle?.(current, nodeRun));
+        const handled = this.#scope.raceAnswer(step.handle?.(current, nodeRun));
+        result = handled instanceof Promise ? await handled : handled;
       } catch (thrown) {
         throw toSvcError(thrown, nodeRun.node);
       }
