@@ -8,7 +8,7 @@ import { isObject, objectsOf, stringOf } from '../../stages/dialect/json-kind.ts
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { findSpans } from '../../stages/wire/json-path.ts';
 import { insertMember, splice } from '../../stages/wire/splice.ts';
-import { withoutMembers } from '../../stages/wire/without-members.ts';
+import { withoutMembers } from '../../stages/wire/members.ts';
 
 /** The newest response, and the conversation's items up to its end as JSON, joined by commas. */
 interface Baseline {

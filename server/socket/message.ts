@@ -8,7 +8,7 @@ import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { malformedRequest, wrongType } from '../../stages/model/errors.ts';
 import { isCredentialField } from '../../stages/model/headers.ts';
 import { isCleanTarget } from '../gate/target.ts';
-import { withoutMembers } from '../../stages/wire/without-members.ts';
+import { withoutMembers } from '../../stages/wire/members.ts';
 import { bytesOf } from './protocol.ts';
 import type { Asked } from './protocol.ts';
 

@@ -141,9 +141,10 @@ export function jsonTypeOf(value: unknown): string {
  * here. A byte order mark is skipped, as clients do (RFC 8259 §8.1).
  */
 export function parseJson(text: string): unknown {
-  if (isDeepJson(text)) return undefined;
+  const plain = text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
+  if (isDeepJson(plain)) return undefined;
   try {
-    return JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
+    return JSON.parse(plain);
   } catch {
     return undefined;
   }

@@ -18,7 +18,7 @@ import { loadTemplate } from '../templates/files.ts';
 import { fillTemplate } from '../templates/template.ts';
 import { findSpans } from '../wire/json-path.ts';
 import { splice } from '../wire/splice.ts';
-import { withoutMembers } from '../wire/without-members.ts';
+import { withoutMembers } from '../wire/members.ts';
 
 const TEMPLATE_HEADER = 'x-svc-template';
 const VALUES_HEADER = 'x-svc-template-vars';

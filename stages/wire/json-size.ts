@@ -3,7 +3,6 @@
  * iterative, so nesting costs no stack. The text need not be valid.
  */
 import {
-  BACKSLASH,
   CLOSE_ARRAY,
   CLOSE_OBJECT,
   COMMA,
@@ -11,7 +10,9 @@ import {
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
+  skipSpace,
   skipString,
+  skipValue,
 } from './json-skip.ts';
 
 /**
@@ -62,7 +63,7 @@ export function sizeOfJson(bytes: Buffer): JsonSize {
 
 const OPENINGS = ['{', '['];
 
-/** Returns true if the JSON in `text` nests deeper than `MAX_DEPTH` levels. */
+/** Returns true if `text` is JSON that nests deeper than `MAX_DEPTH` levels. */
 export function isDeepJson(text: string): boolean {
   // Most texts have fewer opening brackets than that, even counting those in strings: a native
   // search is enough.
@@ -74,34 +75,11 @@ export function isDeepJson(text: string): boolean {
 }
 
 function isDeepWalked(text: string): boolean {
-  let depth = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text.charCodeAt(at);
-    if (char === QUOTE) {
-      at = endOfString(text, at + 1);
-    } else if (char === OPEN_OBJECT || char === OPEN_ARRAY) {
-      depth += 1;
-      if (depth > MAX_DEPTH) return true;
-    } else if (char === CLOSE_OBJECT || char === CLOSE_ARRAY) {
-      depth -= 1;
-    }
-  }
-  return false;
-}
-
-/**
- * Returns the index of the quote that closes the string starting at `from`; the text's length if
- * there is none.
- */
-function endOfString(text: string, from: number): number {
-  let start = from;
-  for (;;) {
-    const quote = text.indexOf('"', start);
-    if (quote < 0) return text.length;
-    let escapes = 0;
-    while (quote - 1 - escapes >= start && text.charCodeAt(quote - 1 - escapes) === BACKSLASH)
-      escapes += 1;
-    if (escapes % 2 === 0) return quote;
-    start = quote + 1;
+  const bytes = Buffer.from(text);
+  try {
+    skipValue(bytes, skipSpace(bytes, 0, bytes.length), bytes.length, 0);
+    return false;
+  } catch {
+    return true;
   }
 }

@@ -1,8 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as fc from 'fast-check';
-import { membersOf, nameOf } from './members.ts';
-import { withoutMembers } from './without-members.ts';
+import { membersOf, nameOf, withoutMembers } from './members.ts';
 
 const OBJECT = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 5 });
 const INDENT = fc.constantFrom(undefined, 1, '\t');
@@ -45,6 +44,36 @@ test('depth costs no stack, and is bounded where that is asked for', () => {
   const deep = Buffer.from(`{"a":${'['.repeat(500)}${']'.repeat(500)},"b":1}`);
   assert.is(membersOf(deep)?.length, 2);
   assert.throws(() => withoutMembers(deep, () => false), /nests deeper than 128/);
+});
+
+const without = (text: string, ...names: string[]): string => {
+  const bytes = Buffer.from(text);
+  return withoutMembers(bytes, (name) => names.includes(name)).toString();
+};
+
+test('a member goes with one comma, and the others keep their bytes', () => {
+  const text = '{ "a" : 1,"b":{"a":[1,{"c":2}]} , "c":"x,\\"a\\"", "d":null }';
+  assert.is(without(text, 'a'), '{ "b":{"a":[1,{"c":2}]} , "c":"x,\\"a\\"", "d":null }');
+  assert.is(without(text, 'b'), '{ "a" : 1,"c":"x,\\"a\\"", "d":null }');
+  assert.is(without(text, 'd'), '{ "a" : 1,"b":{"a":[1,{"c":2}]} , "c":"x,\\"a\\"" }');
+  assert.is(without(text, 'x'), text);
+});
+
+test('neighbours, all of them, one that occurs twice, and a name with an escape', () => {
+  const names = ['a', 'b', 'c', 'd'];
+  const text = '{"a":1,"b":2,"c":3,"d":4}';
+  // For every subset, the rest must parse to the other members.
+  for (let bits = 0; bits < 16; bits += 1) {
+    const gone = names.filter((_name, at) => (bits & (1 << at)) !== 0);
+    const left = JSON.parse(without(text, ...gone)) as Record<string, number>;
+    assert.equal(
+      Object.keys(left),
+      names.filter((name) => !gone.includes(name)),
+    );
+  }
+  assert.is(without('{"a":1,"b":2,"a":3}', 'a'), '{"b":2}');
+  assert.is(without('{"\\u0061":1,"b":2}', 'a'), '{"b":2}');
+  assert.is(without('{}', 'a'), '{}');
 });
 
 test.run();

@@ -1,14 +1,19 @@
-/** Locates the members of a JSON object in its text, without parsing their values. */
+/** Locates and removes members of a JSON object in its text, without parsing their values. */
 import {
   CLOSE_OBJECT,
   COLON,
   COMMA,
+  MAX_DEPTH,
   OPEN_OBJECT,
   QUOTE,
   skipSpace,
   skipString,
   skipValue,
 } from './json-skip.ts';
+import { splice } from './splice.ts';
+import type { SpliceEdit } from './splice.ts';
+
+const NOTHING = Buffer.alloc(0);
 
 /** Position of a member. */
 export interface Member {
@@ -53,4 +58,35 @@ export function membersOf(bytes: Buffer, maxDepth = Infinity): Member[] | undefi
 /** Returns a member's name, escapes resolved. */
 export function nameOf({ spelling }: Member): string {
   return spelling.includes('\\') ? String(JSON.parse(`"${spelling}"`)) : spelling;
+}
+
+/**
+ * Returns the edits that remove the members that `drop` matches from `bytes`, an object in valid
+ * JSON, duplicates included. Throws `bad_request` beyond 128 levels.
+ */
+export function removeMembers(
+  bytes: Buffer,
+  drop: (name: string) => boolean,
+): readonly SpliceEdit[] {
+  const members = membersOf(bytes, MAX_DEPTH) ?? [];
+  const edits: SpliceEdit[] = [];
+  let kept: Member | undefined;
+  for (let at = 0; at < members.length; at += 1) {
+    const first = members[at]!;
+    if (!drop(nameOf(first))) {
+      kept = first;
+      continue;
+    }
+    while (members[at + 1] !== undefined && drop(nameOf(members[at + 1]!))) at += 1;
+    const next = members[at + 1];
+    // Includes the separator after it, or at the end of the object the one before it.
+    const start = next === undefined ? (kept?.end ?? first.nameStart) : first.nameStart;
+    edits.push({ start, end: next?.nameStart ?? members[at]!.end, bytes: NOTHING });
+  }
+  return edits;
+}
+
+/** Returns `bytes` without these members; the same buffer if there are none. */
+export function withoutMembers(bytes: Buffer, drop: (name: string) => boolean): Buffer {
+  return splice(bytes, removeMembers(bytes, drop));
 }

@@ -7,7 +7,7 @@ import { QUOTE } from './json-skip.ts';
 import type { ByteSpan } from './json-path.ts';
 import { isEdited, textOf } from '../model/request.ts';
 import type { NewValue, ProxyRequest } from '../model/request.ts';
-import { removeMembers } from './remove-members.ts';
+import { removeMembers } from './members.ts';
 import { insertMember, splice } from './splice.ts';
 import type { SpliceEdit } from './splice.ts';
 
@@ -117,12 +117,12 @@ function changedMembers(request: ProxyRequest): readonly SpliceEdit[] {
   const isGone = ([name, value]: readonly [string, unknown]): boolean =>
     value === undefined && hasMember(original.json, name);
   const added = [...edits.params].filter(isNew);
-  const removed = [...edits.params].filter(isGone).map(([name]) => name);
-  if (added.length === 0 && removed.length === 0) return [];
+  const removed = new Set([...edits.params].filter(isGone).map(([name]) => name));
+  if (added.length === 0 && removed.size === 0) return [];
   const root = findSpans(bytes, [[]])[0];
   if (root === undefined) throw new SvcError('internal', 'The body is not an object');
   return [
-    ...removeMembers(bytes, root, new Set(removed)),
+    ...removeMembers(bytes, (name) => removed.has(name)),
     ...added.map(([name, value]) => insertMember(bytes, root, name, JSON.stringify(value))),
   ];
 }
