@@ -49,22 +49,13 @@ interface Made {
 export type Conversations = ReturnType<typeof createConversations>;
 
 export function createConversations({ store, clock, version }: ConversationsOptions) {
-  // One table for all three: the garbage collector visits every entry of every WeakMap.
-  const made = new WeakMap<Original, Made>();
-  const madeOf = (original: Original): Made => {
-    let found = made.get(original);
-    if (found === undefined)
-      made.set(
-        original,
-        (found = {
-          hashes: undefined,
-          memory: undefined,
-          standing: undefined,
-          isReady: false,
-        }),
-      );
-    return found;
-  };
+  const make = (): Made => ({
+    hashes: undefined,
+    memory: undefined,
+    standing: undefined,
+    isReady: false,
+  });
+  const madeOf = (original: Original): Made => original.once(make);
   const openHashes = createBlockHashes();
   const hashesOf = (original: Original): BlockHashes =>
     (madeOf(original).hashes ??= openHashes(original));

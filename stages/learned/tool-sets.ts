@@ -34,23 +34,17 @@ export function createToolSets(): ToolSets {
     maxSize: MAX_CHARS,
     sizeCalculation: (_set, text) => text.length,
   });
-  // The meter calls this twice per request, and serializing hundreds of kilobytes of tools is slow.
-  const ofRequest = new WeakMap<Original, SizedToolSet>();
-  const find = (body: JsonObject): SizedToolSet => {
-    const { functions } = body;
-    const { tools, loaded } = toolsInPrompt(body);
+  const find = ({ json }: Original): SizedToolSet | undefined => {
+    if (!hasTools(json)) return undefined;
+    const { functions } = json;
+    const { tools, loaded } = toolsInPrompt(json);
     const text = JSON.stringify([tools, functions, loaded]);
     let found = known.get(text);
     if (found === undefined) known.set(text, (found = read(tools, functions)));
     return found;
   };
-  return ({ original }) => {
-    const { json } = original;
-    if (!hasTools(json)) return undefined;
-    let found = ofRequest.get(original);
-    if (found === undefined) ofRequest.set(original, (found = find(json)));
-    return found;
-  };
+  // The meter calls this twice per request, and serializing hundreds of kilobytes of tools is slow.
+  return ({ original }) => original.once(find);
 }
 
 function hasTools(json: unknown): json is JsonObject {

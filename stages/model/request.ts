@@ -164,6 +164,7 @@ export class Original {
   #turn: Turn | undefined;
   #project: string | null | undefined;
   #reasons: readonly (ProtectedReason | undefined)[] | undefined;
+  #made: Map<(original: Original) => unknown, unknown> | undefined;
 
   constructor({ body, dialect, facts, json }: OriginalParts) {
     this.body = body;
@@ -211,6 +212,18 @@ export class Original {
   /** Returns the request's position in its conversation: the result of `read` at the first call. */
   turn(read: () => Turn): Turn {
     return (this.#turn ??= read());
+  }
+
+  /**
+   * Returns what `make` returned at its first call for this request. Kept here, and not by its
+   * owner: the values of a WeakMap that refer to their keys outlive every collection of the young
+   * generation, and the whole request with them.
+   */
+  once<T>(make: (original: Original) => T): T {
+    this.#made ??= new Map();
+    if (!this.#made.has(make)) this.#made.set(make, make(this));
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is what `make` returned
+    return this.#made.get(make) as T;
   }
 
   /** Returns the project, or null; read at the first call. */
