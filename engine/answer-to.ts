@@ -4,8 +4,7 @@ import type { Answer } from './answer.ts';
 import { SvcError, toSvcError } from './error.ts';
 import type { Frame } from './frame.ts';
 import type { Plan } from './graph/compile.ts';
-import type { PlanNode } from './graph/segment.ts';
-import type { Segment } from './graph/segment.ts';
+import type { PlanNode, Segment } from './graph/segment.ts';
 import type { RunScope } from './run-scope.ts';
 import { watchSafely } from './segment-run.ts';
 import { isTransform } from './stage.ts';
@@ -32,20 +31,18 @@ export async function answerTo<F extends Frame>(
   const { requestPath } = plan;
   // By index: an iterator over a frozen list allocates an object for each step.
   for (let at = 0; at < requestPath.length; at += 1) {
-    const { node, steps } = requestPath[at]!;
+    const node = requestPath[at]!;
     const { behaviour } = node.stage;
-    const step = steps.get(frame.kind);
+    const step = node.steps.get(frame.kind);
     if (step === undefined && !isTransform(behaviour)) continue;
     const nodeRun = scope.nodeRuns[node.index]!;
     let result: F | Answer<F> = frame;
     try {
-      const handled = scope.raceAnswer(
-        isTransform(behaviour)
-          ? through(behaviour, frame, nodeRun)
-          : step?.handle?.(frame, nodeRun),
-      );
+      const handled = isTransform(behaviour)
+        ? through(behaviour, frame, nodeRun)
+        : step?.handle?.(frame, nodeRun);
       // An `await` of nothing allocates as much as a stage does.
-      result = (handled instanceof Promise ? await handled : handled) ?? frame;
+      result = (handled instanceof Promise ? await scope.raceAnswer(handled) : handled) ?? frame;
     } catch (thrown) {
       throw toSvcError(thrown, node.name);
     }

@@ -157,12 +157,9 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
     });
   }
 
-  /**
-   * Like `race`, for a value that may be available synchronously; a live answer that arrives after
-   * cancellation is cancelled too.
-   */
-  raceAnswer(handled: Handled<F> | Promise<Handled<F>>): Handled<F> | Promise<Handled<F>> {
-    return handled instanceof Promise ? this.race(handled, cancelIfLive) : handled;
+  /** Like `race`; a live answer that arrives after cancellation is cancelled too. */
+  raceAnswer(handled: Promise<Handled<F>>): Promise<Handled<F>> {
+    return this.race(handled, cancelIfLive);
   }
 
   /**
@@ -217,7 +214,9 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
    * Reports the settlement to every stage, in graph order; a failing stage does not stop the next.
    */
   async settle(settlement: Settlement<F>): Promise<void> {
-    for (const { stage, index } of this.#plan.nodes) {
+    const { nodes } = this.#plan;
+    for (let index = 0; index < nodes.length; index += 1) {
+      const { stage } = nodes[index]!;
       const nodeRun = this.nodeRuns[index]!;
       try {
         const settled = stage.behaviour.settled?.(settlement, nodeRun);

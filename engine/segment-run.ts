@@ -16,8 +16,8 @@ export interface StepScope<F extends Frame> {
   readonly kinds: FrameKinds<F>;
   readonly nodeRuns: readonly NodeRun[];
   now(): number;
-  /** Settles with a handler's result; a pending one rejects as soon as the run is cancelled. */
-  raceAnswer(handled: Handled<F> | Promise<Handled<F>>): Handled<F> | Promise<Handled<F>>;
+  /** Settles with a handler's result, or rejects as soon as the run is cancelled. */
+  raceAnswer(handled: Promise<Handled<F>>): Promise<Handled<F>>;
 }
 
 /** What replaces the source's further frames. */
@@ -62,8 +62,8 @@ export class SegmentRun<F extends Frame> {
       const nodeRun = this.#scope.nodeRuns[step.node.index]!;
       let result: Handled<F>;
       try {
-        const handled = this.#scope.raceAnswer(step.handle?.(current, nodeRun));
-        result = handled instanceof Promise ? await handled : handled;
+        const handled = step.handle?.(current, nodeRun);
+        result = handled instanceof Promise ? await this.#scope.raceAnswer(handled) : handled;
       } catch (thrown) {
         throw toSvcError(thrown, nodeRun.node);
       }

@@ -6,7 +6,7 @@ import { streamOf } from './answer.ts';
 import { toSvcError } from './error.ts';
 import type { RunInfo } from './context.ts';
 import type { Frame, FrameKinds } from './frame.ts';
-import { toFused } from './graph/segment.ts';
+import { toFused, toPlanNode } from './graph/segment.ts';
 import { NodeRun } from './node-run.ts';
 import { framesIn, toHandlerStream } from './pipe.ts';
 import type { Item } from './pipe.ts';
@@ -32,14 +32,7 @@ export function toTransform<F extends Frame>(
   } catch (thrown) {
     throw toSvcError(thrown, stage.name);
   }
-  const node = {
-    name: stage.name,
-    stage,
-    index: 0,
-    needsEvents: false,
-    plugin: undefined,
-    about: undefined,
-  };
+  const node = toPlanNode({ name: stage.name, stage }, 0, false, kinds);
   const scope: StepScope<F> = {
     kinds,
     nodeRuns: [nodeRun],

@@ -51,7 +51,7 @@ test('an insertion may name the node of another, whichever comes first', () => {
   ];
   const { plan } = compile(graph, { insertions });
   assert.equal(
-    plan?.requestPath.map(({ node }) => node.name),
+    plan?.requestPath.map(({ name }) => name),
     ['read', 'first', 'last', 'second', 'answer'],
   );
   const lost = [...insertions, insertion('lost', { before: 'ghost' })];

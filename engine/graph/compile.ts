@@ -7,16 +7,15 @@ import { isTransform } from '../stage.ts';
 import type { Graph, GraphFault, GraphNode, Insertion } from './declare.ts';
 import { insert } from './insert.ts';
 import { requestPathOf, responsePathOf } from './path.ts';
-import { handlesAny, toFused, toStop } from './segment.ts';
-import type { Segment, Stop } from './segment.ts';
+import { toFused, toPlanNode } from './segment.ts';
+import type { PlanNode, Segment } from './segment.ts';
 import { validate } from './validate.ts';
-import type { PlanNode } from './segment.ts';
 
 /** A compiled graph: frozen, shared by all runs. */
 export interface Plan<F extends Frame> {
   /** All nodes, in the order in which frames reach them. */
   readonly nodes: readonly PlanNode<F>[];
-  readonly requestPath: readonly Stop<F>[];
+  readonly requestPath: readonly PlanNode<F>[];
   /** For each node that may answer, by its index: the segments its answer passes. */
   readonly answerPaths: ReadonlyMap<number, readonly Segment<F>[]>;
   readonly kinds: FrameKinds<F>;
@@ -83,14 +82,6 @@ function toSegments<F extends Frame>(
   return segments;
 }
 
-function toPlanNode<F extends Frame>(
-  { name, stage, plugin, about }: GraphNode<F>,
-  index: number,
-  needsEvents: boolean,
-): PlanNode<F> {
-  return { name, stage, index, needsEvents, plugin, about };
-}
-
 /** Checks and compiles a graph. All faults are reported at once; `plan` is then undefined. */
 export function compile<F extends Frame>(
   declared: Graph<F>,
@@ -100,26 +91,27 @@ export function compile<F extends Frame>(
   const faults = [...misplaced, ...validate(graph)];
   if (faults.length > 0) return { plan: undefined, faults };
 
+  const { kinds } = graph;
   const ordered = inOrder(graph);
   const nodes: PlanNode<F>[] = ordered.map((node, index) => {
     const needsEvents =
       node.stage.answers === true &&
       responsePathOf(graph, node.name).some((behind) => behind.stage.needs === 'events');
-    return toPlanNode(node, index, needsEvents);
+    return toPlanNode(node, index, needsEvents, kinds);
   });
   const planned = (node: GraphNode<F>) => nodes[ordered.indexOf(node)]!;
   const splitter = graph.splitter;
   const needsEvents = nodes.some((node) => node.needsEvents);
   const splitting: PlanNode<F> | undefined =
     splitter && needsEvents
-      ? toPlanNode({ name: splitter.name, stage: splitter }, nodes.length, false)
+      ? toPlanNode({ name: splitter.name, stage: splitter }, nodes.length, false, kinds)
       : undefined;
 
   const all = [...nodes, ...(splitting === undefined ? [] : [splitting])];
   const inner = new Map<number, PlanNode<F>[]>();
   for (const node of graph.inner ?? []) {
     const around = nodes.find(({ name }) => name === node.within)!.index;
-    const planNode = toPlanNode(node, all.length, false);
+    const planNode = toPlanNode(node, all.length, false, kinds);
     all.push(planNode);
     inner.set(around, [...(inner.get(around) ?? []), planNode]);
   }
@@ -127,21 +119,18 @@ export function compile<F extends Frame>(
   const answerPaths = new Map<number, readonly Segment<F>[]>();
   for (const node of nodes) {
     if (node.stage.answers !== true) continue;
-    const { response } = graph.kinds;
     const path = responsePathOf(graph, node.name).map(planned);
     if (node.needsEvents && splitting !== undefined) path.unshift(splitting);
     // A node's own answer first passes the node's response handlers.
-    if (handlesAny(node, response)) path.unshift(node);
-    answerPaths.set(node.index, toSegments(path, response, options.fuse ?? true));
+    if (kinds.response.some((kind) => node.steps.has(kind))) path.unshift(node);
+    answerPaths.set(node.index, toSegments(path, kinds.response, options.fuse ?? true));
   }
   const plan: Plan<F> = Object.freeze({
     nodes: Object.freeze(all),
-    requestPath: Object.freeze(
-      requestPathOf(graph).map((node) => toStop(planned(node), graph.kinds.request)),
-    ),
+    requestPath: Object.freeze(requestPathOf(graph).map(planned)),
     answerPaths,
     inner,
-    kinds: graph.kinds,
+    kinds,
     needsEvents,
   });
   return { plan, faults: [] };

@@ -10,7 +10,7 @@ export type NodeOutline = ReturnType<typeof toNode>;
 
 export function describePlan<F extends Frame>(plan: Plan<F>) {
   /** In the order a request passes them. */
-  const request = plan.requestPath.map(({ node }) => ({
+  const request = plan.requestPath.map((node) => ({
     ...toNode(node),
     /** True if it may answer in place of the nodes after it. */
     answers: node.stage.answers === true,
@@ -19,7 +19,7 @@ export function describePlan<F extends Frame>(plan: Plan<F>) {
     inner: (plan.inner.get(node.index) ?? []).map(toNode),
   }));
   /** For each node that may answer: the segments its answer passes, in order. */
-  const answers = plan.requestPath.flatMap(({ node }) => {
+  const answers = plan.requestPath.flatMap((node) => {
     const segments = plan.answerPaths.get(node.index);
     return segments === undefined ? [] : [{ from: node.name, segments: segments.map(toOutline) }];
   });

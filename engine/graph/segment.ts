@@ -3,10 +3,10 @@
  * handlers for it, so a kind that a node does not handle costs the node nothing.
  */
 import type { StageContext } from '../context.ts';
-import type { Frame } from '../frame.ts';
+import type { Frame, FrameKinds } from '../frame.ts';
 import { isTransform } from '../stage.ts';
-import type { Handled, TransformBehaviour } from '../stage.ts';
-import type { Stage } from '../stage.ts';
+import type { Handled, Stage, TransformBehaviour } from '../stage.ts';
+import type { GraphNode } from './declare.ts';
 
 export interface PlanNode<F extends Frame> {
   readonly name: string;
@@ -18,6 +18,8 @@ export interface PlanNode<F extends Frame> {
   /** As in `GraphNode`. */
   readonly plugin: string | undefined;
   readonly about: readonly string[] | undefined;
+  /** What it does with each kind of frame that it handles or watches. */
+  readonly steps: ReadonlyMap<F['kind'], NodeStep<F>>;
 }
 
 export type Handler<F extends Frame> = (
@@ -26,19 +28,17 @@ export type Handler<F extends Frame> = (
 ) => Handled<F> | Promise<Handled<F>>;
 export type Watcher<F extends Frame> = (frame: F, ctx: StageContext) => void;
 
-/** What one node does with one frame kind. */
-export interface Step<F extends Frame> {
-  readonly node: PlanNode<F>;
-  /** The node's position in its segment. */
-  readonly place: number;
+/** What a node does with one kind of frame. */
+export interface NodeStep<F extends Frame> {
   readonly handle: Handler<F> | undefined;
   readonly watch: Watcher<F> | undefined;
 }
 
-/** A node on the request path, with its step for each kind of frame. */
-export interface Stop<F extends Frame> {
+/** Likewise, of a node in a segment. */
+export interface Step<F extends Frame> extends NodeStep<F> {
   readonly node: PlanNode<F>;
-  readonly steps: ReadonlyMap<F['kind'], Step<F>>;
+  /** The node's position in its segment. */
+  readonly place: number;
 }
 
 /** Neighbours that run as one. */
@@ -58,35 +58,24 @@ export interface StreamSegment<F extends Frame> {
 
 export type Segment<F extends Frame> = FusedSegment<F> | StreamSegment<F>;
 
-function stepOf<F extends Frame>(
-  node: PlanNode<F>,
-  kind: F['kind'],
-  place: number,
-): Step<F> | undefined {
-  const { behaviour } = node.stage;
-  if (isTransform(behaviour)) return undefined;
-  // A handler is only looked up under the kind of the frame that it is then called with.
-  const handle = (behaviour.on as { [kind: string]: Handler<F> } | undefined)?.[kind];
-  const watch = (behaviour.watch as { [kind: string]: Watcher<F> } | undefined)?.[kind];
-  return handle === undefined && watch === undefined ? undefined : { node, place, handle, watch };
-}
-
-/** Returns true if the node handles or watches a frame of one of `kinds`. */
-export function handlesAny<F extends Frame>(
-  node: PlanNode<F>,
-  kinds: readonly F['kind'][],
-): boolean {
-  return kinds.some((kind) => stepOf(node, kind, 0) !== undefined);
-}
-
-/** Looks the node's steps up once, for all runs. */
-export function toStop<F extends Frame>(node: PlanNode<F>, kinds: readonly F['kind'][]): Stop<F> {
-  const steps = new Map<F['kind'], Step<F>>();
-  for (const kind of kinds) {
-    const step = stepOf(node, kind, 0);
-    if (step !== undefined) steps.set(kind, step);
+/** Looks the handlers of a node up, once for all runs. */
+export function toPlanNode<F extends Frame>(
+  { name, stage, plugin, about }: GraphNode<F>,
+  index: number,
+  needsEvents: boolean,
+  kinds: FrameKinds<F>,
+): PlanNode<F> {
+  const steps = new Map<F['kind'], NodeStep<F>>();
+  const { on, watch } = isTransform(stage.behaviour) ? {} : stage.behaviour;
+  for (const kind of [...kinds.request, ...kinds.response]) {
+    // A handler is only looked up under the kind of the frame that it is then called with.
+    const step = {
+      handle: (on as { [kind: string]: Handler<F> } | undefined)?.[kind],
+      watch: (watch as { [kind: string]: Watcher<F> } | undefined)?.[kind],
+    };
+    if (step.handle !== undefined || step.watch !== undefined) steps.set(kind, step);
   }
-  return Object.freeze({ node, steps });
+  return { name, stage, index, needsEvents, plugin, about, steps };
 }
 
 /** Makes one segment of `nodes`, none of which has its own stream. */
@@ -96,8 +85,10 @@ export function toFused<F extends Frame>(
 ): FusedSegment<F> {
   const steps = new Map<F['kind'], readonly Step<F>[]>();
   for (const kind of kinds) {
-    const wanted = nodes.map((node, place) => stepOf(node, kind, place));
-    const taken = wanted.filter((step) => step !== undefined);
+    const taken = nodes.flatMap((node, place) => {
+      const step = node.steps.get(kind);
+      return step === undefined ? [] : [{ node, place, ...step }];
+    });
     if (taken.length > 0) steps.set(kind, Object.freeze(taken));
   }
   return Object.freeze({ form: 'fused', nodes, steps });
