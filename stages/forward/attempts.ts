@@ -111,21 +111,17 @@ function lastStatus({ attempts }: AttemptScope): number {
 }
 
 /** Like `askProvider`; if the provider is a node of the graph, its time is recorded. */
-async function ask(
+function ask(
   request: ProxyRequest,
   scope: AttemptScope,
   choice: Choice,
   known: Known,
 ): Promise<TargetStep> {
   const node = scope.inner?.(providerNode(choice.target.provider));
-  if (node === undefined) return askProvider(request, scope, choice, known);
   const { clock } = scope.run;
   const startedMs = clock.monotonicMs();
-  try {
-    return await askProvider(request, scope, choice, known);
-  } finally {
-    node.timed(startedMs, clock.monotonicMs());
-  }
+  const step = askProvider(request, scope, choice, known);
+  return node === undefined ? step : step.finally(() => node.timed(startedMs, clock.monotonicMs()));
 }
 
 /** Prepares the request for one provider and calls it, with one key after another. */

@@ -97,10 +97,10 @@ function open(
  * Returns what an error's message says about the account, if that decides whether another key or
  * provider is tried.
  */
-async function troubleOf(
+function troubleOf(
   { admission, isLast, scope }: Exchange,
   response: UpstreamResponse,
-): Promise<AccountTrouble | undefined> {
+): Promise<AccountTrouble | undefined> | undefined {
   const { status } = response;
   const hasKey = admission.key !== undefined;
   if (!mayBeOfAccount(status) || (!hasKey && isLast)) return undefined;

@@ -110,7 +110,10 @@ function isTranslated(operation: Operation, { kind }: Provider): boolean {
   return operation === 'generate' || (operation === 'count_tokens' && countsTokens(kind));
 }
 
-async function prepareWire(request: ProxyRequest, options: PrepareOptions): Promise<Preparation> {
+function prepareWire(
+  request: ProxyRequest,
+  options: PrepareOptions,
+): Preparation | Promise<Preparation> {
   const { target, provider } = options;
   const { rewritable } = request.original.endpoint;
   const isOther = target.model !== undefined && target.model !== modelOf(request);
@@ -140,8 +143,9 @@ async function prepareWire(request: ProxyRequest, options: PrepareOptions): Prom
           ? 'the request has too many values to be translated'
           : `the request must not be rewritten (${body.untouchable})`,
     };
-  const { prepareTranslated } = await loadTranslation();
-  return prepareTranslated(request, from, options);
+  return loadTranslation().then(({ prepareTranslated }) =>
+    prepareTranslated(request, from, options),
+  );
 }
 
 /** Returns how to request a stream's usage if neither the client nor the configuration decides. */
@@ -156,7 +160,8 @@ function usageToAskFor(request: ProxyRequest): UsageRequest | undefined {
 
 async function prepareSame(request: ProxyRequest, options: PrepareOptions): Promise<Preparation> {
   const { conversations } = options.services;
-  await conversations.ready(request);
+  const ready = conversations.ready(request);
+  if (ready !== undefined) await ready;
   const { facts, endpoint } = request.original;
   const kept = asSent(request, conversations);
   const fit = forModel(kept.request, modelAt(request, options), options.target.isPrimary);
@@ -179,7 +184,7 @@ async function prepareSame(request: ProxyRequest, options: PrepareOptions): Prom
   const isWhole =
     facts.stream && isTranslatable(from) && isRewritable(request) && !mayStream(request, options);
   const whole = isWhole ? (await loadTranslation()).toOneDocument(cached.request, from) : undefined;
-  await saved;
+  if (saved !== undefined) await saved;
   return { ready: toPrepared(cached, decided, whole, options) };
 }
 
