@@ -287,13 +287,18 @@ export async function openStore(options: StoreOptions): Promise<ConversationStor
     if (!isNew) onTrouble(thrown instanceof Error ? thrown : new Error(String(thrown)));
   }
   const inode = bytes.length === 0 ? 0 : (statSync(file, { throwIfNoEntry: false })?.ino ?? 0);
+  let isBehind: boolean | undefined;
   const store: ConversationStore = {
     ...base,
     get figures() {
       return base.figures;
     },
     flush: () => appender!.flush(),
-    isBehind: () => appender!.isBehind(),
+    isBehind() {
+      // Requests that were read in one turn of the event loop share one look at the file.
+      if (isBehind === undefined) queueMicrotask(() => (isBehind = undefined));
+      return (isBehind ??= appender!.isBehind());
+    },
     catchUp: () => appender!.catchUp(),
   };
   appender = new Appender(options, () => store, bytes, inode);
