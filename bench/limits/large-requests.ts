@@ -21,9 +21,10 @@ const calls = (count: number) =>
   many(count, (at) => ({ type: 'tool_use', id: `t${at}`, name: 'Bash', input: { command: 'ls' } }));
 const USER = { role: 'user', content: 'x' };
 
-const CASES: Readonly<Record<string, Sent>> = {
-  '300,000 messages': { body: json(MESSAGE, { messages: many(300_000, () => USER) }) },
-  '200,000 tool results': {
+/** Requests by name; a body has some 10 MB, so it is made when it is sent. */
+const CASES: Readonly<Record<string, () => Sent>> = {
+  '300,000 messages': () => ({ body: json(MESSAGE, { messages: many(300_000, () => USER) }) }),
+  '200,000 tool results': () => ({
     body: json(MESSAGE, {
       messages: [
         USER,
@@ -31,18 +32,20 @@ const CASES: Readonly<Record<string, Sent>> = {
         { role: 'user', content: results(200_000) },
       ],
     }),
-  },
-  '1,000,000 keys': {
+  }),
+  '1,000,000 keys': () => ({
     body: json(MESSAGE, {
       metadata: Object.fromEntries(many(1_000_000, (at) => [`k${at}`, at])),
     }),
-  },
-  '300,000 chat messages': {
+  }),
+  '300,000 chat messages': () => ({
     path: '/v1/chat/completions',
     body: json(CHAT, { messages: many(300_000, () => USER) }),
-  },
-  'as many messages as are read': { body: json(MESSAGE, { messages: many(19_500, () => USER) }) },
-  'as many tool results as are read': {
+  }),
+  'as many messages as are read': () => ({
+    body: json(MESSAGE, { messages: many(19_500, () => USER) }),
+  }),
+  'as many tool results as are read': () => ({
     body: json(MESSAGE, {
       messages: [
         USER,
@@ -50,7 +53,7 @@ const CASES: Readonly<Record<string, Sent>> = {
         { role: 'user', content: results(5_400) },
       ],
     }),
-  },
+  }),
 };
 
 /**
@@ -109,7 +112,8 @@ function othersWait(yaml: string, how: string): Promise<readonly Measured[]> {
   return withPlainProvider((upstreamUrl) =>
     withProxyProcess({ upstreamUrl, yaml }, async (proxy) => {
       const found: Measured[] = [];
-      for (const [name, sent] of Object.entries(CASES)) {
+      for (const [name, make] of Object.entries(CASES)) {
+        const sent = make();
         // Once to load its modules, then measured.
         await exchange(proxy.port, sent);
         let value = Number.POSITIVE_INFINITY;

@@ -8,6 +8,8 @@ import type { OwnWork } from '../model/usage.ts';
 
 /** Maximum number of works remembered; a client can start any number. */
 const MAX_WORKS = 20_000;
+/** Bounds by size: with `max`, room for all is allocated at once. */
+const BOUND = { maxSize: MAX_WORKS, sizeCalculation: () => 1 };
 /** Works looked up at once, the newest first. */
 const MAX_ASKED = 500;
 
@@ -45,8 +47,8 @@ export function createDeferredBills(
   earlier: readonly KnownWork[] = [],
   onChange: () => void = () => undefined,
 ) {
-  const held = new LRUCache<string, Held>({ max: MAX_WORKS });
-  const billed = new LRUCache<string, true>({ max: MAX_WORKS });
+  const held = new LRUCache<string, Held>(BOUND);
+  const billed = new LRUCache<string, true>(BOUND);
   for (const [id, state] of earlier)
     if (state === 'billed') billed.set(id, true);
     else held.set(id, state);

@@ -42,7 +42,11 @@ export interface ForeignThoughts {
 }
 
 export function createForeignThoughts(): ForeignThoughts {
-  const refused = new LRUCache<string, true>({ max: MOST_KEPT });
+  // Bounded by size: with `max`, room for all is allocated at once.
+  const refused = new LRUCache<string, true>({
+    maxSize: MOST_KEPT,
+    sizeCalculation: () => 1,
+  });
   const keyOf = (provider: string, { seal }: SealedThought): string =>
     createHash('sha256')
       .update(JSON.stringify([provider, seal]))
