@@ -1,7 +1,12 @@
 /** A YAML reader with a real parser: a text that it rejects does not count as YAML. */
-import { Lexer, parseAllDocuments } from 'yaml';
+import { createRequire } from 'node:module';
 import { beginsInside, type ConfigReading } from './reading.ts';
 import { lineBreaks } from '../../text/line-breaks.ts';
+
+type Yaml = typeof import('yaml');
+
+/** Its seventy modules take as long to load as all rules, so it is loaded with the first text that looks like YAML. */
+const library = (): Yaml => createRequire(import.meta.url)('yaml') as Yaml;
 
 /** Parsing takes about 1 ms for 10 KB; larger files are left alone. */
 const MAX_CHARS = 300_000;
@@ -15,6 +20,7 @@ const MAX_ALIASES = 100;
 export function readYaml(text: string): ConfigReading | undefined {
   if (text.length > MAX_CHARS || !looksLikeYaml(text) || beginsInside(text)) return undefined;
   try {
+    const { parseAllDocuments } = library();
     const documents = parseAllDocuments(text, { uniqueKeys: false, logLevel: 'silent' });
     if (!Array.isArray(documents) || documents.some((document) => document.errors.length > 0))
       return undefined;
@@ -50,6 +56,7 @@ function commentLines(text: string): ReadonlySet<number> {
   let line = 0;
   let blankSoFar = true;
   let scalar = false;
+  const { Lexer } = library();
   for (const token of new Lexer().lex(text)) {
     if (LEXER_SIGNALS.has(token)) {
       scalar = token === SCALAR_SIGNAL;
