@@ -217,7 +217,7 @@ test('in one process a file that breaks it down, or leaves something open, is th
 test('a process that ends badly between two files: the one that did it is red', () => {
   const late = `test('one', () => { setTimeout(() => Promise.reject(new Error('late')), 50); }); test.run();`;
   const good = `${ONE} test.run();`;
-  // A process gets eight of these files; the late one is neither the last nor the first of its
+  // A process gets several of these files; the late one is neither the last nor the first of its
   // process.
   const files = Object.fromEntries(
     Array.from({ length: 64 }, (_, n) => [`f${n + 10}`, n === 2 ? late : good]),

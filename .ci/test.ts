@@ -1,7 +1,7 @@
 /**
  * Runs the tests in one more process than there are processors, since many tests wait. A process
- * runs a few files, one after the other, since loading the tested code takes longer than most of
- * them; a file that reads or changes process-wide state has a process of its own. A file passes if
+ * runs a dozen files, one after the other, since loading the tested code takes longer than most of
+ * them; a file that changes or measures process-wide state has a process of its own. A file passes if
  * all tests that it registered ran and passed, and it left nothing open; it has a time limit, so
  * that one that hangs is found and named.
  */
@@ -24,10 +24,20 @@ npm run test:full                     x.full.test.ts, which need more than a bar
 
 const CONCURRENCY = availableParallelism() + 1;
 /** Most files per process, unless a file needs its own. */
-const BATCH = 8;
-/** Signs in a test or its path that it uses process-wide state, starts a program or measures. */
-const NEEDS_PROCESS =
-  /^cli\/|\bprocess\.|\bglobalThis\.|node:(?:child_process|v8|vm|worker_threads)|fixtures\/(?:cli\/|corpus|growth|ledger\/kill|linear-work|postgres|proxy-process|server\/(?:browser|held-start|redis|stalled)|starvation)/;
+const BATCH = 12;
+/**
+ * Signs in a test that it changes or replaces state of its process, or measures it. Names of variables
+ * with `SVC_` are read by the longest files.
+ */
+const NEEDS_PROCESS = new RegExp(
+  [
+    String.raw`\bprocess\.(?:on|once|off|emit|exit|exitCode|abort|kill|nextTick|chdir|umask|sete?[ug]id)\b`,
+    String.raw`\bprocess\.(?:cpuUsage|memoryUsage|resourceUsage|getActiveResourcesInfo)\b`,
+    String.raw`\bprocess\.env(?:\.\w+|\['\w+'\]) = |\bdelete process\.env\b|\(process\.env,|\bprocess\.env\['SVC_`,
+    String.raw`\bglobalThis\.|node:(?:v8|vm|worker_threads)`,
+    String.raw`fixtures\/(?:corpus|growth|ledger\/kill|linear-work|postgres|server\/(?:browser|held-start|redis|stalled)|starvation)`,
+  ].join('|'),
+);
 /** Reads from a variable how much to do: the longest files with `--full`. */
 const VARIABLE_WORK = /\bprocess\.env\['SVC_[A-Z]+_(?:SEEDS|ROUNDS|TURNS)'\]/;
 /** How many of the slowest files are listed. */
