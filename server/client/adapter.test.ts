@@ -318,12 +318,12 @@ test('no proxy, no answer, half an answer, no JSON: never an error of the HTTP l
 
 test('the time that a consumer takes does not count', () =>
   withProxy({}, async (t) => {
-    const adapter = new MessagesAdapter({ baseUrl: t.proxy.url, apiKey: 'mine', timeoutS: 0.2 });
+    const adapter = new MessagesAdapter({ baseUrl: t.proxy.url, apiKey: 'mine', timeoutS: 1 });
     t.upstream.script(undefined, 'events', { count: 3, everyMs: 1 });
     let count = 0;
     for await (const text of adapter.streamText(MESSAGES)) {
       if (text !== '') count += 1;
-      await new Promise((resolve) => setTimeout(resolve, 250));
+      if (count === 1) await new Promise((resolve) => setTimeout(resolve, 1250));
     }
     assert.is(count, 3);
   }));

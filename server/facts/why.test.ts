@@ -6,6 +6,7 @@ import { withPlainUpstream } from '../../fixtures/plain-upstream.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { CHAT, MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+import { until } from '../../fixtures/wait.ts';
 
 /** At ten dollars per token nearly any request exceeds the limit. */
 const PRICED = `providers:
@@ -112,8 +113,11 @@ test('what it costs is not known where a provider broke off without an answer', 
 test('a request that its client left before the provider answered', () =>
   withProxy({}, async (t) => {
     const stop = t.upstream.script(undefined, 'stall-before-head');
-    const left = AbortSignal.timeout(500);
-    await exchange(t.proxy.port, { body: json(MESSAGE), signal: left }).catch(() => undefined);
+    const client = new AbortController();
+    const left = exchange(t.proxy.port, { body: json(MESSAGE), signal: client.signal });
+    await until('the request arrives', () => t.upstream.requests.length > 0);
+    client.abort();
+    await left.catch(() => undefined);
     await t.rows(1);
     stop();
     const { outcome, providers } = await why(t);

@@ -81,7 +81,7 @@ test('a name is resolved once; one that has a private address beside a public on
     [{ address: '93.184.215.14', family: 4 }],
   ];
   const rebinding: Resolve = async () => answers[lookups++ % 2]!;
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(120_000);
   const options = { privateHosts: [], outbound, signal };
   const target = { host: 'rebind.test', port: 443 };
   assert.is(await kindOf(openTunnel(target, { ...options, resolve: rebinding })), 'forbidden');
@@ -101,7 +101,7 @@ test('the connection goes to the address that was judged; a listed host may be p
     lookups += 1;
     return [{ address: '127.0.0.1', family: 4 }];
   };
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(120_000);
   const options = { outbound, signal, resolve };
   const target = { host: 'intranet.test', port };
   const listed = { ...options, privateHosts: ['intranet.test'] };

@@ -8,6 +8,7 @@ import { createManualClock } from '../../engine/index.ts';
 import { withProxyProcess } from '../../fixtures/proxy-process.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import { startUpstream } from '../../fixtures/upstream.ts';
+import { until } from '../../fixtures/wait.ts';
 import { PROGRESS_WINDOW_MS, createInFlight } from './in-flight.ts';
 import {
   MESSAGE,
@@ -31,20 +32,12 @@ async function begin(port: number, sizeBytes: number, sent: Buffer): Promise<Soc
   return socket;
 }
 
-async function until(isSo: () => boolean, what: string): Promise<void> {
-  const lastMs = Date.now() + 8000;
-  while (!isSo()) {
-    assert.ok(Date.now() < lastMs, what);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
 test('incoming bodies share a memory limit and release what they held', async () => {
   await withProxy({ yaml: YAML }, async (t) => {
     const { proxy, upstream } = t;
     const { inFlight } = proxy.services;
     const sockets = await Promise.all([1, 2, 3].map(() => begin(proxy.port, 8 * MB, ZEROS)));
-    await until(() => inFlight.heldBytes === 3 * MB, 'three are held');
+    await until('three are held', () => inFlight.heldBytes === 3 * MB);
     const more = await begin(proxy.port, 8 * MB, Buffer.concat([ZEROS, ZEROS]));
     const [piece] = (await once(more, 'data')) as [Buffer];
     assert.match(piece.toString(), /^HTTP\/1.1 503 [^]*max_bytes_in_flight/);
@@ -52,7 +45,7 @@ test('incoming bodies share a memory limit and release what they held', async ()
     // A small request still fits.
     assert.is((await exchange(proxy.port, { body: json(MESSAGE) })).status, 200);
     for (const socket of [...sockets, more]) socket.destroy();
-    await until(() => inFlight.heldBytes === 0, 'all is given back');
+    await until('all is given back', () => inFlight.heldBytes === 0);
     assert.is(upstream.requests.length, 1);
     assert.is((await t.rows(5)).filter((row) => row.status === 503).length, 1);
   });
@@ -187,12 +180,12 @@ test('messages on a WebSocket count until they are whole, and pings do not', asy
     await Promise.all([once(one, 'open'), once(two, 'open')]);
     one.send(ZEROS, { fin: false });
     one.send(ZEROS, { fin: false });
-    await until(() => inFlight.heldBytes > 2 * MB, 'two are held');
+    await until('two are held', () => inFlight.heldBytes > 2 * MB);
     const before = inFlight.heldBytes;
     one.ping(Buffer.alloc(100));
     two.ping(Buffer.alloc(100));
     await Promise.all([once(one, 'pong'), once(two, 'pong')]);
-    await until(() => inFlight.heldBytes === before, 'a ping holds nothing');
+    await until('a ping holds nothing', () => inFlight.heldBytes === before);
     const answers: string[] = [];
     two.on('message', (data: Buffer) => answers.push(data.toString()));
     const closed = once(two, 'close');
@@ -200,9 +193,9 @@ test('messages on a WebSocket count until they are whole, and pings do not', asy
     const [code] = (await closed) as [number];
     assert.is(code, 1013);
     assert.match(answers.join(''), 'max_bytes_in_flight');
-    await until(() => inFlight.heldBytes === before, 'a refused message holds nothing');
+    await until('a refused message holds nothing', () => inFlight.heldBytes === before);
     one.terminate();
-    await until(() => inFlight.heldBytes === 0, 'all is given back');
+    await until('all is given back', () => inFlight.heldBytes === 0);
     assert.is((await t.rows(1))[0]?.endpoint, '/ws');
     const three = new WebSocket(url);
     await once(three, 'open');

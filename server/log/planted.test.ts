@@ -18,6 +18,7 @@ import { systemClock } from '../../engine/index.ts';
 import { withPlainUpstream } from '../../fixtures/plain-upstream.ts';
 import { openStore } from '../../stages/conversations/store-file.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+import { until } from '../../fixtures/wait.ts';
 import { credentialsOf } from './credentials.ts';
 import { openSink } from './sink.ts';
 
@@ -131,9 +132,7 @@ test('a key of any shape that the provider repeats is not in the log', async () 
     }
     const file = join(dirname(db), 'logs', 'svc.log');
     const bodies = (): number => read(file).split('response body').length - 1;
-    const lastMs = Date.now() + 8000;
-    while (bodies() < 2 && Date.now() < lastMs)
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    await until('two bodies in the log', () => bodies() >= 2);
     const log = read(file);
     assert.match(log, /response body/);
     assert.match(log, /no such key: /);

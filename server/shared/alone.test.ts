@@ -8,6 +8,7 @@ import { freePort } from '../../fixtures/cli/live.ts';
 import { makePlace, run, start } from '../../fixtures/cli/run.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+import { until } from '../../fixtures/wait.ts';
 
 const isLoaded = (): boolean =>
   Object.keys(createRequire(import.meta.url).cache).some((path) => path.includes('ioredis'));
@@ -54,8 +55,9 @@ test('an unreachable Redis is reported everywhere, without its password, and req
       asked: 0,
       unanswered: 0,
     });
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    const log = readFileSync(join(dirname(t.db), 'logs', 'svc.log'), 'utf8');
+    const read = () => readFileSync(join(dirname(t.db), 'logs', 'svc.log'), 'utf8');
+    await until('a line about Redis', () => read().includes('Redis is unreachable'));
+    const log = read();
     assert.is(log.split('Redis is unreachable').length, 2, log);
     assert.ok(isLoaded());
     assert.not.match(`${log}${text}`, 's3cret-word');

@@ -6,6 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestProxy, withProxy } from '../../fixtures/proxy.ts';
 import { MESSAGE, exchange, json } from '../../fixtures/server/exchange.ts';
+import { until } from '../../fixtures/wait.ts';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT_ID = '00f067aa0ba902b7';
@@ -141,8 +142,7 @@ test('a collector that is away is reported once and holds up nobody', () =>
     const reported = () =>
       existsSync(log) ? readFileSync(log, 'utf8').split('telemetry cannot be sent').length - 1 : 0;
     await t.rows(20);
-    for (const untilMs = Date.now() + 30_000; reported() === 0 && Date.now() < untilMs;)
-      await new Promise((resolve) => setTimeout(resolve, 100));
+    await until('a report of the failure', () => reported() > 0);
     await exchange(t.proxy.port, sent());
     await t.proxy.stop(true);
     assert.is(reported(), 1);

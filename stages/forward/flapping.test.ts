@@ -17,7 +17,7 @@ import {
 import type { Pair, Spoken } from '../../fixtures/forward/pair.ts';
 
 const CONNECTIONS = 16;
-const REQUESTS = 40;
+const REQUESTS = 24;
 const LIMITS = '{ timeout_seconds: 0.3, idle_timeout_seconds: 0.3 }';
 const SHORT = `providers:\n  messages: ${LIMITS}\n  chat: ${LIMITS}`;
 /** Longer than any response still under way may take. */

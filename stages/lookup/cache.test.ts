@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemClock } from '../../engine/index.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import {
@@ -17,6 +18,7 @@ import {
   openAnswer,
 } from '../../fixtures/server/exchange.ts';
 import type { Answered } from '../../fixtures/server/exchange.ts';
+import { pause, until } from '../../fixtures/wait.ts';
 
 const ON = 'cache: { enabled: true }';
 const COLD = json(MESSAGE, { temperature: 0 });
@@ -200,20 +202,21 @@ test('a request that waited for one that failed or left continues on its own', (
 
 test('when the first of equal requests leaves, one of the others asks and all have its answer', () =>
   withProxy({ yaml: 'cache: { enabled: true }' }, async (t) => {
-    const slow = t.upstream.script(undefined, 'slow-head', { delayMs: 300 });
+    const hang = t.upstream.script(undefined, 'stall-before-head', {});
     const canceller = new AbortController();
     const reached = t.upstream.nextRequest();
     const sent = { body: COLD, headers: MINE, signal: canceller.signal };
     const leader = openAnswer(t.proxy.port, sent).catch(() => undefined);
     await reached;
     const followers = [0, 1, 2].map(() => send(t, COLD));
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await until('three more requests', () => t.proxy.app.running.size === 4);
+    await pause(100);
+    hang();
     canceller.abort();
     await leader;
     const answers = await Promise.all(followers);
     assert.is(answers.filter(isHit).length, 2);
     assert.is(t.upstream.requests.length, 2);
-    slow();
     assert.ok(isHit(await send(t, COLD)));
   }));
 
@@ -233,13 +236,16 @@ test('those who go on alone after a failure keep their answers', () =>
     },
   ));
 
-test('an answer is given for its time only', () =>
-  withProxy({ yaml: 'cache: { enabled: true, ttl_seconds: 0.2 }' }, async (t) => {
+test('an answer is given for its time only', () => {
+  let aheadMs = 0;
+  const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
+  return withProxy({ yaml: 'cache: { enabled: true, ttl_seconds: 600 }', clock }, async (t) => {
     await send(t, COLD);
     assert.ok(isHit(await send(t, COLD)));
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    aheadMs = 600_000;
     assert.not.ok(isHit(await send(t, COLD)));
-  }));
+  });
+});
 
 test('answers on disk survive a restart', async () => {
   const home = mkdtempSync(join(tmpdir(), 'svc-answers-'));

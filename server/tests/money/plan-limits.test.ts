@@ -6,6 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../../engine/index.ts';
 import { moreFields } from '../../../fixtures/upstream/more-fields.ts';
+import { traceOf } from '../../../fixtures/forward/pair.ts';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { conversation } from '../../../fixtures/cli/live.ts';
@@ -121,9 +122,7 @@ const WALL = [
 async function tried(t: TestProxy, headers: Readonly<Record<string, string>> = {}) {
   const before = t.upstream.requests.length;
   const got = await exchange(t.proxy.port, { body: json(MESSAGE), headers });
-  const id = got.headers['x-svc-request-id'];
-  const trace = await exchange(t.proxy.port, { method: 'GET', path: `/trace/${String(id)}` });
-  const { attempts } = JSON.parse(trace.text) as { attempts: { failure?: string }[] };
+  const { attempts } = await traceOf(t, got);
   return {
     status: got.status,
     paths: t.upstream.requests.slice(before).map(({ path }) => path),
