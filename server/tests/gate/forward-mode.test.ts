@@ -15,6 +15,7 @@ import {
   askOn,
   connectHead,
   secured,
+  sharedForwardMode,
   textOf,
   withForwardMode,
 } from '../../../fixtures/forward-mode.ts';
@@ -24,6 +25,8 @@ import { toolResult } from '../../../fixtures/server/effects/effect.ts';
 import { answer, request } from '../../../fixtures/upstream.ts';
 import { toAnswer, toHead } from '../../../fixtures/upstream/answer.ts';
 
+/** For tests that need nothing of their own. */
+const forwardMode = sharedForwardMode(test);
 const [ANTHROPIC, OPENAI, GOOGLE] = HOSTS;
 const CHATGPT = 'chatgpt.com';
 const LOG = Array.from({ length: 900 }, (_, n) => `ok ${n} - fetches page ${n % 7}`).join('\n');
@@ -46,7 +49,7 @@ async function ask(
 }
 
 test('conversations go through the graph, each to the provider whose host was asked', () =>
-  withForwardMode({}, async (t) => {
+  forwardMode(async (t) => {
     const cases = [
       [ANTHROPIC, '/v1/messages?beta=true', json(MESSAGE), KEY],
       [ANTHROPIC, '/v1/messages/count_tokens', json(MESSAGE), KEY],
@@ -74,7 +77,7 @@ test('conversations go through the graph, each to the provider whose host was as
   }));
 
 test('what is sent equals what a base URL sends, byte for byte', () =>
-  withForwardMode({}, async (t) => {
+  forwardMode(async (t) => {
     for (const body of [json(MESSAGE), LONG, json(MESSAGE, { stream: true })]) {
       const headers = { ...KEY, 'anthropic-version': '2023-06-01', 'x-odd-Field': 'a  b' };
       const path = '/v1/messages?beta=true';
@@ -93,7 +96,7 @@ test('what is sent equals what a base URL sends, byte for byte', () =>
   }));
 
 test('a stream comes as it is made, and its end by the client reaches the provider', () =>
-  withForwardMode({}, async (t) => {
+  forwardMode(async (t) => {
     const body = json(MESSAGE, { stream: true });
     const whole = await ask(t, ANTHROPIC, { path: '/v1/messages', headers: KEY, body });
     assert.match(whole.text, 'event: message_stop');
@@ -109,7 +112,7 @@ test('a stream comes as it is made, and its end by the client reaches the provid
   }));
 
 test('all other paths and methods pass to the host as they came, and none of ours stands before them', () =>
-  withForwardMode({}, async (t) => {
+  forwardMode(async (t) => {
     const cases: readonly (readonly [host: string, method: string, path: string])[] = [
       [ANTHROPIC, 'GET', '/api/claude_code/settings'],
       [ANTHROPIC, 'GET', '/api/claude_code/policy_limits'],
@@ -228,7 +231,7 @@ test('a ChatGPT login goes out unchanged and is counted, where its address is th
   ));
 
 test('a WebSocket passes to the host; one for a conversation in an unknown protocol goes on over HTTP', () =>
-  withForwardMode({}, async (t) => {
+  forwardMode(async (t) => {
     const upgrade = (host: string, path: string): string =>
       `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`;
     const refused = await t.open(OPENAI);

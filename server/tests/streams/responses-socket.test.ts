@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
-import { HOSTS, withForwardMode } from '../../../fixtures/forward-mode.ts';
+import { HOSTS, sharedForwardMode } from '../../../fixtures/forward-mode.ts';
 import type { ForwardMode } from '../../../fixtures/forward-mode.ts';
 import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
 
+const forwardMode = sharedForwardMode(test);
 const OPENAI = HOSTS[1];
 const PATIENCE_MS = 60_000;
 type Told = Record<string, unknown> & { readonly type: string };
@@ -62,7 +63,7 @@ const user = (text: string) => ({
 });
 
 test('each message is a POST through the graph, and its answer the events of that stream', () =>
-  withForwardMode({}, async (t) => {
+  forwardMode(async (t) => {
     const one = await converse(t);
     const told = await one.say(create({ input: [user('hello')] }));
     assert.is(told[0]?.type, 'response.created');
@@ -102,7 +103,7 @@ test('each message is a POST through the graph, and its answer the events of tha
   }));
 
 test('what is new goes out after what the connection has said before, and begins with the same bytes', () =>
-  withForwardMode({}, async (t) => {
+  forwardMode(async (t) => {
     const one = await converse(t);
     const ready = await one.say(create({ generate: false, input: [user('rules')] }));
     assert.equal(
@@ -133,7 +134,7 @@ test('what is new goes out after what the connection has said before, and begins
   }));
 
 test('what the provider stores, or nobody here knows, is left to the provider', () =>
-  withForwardMode({}, async (t) => {
+  forwardMode(async (t) => {
     const one = await converse(t);
     const stored = await one.say(create({ store: true, input: [user('a')] }));
     await one.say(create({ store: true, previous_response_id: idOf(stored), input: [user('b')] }));
@@ -145,7 +146,7 @@ test('what the provider stores, or nobody here knows, is left to the provider', 
   }));
 
 test("errors have the provider's form with the status, and the connection goes on", () =>
-  withForwardMode({}, async (t) => {
+  forwardMode(async (t) => {
     const one = await converse(t);
     const unscript = t.upstream.script(undefined, '400');
     const [refused] = await one.say(create({ input: [user('x')] }));
@@ -167,7 +168,7 @@ test("errors have the provider's form with the status, and the connection goes o
   }));
 
 test('a long result is made smaller, and a client that leaves stops the provider', () =>
-  withForwardMode({}, async (t) => {
+  forwardMode(async (t) => {
     const one = await converse(t);
     const text = Array.from({ length: 900 }, (_, n) => `ok ${n} - fetches page ${n % 7}`).join(
       '\n',
@@ -187,7 +188,7 @@ test('a long result is made smaller, and a client that leaves stops the provider
   }));
 
 test('a page of another site cannot open a socket', () =>
-  withForwardMode({}, async (t) => {
+  forwardMode(async (t) => {
     const tls = await t.open(OPENAI);
     const foreign = new WebSocket(`wss://${OPENAI}/v1/responses`, {
       createConnection: () => tls,
