@@ -2,6 +2,7 @@
  * `npm run scoreboard`: the promises of svc, the test of each promise, and the proof that the test
  * detects a violation: a defect is planted in a copy of the build, and the test must turn red.
  */
+import { availableParallelism } from 'node:os';
 import { readProgramOptions, refuseOptions } from '../../fixtures/program-options.ts';
 import { createProgress } from '../progress.ts';
 import { writeDocument } from './document.ts';
@@ -59,20 +60,25 @@ async function main(args: string[]): Promise<number> {
     return 0;
   }
   const commit = currentCommit();
-  const copy = copyBuild();
   const progress = createProgress(process.stderr);
   const judged: Judged[] = [];
-  for (const row of rows) {
-    progress.report(`${judged.length + 1} of ${rows.length}: ${row.id}`);
-    const before = kept.get(row.id);
-    const isKnown = before?.commit === commit && isSound(before);
-    const found = isKnown ? before : await judge(row, copy);
-    if (file !== undefined && !isKnown)
-      keep(file, { ...found, commit, at: new Date().toISOString() });
-    judged.push(found);
-    progress.clear();
-    process.stdout.write(json ? `${JSON.stringify({ ...row, ...found })}\n` : lineOf(row, found));
-  }
+  const waiting = [...rows];
+  /** Judges rows until none is left, in a copy of the build of its own. */
+  const work = async (_: unknown, lane: number): Promise<void> => {
+    const copy = copyBuild(lane);
+    for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) {
+      progress.report(`${judged.length + 1} of ${rows.length}: ${row.id}`);
+      const before = kept.get(row.id);
+      const isKnown = before?.commit === commit && isSound(before);
+      const found = isKnown ? before : await judge(row, copy);
+      if (file !== undefined && !isKnown)
+        keep(file, { ...found, commit, at: new Date().toISOString() });
+      judged.push(found);
+      progress.clear();
+      process.stdout.write(json ? `${JSON.stringify({ ...row, ...found })}\n` : lineOf(row, found));
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
   const sound = judged.filter(isSound).length;
   const text = `${sound} of ${judged.length} rows are green, and red when sabotaged\n`;
   (json ? process.stderr : process.stdout).write(text);

@@ -15,11 +15,12 @@ const LEFT_OUT = /^(?:app|\.ci)(?:\/|$)|\.(?:d\.ts|map)$/;
 export const compiledFile = (source: string): string => source.replace(/\.ts$/, '.js');
 
 /**
- * Copies the build into a folder next to `dist`, so that fixtures are found from it too; `plant`
- * inserts a defect and returns a function that removes it.
+ * Copies the build into a folder next to `dist`, so that fixtures are found from it too; `number`
+ * tells the copies of this process apart. `plant` inserts a defect and returns a function that
+ * removes it.
  */
-export function copyBuild() {
-  const folder = join(projectRoot, `.build-sabotage-${process.pid}`);
+export function copyBuild(number: number) {
+  const folder = join(projectRoot, `.build-sabotage-${process.pid}-${number}`);
   mkdirSync(folder);
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   // However this process ends, the copy is not needed afterwards.
