@@ -6,6 +6,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestProxy } from '../../../fixtures/proxy.ts';
+import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { ON, converse } from '../../../fixtures/server/bound-bench.ts';
 import type { BoundBench } from '../../../fixtures/server/bound-bench.ts';
 import { createBoundClient } from '../../../fixtures/server/bound-client.ts';
@@ -73,6 +74,19 @@ const SWITCHES: Readonly<Record<string, (bench: BoundBench) => Promise<void>>> =
   },
 };
 
+/** Changes that restart the proxy, and so need one of their own. */
+const RESTARTS: ReadonlySet<string> = new Set([
+  'a new version whose algorithms differ',
+  'a restart',
+]);
+
+/** For conversations that change nothing for good. */
+let shared: TestProxy;
+test.before(async () => {
+  shared = await startTestProxy({ yaml: ON });
+});
+test.after(() => shared.close());
+
 /** After these changes the conversation is pinned to send everything unchanged. */
 const ENDS_SAVING: ReadonlySet<string> = new Set([
   'compression.mode: strict by reload',
@@ -80,19 +94,24 @@ const ENDS_SAVING: ReadonlySet<string> = new Set([
   'a new version whose algorithms differ',
 ]);
 
+let names = 0;
 for (const dialect of ['messages', 'responses'] as const) {
   for (const [what, change] of Object.entries(SWITCHES)) {
     test(`${dialect}: ${what} in the middle costs no thought`, async () => {
-      const { refused, dropped, thoughts, matched } = await converse(dialect, async (all) => {
-        for (let n = 0; n < 3; n += 1) await all.turn();
-        assert.ok(smaller(await all.turn()) > 0, 'nothing was made smaller');
-        await change(all);
-        for (let n = 0; n < 2; n += 1) await all.turn();
-        if (ENDS_SAVING.has(what)) return;
-        // Saving continues: new results are compressed again.
-        const before = smaller(await all.turn());
-        assert.ok(smaller(await all.turn()) > before, 'nothing new is made smaller');
-      });
+      const { refused, dropped, thoughts, matched } = await converse(
+        dialect,
+        async (all) => {
+          for (let n = 0; n < 3; n += 1) await all.turn();
+          assert.ok(smaller(await all.turn()) > 0, 'nothing was made smaller');
+          await change(all);
+          for (let n = 0; n < 2; n += 1) await all.turn();
+          if (ENDS_SAVING.has(what)) return;
+          // Saving continues: new results are compressed again.
+          const before = smaller(await all.turn());
+          assert.ok(smaller(await all.turn()) > before, 'nothing new is made smaller');
+        },
+        RESTARTS.has(what) ? {} : { shared, name: `items${(names += 1)}` },
+      );
       assert.equal(refused, []);
       assert.equal(dropped, []);
       assert.ok(matched > thoughts, `${matched} of ${thoughts}`);
