@@ -106,8 +106,8 @@ export const FURTHER_THREATS: readonly Row[] = [
     test: 'a million sources cost what twenty thousand cost, and a busy one is not forgotten',
     sabotage: {
       file: 'server/http/limit.ts',
-      before: 'if (young.size >= most) {',
-      after: 'if (young.size >= 100 * most) {',
+      before: 'if (young.size >= max) {',
+      after: 'if (young.size >= 100 * max) {',
     },
   },
   {

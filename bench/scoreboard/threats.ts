@@ -215,8 +215,8 @@ export const THREATS: readonly Row[] = [
     test: 'patterns that can take long are refused, with what to write instead',
     sabotage: {
       file: 'stages/compress/recipe/pattern.ts',
-      before: 'MOST_STEPS = 5_000_000',
-      after: 'MOST_STEPS = Infinity',
+      before: 'MAX_STEPS = 5_000_000',
+      after: 'MAX_STEPS = Infinity',
     },
   },
   {
