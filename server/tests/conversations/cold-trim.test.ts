@@ -9,7 +9,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../../engine/index.ts';
 import { startTestProxy, withProxy } from '../../../fixtures/proxy.ts';
-import type { ProxyOptions, TestProxy } from '../../../fixtures/proxy.ts';
+import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
 
 const MINUTE_MS = 60_000;
@@ -96,19 +96,33 @@ function movedClock() {
   };
 }
 
+const moved = movedClock();
+/** For conversations with the settings `ON`, each with a first message of its own. */
+let shared: TestProxy;
+let conversations = 0;
+test.before(async () => {
+  shared = await startTestProxy({ yaml: ON, clock: moved.clock });
+});
+test.after(() => shared.close());
+
 /** Sends the conversation without its last call, waits, and sends all of it. */
 async function afterPause(
   steps: readonly Step[],
   more: object,
-  options: ProxyOptions,
+  { yaml }: { readonly yaml: string },
   pauseMs: number,
 ): Promise<readonly string[]> {
-  const { clock, wait } = movedClock();
-  let got: readonly string[] = [];
-  await withProxy({ ...options, clock }, async (t) => {
-    await send(t, body(steps.slice(0, -1), more));
+  const first = `Mend parser ${(conversations += 1)}.`;
+  const play = async (t: TestProxy, { wait }: ReturnType<typeof movedClock>) => {
+    await send(t, body(steps.slice(0, -1), more, first));
     wait(pauseMs);
-    got = await send(t, body(steps, more));
+    return send(t, body(steps, more, first));
+  };
+  if (yaml === ON) return play(shared, moved);
+  const own = movedClock();
+  let got: readonly string[] = [];
+  await withProxy({ yaml, clock: own.clock }, async (t) => {
+    got = await play(t, own);
   });
   return got;
 }
