@@ -63,7 +63,9 @@ const LOADS: readonly Load[] = [
   { workload: byName('sse-burst'), requests: 800 },
   { workload: { ...toolResults(byName('json')), connections: 4 }, requests: 16 },
 ];
-/** Slices last seconds here, so some workloads use only a part of the rounds. */
+/**
+ * A workload for the dashboard. Its slices last seconds, so it may use only a part of the rounds.
+ */
 interface Watched {
   readonly workload: Workload;
   readonly part: number;
@@ -94,7 +96,7 @@ export async function measureObserved({
       onProgress(`${workload.name}: warming up`);
       for (let slice = 0; slice < WARM_UP_SLICES; slice += 1) await send();
       for (const what of ['observed', 'recorded'] as const) {
-        const pairs = await inTurn(rounds, async (isWith, round) => {
+        const pairs = await alternate(rounds, async (isWith, round) => {
           onProgress(`${workload.name}, ${what}: round ${round + 1} of ${rounds}`);
           const how: Observed = isWith ? 'default' : WITHOUT[what];
           await rig.proxy.call('observe', how);
@@ -123,7 +125,7 @@ export async function measureDashboard({
       await send();
       await viewer.close();
       await send();
-      const pairs = await inTurn(watched, async (isWith, round) => {
+      const pairs = await alternate(watched, async (isWith, round) => {
         onProgress(`${workload.name}, dashboard: round ${round + 1} of ${watched}`);
         if (isWith) await viewer.open();
         const slice = await send();
@@ -141,8 +143,8 @@ interface Pairs {
   readonly without: readonly Slice[];
 }
 
-/** Order: with, without; without, with; and so on. */
-async function inTurn(
+/** Runs the pairs in the order: with, without; without, with; and so on. */
+async function alternate(
   rounds: number,
   run: (isWith: boolean, round: number) => Promise<Slice>,
 ): Promise<Pairs> {
@@ -202,7 +204,7 @@ function createViewer(port: number): Viewer {
     if (!response.ok) throw new Error(`${path}: status ${response.status}`);
     return response;
   };
-  const ask = async (): Promise<void> => {
+  const refresh = async (): Promise<void> => {
     const startedMs = performance.now();
     const since = new Date(Date.now() - 24 * 3600 * 1000).toISOString();
     const response = await get(`/api/report?since=${encodeURIComponent(since)}`);
@@ -213,7 +215,7 @@ function createViewer(port: number): Viewer {
   const plan = (): void => {
     openedMs = performance.now();
     timer = setTimeout(() => {
-      running = ask();
+      running = refresh();
       // Awaited, and reported, when the dashboard is closed.
       running.catch(() => undefined);
     }, waitMs);
@@ -224,7 +226,7 @@ function createViewer(port: number): Viewer {
       const { body } = await get('/events');
       const reader = body!.getReader();
       await reader.read();
-      if (waitMs === undefined) await ask();
+      if (waitMs === undefined) await refresh();
       else plan();
       const read = async (): Promise<void> => {
         while (!(await reader.read()).done);

@@ -9,7 +9,7 @@ import type { LedgerReader } from '../stages/ledger/tables.ts';
 import type { TimeSpan } from '../stages/ledger/queries.ts';
 import type { CliContext } from './context.ts';
 import { configInUse } from './parse/config-in-use.ts';
-import { notTaken } from './parse/flags.ts';
+import { invalidOption } from './parse/flags.ts';
 
 export type LedgerQueries = typeof import('../stages/ledger/queries.ts');
 
@@ -64,7 +64,7 @@ export async function spanOf(
     const atMs = parseIsoDate(text);
     if (atMs !== undefined) return atMs;
     const cure = 'Write 2026-01-31 or 2026-01-31T12:00:00Z.';
-    throw notTaken(option, text, 'an ISO 8601 date', cure);
+    throw invalidOption(option, text, 'an ISO 8601 date', cure);
   };
   const sinceMs = since === undefined ? defaultSinceMs : toMs('--since', since);
   if (until === undefined) return { sinceMs };

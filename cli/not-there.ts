@@ -3,7 +3,7 @@ import { SvcError } from '../engine/error.ts';
 import { didYouMean } from '../server/config/distance.ts';
 
 /** Returns `not_found` with the nearest existing name; `cure` says where they are listed. */
-export function notThere(
+export function notFoundHere(
   what: string,
   name: string,
   known: Iterable<string>,

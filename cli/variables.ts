@@ -1,6 +1,6 @@
 /** Parses and formats variables of templates and macros, as typed and in `--json`. */
 import type { Variable } from '../stages/model/placeholders.ts';
-import { notTaken } from './parse/flags.ts';
+import { invalidOption } from './parse/flags.ts';
 
 /** Returns the values of `--var`, by name. Throws `usage` for what is not `name=value`. */
 export function toValues(typed: readonly string[]): ReadonlyMap<string, string> {
@@ -8,7 +8,7 @@ export function toValues(typed: readonly string[]): ReadonlyMap<string, string> 
     typed.map((text) => {
       const at = text.indexOf('=');
       if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
-      throw notTaken('--var', text, 'name=value');
+      throw invalidOption('--var', text, 'name=value');
     }),
   );
 }

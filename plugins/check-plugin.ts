@@ -54,7 +54,7 @@ export function checkPlugin(exported: unknown): PluginDefinition {
       report([field], `${field} is not a plugin field; known are ${FIELDS.join(', ')}`);
   const { name, config, setup } = exported;
   if (typeof name !== 'string' || !NAME.test(name))
-    report(['name'], 'name: letters, digits, - and _ are wanted');
+    report(['name'], 'name: use letters, digits, - and _');
   if (setup !== undefined && typeof setup !== 'function')
     report(['setup'], 'setup: must be a function');
   if (config !== undefined && typeof config !== 'function')
@@ -160,7 +160,7 @@ function toProvider(
   const { definition } = checked;
   const { name } = definition;
   if (name !== undefined && NAME.test(name)) return [{ ...definition, name }];
-  report(['providers', 'name'], `providers[${at}]: name: letters, digits, - and _ are wanted`);
+  report(['providers', 'name'], `providers[${at}]: name: use letters, digits, - and _`);
   return [];
 }
 

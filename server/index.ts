@@ -163,14 +163,14 @@ async function openProxy(options: StartOptions) {
     clock,
     onFault: (fault) => log.error(fault.message),
   });
-  let told: readonly StoredKey[] | undefined;
+  let known: readonly StoredKey[] | undefined;
   const sharedKeys = isPostgresUrl(config.ledger.db)
     ? await (
         await import('./auth/watch-shared-keys.ts')
       ).followSharedKeys({
         url: config.ledger.db,
         clock,
-        onKeys: (all) => keys.setSharedKeys((told = all)),
+        onKeys: (all) => keys.setSharedKeys((known = all)),
         onFault: (fault) => log.error(fault.message),
       })
     : undefined;
@@ -197,7 +197,7 @@ async function openProxy(options: StartOptions) {
     sessions,
     sharedKeys,
     /** Checked again, now that the shared keys are known. */
-    refuseOpen: () => refuseOpenBind(config, clock.wallMs(), told),
+    refuseOpen: () => refuseOpenBind(config, clock.wallMs(), known),
     watch,
     custom,
     host,

@@ -29,23 +29,23 @@ const DATABASE_REASONS: readonly (readonly [code: string, reason: string])[] = [
 ];
 
 /**
- * Returns a file system error in a few words, without repeating the path; the error's own message
- * if it is none.
+ * Returns a file system error in a few words, without repeating the path; for any other error its
+ * own message.
  */
 export function reasonOf(thrown: unknown): string {
   const { code, message } = (thrown ?? {}) as NodeJS.ErrnoException;
   return knownReason(code) ?? message ?? String(thrown);
 }
 
-/** Returns true for errors of the file system or SQLite, which no program can help. */
+/** Returns true for errors of the file system or SQLite: their cause is outside this program. */
 export function isDiskFault(thrown: unknown): thrown is NodeJS.ErrnoException {
   const { code } = (thrown ?? {}) as NodeJS.ErrnoException;
   // Errors of `makeFolders` already state their reason.
   return code === 'ENOTSUP' || knownReason(code) !== undefined;
 }
 
-/** Returns `error` with `path` added; an error of SQLite has none, nor has one of an open file. */
-export function named(error: unknown, path: string): unknown {
+/** Returns `error` with `path` added if it has none, as an error of SQLite or of an open file. */
+export function withPath(error: unknown, path: string): unknown {
   const { code, path: namedPath } = (error ?? {}) as NodeJS.ErrnoException;
   const isRefused = isDiskFault(error) || String(code).startsWith('SQLITE_');
   return namedPath === undefined && isRefused ? Object.assign(error as object, { path }) : error;

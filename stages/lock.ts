@@ -6,7 +6,7 @@
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { SvcError } from '../engine/error.ts';
-import { named } from './disk-reason.ts';
+import { withPath } from './disk-reason.ts';
 import { createPrivate, inodeOf, makePrivateDir } from './private-file.ts';
 
 /** The first waits are short, since most locks are held for a millisecond. */
@@ -45,7 +45,7 @@ export function openLock(path: string) {
       } catch (error) {
         if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY') === true) return undefined;
         if (!isOurs(opened)) continue;
-        throw named(error, path);
+        throw withPath(error, path);
       }
       // Checked only now: the file may have been deleted before the lock was taken.
       if (!isOurs(opened)) continue;
@@ -111,7 +111,7 @@ function openFile(path: string): OpenFile {
   try {
     return { database: new Database(path, { timeout: 0 }), inode };
   } catch (error) {
-    throw named(error, path);
+    throw withPath(error, path);
   }
 }
 

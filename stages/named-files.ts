@@ -19,7 +19,7 @@ export function namedFiles(kind: string, extension: string, maxBytes: number) {
     if (FILE_NAME.test(name)) return join(folder, name + extension);
     throw new SvcError(
       'bad_request',
-      `${JSON.stringify(name.slice(0, 80))} cannot be the name of a ${kind}: lower case letters, digits, - and _ are wanted`,
+      `${JSON.stringify(name.slice(0, 80))} cannot be the name of a ${kind}: use lower-case letters, digits, - and _`,
     );
   };
   return {

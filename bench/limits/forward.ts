@@ -112,9 +112,9 @@ async function rate(port: number, head: string, way: 'D' | 'U'): Promise<number>
 
 /** Returns the processor time used by svc's process, in microseconds. */
 async function cpuOf({ running: { child } }: ForwardMode): Promise<number> {
-  const told = once(child, 'message');
+  const message = once(child, 'message');
   child.send('usage');
-  const [{ cpuUs }] = (await told) as [{ cpuUs: number }];
+  const [{ cpuUs }] = (await message) as [{ cpuUs: number }];
   return cpuUs;
 }
 
@@ -124,7 +124,10 @@ interface Carried {
   readonly cpuUs: number;
 }
 
-async function carried(cpu: () => Promise<number>, carry: () => Promise<number>): Promise<Carried> {
+async function measureTransfer(
+  cpu: () => Promise<number>,
+  carry: () => Promise<number>,
+): Promise<Carried> {
   const before = await cpu();
   const rateOf = await carry();
   return { rate: rateOf, cpuUs: (await cpu()) - before };
@@ -146,11 +149,11 @@ async function measure(): Promise<readonly Measured[]> {
         const all: [Carried[], Carried[]] = [[], []];
         for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round += 1) {
           const both = [
-            await carried(
+            await measureTransfer(
               async () => (await plain.call('usage')).cpuUs,
               () => rate(plain.port, connectHead(authority, undefined), way),
             ),
-            await carried(
+            await measureTransfer(
               () => cpuOf(t),
               () => rate(t.port, connectHead(authority, t.token), way),
             ),

@@ -7,10 +7,11 @@ import type { Verdict } from '../bars.ts';
 /** Limits measured together. `measure` throws if the measured feature does not work at all. */
 export interface LimitGroup {
   readonly name: string;
+  /** Resolves with no values on a machine that lacks a requirement, such as a program. */
   readonly measure: () => Promise<readonly Measured[]>;
 }
 
-/** One limit and the measured value; none if this machine lacks a requirement. */
+/** One limit and the measured value. */
 export interface Measured {
   readonly what: string;
   readonly unit: Verdict['unit'];
@@ -18,9 +19,9 @@ export interface Measured {
   readonly value: number;
 }
 
-/** Returns the smallest result of `measure` in `tries` tries. */
-export async function minOf(tries: number, measure: () => Promise<number>): Promise<number> {
+/** Returns the smallest result of `measure` of `attempts` attempts. */
+export async function minOf(attempts: number, measure: () => Promise<number>): Promise<number> {
   let value = Number.POSITIVE_INFINITY;
-  for (let n = 0; n < tries; n += 1) value = Math.min(value, await measure());
+  for (let n = 0; n < attempts; n += 1) value = Math.min(value, await measure());
   return value;
 }

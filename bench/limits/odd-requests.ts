@@ -1,4 +1,4 @@
-/** Measures what unusual requests leave behind, and how soon a proxy responds after them. */
+/** Measures the memory that odd requests leave in use, and how soon a proxy responds after them. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { withProxy } from '../../fixtures/proxy.ts';
@@ -7,21 +7,21 @@ import { minOf } from './limit.ts';
 import type { LimitGroup, Measured } from './limit.ts';
 
 const FUZZ = fileURLToPath(new URL('../../server/tests/streams/fuzz.test.js', import.meta.url));
-/** A process that keeps nothing of its requests stays far below. */
+/** Far more than a process needs that keeps nothing of its requests. */
 const FUZZ_MB = 600;
 const NAME_BYTES = 4 * 2 ** 20;
 const NAMES = 50;
 const TRACES_MS = 500;
 const REFUSED_MS = 2000;
 
-async function fuzzed(): Promise<readonly Measured[]> {
+async function measureFuzzMemory(): Promise<readonly Measured[]> {
   const { stdout } = spawnSync(process.execPath, [FUZZ], { encoding: 'utf8' });
   const sizes = [...stdout.matchAll(/RSS (\d+) MB/g)].map(([, size]) => Number(size));
   const value = sizes.length === 0 ? Number.NaN : Math.max(...sizes);
   return [{ what: 'resident memory after 1,500 odd requests', unit: 'MB', max: FUZZ_MB, value }];
 }
 
-async function listed(): Promise<readonly Measured[]> {
+async function measureTraceList(): Promise<readonly Measured[]> {
   let value = Number.NaN;
   await withProxy({}, async (t) => {
     for (let at = 0; at < NAMES; at += 1) {
@@ -44,7 +44,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   'a body that breaks off after ten megabytes': `{"model":"${'a'.repeat(10_000_000)}`,
 };
 
-async function refused(): Promise<readonly Measured[]> {
+async function measureRefusals(): Promise<readonly Measured[]> {
   const found: Measured[] = [];
   await withProxy({}, async (t) => {
     for (const [name, body] of Object.entries(REFUSED)) {
@@ -62,7 +62,7 @@ async function refused(): Promise<readonly Measured[]> {
 
 /** Wall time and memory. */
 export const ODD_REQUEST_LIMITS: readonly LimitGroup[] = [
-  { name: 'odd requests: names', measure: listed },
-  { name: 'odd requests: refused bodies, best of three', measure: refused },
-  { name: 'odd requests: memory', measure: fuzzed },
+  { name: 'odd requests: names', measure: measureTraceList },
+  { name: 'odd requests: refused bodies, best of three', measure: measureRefusals },
+  { name: 'odd requests: memory', measure: measureFuzzMemory },
 ];

@@ -60,7 +60,7 @@ export function measureLogs(
     after += count(out);
     for (const signal of log.ground_truth.required_signals) {
       const name = `${log.id}: ${signal.value ?? `${signal.file}:${signal.line}`}`;
-      all.push({ critical: signal.importance === 'critical', found: isThere(signal, out), name });
+      all.push({ critical: signal.importance === 'critical', found: isFound(signal, out), name });
     }
   }
   const critical = all.filter((signal) => signal.critical);
@@ -78,7 +78,7 @@ export function measureLogs(
   };
 }
 
-function isThere({ type, value, aliases = [], file, line }: Signal, out: string): boolean {
+function isFound({ type, value, aliases = [], file, line }: Signal, out: string): boolean {
   if (type === 'exit_code' && value !== undefined && /^\d+$/.test(value)) {
     return new RegExp(`(?:code|status|exit)\\D{0,3}${value}\\b`).test(out);
   }

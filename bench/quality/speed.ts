@@ -58,8 +58,8 @@ function longLines(): readonly string[] {
     '. A b',
     '12 ',
   ];
-  // Redrawn lines and two-byte text, as log lines.
-  const drawn = [
+  // Log lines that a terminal redraws, some with NUL bytes as in UTF-16.
+  const redrawn = [
     '\r',
     ' \r',
     '\u0000',
@@ -77,7 +77,7 @@ function longLines(): readonly string[] {
   ];
   return [
     ...texts.map((piece) => fill(() => piece)),
-    ...drawn.map((piece) => `INFO ${fill(() => piece)}`),
+    ...redrawn.map((piece) => `INFO ${fill(() => piece)}`),
     ...counted.map((piece) => `INFO ${fill(piece)}`),
   ];
 }

@@ -4,35 +4,35 @@
  * times in the client's files are adjusted afterwards.
  */
 
-export interface AheadClock {
+export interface SessionClock {
   /** Milliseconds since the epoch, in session time. */
   now(): number;
   /** Advances the session time by `ms`. */
-  jump(ms: number): void;
+  advance(ms: number): void;
   /** Converts machine time to session time. */
   at(realMs: number): number;
 }
 
-export function createAheadClock(realNow: () => number = Date.now): AheadClock {
+export function createSessionClock(realNow: () => number = Date.now): SessionClock {
   const jumps: { readonly fromMs: number; readonly ms: number }[] = [];
   const at = (realMs: number): number =>
     jumps.reduce((sum, { fromMs, ms }) => (fromMs <= realMs ? sum + ms : sum), realMs);
   return {
     now: () => at(realNow()),
-    jump: (ms) => void jumps.push({ fromMs: realNow(), ms }),
+    advance: (ms) => void jumps.push({ fromMs: realNow(), ms }),
     at,
   };
 }
 
 /** Converts the times in a line of a Claude Code session file. */
-export function lineInTime(line: string, clock: Pick<AheadClock, 'at'>): string {
+export function toSessionTimeLine(line: string, clock: Pick<SessionClock, 'at'>): string {
   return line.replaceAll(/(?<="timestamp":")\d{4}-\d\d-\d\dT[\d:.]+Z(?=")/g, (time) =>
     new Date(clock.at(Date.parse(time))).toISOString(),
   );
 }
 
 /** Converts the times, in milliseconds, in JSON of OpenCode's database. */
-export function jsonInTime(json: string, clock: Pick<AheadClock, 'at'>): string {
+export function toSessionTimeJson(json: string, clock: Pick<SessionClock, 'at'>): string {
   return json.replaceAll(/(?<="(?:created|completed|start|end|updated)":)\d{13}(?=[,}])/g, (ms) =>
     String(clock.at(Number(ms))),
   );

@@ -23,8 +23,8 @@ import { startUpstream } from '../../fixtures/upstream.ts';
 import { loadTokenCounter } from '../../stages/model/count-tokens.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { agent } from './agent.ts';
-import { createAheadClock, jsonInTime, lineInTime } from './clock.ts';
-import type { AheadClock } from './clock.ts';
+import { createSessionClock, toSessionTimeJson, toSessionTimeLine } from './clock.ts';
+import type { SessionClock } from './clock.ts';
 import { createModel } from './model.ts';
 import { startClaudeCode, startOpencode } from './record.ts';
 import { GO_ON, planOf, PROMPTS } from './plan.ts';
@@ -52,7 +52,7 @@ async function record(
   const [home, work] = [join(folder, 'home'), join(folder, name)];
   mkdirSync(home);
   const tree = makeTree(name, work);
-  const clock = createAheadClock();
+  const clock = createSessionClock();
   const left = [...turns];
   const steps = agent(createRandom(n + 1), tree, task, () => (left.shift() ?? 1) - 1);
   const upstream = await startUpstream({
@@ -63,7 +63,7 @@ async function record(
     const recorder = CLIENTS[client]({ prefix, home, work, url: upstream.url });
     await recorder.prompt(PROMPTS[task]);
     for (const pauseMs of pausesMs) {
-      clock.jump(pauseMs);
+      clock.advance(pauseMs);
       await recorder.prompt(GO_ON[randomInt(random, 0, GO_ON.length)]!);
     }
     await recorder.end();
@@ -76,14 +76,14 @@ async function record(
 }
 
 /** Stores what the client wrote, with adjusted times. */
-function keep(client: Client, home: string, out: string, clock: AheadClock): void {
+function keep(client: Client, home: string, out: string, clock: SessionClock): void {
   mkdirSync(out, { recursive: true });
   if (client === 'claude-code') {
     const projects = join(home, '.claude/projects');
     const files = readdirSync(projects, { recursive: true, encoding: 'utf8' });
     for (const file of files.filter((one) => one.endsWith('.jsonl'))) {
       const lines = readFileSync(join(projects, file), 'utf8').split('\n');
-      const text = lines.map((line) => lineInTime(line, clock)).join('\n');
+      const text = lines.map((line) => toSessionTimeLine(line, clock)).join('\n');
       writeFileSync(join(out, file.replaceAll('/', '-')), text);
     }
     return;
@@ -92,7 +92,7 @@ function keep(client: Client, home: string, out: string, clock: AheadClock): voi
   for (const file of readdirSync(from).filter((one) => /^opencode\.db(?:-wal)?$/.test(one)))
     copyFileSync(join(from, file), join(out, file));
   const database = new Database(join(out, 'opencode.db'));
-  database.function('in_time', (json: unknown) => jsonInTime(String(json), clock));
+  database.function('in_time', (json: unknown) => toSessionTimeJson(String(json), clock));
   database.exec('UPDATE message SET data = in_time(data); UPDATE part SET data = in_time(data);');
   database.pragma('journal_mode = DELETE');
   database.close();

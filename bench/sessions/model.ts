@@ -12,7 +12,7 @@ import type { JsonObject } from '../../fixtures/upstream/reply.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { createPromptCache } from '../../stages/prompt-cache/simulated.ts';
 import type { Call, Step } from './agent.ts';
-import type { AheadClock } from './clock.ts';
+import type { SessionClock } from './clock.ts';
 
 /** Range of a response's duration, including the client's tools. */
 const ANSWER_MS = [3_000, 25_000] as const;
@@ -21,7 +21,7 @@ export interface ModelOptions {
   readonly steps: Iterator<Step, never>;
   readonly folder: string;
   readonly random: Random;
-  readonly clock: AheadClock;
+  readonly clock: SessionClock;
   readonly count: CountTokens;
 }
 
@@ -37,7 +37,7 @@ export function createModel({ steps, folder, random, clock, count }: ModelOption
       ...markedBlocks(body, count),
       atMs: clock.now(),
     });
-    clock.jump(randomInt(random, ...ANSWER_MS));
+    clock.advance(randomInt(random, ...ANSWER_MS));
     const { say, calls: wanted } = isCompaction(body) ? SUMMARY : steps.next().value;
     const toolCalls = wanted.map((call): ReplyToolCall => ({
       id: `step${++calls}`,

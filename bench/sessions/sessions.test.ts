@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { createRandom } from '../../fixtures/random.ts';
 import { agent } from './agent.ts';
 import type { Call, Step } from './agent.ts';
-import { createAheadClock, jsonInTime, lineInTime } from './clock.ts';
+import { createSessionClock, toSessionTimeJson, toSessionTimeLine } from './clock.ts';
 import { planOf } from './plan.ts';
 import { makeTree } from './tree.ts';
 import type { Tree } from './tree.ts';
@@ -15,17 +15,17 @@ import type { Tree } from './tree.ts';
 test('what a client wrote down behind a jump is later by it, and nothing else changes', () => {
   const startMs = Date.UTC(2026, 0, 2, 3, 4, 5);
   let realMs = startMs;
-  const clock = createAheadClock(() => realMs);
+  const clock = createSessionClock(() => realMs);
   const line = (atMs: number): string =>
     `{"timestamp":"${new Date(atMs).toISOString()}","text":"at \\"timestamp\\":\\"2026-01-02T03:04:05.000Z\\""}`;
   const json = (atMs: number): string =>
     `{"time":{"created":${atMs},"completed":${atMs}},"n":1767322000000}`;
   realMs += 100;
-  clock.jump(600_000);
+  clock.advance(600_000);
   assert.is(clock.now(), startMs + 600_100);
-  assert.is(lineInTime(line(startMs + 99), clock), line(startMs + 99));
-  assert.is(lineInTime(line(startMs + 100), clock), line(startMs + 600_100));
-  assert.is(jsonInTime(json(startMs + 200), clock), json(startMs + 600_200));
+  assert.is(toSessionTimeLine(line(startMs + 99), clock), line(startMs + 99));
+  assert.is(toSessionTimeLine(line(startMs + 100), clock), line(startMs + 600_100));
+  assert.is(toSessionTimeJson(json(startMs + 200), clock), json(startMs + 600_200));
 });
 
 test('a seed is a plan: lengths and pauses keep to their bounds, and all tasks come up', () => {

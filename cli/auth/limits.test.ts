@@ -126,9 +126,9 @@ test('a limit that matches no known model is kept, with a warning', async () => 
       ['--generate', '--json'],
       ['update', 'x'],
     ]) {
-      const said = await warnings(...argv, '--models', typed);
-      assert.is(said.length, 1, `${argv.join(' ')} ${typed}: ${said.join()}`);
-      assert.match(said[0]!, hint);
+      const printed = await warnings(...argv, '--models', typed);
+      assert.is(printed.length, 1, `${argv.join(' ')} ${typed}: ${printed.join()}`);
+      assert.match(printed[0]!, hint);
     }
     await run(place, ['auth', 'revoke', 'x']);
   }

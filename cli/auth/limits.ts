@@ -7,7 +7,7 @@ import { SvcError } from '../../engine/error.ts';
 import type { KeyChanges, StoredKey } from '../../server/auth/auth.ts';
 import { JsonCommand } from '../command.ts';
 import { configInUse } from '../parse/config-in-use.ts';
-import { notTaken, toSeconds } from '../parse/flags.ts';
+import { invalidOption, toSeconds } from '../parse/flags.ts';
 
 /** Removes a limit. */
 const ANY = 'any';
@@ -94,7 +94,12 @@ async function toRights(values: readonly string[]) {
   const named = listed(values);
   if (named.length === 1 && named[0] === 'none') return [];
   if (named.length === 0)
-    throw notTaken('--may', '', 'a right', `The rights are ${RIGHTS.join(', ')}; 'none' is none.`);
+    throw invalidOption(
+      '--may',
+      '',
+      'a right',
+      `The rights are ${RIGHTS.join(', ')}; 'none' is none.`,
+    );
   const rights = new Set(named.filter(isRight));
   const strange = named.find((name) => !isRight(name));
   if (strange === undefined) return [...rights];
@@ -108,13 +113,18 @@ export function toLabel(typed: string): string {
   const label = typed.trim();
   if (/^\P{Cc}{1,200}$/u.test(label)) return label;
   const cure = 'Give a text of at most 200 characters in one line.';
-  throw notTaken('--label', typed, 'a label', cure);
+  throw invalidOption('--label', typed, 'a label', cure);
 }
 
 /** Returns the id or label of a key from an argument. Throws `usage`. */
 export function toKeyName(typed: string): string {
   if (typed.trim() !== '') return typed;
-  throw notTaken('<id|label>', typed, 'the id or label of a key', '`svc auth list` shows them.');
+  throw invalidOption(
+    '<id|label>',
+    typed,
+    'the id or label of a key',
+    '`svc auth list` shows them.',
+  );
 }
 
 function toProject(typed: string): string | null {
@@ -122,7 +132,7 @@ function toProject(typed: string): string | null {
   if (name === 'none') return null;
   if (/^[^\p{Cc}/\\]{1,100}$/u.test(name)) return name;
   const cure = 'Give a name of at most 100 characters without slashes.';
-  throw notTaken('--project', typed, 'the name of a project', cure);
+  throw invalidOption('--project', typed, 'the name of a project', cure);
 }
 
 /** Parses `--models a,b --models c` to names; null for `any`. */
@@ -132,7 +142,7 @@ function toNames(values: readonly string[], option: string): readonly string[] |
   const strange = names.find((name) => !/^[\w.:/@*?+-]{1,200}$/.test(name) || name === ANY);
   if (strange === undefined && names.length > 0) return names;
   const cure = `Give names with commas between them, in which * stands for any text, or '${ANY}' alone.`;
-  throw notTaken(option, strange ?? '', 'a name', cure);
+  throw invalidOption(option, strange ?? '', 'a name', cure);
 }
 
 /** Parses dollars; null for `any`. */
@@ -141,7 +151,7 @@ function toUsd(typed: string, option: string): number | null {
   const usd = /^\d{1,9}(?:\.\d{1,9})?$/.test(typed) ? Number(typed) : Number.NaN;
   if (!Number.isNaN(usd)) return usd;
   const cure = `Give a number such as 5 or 0.50, or '${ANY}' for no limit.`;
-  throw notTaken(option, typed, 'an amount of dollars', cure);
+  throw invalidOption(option, typed, 'an amount of dollars', cure);
 }
 
 function listed(values: readonly string[]): string[] {

@@ -12,7 +12,7 @@ import type { AuditVerdict } from '../../stages/audit/verify.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
 import { exitCodes } from '../exit.ts';
 import { spanOf } from '../ledger.ts';
-import { notTaken, toWhole } from '../parse/flags.ts';
+import { invalidOption, toWhole } from '../parse/flags.ts';
 import { localMoment, localTime, zoneName } from '../../server/dashboard/page/local-time.ts';
 import { counted, dollars, figure } from '../screen/output.ts';
 
@@ -35,7 +35,7 @@ abstract class AuditCommand extends SvcCommand {
 function toKind(typed: string | undefined): AuditRecord['kind'] | undefined {
   const known = AUDIT_KINDS.find((kind) => kind === typed);
   if (typed === undefined || known !== undefined) return known;
-  throw notTaken('--kind', typed, 'a kind of record', `There are ${AUDIT_KINDS.join(', ')}.`);
+  throw invalidOption('--kind', typed, 'a kind of record', `There are ${AUDIT_KINDS.join(', ')}.`);
 }
 
 class List extends AuditCommand {
@@ -222,7 +222,7 @@ class Prune extends AuditCommand {
     const { parseIsoDate } = await import('../../server/routes/iso-date.ts');
     const beforeMs = parseIsoDate(this.before);
     if (beforeMs === undefined || beforeMs > nowMs)
-      throw notTaken(
+      throw invalidOption(
         '--before',
         this.before,
         'a date in the past',

@@ -15,7 +15,7 @@ import {
 import type { GroupKey, GroupTotals } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import { LedgerCommand, SpanCommand, spanText } from '../ledger.ts';
-import { notTaken, toOneOf, toWhole } from '../parse/flags.ts';
+import { invalidOption, toOneOf, toWhole } from '../parse/flags.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
 import { counted, dollars, figure, percent } from '../screen/output.ts';
 
@@ -218,7 +218,8 @@ class Report extends LedgerCommand {
       const { parseIsoDate } = await import('../../server/routes/iso-date.ts');
       const isDay = /^\d{4}-\d{2}-\d{2}$/.test(this.date);
       const startMs = isDay ? parseIsoDate(this.date) : undefined;
-      if (startMs === undefined) throw notTaken('--date', this.date, 'a day such as 2026-01-31');
+      if (startMs === undefined)
+        throw invalidOption('--date', this.date, 'a day such as 2026-01-31');
       return startMs;
     }
     return Math.floor(this.context.clock.wallMs() / DAY_MS) * DAY_MS;

@@ -121,7 +121,7 @@ class Savings extends JsonCommand {
     const rows = [
       ['Requests', figure(report['total_requests'])],
       ['Saved', `${figure(report['total_tokens_saved'])} input tokens`],
-      ['Worth', worth(report)],
+      ['Worth', savingsValue(report)],
       ...added(report),
     ] as const;
     this.printPairs(rows);
@@ -227,7 +227,7 @@ function added(report: Json): readonly (readonly [string, string])[] {
 }
 
 /** Returns the known sum, with a note on requests without a known price. */
-function worth(report: Json): string {
+function savingsValue(report: Json): string {
   const known = dollars(report['total_cost_saved_usd']);
   const unpriced = Number(report['unpriced'] ?? 0);
   return unpriced === 0

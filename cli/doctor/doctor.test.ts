@@ -281,19 +281,19 @@ test('a key that is refused with 400, as Google does, is a fault; another 400 is
       { message: 'Please pass another one.', details: reason('API_KEY_INVALID') },
     ];
     const other = { message: 'Invalid page size.', details: reason('PAGE_SIZE') };
-    for (const said of [...refusals, other]) {
+    for (const refusal of [...refusals, other]) {
       const upstream = await startUpstream();
-      const error = { code: 400, status: 'INVALID_ARGUMENT', ...said };
+      const error = { code: 400, status: 'INVALID_ARGUMENT', ...refusal };
       upstream.script(
         undefined,
         answer(() => jsonAnswer(400, { error })),
       );
       const found = (await examine(place, [], env(upstream.url))).of('Keys');
       const expected =
-        said === other
+        refusal === other
           ? /^warning: GENPROV_API_KEY could not be tried: .*Invalid page size/
           : /^fault: generative refuses GENPROV_API_KEY/;
-      assert.match(found, expected, said.message);
+      assert.match(found, expected, refusal.message);
       await upstream.close();
     }
   }));

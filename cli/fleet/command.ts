@@ -13,9 +13,9 @@ import type { Fleet, Member } from '../../server/fleet/fleet-file.ts';
 import { NODE_NAME, NODE_NAME_TEXT } from '../../stages/ledger/settings.ts';
 import { JsonCommand } from '../command.ts';
 import { shortPath } from '../context.ts';
-import { notThere } from '../not-there.ts';
+import { notFoundHere } from '../not-there.ts';
 import { configInUse } from '../parse/config-in-use.ts';
-import { notTaken } from '../parse/flags.ts';
+import { invalidOption } from '../parse/flags.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { counted, dollars, figure } from '../screen/output.ts';
 import { span } from '../screen/status.ts';
@@ -41,7 +41,7 @@ class Init extends JsonCommand {
     const { config } = await configInUse(undefined, context);
     const former = ((await readFleet(home)) ?? EMPTY).node;
     const node = this.node ?? former ?? toNodeName(hostname());
-    if (!NODE_NAME.test(node)) throw notTaken('--node', node, `a name: ${NODE_NAME_TEXT}`);
+    if (!NODE_NAME.test(node)) throw invalidOption('--node', node, `a name: ${NODE_NAME_TEXT}`);
     const isChanged = node !== former;
     if (isChanged) await changeFleet(home, (fleet) => ({ ...fleet, node }));
     const file = shortPath(fleetFile(home), context);
@@ -138,7 +138,7 @@ class Remove extends JsonCommand {
     const { members } = (await readFleet(home)) ?? EMPTY;
     const member = members.find((one) => one.name === name);
     if (member === undefined)
-      throw notThere(
+      throw notFoundHere(
         'member of the fleet',
         name,
         members.map((one) => one.name),

@@ -9,7 +9,7 @@ import { waysPast } from './ways-past.ts';
 const url = 'http://127.0.0.1:8765';
 const hosts = ['api.anthropic.com', 'api.openai.com', 'generativelanguage.googleapis.com'];
 
-function said(
+function remarksFor(
   { folder, home }: Pick<Place, 'folder' | 'home'>,
   program: string,
   env: Readonly<Record<string, string>> = {},
@@ -27,10 +27,10 @@ test('a base URL of another host is named without what else it holds', () => {
     OPENAI_API_BASE: `${url}/v1`,
     GOOGLE_GEMINI_BASE_URL: 'no address',
   };
-  assert.equal(said(nowhere, 'agent', env), [
+  assert.equal(remarksFor(nowhere, 'agent', env), [
     'ANTHROPIC_BASE_URL leads to gateway.example:8443: what goes there goes past svc',
   ]);
-  assert.equal(said(nowhere, 'agent'), []);
+  assert.equal(remarksFor(nowhere, 'agent'), []);
 });
 
 test("a client whose maker's host is not opened is told, unless it is sent elsewhere", () => {
@@ -64,12 +64,15 @@ test('Codex with a ChatGPT login asks another host of its maker', () => {
 });
 
 test("hosts that the user's NO_PROXY names are known, and a cloud that is asked in their place", () => {
-  assert.equal(said(nowhere, 'claude', { NO_PROXY: 'localhost,.openai.com' }), [
+  assert.equal(remarksFor(nowhere, 'claude', { NO_PROXY: 'localhost,.openai.com' }), [
     'NO_PROXY names api.openai.com, so its requests go past svc',
   ]);
-  assert.equal(said(nowhere, 'claude', { NO_PROXY: 'localhost' }), []);
-  assert.match(said(nowhere, 'claude', { CLAUDE_CODE_USE_BEDROCK: '1' }).join(), 'Amazon Bedrock');
-  assert.equal(said(nowhere, 'claude', { CLAUDE_CODE_USE_BEDROCK: '0' }), []);
+  assert.equal(remarksFor(nowhere, 'claude', { NO_PROXY: 'localhost' }), []);
+  assert.match(
+    remarksFor(nowhere, 'claude', { CLAUDE_CODE_USE_BEDROCK: '1' }).join(),
+    'Amazon Bedrock',
+  );
+  assert.equal(remarksFor(nowhere, 'claude', { CLAUDE_CODE_USE_BEDROCK: '0' }), []);
 });
 
 test("what Claude Code's own settings say counts, the nearest file first", () =>
@@ -83,7 +86,7 @@ test("what Claude Code's own settings say counts, the nearest file first", () =>
       NODE_EXTRA_CA_CERTS: '/etc/company.pem',
     });
     settings('work/here/.claude/settings.json', { ANTHROPIC_BASE_URL: 'https://near.example/x' });
-    assert.equal(said(place, 'claude'), [
+    assert.equal(remarksFor(place, 'claude'), [
       'ANTHROPIC_BASE_URL in ~/work/here/.claude/settings.json leads to near.example: what goes there goes past svc',
       'https_proxy in ~/.claude/settings.json leads to proxy.example:3128, in place of svc: its requests go past svc. Take it out of there, and start svc with it as its own HTTPS_PROXY',
       'NO_PROXY in ~/.claude/settings.json names api.anthropic.com, so its requests go past svc',
@@ -92,9 +95,9 @@ test("what Claude Code's own settings say counts, the nearest file first", () =>
     settings('work/here/.claude/settings.local.json', {
       ANTHROPIC_BASE_URL: 'https://api.anthropic.com',
     });
-    assert.not.match(said(place, 'claude').join(), 'ANTHROPIC_BASE_URL');
+    assert.not.match(remarksFor(place, 'claude').join(), 'ANTHROPIC_BASE_URL');
     // Other programs do not read these files.
-    assert.equal(said(place, 'codex'), []);
+    assert.equal(remarksFor(place, 'codex'), []);
   }));
 
 test('svc’s own settings do not bypass it, but its base URL does', () =>
@@ -105,14 +108,14 @@ test('svc’s own settings do not bypass it, but its base URL does', () =>
       NO_PROXY: 'localhost,127.0.0.1,::1',
     };
     write(place, '.claude/settings.json', JSON.stringify({ env }));
-    assert.equal(said(place, 'claude'), []);
+    assert.equal(remarksFor(place, 'claude'), []);
     write(
       place,
       '.claude/settings.json',
       JSON.stringify({ env: { ...env, ANTHROPIC_BASE_URL: url } }),
     );
     assert.match(
-      said(place, 'claude').join('\n'),
+      remarksFor(place, 'claude').join('\n'),
       /^ANTHROPIC_BASE_URL in .* not in forward mode$/,
     );
   }));
@@ -126,16 +129,16 @@ test("Codex's provider, of a profile too, and its .env", () =>
         `${head}\n[model_providers.mine]\nbase_url = "https://mine.example/v1"\n[profiles.p]\nmodel_provider = 'mine'\n`,
       );
     config('');
-    assert.equal(said(place, 'codex'), []);
+    assert.equal(remarksFor(place, 'codex'), []);
     const past =
       'model_providers.mine.base_url in ~/.codex/config.toml leads to mine.example: what goes there goes past svc';
     for (const head of ['model_provider = "mine"', 'profile = "p"']) {
       config(head);
-      assert.equal(said(place, 'codex'), [past], head);
+      assert.equal(remarksFor(place, 'codex'), [past], head);
     }
     config('openai_base_url = "https://eu.example/v1"');
     write(place, '.codex/.env', 'https_proxy=proxy.example:3128\nSSL_CERT_FILE=/etc/company.pem\n');
-    const [proxy = '', list = '', base = '', ...rest] = said(place, 'codex');
+    const [proxy = '', list = '', base = '', ...rest] = remarksFor(place, 'codex');
     assert.match(proxy, 'https_proxy in ~/.codex/.env leads to proxy.example:3128');
     assert.match(list, 'SSL_CERT_FILE in ~/.codex/.env may take the place');
     assert.match(base, 'openai_base_url in ~/.codex/config.toml leads to eu.example');
@@ -145,14 +148,14 @@ test("Codex's provider, of a profile too, and its .env", () =>
 test('Gemini CLI reads the nearest .env, for what is not set', () =>
   inPlace(async (place) => {
     write(place, '.gemini/.env', 'GOOGLE_GEMINI_BASE_URL=https://far.example\n');
-    assert.match(said(place, 'gemini').join(), 'in ~/.gemini/.env leads to far.example');
+    assert.match(remarksFor(place, 'gemini').join(), 'in ~/.gemini/.env leads to far.example');
     assert.equal(
-      said(place, 'gemini', { GOOGLE_GEMINI_BASE_URL: 'https://api.openai.com' }),
+      remarksFor(place, 'gemini', { GOOGLE_GEMINI_BASE_URL: 'https://api.openai.com' }),
       [],
       'set in the shell',
     );
     write(place, 'work/.env', 'export GOOGLE_GEMINI_BASE_URL="http://127.0.0.1:4000"\n');
-    assert.equal(said(place, 'gemini'), [
+    assert.equal(remarksFor(place, 'gemini'), [
       'GOOGLE_GEMINI_BASE_URL in ~/work/.env leads to 127.0.0.1:4000: what goes there goes past svc',
     ]);
   }));
@@ -163,15 +166,15 @@ test("how Gemini CLI logs in, as the project's settings say or the user's", () =
       write(place, name, `{ // mine\n "security": {"auth": {"selectedType": "${selectedType}"}} }`);
     login('.gemini/settings.json', 'oauth-personal');
     assert.match(
-      said(place, 'gemini').join(),
+      remarksFor(place, 'gemini').join(),
       "security.auth.selectedType in ~/.gemini/settings.json makes it ask Google's Code Assist",
     );
     login('work/here/.gemini/settings.json', 'gemini-api-key');
-    assert.equal(said(place, 'gemini'), []);
+    assert.equal(remarksFor(place, 'gemini'), []);
     login('work/here/.gemini/settings.json', 'vertex-ai');
-    assert.match(said(place, 'gemini').join(), 'Google Vertex AI');
+    assert.match(remarksFor(place, 'gemini').join(), 'Google Vertex AI');
     // Qwen Code has files of its own.
-    assert.equal(said(place, 'qwen'), []);
+    assert.equal(remarksFor(place, 'qwen'), []);
   }));
 
 test("opencode's, pi's and Aider's providers with an address of their own", () =>
@@ -180,20 +183,20 @@ test("opencode's, pi's and Aider's providers with an address of their own", () =
     write(place, '.config/opencode/opencode.jsonc', at('https://far.example/v1'));
     write(place, 'work/opencode.json', at('https://near.example/v1'));
     assert.match(
-      said(place, 'opencode').join('\n'),
+      remarksFor(place, 'opencode').join('\n'),
       /^provider\.a in ~\/work\S+ leads to near\.example/,
     );
-    assert.is(said(place, 'opencode').length, 1);
+    assert.is(remarksFor(place, 'opencode').length, 1);
     const inline = { OPENCODE_CONFIG_CONTENT: at('https://api.openai.com/v1') };
-    assert.equal(said(place, 'opencode', inline), []);
+    assert.equal(remarksFor(place, 'opencode', inline), []);
     const providers = { providers: { x: { baseUrl: 'https://x.example' } } };
     write(place, '.pi/agent/models.json', JSON.stringify(providers));
     assert.match(
-      said(place, 'pi').join(),
+      remarksFor(place, 'pi').join(),
       'providers.x in ~/.pi/agent/models.json leads to x.example',
     );
     write(place, '.aider.conf.yml', 'openai-api-base: https://y.example/v1\n');
-    assert.match(said(place, 'aider').join(), 'leads to y.example');
+    assert.match(remarksFor(place, 'aider').join(), 'leads to y.example');
   }));
 
 test('a file that is no settings file says nothing', () =>
@@ -202,7 +205,7 @@ test('a file that is no settings file says nothing', () =>
     write(place, '.codex/config.toml', '= = =');
     write(place, '.config/opencode/opencode.json', '{"provider": {"a": 1, "b": {"options": []}}}');
     for (const program of ['claude', 'codex', 'opencode', 'pi', 'gemini', 'aider', 'sh'])
-      assert.equal(said(place, program), [], program);
+      assert.equal(remarksFor(place, program), [], program);
   }));
 
 test.run();

@@ -60,8 +60,8 @@ export function waysPast(program: string, where: Started, opened: Opened): reado
   const isSvc = ({ value }: Stated): boolean =>
     URL.canParse(value) && new URL(value).host === new URL(opened.url).host;
   // `svc run` removes its own address from the shell's environment.
-  const said = [...own.filter((one) => opened.kept !== undefined || !isSvc(one)), ...variables];
-  const isElsewhere = said.some((one) => names?.test(one.name) === true && isOn(one));
+  const stated = [...own.filter((one) => opened.kept !== undefined || !isSvc(one)), ...variables];
+  const isElsewhere = stated.some((one) => names?.test(one.name) === true && isOn(one));
   return isElsewhere || bases.length > 0 || clouds.length > 0
     ? ways
     : [...ways, ...makerRemark(program, hosts, opened.hosts)];
@@ -100,56 +100,56 @@ function isOfShell(name: string, { kept }: Opened): boolean {
   );
 }
 
-function cloudRemark(said: string, cloud: string): string {
-  return `${said} makes it ask ${cloud}, whose hosts svc does not open: that goes past svc unread`;
+function cloudRemark(spelling: string, cloud: string): string {
+  return `${spelling} makes it ask ${cloud}, whose hosts svc does not open: that goes past svc unread`;
 }
 
 function remarkOn(one: Stated, where: Started, opened: Opened): readonly string[] {
   const { name, value } = one;
-  const said = spelled(one, where);
+  const spelling = spelled(one, where);
   const cloud = CLOUD_SWITCHES[name];
-  if (cloud !== undefined) return OFF.test(value) ? [] : [cloudRemark(said, cloud)];
+  if (cloud !== undefined) return OFF.test(value) ? [] : [cloudRemark(spelling, cloud)];
   if (/^no_proxy$/i.test(name))
     return hostsPast(value, opened.hosts).map(
-      (host) => `${said} names ${host}, so its requests go past svc`,
+      (host) => `${spelling} names ${host}, so its requests go past svc`,
     );
-  if (/^https_proxy$/i.test(name)) return proxyRemark(said, value, opened.url);
-  if (name.includes('CERT')) return listRemark(said, value, where, opened);
+  if (/^https_proxy$/i.test(name)) return proxyRemark(spelling, value, opened.url);
+  if (name.includes('CERT')) return listRemark(spelling, value, where, opened);
   return baseRemark(one, where, opened);
 }
 
 function baseRemark(base: Stated, where: Started, { url, hosts, kept }: Opened): readonly string[] {
   const to = URL.canParse(base.value) ? new URL(base.value) : undefined;
   if (to === undefined || to.host === '') return [];
-  const said = spelled(base, where);
+  const spelling = spelled(base, where);
   if (to.host === new URL(url).host) {
     // `svc run` removes it from the shell's environment.
     return base.file === undefined && kept === undefined
       ? []
       : [
-          `${said} is svc's own address: its requests go there by base URL, and not in forward mode`,
+          `${spelling} is svc's own address: its requests go there by base URL, and not in forward mode`,
         ];
   }
   const isOpened = to.protocol === 'https:' && to.port === '' && hosts.includes(to.hostname);
-  return isOpened ? [] : [`${said} leads to ${to.host}: what goes there goes past svc`];
+  return isOpened ? [] : [`${spelling} leads to ${to.host}: what goes there goes past svc`];
 }
 
-function proxyRemark(said: string, value: string, url: string): readonly string[] {
+function proxyRemark(spelling: string, value: string, url: string): readonly string[] {
   // A proxy may be given without a scheme.
   const text = value.includes('://') ? value : `http://${value}`;
   if (!URL.canParse(text)) return [];
   const { host, username } = new URL(text);
   if (username === TOKEN_USER && host === new URL(url).host) return [];
   return [
-    `${said} leads to ${host}, in place of svc: its requests go past svc. Take it out of there, and start svc with it as its own HTTPS_PROXY`,
+    `${spelling} leads to ${host}, in place of svc: its requests go past svc. Take it out of there, and start svc with it as its own HTTPS_PROXY`,
   ];
 }
 
-function listRemark(said: string, value: string, where: Started, { home }: Opened) {
+function listRemark(spelling: string, value: string, where: Started, { home }: Opened) {
   const { folder, certificate } = forwardFiles(home);
   if (resolve(where.cwd, value).startsWith(`${folder}/`)) return [];
   return [
-    `${said} may take the place of the list that svc gives it; if it then refuses svc's certificate, add ${shortPath(certificate, where)} to that list`,
+    `${spelling} may take the place of the list that svc gives it; if it then refuses svc's certificate, add ${shortPath(certificate, where)} to that list`,
   ];
 }
 

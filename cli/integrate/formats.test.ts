@@ -247,14 +247,14 @@ test('what is not of the format is refused with its line; what is in the way, to
     ['json', ['a'], '{"b": 1} x', /not JSON/],
     ['json', ['a'], '/* {', /not JSON/],
     ['json', ['a'], '['.repeat(100_000), /too many levels/],
-    ['json', ['a', 'b'], '{"a": "text"}', /a is there already/],
-    ['json', ['a'], '{"a": {}}', /a is there already/],
+    ['json', ['a', 'b'], '{"a": "text"}', /a already exists/],
+    ['json', ['a'], '{"a": {}}', /a already exists/],
     ['toml', ['a'], 'b = 1\nc d\n', /not TOML in line 2/],
-    ['toml', ['a', 'b'], 'a = { c = 1 }\n', /a is there already/],
-    ['toml', ['a', 'b', 'c'], '[a]\nb.d = 1\n', /a\.b is there already/],
-    ['toml', ['a', 'b'], '[[a]]\nc = 1\n', /a is there already/],
+    ['toml', ['a', 'b'], 'a = { c = 1 }\n', /a already exists/],
+    ['toml', ['a', 'b', 'c'], '[a]\nb.d = 1\n', /a\.b already exists/],
+    ['toml', ['a', 'b'], '[[a]]\nc = 1\n', /a already exists/],
     ['yaml', ['a'], 'b: [1\n', /not YAML/],
-    ['yaml', ['a', 'b'], 'a: text\n', /a is there already/],
+    ['yaml', ['a', 'b'], 'a: text\n', /a already exists/],
   ];
   for (const [name, path, text, message] of refusals)
     assert.throws(

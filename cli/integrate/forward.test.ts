@@ -195,12 +195,12 @@ test('what is shown is what --apply writes, but for the token', () =>
   inPlace(async (place) => {
     const company = write(place, 'company.pem', THEIRS);
     const listed = { NODE_EXTRA_CA_CERTS: company };
-    const said = { NO_PROXY: 'intranet.example' };
+    const variables = { NO_PROXY: 'intranet.example' };
     const path = join(place.folder, '.claude', 'settings.json');
     const cases = [
       [{}, {}],
       [listed, {}],
-      [said, listed],
+      [variables, listed],
     ] as const;
     for (const [inFile, inShell] of cases) {
       const here = { ...place, env: { ...place.env, ...inShell } };
@@ -211,7 +211,9 @@ test('what is shown is what --apply writes, but for the token', () =>
       const { env } = JSON.parse(read(path));
       const after = await run(here, claude);
       await run(here, [...claude, '--undo']);
-      const written = Object.entries(env).filter(([name]) => !(name in said && name in inFile));
+      const written = Object.entries(env).filter(
+        ([name]) => !(name in variables && name in inFile),
+      );
       for (const shown of [before.stdout, json.settings.join('\n'), after.stdout]) {
         const entries = Object.entries(JSON.parse(shown).env);
         assert.equal(
@@ -299,9 +301,9 @@ test('providers whose hosts are not opened are named, and an authority that was 
     const shown = JSON.parse((await run(place, ['ca', 'show', '--json'])).stdout);
     assert.equal(shown.unopened, [{ provider: 'groq', host: 'api.groq.com' }]);
     assert.equal(shown.uncovered, []);
-    const told = (await run(place, ['doctor', '--offline'])).stdout;
-    assert.match(told, /· Forward mode +api\.groq\.com \(provider groq\) is not opened/);
-    assert.match(told, /✓ Forward mode +opens api\.anthropic\.com, api\.openai\.com/);
+    const output = (await run(place, ['doctor', '--offline'])).stdout;
+    assert.match(output, /· Forward mode +api\.groq\.com \(provider groq\) is not opened/);
+    assert.match(output, /✓ Forward mode +opens api\.anthropic\.com, api\.openai\.com/);
     // As the primary, it is the provider of its kind.
     write(place, 'home/config.yaml', `${groq}${own}routing: { primary: groq }\n`);
     const changed = await run(place, ['ca', 'show']);

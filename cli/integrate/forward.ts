@@ -98,8 +98,8 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
   ];
   const wanted: ClientFile['wanted'] = (url, text, where) => {
     // The user decides which hosts bypass every proxy.
-    const isSaid = formats[format].find(text, at('NO_PROXY')) !== undefined;
-    const past = isSaid ? [] : [{ path: at('NO_PROXY'), value: PAST }];
+    const isSet = formats[format].find(text, at('NO_PROXY')) !== undefined;
+    const past = isSet ? [] : [{ path: at('NO_PROXY'), value: PAST }];
     const valueOf = (name: string): unknown => formats[format].find(text, at(name))?.value;
     const remarks = waysPastIn(valueOf, url);
     const theirs = listOfTheirs(valueOf(trusted[0]), way, where, folder);

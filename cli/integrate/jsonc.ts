@@ -1,7 +1,7 @@
 /** Edits JSON settings files, with or without comments. */
 import { scanJson } from './jsonc-scan.ts';
 import type { JsonMember, JsonNode } from './jsonc-scan.ts';
-import { inTheWay, lineStart, newlineOf, nextLine, splice } from './text-format.ts';
+import { occupiedPath, lineStart, newlineOf, nextLine, splice } from './text-format.ts';
 import type { KeyPath, TextFormat } from './text-format.ts';
 
 export const jsonc: TextFormat = {
@@ -16,13 +16,13 @@ export const jsonc: TextFormat = {
       const node = nodeAt(root, path.slice(0, depth));
       if (node === undefined) continue;
       if (depth === path.length) {
-        if (node.members !== undefined || node.items !== undefined) throw inTheWay(path);
+        if (node.members !== undefined || node.items !== undefined) throw occupiedPath(path);
         return splice(filled, node.start, node.end, raw);
       }
-      if (node.members === undefined) throw inTheWay(path.slice(0, depth));
+      if (node.members === undefined) throw occupiedPath(path.slice(0, depth));
       return insert(filled, node, node.members, path.slice(depth), raw);
     }
-    throw inTheWay(path);
+    throw occupiedPath(path);
   },
   remove(text, path) {
     const parent = nodeAt(scanJson(text), path.slice(0, -1));

@@ -67,8 +67,8 @@ export function isPathPrefix(prefix: KeyPath, path: KeyPath): boolean {
 }
 
 /** Returns the error for a file that has another value where an object is needed. */
-export function inTheWay(path: KeyPath): SvcError {
-  return new SvcError('conflict', `${path.join('.')} is there already, in another form`, {
+export function occupiedPath(path: KeyPath): SvcError {
+  return new SvcError('conflict', `${path.join('.')} already exists, in another form`, {
     cure: 'Nothing was changed. Add the settings by hand: without --apply they are shown.',
   });
 }

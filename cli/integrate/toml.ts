@@ -2,7 +2,7 @@
 import { scalarOf, scanToml } from './toml-scan.ts';
 import type { TomlPair, TomlStatement } from './toml-scan.ts';
 import {
-  inTheWay,
+  occupiedPath,
   isPathPrefix,
   isSamePath,
   newlineOf,
@@ -41,7 +41,7 @@ export const toml: TextFormat = {
         isDottedInto(one, parent) ||
         isListOf(one, path),
     );
-    if (other !== undefined) throw inTheWay(parent);
+    if (other !== undefined) throw occupiedPath(parent);
     const whole = withFinalNewline(text);
     return `${whole}${whole === '' ? '' : newline}[${keyText(parent)}]${newline}${line}`;
   },

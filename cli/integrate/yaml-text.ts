@@ -3,7 +3,7 @@ import { isMap, isPair, isScalar, parseDocument } from 'yaml';
 import type { Document, Pair, Scalar, YAMLMap } from 'yaml';
 import { SvcError } from '../../engine/error.ts';
 import {
-  inTheWay,
+  occupiedPath,
   lineStart,
   newlineOf,
   nextLine,
@@ -25,7 +25,7 @@ export const yamlText: TextFormat = {
     const node = document.getIn(path, true);
     if (node !== undefined) {
       const range = rangeOf(node);
-      if (!isScalar(node) || range === undefined || isBlock(node)) throw inTheWay(path);
+      if (!isScalar(node) || range === undefined || isBlock(node)) throw occupiedPath(path);
       return splice(text, range[0], range[1], range[0] === range[1] ? ` ${raw}` : raw);
     }
     const above = path.slice(0, -1);
@@ -33,7 +33,7 @@ export const yamlText: TextFormat = {
     const pair = `${path.at(-1)}: ${raw}`;
     if (isMap(parent)) return insert(text, parent, pair);
     if (path.length === 1) {
-      if (parent !== null) throw inTheWay(above);
+      if (parent !== null) throw occupiedPath(above);
       return `${withFinalNewline(text)}${pair}${newlineOf(text)}`;
     }
     if (parent === undefined) {
@@ -41,7 +41,7 @@ export const yamlText: TextFormat = {
         return append(text, document.contents, above, pair);
       return yamlText.put(text, above, `{ ${pair} }`);
     }
-    if (!isScalar(parent) || parent.value !== null) throw inTheWay(above);
+    if (!isScalar(parent) || parent.value !== null) throw occupiedPath(above);
     return intoEmpty(text, parent, above, pair);
   },
   remove(text, path) {
@@ -57,7 +57,7 @@ export const yamlText: TextFormat = {
       return splice(text, lineStart(text, start), nextLine(text, end), '');
     // After a list dash: the next pair moves up in its place.
     const next = parent.items.map(({ key }) => rangeOf(key)?.[0] ?? 0).find((at) => at > start);
-    if (next === undefined) throw inTheWay(path);
+    if (next === undefined) throw occupiedPath(path);
     return splice(text, start, next, '');
   },
   has: (text, path) => parse(text).hasIn(path),
@@ -83,7 +83,7 @@ export function parse(text: string): Document.Parsed {
 /** Appends a new section with one pair, indented like the others. */
 function append(text: string, root: unknown, [section]: KeyPath, pair: string): string {
   const first = isMap(root) ? rangeOf(root.items[0]?.key)?.[0] : undefined;
-  if (root !== null && first === undefined) throw inTheWay([section ?? '']);
+  if (root !== null && first === undefined) throw occupiedPath([section ?? '']);
   const margin = first === undefined ? '' : ' '.repeat(first - lineStart(text, first));
   const newline = newlineOf(text);
   return `${withFinalNewline(text)}${margin}${section}:${newline}${margin}  ${pair}${newline}`;
@@ -92,7 +92,7 @@ function append(text: string, root: unknown, [section]: KeyPath, pair: string): 
 /** Inserts the first pair of a section that contains only comments. */
 function intoEmpty(text: string, empty: Scalar, path: KeyPath, pair: string): string {
   const range = rangeOf(empty);
-  if (range === undefined) throw inTheWay(path);
+  if (range === undefined) throw occupiedPath(path);
   if (range[0] !== range[1]) return splice(text, range[0], range[1], `{ ${pair} }`);
   const start = lineStart(text, range[0]);
   const margin = /^ */.exec(text.slice(start))?.[0] ?? '';
@@ -118,7 +118,7 @@ function insert(text: string, map: YAMLMap, pair: string): string {
   const range = rangeOf(map);
   if (first === undefined || range === undefined) {
     // A map without pairs can only be `{}`, possibly with comments.
-    if (range === undefined) throw inTheWay([pair]);
+    if (range === undefined) throw occupiedPath([pair]);
     const inside = text.slice(range[0] + 1, range[1] - 1);
     if (isBlank(inside)) return splice(text, range[0], range[1], `{ ${pair} }`);
     return splice(text, range[0] + 1, range[0] + 1, ` ${pair}`);

@@ -22,7 +22,7 @@ test('compress writes a new private file, and needs no proxy', () =>
     assert.is(fs.readFileSync(join(place.folder, 'build.log'), 'utf8'), LOG);
     const again = await runSteps(place, [COMPRESS]);
     assert.is(again.code, exitCodes.conflict);
-    assert.match(again.stderr, /nothing was done\n.*small\.log is there already\n--replace/);
+    assert.match(again.stderr, /nothing was done\n.*small\.log already exists\n--replace/);
     assert.is((await runSteps(place, [COMPRESS], '--replace')).code, 0);
   }));
 

@@ -5,7 +5,7 @@ import { macroFiles, macroFolder, readMacro, refuseMacro } from '../../server/ma
 import type { Macro } from '../../stages/macros/macro.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { notThere } from '../not-there.ts';
+import { notFoundHere } from '../not-there.ts';
 
 export interface FoundMacro {
   readonly name: string;
@@ -76,7 +76,7 @@ export async function macroNamed(
     ...macroFiles.names(macroFolder(homeOf(context))),
     ...brought.map((one) => one.name),
   ];
-  throw notThere(
+  throw notFoundHere(
     'macro',
     name,
     names,

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import type { Config } from '../../server/config/config.ts';
 import type { Recipe } from '../../stages/compress/recipe/recipe.ts';
 import type { CliContext } from '../context.ts';
-import { notThere } from '../not-there.ts';
+import { notFoundHere } from '../not-there.ts';
 
 /** Throws `not_found` for an unknown name, `config` for an unusable file. */
 export async function recipeNamed(
@@ -25,7 +25,7 @@ export async function recipeNamed(
   );
   const found = known.find(({ recipe }) => recipe.name === name);
   if (found !== undefined) return found.recipe;
-  throw notThere(
+  throw notFoundHere(
     'recipe',
     name,
     known.map(({ recipe }) => recipe.name),

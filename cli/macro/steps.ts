@@ -177,9 +177,9 @@ const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
       what === 'apply' ? 'apply what was learned to new conversations' : 'forget what was learned',
     async do({ do: what }, { context }) {
       const result = await control(homeOf(context), 'learn', what);
-      const said =
+      const text =
         what === 'apply' ? 'What was learned is applied' : 'What was learned is forgotten';
-      return { said, result, undo: NEVER };
+      return { said: text, result, undo: NEVER };
     },
   },
   check_alerts: {
@@ -281,7 +281,7 @@ function checkOutput(
     });
   if (written.has(path)) throw new SvcError('conflict', `${to} is written by an earlier step`);
   if (existsSync(path) && !replaces)
-    throw new SvcError('conflict', `${to} is there already`, {
+    throw new SvcError('conflict', `${to} already exists`, {
       cure: '--replace lets the macro replace files.',
     });
 }

@@ -102,7 +102,12 @@ export function toLoadOptions(flags: ServeFlags, context: CliContext): LoadOptio
 }
 
 /** Returns the error for an invalid value of `option`; `wanted` describes the valid ones. */
-export function notTaken(option: string, text: string, wanted: string, cure?: string): SvcError {
+export function invalidOption(
+  option: string,
+  text: string,
+  wanted: string,
+  cure?: string,
+): SvcError {
   const message = `${option}: ${JSON.stringify(text)} is not ${wanted}`;
   return new SvcError('usage', message, { cure });
 }
@@ -111,21 +116,21 @@ export function notTaken(option: string, text: string, wanted: string, cure?: st
 export function toWhole(text: string, option: string, min: number, max: number): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
-  throw notTaken(option, text, `a whole number from ${min} to ${max}`);
+  throw invalidOption(option, text, `a whole number from ${min} to ${max}`);
 }
 
 /** Parses one of `names`. Throws `usage` naming `option`, with all of them. */
 export function toOneOf<T extends string>(text: string, option: string, names: readonly T[]): T {
   const found = names.find((name) => name === text);
   if (found !== undefined) return found;
-  throw notTaken(option, text, `one of ${names.join(', ')}`);
+  throw invalidOption(option, text, `one of ${names.join(', ')}`);
 }
 
 /** Parses a compression mode from `--mode`. Throws `usage` for an invalid one. */
 export async function toMode(text: string): Promise<Mode> {
   const { isMode } = await import('../../stages/compress/settings.ts');
   if (isMode(text)) return text;
-  throw notTaken('--mode', text, 'a mode', 'The modes are strict, hybrid and aggressive.');
+  throw invalidOption('--mode', text, 'a mode', 'The modes are strict, hybrid and aggressive.');
 }
 
 const UNIT_S: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
@@ -137,7 +142,7 @@ export function toSeconds(text: string, option: string): number {
   const seconds = Number(match?.[1]) * (unit ?? 0);
   if (seconds > 0) return seconds;
   const cure = 'Write a number with s, m, h or d, such as 30d.';
-  throw notTaken(option, text, 'a span of time', cure);
+  throw invalidOption(option, text, 'a span of time', cure);
 }
 
 /** Parses a port number from `--port`, 0 for a free one. Throws `usage`. */
@@ -145,5 +150,5 @@ export function toPort(text: string): number {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (value <= 65_535) return value;
   const cure = 'Give a number from 1 to 65535; 0 lets the system choose one.';
-  throw notTaken('--port', text, 'a port', cure);
+  throw invalidOption('--port', text, 'a port', cure);
 }

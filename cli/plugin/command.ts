@@ -33,13 +33,13 @@ class New extends SvcCommand {
     const { context, name } = this;
     if (!NAME.test(name))
       throw new SvcError('usage', `${JSON.stringify(name)} cannot be a plugin's name`, {
-        cure: 'Names are of lower case letters, digits, - and _, such as word-count.',
+        cure: 'Names consist of lower-case letters, digits, - and _, such as word-count.',
       });
     const folder = resolve(context.cwd, this.folder ?? name);
     const files = [...scaffold(name)].map(([file, text]) => [join(folder, file), text] as const);
     const taken = files.find(([file]) => existsSync(file));
     if (taken !== undefined)
-      throw new SvcError('conflict', `${taken[0]} is there already; nothing was written`, {
+      throw new SvcError('conflict', `${taken[0]} already exists; nothing was written`, {
         cure: 'Take another name, or another --folder.',
       });
     mkdirSync(folder, { recursive: true });
@@ -163,7 +163,7 @@ class List extends JsonCommand {
       this.note(`No plugin is configured; \`${context.program} plugin new\` writes one.`);
     else {
       this.printTable(
-        ['name', 'module', 'brings'],
+        ['name', 'module', 'provides'],
         listed.map(({ name, module, brings, fault }) => [
           name ?? basename(module),
           module,

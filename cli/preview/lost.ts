@@ -19,7 +19,8 @@ export type LostRequest = Awaited<ReturnType<typeof readLost>>;
 /**
  * Asks this home folder's proxy what `id` (or the last request that lost something) lost.
  *
- * @throws SvcError `unavailable` if none runs, `not_found` if nothing is kept.
+ * @throws SvcError `unavailable` if none runs, `not_found` if the proxy has kept nothing of the
+ * request.
  */
 export async function readLost(home: string, id: string | undefined) {
   if (runningInstance(home) === undefined) {
@@ -45,7 +46,7 @@ export async function readLost(home: string, id: string | undefined) {
   return { requestId, model, tokenizer: counter.family, groups, blocks, total };
 }
 
-export const groupHeader = ['blocks', 'go out', 'because'];
+export const groupHeader = ['blocks', 'sent', 'reason'];
 
 /** Returns one row per group of blocks that are sent unchanged. */
 export const groupRows = ({ groups = [] }: LostRequest): string[][] =>

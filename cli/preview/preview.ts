@@ -79,7 +79,7 @@ export const previewHeader = ['>#', 'block', 'class', '>before', '>after', '>sav
 /** Returns one row per block that compression examined, or per block. */
 export function previewRows(preview: Preview, all: boolean, colors: Colors): string[][] {
   return preview.blocks
-    .filter((block) => all || wasLookedAt(block))
+    .filter((block) => all || wasConsidered(block))
     .map((block) => [
       block.index < 0 ? '–' : String(block.index),
       preview.as === 'text' ? 'the file' : blockWords(block.kind, block.role, block.toolName),
@@ -93,7 +93,7 @@ export function previewRows(preview: Preview, all: boolean, colors: Colors): str
 
 /** Summarizes the blocks without a row, by the reason why they are sent unchanged. */
 export function untouchedLine(preview: Preview): string | undefined {
-  const left = preview.blocks.filter((block) => !wasLookedAt(block));
+  const left = preview.blocks.filter((block) => !wasConsidered(block));
   if (left.length === 0) return undefined;
   const counts = new Map<string, number>();
   for (const { reason } of left) {
@@ -124,7 +124,7 @@ export function totalPairs(total: CountedTokens): (readonly [string, string])[] 
   ];
 }
 
-function wasLookedAt({ changed, textClass, reason }: DryBlock): boolean {
+function wasConsidered({ changed, textClass, reason }: DryBlock): boolean {
   return changed || (textClass !== null && reason === 'no-gain');
 }
 

@@ -12,12 +12,12 @@ const WORDS: Readonly<Record<string, string>> = {
   typed: 'typed by the user',
   opaque: 'of a kind that svc does not read',
   kind: 'of a kind that is never rewritten',
-  'below-threshold': 'before the threshold',
+  'below-threshold': 'conversation below the threshold',
   short: 'short',
   marked: 'compressed already',
   'no-gain': 'nothing to gain',
-  'timed-out': 'took too long when it was sent first',
-  undecided: 'not decided when it was sent first',
+  'timed-out': 'took too long when it was first sent',
+  undecided: 'not decided when it was first sent',
   strict: 'mode strict changes nothing',
 };
 

@@ -19,8 +19,8 @@ import type { Json } from '../remote.ts';
  * that takes seconds.
  */
 const SETTLE_MS = 60_000;
-const FIRST_LOOK_MS = 5;
-const LONGEST_LOOK_MS = 250;
+const FIRST_POLL_MS = 5;
+const MAX_POLL_MS = 250;
 
 /** Settings by key, which override the defaults. */
 type Settings = Readonly<Record<string, unknown>>;
@@ -99,12 +99,12 @@ async function playTurn(
   const totalMs = clock.monotonicMs() - startMs;
   const read = async (path: string, find: (json: Json) => Json | undefined) => {
     // At growing intervals: on a busy machine the proxy's own rate limit must not be hit.
-    for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(2 * lookMs, LONGEST_LOOK_MS)) {
+    for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(2 * pollMs, MAX_POLL_MS)) {
       const found = find(await readJson(url, path).catch(() => ({})));
       if (found !== undefined) return found;
       if (clock.monotonicMs() - startMs > totalMs + SETTLE_MS)
         throw new SvcError('internal', `The proxy has no ${path} for request ${response.id}`);
-      await new Promise((resolve) => setTimeout(resolve, lookMs));
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
     }
   };
   const trace = await read(`/trace/${response.id}`, (json) =>

@@ -9,7 +9,7 @@ import { makePlace, start } from '../../fixtures/cli/run.ts';
 const place = makePlace();
 test.after(() => place.dispose());
 
-test('a saved plugin or configuration is in force at once with --debug, and a faulty one is not', async () => {
+test('with --debug a saved plugin or configuration takes effect immediately, a faulty one does not', async () => {
   const module = join(place.folder, 'canned.mjs');
   const config = join(place.folder, 'config.yaml');
   copyFileSync(fixturePath('plugins', 'canned.mjs'), module);
@@ -36,7 +36,7 @@ test('a saved plugin or configuration is in force at once with --debug, and a fa
     assert.match(await ask(), /"three"/);
     writeFileSync(module, 'export default {');
     await proxy.prints(/cannot be used[^]*canned\.mjs/);
-    assert.match(await ask(), /"three"/, 'the former goes on');
+    assert.match(await ask(), /"three"/, 'the previous version stays in use');
   } finally {
     proxy.child.kill('SIGINT');
     assert.is((await proxy.ended).code, 0);

@@ -18,10 +18,10 @@ export function catchStrays({ events }: CliContext, watch: PluginWatch) {
   });
   // Only a caller that waits for the start is interested in it.
   fault.catch(() => undefined);
-  const heard = (thrown: unknown): void => {
+  const onStray = (thrown: unknown): void => {
     if (!watch.take(thrown)) end(thrown);
   };
-  events.on('uncaughtException', heard);
+  events.on('uncaughtException', onStray);
   return {
     /** Rejects with the first fault of ours, as long as nothing else ends the proxy. */
     fault,
@@ -30,7 +30,7 @@ export function catchStrays({ events }: CliContext, watch: PluginWatch) {
       end = then;
     },
     /** Leaves uncaught errors to the process again. */
-    release: (): void => void events.off('uncaughtException', heard),
+    release: (): void => void events.off('uncaughtException', onStray),
   };
 }
 

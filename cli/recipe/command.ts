@@ -176,11 +176,11 @@ class Create extends SvcCommand {
     const { RECIPE_NAME } = await import('../../stages/compress/recipe/check.ts');
     if (!RECIPE_NAME.test(name))
       throw new SvcError('usage', `${JSON.stringify(name)} cannot be a recipe's name`, {
-        cure: 'Names are of lower case letters, digits and -, such as my-tool.',
+        cure: 'Names consist of lower-case letters, digits and -, such as my-tool.',
       });
     const file = resolve(context.cwd, `${name}.yaml`);
     if (existsSync(file))
-      throw new SvcError('conflict', `${file} is there already; nothing was written`, {
+      throw new SvcError('conflict', `${file} already exists; nothing was written`, {
         cure: 'Take another name.',
       });
     writeFileSync(file, newRecipe(name), { flag: 'wx' });

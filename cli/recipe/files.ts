@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
-import { notThere } from '../not-there.ts';
+import { notFoundHere } from '../not-there.ts';
 
 /** Returns a typed path, or the file of the bundled recipe with that name. Throws `not_found`. */
 export async function recipeFileOf(typed: string, context: CliContext): Promise<string> {
@@ -12,7 +12,7 @@ export async function recipeFileOf(typed: string, context: CliContext): Promise<
   if (names.includes(typed)) return join(bundledFolder(), `${typed}.yaml`);
   const path = resolve(context.cwd, typed);
   if (existsSync(path) || /[./]/.test(typed)) return path;
-  throw notThere(
+  throw notFoundHere(
     'recipe',
     typed,
     names,

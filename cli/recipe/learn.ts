@@ -43,11 +43,11 @@ export async function learnFrom(flags: LearnFlags, context: CliContext): Promise
   const name = flags.name ?? nameFrom(path);
   if (!RECIPE_NAME.test(name))
     throw new SvcError('usage', `${JSON.stringify(name)} cannot be a recipe's name`, {
-      cure: 'Names are of lower case letters, digits and -: give one with --name.',
+      cure: 'Names consist of lower-case letters, digits and -: give one with --name.',
     });
   const written = resolve(context.cwd, `${name}.yaml`);
   if (existsSync(written))
-    throw new SvcError('conflict', `${written} is there already; nothing was written`, {
+    throw new SvcError('conflict', `${written} already exists; nothing was written`, {
       cure: 'Take another name with --name.',
     });
   const { config: file, seconds, json, sessions, command } = flags;
@@ -114,7 +114,7 @@ function printLearned(
     print(context, `  lost: ${shownLine(lost.line)}`);
   }
   if (name === undefined)
-    return print(context, `Nothing was written: ${whyNot(givenUp.length, tried, saved)}`);
+    return print(context, `Nothing was written: ${explainFailure(givenUp.length, tried, saved)}`);
   const [before, after] = [figure(tried?.tokensBefore ?? 0), figure(tried?.tokensAfter ?? 0)];
   print(context, `wrote ${name}.yaml: ${before} → ${after} tokens (−${saved.toFixed(1)} %)`);
   for (const { pattern, lines } of shapes)
@@ -129,7 +129,7 @@ function printLearned(
   print(context, `Use it: compression.recipes: [${name}.yaml, bundled]`);
 }
 
-function whyNot(givenUp: number, tried: Learned['tried'], saved: number): string {
+function explainFailure(givenUp: number, tried: Learned['tried'], saved: number): string {
   if (tried !== undefined)
     return tried.skipped ?? `it would save ${saved.toFixed(1)} %, less than ${MIN_PERCENT}`;
   return givenUp > 0

@@ -4,7 +4,7 @@ import { costWithout, knownCost, knownNetSaving, toUsd } from '../../stages/ledg
 import { totalsJson } from '../../stages/ledger/report.ts';
 import type { CliContext } from '../context.ts';
 import { withLedger } from '../ledger.ts';
-import { notTaken, toOneOf } from '../parse/flags.ts';
+import { invalidOption, toOneOf } from '../parse/flags.ts';
 import { colorsFor, dollars, figure, print, printJson } from '../screen/output.ts';
 import { printTable } from '../screen/table.ts';
 import { monthCsv } from './month-csv.ts';
@@ -29,8 +29,8 @@ export async function printMonth(context: CliContext, options: MonthOptions): Pr
   if (Number(html) + Number(csv) + Number(json) > 1)
     throw new SvcError('usage', 'svc report prints one of --html, --csv and --json');
   const span = monthSpan(month);
-  if (span === undefined) throw notTaken('--month', month, 'a month such as 2026-01');
-  if (span.sinceMs > nowMs) throw notTaken('--month', month, 'a month that has begun');
+  if (span === undefined) throw invalidOption('--month', month, 'a month such as 2026-01');
+  if (span.sinceMs > nowMs) throw invalidOption('--month', month, 'a month that has begun');
   const report = await withLedger(context, config, (reader, queries) =>
     monthReport(reader, queries, { month, by, nowMs }),
   );

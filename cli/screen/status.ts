@@ -20,7 +20,7 @@ export async function readStatus(home: string, withPromptCache = false) {
   const cachePaths = withPromptCache ? ['/cache-stats', '/savings/misses'] : [];
   const paths = ['/health', '/recent', '/traces', ...cachePaths];
   const [health, recent, traces, caches, misses] =
-    own === undefined ? [] : await Promise.all(paths.map((path) => quietly(home, path)));
+    own === undefined ? [] : await Promise.all(paths.map((path) => readOrUndefined(home, path)));
   const pid = own?.['pid'] ?? instance?.pid;
   return {
     running: own !== undefined || instance !== undefined,
@@ -163,6 +163,6 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-async function quietly(home: string, path: string): Promise<Json | undefined> {
+async function readOrUndefined(home: string, path: string): Promise<Json | undefined> {
   return readOwn(home, path).catch(() => undefined);
 }

@@ -135,17 +135,17 @@ test('in forward mode a client gets the proxy with a token that ends with it, an
     const ran = await start(place, argv, env).ended;
     assert.is(ran.code, 0, ran.stderr);
     assert.match(ran.stderr, /made a certificate authority/);
-    const told = JSON.parse(ran.stdout) as Record<string, unknown>;
-    const { status, mode, inList, base } = told;
+    const printed = JSON.parse(ran.stdout) as Record<string, unknown>;
+    const { status, mode, inList, base } = printed;
     assert.equal([status, mode, inList, base], ['200', 0o600, true, null]);
     // The next run has another token, and this run's token is no longer valid.
     const again = await start(place, argv, env).ended;
     assert.not.match(again.stderr, /made a certificate/);
-    assert.not.equal((JSON.parse(again.stdout) as typeof told)['shown'], told['shown']);
+    assert.not.equal((JSON.parse(again.stdout) as typeof printed)['shown'], printed['shown']);
     const host = 'generativelanguage.googleapis.com:443';
     const late = await connectWith(
-      Number(told['port']),
-      `CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\nProxy-Authorization: Basic ${String(told['shown'])}\r\n\r\n`,
+      Number(printed['port']),
+      `CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\nProxy-Authorization: Basic ${String(printed['shown'])}\r\n\r\n`,
     );
     assert.is(late.status, 407);
     late.socket.destroy();
@@ -247,7 +247,7 @@ test('pi gets an extension that says where its providers are, and none for its o
 
 test('a client that reads no variable is started with a word on how it goes through svc', () =>
   withProxy(async ({ place, env }) => {
-    const told = /reads its address from its own settings alone, so (?:perhaps )?it goes past svc/;
+    const hint = /reads its address from its own settings alone, so (?:perhaps )?it goes past svc/;
     for (const [name, way] of [
       ['cn', '`svc integrate continue --apply` sets it.'],
       ['cline', '`svc integrate cline` shows what to set.'],
@@ -255,7 +255,7 @@ test('a client that reads no variable is started with a word on how it goes thro
       const client = showing(place, name, 'exit 3');
       const { code, stderr } = await start(place, ['run', '-q', client], env).ended;
       assert.is(code, 3);
-      assert.match(stderr, told);
+      assert.match(stderr, hint);
       assert.ok(stderr.includes(way), stderr);
     }
     const continueFile = join(place.folder, '.continue', 'config.yaml');

@@ -18,7 +18,7 @@ import type { Prompts } from '../prompts/choice.ts';
 import { askProvider, pointClient, prove, startProxy, writeConfig } from './act.ts';
 import type { Asked, PointedClient, Proof, RunningProxyFacts, WrittenConfig } from './act.ts';
 import { withChosen } from './config-text.ts';
-import { lookAround } from './found.ts';
+import { detectSetup } from './found.ts';
 import type { Found } from './found.ts';
 import { foundLines, planLines } from './plan.ts';
 import type { Plan } from './plan.ts';
@@ -78,7 +78,7 @@ class Setup extends SvcCommand {
     const { context, mode } = this;
     if (mode !== undefined) await toMode(mode);
     const preset = this.preset();
-    const found = await lookAround(context);
+    const found = await detectSetup(context);
     const colors = colorsFor(context.stderr, context.env);
     for (const line of foundLines(found, context, colors)) this.note(line);
     this.note('');

@@ -15,14 +15,14 @@ import { findSubscription } from './subscription.ts';
 /** Number of ports after the configured one that are tried. */
 const PORTS_TRIED = 50;
 
-export type Found = Awaited<ReturnType<typeof lookAround>>;
+export type Found = Awaited<ReturnType<typeof detectSetup>>;
 
 /**
  * Examines the machine.
  *
  * @throws SvcError `config` if the existing configuration has faults.
  */
-export async function lookAround(context: CliContext) {
+export async function detectSetup(context: CliContext) {
   const home = homeOf(context);
   const loaded = await configOf(undefined, context);
   const running = runningInstance(home);

@@ -27,24 +27,24 @@ export function figuresOf(
   status: JsonObject,
   { nowMs, isRunning }: { readonly nowMs: number; readonly isRunning: boolean },
 ): Figures {
-  const said = readClientStatus(client ?? {}, nowMs);
-  const session = sums(status, said.sessionId, nowMs);
-  const known = said.sessionId === undefined || session !== undefined;
+  const clientStatus = readClientStatus(client ?? {}, nowMs);
+  const session = sums(status, clientStatus.sessionId, nowMs);
+  const known = clientStatus.sessionId === undefined || session !== undefined;
   const { cost_usd: cost, saved_usd: saved, cache_ratio: ratio } = session ?? {};
   const own = known
-    ? limitsOf(status, said.sessionId === undefined ? undefined : session, nowMs)
+    ? limitsOf(status, clientStatus.sessionId === undefined ? undefined : session, nowMs)
     : [];
-  const others = said.windows.filter(
+  const others = clientStatus.windows.filter(
     ({ name, resetsAtMs }) =>
       !own.some((one) => one.name === name) && (resetsAtMs === undefined || resetsAtMs > nowMs),
   );
   return {
-    ...said,
+    ...clientStatus,
     requests: numberOf(session?.['requests']),
-    costUsd: numberOf(cost) ?? said.costUsd,
+    costUsd: numberOf(cost) ?? clientStatus.costUsd,
     savedUsd: numberOf(saved),
     savedTokens: numberOf(session?.['saved_tokens']),
-    cacheRatio: numberOf(ratio) ?? said.cacheRatio,
+    cacheRatio: numberOf(ratio) ?? clientStatus.cacheRatio,
     windows: [...own, ...others].toSorted(byNearness),
     proxy: !isRunning ? 'off' : known ? 'up' : 'unused',
   };

@@ -67,14 +67,14 @@ export function isKeyInPath(path: string): boolean {
 
 /** Returns `head` without the headers and query parameters that hold one of `keys`. */
 export function withoutKeys({ headers, target }: Head, keys: readonly string[]): Head {
-  const isTaken = ({ key }: Candidate): boolean => keys.includes(key);
+  const isPresented = ({ key }: Candidate): boolean => keys.includes(key);
   const kept: string[] = [];
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const [name, value] = [headers[i]!, headers[i + 1]!];
-    if (!keysOfField(name.toLowerCase(), value).some(isTaken)) kept.push(name, value);
+    if (!keysOfField(name.toLowerCase(), value).some(isPresented)) kept.push(name, value);
   }
   const pairs = pairsOf(target);
-  const rest = pairs.filter((pair) => !keysOfPair(pair).some(isTaken));
+  const rest = pairs.filter((pair) => !keysOfPair(pair).some(isPresented));
   if (rest.length === pairs.length) return { headers: kept, target };
   const path = target.slice(0, target.length - queryOf(target).length);
   return { headers: kept, target: rest.length === 0 ? path : `${path}?${rest.join('&')}` };

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
-import { named } from '../../stages/disk-reason.ts';
+import { withPath } from '../../stages/disk-reason.ts';
 import { makeFolders } from '../../stages/folder.ts';
 import { isObject } from '../../stages/dialect/json-kind.ts';
 
@@ -98,7 +98,7 @@ export function changeKeys(
     renameSync(next, file);
     isRenamed = true;
   } catch (error) {
-    throw named(error, file);
+    throw withPath(error, file);
   } finally {
     if (!isRenamed) unlinkSync(next);
   }

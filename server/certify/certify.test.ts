@@ -41,12 +41,15 @@ test('a prefix that changes from turn to turn, or after a restart, is detected',
       return outcomes.map((one) => (one.changed ? { ...one, text: `${one.text} ${turn}` } : one));
     },
   });
-  const said = shifting.broken.map(({ check: name, line }) => `${name}: ${line}`);
+  const broken = shifting.broken.map(({ check: name, line }) => `${name}: ${line}`);
   assert.ok(
-    said.includes('prefix: went out with other bytes than in the turn before'),
-    said.join(),
+    broken.includes('prefix: went out with other bytes than in the turn before'),
+    broken.join(),
   );
-  assert.ok(said.includes('prefix: went out with other bytes than after a restart'), said.join());
+  assert.ok(
+    broken.includes('prefix: went out with other bytes than after a restart'),
+    broken.join(),
+  );
 });
 
 test('a claim above the recount, and a session that came out dearer, are each red alone', async () => {

@@ -6,10 +6,10 @@ import { stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { decodedText } from '../../stages/compress/decode/kept-lines.ts';
 import { asRequest } from '../sessions/as-request.ts';
-import { goesOn, itemHashes } from '../sessions/goes-on.ts';
+import { continues, itemHashes } from '../sessions/goes-on.ts';
 import { itemsIn, itemsMember } from '../sessions/session.ts';
 import type { Conversation } from '../sessions/session.ts';
-import { failureLines, formOf, shown } from './failures.ts';
+import { failureLines, formOf, printable } from './failures.ts';
 import { comparableLines, isSameJson, writtenLines } from './lines.ts';
 import type { PairedSession } from './pairs-folder.ts';
 import { createQuotes } from './quotes.ts';
@@ -63,14 +63,15 @@ export function checkPairs(session: PairedSession, count: CountTokens): CheckedP
     };
     const { before, after } = turn;
     const next = turns[at + 1];
-    const isFollowed = next !== undefined && goesOn(turn.hashes, next.hashes);
+    const isFollowed = next !== undefined && continues(turn.hashes, next.hashes);
     const read = readIn(after.blocks);
     if (isFollowed) {
       checkPrefix(turn, next, note);
       sums.quoted += checkQuotes(turn, next, read, note);
     }
     const earlier = turns[at - 1];
-    const known = earlier !== undefined && goesOn(earlier.hashes, turn.hashes) ? earlier.items : 0;
+    const known =
+      earlier !== undefined && continues(earlier.hashes, turn.hashes) ? earlier.items : 0;
     // A result is checked when it is new, and again in the last request of its conversation.
     const due = before.blocks.filter(({ message }) => message >= known || !isFollowed);
     sums.failureLines += checkFailures(due, read, note);
@@ -196,7 +197,7 @@ function readIn(blocks: readonly Block[]) {
   };
 }
 
-const shownText = (text: string): string => text.split('\n').map(shown).join('\n');
+const shownText = (text: string): string => text.split('\n').map(printable).join('\n');
 
 function createSizes(count: CountTokens): (text: string) => number {
   const sizes = new Map<string, number>();

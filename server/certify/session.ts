@@ -18,7 +18,7 @@ import type { SentBlock } from '../estimate/play.ts';
 import { asRequest } from '../sessions/as-request.ts';
 import { bodyOf } from '../sessions/session.ts';
 import type { Conversation, SessionRequest } from '../sessions/session.ts';
-import { failureLines, formOf, shown } from './failures.ts';
+import { failureLines, formOf, printable } from './failures.ts';
 import { isSameJson } from './lines.ts';
 import { createQuotes, createReadable } from './quotes.ts';
 
@@ -194,7 +194,7 @@ function createFailureCheck(blocks: ReturnType<typeof toConversationBlocks>, not
         const lines = failureLines(block.text);
         count += lines.length;
         if (!outcome.changed || lines.length === 0) continue;
-        const text = keptLines(outcome, state, block).map(shown).join('\n');
+        const text = keptLines(outcome, state, block).map(printable).join('\n');
         if (isSameJson(block.text, text)) continue;
         const forms = new Set(failureLines(text).map(formOf));
         for (const line of lines)

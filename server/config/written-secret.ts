@@ -20,12 +20,12 @@ export function tellsSecret(
   written: unknown,
 ): boolean {
   if (secretMembers !== undefined) {
-    let isTold = false;
+    let isReported = false;
     mapSecretMembers(written, secretMembers, (text) => {
-      isTold ||= isLiteral(text);
+      isReported ||= isLiteral(text);
       return text;
     });
-    return isTold;
+    return isReported;
   }
   if (isSecret !== true) return false;
   // In a map of headers, only those that carry a credential.

@@ -63,8 +63,8 @@ the there this to use used using was we what when where which who why will with 
 /** Returns the words of a text in index form: lower case, without plural and verb endings. */
 export function wordsOf(text: string): readonly string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  const isTelling = (word: string): boolean => !COMMON.has(word);
-  return words.filter(isTelling).map(stem).filter(isTelling);
+  const isInformative = (word: string): boolean => !COMMON.has(word);
+  return words.filter(isInformative).map(stem).filter(isInformative);
 }
 
 function stem(word: string): string {

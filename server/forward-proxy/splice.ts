@@ -20,28 +20,28 @@ export function splice(a: Duplex, b: Duplex, clock: Clock): Promise<void> {
       b.destroy();
     };
     let idleMs = IDLE_MS;
-    let heardMs = clock.monotonicMs();
-    const heard = (): void => void (heardMs = clock.monotonicMs());
+    let lastActivityMs = clock.monotonicMs();
+    const noteActivity = (): void => void (lastActivityMs = clock.monotonicMs());
     // The timer is set again when it fires rather than with every chunk.
     const look = (): void => {
-      const leftMs = heardMs + idleMs - clock.monotonicMs();
+      const leftMs = lastActivityMs + idleMs - clock.monotonicMs();
       if (leftMs <= 0) destroy();
       else stopTimer = clock.after(leftMs, look);
     };
     let stopTimer = clock.after(idleMs, look);
     const halve = (): void => {
       idleMs = HALF_OPEN_IDLE_MS;
-      heard();
+      noteActivity();
       stopTimer();
       look();
     };
     const giveBack = createGiveBack();
     const carry = (from: Duplex, to: Duplex): void => {
       from.on('data', (bytes: Buffer) => {
-        heard();
+        noteActivity();
         const isBelowMark = to.write(bytes, () => {
           // A slow reader is not silent.
-          heard();
+          noteActivity();
           giveBack(bytes);
         });
         // Nearly every write exceeds the mark, but by now the system has usually taken it all.

@@ -2,7 +2,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as fc from 'fast-check';
 import { originForm } from './target.ts';
-import { KEY, type Sketch, gateWith, outcome, request } from '../../fixtures/server/gate.ts';
+import {
+  KEY,
+  type RequestOverrides,
+  gateWith,
+  outcome,
+  request,
+} from '../../fixtures/server/gate.ts';
 
 test('a forwarding field takes locality away and never gives it', () => {
   const gate = gateWith();
@@ -90,7 +96,7 @@ test('a forwarding field takes locality away and never gives it', () => {
 
 test('public paths: what is public, for whom, and with which method', () => {
   const gate = gateWith();
-  const strangers: readonly Sketch[] = [
+  const strangers: readonly RequestOverrides[] = [
     { peer: '10.0.0.9' },
     { headers: ['Origin', 'https://evil.example'] },
     { headers: ['X-Forwarded-For', '10.0.0.9'] },

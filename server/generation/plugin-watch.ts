@@ -31,15 +31,15 @@ export interface PluginWatch {
    * provider.
    */
   take(thrown: unknown): boolean;
-  /** Calls `heard` for each error taken, including earlier ones. */
-  listen(heard: (stray: PluginStray) => void): void;
+  /** Calls `listener` for each error taken, including earlier ones. */
+  listen(listener: (stray: PluginStray) => void): void;
 }
 
 /** Creates the watch. It takes no errors from the process until `take` is called. */
 export function createPluginWatch(): PluginWatch {
   let context: AsyncLocalStorage<PluginCode> | undefined;
   let listener: ((stray: PluginStray) => void) | undefined;
-  const unheard: PluginStray[] = [];
+  const pending: PluginStray[] = [];
   const codeOf = new Map<string, PluginCode>();
 
   function as<T>(code: PluginCode, work: () => T): T {
@@ -64,13 +64,13 @@ export function createPluginWatch(): PluginWatch {
       const code = context?.getStore() ?? byStack(thrown);
       if (code === undefined) return false;
       const stray = { code, why: wordsOf(thrown), thrown };
-      if (listener === undefined) unheard.push(stray);
+      if (listener === undefined) pending.push(stray);
       else listener(stray);
       return true;
     },
-    listen(heard) {
-      listener = heard;
-      for (const stray of unheard.splice(0)) heard(stray);
+    listen(onStray) {
+      listener = onStray;
+      for (const stray of pending.splice(0)) onStray(stray);
     },
   };
 }

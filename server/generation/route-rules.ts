@@ -49,8 +49,8 @@ export function doRouteCommand(
   const changed = change(store, command);
   const rules = store.list();
   router?.use(rules);
-  const stand = { rules, leftAside: store.leftAside(rules) };
-  return changed === undefined ? stand : { ...stand, changed };
+  const status = { rules, leftAside: store.leftAside(rules) };
+  return changed === undefined ? status : { ...status, changed };
 }
 
 function change(store: RuleStore, command: RouteCommand): RouteRule | undefined {

@@ -29,11 +29,11 @@ function decisions(jumpMs: number): readonly unknown[] {
     },
     clock,
   );
-  const said: unknown[] = [];
+  const logged: unknown[] = [];
   for (let minute = 0; minute < 8; minute += 1) {
     for (let n = 0; n < 5; n += 1) {
       const { isAllowed, retryAfterS } = limiter.take('somebody')!;
-      said.push([isAllowed, retryAfterS]);
+      logged.push([isAllowed, retryAfterS]);
     }
     if (minute === 0) {
       for (let n = 0; n < 5; n += 1) {
@@ -45,12 +45,12 @@ function decisions(jumpMs: number): readonly unknown[] {
       addedMs = jumpMs;
     }
     const pick = ring.pick();
-    said.push(breaker.view(), pick.usable ? pick.key.label : pick.why);
+    logged.push(breaker.view(), pick.usable ? pick.key.label : pick.why);
     manual.advance(20_000);
-    said.push(breaker.view().state);
+    logged.push(breaker.view().state);
     manual.advance(40_000);
   }
-  return said;
+  return logged;
 }
 
 test('a clock that is set changes no limit, no breaker and no resting key', () => {

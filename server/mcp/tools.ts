@@ -69,7 +69,7 @@ export const TOOLS: readonly McpTool[] = [
     isPrivate: true,
     isAlwaysLoaded: true,
     async run({ id = '', first_line: first = 1, last_line: last = Infinity }, read) {
-      const block = await read(`/v1/svc/blocks/${encodeURIComponent(id)}`).catch(notKept);
+      const block = await read(`/v1/svc/blocks/${encodeURIComponent(id)}`).catch(throwNotKept);
       if (!isObject(block) || typeof block['before'] !== 'string')
         throw new SvcError('bad_gateway', 'svc answered with no text');
       return linesOf(block['before'], Number(first), Number(last));
@@ -128,7 +128,7 @@ export const TOOLS: readonly McpTool[] = [
 ];
 
 /** Tells the model that a text was not kept: it can call the original tool again. */
-function notKept(thrown: unknown): never {
+function throwNotKept(thrown: unknown): never {
   if (!(thrown instanceof SvcError) || thrown.kind !== 'not_found') throw thrown;
   const text = 'svc keeps no text under this id, or no longer: it holds the newest 32 MB';
   throw new SvcError('not_found', text, { cure: 'Call the tool that returned it again.' });

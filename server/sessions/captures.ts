@@ -13,7 +13,7 @@ import { headerValue } from '../../stages/model/headers.ts';
 import { decodeBody } from '../../stages/wire/decode.ts';
 import { eventsIn } from '../../stages/wire/events.ts';
 import { encodingToUndo } from '../http/body-frame.ts';
-import { goesOn, itemHashes } from './goes-on.ts';
+import { continues, itemHashes } from './goes-on.ts';
 import { itemsIn, itemsMember } from './session.ts';
 import type { Conversation, SessionFile, SessionRequest } from './session.ts';
 
@@ -56,7 +56,7 @@ async function conversationsOf(
     const key = `${dialect} ${client} ${record.row.sessionId ?? ''}`;
     const hashes = itemHashes(items);
     const { [itemsMember(dialect)]: _items, ...params } = body;
-    const before = drafts.findLast((one) => one.key === key && goesOn(one.hashes, hashes));
+    const before = drafts.findLast((one) => one.key === key && continues(one.hashes, hashes));
     const draft =
       before ??
       ({
@@ -113,9 +113,9 @@ function answerIn({ answer }: CaptureRecord, dialect: TranslatableDialect): unkn
   const bytes = Buffer.from(answer.body.bytes);
   const text = answer.head.streaming
     ? eventsIn({ bytes, isPart: false, before: 0 })
-        .map(({ data }) => (data === undefined ? '' : saidIn(parseJson(data))))
+        .map(({ data }) => (data === undefined ? '' : textIn(parseJson(data))))
         .join('')
-    : saidIn(parseJson(bytes.toString()));
+    : textIn(parseJson(bytes.toString()));
   if (text === '') return undefined;
   if (dialect === 'generative') return { role: 'model', parts: [{ text }] };
   if (dialect === 'responses')
@@ -123,8 +123,8 @@ function answerIn({ answer }: CaptureRecord, dialect: TranslatableDialect): unkn
   return { role: 'assistant', content: text };
 }
 
-function saidIn(value: unknown): string {
-  if (Array.isArray(value)) return value.map(saidIn).join('');
+function textIn(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textIn).join('');
   if (!isObject(value)) return '';
   const { type } = value;
   if (type === 'thinking' || type === 'tool_use' || value['thought'] === true) return '';
@@ -132,6 +132,6 @@ function saidIn(value: unknown): string {
   if (typeof type === 'string' && /\.(?:done|completed)$/.test(type)) return '';
   if (typeof type === 'string' && /arguments|reasoning/.test(type)) return '';
   return Object.entries(value)
-    .map(([name, one]) => (typeof one === 'string' ? (SAID.has(name) ? one : '') : saidIn(one)))
+    .map(([name, one]) => (typeof one === 'string' ? (SAID.has(name) ? one : '') : textIn(one)))
     .join('');
 }

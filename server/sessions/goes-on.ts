@@ -11,6 +11,6 @@ export function itemHashes(items: readonly unknown[]): readonly string[] {
   });
 }
 
-export function goesOn(before: readonly string[], now: readonly string[]): boolean {
+export function continues(before: readonly string[], now: readonly string[]): boolean {
   return before.length <= now.length && before.every((hash, at) => now[at] === hash);
 }

@@ -27,8 +27,8 @@ function open() {
       commands.push({ answer: resolve, refuse: (message) => reject(new Error(message)) });
     });
   const link = new RedisLink({
-    connect(heard): Connection {
-      events = heard;
+    connect(handlers): Connection {
+      events = handlers;
       return {
         get isReady() {
           return counts.ready;

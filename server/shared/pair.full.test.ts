@@ -178,12 +178,12 @@ test('nothing in Redis says what was asked, by whom, or with which key, and all 
       await one.proxy.services.answers.store.settled();
       const names = (await redis.ask('KEYS', '*')).match(/svc:1:\S+/g)!;
       assert.ok(names.length >= 3, names.join());
-      const said = (JSON.parse(text) as { content: { text: string }[] }).content[0]!.text;
+      const answerText = (JSON.parse(text) as { content: { text: string }[] }).content[0]!.text;
       for (const name of names) {
         assert.match(await redis.ask('PTTL', name), /:[1-9]\d*\r/, name);
         const type = /\+(\w+)/.exec(await redis.ask('TYPE', name))![1];
         const value = await redis.ask(type === 'hash' ? 'HGETALL' : 'GET', name);
-        for (const secret of ['messages-key', 'mine-alone', '127.0.0.1', said])
+        for (const secret of ['messages-key', 'mine-alone', '127.0.0.1', answerText])
           assert.not.ok(`${name} ${value}`.includes(secret), `${name} shows ${secret}`);
       }
     },

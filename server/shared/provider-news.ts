@@ -47,7 +47,7 @@ interface Followed {
   /** Returns the local state; undefined while it is unknown because a probe is out. */
   own(): Own | undefined;
   /** Applies another proxy's record. */
-  hear(record: SharedRecord): void;
+  apply(record: SharedRecord): void;
 }
 
 /** Starts sharing the states over a link. */
@@ -58,7 +58,7 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
   function follow(
     owner: object,
     name: string,
-    make: () => Pick<Followed, 'own' | 'hear'>,
+    make: () => Pick<Followed, 'own' | 'apply'>,
   ): Followed {
     const known = followed.get(name);
     if (known?.owner === owner) return known;
@@ -178,27 +178,27 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
 function take(one: Followed, record: SharedRecord): void {
   if (record.word === one.seen) return;
   one.seen = record.word;
-  one.hear(record);
+  one.apply(record);
 }
 
-function breakerRecord(breaker: Breaker): Pick<Followed, 'own' | 'hear'> {
+function breakerRecord(breaker: Breaker): Pick<Followed, 'own' | 'apply'> {
   return {
     own() {
       const { state, openForS } = breaker.view();
       if (state === 'closed') return { what: 'closed', forMs: 0 };
       return state === 'open' ? { what: 'open', forMs: openForS * 1000 } : undefined;
     },
-    hear({ what, forMs }) {
-      if (what !== 'open') breaker.hearClosed();
+    apply({ what, forMs }) {
+      if (what !== 'open') breaker.applyClosed();
       // An expired state changes nothing where it is already known, and a probe that is out still
       // counts.
       else if (forMs > 0 || breaker.view().state !== 'half_open')
-        breaker.hearOpen(Math.min(Math.max(0, forMs), OPEN_MS));
+        breaker.applyOpen(Math.min(Math.max(0, forMs), OPEN_MS));
     },
   };
 }
 
-function keyRecord(keys: KeyRing, id: string): Pick<Followed, 'own' | 'hear'> {
+function keyRecord(keys: KeyRing, id: string): Pick<Followed, 'own' | 'apply'> {
   return {
     own() {
       const rest = keys.resting().find((one) => one.id === id);
@@ -206,10 +206,10 @@ function keyRecord(keys: KeyRing, id: string): Pick<Followed, 'own' | 'hear'> {
         ? { what: 'usable', forMs: 0 }
         : { what: rest.verdict, forMs: rest.waitMs };
     },
-    hear({ what, forMs }) {
-      if (what === 'usable') keys.hearUsable(id);
+    apply({ what, forMs }) {
+      if (what === 'usable') keys.applyUsable(id);
       else if (isVerdict(what) && forMs > 0)
-        keys.hear({ id, verdict: what, waitMs: Math.min(forMs, LONGEST_REST_MS) });
+        keys.applyRest({ id, verdict: what, waitMs: Math.min(forMs, LONGEST_REST_MS) });
     },
   };
 }

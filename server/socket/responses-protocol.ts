@@ -143,13 +143,13 @@ function errorText(error: SvcError, requestId: string): string {
   });
 }
 
-function toldHeaders(headers: Headers): Record<string, string> {
-  const told: Record<string, string> = {};
+function headersForClient(headers: Headers): Record<string, string> {
+  const fields: Record<string, string> = {};
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const name = headers[at]!.toLowerCase();
-    if (TOLD.test(name)) told[name] = headers[at + 1]!;
+    if (TOLD.test(name)) fields[name] = headers[at + 1]!;
   }
-  return told;
+  return fields;
 }
 
 const RESPONSES_FORM: SocketForm = {
@@ -159,10 +159,11 @@ const RESPONSES_FORM: SocketForm = {
   ],
   refusalTexts({ text, status, headers }) {
     const body = parseJson(text);
-    const said = isObject(body) ? body['error'] : undefined;
-    const message = typeof said === 'string' ? said : `The provider answered with status ${status}`;
-    const error = isObject(said) ? said : { type: 'error', code: null, message };
-    return [errorFrame(status, error, toldHeaders(headers))];
+    const errorMember = isObject(body) ? body['error'] : undefined;
+    const message =
+      typeof errorMember === 'string' ? errorMember : `The provider answered with status ${status}`;
+    const error = isObject(errorMember) ? errorMember : { type: 'error', code: null, message };
+    return [errorFrame(status, error, headersForClient(headers))];
   },
   documentText: (text) => `{"type":"response.completed","sequence_number":0,"response":${text}}`,
   endTexts: () => [],

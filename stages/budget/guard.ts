@@ -151,8 +151,8 @@ export class SpendingGuard implements Holder {
   count(costNanoUsd: number, tokens: number, spender?: Spender): void {
     this.turnDay();
     const shared = costNanoUsd === 0 ? [] : this.sharedLimitsOf({ spender });
-    const told = shared.map((one) => toSharedAccount(one, true));
-    if (told.length > 0) void this.sharing?.take(told, costNanoUsd);
+    const accounts = shared.map((one) => toSharedAccount(one, true));
+    if (accounts.length > 0) void this.sharing?.take(accounts, costNanoUsd);
     for (const account of this.accountsOf({ spender })) account.spent += costNanoUsd;
     this.day.spent += costNanoUsd;
     this.tokens.spent += tokens;

@@ -1,6 +1,6 @@
 /**
- * Estimated usage of a request that passes unread: only as much of its body is read as pricing
- * needs.
+ * Estimated usage of a request that is forwarded without being parsed: only as much of its body is
+ * read as pricing needs.
  */
 import type { EstimatedUse } from './estimate.ts';
 import { CHOICES_NAMES, LIMIT_NAMES, toAskedOutput } from './most-output.ts';

@@ -93,10 +93,10 @@ export function withServedTerms(
 export function toBilling(parts: {
   readonly [K in keyof Billing]: Billing[K] | undefined;
 }): Billing | undefined {
-  const told = Object.entries(parts).filter(([, value]) =>
+  const known = Object.entries(parts).filter(([, value]) =>
     Array.isArray(value) ? value.length > 0 : value !== undefined && value !== 0,
   );
-  return told.length === 0 ? undefined : Object.freeze(Object.fromEntries(told));
+  return known.length === 0 ? undefined : Object.freeze(Object.fromEntries(known));
 }
 
 /** Returns `usage` with `billing` added; the same object if there is nothing to add. */

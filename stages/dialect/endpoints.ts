@@ -8,7 +8,7 @@ import { headerValue } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
 import { notFound, upgradeMissing, upgradeOverHttp } from '../model/errors.ts';
 import { pathOf } from '../model/target.ts';
-import { passing } from '../model/endpoint.ts';
+import { opaqueEndpoint } from '../model/endpoint.ts';
 import type { DialectEndpoints, Endpoint, EndpointKind, WrongMethod } from '../model/endpoint.ts';
 import { chatEndpoints } from './chat/endpoints.ts';
 import { generativeEndpoints } from './generative/endpoints.ts';
@@ -29,7 +29,7 @@ const POSTS: ReadonlyMap<string, Endpoint> = new Map(
 const GETS: ReadonlyMap<string, Endpoint> = new Map(
   DIALECTS.flatMap(({ gets = {} }) => Object.entries(gets)),
 );
-const PROBE = passing('probe', 'messages');
+const PROBE = opaqueEndpoint('probe', 'messages');
 
 /**
  * Returns how `method` on `target` (path with query) is served, the allowed methods if this one is
@@ -59,7 +59,9 @@ export function resolveEndpoint(
     if (found !== undefined) return found;
   }
   if (path === '/v1/models' || path.startsWith('/v1/models/')) return modelsEndpoint(path, method);
-  return path.startsWith('/v1/') && path.length > 4 ? passing('other', 'by-credential') : undefined;
+  return path.startsWith('/v1/') && path.length > 4
+    ? opaqueEndpoint('other', 'by-credential')
+    : undefined;
 }
 
 /**
@@ -101,11 +103,11 @@ export function kindByCredential(headers: Headers): EndpointKind {
 /** Returns how the list of models is served, which several dialects have at the same path. */
 function modelsEndpoint(path: string, method: string): Endpoint | WrongMethod {
   const isList = path === '/v1/models';
-  if (method === 'GET' || method === 'HEAD') return passing('models', 'by-credential');
+  if (method === 'GET' || method === 'HEAD') return opaqueEndpoint('models', 'by-credential');
   // A fine-tuned model is deleted by its id.
   return isList || method !== 'DELETE'
     ? { allow: isList ? ['GET', 'HEAD'] : ['GET', 'HEAD', 'DELETE'] }
-    : passing('other', 'by-credential');
+    : opaqueEndpoint('other', 'by-credential');
 }
 
 /**

@@ -25,7 +25,7 @@ interface Refusal {
   readonly name: string;
   readonly status: number;
   readonly error: object;
-  /** True if it applies to every request with the key, which then rests. */
+  /** True if it applies to every request with the key, which is then not used for a while. */
   readonly rests: boolean;
   /** True if a client with a key of its own goes to the next provider, too. */
   readonly forOwnKey: boolean;
@@ -117,7 +117,7 @@ function refusing(
 const keyState = (t: Pair, index: number) =>
   t.proxy.services.states.get('messages')!.keys.view()[index]!;
 
-test('the next key is asked, then the next provider', () =>
+test('the next key is used, then the next provider', () =>
   withPair({ yaml: withSpare('chat', KEYS), env: FIRST }, async (t) => {
     let sent = 0;
     for (const [at, refusal] of [REFUSALS[0]!, ...REFUSALS].entries()) {
@@ -158,7 +158,7 @@ test('the next key is asked, then the next provider', () =>
     assert.ok(rows.every((row) => row.outcome === 'ok'));
   }));
 
-test('without another key or provider the client gets it as it came', () =>
+test('without another key or provider the client gets the error unchanged', () =>
   withPair({ yaml: withSpare(undefined, KEYS), env: FIRST }, async (t) => {
     let sent = 0;
     for (const refusal of REFUSALS) {
@@ -184,7 +184,7 @@ test('without another key or provider the client gets it as it came', () =>
     }
   }));
 
-test('a client with a key of its own goes to the next provider where it cannot pay', () =>
+test('a client with its own key is served by the next provider if its account cannot pay', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     for (const refusal of REFUSALS) {
       t.upstream.reset();
@@ -198,7 +198,7 @@ test('a client with a key of its own goes to the next provider where it cannot p
     }
   }));
 
-test('an answer about the request is no fault of the key', () =>
+test('a refusal of the request does not count against the key', () =>
   withPair({ yaml: withSpare('messages', KEYS), env: FIRST }, async (t) => {
     for (const [status, message] of [
       [403, 'The input was flagged by moderation: violence.'],
@@ -216,7 +216,7 @@ test('an answer about the request is no fault of the key', () =>
     assert.is(t.spare.requests.length, 0);
   }));
 
-test('a chat provider without credit says so in the words of a messages client', () =>
+test('a lack of credit at a chat provider is reported in the form of the messages dialect', () =>
   withPair(
     {
       yaml: (url) =>

@@ -109,8 +109,8 @@ function repeatedHours(hours: Hours, earlier: readonly Hours[]) {
   }
   // If ids can tell as well, these requests must not be subtracted twice.
   for (const hour of parts.keys()) {
-    const isTold = earlier.some((one) => one.get(hour)?.isWhole === true);
-    if (repeated.has(hour) || (isTold && hours.get(hour)!.isWhole)) parts.delete(hour);
+    const isKnown = earlier.some((one) => one.get(hour)?.isWhole === true);
+    if (repeated.has(hour) || (isKnown && hours.get(hour)!.isWhole)) parts.delete(hour);
   }
   return { repeated, parts };
 }

@@ -28,7 +28,7 @@ export function checkMacro(value: unknown, name?: string): CheckedMacro {
       report([field], `is not a macro field; known are ${FIELDS.join(', ')}`);
   const { name: written = name, description = '', variables: declared, steps: listed } = value;
   if (typeof written !== 'string' || !FILE_NAME.test(written))
-    report(['name'], 'is of lower case letters, digits, - and _');
+    report(['name'], 'must consist of lower-case letters, digits, - and _');
   else if (name !== undefined && written !== name)
     report(['name'], `is ${JSON.stringify(written)}, but the macro is called ${name}`);
   if (typeof description !== 'string') report(['description'], 'is a text');

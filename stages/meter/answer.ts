@@ -1,6 +1,6 @@
 /** What is read of an answer as it passes: its usage, its model, and how it ended. */
 import type { RunInfo, Settlement } from '../../engine/index.ts';
-import { shownIn } from '../model/attempt.ts';
+import { attemptToShow } from '../model/attempt.ts';
 import type { DeferredBills } from '../budget/deferred-bills.ts';
 import { isBilledByUse, mayCost } from '../budget/unread.ts';
 import { observeResults, resultsAt } from '../dialect/opaque/results.ts';
@@ -134,7 +134,7 @@ export function modelIn(
   { withoutKeys }: Services,
 ): string | null {
   const request = head?.request ?? frame?.request;
-  const shown = head === undefined ? shownIn(request?.route?.attempts) : undefined;
+  const shown = head === undefined ? attemptToShow(request?.route?.attempts) : undefined;
   const requestedModel = shown?.model ?? (request && modelOf(request));
   const model = head?.model ?? observer?.model() ?? requestedModel ?? null;
   return model === null || model === requestedModel ? model : withoutKeys(model, body);

@@ -1,6 +1,6 @@
 /** The row of a run: tokens, money and savings. */
 import type { RunInfo, Settlement } from '../../engine/index.ts';
-import { isRefusedForThoughts, shownIn } from '../model/attempt.ts';
+import { isRefusedForThoughts, attemptToShow } from '../model/attempt.ts';
 import { ledgerRow } from '../ledger/row.ts';
 import type { LedgerRow } from '../ledger/row.ts';
 import type { TraceSavings } from '../ledger/kept-run.ts';
@@ -49,7 +49,7 @@ export function toRow(
   const attempts = (head ?? request?.route)?.attempts ?? [];
   const usage = usageOf(settlement, reported, state, services, sizeOf);
   const model = modelIn(settlement, state, services);
-  const shown = head === undefined ? shownIn(request?.route?.attempts) : undefined;
+  const shown = head === undefined ? attemptToShow(request?.route?.attempts) : undefined;
   const provider = services.providers.get(shown?.provider ?? request?.route?.provider ?? '');
   const measured = usage.inputTokens !== null || usage.outputTokens !== null;
   const at = run.startedWallMs;

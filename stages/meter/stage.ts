@@ -115,7 +115,7 @@ interface Measurement {
   readonly lacking?: Lacking | undefined;
 }
 
-type Lacking = ReturnType<Services['prices']['lacking']>;
+type Lacking = ReturnType<Services['prices']['missingPrices']>;
 
 /** Returns what leaves a row without a cost. */
 function lackingIn(
@@ -132,7 +132,7 @@ function lackingIn(
   const usage = usageOf(settlement, reported, state, services, sizeOf);
   if (model === null)
     return { missing: usage.billing?.unknownUses ?? ['a model without a name'], knownNanoUsd: 0 };
-  return services.prices.lacking(provider, model, usage, startedMs);
+  return services.prices.missingPrices(provider, model, usage, startedMs);
 }
 
 /** Formats `2 thoughts dropped: prefix, model`; undefined for none. */

@@ -46,6 +46,6 @@ export const isRefusedForThoughts = ({ failure }: Attempt): boolean =>
  * Returns the attempt whose failure the client got; undefined if an answer's head says which
  * provider answered.
  */
-export function shownIn(attempts: readonly Attempt[] | undefined): Attempt | undefined {
+export function attemptToShow(attempts: readonly Attempt[] | undefined): Attempt | undefined {
   return attempts?.find((attempt) => attempt.isShown === true);
 }

@@ -97,7 +97,8 @@ export const HASH_CHARS = 8;
 /** Return the hash of a message as sent, and as received, from its entry in `messages`. */
 export const sentOf = (entry: string | undefined): string | undefined =>
   entry?.slice(0, HASH_CHARS);
-export const cameOf = (entry: string | undefined): string | undefined => entry?.slice(-HASH_CHARS);
+export const hashOfEntry = (entry: string | undefined): string | undefined =>
+  entry?.slice(-HASH_CHARS);
 
 /** Counts the messages of a turn. */
 export function countMessages({ messages }: Pick<CachedTurn, 'messages'>): number {

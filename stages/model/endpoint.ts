@@ -51,7 +51,7 @@ export interface DialectEndpoints {
 }
 
 /** Defines a path whose requests and answers are read. */
-export function generating(dialect: DialectName, defaultKind: EndpointKind): Endpoint {
+export function generationEndpoint(dialect: DialectName, defaultKind: EndpointKind): Endpoint {
   const what = { dialect, operation: 'generate', rewritable: true, isConversation: true } as const;
   return Object.freeze({ ...what, defaultKind });
 }
@@ -59,25 +59,37 @@ export function generating(dialect: DialectName, defaultKind: EndpointKind): End
 /**
  * Defines a path that counts tokens: the request is read and edited as the turn itself would be.
  */
-export function counting(dialect: DialectName, defaultKind: EndpointKind): Endpoint {
-  return Object.freeze({ ...generating(dialect, defaultKind), operation: 'count_tokens' as const });
+export function countingEndpoint(dialect: DialectName, defaultKind: EndpointKind): Endpoint {
+  return Object.freeze({
+    ...generationEndpoint(dialect, defaultKind),
+    operation: 'count_tokens' as const,
+  });
 }
 
 /**
  * Defines a path where the provider summarises a conversation: its blocks are sent as the turns
  * sent them.
  */
-export function compacting(dialect: DialectName, defaultKind: EndpointKind): Endpoint {
-  return Object.freeze({ ...generating(dialect, defaultKind), operation: 'compact' as const });
+export function compactionEndpoint(dialect: DialectName, defaultKind: EndpointKind): Endpoint {
+  return Object.freeze({
+    ...generationEndpoint(dialect, defaultKind),
+    operation: 'compact' as const,
+  });
 }
 
-/** Defines a path whose body passes unread but is a conversation. */
-export function passingConversation(operation: Operation, defaultKind: EndpointKind): Endpoint {
-  return Object.freeze({ ...passing(operation, defaultKind), isConversation: true });
+/** Defines a path whose body is forwarded without being parsed, but is a conversation. */
+export function opaqueConversationEndpoint(
+  operation: Operation,
+  defaultKind: EndpointKind,
+): Endpoint {
+  return Object.freeze({ ...opaqueEndpoint(operation, defaultKind), isConversation: true });
 }
 
-/** Defines a path whose body passes unread. */
-export function passing(operation: Operation, defaultKind: Endpoint['defaultKind']): Endpoint {
+/** Defines a path whose body is forwarded without being parsed. */
+export function opaqueEndpoint(
+  operation: Operation,
+  defaultKind: Endpoint['defaultKind'],
+): Endpoint {
   const what = { dialect: 'opaque', rewritable: false, isConversation: false } as const;
   return Object.freeze({ ...what, operation, defaultKind });
 }

@@ -19,10 +19,10 @@ export function headerValue(headers: Headers, name: string): string | undefined 
  * missing or neither.
  */
 export function headerSwitch(headers: Headers, name: string): boolean | undefined {
-  const said = headerValue(headers, name)?.trim().toLowerCase();
-  if (said === undefined) return undefined;
-  if (/^(?:1|on|true|yes)$/.test(said)) return true;
-  return /^(?:0|off|false|no)$/.test(said) ? false : undefined;
+  const value = headerValue(headers, name)?.trim().toLowerCase();
+  if (value === undefined) return undefined;
+  if (/^(?:1|on|true|yes)$/.test(value)) return true;
+  return /^(?:0|off|false|no)$/.test(value) ? false : undefined;
 }
 
 /**

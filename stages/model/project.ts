@@ -18,8 +18,9 @@ export const MAX_NAME_CHARS = 200;
 
 /** Returns the project as the sender or its key names it; null if neither does. */
 export function namedProject({ headers, caller }: Pick<BodyFrame, 'headers' | 'caller'>) {
-  const said = asUtf8(headerValue(headers, PROJECT_HEADER))?.trim();
-  if (said !== undefined && said !== '') return isPath(said) ? folderName(said) : clip(said);
+  const header = asUtf8(headerValue(headers, PROJECT_HEADER))?.trim();
+  if (header !== undefined && header !== '')
+    return isPath(header) ? folderName(header) : clip(header);
   return caller?.project ?? null;
 }
 

@@ -77,9 +77,9 @@ const SWITCHES = ['x-svc-bypass', 'x-svc-cache', 'x-svc-capture'];
 /** Refuses a mistyped switch, which would be believed to work. */
 function checkSwitches(headers: Headers): void {
   for (const name of SWITCHES) {
-    const said = headerValue(headers, name)?.trim() ?? '';
-    if (said === '' || headerSwitch(headers, name) !== undefined) continue;
-    throw new SvcError('bad_request', `${name}: '${wordOf(said)}' is neither on nor off`);
+    const value = headerValue(headers, name)?.trim() ?? '';
+    if (value === '' || headerSwitch(headers, name) !== undefined) continue;
+    throw new SvcError('bad_request', `${name}: '${wordOf(value)}' is neither on nor off`);
   }
 }
 

@@ -7,7 +7,13 @@
  * Documented properties of providers' caches are in `model-facts.ts`; what invalidates them is from
  * platform.claude.com, prompt-caching, "what invalidates the cache", 2026-11.
  */
-import { HASH_CHARS, cameOf, countMessages, sentOf, sharedMessages } from '../model/cached-turn.ts';
+import {
+  HASH_CHARS,
+  hashOfEntry,
+  countMessages,
+  sentOf,
+  sharedMessages,
+} from '../model/cached-turn.ts';
 import type { CacheMiss, CachedTurn, MissCause, NamedMiss } from '../model/cached-turn.ts';
 import { LARGEST_MINIMUM, factsOf } from '../model/model-facts.ts';
 
@@ -180,7 +186,8 @@ function* differences(
 function messageIn(turn: CachedTurn, before: CachedTurn, { prefix }: Shared): string {
   const now = turn.messages.split(',');
   const earlier = before.messages.split(',');
-  const isOurs = now[prefix] !== undefined && cameOf(now[prefix]) === cameOf(earlier[prefix]);
+  const isOurs =
+    now[prefix] !== undefined && hashOfEntry(now[prefix]) === hashOfEntry(earlier[prefix]);
   const by = isOurs ? 'svc' : 'the client';
   const kept = now.length < earlier.length ? ', which now has fewer messages' : '';
   return `message ${prefix + 1} of ${earlier.length}, by ${by}${kept}`;

@@ -326,7 +326,7 @@ test('a probe goes only where it is ours among all proxies', async () => {
 
 test('where another proxy found that all is well, the request goes as any other', async () => {
   const closed = await half((states) => {
-    states.get('p')!.breaker.hearClosed();
+    states.get('p')!.breaker.applyClosed();
     return false;
   });
   const admission = await admitted(closed.ask());

@@ -232,7 +232,7 @@ test('it does what the story of all events says, and never stays shut', () => {
   assert.ok(probes > 50, `only ${probes} probes were seen`);
 });
 
-function heard(): {
+function recordingObserver(): {
   moves: string[];
   clock: ReturnType<typeof createManualClock>;
   breaker: Breaker;
@@ -243,7 +243,7 @@ function heard(): {
 }
 
 test('what changes here is told, what was heard is not', () => {
-  const { moves, clock, breaker } = heard();
+  const { moves, clock, breaker } = recordingObserver();
   run(breaker, 'failed', 5);
   clock.advance(30_000);
   run(breaker, 'abandoned');
@@ -252,38 +252,38 @@ test('what changes here is told, what was heard is not', () => {
   run(breaker, 'succeeded');
   breaker.reset();
   assert.equal(moves, ['opened', 'freed', 'opened', 'closed', 'closed']);
-  breaker.hearOpen(1000);
-  breaker.hearClosed();
+  breaker.applyOpen(1000);
+  breaker.applyClosed();
   breaker.yieldProbe(1000);
   assert.is(moves.length, 5);
 });
 
 test('another proxy opens it for as long as it says, and then there is a probe', () => {
-  const { clock, breaker } = heard();
+  const { clock, breaker } = recordingObserver();
   const early = enter(breaker);
-  breaker.hearOpen(12_000);
+  breaker.applyOpen(12_000);
   assert.equal(breaker.tryEnter(), { ok: false, openForS: 12 });
   early.settle('succeeded');
   assert.is(breaker.view().state, 'open', 'who entered before no longer counts');
   clock.advance(12_000);
   assert.ok(enter(breaker).probe);
-  breaker.hearOpen(0);
+  breaker.applyOpen(0);
   assert.ok(enter(breaker).probe, 'its time was over when it was heard of');
 });
 
 test('another proxy closes it, and the counts start anew', () => {
-  const { breaker } = heard();
+  const { breaker } = recordingObserver();
   run(breaker, 'failed', 4);
-  breaker.hearClosed();
+  breaker.applyClosed();
   run(breaker, 'failed', 4);
   assert.is(breaker.view().state, 'closed');
   run(breaker, 'failed');
-  breaker.hearClosed();
+  breaker.applyClosed();
   assert.equal(breaker.view(), { state: 'closed', requests: 0, failures: 0, openForS: 0 });
 });
 
 test('a probe that another proxy has is not sent here, and asked for again a second later', () => {
-  const { clock, breaker } = heard();
+  const { clock, breaker } = recordingObserver();
   run(breaker, 'failed', 5);
   clock.advance(30_000);
   const ours = enter(breaker);

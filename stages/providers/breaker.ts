@@ -122,19 +122,19 @@ export class Breaker {
 
   /** Closes the breaker at an operator's command. */
   reset(): void {
-    this.hearClosed();
+    this.applyClosed();
     this.#moved('closed');
   }
 
   /** Another proxy has opened it, and lets a probe through in `openForMs`. */
-  hearOpen(openForMs: number): void {
+  applyOpen(openForMs: number): void {
     this.#state = 'open';
     this.#untilMs = this.#clock.monotonicMs() + openForMs;
     this.#epoch += 1;
   }
 
   /** Another proxy has closed it. */
-  hearClosed(): void {
+  applyClosed(): void {
     this.#state = 'closed';
     this.#epoch += 1;
     this.#window.clear();
@@ -201,7 +201,7 @@ export class Breaker {
   }
 
   #open(): void {
-    this.hearOpen(OPEN_MS);
+    this.applyOpen(OPEN_MS);
     this.#moved('opened');
   }
 }

@@ -23,7 +23,7 @@ export class IdleLimit {
     this.#timer = setTimeout(this.#onIdle, this.#limitMs);
   }
 
-  heard(): void {
+  noteData(): void {
     this.#timer?.refresh();
   }
 

@@ -173,14 +173,14 @@ export class KeyRing {
     if (state === undefined) return;
     const { cooldown429Ms, cooldown401Ms } = this.#settings;
     const waitMs = retryAfterMs ?? (how === 'refused' ? cooldown401Ms : cooldown429Ms);
-    this.hear({ id, verdict: how, waitMs });
+    this.applyRest({ id, verdict: how, waitMs });
     state.because = because;
     state[how] += 1;
     this.#moved(id);
   }
 
   /** Applies a verdict that another proxy got for the same key. An unknown id is ignored. */
-  hear({ id, verdict, waitMs }: KeyRest): void {
+  applyRest({ id, verdict, waitMs }: KeyRest): void {
     const state = this.#states.find((one) => one.picked.id === id);
     if (state === undefined) return;
     state.verdict = verdict;
@@ -189,7 +189,7 @@ export class KeyRing {
   }
 
   /** Applies another proxy's reset of the key by an operator. */
-  hearUsable(id: string): void {
+  applyUsable(id: string): void {
     const state = this.#states.find((one) => one.picked.id === id);
     if (state !== undefined) wake(state);
   }

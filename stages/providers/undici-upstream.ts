@@ -187,7 +187,7 @@ class DispatchedRequest implements Dispatcher.DispatchHandler, FlowControl {
 
   /** False pauses the socket until `resume` is called. */
   onData(chunk: Buffer): boolean {
-    this.#idle.heard();
+    this.#idle.noteData();
     this.#body?.push(chunk);
     return !this.#isPaused;
   }

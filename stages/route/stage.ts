@@ -81,7 +81,7 @@ function refuseElsewhere(
   const serves = provider.kind === kind || provider.kind === 'passthrough';
   if (serves || isCountedAt(provider, original.endpoint)) return;
   const setting = by === 'model' ? 'models.<alias>.provider' : 'routing.primary';
-  throw notServed(provider.name, operation === 'count_tokens', setting);
+  throw notServedError(provider.name, operation === 'count_tokens', setting);
 }
 
 /** Returns true if a provider of another kind counts the tokens of this path, translated. */
@@ -100,7 +100,7 @@ function modelHidden(): SvcError {
   );
 }
 
-function notServed(provider: string, counts: boolean, setting: string): SvcError {
+function notServedError(provider: string, counts: boolean, setting: string): SvcError {
   const what = counts ? 'counts no tokens' : 'has no such path';
   const cure = counts ? 'Clients estimate them then. To' : 'To';
   return new SvcError('not_found', `Provider '${provider}', which has the conversation, ${what}`, {

@@ -1,6 +1,6 @@
 /** Records how every run went, so that `/trace/<id>` can show it stage by stage. */
 import { defineStage } from '../../engine/index.ts';
-import { shownIn } from '../model/attempt.ts';
+import { attemptToShow } from '../model/attempt.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { BodyFrame } from '../model/body.ts';
 import type { ProxyFrame } from '../model/frame.ts';
@@ -33,7 +33,7 @@ export const trace = defineStage<ProxyFrame, undefined, Services>({
     settled({ last, outcome, error, durationMs, spans }, ctx) {
       const { head, body } = last;
       const request = head?.request ?? last.request?.request;
-      const shown = head === undefined ? shownIn(request?.route?.attempts) : undefined;
+      const shown = head === undefined ? attemptToShow(request?.route?.attempts) : undefined;
       // A fault of our own: its cause is only known here, and is never sent to a client.
       if (error?.kind === 'internal') {
         const { message, node, cause } = error;

@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
 import { SvcError, toSvcError } from '../../engine/error.ts';
 import { makePrivateDir } from '../private-file.ts';
 import { openLock, type Lock } from '../lock.ts';
-import { named } from '../disk-reason.ts';
+import { withPath } from '../disk-reason.ts';
 import type { BlockInfo, BlockSource } from './block.ts';
 import type { BlockIndex } from './backends/block-index.ts';
 import { salvage } from './log/compact.ts';
@@ -264,7 +264,7 @@ class OpenVault implements OpenedVault {
   }
 
   #named(error: unknown): unknown {
-    return named(error, this.#layout.database);
+    return withPath(error, this.#layout.database);
   }
 
   #notifyDatabase(): void {

@@ -21,8 +21,8 @@ export function CopyButton({ text, what, words }: CopyProps) {
   const [result, setResult] = useState<Result>();
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
-  const say = (said: Result): void => {
-    setResult(said);
+  const report = (outcome: Result): void => {
+    setResult(outcome);
     clearTimeout(timer.current);
     timer.current = setTimeout(() => setResult(undefined), SAID_MS);
   };
@@ -38,8 +38,8 @@ export function CopyButton({ text, what, words }: CopyProps) {
         event.preventDefault();
         event.stopPropagation();
         copy(text).then(
-          () => say('copied'),
-          () => say('failed'),
+          () => report('copied'),
+          () => report('failed'),
         );
       }}
     >

@@ -95,9 +95,9 @@ test('its files are readable by their owner alone, refused otherwise, and leave 
     const read = await readAuthority(home);
     assert.equal([read?.hosts, read?.fingerprint], [HOSTS, made.fingerprint]);
     chmodSync(files.key, 0o644);
-    let said = '';
-    await readAuthority(home).catch((thrown: Error) => (said = thrown.message));
-    assert.match(said, /others may read/);
+    let output = '';
+    await readAuthority(home).catch((thrown: Error) => (output = thrown.message));
+    assert.match(output, /others may read/);
     for (const [path, what] of [
       [files.key, 'private key'],
       [files.certificate, 'certificate'],
@@ -106,8 +106,8 @@ test('its files are readable by their owner alone, refused otherwise, and leave 
       for (const broken of ['', 'no PEM\n', whole.subarray(0, 90)]) {
         writeFileSync(path, broken);
         chmodSync(path, 0o600);
-        await readAuthority(home).catch((thrown: Error) => (said = thrown.message));
-        assert.match(said, `is not used: ${path} holds no ${what}`);
+        await readAuthority(home).catch((thrown: Error) => (output = thrown.message));
+        assert.match(output, `is not used: ${path} holds no ${what}`);
       }
       writeFileSync(path, whole);
       chmodSync(files.key, 0o600);

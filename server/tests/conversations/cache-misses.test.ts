@@ -136,20 +136,20 @@ test('a marker too far behind what was cached is told', () =>
   withPlace(async ({ send }) => {
     const part = (of: string) => ({ type: 'text', text: words(60, of) });
     const marked = (of: string) => ({ ...part(of), cache_control: MARKER });
-    const told = async (name: string, parts: number): Promise<LedgerRow> => {
+    const rowAfter = async (name: string, parts: number): Promise<LedgerRow> => {
       const system = [{ type: 'text', text: words(1500, name) }];
       const first = (isNewest: boolean) => {
         const last = isNewest ? marked(`${name}b`) : part(`${name}b`);
         return { role: 'user', content: [part(`${name}a`), last] };
       };
-      const said = Array.from({ length: parts }, (_, n) => part(`${name}${n}c`));
+      const turnParts = Array.from({ length: parts }, (_, n) => part(`${name}${n}c`));
       await send(talk(1, { system, messages: [first(true)] }));
       const next = { role: 'user', content: [marked(`${name}d`)] };
-      const messages = [first(false), { role: 'assistant', content: said }, next];
+      const messages = [first(false), { role: 'assistant', content: turnParts }, next];
       return send(talk(1, { system, messages }));
     };
-    assert.equal(missIn(await told('near', 15)), [null, null]);
-    const far = await told('far', 30);
+    assert.equal(missIn(await rowAfter('near', 15)), [null, null]);
+    const far = await rowAfter('far', 30);
     assert.is(far.cacheMiss, 'no_marker');
     assert.match(far.cacheMissDetail!, /^the next marker is 31 blocks behind what was cached/);
   }));

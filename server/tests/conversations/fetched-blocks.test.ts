@@ -161,10 +161,10 @@ test('Codex and Gemini CLI are told the names that they gave', () =>
     const responses = t.upstream.nextRequest();
     const codex = { model: 'gpt-5', input, tools: [space] };
     await exchange(t.proxy.port, { path: '/v1/responses', body: JSON.stringify(codex) });
-    const heard = JSON.parse((await responses).body.toString()) as {
+    const body = JSON.parse((await responses).body.toString()) as {
       readonly input: readonly { readonly output?: string }[];
     };
-    assert.is(nameIn(heard.input.at(-1)?.output), 'mcp__svc__get_block');
+    assert.is(nameIn(body.input.at(-1)?.output), 'mcp__svc__get_block');
     const generate = t.upstream.nextRequest();
     const gemini = {
       contents: [

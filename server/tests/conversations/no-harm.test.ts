@@ -166,22 +166,24 @@ test('lines that someone wrote between pasted names or hits stay as they are', (
 test('nor is a sentence taken out of instructions that an agent reads, or of what somebody answered', () =>
   withProxy({ yaml: YAML }, async (t) => {
     // Without repeats, since a second copy may become a reference.
-    const said = [...new Set(SUMMARY.split('\n\n'))].join('\n\n');
-    const numbered = said.split('\n').map((line, at) => `${String(at + 1).padStart(6)}\t${line}`);
+    const summary = [...new Set(SUMMARY.split('\n\n'))].join('\n\n');
+    const numbered = summary
+      .split('\n')
+      .map((line, at) => `${String(at + 1).padStart(6)}\t${line}`);
     const question = 'Which module lost the last line?';
-    const ask = { tool: 'AskUserQuestion', input: { questions: [] }, result: said };
+    const ask = { tool: 'AskUserQuestion', input: { questions: [] }, result: summary };
     for (const step of [
-      read('/w/CLAUDE.md', said),
+      read('/w/CLAUDE.md', summary),
       read('/w/sub/AGENTS.md', numbered.join('\n')),
-      read('/w/.cursor/rules/style.mdc', said),
-      bash('cat README.txt .github/copilot-instructions.md', said),
-      { tool: 'read_many_files', input: { paths: ['a.md', 'GEMINI.md'] }, result: said },
+      read('/w/.cursor/rules/style.mdc', summary),
+      bash('cat README.txt .github/copilot-instructions.md', summary),
+      { tool: 'read_many_files', input: { paths: ['a.md', 'GEMINI.md'] }, result: summary },
       ask,
-      { tool: 'Task', input: { prompt: 'Look for it.' }, result: said },
-      { tool: 'Skill', input: { skill: 'style' }, result: said },
+      { tool: 'Task', input: { prompt: 'Look for it.' }, result: summary },
+      { tool: 'Skill', input: { skill: 'style' }, result: summary },
     ]) {
       const [out] = await results(t, body(question, [step]));
-      for (const line of said.split('\n'))
+      for (const line of summary.split('\n'))
         assert.ok(out!.includes(line), JSON.stringify(step.input));
     }
   }));

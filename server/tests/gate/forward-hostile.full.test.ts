@@ -158,13 +158,13 @@ test('bytes sent ahead of the answer belong to the tunnel, and are no request', 
 async function inside(t: ForwardMode, bytes: string): Promise<string> {
   const socket = await t.open(ANTHROPIC);
   socket.write(bytes);
-  let heard = '';
-  socket.on('data', (piece: Buffer) => (heard += piece.toString()));
+  let received = '';
+  socket.on('data', (piece: Buffer) => (received += piece.toString()));
   socket.on('error', () => undefined);
-  while (!heard.includes('\r\n\r\n') && !socket.destroyed)
+  while (!received.includes('\r\n\r\n') && !socket.destroyed)
     await Promise.race([once(socket, 'data'), once(socket, 'close')]);
   socket.destroy();
-  return heard;
+  return received;
 }
 
 test('inside an opened connection there is no way to another host, nor to what is ours', () =>

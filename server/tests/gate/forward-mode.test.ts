@@ -260,12 +260,12 @@ test('a WebSocket passes to the host; one for a conversation in an unknown proto
     for (const path of ['/v1/sessions/ws/x', '/ws', '/v1/code/remote']) {
       const socket = await t.open(ANTHROPIC);
       socket.write(upgrade(ANTHROPIC, path));
-      let heard = '';
-      while (!heard.endsWith('from the host')) {
+      let received = '';
+      while (!received.endsWith('from the host')) {
         const [bytes] = (await once(socket, 'data')) as [Buffer];
-        heard += bytes.toString();
+        received += bytes.toString();
       }
-      assert.match(heard, /^HTTP\/1\.1 101 /);
+      assert.match(received, /^HTTP\/1\.1 101 /);
       assert.is(t.upstream.requests.at(-1)?.target, path);
       socket.destroy();
     }

@@ -123,8 +123,8 @@ test('flex and priority count as the answer says, in every dialect that has them
       ['priority', 'ON_DEMAND_PRIORITY'],
     ] as const) {
       const wanted = dollarsFor(flash, [tier]);
-      const told = generate('gemini-2.5-flash', { ...google, trafficType });
-      near(await cost(t, upstream, ...told), wanted, `generative ${tier}`);
+      const body = generate('gemini-2.5-flash', { ...google, trafficType });
+      near(await cost(t, upstream, ...body), wanted, `generative ${tier}`);
       const plain = generate('gemini-2.5-flash', google);
       const header = { 'x-gemini-service-tier': tier };
       near(await cost(t, upstream, ...plain, header), wanted, `header ${tier}`);
@@ -169,7 +169,7 @@ test('pictures and sound have rates of their own', () =>
     const model = 'gemini-2.5-flash-image';
     const wanted = dollarsFor({ model, input: 300, output: 30, outputImage: 1290 }, []);
     near(await cost(t, upstream, ...generate(model, picture)), wanted, 'picture');
-    const heard = {
+    const streamUsage = {
       promptTokenCount: 1000,
       cachedContentTokenCount: 400,
       candidatesTokenCount: 50,
@@ -184,7 +184,7 @@ test('pictures and sound have rates of their own', () =>
     };
     const parts = { input: 200, inputAudio: 400, read: 100, readAudio: 300, output: 50 };
     near(
-      await cost(t, upstream, ...generate('gemini-2.5-flash', heard)),
+      await cost(t, upstream, ...generate('gemini-2.5-flash', streamUsage)),
       dollarsFor({ model: 'gemini-2.5-flash', ...parts }, []),
       'sound',
     );
@@ -194,10 +194,10 @@ test('pictures and sound have rates of their own', () =>
       prompt_tokens_details: { audio_tokens: 450, cached_tokens: 0 },
       completion_tokens_details: { audio_tokens: 280, reasoning_tokens: 0 },
     };
-    const said = { input: 50, inputAudio: 450, output: 20, outputAudio: 280 };
+    const usage = { input: 50, inputAudio: 450, output: 20, outputAudio: 280 };
     near(
       await cost(t, upstream, ...chat('gpt-audio', spoken)),
-      dollarsFor({ model: 'gpt-audio', ...said }, []),
+      dollarsFor({ model: 'gpt-audio', ...usage }, []),
       'speech',
     );
     const transcribed = {

@@ -10,7 +10,7 @@ import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
 const forwardMode = sharedForwardMode(test);
 const OPENAI = HOSTS[1];
 const PATIENCE_MS = 60_000;
-type Told = Record<string, unknown> & { readonly type: string };
+type ServerEvent = Record<string, unknown> & { readonly type: string };
 const LAST = new Set(['response.completed', 'response.failed', 'error']);
 
 /** Opens a WebSocket to the provider's own address through the proxy. */
@@ -24,28 +24,29 @@ async function converse(t: ForwardMode, headers: Record<string, string> = {}) {
       ...headers,
     },
   });
-  const told: Told[] = [];
+  const events: ServerEvent[] = [];
   socket.on('message', (data: Buffer) => {
-    told.push(JSON.parse(data.toString()) as Told);
+    events.push(JSON.parse(data.toString()) as ServerEvent);
     socket.emit('told');
   });
   await once(socket, 'open', { signal: AbortSignal.timeout(PATIENCE_MS) });
   return {
     socket,
     /** Sends a message; returns what arrives up to the end of its response. */
-    async say(message: object | string): Promise<Told[]> {
-      const from = told.length;
+    async say(message: object | string): Promise<ServerEvent[]> {
+      const from = events.length;
       socket.send(typeof message === 'string' ? message : JSON.stringify(message));
-      while (!told.slice(from).some(({ type }) => LAST.has(type)))
+      while (!events.slice(from).some(({ type }) => LAST.has(type)))
         await once(socket, 'told', { signal: AbortSignal.timeout(PATIENCE_MS) });
-      return told.slice(from);
+      return events.slice(from);
     },
   };
 }
 
-const idOf = (told: readonly Told[]): unknown => (told.at(-1)?.['response'] as Told)?.['id'];
-const outputOf = (told: readonly Told[]): unknown[] =>
-  told.filter(({ type }) => type === 'response.output_item.done').map(({ item }) => item);
+const idOf = (events: readonly ServerEvent[]): unknown =>
+  (events.at(-1)?.['response'] as ServerEvent)?.['id'];
+const outputOf = (events: readonly ServerEvent[]): unknown[] =>
+  events.filter(({ type }) => type === 'response.output_item.done').map(({ item }) => item);
 const sentBody = (t: ForwardMode) =>
   JSON.parse(t.upstream.requests.at(-1)!.body.toString()) as Record<string, unknown>;
 
@@ -65,9 +66,9 @@ const user = (text: string) => ({
 test('each message is a POST through the graph, and its answer the events of that stream', () =>
   forwardMode(async (t) => {
     const one = await converse(t);
-    const told = await one.say(create({ input: [user('hello')] }));
-    assert.is(told[0]?.type, 'response.created');
-    assert.is(told.at(-1)?.type, 'response.completed');
+    const events = await one.say(create({ input: [user('hello')] }));
+    assert.is(events[0]?.type, 'response.created');
+    assert.is(events.at(-1)?.type, 'response.completed');
     const sent = t.upstream.requests.at(-1)!;
     assert.equal([sent.method, sent.target], ['POST', '/v1/responses']);
     assert.is(sent.header('host'), OPENAI);
@@ -94,7 +95,7 @@ test('each message is a POST through the graph, and its answer the events of tha
     });
     const types = [...posted.text.matchAll(/^event: (.*)$/gm)].map(([, name]) => name);
     assert.equal(
-      told.map(({ type: name }) => name),
+      events.map(({ type: name }) => name),
       types,
     );
     const stats = await exchange(t.port, { path: '/stats', method: 'GET' });
@@ -152,7 +153,7 @@ test("errors have the provider's form with the status, and the connection goes o
     const [refused] = await one.say(create({ input: [user('x')] }));
     assert.is(refused?.type, 'error');
     assert.is(refused?.['status'], 400);
-    assert.type((refused?.['error'] as Told | undefined)?.['message'], 'string');
+    assert.type((refused?.['error'] as ServerEvent | undefined)?.['message'], 'string');
     unscript();
     for (const bad of [
       '{',

@@ -85,7 +85,7 @@ function addStamps(text: string): string {
   const [header = '', ...lines] = text.split('\n');
   const stamp = STAMPS.exec(header)?.[1];
   if (stamp === undefined) return text;
-  const hadOne = (line: string): boolean =>
+  const hadMarker = (line: string): boolean =>
     !line.startsWith(stamp) && stampLength(stamp + line) > stamp.length;
-  return lines.map((line) => (hadOne(line) ? stamp + line : line)).join('\n');
+  return lines.map((line) => (hadMarker(line) ? stamp + line : line)).join('\n');
 }

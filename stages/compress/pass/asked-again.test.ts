@@ -37,9 +37,9 @@ const edit = (text: string, more: object = {}): Step => ({
 function sentFor(steps: readonly Step[]): readonly string[] {
   const blocks: ConversationBlock[] = [];
   const places = steps.map((step) => {
-    const said = (text: string): number =>
+    const mentions = (text: string): number =>
       blocks.push({ index: blocks.length, role: 'user', kind: 'user_text', text }) - 1;
-    if (step.asked !== undefined) said(step.asked);
+    if (step.asked !== undefined) mentions(step.asked);
     const index = blocks.length;
     blocks.push({
       index,

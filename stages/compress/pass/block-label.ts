@@ -33,9 +33,10 @@ export function hintsOf(
     }
     return undefined;
   };
-  const told = text(COMMAND_KEYS);
-  const isVerb = told !== undefined && EDITOR_VERB.test(told) && text(PATH_KEYS) !== undefined;
-  const command = isVerb ? undefined : told;
+  const commandText = text(COMMAND_KEYS);
+  const isVerb =
+    commandText !== undefined && EDITOR_VERB.test(commandText) && text(PATH_KEYS) !== undefined;
+  const command = isVerb ? undefined : commandText;
   const searches = /^(?:grep|search|glob|ls|list|find)/i.test(block.toolName ?? '');
   const path = command === undefined && !searches ? text(PATH_KEYS) : undefined;
   const query = command === undefined ? queryOf(input) : undefined;

@@ -85,13 +85,13 @@ export function rewriteBlock(
   const found = small
     ? undefined
     : (cache?.apply(rewriter, body, context) ?? rewriter.apply(body, context));
-  const said =
+  const literal =
     found?.classification.kind === 'narrative' &&
     userProse !== true &&
     (isHumanAuthored(block) || isFileNamed(known));
   const isWhole = isAskedAgain && found !== undefined && FILES.has(found.classification.kind);
   const applied =
-    found !== undefined && (said || isWhole)
+    found !== undefined && (literal || isWhole)
       ? { ...found, text: body, by: [], removed: [] }
       : found;
   const plain: Applied = applied ?? {
@@ -135,7 +135,7 @@ export function rewriteBlock(
   const total = estimateTokens(body);
   // A text that is barely shorter is only harder to read.
   const worth = total - tokens >= minSaved(total) ? shortest : { ...untouched, repeatedLines: 0 };
-  const best = (said ? undefined : inParts(block, plain, tokens, known)) ?? worth;
+  const best = (literal ? undefined : inParts(block, plain, tokens, known)) ?? worth;
   return { ...best, text: prefix + best.text + suffix };
 }
 

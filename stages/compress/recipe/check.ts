@@ -65,7 +65,7 @@ export function checkRecipe(value: unknown): CheckedRecipe {
   const { name, description = '', match, must_keep: mustKeep, examples = [] } = value;
   const { operations = [], on_success: onSuccess = [] } = value;
   if (!isText(name) || !RECIPE_NAME.test(name))
-    report(['name'], 'is of lower case letters, digits and -');
+    report(['name'], 'must consist of lower-case letters, digits and -');
   if (typeof description !== 'string') report(['description'], 'is a text');
   checkMatch(match, report);
   const mustKeepFault = mustKeep === undefined ? undefined : patternsFault(mustKeep);

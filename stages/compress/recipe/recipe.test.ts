@@ -128,7 +128,7 @@ test('every fault is said at once, with its place', () => {
     examples: [{ from: 'x', made: 'guessed' }],
   });
   for (const part of [
-    'name is of lower case',
+    'name must consist of lower-case',
     'colour is not a recipe field',
     'match.klass is not a condition',
     'match.class cannot be "logg"',

@@ -194,9 +194,9 @@ function checkReferences(
       else cursor = place - 1 + piece.length;
       whole.push(...piece);
     }
-    const said = (all: readonly string[]): string =>
+    const joined = (all: readonly string[]): string =>
       all.filter((line) => !isOfCut || !LEFT_OUT.test(line)).join('\n');
-    if (by.every((name) => LINE_BY_LINE.has(name)) && said(whole) !== said(own))
+    if (by.every((name) => LINE_BY_LINE.has(name)) && joined(whole) !== joined(own))
       faults.push(`block ${at}: its references and its lines do not make it up`);
   });
   return { faults, references };

@@ -27,16 +27,16 @@ const MAX_FINDINGS = 200;
 
 /** Returns the indexes of the lines of such confirmations. */
 export function editConfirmations(lines: readonly string[]): readonly number[] {
-  const said: number[] = [];
+  const confirmed: number[] = [];
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]!.slice(0, SEEN);
     if (FINDINGS_BEGIN.test(line)) {
       const end = findingsEnd(lines, at);
-      for (; at < end; at++) said.push(at);
+      for (; at < end; at++) confirmed.push(at);
       at--;
-    } else if (CONFIRMS.test(line) || REVIEW.test(line)) said.push(at);
+    } else if (CONFIRMS.test(line) || REVIEW.test(line)) confirmed.push(at);
   }
-  return said;
+  return confirmed;
 }
 
 function findingsEnd(lines: readonly string[], from: number): number {

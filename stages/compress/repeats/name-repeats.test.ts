@@ -25,16 +25,16 @@ test('what a harness says of a result stays, also where it said the same before'
     'If you need all of it you can write it into a file, and search in that file for what matters.',
     'If you search and find too much then a narrower pattern helps more often than not.',
   ];
-  const said = ['<returncode>0</returncode>', '<warning>', 'The output of your command is cut.'];
+  const lines = ['<returncode>0</returncode>', '<warning>', 'The output of your command is cut.'];
   const wrapped = (body: string): string =>
-    [...said, ...advice, '</warning><output>', body, '</output>'].join('\n');
+    [...lines, ...advice, '</warning><output>', body, '</output>'].join('\n');
   const other = SOURCE.replaceAll('load', 'read');
   const out = results([
     ['cat a.ts', wrapped(SOURCE)],
     ['cat b.ts', wrapped(other)],
     ['sed -n 1,80p a.ts', wrapped(`${SOURCE}\n`)],
   ]);
-  for (const text of out) assert.equal(text.split('\n').slice(0, 3), said);
+  for (const text of out) assert.equal(text.split('\n').slice(0, 3), lines);
   assert.match(out[2]!, 'of result 1 (a.ts) again]');
 });
 

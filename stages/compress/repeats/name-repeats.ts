@@ -5,7 +5,7 @@ import { openEnvelope } from '../../model/classify/envelope.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { Applied } from '../rules/rewrite.ts';
 import type { Mode } from '../rules/rule.ts';
-import { endingLines, saidAround } from '../rules/log/ends.ts';
+import { endingLines, linesAround } from '../rules/log/ends.ts';
 import { failedTests, failureMessages } from '../rules/log/failed-tests.ts';
 import { isFailure, scoreLine } from '../rules/log/score.ts';
 import { MARK } from '../text/marker.ts';
@@ -76,7 +76,7 @@ export function nameRepeats(
     min: Math.min(MIN_SAVED, total / 5),
     ...(asItCame ? {} : { origins: originsOf(body, text, { removed, before }) }),
     literal: new Set([
-      ...saidAround(text),
+      ...linesAround(text),
       ...ends,
       ...answers,
       ...changes,
@@ -115,7 +115,7 @@ export function nameSameText(
   const ends = isPrinted ? literalLines(lines, isShort) : [];
   const referred = referToForm(form, {
     literal: new Set([
-      ...saidAround(text),
+      ...linesAround(text),
       ...ends,
       ...editConfirmations(lines),
       ...countedLines(lines),

@@ -134,17 +134,17 @@ export function shownRun(
 export function numbersOf(run: Run, prefixes: SplitLines['prefixes']): Numbers | undefined {
   const here = (at: number): string => prefixes?.[run.from + at] ?? '';
   const there = (at: number): string => run.prefixes?.[run.line + at] ?? '';
-  const isSo = (holds: (at: number) => boolean): boolean => {
+  const allLines = (holds: (at: number) => boolean): boolean => {
     for (let at = 0; at < run.to - run.from; at++) if (!holds(at)) return false;
     return true;
   };
-  if (here(0) === '' && isSo((at) => here(at) === ''))
-    return run.prefixes === undefined || isSo((at) => there(at) === '') ? 'same' : 'none';
+  if (here(0) === '' && allLines((at) => here(at) === ''))
+    return run.prefixes === undefined || allLines((at) => there(at) === '') ? 'same' : 'none';
   if (here(0) === '') return 'same';
   const numbering = readNumbering(here(0));
   if (numbering === undefined) return undefined;
-  if (isCounted(run, prefixes, 0) && isSo((at) => here(at) === there(at))) return 'same';
-  return isSo((at) => here(at) === numberAt(numbering, at)) ? { first: here(0) } : undefined;
+  if (isCounted(run, prefixes, 0) && allLines((at) => here(at) === there(at))) return 'same';
+  return allLines((at) => here(at) === numberAt(numbering, at)) ? { first: here(0) } : undefined;
 }
 
 /**
@@ -198,16 +198,16 @@ export function clipRun(
 ): Run | undefined {
   if (run === undefined) return undefined;
   const isNumbered = (at: number): boolean => prefixes !== undefined && prefixes[at] !== '';
-  const isAsThere = (at: number): boolean =>
+  const isUnchangedAt = (at: number): boolean =>
     (prefixes?.[at] ?? '') === (run.prefixes?.[run.line + at - run.from] ?? '') &&
     (!isNumbered(at) ||
       (at > run.from && isNumbered(at - 1)) ||
       isCounted(run, prefixes, at - run.from));
-  let asThere = isAsThere(run.from);
+  let asThere = isUnchangedAt(run.from);
   let isMixed = false;
   let to = run.from + 1;
   for (; to < run.to && !literal.has(to) && isNamedRight(run, to - run.from); to++) {
-    asThere &&= isAsThere(to);
+    asThere &&= isUnchangedAt(to);
     isMixed ||= isNumbered(to) !== isNumbered(to - 1);
     if (isMixed && !asThere) break;
   }

@@ -141,7 +141,7 @@ function withoutOwnRepeats(node: ObjectNode, place: Place, whole: Whole): Object
     if (LISTS.has(name) && value.kind === 'array') {
       const items = value.items.map((item) => withoutRepeats(item, inner, whole));
       const isSet = !whole.isStrict && (name === 'anyOf' || name === 'allOf');
-      return { kind: 'array', items: isSet ? unlike(items) : items };
+      return { kind: 'array', items: isSet ? distinct(items) : items };
     }
     return ONE.has(name) ? withoutRepeats(value, inner, whole) : value;
   });
@@ -196,7 +196,7 @@ function descriptionIn(value: JsonNode, above: string): JsonNode | undefined {
 
 const bare = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
-function unlike(items: readonly JsonNode[]): readonly JsonNode[] {
+function distinct(items: readonly JsonNode[]): readonly JsonNode[] {
   const seen = new Set<string>();
   return items.filter((item) => {
     const text = printCompact(item);

@@ -107,8 +107,8 @@ function trim({ name, description }: Definition, schemaText: string, isStrict: b
         toolName: name,
         by: ['tool-trim'],
         kind: 'tool definition',
-        before: shown(text, before),
-        after: shown(short, after),
+        before: describe(text, before),
+        after: describe(short, after),
         tokensBefore: estimateTokens(text) + estimateTokens(before),
         tokensAfter: estimateTokens(short) + estimateTokens(after),
       }),
@@ -119,7 +119,7 @@ function trim({ name, description }: Definition, schemaText: string, isStrict: b
 }
 
 /** Formats with a line for each member, to make removals visible. */
-function shown(description: string, schema: string): string {
+function describe(description: string, schema: string): string {
   const parsed: unknown = schema === '' ? undefined : JSON.parse(schema);
   return [description, JSON.stringify(parsed, null, 2) ?? '']
     .filter((part) => part !== '')

@@ -18,15 +18,15 @@ export function createReasoningDetails() {
     /** Adds the blocks of one delta; returns the new readable text. */
     add(details: unknown): string {
       const known = blocks.length;
-      let said = '';
+      let text = '';
       for (const detail of objectsOf(details)) {
-        said += GROWING.map((name) => stringOf(detail[name]) ?? '').join('');
+        text += GROWING.map((name) => stringOf(detail[name]) ?? '').join('');
         // Blocks of the same delta are always different blocks, whatever their numbers.
         const at = blocks.slice(0, known).findLastIndex((block) => grows(block, detail));
         if (at < 0) blocks.push(detail);
         else blocks[at] = grown(blocks[at]!, detail);
       }
-      return said;
+      return text;
     },
     all: (): readonly JsonObject[] => blocks,
   };

@@ -1,9 +1,14 @@
 /** The paths of the generative dialect: the model and the method are in the path. */
-import { counting, generating, passing, passingConversation } from '../../model/endpoint.ts';
+import {
+  countingEndpoint,
+  generationEndpoint,
+  opaqueEndpoint,
+  opaqueConversationEndpoint,
+} from '../../model/endpoint.ts';
 import type { DialectEndpoints, Endpoint } from '../../model/endpoint.ts';
 
-const GENERATE = generating('generative', 'generative');
-const COUNT = counting('generative', 'generative');
+const GENERATE = generationEndpoint('generative', 'generative');
+const COUNT = countingEndpoint('generative', 'generative');
 
 // A model's name may contain colons and slashes: the method follows the last colon.
 const GENERATE_CALL =
@@ -22,7 +27,7 @@ export const generativeEndpoints: DialectEndpoints = Object.freeze<DialectEndpoi
     if (method === 'POST' && COUNT_CALL.test(path)) return COUNT;
     // A fine-tuned model's id has colons as well, but clients never post to it.
     const isCall = method === 'POST' && MODEL_CALL.test(path);
-    return isCall || OWN.test(path) ? unread(path, method) : undefined;
+    return isCall || OWN.test(path) ? opaqueEndpointAt(path, method) : undefined;
   },
 });
 
@@ -30,12 +35,12 @@ export const generativeEndpoints: DialectEndpoints = Object.freeze<DialectEndpoi
  * Returns how a path is served that only the generative kind has, other than a model's own
  * generation.
  */
-function unread(path: string, method: string): Endpoint {
-  if (method !== 'POST') return passing('other', 'generative');
+function opaqueEndpointAt(path: string, method: string): Endpoint {
+  if (method !== 'POST') return opaqueEndpoint('other', 'generative');
   if (/^\/v1(?:alpha|beta1?)\/cachedContents$/.test(path))
-    return passingConversation('other', 'generative');
+    return opaqueConversationEndpoint('other', 'generative');
   // The verb by itself: an expression that searches for words inside it takes quadratic time.
   const verb = CALL.exec(path)?.[1] ?? '';
-  if (!/count|generate/i.test(verb)) return passing('other', 'generative');
-  return passingConversation(/^count/i.test(verb) ? 'count_tokens' : 'other', 'generative');
+  if (!/count|generate/i.test(verb)) return opaqueEndpoint('other', 'generative');
+  return opaqueConversationEndpoint(/^count/i.test(verb) ? 'count_tokens' : 'other', 'generative');
 }

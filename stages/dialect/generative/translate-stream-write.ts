@@ -59,8 +59,8 @@ export class GenerativeWriter extends EventWriter {
   protected end(): string {
     const content = { role: 'model', parts: [{ text: '' }] };
     const finishReason = generativeStop[this.reason];
-    const said = this.why === undefined ? {} : { finishMessage: this.why };
-    return this.#chunk({ content, finishReason, ...said }, writeGenerativeUsage(this.usage));
+    const reason = this.why === undefined ? {} : { finishMessage: this.why };
+    return this.#chunk({ content, finishReason, ...reason }, writeGenerativeUsage(this.usage));
   }
 
   protected fail(error: CanonicalError): string {

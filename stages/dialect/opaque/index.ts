@@ -1,4 +1,6 @@
-/** The dialect of everything that passes unread: only the upstream judges it. */
+/**
+ * The dialect of everything that is forwarded without being parsed: only the upstream judges it.
+ */
 import type { SvcError } from '../../../engine/index.ts';
 import { KEY_FIELDS } from '../../model/headers.ts';
 import { encodeEvent } from '../../wire/events.ts';

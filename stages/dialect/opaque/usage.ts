@@ -1,7 +1,8 @@
 /**
- * Usage in answers to requests that passed unread, such as embeddings and legacy completions: the
- * figures are recognised by their names, from any provider.
+ * Usage in answers to requests that are forwarded without being parsed, such as embeddings and
+ * legacy completions: the figures are recognised by their names, from any provider.
  */
+import type { JsonPath } from '../../model/block.ts';
 import type { Usage } from '../../model/usage.ts';
 import { toChatUsage } from '../chat/usage.ts';
 import { isInteractionUsage, toInteractionUsage } from '../generative/interaction-usage.ts';
@@ -25,11 +26,24 @@ function toUsage(figures: JsonObject, known: Usage): Usage {
   return mergeMessagesUsage(known, figures);
 }
 
-/** How many of the paths below lead to figures. */
-const FIGURES = 6;
-/** How many more lead to model names, then to the service tier. */
-const MODELS = 5;
-const TIERS = 2;
+const USAGE_PATHS: readonly JsonPath[] = [
+  ['usage'],
+  ['usageMetadata'],
+  ['response', 'usage'],
+  ['message', 'usage'],
+  ['x_groq', 'usage'],
+  ['interaction', 'usage'],
+];
+const MODEL_PATHS: readonly JsonPath[] = [
+  ['model'],
+  ['modelVersion'],
+  ['response', 'model'],
+  ['message', 'model'],
+  ['interaction', 'model'],
+];
+const TIER_PATHS: readonly JsonPath[] = [['service_tier'], ['response', 'service_tier']];
+const MODELS_END = USAGE_PATHS.length + MODEL_PATHS.length;
+const TIERS_END = MODELS_END + TIER_PATHS.length;
 
 /** Where a generative batch has its results if they are not in a file. */
 const INLINED = Buffer.from('"inlinedResponses"');
@@ -52,37 +66,20 @@ function readInlined(answer: Answer, payload: unknown): void {
 
 export const opaqueReader: AnswerReader = Object.freeze({
   needles: [Buffer.from('_tokens'), Buffer.from('TokenCo')],
-  paths: [
-    ['usage'],
-    ['usageMetadata'],
-    ['response', 'usage'],
-    ['message', 'usage'],
-    ['x_groq', 'usage'],
-    ['interaction', 'usage'],
-    ['model'],
-    ['modelVersion'],
-    ['response', 'model'],
-    ['message', 'model'],
-    ['interaction', 'model'],
-    ['service_tier'],
-    ['response', 'service_tier'],
-    ...WORK_PATHS,
-  ],
+  paths: [...USAGE_PATHS, ...MODEL_PATHS, ...TIER_PATHS, ...WORK_PATHS],
   hosted: { needles: [INLINED], read: readInlined },
   read(answer: Answer, values: readonly unknown[]): void {
     const tier = answer.usage.billing?.tier;
-    const figures = values.slice(0, FIGURES).find(isObject);
+    const figures = values.slice(0, USAGE_PATHS.length).find(isObject);
     if (figures !== undefined) answer.usage = toUsage(figures, answer.usage);
-    const named = values
-      .slice(FIGURES + MODELS, FIGURES + MODELS + TIERS)
-      .find((value) => typeof value === 'string');
+    const named = values.slice(MODELS_END, TIERS_END).find((value) => typeof value === 'string');
     answer.usage = withTier(answer.usage, named, tier);
-    const models = values.slice(FIGURES, FIGURES + MODELS);
+    const models = values.slice(USAGE_PATHS.length, MODELS_END);
     const model = models.find((value) => typeof value === 'string');
     if (typeof model === 'string' && model !== '') answer.model = model;
-    answer.usage = withWork(answer.usage, values.slice(FIGURES + MODELS + TIERS));
+    answer.usage = withWork(answer.usage, values.slice(TIERS_END));
   },
-  // The proper end of such a stream is unknown, so the connection's own end has to do.
+  // How such a stream should end is unknown, so any end of the connection counts.
   ending: /^/,
   failure: /^event: ?(?:error|response\.failed)|^data: ?\{\s*"error"\s*:\s*[{"]/m,
 });

@@ -1,12 +1,18 @@
 /** The paths of the responses dialect. */
-import { compacting, counting, generating, passing } from '../../model/endpoint.ts';
+import {
+  compactionEndpoint,
+  countingEndpoint,
+  generationEndpoint,
+  opaqueEndpoint,
+} from '../../model/endpoint.ts';
 import type { DialectEndpoints } from '../../model/endpoint.ts';
 
 export const responsesEndpoints: DialectEndpoints = Object.freeze<DialectEndpoints>({
   posts: {
-    '/v1/responses': generating('responses', 'chat'),
-    '/v1/responses/input_tokens': counting('responses', 'chat'),
-    '/v1/responses/compact': compacting('responses', 'chat'),
+    '/v1/responses': generationEndpoint('responses', 'chat'),
+    '/v1/responses/input_tokens': countingEndpoint('responses', 'chat'),
+    '/v1/responses/compact': compactionEndpoint('responses', 'chat'),
   },
-  other: (path) => (path.startsWith('/v1/responses/') ? passing('other', 'chat') : undefined),
+  other: (path) =>
+    path.startsWith('/v1/responses/') ? opaqueEndpoint('other', 'chat') : undefined,
 });

@@ -98,11 +98,11 @@ test('an answer that failed at the provider is not a success', () => {
   const wire = run(make('generative', 'messages'), [malformed]);
   assert.match(wire, /event: error/);
   assert.match(wire, 'broke its answer off: MALFORMED_FUNCTION_CALL');
-  const said = { finishReason: 'UNEXPECTED_TOOL_CALL', finishMessage: 'No such tool: grep' };
-  const other = run(make('generative', 'responses'), [{ candidates: [said] }]);
+  const finish = { finishReason: 'UNEXPECTED_TOOL_CALL', finishMessage: 'No such tool: grep' };
+  const other = run(make('generative', 'responses'), [{ candidates: [finish] }]);
   assert.match(other, 'broke its answer off: No such tool: grep');
   assert.throws(
-    () => make('generative', 'chat').json({ candidates: [said] }),
+    () => make('generative', 'chat').json({ candidates: [finish] }),
     /broke its answer off: No such tool: grep/,
   );
   assert.throws(() => make('chat', 'messages').json({ error: { message: 'No' } }), /No/);

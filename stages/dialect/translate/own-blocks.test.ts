@@ -22,7 +22,7 @@ const FN = { name: 'f', input_schema: { type: 'object' } };
 /** Returns a messages conversation with `block` in a response, in a result, or in instructions. */
 function messagesWith(place: 'assistant' | 'result' | 'system', block: object): object {
   const call = { type: 'tool_use', id: 'c', name: 'f', input: {} };
-  const said = place === 'assistant' ? [block] : [];
+  const blocks = place === 'assistant' ? [block] : [];
   const result = {
     type: 'tool_result',
     tool_use_id: 'c',
@@ -35,7 +35,7 @@ function messagesWith(place: 'assistant' | 'result' | 'system', block: object): 
     tools: [FN],
     messages: [
       user('go'),
-      { role: 'assistant', content: [...said, call] },
+      { role: 'assistant', content: [...blocks, call] },
       user([result]),
       ...more,
     ],

@@ -59,7 +59,7 @@ export function readUnknown(
   const type = wordOf(block.type);
   const text = readableText(block);
   if (text !== '' && (place !== 'user' || isAllText(block))) {
-    note(`${type} goes as the text that it holds`);
+    note(`${type} is sent as the text it contains`);
     return place === 'assistant' ? apart(text) : { kind: 'text', text };
   }
   if (place === 'user') throw cannotCarry(`a content block of type ${type}`);
@@ -74,15 +74,15 @@ export function apart(text: string): TextBlock {
   return { kind: 'text', text: `\n${text}\n` };
 }
 
-/** Members without meaning of their own. */
-const AROUND = ['type', 'id', 'cache_control', 'citations'];
+/** Members that describe a block and are no content. */
+const STRUCTURAL = ['type', 'id', 'cache_control', 'citations'];
 
 /**
  * Returns true for a block with nothing besides its text: a video's title, for example, is not its
  * content.
  */
 function isAllText(block: JsonObject): boolean {
-  const known: readonly string[] = [...READABLE, ...AROUND];
+  const known: readonly string[] = [...READABLE, ...STRUCTURAL];
   return Object.keys(block).every((name) => known.includes(name));
 }
 

@@ -13,16 +13,16 @@ const body = (...messages: readonly object[]): object => ({
   max_tokens: 5000,
   messages,
 });
-const said = (...content: readonly object[]): object => ({ role: 'assistant', content });
+const assistant = (...content: readonly object[]): object => ({ role: 'assistant', content });
 const words = (text: string): object => ({ type: 'text', text });
 
 for (const to of OTHERS) {
   test(`${to}: a summary stands for all before it, and begins the conversation`, () => {
     const summed = body(
       user('the first question'),
-      said(words('the first answer')),
+      assistant(words('the first answer')),
       user('the second'),
-      said(words('before'), { type: 'compaction', content: 'the summary' }, words('after')),
+      assistant(words('before'), { type: 'compaction', content: 'the summary' }, words('after')),
       user('the last'),
     );
     const { body: sent, notes } = ask('messages', to, summed);
@@ -39,7 +39,7 @@ for (const to of OTHERS) {
   test(`${to}: a summary that failed is passed over`, () => {
     const failed = body(
       user('one'),
-      said({ type: 'compaction', content: null }, words('two')),
+      assistant({ type: 'compaction', content: null }, words('two')),
       user('three'),
     );
     assert.match(JSON.stringify(ask('messages', to, failed).body), /one.*two.*three/);
@@ -53,7 +53,7 @@ for (const to of OTHERS) {
     };
     const fetched = body(
       user('fetch'),
-      said(
+      assistant(
         {
           type: 'server_tool_use',
           id: 's1',
@@ -85,7 +85,7 @@ for (const to of OTHERS) {
       source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0x' },
     };
     const block = { type: 'web_fetch_tool_result', tool_use_id: 's1', content: { content: pdf } };
-    const sent = ask('messages', to, body(user('q'), said(block, words('a')), user('go')));
+    const sent = ask('messages', to, body(user('q'), assistant(block, words('a')), user('go')));
     assert.not.match(JSON.stringify(sent.body), 'JVBERi0x');
   });
 
@@ -103,7 +103,13 @@ test('instructions for one turn keep their place, so that all before the next is
   });
   const kept = { role: 'system', content: 'for good' };
   const first = [user('one'), reminder('only now', 'low')];
-  const later = [...first, said(words('two')), user('three'), kept, reminder('and now', 'high')];
+  const later = [
+    ...first,
+    assistant(words('two')),
+    user('three'),
+    kept,
+    reminder('and now', 'high'),
+  ];
   for (const to of OTHERS) {
     const translated = ask('messages', to, body(...first), { model: 'gpt-5' });
     assert.match(JSON.stringify(translated.body), 'only now');
@@ -113,14 +119,14 @@ test('instructions for one turn keep their place, so that all before the next is
   const effort = (messages: readonly object[]): unknown =>
     ask('messages', 'chat', body(...messages), { model: 'gpt-5' }).body['reasoning_effort'];
   assert.equal([effort(first), effort(later)], ['low', 'high']);
-  assert.is(effort([...first, said(words('two')), user('three')]), undefined);
+  assert.is(effort([...first, assistant(words('two')), user('three')]), undefined);
 });
 
 test('tools that the summed up part defined are offered', () => {
   const definition = { name: 'later', input_schema: { type: 'object' } };
   const tool_changes = [{ type: 'tool_addition', tool: { type: 'tool_definition', definition } }];
   const summary = { type: 'compaction', content: 'the summary', signature: 's', tool_changes };
-  const { body: sent } = ask('messages', 'chat', body(said(summary), user('go on')));
+  const { body: sent } = ask('messages', 'chat', body(assistant(summary), user('go on')));
   assert.match(JSON.stringify(sent['tools']), '"name":"later"');
 });
 

@@ -130,7 +130,7 @@ function translateOrThrow(
 }
 
 /**
- * Returns the clientOptions of an answer in the request's own dialect, for a document that is
+ * Returns the options of an answer in the request's own dialect, for a document that is
  * written as a stream.
  */
 export function ownOptions(
@@ -156,7 +156,7 @@ function callIdsIn({ messages }: CanonicalRequest): ReadonlySet<string> {
 const JSON_BODY = ['content-type', 'application/json'] as const;
 
 /**
- * Returns the `Content-Type` of an answer for a client with these clientOptions; `streamed` says in
+ * Returns the `Content-Type` of an answer for a client with these options; `streamed` says in
  * which form it is sent.
  */
 export function answerType(clientOptions: ClientOptions, streamed: boolean): string {
@@ -175,7 +175,10 @@ export interface TranslatorOptions {
   readonly now: () => number;
   /** The marks of the request's conversation. */
   readonly marks: ConversationMarks;
-  /** Records what the client does not get of the answer; the same sentence may come repeatedly. */
+  /**
+   * Records each part of the answer that the client does not get; the same sentence may come
+   * repeatedly.
+   */
   readonly note: Note;
 }
 
@@ -195,7 +198,7 @@ export function createTranslator(options: TranslatorOptions) {
   const write = (events: readonly CanonicalEvent[]): Buffer[] => {
     let text = '';
     for (const event of events) {
-      for (const each of filter(event)) text += writer.write(inClientsWords(each, options.to));
+      for (const each of filter(event)) text += writer.write(withClientWording(each, options.to));
     }
     return text === '' ? [] : [Buffer.from(text)];
   };
@@ -277,7 +280,7 @@ function refuseError(answer: unknown): void {
 }
 
 /** Clients look for the words of their own provider. */
-function inClientsWords(event: CanonicalEvent, to: TranslatableDialect): CanonicalEvent {
+function withClientWording(event: CanonicalEvent, to: TranslatableDialect): CanonicalEvent {
   if (event.type !== 'error') return event;
   const error = tooLongFor(to, event.error);
   return error === undefined ? event : { ...event, error };

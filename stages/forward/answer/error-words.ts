@@ -48,7 +48,7 @@ export async function troubleIn(
 ): Promise<AccountTrouble | undefined> {
   const { words, error } = await inErrorTime(clock, (late) => {
     if (isDispensable)
-      void late.then(() => response.body.cancel(new Error('its words take too long')));
+      void late.then(() => response.body.cancel(new Error('the error message takes too long')));
     return wordsOf(response, isDispensable ? undefined : late);
   });
   if (error !== undefined && !isDispensable) throw error;
@@ -108,7 +108,7 @@ export async function wordsOf(
   return { words: await decodeBody(bytes, encoding, MAX_ERROR_BYTES).catch(() => NOTHING) };
 }
 
-/** How much of it is kept with the attempt, in UTF-16 code units. */
+/** Limit for the message recorded with an attempt, in UTF-16 code units. */
 const MOST_KEPT_CHARS = 300;
 
 /**

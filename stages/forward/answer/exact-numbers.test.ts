@@ -138,7 +138,7 @@ function local(kind: Kind): (url: string) => string {
 
 async function checkPair(t: Pair, client: Dialect, kind: Kind): Promise<void> {
   for (const stream of [false, true]) {
-    const name = `${client} by ${kind}, ${stream ? 'streamed' : 'whole'}`;
+    const name = `${client} client, ${kind} provider, ${stream ? 'streamed' : 'whole'}`;
     t.spare.reset();
     t.spare.script('/v1/responses', '404');
     t.spare.script(
@@ -165,7 +165,7 @@ async function checkPair(t: Pair, client: Dialect, kind: Kind): Promise<void> {
 
 for (const client of DIALECTS) {
   for (const kind of KINDS.filter((each) => each !== client)) {
-    test(`${client} by ${kind}`, () =>
+    test(`${client} client, ${kind} provider`, () =>
       withPair({ yaml: local(kind) }, (t) => checkPair(t, client, kind)));
   }
 }

@@ -35,7 +35,7 @@ const CASES: readonly Case[] = [
       ],
     },
     sent: ['Be brief.', 'go', 'One left.'],
-    note: /input_text goes as the text that it holds.*odd left out/,
+    note: /input_text is sent as the text it contains.*odd left out/,
   },
   {
     name: 'an answer that was spoken',

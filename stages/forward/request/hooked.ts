@@ -8,7 +8,10 @@ import type { UpstreamRequest } from '../../providers/upstream.ts';
 import type { Services } from '../../services.ts';
 import type { Prepared } from './prepared.ts';
 
-/** Returns whose hooks see this exchange; content that passes unread is never changed. */
+/**
+ * Returns whose hooks see this exchange; content that is forwarded without being parsed is never
+ * changed.
+ */
 export function hookOwner(
   request: ProxyRequest,
   { name, hooks }: Provider,

@@ -12,7 +12,7 @@ import {
 } from './foreign-thoughts.ts';
 import type { PrepareOptions } from './prepared.ts';
 
-/** The repair, and what else could be repaired if the provider asks for it. */
+/** The repair, and what could also be repaired if the provider refuses the request. */
 export interface ThoughtRepair {
   readonly rewrite: ((bytes: Buffer) => Buffer) | undefined;
   readonly spare: readonly Unsupported[];

@@ -143,7 +143,7 @@ const LOOK = `SELECT current_setting('server_version_num')::int / 10000 AS "serv
       WHERE relname IN ('requests', 'hours', '${VERSION_TABLE}') AND relkind <> 'i'
         AND pg_table_is_visible(oid) ORDER BY relname) AS tables`;
 
-export async function lookAt(connection: Asked): Promise<FoundSchema> {
+export async function readSchema(connection: Asked): Promise<FoundSchema> {
   const [found] = (await connection.query(LOOK)).rows as Omit<
     FoundSchema,
     'version' | 'ledgerId'

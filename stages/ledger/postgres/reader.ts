@@ -15,7 +15,7 @@ import { ledgerName } from '../address.ts';
 import { refuseStream, refuseTransaction } from '../read-only.ts';
 import type { LedgerReader, LedgerSchema } from '../tables.ts';
 import { assertVersion, OWN_CURES } from '../version.ts';
-import { lookAt, openPool } from './client.ts';
+import { readSchema, openPool } from './client.ts';
 import type { FoundSchema, Pool, PooledConnection } from './client.ts';
 import { toPostgresText } from './schema.ts';
 import { isOurFault, readError, stateOf } from './trouble.ts';
@@ -43,7 +43,7 @@ export function openPostgresReader(url: string): LedgerReader {
 export async function lookAtPostgres(url: string): Promise<FoundSchema> {
   const pool = await openPool(url);
   try {
-    return await lookAt(pool);
+    return await readSchema(pool);
   } catch (error) {
     throw readError(error, url);
   } finally {
@@ -106,7 +106,7 @@ class PoolDriver implements Driver {
   async #check(client: PooledConnection): Promise<void> {
     if (this.#checked.has(client)) return;
     try {
-      assertOurs(await lookAt(client), this.#url);
+      assertOurs(await readSchema(client), this.#url);
       this.#checked.add(client);
     } catch (error) {
       client.release(true);

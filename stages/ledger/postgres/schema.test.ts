@@ -48,11 +48,11 @@ test('a batch becomes a list for each column, without what Postgres cannot hold'
 });
 
 test('no question is put to Postgres in words of SQLite', async () => {
-  const said: string[] = [];
+  const messages: string[] = [];
   const reader = openPostgresReader('postgres://nowhere.invalid/x');
   const noted = reader.withPlugin({
     transformQuery({ node }) {
-      said.push(reader.getExecutor().compileQuery(node, { queryId: 'x' }).sql);
+      messages.push(reader.getExecutor().compileQuery(node, { queryId: 'x' }).sql);
       throw new Error('noted');
     },
     transformResult: async ({ result }) => result,
@@ -67,8 +67,8 @@ test('no question is put to Postgres in words of SQLite', async () => {
       () => undefined,
     );
   await reader.destroy();
-  assert.ok(said.length > 2);
-  for (const sql of said) assert.not.match(sql, /instr\(|latency_spreads|\?/);
+  assert.ok(messages.length > 2);
+  for (const sql of messages) assert.not.match(sql, /instr\(|latency_spreads|\?/);
 });
 
 const fault = (message: string, code?: string) => Object.assign(new Error(message), { code });
@@ -102,11 +102,11 @@ test('troubles have a cure by what was refused, and never the password', () => {
       /log of/,
     ],
   ] as const) {
-    const said = inWords(error, url);
-    assert.match(said.message, words);
-    assert.match(said.cure, cure);
+    const text = inWords(error, url);
+    assert.match(text.message, words);
+    assert.match(text.cure, cure);
     const { message, kind, code } = readError(error, url);
-    assert.not.match(message + said.message, /se\/cret|se%2Fcret|ada/);
+    assert.not.match(message + text.message, /se\/cret|se%2Fcret|ada/);
     assert.equal([kind, code], ['unavailable', 'RESOURCE_002']);
   }
 });

@@ -7,7 +7,7 @@ import type { Migration } from '../migrations.ts';
 import { APPLICATION_ID } from '../tables.ts';
 import { LedgerRefused } from '../writer/trouble.ts';
 import type { LedgerStore } from '../writer/writing-thread.ts';
-import { connect, lookAt, refusalOf } from './client.ts';
+import { connect, readSchema, refusalOf } from './client.ts';
 import type { Connection, FoundSchema } from './client.ts';
 import {
   createVersionTable,
@@ -43,7 +43,7 @@ export async function openPostgres(
 ): Promise<LedgerStore> {
   const connection = await connect(url, onLost);
   try {
-    const { version, tables, isReadOnly } = await lookAt(connection);
+    const { version, tables, isReadOnly } = await readSchema(connection);
     const isReady = version === migrations.length && tables.length === 3 && !isReadOnly;
     // While another proxy makes the tables, some of them are visible before the others.
     if (!isReady) await migrate(connection, url, migrations);
@@ -69,7 +69,7 @@ async function migrate(
 ): Promise<void> {
   await connection.query('BEGIN');
   await connection.query(LOCK);
-  const found = await lookAt(connection);
+  const found = await readSchema(connection);
   check(found, url, migrations.length);
   if (found.version === migrations.length) return void (await connection.query('COMMIT'));
   const isNew = found.version === 0;

@@ -236,10 +236,10 @@ writers('a wrong password is said, and never shown; corrected, rows go on', asyn
   const [first] = troubles;
   assert.match(first?.message ?? '', /password authentication failed for user "keeper" \(28P01\)/);
   assert.match(first?.cure ?? '', /Correct user and password/);
-  const said = [...troubles, await readFault(url)].map(
+  const messages = [...troubles, await readFault(url)].map(
     (error) => `${JSON.stringify(error)} ${error.stack} ${error.message} ${error.cure}`,
   );
-  for (const text of said)
+  for (const text of messages)
     for (const secret of [wrong, encodeURIComponent(wrong)])
       assert.not(text.includes(secret), text);
   await server.ask(owner, `ALTER ROLE keeper PASSWORD '${wrong}'`);

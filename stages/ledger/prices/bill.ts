@@ -10,8 +10,8 @@ import type { RateCard } from './rate-card.ts';
 const NANO_PER_UNIT = 1000;
 
 /**
- * A sum in nano-dollars, with a fraction, and what it lacks; a unit without a price for its terms
- * is included at the usual ones.
+ * A sum in nano-dollars, with a fraction, and what has no known price. A unit without a price for
+ * its terms is included at the usual rate.
  */
 export interface Bill {
   readonly nanoUsd: number;
@@ -32,11 +32,11 @@ export function billOf(
   // Used, but free of charge.
   const isBilled = usage.billing?.isUnbilled !== true;
   const noCard = card === null && isBilled ? [`model ${model}`] : NOTHING_MISSING;
-  const lacked =
+  const allMissing =
     unknown.length + noCard.length === 0
       ? missing
       : [...new Set([...missing, ...noCard, ...unknown])];
-  return { nanoUsd: nanoUsd + (card?.perRequestUsd ?? 0) * 1e9, missing: lacked };
+  return { nanoUsd: nanoUsd + (card?.perRequestUsd ?? 0) * 1e9, missing: allMissing };
 }
 
 export function billOfUnits(
@@ -47,23 +47,23 @@ export function billOfUnits(
 ): Bill {
   let nanoUsd = 0;
   let missing = NOTHING_MISSING;
-  const lacks = (what: string): void => {
+  const noteMissing = (what: string): void => {
     if (!missing.includes(what)) missing = [...missing, what];
   };
   for (const unit of units) {
     const card = cardOf(unit.model);
     if (card === null) {
-      lacks(`model ${unit.model ?? model}`);
+      noteMissing(`model ${unit.model ?? model}`);
       continue;
     }
     const rate = rateOf(card, unit.unit);
     if (rate === undefined) {
-      lacks(`${unit.unit} of ${unit.model ?? model}`);
+      noteMissing(`${unit.unit} of ${unit.model ?? model}`);
       continue;
     }
     const isOwn = unit.model === undefined || unit.model === model;
     const factor = CALL_UNITS.has(unit.unit) ? 1 : factorOf(card, billing, isOwn);
-    if (typeof factor === 'string') lacks(`${factor} of ${unit.model ?? model}`);
+    if (typeof factor === 'string') noteMissing(`${factor} of ${unit.model ?? model}`);
     const usual = countOf(card, unit) * rateAt(rate, unit.promptTokens) * NANO_PER_UNIT;
     nanoUsd += usual * (typeof factor === 'string' ? 1 : factor);
   }
@@ -104,11 +104,11 @@ function countOf(card: RateCard, { unit, count }: BilledUnit): number {
  */
 function factorOf(
   { terms }: RateCard,
-  told: RateTerms | undefined,
+  rateTerms: RateTerms | undefined,
   isOwn: boolean,
 ): number | string {
-  if (told === undefined) return 1;
-  const { speed, tier, geo } = told;
+  if (rateTerms === undefined) return 1;
+  const { speed, tier, geo } = rateTerms;
   let factor = 1;
   // Another model only runs fast if that is sold for it.
   if (speed !== undefined && speed !== 'standard') {

@@ -111,7 +111,7 @@ export function createPrices(options: PricesOptions = {}) {
      * gpt-9`, `tier scale of gpt-5`; empty if all have one. Also the cost of the rest, which
      * budgets count as a minimum.
      */
-    lacking(provider: PricedProvider, model: string, usage: Usage, atMs: number) {
+    missingPrices(provider: PricedProvider, model: string, usage: Usage, atMs: number) {
       const { missing, nanoUsd } = billFor(provider, model, usage, atMs);
       return { missing, knownNanoUsd: Math.round(nanoUsd) };
     },
@@ -236,9 +236,9 @@ export function createPrices(options: PricesOptions = {}) {
 
 /** Returns `usage` without what is billed besides its own tokens. */
 function ownTokens(usage: Usage): Usage {
-  const { billing: told } = usage;
-  if (told === undefined) return usage;
-  const { inferences, webSearches, fileSearches, unknownUses, ...billing } = told;
+  const { billing: rateTerms } = usage;
+  if (rateTerms === undefined) return usage;
+  const { inferences, webSearches, fileSearches, unknownUses, ...billing } = rateTerms;
   if (!inferences && !webSearches && !fileSearches && !unknownUses) return usage;
   return { ...usage, billing };
 }

@@ -11,10 +11,10 @@ test('closing tags are cut with the blanks around them', () => {
 });
 
 test("every reminder behind a result is the client's", () => {
-  const said =
+  const text =
     '\n\n<system-reminder>\nNever push.\n</system-reminder>\n<system-reminder>\nAsk.\n</system-reminder>\n';
-  assert.is(openEnvelope(`line${said}`).body, 'line');
-  assert.is(openEnvelope(`line\n</output>${said}`).body, 'line');
+  assert.is(openEnvelope(`line${text}`).body, 'line');
+  assert.is(openEnvelope(`line\n</output>${text}`).body, 'line');
 });
 
 const BODY = 'part 1 is read\npart 2 is read';

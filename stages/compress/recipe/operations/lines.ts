@@ -18,7 +18,7 @@ const UNLIKE = 0.1;
  * Returns a test for texts with a rare wording where nearly all share one: a single owner among
  * hundreds of lines.
  */
-function unlikeOthers(texts: readonly string[]): (text: string) => boolean {
+function createRareTest(texts: readonly string[]): (text: string) => boolean {
   const wordingOf = (text: string): string => text.replace(/\d+/g, '#').replace(/\s+/g, ' ');
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(wordingOf(text), (counts.get(wordingOf(text)) ?? 0) + 1);
@@ -57,11 +57,11 @@ const WORD_CHARS = 80;
  * the word is too long.
  */
 function besideWord(line: string, at: number, step: 1 | -1): number {
-  const partsWord = (offset: number): boolean =>
+  const splitsWord = (offset: number): boolean =>
     WORD.test(line.charAt(offset - 1)) && WORD.test(line.charAt(offset));
   for (let offset = at; offset !== at + step * WORD_CHARS; offset += step) {
     if (offset <= 0 || offset >= line.length) return at;
-    if (!partsWord(offset)) return offset;
+    if (!splitsWord(offset)) return offset;
   }
   return at;
 }
@@ -165,7 +165,7 @@ export const lineOperations = {
         for (const match of pattern.matchesIn(line)) if (match[0] !== '') return match;
         return undefined;
       };
-      const isUnlike = unlikeOthers(
+      const isUnlike = createRareTest(
         rows.flatMap(({ text, at, stays }) =>
           stays === true || at === undefined ? [] : (matchOf(text)?.[0] ?? []),
         ),

@@ -160,7 +160,7 @@ test('comments of configuration stay that the question names or asks for, or tha
 });
 
 test('comments that say what must or must not be done stay', () => {
-  const said = [
+  const comments = [
     'do not update, see the vendor',
     "Don't bump before the move",
     'Keep in step with the other shop',
@@ -170,12 +170,14 @@ test('comments that say what must or must not be done stay', () => {
     'Otherwise the port is taken',
     'Small. Only when the shop is open.',
   ];
-  const entries = said.map((line, n) => `# The part of the shop\n# ${line}\n\npart${n}: ${n}\n`);
+  const entries = comments.map(
+    (line, n) => `# The part of the shop\n# ${line}\n\npart${n}: ${n}\n`,
+  );
   const yaml = `${entries.join('\n')}${'# The rest\n\nx: 1\n'.slice(0, 11)}`;
-  const docker = `FROM node:20\n${said.map((line) => `# A step of it\nRUN true\n# ${line}\nRUN ls`).join('\n')}\n`;
+  const docker = `FROM node:20\n${comments.map((line) => `# A step of it\nRUN true\n# ${line}\nRUN ls`).join('\n')}\n`;
   for (const text of [yaml, docker]) {
     const out = stripConfig(text, { ...contextFor('config'), mode: 'aggressive' })?.text ?? text;
-    for (const line of said) assert.ok(out.includes(`# ${line}`), line);
+    for (const line of comments) assert.ok(out.includes(`# ${line}`), line);
   }
 });
 

@@ -44,7 +44,7 @@ export function readHunk(lines: readonly string[], at: number): Hunk | undefined
   }
   if (oldLeft !== 0 || newLeft !== 0) return undefined;
   if (lines[end]?.startsWith('\\') === true) end++;
-  if (goesOn(lines, end) || holdsFileHeader(lines, at, end)) return undefined;
+  if (continues(lines, end) || holdsFileHeader(lines, at, end)) return undefined;
   return {
     at,
     end,
@@ -60,7 +60,7 @@ export function readHunk(lines: readonly string[], at: number): Hunk | undefined
  * Returns true if a hunk has lines beyond its header's count: trimming the context would detach
  * them.
  */
-function goesOn(lines: readonly string[], end: number): boolean {
+function continues(lines: readonly string[], end: number): boolean {
   let next = end;
   while (lines[next]?.trim() === '') next++;
   const line = lines[next] ?? '';

@@ -5,7 +5,7 @@ import { estimateTokens } from '../../../model/tokens.ts';
 import { builtIn } from '../built-in.ts';
 import { groupGrep, ungroupGrep } from './group-grep.ts';
 import { nameSameHits } from './same-hits.ts';
-import { comesBack } from '../../../../fixtures/compress/any-lines.ts';
+import { survivesRoundTrip } from '../../../../fixtures/compress/any-lines.ts';
 import { contextFor } from '../../../../fixtures/compress/texts.ts';
 import { unnameHits } from '../../decode/decoders.ts';
 
@@ -162,7 +162,7 @@ test('any list of hits comes back or is left alone', () => {
 });
 
 test('any lines at all come back or are left alone', () => {
-  comesBack((text) => groupGrep(text, CONTEXT)?.text, ungroupGrep);
+  survivesRoundTrip((text) => groupGrep(text, CONTEXT)?.text, ungroupGrep);
 });
 
 test.run();

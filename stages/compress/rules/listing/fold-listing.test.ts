@@ -4,14 +4,14 @@ import * as fc from 'fast-check';
 import { builtIn } from '../built-in.ts';
 import { foldListing, unfoldListing } from './fold-listing.ts';
 import { foldSections, unfoldSections } from './sections.ts';
-import { comesBack } from '../../../../fixtures/compress/any-lines.ts';
+import { survivesRoundTrip } from '../../../../fixtures/compress/any-lines.ts';
 import { contextFor } from '../../../../fixtures/compress/texts.ts';
 import { unfoldRepeats } from '../../decode/decoders.ts';
 
 const CONTEXT = contextFor('listing');
 
 test('any lines at all come back or are left alone', () => {
-  comesBack((text) => foldListing(text, CONTEXT)?.text, unfoldListing);
+  survivesRoundTrip((text) => foldListing(text, CONTEXT)?.text, unfoldListing);
 });
 
 test('names that differ in the middle share what is around it', () => {

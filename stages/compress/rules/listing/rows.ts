@@ -49,7 +49,7 @@ export function shortenRows(lines: readonly string[]): ShortRows | undefined {
     .slice(0, DATE_LETTERS.length);
   if (kinds.length > KIND_LETTERS.length) return undefined;
   const usual = kinds.map((kind) =>
-    mostOf(found.flatMap((row) => (row.kind === kind ? [row.links] : []))),
+    mostFrequent(found.flatMap((row) => (row.kind === kind ? [row.links] : []))),
   );
   const short = rows.map((row, at) => {
     if (row === undefined) return `\t${lines[at]!}`;
@@ -92,7 +92,7 @@ function countsOf<T>(values: readonly T[]): ReadonlyMap<T, number> {
   return counts;
 }
 
-function mostOf(values: readonly string[]): string {
+function mostFrequent(values: readonly string[]): string {
   const [most] = [...countsOf(values)].toSorted(([, one], [, other]) => other - one);
   return most![0];
 }

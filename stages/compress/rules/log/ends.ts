@@ -42,7 +42,7 @@ function unstamped(line: string): string {
  * Returns the indexes of the client's lines around a result: how it ended, that it was truncated,
  * what to do then; and below it the shell's state and the client's reminders.
  */
-export function saidAround(text: string): readonly number[] {
+export function linesAround(text: string): readonly number[] {
   const { prefix, suffix } = openEnvelope(text);
   const below = suffix.split('\n');
   const first = lineBreaks(text) + 1 - below.length;
