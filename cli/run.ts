@@ -1,7 +1,7 @@
 /** Runs one command line: finds the command, runs it, and returns the exit code. */
 import { Cli } from 'clipanion';
 import { SvcError, isSvcError } from '../engine/error.ts';
-import { didYouMean } from '../server/config/distance.ts';
+import { didYouMean } from '../server/config/did-you-mean.ts';
 import { isDiskFault, reasonOf } from '../stages/disk-reason.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes } from './exit.ts';

@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../engine/index.ts';
-import { setAside } from './aside.ts';
+import { setAside } from './move-aside.ts';
 import { isObject } from './dialect/json-kind.ts';
 import type { JsonObject } from './dialect/json-kind.ts';
 import { replaceFile } from './private-file.ts';

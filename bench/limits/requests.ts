@@ -10,7 +10,7 @@ import {
   percentile,
   readAnswer,
 } from '../../fixtures/server/exchange.ts';
-import { WINDOWS, leaving } from '../../fixtures/server/leaving.ts';
+import { WINDOWS, leaving } from '../../fixtures/server/disconnecting-clients.ts';
 import { askWhilePruning } from '../../fixtures/server/pruning.ts';
 import { heldByStalledStreams } from '../../fixtures/server/stalled-streams.ts';
 import { request as onRequest } from '../../fixtures/upstream.ts';

@@ -6,7 +6,7 @@
 import { systemClock } from '../../engine/clock.ts';
 import { coldMoments } from '../../server/estimate/cold-moments.ts';
 import type { EstimateSettings } from '../../server/estimate/conversation.ts';
-import { playConversation } from '../../server/estimate/play.ts';
+import { playConversation } from '../../server/estimate/replay-conversation.ts';
 import { readFolders } from '../../server/sessions/read-folders.ts';
 import { createCodeTools } from '../../stages/compress/rules/code/code-tools.ts';
 import { createConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';

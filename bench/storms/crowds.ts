@@ -1,7 +1,7 @@
 /** Many clients at once: leaving, coming and going, reading slowly, sending nothing. */
 import type { Socket } from 'node:net';
 import { MESSAGE, exchange, json, openSocket } from '../../fixtures/server/exchange.ts';
-import { post } from '../../fixtures/server/leaving.ts';
+import { post } from '../../fixtures/server/disconnecting-clients.ts';
 import { pause } from '../../fixtures/wait.ts';
 import { ResponseReader } from '../response-reader.ts';
 import { withSite } from './site.ts';

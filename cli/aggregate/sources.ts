@@ -54,7 +54,7 @@ export async function fromFiles(
   const files = findLedgers(paths, cwd);
   const once = files.filter(({ sameAs }) => sameAs === undefined);
   const [{ sumsOfEach }, { splitByNode }] = await Promise.all([
-    import('../../stages/ledger/copies.ts'),
+    import('../../stages/ledger/merged-sums.ts'),
     import('../../stages/ledger/summary.ts'),
   ]);
   const open: OpenFile[] = [];

@@ -33,7 +33,7 @@ export async function remarksOnModels(
     import('../../stages/ledger/prices/price-list.ts'),
     import('../../server/generation/providers.ts'),
     import('../../stages/route/rules.ts'),
-    import('../../server/config/distance.ts'),
+    import('../../server/config/did-you-mean.ts'),
   ]);
   const [list, own] = [createPriceList(), ownPrices(config)];
   const listed = VENDORS.flatMap((vendor) => list.list(vendor, nowMs, own));

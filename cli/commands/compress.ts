@@ -7,7 +7,7 @@ import { runningInstance } from '../process/daemon.ts';
 import { configInUse } from '../parse/config-in-use.ts';
 import { toMode, toWhole } from '../parse/flags.ts';
 import { counted, writeLine, isTerminal } from '../screen/output.ts';
-import type { LostRequest } from '../preview/lost.ts';
+import type { LostRequest } from '../preview/changed-blocks.ts';
 import type { Preview } from '../preview/preview.ts';
 
 /** Diff lines shown on a terminal by default. */
@@ -140,7 +140,7 @@ class Diff extends JsonCommand {
   });
 
   async execute() {
-    const { readLost } = await import('../preview/lost.ts');
+    const { readLost } = await import('../preview/changed-blocks.ts');
     const { home } = this;
     const { resolveRequestId } = await import('../request-id.ts');
     const isRunning = runningInstance(home) !== undefined;
@@ -179,7 +179,7 @@ class Diff extends JsonCommand {
       { totalPairs },
       { lineDiff },
     ] = await Promise.all([
-      import('../preview/lost.ts'),
+      import('../preview/changed-blocks.ts'),
       import('../preview/preview.ts'),
       import('../preview/line-diff.ts'),
     ]);

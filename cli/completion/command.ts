@@ -2,7 +2,7 @@
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
-import { didYouMean } from '../../server/config/distance.ts';
+import { didYouMean } from '../../server/config/did-you-mean.ts';
 import { readTopics } from '../parse/topics.ts';
 import { completionScript, shells } from './scripts.ts';
 

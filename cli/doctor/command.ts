@@ -65,7 +65,7 @@ class Doctor extends JsonCommand {
     const { context, home } = this;
     const [homeChecks, kept, machine, proxy, forward, data, upstream, redis] = await Promise.all([
       import('./home.ts'),
-      import('./kept.ts'),
+      import('./home-files.ts'),
       import('./machine.ts'),
       import('./proxy.ts'),
       import('./forward.ts'),

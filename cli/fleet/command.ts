@@ -13,7 +13,7 @@ import type { Fleet, Member } from '../../server/fleet/fleet-file.ts';
 import { NODE_NAME, NODE_NAME_TEXT } from '../../stages/ledger/settings.ts';
 import { JsonCommand } from '../command.ts';
 import { shortPath } from '../context.ts';
-import { notFoundHere } from '../not-there.ts';
+import { notFoundHere } from '../unknown-name.ts';
 import { configInUse } from '../parse/config-in-use.ts';
 import { invalidOption } from '../parse/flags.ts';
 import { runningInstance } from '../process/daemon.ts';

@@ -8,7 +8,7 @@ import { openedHosts, unopenedProviders } from '../../server/forward-proxy/opene
 import type { UnopenedProvider } from '../../server/forward-proxy/opened-hosts.ts';
 import type { Config } from '../../server/config/config.ts';
 import type { Variables } from '../../server/config/env.ts';
-import { byKind } from '../../server/generation/by-kind.ts';
+import { byKind } from '../../server/generation/default-providers.ts';
 import { toProviders } from '../../server/generation/providers.ts';
 import { SvcError, isSvcError } from '../../engine/error.ts';
 import { configOf } from '../parse/flags.ts';

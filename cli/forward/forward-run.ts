@@ -6,7 +6,7 @@ import { configuredHosts, fittingAuthority, unopenedRemarks } from './authority.
 import type { Fitting } from './authority.ts';
 import { forwardEnvironment, networkProxy } from './environment.ts';
 import type { Environment } from './certificate-lists.ts';
-import { waysPast } from './ways-past.ts';
+import { waysPast } from './bypasses.ts';
 
 export interface ForwardRun {
   readonly env: Environment;

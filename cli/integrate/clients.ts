@@ -1,7 +1,7 @@
 /** The supported clients, and the settings that point each of them at svc. */
 import { join } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
-import { didYouMean } from '../../server/config/distance.ts';
+import { didYouMean } from '../../server/config/did-you-mean.ts';
 import { claudeFolder, codexFolder } from '../../server/sessions/find.ts';
 import type { Change, Client } from './client.ts';
 import { forwardedId, withForward } from './forward.ts';

@@ -9,7 +9,7 @@ import { forwardFiles } from '../../server/forward-proxy/ca/files.ts';
 import { TOKEN_USER } from '../../server/forward-proxy/tokens.ts';
 import { settingsList, writeSettingsList } from '../forward/certificate-lists.ts';
 import { proxyAddressWith } from '../forward/environment.ts';
-import { waysPast } from '../forward/ways-past.ts';
+import { waysPast } from '../forward/bypasses.ts';
 import { isAddress } from './addresses.ts';
 import { clientVariables } from './client.ts';
 import type { Change, Client, ClientFile, Surroundings } from './client.ts';

@@ -5,7 +5,7 @@ import { macroFiles, macroFolder, readMacro, refuseMacro } from '../../server/ma
 import type { Macro } from '../../stages/macros/macro.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { notFoundHere } from '../not-there.ts';
+import { notFoundHere } from '../unknown-name.ts';
 
 export interface FoundMacro {
   readonly name: string;

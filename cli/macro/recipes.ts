@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import type { Config } from '../../server/config/config.ts';
 import type { Recipe } from '../../stages/compress/recipe/recipe.ts';
 import type { CliContext } from '../context.ts';
-import { notFoundHere } from '../not-there.ts';
+import { notFoundHere } from '../unknown-name.ts';
 
 /** Throws `not_found` for an unknown name, `config` for an unusable file. */
 export async function recipeNamed(

@@ -1,7 +1,7 @@
 /** Turns an invalid command line into a message with the probable intention. */
 import type { Definition } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
-import { didYouMean } from '../../server/config/distance.ts';
+import { didYouMean } from '../../server/config/did-you-mean.ts';
 
 /** The parser's information about a command that nearly matched. */
 interface Candidate {

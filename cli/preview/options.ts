@@ -15,7 +15,7 @@ export async function jobOptions(
   macro?: string,
 ): Promise<DryOptions> {
   const [{ passOf }, { createPassJoiner, asBegun }, { openLearned }] = await Promise.all([
-    import('../../server/generation/pass-of.ts'),
+    import('../../server/generation/compress-additions.ts'),
     import('../../stages/compress/pass/parts.ts'),
     import('../../stages/learned/learned.ts'),
   ]);

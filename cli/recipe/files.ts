@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
-import { notFoundHere } from '../not-there.ts';
+import { notFoundHere } from '../unknown-name.ts';
 
 /** Returns a typed path, or the file of the bundled recipe with that name. Throws `not_found`. */
 export async function recipeFileOf(typed: string, context: CliContext): Promise<string> {

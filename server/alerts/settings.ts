@@ -3,7 +3,7 @@ import type { type } from 'arktype';
 import { kind, TEXT } from '../../stages/settings/kind.ts';
 import { quote, setting } from '../../stages/settings/setting.ts';
 import type { Refusal } from '../../stages/settings/setting.ts';
-import { didYouMean } from '../config/distance.ts';
+import { didYouMean } from '../config/did-you-mean.ts';
 import { isLoopbackHost } from '../config/address.ts';
 import { ALERT_METRICS, isAlertMetric } from './metrics.ts';
 import type { AlertMetric } from './metrics.ts';

@@ -8,7 +8,7 @@ import type { Prices } from '../../stages/ledger/prices/prices.ts';
 import { estimateConversation } from '../estimate/conversation.ts';
 import type { EstimateSettings } from '../estimate/conversation.ts';
 import { LENGTHS } from '../estimate/sums.ts';
-import { providerOf } from '../estimate/worth.ts';
+import { providerOf } from '../estimate/input-cost.ts';
 import type { Conversation } from '../sessions/session.ts';
 import { boundsOf } from './bootstrap.ts';
 import type { Bounds } from './bootstrap.ts';

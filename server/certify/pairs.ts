@@ -6,7 +6,7 @@ import { stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { decodedText } from '../../stages/compress/decode/kept-lines.ts';
 import { asRequest } from '../sessions/as-request.ts';
-import { continues, itemHashes } from '../sessions/goes-on.ts';
+import { continues, itemHashes } from '../sessions/conversation-prefix.ts';
 import { itemsIn, itemsMember } from '../sessions/session.ts';
 import type { Conversation } from '../sessions/session.ts';
 import { failureLines, formOf, printable } from './failures.ts';

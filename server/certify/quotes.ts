@@ -5,7 +5,7 @@
 import { decodedText } from '../../stages/compress/decode/kept-lines.ts';
 import { isThought } from '../../stages/conversations/standing.ts';
 import type { Block } from '../../stages/model/block.ts';
-import type { SentBlock } from '../estimate/play.ts';
+import type { SentBlock } from '../estimate/replay-conversation.ts';
 import { comparableLines, isSameJson, writtenLines } from './lines.ts';
 
 /**

@@ -8,7 +8,7 @@ import { factsOf } from '../../stages/model/model-facts.ts';
 import { emptyUsage } from '../../stages/model/usage.ts';
 import type { Usage } from '../../stages/model/usage.ts';
 import { createPromptCache } from '../../stages/prompt-cache/simulated.ts';
-import { playConversation } from '../estimate/play.ts';
+import { playConversation } from '../estimate/replay-conversation.ts';
 import type { EstimateSettings } from '../estimate/conversation.ts';
 import type { ConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
 import type { Conversation } from '../sessions/session.ts';

@@ -7,7 +7,7 @@ import {
 import { quote } from '../../stages/settings/setting.ts';
 import type { Origin } from '../../stages/settings/setting.ts';
 import { addressFault, isLoopbackHost } from './address.ts';
-import { didYouMean, nearest } from './distance.ts';
+import { didYouMean, nearest } from './did-you-mean.ts';
 import { fault, missingField, type Fault } from './fault.ts';
 import type { ChosenName } from './layer.ts';
 import type { Values } from './names.ts';

@@ -5,7 +5,7 @@
  */
 import { tellsSecret } from './written-secret.ts';
 import { parseEnv } from 'node:util';
-import { didYouMean } from './distance.ts';
+import { didYouMean } from './did-you-mean.ts';
 import { allows, formOf } from '../../stages/settings/kind.ts';
 import type { Form } from '../../stages/settings/kind.ts';
 import type { Origin, Setting, OriginKind } from '../../stages/settings/setting.ts';

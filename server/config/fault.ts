@@ -3,7 +3,7 @@ import { SvcError } from '../../engine/error.ts';
 import { quote } from '../../stages/settings/setting.ts';
 import type { Origin } from '../../stages/settings/setting.ts';
 import { visible } from '../log/visible.ts';
-import { nearest } from './distance.ts';
+import { nearest } from './did-you-mean.ts';
 import { findSetting, SPELLINGS } from './settings.ts';
 
 /** One fault. */

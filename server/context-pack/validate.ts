@@ -3,7 +3,7 @@ import { SvcError } from '../../engine/index.ts';
 import { isObject } from '../../stages/dialect/json-kind.ts';
 import { faultsOf } from './check.ts';
 import type { PackFault, PackPath } from './check.ts';
-import { pathText, type PlacedFault, type PlacedValue } from './placed.ts';
+import { pathText, type PlacedFault, type PlacedValue } from './positions.ts';
 import { contextPack } from './schema.ts';
 import { parsePack } from './yaml.ts';
 

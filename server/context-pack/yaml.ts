@@ -6,7 +6,7 @@ import type { Node } from 'yaml';
 import { YamlFault, parseYaml } from '../config/yaml-document.ts';
 import type { Yaml } from '../config/yaml-document.ts';
 import type { PackPath } from './check.ts';
-import { pathText, type PlacedFault, type PlacedValue } from './placed.ts';
+import { pathText, type PlacedFault, type PlacedValue } from './positions.ts';
 
 /** For 4 MiB; a pack has about ten per member of a block. */
 const MAX_TOKENS = 1_000_000;

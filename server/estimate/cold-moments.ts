@@ -5,7 +5,7 @@
 import { CACHE_LIFETIMES_MS } from '../../stages/model/model-facts.ts';
 import { cacheLifetimeMs } from '../../stages/prompt-cache/lifetime.ts';
 import type { Conversation, SessionRequest } from '../sessions/session.ts';
-import { providerOf } from './worth.ts';
+import { providerOf } from './input-cost.ts';
 
 /** Returns the requests after such a pause. A request without a known time is not one. */
 export function coldMoments(

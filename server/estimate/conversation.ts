@@ -15,10 +15,10 @@ import { asRequest } from '../sessions/as-request.ts';
 import { bodyOf } from '../sessions/session.ts';
 import type { Conversation, SessionRequest } from '../sessions/session.ts';
 import { coldMoments } from './cold-moments.ts';
-import { itemsOf, playConversation } from './play.ts';
-import type { SentBlock } from './play.ts';
-import { providerOf, withoutHeld, withRewritten } from './worth.ts';
-import type { Held } from './worth.ts';
+import { itemsOf, playConversation } from './replay-conversation.ts';
+import type { SentBlock } from './replay-conversation.ts';
+import { providerOf, withoutHeld, withRewritten } from './input-cost.ts';
+import type { Held } from './input-cost.ts';
 
 /** Sums over requests; tokens are input tokens, nano-dollars the input cost alone. */
 export interface Estimate {

@@ -14,7 +14,7 @@ import type { Usage } from '../../stages/model/usage.ts';
 import { asRequest } from '../sessions/as-request.ts';
 import { bodyOf } from '../sessions/session.ts';
 import type { Conversation } from '../sessions/session.ts';
-import { providerOf, withoutHeld } from './worth.ts';
+import { providerOf, withoutHeld } from './input-cost.ts';
 
 /** A tool of a client, over all sessions that define it. */
 export interface ToolCost {

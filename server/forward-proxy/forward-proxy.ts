@@ -18,7 +18,7 @@ import {
   upgradeOverHttp,
 } from '../../stages/model/errors.ts';
 import type { Generations } from '../generation/generation.ts';
-import { isSubscription } from '../generation/untouchable.ts';
+import { isSubscription } from '../generation/verbatim-requests.ts';
 import { rawErrorResponse } from '../http/error-response.ts';
 import { hangUp } from '../http/hang-up.ts';
 import type { Log } from '../log/log.ts';

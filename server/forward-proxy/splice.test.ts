@@ -9,7 +9,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock, systemClock } from '../../engine/index.ts';
 import type { Clock } from '../../engine/index.ts';
-import { createGiveBack } from './give-back.ts';
+import { createGiveBack } from './free-buffer.ts';
 import { splice } from './splice.ts';
 
 const MB = 1024 * 1024;

@@ -1,7 +1,7 @@
 /** Joins two connections: bytes from either side go to the other, unread. */
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../engine/index.ts';
-import { createGiveBack } from './give-back.ts';
+import { createGiveBack } from './free-buffer.ts';
 
 /** A side that is silent for this long is gone; remote-control sockets ping more often. */
 const IDLE_MS = 30 * 60_000;

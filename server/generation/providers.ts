@@ -18,7 +18,7 @@ import type { KeyCheck } from '../auth/auth.ts';
 import { looksLikeOurs } from '../auth/presented.ts';
 import type { Config, ProviderConfig } from '../config/config.ts';
 import { placeOf } from '../shared/key-names.ts';
-import { didYouMean } from '../config/distance.ts';
+import { didYouMean } from '../config/did-you-mean.ts';
 import type { CustomProvider, CustomProviders } from './plugins.ts';
 
 type ProviderSettings = Omit<ProviderConfig, 'baseUrl' | 'allowInsecure' | 'pricing'>;

@@ -4,7 +4,7 @@ import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
 import { macroNode } from '../../plugins/bundled/macros.ts';
 import type { Config } from '../config/config.ts';
 import { configuredPlugins } from '../generation/configured-plugins.ts';
-import { passSources } from '../generation/pass-of.ts';
+import { passSources } from '../generation/compress-additions.ts';
 import type { KnownRecipe } from '../recipes/recipes.ts';
 
 export interface RunningRecipe {

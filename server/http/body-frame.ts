@@ -6,7 +6,7 @@ import type { Endpoint } from '../../stages/model/endpoint.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
 import type { Headers } from '../../stages/model/headers.ts';
 import type { Config } from '../config/config.ts';
-import { untouchableBecause } from '../generation/untouchable.ts';
+import { untouchableBecause } from '../generation/verbatim-requests.ts';
 
 /** An admitted request, without its body. */
 export interface ReceivedRequest {

@@ -6,7 +6,7 @@ import { chmod, lstat, mkdir, readdir, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../engine/clock.ts';
-import { moveUnreadable } from '../../stages/aside.ts';
+import { moveUnreadable } from '../../stages/move-aside.ts';
 
 /** A file by its path, or a stream such as `process.stdout`, which is never closed. */
 export type LogDestination =

@@ -7,7 +7,7 @@ import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
 import type { Macro } from '../../stages/macros/macro.ts';
 import { stagePhrases, stageStepsOf } from '../../stages/macros/stage-steps.ts';
 import { fillMacro } from '../../stages/macros/values.ts';
-import { didYouMean } from '../config/distance.ts';
+import { didYouMean } from '../config/did-you-mean.ts';
 import { isRecipeFile, readRecipe, setOf } from '../recipes/recipes.ts';
 import type { KnownRecipe } from '../recipes/recipes.ts';
 import { macroFiles, readMacro } from './macros.ts';

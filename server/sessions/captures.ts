@@ -13,7 +13,7 @@ import { headerValue } from '../../stages/model/headers.ts';
 import { decodeBody } from '../../stages/wire/decode.ts';
 import { eventsIn } from '../../stages/wire/events.ts';
 import { encodingToUndo } from '../http/body-frame.ts';
-import { continues, itemHashes } from './goes-on.ts';
+import { continues, itemHashes } from './conversation-prefix.ts';
 import { itemsIn, itemsMember } from './session.ts';
 import type { Conversation, SessionFile, SessionRequest } from './session.ts';
 

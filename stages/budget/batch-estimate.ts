@@ -10,7 +10,7 @@ import { tokensOfLength } from '../model/input-size.ts';
 import { modelInPath, pathOf } from '../model/target.ts';
 import { emptyUsage } from '../model/usage.ts';
 import type { Usage } from '../model/usage.ts';
-import { askedOutput, foreseenOutput } from './most-output.ts';
+import { askedOutput, foreseenOutput } from './max-output.ts';
 
 const MESSAGES_BATCHES = '/v1/messages/batches';
 const GENERATIVE_BATCH = /:batchGenerateContent$/;

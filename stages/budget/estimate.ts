@@ -4,8 +4,8 @@ import { spendingLimit } from '../model/errors.ts';
 import type { RateTerms } from '../model/billing.ts';
 import { emptyUsage } from '../model/usage.ts';
 import type { Usage } from '../model/usage.ts';
-import { foreseenOutput } from './most-output.ts';
-import type { AskedOutput } from './most-output.ts';
+import { foreseenOutput } from './max-output.ts';
+import type { AskedOutput } from './max-output.ts';
 import type { SpendingNote } from './spending.ts';
 
 /** The request header whose value `once` lets a request exceed its limits. */

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/clock.ts';
 import { estimateUsage, spendingFault } from './estimate.ts';
-import { askedOutput } from './most-output.ts';
+import { askedOutput } from './max-output.ts';
 import { SpendingGuard } from './guard.ts';
 import type { Grant, Reservation } from './reservation.ts';
 import type { SpendingSettings } from './spending.ts';

@@ -7,7 +7,7 @@ import type { Stats } from 'node:fs';
 import { chmod, open, readFile, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import type { Clock } from '../../engine/index.ts';
-import { moveUnreadable } from '../aside.ts';
+import { moveUnreadable } from '../move-aside.ts';
 import { readLine, writeLine } from './record.ts';
 import { RAW } from './sent-text.ts';
 import { createStore } from './store.ts';

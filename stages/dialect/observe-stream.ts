@@ -3,7 +3,7 @@ import { createNeedleScanner, dataOf } from '../wire/events.ts';
 import { MAX_READ_BYTES, createAnswer, readPayload, withoutMark } from './answer-reader.ts';
 import type { Answer, CompiledReader } from './answer-reader.ts';
 import type { UsageObserver } from '../model/dialect.ts';
-import { createFirstBytes, createTail } from './ends.ts';
+import { createFirstBytes, createTail } from './stream-ends.ts';
 import { estimateStreamed } from './streamed-text.ts';
 
 const MODEL_NEEDLE = Buffer.from('"model');

@@ -4,7 +4,7 @@ import type { Services } from '../services.ts';
 import type { BlockSource } from '../vault/block.ts';
 import type { SearchHit } from '../vault/search/search.ts';
 import type { InjectConfig } from './settings.ts';
-import type { VaultInTime } from './in-time.ts';
+import type { VaultInTime } from './vault-timeout.ts';
 import { toInjection } from './injection.ts';
 import type { Injection, Part } from './injection.ts';
 

@@ -7,7 +7,7 @@
  * and nothing else changes.
  */
 import type { Clock } from '../../engine/index.ts';
-import { setAside } from '../aside.ts';
+import { setAside } from '../move-aside.ts';
 import { nothingLearned, readLearned, writeLearned } from './learned-file.ts';
 import type { LearnedState } from './learned-file.ts';
 import { MeanTable } from './means.ts';

@@ -2,7 +2,7 @@
 import type { RunInfo, Settlement } from '../../engine/index.ts';
 import { attemptToShow } from '../model/attempt.ts';
 import type { DeferredBills } from '../budget/deferred-bills.ts';
-import { isBilledByUse, mayCost } from '../budget/unread.ts';
+import { isBilledByUse, mayCost } from '../budget/unparsed-estimate.ts';
 import { observeResults, resultsAt } from '../dialect/opaque/results.ts';
 import type { BodyFrame } from '../model/body.ts';
 import type { UsageObserver } from '../model/dialect.ts';

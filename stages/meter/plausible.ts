@@ -3,7 +3,7 @@
  * million tokens for a line of text would use up a day's limit; such a figure is noted, and our
  * estimate is charged instead.
  */
-import { askedOutput, foreseenOutput } from '../budget/most-output.ts';
+import { askedOutput, foreseenOutput } from '../budget/max-output.ts';
 import { isObject } from '../dialect/json-kind.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import type { Billing } from '../model/billing.ts';

@@ -4,9 +4,9 @@
  */
 import { defineStage } from '../../engine/index.ts';
 import type { RunInfo, Settlement } from '../../engine/index.ts';
-import { giveBack } from '../budget/give-back.ts';
+import { giveBack } from '../budget/release.ts';
 import { spenderOf } from '../budget/spender.ts';
-import { mayCost } from '../budget/unread.ts';
+import { mayCost } from '../budget/unparsed-estimate.ts';
 import { isUnpriced, ledgerRow } from '../ledger/row.ts';
 import type { LedgerRow } from '../ledger/row.ts';
 import type { CacheMiss } from '../model/cached-turn.ts';

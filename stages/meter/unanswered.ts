@@ -3,8 +3,8 @@
  * the request timed out. It processes such a request and charges for it anyway (decisions §10).
  */
 import type { Settlement } from '../../engine/index.ts';
-import { askedOutput, foreseenOutput } from '../budget/most-output.ts';
-import { estimateUnread, mayCost } from '../budget/unread.ts';
+import { askedOutput, foreseenOutput } from '../budget/max-output.ts';
+import { estimateUnread, mayCost } from '../budget/unparsed-estimate.ts';
 import { askedTerms } from '../dialect/billing.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import type { Attempt } from '../model/attempt.ts';

@@ -1,6 +1,6 @@
 /** Which models and providers a request with a key of this proxy may use. */
 import type { SvcError } from '../../engine/index.ts';
-import { estimateUnread, mayCost } from '../budget/unread.ts';
+import { estimateUnread, mayCost } from '../budget/unparsed-estimate.ts';
 import type { Caller } from '../model/caller.ts';
 import { isObject } from '../dialect/json-kind.ts';
 import { keyForbids } from '../model/errors.ts';

@@ -1,10 +1,10 @@
 /** The estimated cost of a request at a target, before it is sent. */
 import type { EstimatedUse } from '../budget/estimate.ts';
 import { estimateUsage } from '../budget/estimate.ts';
-import { askedOutput } from '../budget/most-output.ts';
+import { askedOutput } from '../budget/max-output.ts';
 import type { Estimate } from '../budget/spending.ts';
 import { estimateBatch } from '../budget/batch-estimate.ts';
-import { estimateUnread, isUnforeseen } from '../budget/unread.ts';
+import { estimateUnread, isUnforeseen } from '../budget/unparsed-estimate.ts';
 import { askedTerms } from '../dialect/billing.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import { modelOf } from '../model/request.ts';

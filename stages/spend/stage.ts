@@ -10,7 +10,7 @@ import { hasLimit } from '../budget/owners.ts';
 import { spenderOf } from '../budget/spender.ts';
 import type { Reservation } from '../budget/reservation.ts';
 import type { SpendingNote, SpendingRequest } from '../budget/spending.ts';
-import { mayConcernWork, mayCost } from '../budget/unread.ts';
+import { mayConcernWork, mayCost } from '../budget/unparsed-estimate.ts';
 import { clientSession, conversationId } from '../model/conversation.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';

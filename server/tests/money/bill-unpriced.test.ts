@@ -9,8 +9,8 @@ import {
   message,
   near,
   response,
-} from '../../../fixtures/money/calls.ts';
-import type { Json } from '../../../fixtures/money/calls.ts';
+} from '../../../fixtures/money/billed-calls.ts';
+import type { Json } from '../../../fixtures/money/billed-calls.ts';
 import { dollarsFor } from '../../../fixtures/money/tables.ts';
 import { streamOf, withPlainUpstream } from '../../../fixtures/plain-upstream.ts';
 import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';

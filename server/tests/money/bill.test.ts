@@ -4,8 +4,15 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { chat, cost, generate, message, near, response } from '../../../fixtures/money/calls.ts';
-import type { Json } from '../../../fixtures/money/calls.ts';
+import {
+  chat,
+  cost,
+  generate,
+  message,
+  near,
+  response,
+} from '../../../fixtures/money/billed-calls.ts';
+import type { Json } from '../../../fixtures/money/billed-calls.ts';
 import { dollarsFor } from '../../../fixtures/money/tables.ts';
 import { streamOf, withPlainUpstream } from '../../../fixtures/plain-upstream.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';

@@ -10,7 +10,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxyProcess } from '../../../fixtures/proxy-process.ts';
 import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
-import { askingOf, foundHits } from '../../../fixtures/server/found.ts';
+import { askingOf, foundHits } from '../../../fixtures/server/search-results.ts';
 import { startUpstream } from '../../../fixtures/upstream.ts';
 
 /** A busy machine takes long to start a thread. */

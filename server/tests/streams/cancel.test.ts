@@ -9,7 +9,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, json, openSocket } from '../../../fixtures/server/exchange.ts';
-import { WINDOWS, leaving, post } from '../../../fixtures/server/leaving.ts';
+import { WINDOWS, leaving, post } from '../../../fixtures/server/disconnecting-clients.ts';
 import { pause, until } from '../../../fixtures/wait.ts';
 
 const TRIES = 10;

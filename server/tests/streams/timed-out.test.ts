@@ -9,7 +9,7 @@ import type { Clock } from '../../../engine/index.ts';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
-import { askingOf, foundHits } from '../../../fixtures/server/found.ts';
+import { askingOf, foundHits } from '../../../fixtures/server/search-results.ts';
 import { until } from '../../../fixtures/wait.ts';
 
 /** A length that no other timer has. */

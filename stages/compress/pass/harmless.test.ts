@@ -4,7 +4,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { times } from '../../../fixtures/compress/texts.ts';
-import { bash, sentFor as sent } from '../../../fixtures/compress/sent-for.ts';
+import { bash, sentFor as sent } from '../../../fixtures/compress/compress-calls.ts';
 
 const FILLER = times(
   14,

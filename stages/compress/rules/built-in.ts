@@ -14,7 +14,7 @@ import { foldListedRepeats, foldListing } from './listing/fold-listing.ts';
 import { cleanLog } from './log/clean.ts';
 import { reduceLog } from './log/reduce.ts';
 import { extractNarrative } from './narrative/extract.ts';
-import { isReadToTheLetter } from './narrative/to-the-letter.ts';
+import { isReadToTheLetter } from './narrative/verbatim-prose.ts';
 import { rewrite, type Rewriter } from './rewrite.ts';
 import type { Rule } from './rule.ts';
 import { packStack } from './trace/pack-stack.ts';

@@ -13,7 +13,7 @@ import type {
   ToolUseBlock,
 } from '../canonical.ts';
 import type { ReadRequestContext } from '../translate/dialect.ts';
-import { droppedParts } from '../translate/dropped.ts';
+import { droppedParts } from '../translate/dropped-fields.ts';
 import { cannotCarry } from '../translate/errors.ts';
 import { wrapFreeform } from '../translate/freeform.ts';
 import { exactJson } from '../exact-json.ts';

@@ -8,7 +8,7 @@ import type {
   ResponseFormat,
   ToolChoice,
 } from '../canonical.ts';
-import { noteDropped } from '../translate/dropped.ts';
+import { noteDropped } from '../translate/dropped-fields.ts';
 import type { ReadRequestContext } from '../translate/dialect.ts';
 import { choiceAmong } from '../translate/choice.ts';
 import { cannotCarry } from '../translate/errors.ts';

@@ -1,7 +1,7 @@
 /** Reads the chat stream: chunks of deltas, a finish reason, a usage chunk, `[DONE]`. */
 import type { CanonicalEvent, JsonObject } from '../canonical.ts';
 import { filledString, isObject, numberOf, objectOf, objectsOf, stringOf } from '../json-kind.ts';
-import { droppedParts } from '../translate/dropped.ts';
+import { droppedParts } from '../translate/dropped-fields.ts';
 import { sourceOf } from '../translate/media.ts';
 import { EventReader } from '../translate/stream-read.ts';
 import { readChatError, readChatStop } from './translate-answer.ts';

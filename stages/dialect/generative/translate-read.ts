@@ -10,7 +10,7 @@ import type {
   ResponseFormat,
   ToolChoice,
 } from '../canonical.ts';
-import { noteDropped } from '../translate/dropped.ts';
+import { noteDropped } from '../translate/dropped-fields.ts';
 import type { ReadRequestContext } from '../translate/dialect.ts';
 import { cannotCarry } from '../translate/errors.ts';
 import { leaveOutProviderTools } from '../translate/hosted.ts';

@@ -13,7 +13,7 @@ import type {
 import { exactJson } from '../exact-json.ts';
 import { filledString, isObject, objectOf, objectsOf, stringOf } from '../json-kind.ts';
 import { missingFile } from '../translate/answer-image.ts';
-import { droppedParts } from '../translate/dropped.ts';
+import { droppedParts } from '../translate/dropped-fields.ts';
 import { EventReader } from '../translate/stream-read.ts';
 import {
   readGenerativeError,

@@ -2,7 +2,7 @@
 import type { CanonicalRequest, CanonicalTool, Effort, JsonObject, Note } from '../canonical.ts';
 import type { WriteRequestContext, WrittenRequest } from '../translate/dialect.ts';
 import { effortOf } from '../chat/translate-write.ts';
-import { droppedParts } from '../translate/dropped.ts';
+import { droppedParts } from '../translate/dropped-fields.ts';
 import { cannotCarry } from '../translate/errors.ts';
 import { defined } from '../json-kind.ts';
 import { writeContent } from './translate-content.ts';

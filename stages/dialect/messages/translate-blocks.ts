@@ -10,7 +10,7 @@ import type {
 } from '../canonical.ts';
 import type { ReadRequestContext } from '../translate/dialect.ts';
 import { unreadable, type BlockPlace } from '../translate/readable.ts';
-import { droppedParts } from '../translate/dropped.ts';
+import { droppedParts } from '../translate/dropped-fields.ts';
 import { cannotCarry } from '../translate/errors.ts';
 import { exactJson, parseArguments } from '../exact-json.ts';
 import { defined, filledString, objectOf, objectsOf, stringOf, wordOf } from '../json-kind.ts';

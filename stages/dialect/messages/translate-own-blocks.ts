@@ -1,7 +1,7 @@
 /** Blocks that only the messages dialect has, converted to their meaning elsewhere. */
 import type { JsonObject, Note, TextBlock } from '../canonical.ts';
 import type { ReadRequestContext } from '../translate/dialect.ts';
-import { droppedParts } from '../translate/dropped.ts';
+import { droppedParts } from '../translate/dropped-fields.ts';
 import { filledString, objectOf, stringOf } from '../json-kind.ts';
 import { readUnknown, type BlockPlace } from '../translate/readable.ts';
 

@@ -3,7 +3,7 @@ import { emptyUsage, type Usage } from '../../model/usage.ts';
 import type { CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
 import { exactJson } from '../exact-json.ts';
 import { filledString, objectOf, objectsOf, stringOf, wordOf } from '../json-kind.ts';
-import { droppedParts } from '../translate/dropped.ts';
+import { droppedParts } from '../translate/dropped-fields.ts';
 import { EventReader } from '../translate/stream-read.ts';
 import { readMessagesError, readMessagesStop } from './translate-answer.ts';
 import { mergeMessagesUsage } from './usage.ts';

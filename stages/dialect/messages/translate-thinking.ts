@@ -4,7 +4,7 @@
  */
 import { claudeRequests, nearestEffort } from '../../model/claude-requests.ts';
 import type { ClaudeEffort, ClaudeRequests } from '../../model/claude-requests.ts';
-import { maxOutputOf } from './most-output.ts';
+import { maxOutputOf } from './max-output.ts';
 import type { CanonicalMessage, CanonicalRequest, Effort, JsonObject, Note } from '../canonical.ts';
 import { defined } from '../json-kind.ts';
 

@@ -14,7 +14,7 @@ import { writeMessagesBlock } from './translate-blocks.ts';
 import { claudeRequests } from '../../model/claude-requests.ts';
 import type { ClaudeEffort } from '../../model/claude-requests.ts';
 import { claudeOf } from '../../model/model-facts.ts';
-import { maxOutputOf } from './most-output.ts';
+import { maxOutputOf } from './max-output.ts';
 import { writeSampling, writeThinking } from './translate-thinking.ts';
 import type { Thinking } from './translate-thinking.ts';
 

@@ -13,7 +13,7 @@ import type { JsonObject } from '../json-kind.ts';
 import { mergeMessagesUsage } from '../messages/usage.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { toResponsesUsage } from '../responses/usage.ts';
-import { WORK_PATHS, generativeWork, withWork } from '../own-work.ts';
+import { WORK_PATHS, generativeWork, withWork } from '../provider-work.ts';
 import { createUsageSum } from '../usage-sum.ts';
 
 function toUsage(figures: JsonObject, known: Usage): Usage {

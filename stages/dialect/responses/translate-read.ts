@@ -10,7 +10,7 @@ import type {
   ToolChoice,
 } from '../canonical.ts';
 import { toFormat } from '../chat/translate-read.ts';
-import { droppedParts, noteDropped } from '../translate/dropped.ts';
+import { droppedParts, noteDropped } from '../translate/dropped-fields.ts';
 import type { ReadRequestContext } from '../translate/dialect.ts';
 import { choiceAmong } from '../translate/choice.ts';
 import { cannotCarry } from '../translate/errors.ts';

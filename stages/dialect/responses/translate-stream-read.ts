@@ -4,7 +4,7 @@
 import type { CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
 import { wrapFreeform } from '../translate/freeform.ts';
 import { isObject, numberOf, objectOf, objectsOf, stringOf, wordOf } from '../json-kind.ts';
-import { droppedParts } from '../translate/dropped.ts';
+import { droppedParts } from '../translate/dropped-fields.ts';
 import { EventReader } from '../translate/stream-read.ts';
 import { readResponsesError, readResponsesStop } from './translate-answer.ts';
 import { madeImage } from './translate-items.ts';

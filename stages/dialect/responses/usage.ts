@@ -4,7 +4,7 @@ import { modalBilling, toBilling, unknownCounters, withBilling, withTier } from 
 import { countOf, isObject, objectOf, objectsOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
-import { WORK_PATHS, withWork } from '../own-work.ts';
+import { WORK_PATHS, withWork } from '../provider-work.ts';
 import { splitInput } from '../split-input.ts';
 import { DIAGNOSTICS_NEEDLES, withNamedMiss } from '../named-miss.ts';
 import { TRANSFORMATIONS_NEEDLE, withTransformations } from '../transformations.ts';

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createArguments } from '../generative/translate-arguments.ts';
-import { noteDropped } from './dropped.ts';
+import { noteDropped } from './dropped-fields.ts';
 import { createCallMarks } from '../call-marks.ts';
 import { answerId, toolIdFor } from './ids.ts';
 import { parseArguments } from '../exact-json.ts';
@@ -10,7 +10,7 @@ import { parseDataUrl } from './media.ts';
 import type { TranslatableDialect } from './translate.ts';
 import { translateRequest } from './translate.ts';
 import { fitsStrictMode, fromOpenApi } from './schema.ts';
-import { BlockSerializer } from './serial.ts';
+import { BlockSerializer } from './block-serializer.ts';
 
 test('a block that waits for its turn comes out whole, and closed blocks make way', () => {
   const serial = new BlockSerializer();

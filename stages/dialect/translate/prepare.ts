@@ -9,7 +9,7 @@ import type {
 import type { ConversationMarks } from '../call-marks.ts';
 import type { DialectTranslation, SystemPlace } from './dialect.ts';
 import { withAnswerImages } from './answer-image.ts';
-import { droppedParts } from './dropped.ts';
+import { droppedParts } from './dropped-fields.ts';
 import { cannotCarry } from './errors.ts';
 import { wrapFreeform } from './freeform.ts';
 import { toolIdFor, toolNameFor } from './ids.ts';

@@ -9,7 +9,7 @@ import type {
 import type { AnswerContext } from './dialect.ts';
 import { parseExact } from '../exact-json.ts';
 import { isObject, numberOf, stringOf } from '../json-kind.ts';
-import { BlockSerializer } from './serial.ts';
+import { BlockSerializer } from './block-serializer.ts';
 
 /** Follows one stream; a dialect interprets each event. */
 export abstract class EventReader implements StreamReader {

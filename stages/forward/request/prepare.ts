@@ -3,7 +3,7 @@
  * returns the reason why this provider cannot serve it.
  */
 import { countsTokens, isTranslatable } from '../../dialect/translatable.ts';
-import { droppedParts } from '../../dialect/translate/dropped.ts';
+import { droppedParts } from '../../dialect/translate/dropped-fields.ts';
 import { MISMATCHES } from '../../model/attempt.ts';
 import type { UsageRequest } from '../../model/dialect.ts';
 import type { Operation } from '../../model/endpoint.ts';

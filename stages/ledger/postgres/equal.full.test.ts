@@ -8,7 +8,7 @@ import { openIn } from '../../../fixtures/ledger/temp-ledger.ts';
 import { startPostgres } from '../../../fixtures/postgres.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
 import { createRandom, randomInt } from '../../../fixtures/random.ts';
-import { sumsOfEach } from '../copies.ts';
+import { sumsOfEach } from '../merged-sums.ts';
 import { FIGURES } from '../columns.ts';
 import type { LedgerReader } from '../tables.ts';
 import { HOUR_MS } from '../hours.ts';

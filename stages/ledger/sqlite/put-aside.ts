@@ -4,7 +4,7 @@
  * rename could combine one file with the companions of the next.
  */
 import { existsSync, renameSync } from 'node:fs';
-import { freePath } from '../../aside.ts';
+import { freePath } from '../../move-aside.ts';
 import { openLock } from '../../lock.ts';
 import { inodeOf } from '../../private-file.ts';
 import { COMPANIONS } from './file.ts';

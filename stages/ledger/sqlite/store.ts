@@ -3,7 +3,7 @@
  * writer thread, where blocking on the disk is harmless.
  */
 import Database from 'better-sqlite3';
-import { freePath } from '../../aside.ts';
+import { freePath } from '../../move-aside.ts';
 import { createPrivate, inodeOf } from '../../private-file.ts';
 import { ADD_TO_HOURS, NOTE_SUMMED, SUMMED_UPTO } from '../hours.ts';
 import type { Cell } from '../tables.ts';

@@ -3,7 +3,7 @@
  * read as pricing needs.
  */
 import type { EstimatedUse } from './estimate.ts';
-import { CHOICES_NAMES, LIMIT_NAMES, toAskedOutput } from './most-output.ts';
+import { CHOICES_NAMES, LIMIT_NAMES, toAskedOutput } from './max-output.ts';
 import type { Operation } from '../model/endpoint.ts';
 import { modelInPath, pathOf } from '../model/target.ts';
 import type { BodyFrame } from '../model/body.ts';

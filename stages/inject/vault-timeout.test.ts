@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { createManualClock, systemClock } from '../../engine/clock.ts';
 import type { Clock } from '../../engine/clock.ts';
 import type { Vault } from '../vault/contract.ts';
-import { createVaultInTime } from './in-time.ts';
+import { createVaultInTime } from './vault-timeout.ts';
 
 /** Unlike those of the real clock, its timers keep the process alive. */
 const clock: Clock = {

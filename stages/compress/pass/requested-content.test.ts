@@ -5,7 +5,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { times } from '../../../fixtures/compress/texts.ts';
-import { bash, sentFor as sent, type Call } from '../../../fixtures/compress/sent-for.ts';
+import { bash, sentFor as sent, type Call } from '../../../fixtures/compress/compress-calls.ts';
 
 const FILLER = times(
   14,

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { inPlace, write } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
-import { waysPast } from './ways-past.ts';
+import { waysPast } from './bypasses.ts';
 
 const url = 'http://127.0.0.1:8765';
 const hosts = ['api.anthropic.com', 'api.openai.com', 'generativelanguage.googleapis.com'];

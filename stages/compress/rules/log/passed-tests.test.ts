@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { makeLog, times } from '../../../../fixtures/compress/texts.ts';
 import { builtIn } from '../built-in.ts';
 import { estimateTokens } from '../../../model/tokens.ts';
-import { passedLines } from './passed.ts';
+import { passedLines } from './passed-tests.ts';
 
 const expectErrors = (name: string, n: number): readonly string[] => [
   `=== RUN   ${name}`,

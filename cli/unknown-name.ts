@@ -1,6 +1,6 @@
 /** The error for a name that does not exist. */
 import { SvcError } from '../engine/error.ts';
-import { didYouMean } from '../server/config/distance.ts';
+import { didYouMean } from '../server/config/did-you-mean.ts';
 
 /** Returns `not_found` with the nearest existing name; `cure` says where they are listed. */
 export function notFoundHere(
