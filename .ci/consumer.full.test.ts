@@ -96,7 +96,7 @@ test('publint and attw find nothing', async () => {
   await execute(tool('attw'), [tarball, '--profile', 'esm-only']);
 });
 
-test('of the adapters only what is imported is bundled, and nothing of Node', async () => {
+test('only the imported adapters are bundled, and nothing that needs Node', async () => {
   const bundle = async (source: string) => {
     const { outputFiles } = await build({
       stdin: { contents: source, resolveDir: folder },

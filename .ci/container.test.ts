@@ -49,7 +49,7 @@ test('it runs as a user without rights, with its home in the volume', () => {
   assert.is(of('EXPOSE'), '8766 8767');
 });
 
-test('its command wants a key first, then serves, and its health check follows that', async () => {
+test('its command requires a key, then serves, and its health check follows', async () => {
   const place = makePlace();
   const env = { SVC_HOST: envOf()['SVC_HOST'] ?? '', SVC_PORT: '0', SVC_WS_PORT: '0' };
   const argv = JSON.parse(of('CMD')) as readonly string[];

@@ -42,7 +42,7 @@ test('every image of others has a version, and ours is built here', () => {
   assert.is(services.filter(([, { build }]) => build !== undefined).length, 2);
 });
 
-test('what is mounted is there, in this repository or as a volume', () => {
+test('every mounted path exists in this repository or is a volume', () => {
   for (const [name, { volumes = [] }] of services)
     for (const volume of volumes) {
       // The certificate is provided by the user.
@@ -55,7 +55,7 @@ test('what is mounted is there, in this repository or as a volume', () => {
     }
 });
 
-test('what a service waits for, asks and keeps secret is declared', () => {
+test('everything that a service depends on, queries or keeps secret is declared', () => {
   for (const [name, { depends_on: needs = {}, secrets = [] }] of services) {
     for (const secret of secrets) assert.ok(secret in compose.secrets, `${name}: ${secret}`);
     for (const other of Array.isArray(needs) ? needs : Object.keys(needs))
@@ -127,7 +127,7 @@ interface Spec {
   ];
 }
 
-test('the manifests refer to each other by names that there are', () => {
+test('the names by which the manifests refer to each other exist', () => {
   const documents = parseAllDocuments(textOf('deploy/kubernetes/svc.yaml'));
   assert.equal(
     documents.flatMap(({ errors }) => errors),
@@ -170,7 +170,7 @@ test('the services of systemd and launchd are what their own tools read', () => 
   place.dispose();
 });
 
-test('the board is shown from where Grafana is told to look', () => {
+test('Grafana loads the board from the folder it is configured with', () => {
   const grafana = compose.services['grafana']!;
   const { providers } = parse(textOf('deploy/grafana/boards.yaml')) as {
     readonly providers: readonly [{ readonly options: { readonly path: string } }];

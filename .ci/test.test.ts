@@ -136,7 +136,7 @@ const RED: Readonly<Record<string, readonly [text: string, problem: RegExp, pass
   'what is left open': [`setInterval(() => {}, 1000); ${ONE} test.run();`, /left open: Timeout/, 1],
 };
 
-test('each of these is red, and named with the reason', () => {
+test('each of these faults fails the run, and is named with the reason', () => {
   const names = Object.keys(RED);
   const bad = Object.entries(RED).map(([name, [text]]) => [name.replaceAll(' ', '-'), text]);
   const { code, lastLine, output } = run({
@@ -214,7 +214,7 @@ test('in one process a file that breaks it down, or leaves something open, is th
   assert.is(lastLine, '5 passed, 3 failed', output);
 });
 
-test('a process that ends badly between two files: the one that did it is red', () => {
+test('a crash between two files is attributed to the file that caused it', () => {
   const late = `test('one', () => { setTimeout(() => Promise.reject(new Error('late')), 50); }); test.run();`;
   const good = `${ONE} test.run();`;
   // A process gets several of these files; the late one is neither the last nor the first of its
@@ -239,7 +239,7 @@ test('a process that ends badly after several files runs each of them alone', ()
   assert.is(lastLine, '3 passed, 1 failed', output);
 });
 
-test('no file at all is no success', () => {
+test('a run without test files is not a success', () => {
   const { code } = run({ good: `${ONE} test.run();` }, ['--only', 'nothing-of-that-name']);
   assert.is(code, 1);
 });

@@ -94,7 +94,7 @@ test('streams have bars of their own, and a workload without a bar has none', ()
   assert.equal(judge(comparison('large-body', 2, 2)), []);
 });
 
-test('what was not measured is not met', () => {
+test('a bar without a measurement is not met', () => {
   assert.not(judgeStart(Number.NaN).met);
   assert.ok(judgeStart(0.5).met);
   const run = { workload: 'json', requests: 1, failed: 0, p99Ms: 19.9 };

@@ -37,7 +37,7 @@ test('answers of each framing, one after another, cut at every byte', () => {
   assert.equal(readAll([...wire].map((byte) => Buffer.of(byte))), expected);
 });
 
-test('a body that is not finished is no answer', () => {
+test('an unfinished body is not a response', () => {
   assert.is(readAll([Buffer.from(CHUNKED.slice(0, -1))]).answers.length, 0);
   assert.is(readAll([Buffer.from(SIZED.slice(0, -1))]).answers.length, 0);
 });

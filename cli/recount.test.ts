@@ -150,7 +150,7 @@ test.after(async () => {
   await t.close();
 });
 
-test('the day has everything in it', () => {
+test('the simulated day covers everything', () => {
   assert.is(rows.length, COUNT);
   const { errors, saved_tokens, cache_hits, unpriced, cost } = recount(rows);
   const { long_results: parts, tools } = recountLanes(rows);

@@ -275,7 +275,7 @@ test('a fault of svc itself has exit code 1, and its stack only when asked for',
   assert.match(generated.stderr, /TypeError: no entropy\n\s+at /);
 });
 
-test('in a checkout, every command is named as npm runs it', async () => {
+test('in a checkout, every command is shown in the form that npm runs', async () => {
   const npm = { program: 'npm run svc --' };
   assert.match((await run(place, ['pause'], npm)).stderr, /`npm run svc -- start --background`/);
   const { stdout } = await run(place, ['stop', '--help'], npm);

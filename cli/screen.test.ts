@@ -188,7 +188,7 @@ function brokenParts(printed: string, whole: string): string[] {
   );
 }
 
-test('a word that is broken is seen', () => {
+test('the check of help texts detects a broken word', () => {
   const whole = 'answers of the provider at claude-opus-4 and /home/somebody/file';
   assert.equal(
     brokenParts('answers of\n  the provider at\nclaude-\nopus-4 /home/…/file', whole),

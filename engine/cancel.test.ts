@@ -47,7 +47,7 @@ async function admitted(stages: readonly Stage<TestFrame>[], fuse: boolean): Pro
   return taken;
 }
 
-test('a stalled sink admits exactly as many frames as there are hands to hold them', async () => {
+test('a stalled sink admits exactly as many frames as there are buffers for them', async () => {
   const watching = (name: string) => stage(name, { watch: { part: () => undefined } });
   const own = stage('own', { transform: () => new TransformStream<TestFrame, TestFrame>() });
   // One at the sink, and one in each TransformStream on the way: a segment's, or an author's own.

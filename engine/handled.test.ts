@@ -99,7 +99,7 @@ test('a dropped frame reaches no later stage, and a stage’s own watcher sees e
   assert.equal(seen, 'own b1,own b2,b1,b2,own c1,own c2,c1,c2'.split(','));
 });
 
-test('what breaks the order of an answer, or is no frame, is the fault of its stage', async () => {
+test('a frame out of order, or a value that is not a frame, is attributed to its stage', async () => {
   const wrong: readonly (readonly [keyof never, unknown])[] = [
     ...(['text', 7, true, null, {}] as const).map((value) => ['part', value] as const),
     ['part', [{ kind: 'open', title: 'again' }]],
@@ -184,7 +184,7 @@ test('an error after the opening frame names its node, wherever it occurred', as
   assert.is((await answered(failing, pass())).error, known);
 });
 
-test('an own stream is timed like any other stage, and a faulty one stops its source', async () => {
+test('a stage with its own stream is timed like any other, and a faulty one stops its source', async () => {
   const clock = createManualClock();
   const slow = stage('slow', {
     transform: () =>

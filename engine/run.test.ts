@@ -32,7 +32,7 @@ test('a whole answer passes every later stage without a stream', async () => {
   assert.equal(last.question?.words, ['one', 'two', 'three']);
 });
 
-test('a live answer passes the same stages and says the same', async () => {
+test('a live answer passes the same stages and gives the same result', async () => {
   const sink = createCollectingSink<TestFrame>();
   const source = countedSource(answerOf('one', 'two', 'three'));
   const plan = planOf(
@@ -151,7 +151,7 @@ test('one stage that fails to settle does not stop the next', async () => {
   assert.is(spans().list().length, 4);
 });
 
-test('an error carries the node in which it arose; a stranger becomes internal', async () => {
+test('an error names the node in which it arose; a foreign error becomes internal', async () => {
   const stranger = stage('culprit', {
     on: {
       question: () => {
@@ -188,7 +188,7 @@ test('a watcher that throws is noted and affects nothing else', async () => {
   );
 });
 
-test('state is made for every node before the first frame and is its own', async () => {
+test('each node’s state is created before the first frame and belongs to it alone', async () => {
   const seen: unknown[] = [];
   const counting = (name: string) =>
     stage(name, {

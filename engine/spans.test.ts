@@ -10,7 +10,7 @@ function planOf(...stages: readonly Stage<TestFrame>[]) {
   return mustCompile(chain(testKinds, stages));
 }
 
-test('spans that are written over keep nothing of the run before', async () => {
+test('reused spans keep nothing of the previous run', async () => {
   const spy = stage('spy', {
     watch: {
       part: () => {

@@ -20,7 +20,7 @@ test('work is done together, in its order, once everything has been read', async
   assert.equal(done, ['a', 'b']);
 });
 
-test('work that arises meanwhile waits for the next turn', async () => {
+test('work added while a turn runs waits for the next turn', async () => {
   const turn = createTurn();
   const done: string[] = [];
   turn.later(() => {

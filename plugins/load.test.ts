@@ -76,7 +76,7 @@ test('a changed module is loaded anew, an unchanged one is not', () =>
     assert.is(second?.baseUrl, 'https://llm.example/new');
   }));
 
-test('other languages and other exports are told apart', () =>
+test('other languages and other exports have different errors', () =>
   inFolder(async (folder) => {
     assert.match((await faultOf(write(folder, 'a.cjs', ''))) ?? '', /ends in \.js or \.mjs/);
     assert.match((await faultOf(write(folder, 'b.mjs', 'export const x = 1;'))) ?? '', /default/);
@@ -100,7 +100,7 @@ test('every fault of a definition is reported', () => {
   assert.equal(named, expected);
 });
 
-test('an address that would send keys in the clear is refused', () => {
+test('an address that would send keys unencrypted is refused', () => {
   const faults = (baseUrl: string, more = {}) => {
     const checked = checkDefinition({ kind: 'chat', baseUrl, ...more });
     return checked.ok ? [] : checked.faults;

@@ -187,7 +187,7 @@ test('a text that lost something, a prefix that changed and a costly conversatio
   }
 });
 
-test('a row or a class that is gone is missed, one that is new is judged as well', () => {
+test('a missing row or class misses its bar, a new one is judged as well', () => {
   for (const at of CLASSES.keys())
     assert.is(missed({ ...report, classes: report.classes.toSpliced(at, 1) }).length, 1);
   for (const at of report.encodings.keys())
@@ -201,7 +201,7 @@ test('a row or a class that is gone is missed, one that is new is judged as well
   assert.equal(missed({ ...report, encodings }), ['html: texts that lost something']);
 });
 
-test('what should have been measured and was not is missed; without a corpus its bars are none', () => {
+test('a missing measurement misses its bar; without a corpus its bars do not apply', () => {
   const empty = {
     classes: [],
     encodings: [],

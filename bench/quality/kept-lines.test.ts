@@ -68,7 +68,7 @@ function run(blocks: readonly ConversationBlock[], state: ConversationState): st
   return compressConversation(blocks, OPTIONS, undefined, state).at(-1)!.text;
 }
 
-test('every kept line stands in the input or decodes to one that does', () => {
+test('every kept line is in the input or decodes to a line that is', () => {
   const blocks = session();
   const { kept, strange } = strangeLines(blocks, OPTIONS);
   assert.ok(kept > 1000, String(kept));
@@ -92,7 +92,7 @@ test('thinned line numbers are announced, and all source lines of frames stay', 
   assert.match(out, 'ValueError: 7');
 });
 
-test('a part of a line is no line, a part of a sentence no sentence', () => {
+test('a part of a line does not count as a line, nor a part of a sentence as a sentence', () => {
   const before = [
     'Build 7 failed: 12 of 340 tests are red.',
     'The first bridge was built in 1801. It fell in 1802, said the mayor. Nobody mourned.',
@@ -186,7 +186,7 @@ test('an encoding inside a user text, and JSON among other lines, are decoded an
   assert.ok(kept > 120, `${kept}`);
 });
 
-test('a name that nobody wrote is found in a listing, in hits and in rows of a user text', () => {
+test('an invented name is found in a listing, in search hits and in rows of a user text', () => {
   const folders = Array.from({ length: 90 }, (_, n) => `./src/part-${n % 9}/item-${n}.ts`);
   const hits = folders.map((path, n) => `${path}:${n + 3}:  call(${n});`);
   const rows = folders.map((name, id) => ({ id, name, state: 'open' }));

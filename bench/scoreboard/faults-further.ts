@@ -70,7 +70,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A request with very many header fields',
     required: 'two hundred pass, one more is 431',
     file: 'server/gate/gate.test.ts',
-    test: 'two hundred fields pass, one more does not',
+    test: 'two hundred header fields are accepted, one more is not',
     sabotage: {
       file: 'server/gate/gate.ts',
       before: 'export const MAX_HEADER_FIELDS = 200;',
@@ -83,7 +83,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A client that sends its header a byte at a time (slowloris)',
     required: 'it is disconnected in time, and its descriptor freed',
     file: 'server/http/hang-up.test.ts',
-    test: 'nor after a head that did not arrive in time',
+    test: 'no descriptor stays open after a head that did not arrive in time',
     sabotage: {
       file: 'server/http/listen.ts',
       before: 'headersTimeout: HEAD_TIMEOUT_MS,',
@@ -96,7 +96,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A client that is still writing when it is refused',
     required: 'it can write the rest, and reads the reason',
     file: 'server/http/hang-up.test.ts',
-    test: 'a client that is refused while it still writes gets to write the rest and to read why',
+    test: 'a client refused while still sending can send the rest and read the reason',
     sabotage: {
       file: 'server/http/hang-up.ts',
       before:
@@ -164,7 +164,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A wall clock set an hour or a year forward or back',
     required: 'limits, breakers and resting keys use a clock that cannot be set',
     file: 'server/http/clock-jumps.test.ts',
-    test: 'a clock that is set changes no limit, no breaker and no resting key',
+    test: 'a change of the system clock affects no limit, breaker or key cooldown',
     sabotage: {
       file: 'stages/providers/keys.ts',
       before: 'state.untilMs = Math.max(state.untilMs, this.#clock.monotonicMs() + waitMs);',
@@ -202,7 +202,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A crash while a request is recorded',
     required: 'only the record that was cut short is lost',
     file: 'server/capture/capture.test.ts',
-    test: 'a record that a crash cut short takes no other along, and the next start begins a file',
+    test: 'a record truncated by a crash damages no other, and the next start begins a new file',
     sabotage: {
       file: 'stages/captures/decode.ts',
       before: 'if (records.length > 0 || isCut) return { records, rest };',
@@ -241,7 +241,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A Redis that hangs',
     required: 'one request waits fifty milliseconds, and none after it until Redis answers',
     file: 'server/shared/link.test.ts',
-    test: 'after fifty milliseconds without an answer nobody waits any more, until a trial succeeds',
+    test: 'after fifty milliseconds without a response no one waits any more, until a trial succeeds',
     sabotage: {
       file: 'server/shared/link.ts',
       before: 'if (!isOver) this.#onSilence();',

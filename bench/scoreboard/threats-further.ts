@@ -103,7 +103,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A flood of requests from ever new addresses',
     required: 'the rate limiter’s memory does not grow with them',
     file: 'server/http/limit.test.ts',
-    test: 'a million sources cost what twenty thousand cost, and a busy one is not forgotten',
+    test: 'a million sources take no more memory than twenty thousand, and a busy one is not forgotten',
     sabotage: {
       file: 'server/http/limit.ts',
       before: 'if (young.size >= max) {',
@@ -115,7 +115,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A model, path or session name with terminal escapes',
     required: 'control characters are shown, never sent to the terminal',
     file: 'server/log/visible.test.ts',
-    test: 'control characters are written out, everything else stays',
+    test: 'control characters are escaped, everything else stays',
     sabotage: {
       file: 'server/log/visible.ts',
       before: 'const UNSAFE = /[\\0-\\u0008\\u000a-\\u001f',
@@ -153,7 +153,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A person who steals forward mode’s certificate authority',
     required: 'clients accept its certificates for the opened hosts only',
     file: 'server/forward-proxy/ca/certificate.test.ts',
-    test: 'Node believes it for the opened hosts alone',
+    test: 'Node trusts the authority for the opened hosts alone',
     sabotage: {
       file: 'server/forward-proxy/ca/certificate.ts',
       before: '      extension(id_ce_nameConstraints, constraints, true),\n',
@@ -165,7 +165,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A person who can write to the shared Redis',
     required: 'a changed entry is not served',
     file: 'server/shared/seal.test.ts',
-    test: 'a bit that was changed anywhere, a cut and rubbish are no answer',
+    test: 'a changed bit, truncation and garbage are all rejected',
     sabotage: {
       file: 'server/shared/seal.ts',
       before: 'cipher.final()]);\n  } catch {',

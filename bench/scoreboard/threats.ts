@@ -64,7 +64,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A proxy that listens to all machines without a key',
     required: 'it does not start',
     file: 'server/gate/open-bind.test.ts',
-    test: 'a key that was generated is enough to listen for others, while it lives',
+    test: 'a generated key is enough to listen for other machines, until it is revoked or expires',
     sabotage: {
       file: 'server/gate/open-bind.ts',
       before:
@@ -78,7 +78,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A body whose end two servers find in different places (request smuggling)',
     required: 'framing is read strictly, and written anew',
     file: 'server/gate/gate.test.ts',
-    test: 'framing that node may let through is refused here too',
+    test: 'message framing that Node may accept is refused here too',
     sabotage: {
       file: 'server/gate/framing.ts',
       before: "if (scan.lengths > 0) return 'Both Content-Length and Transfer-Encoding';",
@@ -114,7 +114,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A hostile repository that contains a proxy.yaml',
     required: 'it can make settings stricter, never looser',
     file: 'server/config/found-file.test.ts',
-    test: 'it may not make anything looser than it is',
+    test: 'a found file may not make any setting looser',
     sabotage: {
       file: 'server/config/found-file.ts',
       before: '!== true) return [];',
@@ -139,7 +139,7 @@ export const THREATS: readonly Row[] = [
     threat: 'Fifty secrets, one in every place that can hold one',
     required: 'none appears in a file, an answer, output or a request to others, in any encoding',
     file: 'cli/tests/canaries.full.test.ts',
-    test: 'no secret is where it does not belong',
+    test: 'no secret is stored or shown where it does not belong',
     sabotage: {
       file: 'stages/model/credential-members.ts',
       before: 'if (!HINT.test(text)) return text;',
@@ -151,7 +151,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A key that reaches the log, in any encoding',
     required: 'no form of a known secret is written',
     file: 'server/log/redact.test.ts',
-    test: 'a known secret is removed in every disguise and position',
+    test: 'a known secret is removed in every encoding and position',
     sabotage: {
       file: 'server/log/redact.ts',
       before: 'for (const form of secretForms(value)) {',
@@ -200,7 +200,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A small YAML file whose aliases expand to a huge one',
     required: 'aliases, depth and size are limited',
     file: 'server/config/yaml.test.ts',
-    test: 'each limit holds by itself',
+    test: 'each limit of a YAML document applies on its own',
     sabotage: {
       file: 'server/config/yaml.ts',
       before: '  aliases: 50,',

@@ -12,7 +12,7 @@ import { planOf } from './plan.ts';
 import { makeTree } from './tree.ts';
 import type { Tree } from './tree.ts';
 
-test('what a client wrote down behind a jump is later by it, and nothing else changes', () => {
+test('times that a client recorded after a jump are shifted by it, and nothing else changes', () => {
   const startMs = Date.UTC(2026, 0, 2, 3, 4, 5);
   let realMs = startMs;
   const clock = createSessionClock(() => realMs);

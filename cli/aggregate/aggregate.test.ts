@@ -146,7 +146,7 @@ test('one machine in two ledgers is one line', () =>
     expectFigures(only, rows.flat(), 'desk');
   }));
 
-test('what is unpriced or unmeasured stays a dash', () =>
+test('unpriced or unmeasured figures are shown as a dash', () =>
   inPlace(async (place) => {
     const rows = rowsOf('a', 'desk').map((row) => ({
       ...row,

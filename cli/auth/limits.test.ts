@@ -8,7 +8,7 @@ import { makePlace, run } from '../../fixtures/cli/run.ts';
 
 type Key = Readonly<Record<string, unknown>>;
 
-test('limits are shown, updated, taken away and passed on by a rotation', async () => {
+test('limits are shown, updated, removed and inherited by a rotated key', async () => {
   const place = makePlace();
   const made = await run(place, [
     'auth',

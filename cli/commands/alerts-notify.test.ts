@@ -81,7 +81,7 @@ function allFiles(folder: string): string {
     .join('\n');
 }
 
-test('what begins and ends is sent to a webhook, signed, once each', async () => {
+test('the beginning and end of an alert are sent to a webhook, signed, once each', async () => {
   const receiver = await startReceiver(ok);
   const { place, flags } = placeWith(
     `{ webhook: '${receiver.url}/hook?x=1', secret: '\${ALERT_KEY}' }`,
@@ -234,7 +234,7 @@ test('a command gets the alert on its input and none of our keys', async () => {
   }
 });
 
-test('without a proxy what begins is sent too, once', async () => {
+test('without a proxy the beginning of an alert is sent too, once', async () => {
   const receiver = await startReceiver(ok);
   const place = makePlace();
   const file = join(place.folder, 'svc.yaml');

@@ -54,7 +54,7 @@ async function listed(place: Place, event: string): Promise<readonly Record<stri
   }
 }
 
-test('requests, reloads, keys and commands are there; bodies, keys and values are not', () =>
+test('the audit log has requests, reloads, keys and commands, but no bodies, key texts or values', () =>
   withRunning(ON, async ({ place, proxy, port, configure }) => {
     const messages = [{ role: 'user', content: 'the secret plan' }];
     const headers = { 'x-api-key': 'client-key-value' };
@@ -130,7 +130,7 @@ test('a custom provider is noted with the hash of its content', async () => {
   });
 });
 
-test('it is off unless asked for, and turning it off is its last record', async () => {
+test('the audit log is off by default, and turning it off is its last record', async () => {
   await withRunning('', async ({ place, port, configure }) => {
     await exchange(port, { body: json(MESSAGE) });
     await run(place, ['auth', '--generate']);

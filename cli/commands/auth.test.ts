@@ -62,7 +62,7 @@ test('list and revoke speak JSON, and a key that is gone is not found', async ()
   place.dispose();
 });
 
-test('while the grace period lasts the old key and the new one open the door, then the new one', async () => {
+test('during the grace period the old and the new key are both accepted, then only the new one', async () => {
   const place = makePlace();
   const clock = createManualClock(Date.now());
   const file = join(place.home, 'keys.json');

@@ -54,7 +54,7 @@ async function besideProxy(place: Place, use: (requestId: string, port: number) 
   }
 }
 
-test('with a running proxy: what was lost, learned and saved', async () => {
+test('with a running proxy: changed blocks, learned rules and savings are shown', async () => {
   const place = makePlace();
   await besideProxy(place, async (requestId) => {
     const lost = await asJson(place, 'diff');
@@ -100,7 +100,7 @@ test('with a running proxy: what was lost, learned and saved', async () => {
   place.dispose();
 });
 
-test('diff says of the blocks of a conversation with thoughts how they go out, and why', async () => {
+test('diff shows how and why each block of a conversation with thinking is sent', async () => {
   const place = makePlace();
   await besideProxy(place, async (first, port) => {
     assert.match(

@@ -147,7 +147,7 @@ test('validate lists every fault at once, with exit code 4', async () => {
   place.dispose();
 });
 
-test('validate knows what a start refuses: to listen to the network without a key', async () => {
+test('validate reports what a start would refuse: listening to the network without a key', async () => {
   const place = makePlace();
   writeFileSync(join(place.folder, 'open.yaml'), 'server: { host: 0.0.0.0 }\n');
   const argv = ['config', 'validate', 'open.yaml'];

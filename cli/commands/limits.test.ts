@@ -38,7 +38,7 @@ test('a damaged file is named, and left for the proxy to move aside', () =>
     assert.is(readFileSync(file, 'utf8'), '{"format":1,"windo');
   }));
 
-test('where there never was one, nothing is known', () =>
+test('where no proxy ever ran, nothing is known', () =>
   inPlace(async (place) => {
     const shown = await run(place, ['limits']);
     assert.is(shown.code, 0, shown.stderr);

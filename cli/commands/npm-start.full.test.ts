@@ -191,7 +191,7 @@ test('a failed install shows the end of what npm printed, and the one line that 
   assert.not.match(installWith('echo "npm error EACCES"; exit 1'), /compiled here/);
 });
 
-test('packages installed by hand are not installed again, unless some are missing', () => {
+test('packages that the user installed are not installed again, unless some are missing', () => {
   for (const [omit, again] of [
     ['', false],
     ['dev', true],

@@ -223,7 +223,7 @@ test('the price table begins with the prices of the configuration', () =>
     assert.match(own.stdout, /local +\* +1 +2/);
   }));
 
-test('the proxy answers its own user’s commands also where it asks others for a key', () =>
+test('the proxy obeys its own user’s commands even where it requires a key from others', () =>
   withRunning(async (place) => {
     const json = async (...args: string[]): Promise<Record<string, unknown>> => {
       const { code, stdout, stderr } = await run(place, [...args, '--json']);

@@ -19,7 +19,7 @@ import { makePlace, run } from '../../fixtures/cli/run.ts';
 import { isFailure, ledgerRow } from '../../stages/ledger/row.ts';
 import { exitCodes } from '../exit.ts';
 
-test('stats: today and ever', () =>
+test('stats: today and in total', () =>
   withReports(async (place) => {
     const printed = await json(place, ['stats']);
     assert.is(printed['session'], null, 'no proxy runs');

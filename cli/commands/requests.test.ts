@@ -99,7 +99,7 @@ test('requests --follow prints what comes, in the same columns, until it is inte
     assert.equal(new Set(columns).size, 1, ran.stdout);
   }));
 
-test('compare: the last request, one by its id, its beginning or end, and none', () =>
+test('compare: the last request, one by (part of) its id, and none', () =>
   withReports(async (place) => {
     const last = rows.find(({ inputTokensRaw }) => inputTokensRaw !== null);
     assert.is((await json(place, ['compare']))['request_id'], last?.id);

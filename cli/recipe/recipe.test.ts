@@ -50,7 +50,7 @@ test('`test` fails where an example does not hold, and `validate` names line and
   writeFileSync(file, good);
 });
 
-test('a file that is not there is no recipe with faults, and a folder without recipes passes no check', async () => {
+test('a missing file is reported as such, and a folder without recipes does not pass a check', async () => {
   mkdirSync(join(place.folder, 'no recipes'));
   for (const args of [
     ['validate', 'nowhere.yaml'],

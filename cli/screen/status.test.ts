@@ -29,7 +29,7 @@ function costLine(stats: Record<string, unknown>): string | undefined {
   return lines.find((line) => line.trimStart().startsWith('Cost'))?.trim();
 }
 
-test('a cost that nobody knows is not shown as nothing', () => {
+test('an unknown cost is not shown as zero', () => {
   assert.is(costLine({ cost: 0.5, unpriced: 0 }), 'Cost          $0.5000');
   assert.match(
     costLine({ cost: null, unpriced: 3 }) ?? '',

@@ -166,7 +166,7 @@ test("what a client's own settings lead past forward mode is said before it star
     assert.not.match(stderr, 'secret');
   }));
 
-test('a proxy that would be its own way out does not start', () =>
+test('a proxy that is its own outbound proxy does not start', () =>
   withProxy(async ({ place, env }) => {
     const port = String(await freePort());
     const own = { ...env, SVC_PORT: port, HTTPS_PROXY: `http://svc:t@127.0.0.1:${port}` };

@@ -84,7 +84,7 @@ test('a session shows what svc counted of it, and the window of its own credenti
   assert.match(all, /^5h 60%, used up ~15:30, 7d 70%, resets (?:Sun|Mon|Tue) \d\d:00$/);
 });
 
-test('what svc has not seen is what the client says, and the line says so', () => {
+test('figures that svc has not seen come from the client, and are marked so', () => {
   const foreign = line({ client: { ...CLIENT, session_id: 'foreign' } });
   assert.match(
     foreign,
@@ -97,7 +97,7 @@ test('what svc has not seen is what the client says, and the line says so', () =
   assert.match(proto, 'not through svc');
 });
 
-test('without a client it is today, over all credentials', () => {
+test('without a client the line shows today’s figures of all credentials', () => {
   assert.is(
     line({ client: undefined }),
     'today $30.00 | saved $10.00 | cache 80% | 5h 60%, used up ~15:30',
@@ -134,7 +134,7 @@ test('segments of which nothing is known are left out, and the least needed ones
     assert.ok(line({ client: CLIENT, width }).length <= width, `${width}`);
 });
 
-test('a template takes every field, and keeps what is none', () => {
+test('a template can use every field, and unknown ones stay as they are', () => {
   for (const name of FIELD_NAMES.filter((one) => one !== 'svc'))
     assert.is.not(line({ client: CLIENT, format: `{${name}}` }), '', name);
   assert.is(line({ client: CLIENT, format: '{svc}' }), '');
@@ -148,7 +148,7 @@ test('a template takes every field, and keeps what is none', () => {
   );
 });
 
-test('colours are those of where it is shown', () => {
+test('colours are those of the terminal that shows the line', () => {
   const shown = (options: Partial<LineOptions>) =>
     line({ client: CLIENT, format: '{saved}', ...options });
   assert.is(shown({ shownIn: 'claude-code' }), '\u001b[32msaved $0.5000\u001b[0m');

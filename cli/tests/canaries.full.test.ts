@@ -214,7 +214,7 @@ async function get(path: string): Promise<void> {
   world.note(`GET ${path}`, Buffer.concat(pieces).toString('latin1'));
 }
 
-test('no secret is where it does not belong', async () => {
+test('no secret is stored or shown where it does not belong', async () => {
   const svcKey = await setUp();
   await world.svc('index', notesFolder());
   await world.svc('replay', 'import', write('session.har', har()));

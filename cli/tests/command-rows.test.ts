@@ -7,7 +7,7 @@ import { pathOf } from '../parse/syntax.ts';
 
 const rows = new Set(COMMAND_EFFECTS.map(([command]) => command));
 
-test('every registered command has a row, and every row is of one', async () => {
+test('every registered command has a row in the table, and every row a command', async () => {
   const registered = (await loadDefinitions()).map((one) => pathOf(one).join(' '));
   assert.equal(
     registered.filter((command) => !rows.has(command)),

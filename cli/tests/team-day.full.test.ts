@@ -75,7 +75,7 @@ function equalTools(list: unknown, name: string, wanted: ReturnType<typeof toolS
     assert.equal(figures, wanted.get(named as string | null), `${name} ${String(named)}`);
 }
 
-test('the day has everything in it, and says what the kill has cost', () => {
+test('the simulated day covers everything, and shows the cost of the kill', () => {
   const { requests, errors, unpriced, cost } = sums(day.all);
   assert.is(requests, COUNT - day.lost);
   assert.ok(errors > 0 && unpriced > 0 && cost! > 0);

@@ -103,7 +103,7 @@ test('a plan is shown with how long it lasts, and nothing of it where none is kn
   assert.not.match(text([]), 'plan used');
 });
 
-test('a proxy of an older version, which has no tries, is shown all the same', () => {
+test('a proxy of an older version, which reports no attempts, is shown all the same', () => {
   const { tries: _tries, ...messages } = LIVE.providers['messages']!;
   const { attempts: _attempts, ...report } = REPORT;
   const { conversations: _conversations, ...health } = LIVE.health;

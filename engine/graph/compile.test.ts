@@ -42,7 +42,7 @@ test('insertions stand before and after a node, by order, then by plugin', async
   assert.equal(words, ['q', 'first', 'a', 'b', 'late', 'x', 'y']);
 });
 
-test('an insertion may name the node of another, whichever comes first', () => {
+test('an insertion may refer to the node of another one, in either order', () => {
   const graph = chain(testKinds, [reader, wholeAnswerer]);
   const insertions = [
     insertion('last', { after: 'first' }),
@@ -107,7 +107,7 @@ test('a node within another passes no frame, is timed by the stage around it, an
   );
 });
 
-test('a stage inserted before the entry gets the first frame', async () => {
+test('a stage inserted before the entry receives the first frame', async () => {
   const upper = stage('upper', {
     on: { ask: ({ text }) => ({ kind: 'ask', text: text.toUpperCase() }) },
   });
@@ -115,7 +115,7 @@ test('a stage inserted before the entry gets the first frame', async () => {
   assert.equal(await answerWith(graph, [{ stage: upper, before: 'read', plugin: 'p' }]), ['Q']);
 });
 
-test('a node that answers only at times sends each half its own way', async () => {
+test('a node that answers only some requests has an edge for each case', async () => {
   const cache = stage(
     'cache',
     { on: { question: ({ words }) => (words.includes('hit') ? answerOf('cached') : undefined) } },
@@ -176,7 +176,7 @@ test('a graph that never answers, or has a node that no path reaches, does not c
   assert.equal(partsFor(island), ['unreachable']);
 });
 
-test('a handler for frames that never get there is a fault', () => {
+test('a handler for frames that never reach its stage is a fault', () => {
   assert.equal(partsFor(chain(testKinds, [mark('early'), reader, wholeAnswerer])), [
     'kind_mismatch',
   ]);
@@ -185,7 +185,7 @@ test('a handler for frames that never get there is a fault', () => {
   ]);
 });
 
-test('insertions beside nothing, or beside two places, are faults that name the plugin', () => {
+test('insertions next to an unknown or ambiguous node are faults that name the plugin', () => {
   const graph = chain(testKinds, [reader, wholeAnswerer]);
   const { faults } = compile(graph, {
     insertions: [

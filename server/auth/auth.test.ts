@@ -46,7 +46,7 @@ function judged(ring: Keyring, key: string) {
   return rest;
 }
 
-test('a key is 256 bits of what the source of random gives', () => {
+test('a key is 256 bits from the source of random bytes', () => {
   assert.is(
     generateKey((size) => Buffer.alloc(size, 0xff)),
     `svc_${'_'.repeat(42)}8`,
@@ -194,7 +194,7 @@ test('a broken file is reported once and leaves the keys that were read last', (
   }
 });
 
-test('a file that others may write is not believed', ({ folder }) => {
+test('a file that others may write is not trusted', ({ folder }) => {
   const { store, clock, file } = open(folder);
   const { key } = store.create({ label: 'laptop' });
   chmodSync(file, 0o666);

@@ -42,7 +42,7 @@ function traceOf(t: TestProxy, id: string) {
   return t.proxy.services.traces.get(id);
 }
 
-test('nothing is recorded unless somebody asks for it', () =>
+test('nothing is recorded unless a setting or a request asks for it', () =>
   withProxy({}, async (t) => {
     await exchange(t.proxy.port, { body: json(MESSAGE) });
     const [row] = await t.rows(1);
@@ -208,7 +208,7 @@ test('canaries: no key of the client or the configuration reaches the disk, in a
     assert.match(headerValue(second!.attempts[0]!.headers, 'authorization')!, /^Bearer red/);
   }));
 
-test('a record that a crash cut short takes no other along, and the next start begins a file', async () => {
+test('a record truncated by a crash damages no other, and the next start begins a new file', async () => {
   await withProxy({ yaml: ON }, async (t) => {
     await exchange(t.proxy.port, { body: json(MESSAGE) });
     await exchange(t.proxy.port, { body: json(MESSAGE) });
@@ -222,7 +222,7 @@ test('a record that a crash cut short takes no other along, and the next start b
   });
 });
 
-test('what is too old or too much is deleted, the oldest first', () =>
+test('records beyond the age or size limit are deleted, the oldest first', () =>
   withProxy({ yaml: 'capture: { enabled: true, max_mb: 1, retention_days: 1 }\n' }, async (t) => {
     const ask = (n: number) => {
       const content = `${n} ${'word '.repeat(40_000)}`;
@@ -243,7 +243,7 @@ test('what is too old or too much is deleted, the oldest first', () =>
     assert.equal(readdirSync(folderOf(t)), []);
   }));
 
-test('a disk that refuses costs the record and not the request, and the trace says so', () =>
+test('a failed write loses the record and not the request, and the trace says so', () =>
   withProxy({ yaml: ON }, async (t) => {
     appendFileSync(folderOf(t), 'a file in the place of the folder');
     const answered = await exchange(t.proxy.port, { body: json(MESSAGE, { stream: true }) });

@@ -52,7 +52,7 @@ test('a prefix that changes from turn to turn, or after a restart, is detected',
   );
 });
 
-test('a claim above the recount, and a session that came out dearer, are each red alone', async () => {
+test('a claim above the recount, and a session that cost more, each fail the check on their own', async () => {
   const conversation = readSessionText(claudeCodeLines().join('\n'))!.conversations[0]!;
   const uncounted = {
     ...conversation,

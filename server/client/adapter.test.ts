@@ -293,7 +293,7 @@ test('error responses: 401 and 403 are auth errors, others carry status, code an
     },
   ));
 
-test('no proxy, no answer, half an answer, no JSON: never an error of the HTTP library', () =>
+test('no proxy, no response, a partial one or no JSON: never an error of the HTTP library', () =>
   withProxy({}, async (t) => {
     const options = { baseUrl: t.proxy.url, apiKey: 'mine', timeoutS: 0.3 };
     const adapter = new MessagesAdapter(options);
@@ -363,7 +363,7 @@ test('the options are readable under both names, as a subclass needs them', () =
   );
 });
 
-test('what is no object, and a subclass without a dialect, are adapter errors', async () => {
+test('a value that is not an object, and a subclass without a dialect, are adapter errors', async () => {
   const options = { base_url: 'http://127.0.0.1:9', api_key: 'mine' };
   const all = [
     MessagesAdapter,

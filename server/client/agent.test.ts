@@ -123,7 +123,7 @@ test('reasoning comes back with its signature in the next turn; further fields g
     }
   }));
 
-test('what the dialect has no place for is a warning or a config error', () =>
+test('an option that the dialect cannot express is a warning or a config error', () =>
   withProxy({}, async (t) => {
     const model = modelOf(t.proxy.url, 'claude-fixture-1');
     const { warnings } = await generateText({ model, prompt: 'Hi', seed: 7, maxRetries: 0 });

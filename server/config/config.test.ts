@@ -65,7 +65,7 @@ test('paths: ~ is home, relative ones start at the file that names them or at th
   assert.is(fromEnv.config.ledger.db, '/project/.svc/monitor.db');
 });
 
-test('our own body size holds under /v1 only until the user sets one', async () => {
+test('the built-in body size limit applies under /v1 only until the user sets one', async () => {
   const alone = await loadText({});
   assert.is(alone.config.limits.maxRequestBytes, 10_485_760);
   assert.is(alone.config.limits.maxProxiedRequestBytes, 33_554_432);

@@ -237,7 +237,7 @@ test('all faults of all sources are reported in one error', async () => {
   );
 });
 
-test('a fault in a value that a stronger source overrides is reported all the same', async () => {
+test('a fault in a value is reported even if a source of higher precedence overrides it', async () => {
   const faults = await faultsOf({ file: 'server: {port: x}', flags: { 'server.port': 9000 } });
   assert.is(faults.length, 1);
 });

@@ -10,7 +10,7 @@ compression: { mode: strict }
 advanced: { max_request_size_bytes: 1000000 }
 `;
 
-test('a found file is laid over the one at home, and what it changes is listed', async () => {
+test('a found file is merged over the one in the home folder, and its changes are listed', async () => {
   const { config, warnings, provenance } = await loadText({
     own: OWN,
     beside: 'compression: { mode: hybrid, enabled: true }\nserver: { port: 9000 }',
@@ -31,7 +31,7 @@ test('a found file that changes nothing gives no warning', async () => {
   assert.equal((await loadText({ own: OWN, beside: 'provider: chat' })).warnings, []);
 });
 
-test('it may make things stricter', async () => {
+test('a found file may make settings stricter', async () => {
   const { config } = await loadText({
     own: OWN,
     beside:
@@ -40,7 +40,7 @@ test('it may make things stricter', async () => {
   assert.equal([config.limits.requestsPerMinute, config.budget.perDayUsd], [50, 1]);
 });
 
-test('it may not make anything looser than it is', async () => {
+test('a found file may not make any setting looser', async () => {
   for (const beside of [
     'security: { require_api_key: false }',
     'security: { rate_limit_per_minute: 101 }',
@@ -65,7 +65,7 @@ test('it may not make anything looser than it is', async () => {
   assert.equal(await faultsOf({ beside: 'security: { require_api_key: true }' }), []);
 });
 
-test('it may not say where requests go, what they carry, or who is let in', async () => {
+test('a found file may not decide where requests go, what they carry, or who has access', async () => {
   for (const beside of [
     'providers: { chat: { base_url: "https://else.example" } }',
     'providers: { chat: { extra_body: { store: true } } }',

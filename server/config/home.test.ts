@@ -105,7 +105,7 @@ test('a write that fails leaves nothing behind', ({ folder }) => {
   assert.equal(fs.readdirSync(folder), ['taken']);
 });
 
-test('reading: absent is undefined; a folder, bytes that are no text, and too much are reported', ({
+test('reading: an absent file is undefined; a folder, bytes that are not text, and too much are reported', ({
   folder,
 }) => {
   assert.is(readConfigFile(join(folder, 'absent'), 10), undefined);

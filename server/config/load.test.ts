@@ -58,7 +58,7 @@ test('a single origin may be given without a list', async () => {
   }
 });
 
-test('in every combination of sources the strongest wins', async () => {
+test('in every combination of sources the one of highest precedence wins', async () => {
   for (let present = 0; present < 16; present++) {
     const used = PORTS.filter((_, index) => index === 0 || (present & (1 << (index - 1))) !== 0);
     const sources = used.reduce<TextSources>(
@@ -83,7 +83,7 @@ test('a flag that is not given is no flag', async () => {
   assert.is(config.server.port, 8766);
 });
 
-test('the config file is the named one, else the one beside, else our own', async () => {
+test('the config file is the named one, else the one in the current folder, else our own', async () => {
   const own = 'server: {port: 3}';
   const beside = 'server: {port: 2}';
   const file = 'server: {port: 1}';
@@ -271,7 +271,7 @@ test('a budget without a limit is reported', async () => {
   ]);
 });
 
-test('an env file: export, quotes, comments, odd names, the last definition counts', async () => {
+test('an env file: export, quotes, comments, unusual names, the last definition counts', async () => {
   const envFile =
     'SVC_PORTS=1\n# SVC_PORT=5\nexport SVC_PORT="6"\nSVC_(PORT=1\nSVC_PORT=7 # ours\n';
   const { config, provenance } = await loadText({ envFile });

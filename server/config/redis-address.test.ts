@@ -5,7 +5,7 @@ import { secretsOf } from '../log/open-log.ts';
 import { redisAddress, redisFault, redisPlace, unencryptedRedis } from './redis-address.ts';
 import { showConfig } from './show.ts';
 
-test('user, password, host, port and database are taken apart', () => {
+test('an address is parsed into user, password, host, port and database', () => {
   for (const [text, wanted, place] of [
     ['redis://db', ['db', 6379, false, undefined, undefined, 0], 'db:6379'],
     ['redis://:p%40ss%23@db:7000/2', ['db', 7000, false, undefined, 'p@ss#', 2], 'db:7000/2'],
@@ -57,7 +57,7 @@ test('its password is masked in logs and captures, unless it is too short', asyn
   }
 });
 
-test('config show has no part of it', async () => {
+test('config show displays no part of it', async () => {
   const loaded = await loadText({ file: 'shared: {redis_url: "redis://ada:s3cret@127.0.0.1"}' });
   const row = showConfig(loaded).find(({ key }) => key === 'shared.redis_url');
   assert.is(row?.value, 'set (a URL)');

@@ -56,7 +56,7 @@ const PATHS = [
   'models.<alias>.unknown',
 ];
 
-test('arktype and the quick check give the same verdict on every setting', () => {
+test('the arktype schema and the quick check give the same verdict on every setting', () => {
   const types = settings.map((setting) => [setting, type.raw(setting.type.definition)] as const);
   fc.assert(
     fc.property(fc.constantFrom(...types), VALUE, ({ 0: setting, 1: ark }, value) => {
@@ -71,7 +71,7 @@ test('arktype and the quick check give the same verdict on every setting', () =>
   );
 });
 
-test('so they do at both ends of every range, and for every word', () => {
+test('they agree at both ends of every range, and for every word', () => {
   for (const { key, type: wanted } of settings) {
     const { definition } = wanted;
     if (typeof definition !== 'string') continue;
@@ -84,7 +84,7 @@ test('so they do at both ends of every range, and for every word', () => {
   }
 });
 
-test('the schema and a start give the same verdict on a file', async () => {
+test('the published schema and a start of the proxy give the same verdict on a file', async () => {
   const accepts = new Ajv2020({ strict: false }).compile(await configJsonSchema());
   fc.assert(
     fc.property(fc.constantFrom(...PATHS), VALUE, (spelling, value) => {

@@ -19,7 +19,7 @@ function aliases(count: number): string {
   return `a: &a 1\nb: [${Array.from({ length: count }, () => '*a').join(', ')}]`;
 }
 
-test('each limit holds by itself', async () => {
+test('each limit of a YAML document applies on its own', async () => {
   assert.is(await reason(aliases(YAML_LIMITS.aliases)), 'accepted');
   assert.match(await reason(aliases(YAML_LIMITS.aliases + 1)), 'more than 50 aliases');
   const long = Array.from({ length: 1000 }, () => '1').join(', ');
@@ -104,7 +104,7 @@ const KEY = fc.constantFrom(
   'unknown.key',
 );
 
-test('whatever a scalar says, loading succeeds or fails with a config error', async () => {
+test('for any scalar, loading succeeds or fails with a config error', async () => {
   await fc.assert(
     fc.asyncProperty(KEY, SCALAR, async (key, scalar) => {
       const path = key.split('.');
@@ -119,7 +119,7 @@ test('whatever a scalar says, loading succeeds or fails with a config error', as
   );
 });
 
-test('whatever a file says, loading succeeds or fails with a config error', async () => {
+test('for any file, loading succeeds or fails with a config error', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.string({ maxLength: 300 }), fc.json()), async (text) => {
       const outcome: unknown = await inspectConfig(fromText({ file: text })).catch(

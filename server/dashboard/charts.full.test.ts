@@ -100,7 +100,7 @@ test('the axis ends with the data, one point is a bar, and lanes without savings
     assert.equal(faults, []);
   }));
 
-test('the last step of time is as broad as the others', () =>
+test('the last time step is as wide as the others', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 2, HOUR_MS);
     // Twelve times as much in the next step, so that nothing else reaches the upper half of the

@@ -74,7 +74,7 @@ test('an empty ledger shows how to send the first request, and then the request'
     assert.equal(faults, []);
   }));
 
-test('requests appear as they end, and figures follow', () =>
+test('requests appear when they end, and figures are updated', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     await ask(t);
     const { page, faults } = await open();
@@ -101,7 +101,7 @@ const statusOf = (page: Page) => page.locator('.top-end .status');
 const providerOf = (page: Page, name: string) =>
   page.locator('.lines li', { has: page.getByText(name, { exact: true }) }).locator('.status');
 
-test('the first screen says what works, what a fallback answered and what runs out', () =>
+test('the first screen shows what works, what a fallback answered and what is about to run out', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     t.configure(`${YAML}
 budget: { enabled: true, per_day_usd: 1000 }
@@ -138,7 +138,7 @@ providers: { spare: { kind: messages, base_url: '${t.upstream.url}/spare', api_k
     assert.equal(faults, []);
   }));
 
-test('a provider that refuses every try is not healthy, whatever its breaker says', () =>
+test('a provider that refuses every attempt is not healthy, whatever its breaker says', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     t.upstream.script(undefined, 'status', { status: 401 });
     await ask(t);
@@ -152,7 +152,7 @@ test('a provider that refuses every try is not healthy, whatever its breaker say
     assert.equal(faults, []);
   }));
 
-test('filters live in the address: typed ones go there, and an address brings its own', () =>
+test('filters are kept in the URL: typed filters change it, and a URL sets its filters', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     await ask(t, { model: 'claude-haiku-4-5' });
     await ask(t, { model: 'claude-opus-4-5' });
@@ -356,7 +356,7 @@ test('every view fits a phone, has a heading, and names for all that is typed or
     assert.equal(faults, []);
   }));
 
-test('the port of the WebSocket has the monitor at its root, which follows what happens', () =>
+test('the WebSocket port serves the monitor at its root, which is updated live', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     for (const viewport of [undefined, NARROW]) {
       const { page, faults } = await open(viewport);
@@ -383,7 +383,7 @@ test('the port of the WebSocket has the monitor at its root, which follows what 
     }
   }));
 
-test('a line that broke is mended, and what ended meanwhile is shown', () =>
+test('a broken connection is restored, and requests that ended meanwhile are shown', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     await ask(t);
     const { page } = await open();

@@ -7,7 +7,7 @@ import { createLiveRequests } from './live-rows.ts';
 
 const LOOK_MS = 6000;
 
-test('a reader that lags is cut off, and nothing is gathered for it any more', async () => {
+test('a slow reader is disconnected, and nothing more is buffered for it', async () => {
   const clock = createManualClock();
   const listeners = new Set<(line: string) => void>();
   const feed = new Feed({

@@ -68,7 +68,7 @@ test('a bar is as long as its figure, and the cost is the sum of its units', () 
     assert.equal(faults, []);
   }));
 
-test('what came and what was sent are side by side, and a search marks what is kept as well', () =>
+test('the received and the sent text are shown side by side, and a search also marks unchanged parts', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     const id = await ask(t);
     const { page, faults } = await open();

@@ -51,7 +51,7 @@ const idsOf = (page: Page) =>
 const firstIs = (page: Page, id: string) =>
   page.locator(`[aria-rowindex="2"] a[href*="/request/${id}"]`).waitFor();
 
-test('a click on a head orders by it, the address keeps that, and what ends is put in its place', () =>
+test('a click on a column head sorts by it, the URL keeps that, and new requests are sorted in', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 20);
     const { page, faults } = await open();

@@ -17,7 +17,7 @@ const cellsOf = (page: Page, title: string) =>
     .locator('th, td')
     .allTextContents();
 
-test('tools and MCP servers stand with calls, results and the cost of their definitions', () =>
+test('tools and MCP servers are listed with calls, results and the cost of their definitions', () =>
   withBrowser({}, async (t, open) => {
     await recordTools(t);
     const stats = (await (await fetch(`${t.proxy.url}/dashboard/api/tools`)).json()) as {
@@ -56,7 +56,7 @@ test('tools and MCP servers stand with calls, results and the cost of their defi
       }
   }));
 
-test('filters hold for tools, and one that cannot says so', () =>
+test('filters apply to tools, and one that does not apply is named', () =>
   withBrowser({}, async (t, open) => {
     await recordTools(t);
     const { page, faults } = await open();

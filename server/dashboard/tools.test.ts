@@ -53,7 +53,7 @@ test('tools and servers of all requests, or of those that sums are kept by', () 
     }
   }));
 
-test('what sums by tool are not kept by is not answered with those of everything', () =>
+test('a filter by which tool sums are not kept is refused rather than ignored', () =>
   withProxy({}, async (t) => {
     await recordTools(t);
     for (const query of ['?session=s', '?outcome=ok', '?failed=1', '?q=opus'])

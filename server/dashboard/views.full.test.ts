@@ -56,7 +56,7 @@ test('on a phone the navigation shows where one is', () =>
     assert.equal(faults, []);
   }));
 
-test('another view begins at its top, with the focus where its link is gone', () =>
+test('a new view is scrolled to its top, with the focus where its link has disappeared', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 40);
     const { page, faults } = await open(NARROW);
@@ -153,7 +153,7 @@ test('what can be scrolled is reached by the keyboard, and what is not there has
     }
   }));
 
-test('a view ends with what it shows: its figures for screen readers make it no longer', () =>
+test('the height of a view is that of its visible content, without its figures for screen readers', () =>
   withBrowser({}, async (t, open) => {
     // In steps of ten seconds the charts have 60 values each.
     await record(t, 600);
@@ -206,7 +206,7 @@ test('each page links to the documentation that is about it, and that leads back
     assert.equal(faults, []);
   }));
 
-test('a name that turns the order of letters around is written out', () =>
+test('a name with characters that reverse the text direction is shown escaped', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 4);
     const { page, faults } = await open();
@@ -221,7 +221,7 @@ test('a name that turns the order of letters around is written out', () =>
     assert.equal(faults, []);
   }));
 
-test('windows of plans are told apart, and nothing of one stands on another, on a phone too', () =>
+test('the windows of plans are distinguishable, and do not overlap on a phone either', () =>
   withBrowser({}, async (t, open) => {
     const window = 'anthropic-ratelimit-unified-7d_opus';
     const inSeconds = String(Math.floor(Date.now() / 1000) + 300_000);

@@ -155,7 +155,7 @@ test('where a thought is signed over the old results, nothing is left out, and t
   assert.equal([group.savedTokens, group.coldMoments, group.boundMoments], [0, 0, 2]);
 });
 
-test('without a pause that is long enough nothing changes', async () => {
+test('without a long enough pause nothing changes', async () => {
   const off = await estimated({ pauses: { 13: 5 } }, null);
   assert.equal(await estimated({ pauses: { 13: 5 } }), off);
   const shape = { pauses: { 13: 15 }, cold: [13] };
@@ -171,7 +171,7 @@ test('what is left out saves its first write again, and its reads in later reque
   assert.is(share!.median, costSavedNanoUsd / costNanoUsd);
 });
 
-test('where the cache had not run out, all behind the first change is paid as a write', async () => {
+test('if the cache had not expired, everything after the first change is paid as a write', async () => {
   const shape = { pauses: { 15: 6 } };
   const { savedTokens, costSavedNanoUsd, share } = await estimated(shape);
   const count = await loadTokenCounter('claude');
@@ -185,7 +185,7 @@ test('where the cache had not run out, all behind the first change is paid as a 
   assert.ok(share!.lowest < 0, 'dearer than without svc');
 });
 
-test('what is written for an hour is cold after an hour', async () => {
+test('a cache written for an hour is cold after an hour', async () => {
   const soon = { pauses: { 13: 30 }, isForAnHour: true };
   assert.equal(await estimated(soon), await estimated(soon, null));
   const late = { pauses: { 13: 61 }, cold: [13], isForAnHour: true };

@@ -103,7 +103,7 @@ test('the tokens that are saved are those that a proxy leaves out of the same re
   }
 });
 
-test('definitions of tools count as a proxy writes them, where that is on', async () => {
+test('tool definitions are counted as a proxy writes them, if trimming is on', async () => {
   const title = (line: string): string =>
     line.replaceAll('{"type":"string"}', '{"title":"Command","type":"string"}');
   const lines = claudeCodeLines({ isSent: true }).map(title);
@@ -133,7 +133,7 @@ test('definitions of tools count as a proxy writes them, where that is on', asyn
   assert.is(await saved('trim', 'strict'), 0);
 });
 
-test('a saving is worth what its place in the request cost: written when it is new, read when it is old', async () => {
+test('a saving has the price of its place in the request: written when new, read when old', async () => {
   const { groups } = await estimated({ 'a.jsonl': claudeCodeLines() });
   const [all] = groups;
   const usdPerToken = 3e-6;

@@ -64,7 +64,7 @@ test('requests before the span do not count, and files without tools are counted
   assert.equal(report.end(), { tools: [], sessions: 0, requests: 0, unpriced: 0, withoutTools: 1 });
 });
 
-test('captures of any dialect say it too', () =>
+test('captures of any dialect give the same figures', () =>
   withProxy({ yaml: 'capture: { enabled: true }\n' }, async (t) => {
     const schema = { type: 'object', properties: {} };
     const call = { id: 'c1', type: 'function', function: { name: 'used', arguments: '{}' } };

@@ -54,7 +54,7 @@ test('a provider’s shown state contains no key, and a forced state does not re
     );
   }));
 
-test('a provider that wants no key is told from one whose clients bring theirs', () =>
+test('a provider without a key is distinguished from one whose clients bring theirs', () =>
   withProxy(
     { yaml: 'providers: { local: { kind: chat, base_url: "http://127.0.0.1:9", auth: none } }\n' },
     async (t) => {

@@ -75,7 +75,7 @@ test('what is spent is the real cost, and what failed costs nothing', () =>
     assert.is(printed['enabled'], true);
   }));
 
-test('requests that a client leaves hold nothing afterwards', () =>
+test('requests abandoned by the client hold no reservation afterwards', () =>
   withProxy({ yaml: priced('per_day_usd: 1000000') }, async (t) => {
     t.upstream.script(undefined, 'stall-before-head');
     const leave = new AbortController();
@@ -121,7 +121,7 @@ test('with the guard off nothing is refused, and turning it on includes earlier 
     assert.is((await send(t)).status, 402);
   }));
 
-test('a refused request that others wait for lets the next one try', () =>
+test('when a request that others wait for is refused, the next one is sent', () =>
   withProxy({ yaml: `${priced('per_request_usd: 100')}cache: { enabled: true }\n` }, async (t) => {
     const headers = { 'x-svc-cache': 'on' };
     assert.is((await send(t, headers)).status, 402);
@@ -178,7 +178,7 @@ test('whatever has a price is estimated, held and refused: embeddings and legacy
     assert.is(spending.view().tokensToday, row.inputTokensSent);
   }));
 
-test('a day that is used up refuses what cannot be estimated, and lets what is free pass', () =>
+test('an exhausted day refuses requests that cannot be estimated, and admits free ones', () =>
   withProxy({ yaml: CHAT_PRICES }, async (t) => {
     t.proxy.services.spending.count(501e9, 0);
     assert.is(await post(t, '/v1/embeddings', { model: 'emb', input: 'x' }), 402);

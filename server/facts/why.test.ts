@@ -51,7 +51,7 @@ test("a provider's error is told in its own words", () =>
     }
   }));
 
-test('a provider that is asked later than configured, or not at all, is named with the reason', () =>
+test('a provider used later than configured, or not at all, is named with the reason', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     const rounds: (readonly string[])[] = [];
     const send = async (): Promise<void> => {

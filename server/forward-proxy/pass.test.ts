@@ -56,7 +56,7 @@ async function passed(bytes: string): Promise<string> {
 
 const WHOLE = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nwell';
 
-test('hints with two links pass, and ones that cannot be said are left out', async () => {
+test('early hints with two links are passed on, and ones that cannot be written are left out', async () => {
   const hint = (link: string): string => `HTTP/1.1 103 Early Hints\r\n${link}\r\n${WHOLE}`;
   const two = await passed(hint('Link: </a>; rel=preload\r\nLink: </b>; rel=preload\r\n'));
   assert.match(two, /103 Early Hints[^]*<\/a>[^]*<\/b>[^]*well$/);

@@ -69,7 +69,7 @@ test('both ways carry all bytes in their order at once, and one that has ended l
     assert.ok((await came).equals(down));
   }));
 
-test('small writes between large ones wait for nothing', () =>
+test('small writes between large ones are not delayed', () =>
   spliced(async (near, far) => {
     far.on('data', (bytes: Buffer) => far.write(bytes));
     let echoed = 0;
@@ -99,7 +99,7 @@ test('a side that reads nothing stops the other, and goes on where it stopped', 
     assert.ok((await received(far)).equals(all));
   }));
 
-test('what was carried is given back at once', () =>
+test('the memory of forwarded bytes is freed at once', () =>
   spliced(async (near, far, [nearMiddle]) => {
     const pieces: Buffer[] = [];
     const large: number[] = [];
@@ -149,7 +149,7 @@ test('while both sides are open, a pause of minutes is kept and one of half an h
   }, clock);
 });
 
-test('memory that others use stays', () => {
+test('memory in use elsewhere is not freed', () => {
   const giveBack = createGiveBack();
   const whole = Buffer.from(new ArrayBuffer(64 * 1024));
   const half = Buffer.from(new ArrayBuffer(64 * 1024), 0, 32 * 1024);

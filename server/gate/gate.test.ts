@@ -94,7 +94,7 @@ test('a forwarding field takes locality away and never gives it', () => {
   }
 });
 
-test('public paths: what is public, for whom, and with which method', () => {
+test('public paths: which are public, for whom, and with which method', () => {
   const gate = gateWith();
   const strangers: readonly RequestOverrides[] = [
     { peer: '10.0.0.9' },
@@ -139,7 +139,7 @@ function via(mode: string, dest: string): string[] {
   return ['Sec-Fetch-Site', 'cross-site', 'Sec-Fetch-Mode', mode, 'Sec-Fetch-Dest', dest];
 }
 
-test('a link to the dashboard may be followed, a frame or a fetch of it may not', () => {
+test('a link to the dashboard may be followed, but not loaded in a frame or by fetch', () => {
   const gate = gateWith();
   const followed = { path: '/dashboard', headers: via('navigate', 'document') };
   assert.is(outcome(gate(request(followed))), 'public');
@@ -212,7 +212,7 @@ test('the configuration is reloaded from this machine only, whatever key is held
   assert.is(outcome(gate(request({ ...reload, headers: forwarded }))), '403');
 });
 
-test('framing that node may let through is refused here too', () => {
+test('message framing that Node may accept is refused here too', () => {
   const gate = gateWith();
   const framed = (httpVersion: string, ...headers: string[]) =>
     outcome(gate({ ...request({ method: 'POST', headers }), httpVersion }));
@@ -250,7 +250,7 @@ function filler(count: number): string[] {
   return Array.from({ length: count }, () => ['X-A', 'b']).flat();
 }
 
-test('two hundred fields pass, one more does not', () => {
+test('two hundred header fields are accepted, one more is not', () => {
   const gate = gateWith();
   assert.is(outcome(gate(request({ headers: filler(199) }))), 'local');
   assert.is(outcome(gate(request({ headers: filler(200) }))), '431');

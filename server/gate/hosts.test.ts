@@ -131,7 +131,7 @@ test('allowed_hosts: a name takes any port, a name with a port that one', () => 
   assert.throws(() => gateWith({ allowedHosts: ['*'] }), /allowed_hosts/);
 });
 
-test('the bound address is an own name; with a wildcard the address that was dialled is', () => {
+test('the bound address counts as our own name; with a wildcard, the dialled address does', () => {
   const bound = gateWith({ boundHost: '192.168.1.5' });
   const remote = { peer: '192.168.1.9', headers: ['X-Svc-Key', KEY] };
   assert.is(outcome(bound(request({ ...remote, host: '192.168.1.5:8766' }))), 'keyed');

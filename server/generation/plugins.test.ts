@@ -129,7 +129,7 @@ test('a hook that throws fails its attempt, and the fallback answers', () =>
     'routing: { primary: acme }\n',
   ));
 
-test('a module with a fault is named in /health, and the rest goes on', () =>
+test('a faulty module is named in /health, and everything else works', () =>
   withAcme(
     (url) => at(url).replace("kind: 'chat'", "kind: 'soap'"),
     async (t, write) => {
@@ -143,7 +143,7 @@ test('a module with a fault is named in /health, and the rest goes on', () =>
     },
   ));
 
-test('a reload says which code it took up, and which it cannot use', () =>
+test('a reload reports which code it has loaded, and which it cannot use', () =>
   withAcme(at, async (t, write) => {
     const reported = async () => {
       const { text } = await exchange(t.proxy.port, { path: '/config/reload' });
@@ -159,7 +159,7 @@ test('a reload says which code it took up, and which it cannot use', () =>
     assert.match(warnings ?? '', /custom provider acme: .*acme\.mjs: Unexpected end of input/);
   }));
 
-test('an answer kept under other hooks is not given again', () =>
+test('a response cached under other hooks is not served', () =>
   withAcme(
     (url) => at(url).replace("request.path.replace('/v1/', '/2026-01/')", 'request.path'),
     async (t, write) => {

@@ -59,7 +59,7 @@ test('a rule changes the model, and the trace names it', () =>
     });
   }));
 
-test('a rule may aim at a provider of another kind', () =>
+test('a rule may select a provider of another kind', () =>
   withProxy({}, async (t) => {
     t.configure(LOCAL(t.upstream.url));
     await t.proxy.reload();
@@ -74,7 +74,7 @@ test('a rule may aim at a provider of another kind', () =>
     assert.equal([row?.provider, row?.modelRequested], ['local', 'claude-fixture-1']);
   }));
 
-test('rules without their provider, a router that is off and bytes not to be touched change nothing', () =>
+test('rules without their provider, a disabled router and requests to be forwarded verbatim change nothing', () =>
   withProxy({}, async (t) => {
     const { router } = t.proxy.services;
     router.use([{ id: 'gone', priority: 0, target: 'gone/x' }]);

@@ -53,7 +53,7 @@ function decisions(jumpMs: number): readonly unknown[] {
   return logged;
 }
 
-test('a clock that is set changes no limit, no breaker and no resting key', () => {
+test('a change of the system clock affects no limit, breaker or key cooldown', () => {
   const undisturbed = decisions(0);
   assert.ok(undisturbed.includes('b') && undisturbed.includes('a'), 'the key rests and comes back');
   for (const jumpMs of JUMPS_MS) assert.equal(decisions(jumpMs), undisturbed, `${jumpMs} ms`);

@@ -23,7 +23,7 @@ function preflight(allowed: readonly string[], origin: string | undefined, more 
   );
 }
 
-test('who may read: the list, origin by origin', () => {
+test('CORS: the configured origins may read, one by one', () => {
   const table: readonly (readonly [
     readonly string[],
     string | undefined,
@@ -79,7 +79,7 @@ test('a preflight repeats field names, and nothing else', () => {
   }
 });
 
-test('an OPTIONS that is no preflight gets the methods and no more', () => {
+test('an OPTIONS request that is not a preflight gets the methods and no more', () => {
   const answer = preflight(['*'], FOREIGN, { requestMethod: undefined });
   assert.equal(Object.keys(answer).toSorted(), ['allow', 'vary']);
   assert.match(preflight(['*'], FOREIGN)['vary'] ?? '', /Origin.*Access-Control-Request-Headers/);

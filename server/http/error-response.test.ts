@@ -156,7 +156,7 @@ test('statuses and types that have no code', () => {
   }
 });
 
-test('every kind has a status that says error', () => {
+test('every kind of error has an error status', () => {
   for (const [kind, row] of Object.entries(errorTable)) {
     assert.ok(row.status >= 400 && row.status < 600, kind);
     assert.match(row.type, /^[a-z_]+$/);

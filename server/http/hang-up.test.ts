@@ -67,7 +67,7 @@ async function writeSlowly(socket: Socket, sizeBytes: number, framed: boolean): 
   if (framed) socket.write('0\r\n\r\n');
 }
 
-test('a client that is refused while it still writes gets to write the rest and to read why', () =>
+test('a client refused while still sending can send the rest and read the reason', () =>
   withProxy({ yaml: 'advanced: { max_request_size_bytes: 20000 }' }, async ({ proxy }) => {
     const size = 8 * 1024 * 1024;
     for (const path of ['/v1/messages', '/ingest'])
@@ -94,7 +94,7 @@ test('a client that is refused while it still writes gets to write the rest and 
       }
   }));
 
-test('nor after a head that did not arrive in time', async () => {
+test('no descriptor stays open after a head that did not arrive in time', async () => {
   await withProxy({}, async ({ proxy }) => {
     const head = 'POST /v1/messages HTTP/1.1\r\nHost: loc';
     assert.is(await isGivenBack(proxy.port, head, 120_000), 'HTTP/1.1 400 given back');

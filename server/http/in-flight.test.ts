@@ -79,7 +79,7 @@ async function beginMessage(port: number, sizeBytes: number, sent: number): Prom
   return socket;
 }
 
-test('a message that was refused is thrown away as it arrives', async () => {
+test('a refused message is discarded as it arrives', async () => {
   const upstream = await startUpstream({});
   try {
     await withProxyProcess({ upstreamUrl: upstream.url, yaml: YAML }, async ({ child, port }) => {
@@ -125,7 +125,7 @@ test('the pieces of a body are put together again, however many they are', async
   });
 });
 
-test('a byte now and then is no progress', () => {
+test('a byte now and then does not count as progress', () => {
   const clock = createManualClock(0);
   const inFlight = createInFlight(clock, 1000 * MB);
   let why = '';
@@ -147,7 +147,7 @@ test('a byte now and then is no progress', () => {
   assert.is(inFlight.heldBytes, 0);
 });
 
-test('a slow line that goes on may take its time', () => {
+test('a slow connection that makes progress is not ended', () => {
   const clock = createManualClock(0);
   const inFlight = createInFlight(clock);
   const steady = inFlight.open(() => assert.unreachable('it goes on'));
@@ -160,7 +160,7 @@ test('a slow line that goes on may take its time', () => {
   assert.is(inFlight.heldBytes, 0);
 });
 
-test('a complete message that waits counts against the limit', () => {
+test('a complete message that is queued counts against the limit', () => {
   const inFlight = createInFlight(createManualClock(0), 10);
   const release = inFlight.claim(8);
   assert.ok(release);
@@ -170,7 +170,7 @@ test('a complete message that waits counts against the limit', () => {
   assert.is(inFlight.heldBytes, 0);
 });
 
-test('messages on a WebSocket count until they are whole, and pings do not', async () => {
+test('WebSocket messages count against the limit until they are complete, pings do not', async () => {
   await withProxy({ yaml: YAML }, async (t) => {
     const { proxy } = t;
     const { inFlight } = proxy.services;

@@ -43,7 +43,7 @@ test('the wait in the answer is long enough, and refusals do not lengthen it', (
   assert.is(limiter.take('a')?.isAllowed, true);
 });
 
-test('of two limits each binds, and the tighter one is reported', () => {
+test('of two limits both apply, and the tighter one is reported', () => {
   const clock = createManualClock(START_MS);
   const limiter = createRateLimiter({ perMinute: 10, perSecond: 2, burst: 3, clock });
   for (let i = 0; i < 3; i += 1) assert.is(limiter.take('a')?.isAllowed, true);
@@ -81,7 +81,7 @@ test('headers are whole numbers', () => {
   ]);
 });
 
-test('a million sources cost what twenty thousand cost, and a busy one is not forgotten', () => {
+test('a million sources take no more memory than twenty thousand, and a busy one is not forgotten', () => {
   const clock = createManualClock(START_MS);
   const limiter = createRateLimiter({ perMinute: 2, clock });
   limiter.take('busy');
@@ -161,7 +161,7 @@ test('every decision is that of two plain buckets', () => {
   );
 });
 
-test('the same limits configured again change nothing, and others keep what was used', () => {
+test('reloading the same limits changes nothing, and other limits keep the counts', () => {
   const clock = createManualClock(START_MS);
   const limiter = createRateLimiter({ perMinute: 6, perSecond: 10, burst: 4, clock });
   for (let n = 0; n < 4; n += 1) assert.is(limiter.take('a')?.isAllowed, true);

@@ -53,7 +53,7 @@ const PATHS: readonly (readonly [string, object])[] = [
   ['/v1beta/models/m:generateContent', { contents: [{ parts: [{ text: 'hello' }] }] }],
 ];
 
-test('a conversation is taken as JSON only', async () => {
+test('a conversation is accepted as JSON only', async () => {
   await withProxy({}, async ({ proxy, upstream }) => {
     for (const [path, body] of PATHS) {
       for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])

@@ -76,7 +76,7 @@ test('a reader that is slower than the stream leaves nothing behind for each wai
   });
 });
 
-test('a reader that goes while the stream waits for it cancels the stream', async () => {
+test('a client that disconnects while the stream waits for it cancels the stream', async () => {
   const { found, seen } = pieces(1000, true);
   await serving(found, async (port, served) => {
     const socket = connect(port, '127.0.0.1');

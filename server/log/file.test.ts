@@ -63,7 +63,7 @@ test('a log file is private, and its folder made', async ({ folder }) => {
   assert.is(statSync(join(folder, 'logs')).mode & 0o777, 0o700);
 });
 
-test('rotated files past their days go, others stay', async ({ folder }) => {
+test('rotated files older than the limit are deleted, others stay', async ({ folder }) => {
   const path = join(folder, 'svc.log');
   const dayS = 86_400;
   const kept = [
@@ -120,7 +120,7 @@ test('a file of an earlier day is set aside under that day', async ({ folder }) 
   assert.not.match(readFileSync(path, 'utf8'), /old/);
 });
 
-test('canaries: no secret reaches the file in any form, by any door', async ({ folder }) => {
+test('canaries: no secret reaches the file in any form, on any path', async ({ folder }) => {
   const canary = 'canary/Key+0123456789==';
   const late = 'z9';
   const path = join(folder, 'svc.log');

@@ -101,7 +101,7 @@ test('the level switches while running, and off is off', async () => {
   assert.is(await off.text(), '');
 });
 
-test('fields cannot pose as the line’s own', async () => {
+test('fields of a caller cannot replace those of the line', async () => {
   const { log, text } = toMemory();
   log.info('real', { time: 'fake', level: 'fake', msg: 'fake' });
   const raw = await text();

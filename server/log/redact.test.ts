@@ -30,7 +30,7 @@ function disguises(secret: string): string[] {
   ];
 }
 
-test('a known secret is removed in every disguise and position', () => {
+test('a known secret is removed in every encoding and position', () => {
   for (const key of KEYS) {
     const redactor = createRedactor([key]);
     for (const disguise of disguises(key)) {
@@ -112,7 +112,7 @@ test('a value under the name of a secret is removed, known or not', () => {
   assert.equal(value({ api_key: null }), { api_key: null });
 });
 
-test('what looks like a key in free text goes', () => {
+test('whatever looks like a key in free text is removed', () => {
   const { text } = createRedactor();
   for (const sample of [
     'Authorization: Bearer canary.canary',
@@ -131,7 +131,7 @@ test('what looks like a key in free text goes', () => {
   assert.is(text('the key is under the mat'), 'the key is under the mat');
 });
 
-test('terminal control goes, and cannot split a secret', () => {
+test('terminal control sequences are removed, and cannot split a secret', () => {
   const { text } = createRedactor(['canary-0123']);
   assert.is(text('a\u001b[31mred\u001b[0m b'), 'ared b');
   assert.is(text('\u001b]0;title\u0007x \u001b]8;;http://e\u001b\\y \u009b2Jz'), 'x y z');
@@ -157,7 +157,7 @@ test('a text of any length is cleaned, and its edge shows no half of a secret', 
   }
 });
 
-test('strange values do no harm', () => {
+test('unusual values are logged without an error', () => {
   const { value } = createRedactor();
   const loop: Record<string, unknown> = {};
   loop['loop'] = loop;

@@ -21,7 +21,7 @@ async function linesOf(t: TestProxy): Promise<Line[]> {
   return lines.map((line) => JSON.parse(line) as Line).filter((line) => 'requestId' in line);
 }
 
-test('at level info a request that went well says nothing, one that failed why and where', () =>
+test('at level info a successful request logs nothing, a failed one why and where', () =>
   withProxy({ yaml: 'routing: { fallback: [chat] }' }, async (t) => {
     await exchange(t.proxy.port, { body: json(MESSAGE) });
     t.upstream.script('/v1/messages', '529');
@@ -47,7 +47,7 @@ test('at level info a request that went well says nothing, one that failed why a
     );
   }));
 
-test('what was refused before it ran, broke off, or was left by its client has its line too', () =>
+test('requests that were refused, broke off or were abandoned by the client are logged, too', () =>
   withProxy({}, async (t) => {
     await exchange(t.proxy.port, { body: '{"model": 1' });
     await t.rows(1);

@@ -13,7 +13,7 @@ import {
 
 const limits = (more: string): string => `providers:\n  messages: { ${more} }\n`;
 
-test('a head that does not come in timeout_seconds is a 504', () =>
+test('a response head that does not arrive within timeout_seconds is a 504', () =>
   withProxy({ yaml: limits('timeout_seconds: 0.2') }, async (t) => {
     t.upstream.script(undefined, 'stall-before-head');
     const startedMs = performance.now();
@@ -24,7 +24,7 @@ test('a head that does not come in timeout_seconds is a 504', () =>
     assert.ok(tookMs >= 190 && tookMs < 20_000, `${tookMs} ms`);
   }));
 
-test('a body that is silent for idle_timeout_seconds is given up, and the head’s limit is not its own', () =>
+test('a body without data for idle_timeout_seconds is aborted; the limit of the head does not apply to it', () =>
   withProxy({ yaml: limits('idle_timeout_seconds: 3, timeout_seconds: 2') }, async (t) => {
     t.upstream.script(undefined, 'stall-mid-body');
     const startedMs = performance.now();

@@ -113,7 +113,7 @@ test('whatever it printed: of a run with a bad exit status only what passed goes
   assert.ok(count > 40, `${count}`);
 });
 
-test('a list with check marks is no test run, nor is one with bullets or dots', async () => {
+test('a list with check marks is not taken for a test run, nor one with bullets or dots', async () => {
   const lists = [
     [
       'git commit -m x',

@@ -26,7 +26,7 @@ const blockOf = ({ text, command, path }: PrintedText, index = 0): ConversationB
   toolInput: path === undefined ? { command } : { file_path: path },
 });
 
-test('without must_keep a bundled recipe does only what loses nothing', () => {
+test('without must_keep a bundled recipe only makes lossless changes', () => {
   const recipes = bundledRecipes();
   assert.ok(recipes.length >= 40);
   for (const { name, mustKeep, operations, onSuccess = [] } of recipes) {
@@ -138,7 +138,7 @@ test('in hybrid a recipe leaves out neither what a tool found nor what was skipp
   }
 });
 
-test('what goes out for a turn is the same in the turn after, whatever else it brings', async () => {
+test('a turn is sent the same way in the next turn, whatever else that one adds', async () => {
   const rewriter = createRecipeCompiler()((await loadRecipes('bundled'))!);
   const blocks = (await recipeTexts()).map(blockOf);
   const options = { ...SETTINGS, thresholdTokens: 4500, mode: 'hybrid', rewriter } as const;

@@ -65,7 +65,7 @@ const SPEC = [
   'ℹ fail 0',
 ];
 
-test('a line that the question or the call names stays among equals that go', async () => {
+test('a line named in the question or the call is kept among equal lines that are removed', async () => {
   const go = [
     ...times(40, (n) => `=== RUN   TestPart${n}\n--- PASS: TestPart${n} (0.00s)`),
     '=== RUN   TestTokenExpiry\n--- PASS: TestTokenExpiry (0.00s)',

@@ -104,7 +104,7 @@ function rawAnswer({ bytes, status, contentType }: ReturnType<typeof loadWireRes
   return Buffer.concat([Buffer.from(head + size), bytes, Buffer.from(last)]);
 }
 
-test('every recorded answer of the fixtures is replayed to the same bytes, and so is what was asked', () =>
+test('every recorded response of the fixtures, and its request, is replayed to the same bytes', () =>
   withProxy({ yaml: ON }, async (t) => {
     const responses = loadWireResponses();
     for (const response of responses) {
@@ -209,7 +209,7 @@ test('another configuration shows what it would change: bytes, tokens, cost', ()
     assert.ok(differences.some(({ what }) => what === 'request upstream: body'));
   }));
 
-test('a plugin shows in the answers of a replay', () =>
+test('the effect of a plugin shows in replayed responses', () =>
   withProxy({ yaml: ON }, async (t) => {
     await exchange(t.proxy.port, { body: json(MESSAGE, { stream: true }) });
     const records = await recordsOf(t, 1);
@@ -222,7 +222,7 @@ test('a plugin shows in the answers of a replay', () =>
     assert.match(Buffer.from(made[0]!.answer.body.bytes).toString(), /\[checked\]/);
   }));
 
-test('responses without a provider, from the cache or as a refusal, are replayed', () =>
+test('responses from the cache and refusals, which have no provider, are replayed', () =>
   withProxy({ yaml: ON }, async (t) => {
     const body = json(MESSAGE, { temperature: 0, model: 'claude-sonnet-4-5' });
     await exchange(t.proxy.port, { body });

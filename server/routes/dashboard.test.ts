@@ -325,7 +325,7 @@ test('events bring the state, and requests as they end', () =>
     );
   }));
 
-test('a reader that is gone is forgotten, and one too many is told so', () =>
+test('a reader that disconnected is forgotten, and one beyond the limit is refused with the reason', () =>
   withProxy({}, async (t) => {
     const aborts: AbortController[] = [];
     // A response without a reference may be garbage-collected, and its connection with it.

@@ -8,7 +8,7 @@ import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
 /** The only script on each page. */
 const SCRIPT = '<script type="module" src="/docs/docs.js"></script>';
 
-test('what the root names is there, and the page describes every route that it lists', () =>
+test('every link of the root page works, and the page describes every route that it lists', () =>
   withProxy({}, async (t) => {
     const get = (path: string) => exchange(t.proxy.port, { path, method: 'GET' });
     const root = JSON.parse((await get('/')).text) as {

@@ -44,7 +44,7 @@ async function sendLosing(t: TestProxy): Promise<string> {
   return String(answer.headers['x-request-id']);
 }
 
-test('what a request lost can be read here, block by block, and not from elsewhere', async () => {
+test('the changes of a request can be read on this machine, block by block, and not from elsewhere', async () => {
   await withProxy({ yaml: YAML }, async (t) => {
     assert.is((await read(t, '/v1/svc/lost/last')).status, 404);
     const id = await sendLosing(t);
@@ -66,7 +66,7 @@ test('what a request lost can be read here, block by block, and not from elsewhe
   });
 });
 
-test('no path of ours under /v1 ever reaches a provider', async () => {
+test('none of our paths under /v1 ever reaches a provider', async () => {
   await withProxy({ yaml: YAML }, async (t) => {
     for (const path of ['/v1/svc/blocks/none', '/v1/svc/lost/none', '/v1/svc/x', '/v1/svc'])
       assert.is((await read(t, path, { 'x-api-key': 'k' })).status, 404, path);
@@ -146,7 +146,7 @@ const CACHED = {
   },
 };
 
-test('the hit ratio of a provider’s cache is what was read of all input', () =>
+test('the hit ratio of a provider’s cache is its share of all input', () =>
   withProxy({}, async (t) => {
     t.upstream.script(
       undefined,

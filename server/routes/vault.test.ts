@@ -60,7 +60,7 @@ test('an ingested block is answered with its id and size, and the next question 
   });
 });
 
-test('the same block twice is fine, another content under its id is a conflict', async () => {
+test('the same block is accepted twice, different content under its id is a conflict', async () => {
   await withVault(async (rig) => {
     await call(rig, '/ingest', TULIP);
     const again = await call(rig, '/ingest', TULIP);
@@ -101,7 +101,7 @@ test('an invalid block is refused, naming the wrong field', async () => {
   });
 });
 
-test('a batch may come under any of its names, and keeps what is good', async () => {
+test('a batch may be posted under any of its names, and its valid blocks are kept', async () => {
   await withVault(async (rig) => {
     for (const [index, name] of ['blocks', 'documents', 'events'].entries()) {
       const list = [{ block_id: `b${index}`, content: `Content number ${index}.` }];

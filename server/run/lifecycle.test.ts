@@ -158,7 +158,7 @@ test('a second stop does not wait', async () => {
   await t.close();
 });
 
-test('a start that is refused leaves nothing open', async () => {
+test('a refused start leaves nothing open', async () => {
   for (const env of [{ SVC_DB: 'mysql://localhost/x' }, { SVC_HOST: '0.0.0.0' }]) {
     const message = await startTestProxy({ env }).then(
       () => 'started',

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { placeOf, sharedName, thisMachine } from './key-names.ts';
 
-test('a name shows its kind and nothing of what it stands for', () => {
+test('a key name shows its kind and nothing of its content', () => {
   const name = sharedName('rate', '10.0.0.7');
   assert.match(name, /^svc:1:rate:[\w-]{43}$/);
   assert.not.match(name, '10.0.0');
@@ -22,7 +22,7 @@ test('no two lists of parts have the same name', () => {
   assert.is(new Set(names).size, names.length);
 });
 
-test('a server on loopback is another one on each machine, all others are the same', () => {
+test('a server on loopback differs on each machine, all others are the same', () => {
   for (const url of ['http://127.0.0.1:11434/v1', 'http://localhost:1', 'http://[::1]:1']) {
     assert.is.not(placeOf(url, 'one'), placeOf(url, 'other'), url);
   }

@@ -63,7 +63,7 @@ function open() {
   };
 }
 
-test('nothing is asked before a trial has succeeded, nor while it is away', async () => {
+test('no command is sent before a trial has succeeded, nor while Redis is unreachable', async () => {
   const t = open();
   assert.is(await t.ask(), undefined);
   assert.is(t.asked.length, 0);
@@ -88,7 +88,7 @@ test('nothing is asked before a trial has succeeded, nor while it is away', asyn
   assert.equal(t.lines, []);
 });
 
-test('after fifty milliseconds without an answer nobody waits any more, until a trial succeeds', async () => {
+test('after fifty milliseconds without a response no one waits any more, until a trial succeeds', async () => {
   const t = open();
   await t.up();
   const late = t.ask();
@@ -114,7 +114,7 @@ test('after fifty milliseconds without an answer nobody waits any more, until a 
   assert.equal(t.lines.slice(1), ['info: Redis is back ()']);
 });
 
-test('an answer that came while this process was busy is taken', async () => {
+test('a response that arrived while this process was busy is used', async () => {
   const t = open();
   await t.up();
   const reply = t.ask();
@@ -125,7 +125,7 @@ test('an answer that came while this process was busy is taken', async () => {
   assert.ok(t.link.isUp);
 });
 
-test('a silent connection is given up, and one that is not made either', async () => {
+test('a silent connection is dropped, and so is a connection attempt without a result', async () => {
   const t = open();
   await t.up();
   void t.ask();
@@ -144,7 +144,7 @@ test('a silent connection is given up, and one that is not made either', async (
   assert.ok(t.link.isUp);
 });
 
-test('an error of Redis as a whole takes the link down, an error of one command does not', async () => {
+test('an error of the whole server takes the link down, an error of one command does not', async () => {
   const t = open();
   await t.up();
   const wrong = t.ask();
@@ -193,7 +193,7 @@ test('a start waits for the first result, good or bad, and no longer', async () 
   assert.match(none.lines.join(), /it has not answered yet/);
 });
 
-test('work is done when it comes up and twice a second', async () => {
+test('pending work is done at once and twice a second', async () => {
   const t = open();
   let done = 0;
   t.link.everyTick(() => (done += 1));

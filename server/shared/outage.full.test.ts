@@ -62,7 +62,7 @@ test('killed in the middle of requests: none fails or waits, and afterwards limi
     assert.equal([count(log, 'Redis is unreachable'), count(log, 'Redis is back')], [1, 1], log);
   }));
 
-test('hanging: one request waits for fifty milliseconds, the others for nothing', () =>
+test('Redis hangs: one request waits for fifty milliseconds, the others do not wait', () =>
   withPair({ yaml: LIMITED }, async (one, other, redis) => {
     await sendMany(one, 20);
     redis.freeze();

@@ -47,7 +47,7 @@ test('what the two let through at the same moment is never more than the limit',
 
 const KEYS = { MSGPROV_API_KEY: 'first-key', MSGPROV_OAUTH_TOKEN: 'second-key' };
 
-test('a key that one saw limited rests for the other as well', () =>
+test('a key that one proxy saw rate-limited is not used by the other either', () =>
   withSteadyPair({ env: KEYS }, async (one, other) => {
     const { upstream } = other;
     const stop = upstream.script(undefined, '429', { times: 1 });
@@ -68,7 +68,7 @@ test('a key that one saw limited rests for the other as well', () =>
 
 const breakerOf = (t: TestProxy) => t.proxy.services.states.get('messages')!.breaker;
 
-test('a breaker that one opened is open in the other, and an operator closes it for both', () =>
+test('a breaker opened by one proxy is open in the other, and an operator closes it for both', () =>
   withSteadyPair({}, async (one, other) => {
     const stop = other.upstream.script(undefined, '500');
     for (let i = 0; i < 5; i += 1) await send(one);
@@ -111,7 +111,7 @@ test('after thirty seconds there is one probe among both, and what it finds hold
     for (const t of pair) assert.is((await send(t)).status, 200);
   }));
 
-test('an answer that one kept is given by the other, byte for byte', () =>
+test('a response cached by one proxy is served by the other, byte for byte', () =>
   withSteadyPair({ yaml: 'cache: { enabled: true }' }, async (one, other, redis) => {
     for (const body of [COLD, COLD_STREAM]) {
       const first = await send(one, body);
@@ -132,7 +132,7 @@ test('an answer that one kept is given by the other, byte for byte', () =>
 const nameOf = async (redis: { ask(...words: string[]): Promise<string> }) =>
   /svc:1:answer:\S+/.exec(await redis.ask('KEYS', 'svc:1:answer:*'))![0];
 
-test('an answer is never given to another credential, neither a client’s own nor a configured one', () =>
+test('a response is never served to another credential, neither a client’s own nor a configured one', () =>
   withSteadyPair({ yaml: 'cache: { enabled: true }' }, async (one, other) => {
     await send(one, COLD, { 'x-api-key': 'mine' });
     await send(one, COLD);
@@ -145,7 +145,7 @@ test('an answer is never given to another credential, neither a client’s own n
     assert.ok(isHit(await send(other, COLD)), 'the variable beats the file');
   }));
 
-test('with another configured key an answer is another one', () =>
+test('with another configured key a cached response is not used', () =>
   withSteadyPair(
     {
       yaml: 'cache: { enabled: true }\nproviders: { messages: { api_key: one-key } }',
@@ -165,7 +165,7 @@ test('with another configured key an answer is another one', () =>
     },
   ));
 
-test('nothing in Redis says what was asked, by whom, or with which key, and all of it runs out', () =>
+test('nothing in Redis shows content, caller or key, and all of it expires', () =>
   withSteadyPair(
     { yaml: 'cache: { enabled: true }\nsecurity: { rate_limit_per_minute: 100 }' },
     async (one, other, redis) => {

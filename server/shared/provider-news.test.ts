@@ -159,7 +159,7 @@ test('another server under the same name is another provider', async () => {
   assert.is(other.ring.view()[0]?.state, 'usable');
 });
 
-test('one probe among all, given back, and asked for again', async () => {
+test('only one proxy probes; a released probe can be claimed again', async () => {
   const store = createStore();
   const [one, other] = [await join(store), await join(store)];
   one.fail(5);

@@ -82,7 +82,7 @@ test('with other limits each counts the requests that were used', () =>
     assert.is((await sixty!.takeTogether('a'))?.remaining, 54, 'a refusal uses nothing');
   }));
 
-test('a limit that only one of them has is kept for it while the other takes requests', () =>
+test('a limit configured in only one of them applies there while the other admits requests', () =>
   withLimiters([{ perMinute: 10, perSecond: 0.01, burst: 3 }, { perMinute: 10 }], async (pair) => {
     const [both, minute] = pair;
     await both!.takeTogether('a');

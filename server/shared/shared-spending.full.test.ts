@@ -129,7 +129,7 @@ for (const owner of ['project', 'key'] as const)
       );
     }));
 
-test('a key of the same label is one purse, in whichever proxy it was made', () =>
+test('keys with the same label share one budget, whichever proxy created them', () =>
   withSteadyPair({ yaml: limited('any: { per_day_usd: 1 }') }, async (one, other) => {
     const { estimate, cost } = await measure(one);
     const keys = [one, other].map((t) => {

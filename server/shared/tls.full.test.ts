@@ -25,7 +25,7 @@ async function withTls(use: (port: number) => Promise<void>): Promise<void> {
   }
 }
 
-test('a certificate that nobody vouches for is refused, and said', () =>
+test('an untrusted certificate is refused and reported', () =>
   withTls(async (port) => {
     const t = await startTestProxy({ env: { SVC_REDIS_URL: `rediss://localhost:${port}` } });
     try {
@@ -37,7 +37,7 @@ test('a certificate that nobody vouches for is refused, and said', () =>
     }
   }));
 
-test('one that is trusted is used, by name and by address', () =>
+test('a trusted certificate is accepted, by name and by address', () =>
   withTls(async (port) => {
     for (const host of ['localhost', '127.0.0.1']) {
       const options = {

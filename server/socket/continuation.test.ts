@@ -16,7 +16,7 @@ const completed = (id: string, output: readonly object[] = []) => ({
   response: { id, output },
 });
 
-test('every byte but those about the connection stays as it was written', () => {
+test('every byte except the connection header fields stays as it was written', () => {
   const text =
     '{ "type":"response.create",\n "model" : "m", "store":false, "n": 1.0, "input": [ {"a":1e2} ] , "stream": false}';
   const { body } = begin(createContinuation(upTo(1000)), text);

@@ -86,7 +86,7 @@ test('an empty key counts as none, as in a header: the configured key is sent', 
     one.socket.terminate();
   }));
 
-test('a document comes as one object', () =>
+test('a non-streamed response arrives as one object', () =>
   withProxy({}, async (t) => {
     const one = await sendOne(t, MESSAGE);
     const reported = await one.until(isEnd);
@@ -139,7 +139,7 @@ const BAD_MESSAGES: readonly BadMessage[] = [
   ['a binary frame', Buffer.from(json(MESSAGE)), 'bad_request'],
 ];
 
-test('bad frames get an error and the connection lives on', () =>
+test('invalid frames get an error and the connection stays open', () =>
   withProxy({}, async (t) => {
     const one = await talk(t.proxy.wsPort);
     for (const [name, frame, type, code] of BAD_MESSAGES) {
@@ -178,7 +178,7 @@ test('a frame over the limit closes the connection', () =>
     assert.is(t.upstream.requests.length, 0);
   }));
 
-test('one runs, one waits, a third is refused', () =>
+test('one request runs, one is queued, a third is refused', () =>
   withProxy({}, async (t) => {
     const stop = t.upstream.script(undefined, 'slow-first-event', { delayMs: 100 });
     const one = await talk(t.proxy.wsPort);

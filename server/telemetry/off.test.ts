@@ -20,7 +20,7 @@ test('while telemetry is off, nothing is written and traceparent stays as it was
     assert.not.ok(existsSync(join(dirname(t.db), 'telemetry.jsonl')));
   }));
 
-test('turned on, its packages are loaded', () =>
+test('when telemetry is on, its packages are loaded', () =>
   withProxy({ yaml: 'telemetry: {enabled: true}' }, async () => {
     assert.ok(isLoaded());
   }));

@@ -37,7 +37,7 @@ function resultWith(notify: readonly NotifyTarget[], name = 'down'): AlertResult
 
 const hook: NotifyTarget = { kind: 'webhook', url: URL_OF_HOOK, template: 'json', secret: null };
 
-test('each shape has the text, and none of them calls a whole channel', () => {
+test('each message format contains the text, and none mentions a whole channel', () => {
   const notice = toNotice(resultWith([]), 'firing', { id: 'alert_1', nowMs: 0 });
   const text = 'svc alert: down: unhealthy_providers is 1, fires above 0: <!channel> & @everyone';
   assert.equal(JSON.parse(noticeBody(notice, 'slack')), {
@@ -126,7 +126,7 @@ function failing() {
   return { clock, triesMs, failures, notifier, settle };
 }
 
-test('tries come at longer and longer intervals, end, and are reported without the address', async () => {
+test('retries are made at growing intervals, end, and are reported without the address', async () => {
   const { clock, triesMs, failures, notifier, settle } = failing();
   notifier.notify([resultWith([hook])]);
   for (let second = 0; second < 400; second += 1) {
@@ -140,7 +140,7 @@ test('tries come at longer and longer intervals, end, and are reported without t
   ]);
 });
 
-test('what waits for a target is bounded, and a stop ends it at once', async () => {
+test('the queue for a target is bounded, and a stop ends it at once', async () => {
   const { triesMs, failures, notifier, settle } = failing();
   for (let n = 0; n < 60; n += 1) notifier.notify([resultWith([hook], `rule ${n}`)]);
   await settle();

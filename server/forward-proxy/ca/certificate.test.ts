@@ -42,13 +42,13 @@ async function verdictOfNode(host: string): Promise<string> {
   return verdict;
 }
 
-test('Node believes it for the opened hosts alone', async () => {
+test('Node trusts the authority for the opened hosts alone', async () => {
   for (const host of HOSTS) assert.is(await verdictOfNode(host), 'trusted', host);
   for (const host of REFUSED) assert.not.equal(await verdictOfNode(host), 'trusted', host);
   assert.is(await verdictOfNode('example.com'), 'permitted subtree violation');
 });
 
-test('OpenSSL does so too, and finds nothing against the standard', () => {
+test('OpenSSL trusts it for the same hosts, and finds nothing against the standard', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-ca-'));
   const file = (name: string, text: string): string => {
     const path = join(folder, name);
@@ -74,7 +74,7 @@ test('OpenSSL does so too, and finds nothing against the standard', () => {
   }
 });
 
-test('it says what it is for, and leaves live for days', async () => {
+test('the certificate states its purpose, and leaf certificates are valid for days', async () => {
   assert.equal(permittedHosts(authority.certificatePem), HOSTS);
   const { X509Certificate } = await import('node:crypto');
   const leaf = new X509Certificate(createLeaf(HOSTS[0]!, authority, leafKey, Date.now()));

@@ -176,7 +176,7 @@ test('single requests, few-shot ones and retries go out byte for byte', () =>
     }
   }));
 
-test('a retry in the middle sends what was sent', () =>
+test('a retry in the middle of a conversation sends the same bytes', () =>
   withProxy({}, async (t) => {
     const [first, second] = turns(2);
     await send(t, first!);
@@ -185,7 +185,7 @@ test('a retry in the middle sends what was sent', () =>
     assert.is(markersIn(JSON.parse(text)).length, 4);
   }));
 
-test('two runs of one task side by side are two conversations', () =>
+test('two concurrent runs of one task are two conversations', () =>
   withProxy({}, async (t) => {
     const run = (name: string) =>
       turns(4).map((body) => ({
@@ -207,7 +207,7 @@ test('two runs of one task side by side are two conversations', () =>
     assert.equal(counts, [0, 0, 4, 4, 4, 4, 4, 4]);
   }));
 
-test('a conversation whose pauses outlast the cache is left alone, until it is quick again', async () => {
+test('a conversation whose pauses are longer than the cache lifetime gets no markers until it is fast again', async () => {
   const { clock, wait } = movedClock();
   await withProxy({ clock }, async (t) => {
     const all = turns(12);
@@ -245,7 +245,7 @@ test('a restart changes nothing', async () => {
   }
 });
 
-test('turned off, all goes out byte for byte', () =>
+test('when caching is off, everything is sent byte for byte', () =>
   withProxy({ yaml: 'inject: { cache_breakpoints: off }' }, async (t) => {
     for (const body of turns(3)) {
       const { sent, text } = await send(t, body);
@@ -285,7 +285,7 @@ test('markers are set without compression, and together with other changes to a 
   });
 });
 
-test('never at an empty text, at thinking or at a tool that is loaded later', () =>
+test('no marker is set at an empty text, at thinking or at a tool that is loaded later', () =>
   withProxy({}, async (t) => {
     const later = { name: 'Later', input_schema: { type: 'object' }, defer_loading: true };
     const [first, second] = turns(2, { tools: [...TOOLS, later] });
@@ -306,7 +306,7 @@ test('never at an empty text, at thinking or at a tool that is loaded later', ()
     ]);
   }));
 
-test('a translation to messages sets them too', () =>
+test('markers are also set in a request translated to the messages dialect', () =>
   withProxy(
     {
       yaml: `provider: messages\nproviders: { messages: { model_aliases: { gpt-fixture-1: ${MODEL} } } }`,

@@ -89,7 +89,7 @@ test('a turn that reads what the turn before left has no cause', () =>
     }
   }));
 
-test('another model, a long pause and other tools are told, with what they cost', () =>
+test('a change of model, a long pause and changed tools are reported, with what they cost', () =>
   withPlace(async ({ send, wait, read }) => {
     await send(talk(1));
     const hit = await send(talk(2));
@@ -132,7 +132,7 @@ test('another model, a long pause and other tools are told, with what they cost'
     assert.ok(Math.abs(Number(report['cost_missed_usd']) - sum / 1e9) < 1e-9);
   }));
 
-test('a marker too far behind what was cached is told', () =>
+test('a marker too far after the cached part is reported', () =>
   withPlace(async ({ send }) => {
     const part = (of: string) => ({ type: 'text', text: words(60, of) });
     const marked = (of: string) => ({ ...part(of), cache_control: MARKER });
@@ -154,7 +154,7 @@ test('a marker too far behind what was cached is told', () =>
     assert.match(far.cacheMissDetail!, /^the next marker is 31 blocks behind what was cached/);
   }));
 
-test('a pause beyond the shorter of two lifetimes is told', () =>
+test('a pause longer than the shorter of two lifetimes is reported', () =>
   withPlace(async ({ send, wait }) => {
     const system = [
       { type: 'text', text: words(1500, 'rule'), cache_control: { ...MARKER, ttl: '1h' } },
@@ -226,7 +226,7 @@ test('a change of provider is reported', async () => {
   );
 });
 
-test('the turn before is known after a restart, from hashes alone', async () => {
+test('the previous turn is known after a restart, from hashes alone', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-misses-'));
   let aheadMs = 0;
   const clock = { ...systemClock, wallMs: () => systemClock.wallMs() + aheadMs };

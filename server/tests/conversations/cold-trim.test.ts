@@ -194,7 +194,7 @@ const UNCHANGED = [
 ];
 const again = (n: number, text: string): Step => ({ input: { file_path: `/w/f${n}.txt` }, text });
 
-test('a result that the client points back to stays', async () => {
+test('a result that the client refers back to is kept', async () => {
   for (const text of UNCHANGED) {
     const steps = reads(15).with(12, again(1, text));
     const sent = await afterPause(steps, {}, { yaml: ON }, 6 * MINUTE_MS);
@@ -224,7 +224,7 @@ test('if the client refers back to an omitted result, that result is sent again 
   });
 });
 
-test('off by default, and never without a pause that outlasts every cache', async () => {
+test('off by default, and nothing is omitted without a pause longer than every cache lifetime', async () => {
   const steps = reads(15);
   const plain = { yaml: 'compression: { threshold_tokens: 0 }' };
   assert.equal(leftOut(await afterPause(steps, {}, plain, 60 * MINUTE_MS)), []);
@@ -262,7 +262,7 @@ test('results of calls with an effect stay, and so do files that any tool has ed
   assert.equal(got, [3, 7], 'the file of which nothing was heard since');
 });
 
-test('errors, short results, and what was edited since or cannot be had again stay', async () => {
+test('errors, short results, and results that were edited since or cannot be repeated are kept', async () => {
   const steps: readonly Step[] = [
     { text: prose(51), error: true },
     { text: 'short' },
@@ -299,7 +299,7 @@ test('a result that repeats an omitted one is sent whole', async () => {
   });
 });
 
-test('two runs with the same beginning: one that goes on keeps the other from being cold', async () => {
+test('two runs with the same beginning: one that continues keeps the other’s cache warm', async () => {
   const { clock, wait } = movedClock();
   await withProxy({ yaml: ON, clock }, async (t) => {
     const one = reads(15);
@@ -312,7 +312,7 @@ test('two runs with the same beginning: one that goes on keeps the other from be
   });
 });
 
-test('the receipt shows it in a lane of its own, and in no other', async () => {
+test('the receipt shows the saving under its own source, and under no other', async () => {
   const { clock, wait } = movedClock();
   const usage = { input: 8000, output: 7, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
   await withProxy({ yaml: ON, clock, upstream: { replies: () => ({ usage }) } }, async (t) => {

@@ -93,7 +93,7 @@ for (const [what, off] of [
     }));
 }
 
-test('any other change is for new conversations; /health says for which', () =>
+test('any other change applies to new conversations; /health says to which', () =>
   inPlace(async (start) => {
     const first = await start(settings('mode: hybrid'));
     const before = await sent(first, '/v1/messages', request('one', 1));
@@ -107,7 +107,7 @@ test('any other change is for new conversations; /health says for which', () =>
     await again.close();
   }));
 
-test('what one caller asks for changes nothing of what another sends of the same text', () =>
+test('the settings that one caller requests change nothing for another caller who sends the same text', () =>
   withProxy({ yaml: settings('mode: hybrid') }, async (running) => {
     const ask = async (turn: number, headers: Record<string, string>): Promise<string> => {
       const body = JSON.stringify(request('both', turn));

@@ -112,7 +112,7 @@ test('without the tool nothing changes: no mark, and otherwise the same bytes', 
     });
   }));
 
-test('what the tool returned goes out whole, and what was sent is repeated', () =>
+test('the fetched text is sent in full, and its earlier form is repeated', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const tools = [BASH, FETCH];
     const [first] = await sent(t, [one], tools);
@@ -146,7 +146,7 @@ for (const thinking of [false, true])
       assert.is(nameIn(third[2]), FETCH.name);
     }));
 
-test('Codex and Gemini CLI are told the names that they gave', () =>
+test('Codex and Gemini CLI see the tool names that they declared', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const { description, input_schema: parameters } = FETCH;
     const space = {

@@ -186,7 +186,7 @@ test('in every later turn it is the same, whatever is edited by then, also after
   }
 });
 
-test('what was whole stays whole: a file that had been edited when it was first seen', () =>
+test('a file sent in full stays in full, even if it was edited since it was first seen', () =>
   withProxy({}, async (t) => {
     const steps = [read('a.ts', 'alpha'), edit('a.ts'), read('b.ts', 'beta'), edit('x.ts')];
     const first = await send(t, body(steps.slice(0, 3)));
@@ -196,7 +196,7 @@ test('what was whole stays whole: a file that had been edited when it was first 
     assert.equal(await send(t, body(steps.slice(0, 1))), first.slice(0, 1));
   }));
 
-test('errors, parts that were asked for, and what cannot be had in parts are left whole', async () => {
+test('errors, requested parts, and results that cannot be fetched in parts are sent in full', async () => {
   const text = source('alpha');
   const whole: readonly Step[] = [
     { ...read('a.ts', 'alpha'), error: true },
@@ -232,7 +232,7 @@ test('off, in strict, below the limit and where the provider edits the context, 
   assert.equal(await inParts(steps, clears), []);
 });
 
-test('a result that rules make small goes out as they made it', async () => {
+test('a result that rules have made small enough is sent in that form', async () => {
   const rows = Array.from({ length: 900 }, (_, id) => ({
     id,
     name: `part ${id}`,
@@ -251,7 +251,7 @@ test('a result that rules make small goes out as they made it', async () => {
   });
 });
 
-test('the marker speaks the words of the tool, in every dialect', async () => {
+test('the marker uses the parameter names of the tool, in every dialect', async () => {
   const text = source('alpha');
   const chat = (name: string, parameters: object, input: object) => ({
     model: 'gpt-5',
@@ -289,7 +289,7 @@ test('the marker speaks the words of the tool, in every dialect', async () => {
   });
 });
 
-test('the receipt shows it in a lane of its own, and in no other', () => {
+test('the receipt shows the saving under its own source, and under no other', () => {
   const usage = { input: 9000, output: 7, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
   return withProxy({ upstream: { replies: () => ({ usage }) } }, async (t) => {
     const table = Array.from({ length: 400 }, (_, id) => ({ id, name: `part ${id * 7919}` }));

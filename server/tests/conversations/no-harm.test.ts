@@ -57,7 +57,7 @@ const FILE = times(120, (n) => `export const value${n} = compute(${n}, 'the text
 const ASK = 'Please look into this.';
 const CLEARS = { context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } };
 
-test('where the provider may clear results, nothing points at one', () =>
+test('if the provider may clear results, nothing refers to one', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const steps = [read('/w/a.ts', FILE), read('/w/a.ts', FILE)];
     const [, again] = await results(t, body(ASK, steps));
@@ -112,7 +112,7 @@ const SUMMARY = [
   ),
 ].join('\n\n');
 
-test('what a person or a client wrote goes out to the letter', () =>
+test('text written by a person or a client is sent verbatim', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const reminder = `<system-reminder>\n# CLAUDE.md\n\n${SUMMARY}\n</system-reminder>`;
     const mixed = `${SUMMARY}\n\n${times(80, (n) => `2026-01-02 10:00:${n % 60} INFO step ${n} done`)}\n\nWhat is wrong?`;
@@ -163,7 +163,7 @@ test('lines that someone wrote between pasted names or hits stay as they are', (
     assert.is(out, whole, 'points of a summary');
   }));
 
-test('nor is a sentence taken out of instructions that an agent reads, or of what somebody answered', () =>
+test('no sentence is removed from instructions for agents, or from replies by people', () =>
   withProxy({ yaml: YAML }, async (t) => {
     // Without repeats, since a second copy may become a reference.
     const summary = [...new Set(SUMMARY.split('\n\n'))].join('\n\n');
@@ -224,7 +224,7 @@ test('a reference counts lines of the original, whatever was left out of it', ()
     }
   }));
 
-test('of a log within the budget nothing is left out', () =>
+test('nothing is left out of a log within the budget', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const dots = times(60, (n) => `test/part_${n}_test.exs: ok ${n} in ${n % 7}.${n} ms`);
     const mix = `Compiling 12 files (.ex)\nGenerated app\n${dots}\n\nFinished in 4.1 seconds\n386 tests, 0 failures\n\nRandomized with seed 4711`;
@@ -250,7 +250,7 @@ test('of a log within the budget nothing is left out', () =>
     }
   }));
 
-test('of a longer log the ends, the totals, the exit status and the odd line stay', () =>
+test('a longer log keeps its ends, the totals, the exit status and the odd line', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const lines = [
       'shell cwd was /w',
@@ -288,7 +288,7 @@ test('of a longer log the ends, the totals, the exit status and the odd line sta
       assert.ok(texts.has(line), line);
   }));
 
-test('the decisive parts of a run that prints the same again are sent again', () =>
+test('the decisive parts of a repeated run are sent again', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const short = `> test\n> uvu\n\n${times(12, (n) => `suite number ${n} of the parser: passed`)}\n\n  Total:     12\n  Passed:    12\n  Skipped:   0`;
     const edit = { tool: 'Edit', input: { file_path: '/w/a.ts' }, result: 'The file was updated.' };

@@ -33,7 +33,7 @@ const read = (file: string) =>
     .split('\n')
     .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
 
-test('both report tools, their servers and the cost of definitions, as the ledger does', async () => {
+test('the ledger and the reports agree on tools, their servers and the cost of definitions', async () => {
   const t = await startTestProxy({
     yaml: `audit: { enabled: true }
 telemetry: { enabled: true, endpoint: 'http://127.0.0.1:9' }`,

@@ -132,7 +132,7 @@ async function sums(t: TestProxy, ...keys: ToolKey[]) {
 const get = async (t: TestProxy, path: string) =>
   (await exchange(t.proxy.port, { method: 'GET', path })).text;
 
-test('each result counts once, in the turn that brings it, and each definition in every turn', () =>
+test('each result counts once, in the turn that adds it, and each definition in every turn', () =>
   withPlainUpstream({}, async (t, upstream) => {
     for (const messages of [FIRST, SECOND, THIRD]) await ask(t, upstream, turn(messages));
     const rows = await t.rows(3);
@@ -243,7 +243,7 @@ test('in a long context definitions cost its rates', () =>
     assert.is(row?.costToolDefinitionsNanoUsd, Math.round(rate * ALL * 1e9));
   }));
 
-test('what failed and what the response cache answered count nothing', () =>
+test('failed requests and cached responses do not count', () =>
   withPlainUpstream({ yaml: 'cache:\n  enabled: true\n' }, async (t, upstream) => {
     const once = turn(SECOND, { temperature: 0 });
     await ask(t, upstream, once, { status: 400 });

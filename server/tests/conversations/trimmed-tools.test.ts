@@ -88,7 +88,7 @@ async function send(
 
 const toolsOf = (sent: string): unknown => (JSON.parse(sent) as Json)['tools'];
 
-test('white space and repeats go, whatever a marker or the provider depends on stays', () =>
+test('white space and repetitions are removed; whatever a marker or the provider depends on stays', () =>
   withProxy({ yaml: ON }, async (t) => {
     const request = body(1);
     const sent = await send(t, request);
@@ -96,7 +96,7 @@ test('white space and repeats go, whatever a marker or the provider depends on s
     assert.ok(sent.endsWith('"cache_control":{"type":"ephemeral"}}]}'), sent.slice(-80));
   }));
 
-test('off, which is the default, and strict leave every byte', () =>
+test('with trimming off (the default) and in strict every byte stays', () =>
   withProxy({}, async (t) => {
     assert.is(await send(t, body(1)), JSON.stringify(body(1)));
     t.configure(`${ON.slice(0, -2)}, mode: strict }`);
@@ -109,7 +109,7 @@ test('off, which is the default, and strict leave every byte', () =>
     assert.is(await send(t, other, '/v1/messages', strict), JSON.stringify(other));
   }));
 
-test('every turn sends the same bytes for them, also after a restart and a change of the setting', async () => {
+test('every turn sends the same definitions, also after a restart and a change of the setting', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-tools-'));
   const of = (turns: number) => body(turns, messagesTools, { metadata: { user_id: 'u' } });
   const toolBytes = (sent: string) => sent.slice(sent.indexOf('"tools"'));
@@ -134,7 +134,7 @@ test('every turn sends the same bytes for them, also after a restart and a chang
   }
 });
 
-test('a conversation that began with whole definitions goes on with them', () =>
+test('a conversation that began with full definitions keeps them', () =>
   withProxy({ yaml: 'compression: { threshold_tokens: 0 }' }, async (t) => {
     await send(t, body(1));
     t.configure(`${ON.slice(0, -2)}, threshold_tokens: 0 }`);
@@ -216,7 +216,7 @@ test('in the generative dialect, under both names of its members', () =>
     );
   }));
 
-test('a provider of another kind gets them trimmed too', () =>
+test('a provider of another kind gets the trimmed definitions too', () =>
   withProxy({ yaml: `${ON}\nrouting: { primary: chat }` }, async (t) => {
     const request = { ...body(1), tools: [messagesTools[0]] };
     const sent = JSON.parse(await send(t, request)) as { tools: readonly { function: Json }[] };

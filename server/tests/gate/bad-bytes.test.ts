@@ -50,7 +50,7 @@ const RAW: readonly (readonly [name: string, bytes: string, status: number])[] =
   ],
 ];
 
-test('bytes that are no proper request', () =>
+test('bytes that are not a valid request', () =>
   withProxy({}, async (t) => {
     for (const [name, bytes, status] of RAW) {
       for (const port of [t.proxy.port, t.proxy.wsPort]) {
@@ -66,7 +66,7 @@ test('bytes that are no proper request', () =>
 /** Bytes sent earlier on the connection: none, or a request that has been answered completely. */
 const BEFORE = ['', 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'];
 
-test('a fault in the middle of an answer adds no words to it', async () => {
+test('a fault in the middle of a response adds nothing to it', async () => {
   for (const before of BEFORE) {
     await withProxy({}, async (t) => {
       t.upstream.script(undefined, 'events', { count: 2000, everyMs: 10 });
@@ -87,7 +87,7 @@ test('a fault in the middle of an answer adds no words to it', async () => {
   }
 });
 
-test('an upgrade to something unknown is not made, and the request is served', () =>
+test('an upgrade to an unknown protocol is ignored, and the request is served', () =>
   withProxy({}, async (t) => {
     const body = json(MESSAGE);
     const head = (more: string) =>

@@ -63,7 +63,7 @@ test('a client that adds a query keeps it', () =>
     }
   }));
 
-test('lists of kept conversations, other versions and uploads pass to the maker of their path', () =>
+test('requests for stored conversations, other versions and uploads go to the vendor of their path', () =>
   withPair({ yaml: () => '' }, async (t) => {
     const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 255]);
     const media = { 'content-type': 'image/png' };

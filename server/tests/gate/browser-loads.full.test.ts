@@ -73,7 +73,7 @@ addEventListener('load', async () => {
 </script>`;
 }
 
-test('an address that is typed, or was redirected, reaches no provider', async () => {
+test('a typed URL or a redirect in a browser reaches no provider', async () => {
   await withProxy({}, async ({ proxy, upstream }) => {
     const server = await servePage('', `http://127.0.0.1:${proxy.port}/v1/models`);
     try {

@@ -188,7 +188,7 @@ for (const kind of PROVIDERS) {
     withProxy({ yaml }, (t) => survives(t, kind, false)));
 }
 
-test('nor where nothing may be rewritten', () =>
+test('nor a request that must be forwarded verbatim', () =>
   withProxy({}, (t) => survives(t, undefined, true)));
 
 test('128 levels are fine', () =>

@@ -111,7 +111,7 @@ test('a stream comes as it is made, and its end by the client reaches the provid
     await closed;
   }));
 
-test('all other paths and methods pass to the host as they came, and none of ours stands before them', () =>
+test('all other paths and methods are forwarded to the host unchanged, and none of ours precedes them', () =>
   forwardMode(async (t) => {
     const cases: readonly (readonly [host: string, method: string, path: string])[] = [
       [ANTHROPIC, 'GET', '/api/claude_code/settings'],
@@ -172,7 +172,7 @@ test('all other paths and methods pass to the host as they came, and none of our
     assert.is(t.upstream.requests.length, cases.length);
   }));
 
-test('a subscription goes out unchanged, and is counted', () =>
+test('a subscription’s request is sent unchanged, and is counted', () =>
   withForwardMode({}, async (t) => {
     const body = LONG;
     const headers = { authorization: 'Bearer sk-ant-oat01-mine', ...JSON_BODY };
@@ -271,7 +271,7 @@ test('a WebSocket passes to the host; one for a conversation in an unknown proto
     }
   }));
 
-test('any other host is tunnelled, and its own certificate is what the client sees', () =>
+test('any other host is tunnelled, and the client sees its own certificate', () =>
   withForwardMode({ names: ['example.test'] }, async (t) => {
     const { socket, status } = await t.connect(connectHead('example.test:443', t.token));
     assert.is(status, 200);
@@ -297,7 +297,7 @@ test('a program that asks by HTTP/1.0 and without a Host gets its tunnel', () =>
     (await secured(socket, 'example.test', internet)).destroy();
   }));
 
-test('what is open ends with its token, and with the authority', () =>
+test('open tunnels end when their token or the authority is removed', () =>
   withForwardMode({ names: ['elsewhere.example'] }, async (t) => {
     const { dropToken, makeToken } = await import('../../forward-proxy/tokens.ts');
     const { removeAuthority } = await import('../../forward-proxy/ca/files.ts');

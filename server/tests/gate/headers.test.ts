@@ -21,7 +21,7 @@ function lastFields(t: TestProxy): string[] {
   return t.upstream.requests.at(-1)!.rawHeaders.map(([name, value]) => `${name}: ${value}`);
 }
 
-test('fields go upstream with their case and order, less what is ours or the hop’s', () =>
+test('header fields are sent upstream with their case and order, except ours and hop-by-hop ones', () =>
   withProxy({}, async (t) => {
     const lines = [
       'X-Before: 1',
@@ -60,7 +60,7 @@ test('fields go upstream with their case and order, less what is ours or the hop
     assert.not.match(request.headerBytes.toString(), /svc/i);
   }));
 
-test('fields of the answer come back with their case and order', () =>
+test('response header fields come back with their case and order', () =>
   withProxy({}, async (t) => {
     const raw =
       'HTTP/1.1 200 OK\r\nX-First: 1\r\nanthropic-RateLimit-Requests-Remaining: 7\r\nrequest-id: req_theirs\r\nX-Hop: x\r\nConnection: close, X-Hop\r\nKeep-Alive: timeout=9\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
@@ -171,7 +171,7 @@ test('a redirect is passed on and never followed', async () => {
   await canary.close();
 });
 
-test('encoded requests are read, and go on as they came', () =>
+test('encoded requests are read, and forwarded unchanged', () =>
   withProxy({}, async (t) => {
     const packed = {
       gzip: gzipSync(BODY),
@@ -193,7 +193,7 @@ test('encoded requests are read, and go on as they came', () =>
     );
   }));
 
-test('a body that nobody rewrites is not decoded', () =>
+test('a body that is not rewritten is not decoded', () =>
   withProxy({}, async (t) => {
     const body = Buffer.from([0, 255, 1, 254]);
     const headers = {

@@ -43,7 +43,7 @@ const LARGE: Readonly<Record<string, Sent>> = {
   },
 };
 
-test('they reach the provider byte for byte, and have their row', () =>
+test('they are sent to the provider byte for byte, and are recorded', () =>
   withProxy({ yaml: 'budget: { enabled: true, per_day_usd: 1000 }\n' }, async (t) => {
     let sentCount = 0;
     for (const [name, sent] of Object.entries(LARGE)) {

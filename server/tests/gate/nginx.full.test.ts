@@ -81,7 +81,7 @@ const message = (stream: boolean) =>
 
 const yaml = 'security:\n  api_key: let-me-in-through-nginx\n';
 
-test('through a reverse proxy nobody is local, and a key opens the door', async () => {
+test('through a reverse proxy no client counts as local, and a key gives access', async () => {
   await withProxy({ yaml }, async ({ proxy, upstream }) => {
     const nginx = await startNginx(
       proxy.port,

@@ -121,7 +121,7 @@ const BROKEN = [
   'fffffffffffffffff\r\n',
 ];
 
-test('a body whose chunks cannot be read is answered 400, has its row, and ends the connection', () =>
+test('a body with invalid chunks is answered with 400, is recorded, and ends the connection', () =>
   withProxy({}, async (t) => {
     const { port } = t.proxy;
     const head = (path: string) =>

@@ -83,7 +83,7 @@ test('a TLS provider is reached through a tunnel, its name and certificate check
   await provider.close();
 });
 
-test('the way to the outbound proxy may be TLS as well', async () => {
+test('the connection to the outbound proxy may also use TLS', async () => {
   const provider = await startUpstream({ tls: {} });
   const outbound = await startConnectProxy(provider.port, true);
   const yaml = `outbound: { https_proxy: "https://localhost:${outbound.port}" }`;
@@ -191,7 +191,7 @@ function expectUnreachable(
   assert.match(got.text, reason);
 }
 
-test('an outbound proxy that says nothing costs no more than timeout_seconds', () =>
+test('an outbound proxy that does not respond delays a request by timeout_seconds at most', () =>
   withOutbound({ SVC_REQUEST_TIMEOUT: '0.3' }, async (t) => {
     t.outbound.fallSilent();
     const got = await exchange(t.proxy.port, { body: BODY });

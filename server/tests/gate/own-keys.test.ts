@@ -221,7 +221,7 @@ test('the key of the configuration is one of ours, whatever it looks like', () =
     },
   ));
 
-test('pages of our own are read with a bearer, as Prometheus does', () =>
+test('our own pages can be read with a bearer token, as Prometheus does', () =>
   withProxy({}, async (t) => {
     const { key } = makeKey(t);
     for (const path of ['/metrics', '/stats', '/recent', '/savings', '/traces']) {

@@ -104,7 +104,7 @@ test('an old version of TLS is not agreed to', () => {
   });
 });
 
-test('a provider that speaks plain HTTP where TLS is due is not spoken to', async () => {
+test('a provider that speaks plain HTTP where TLS is expected is refused', async () => {
   let connections = 0;
   const server = createServer((_request, response) => {
     connections += 1;
