@@ -143,8 +143,8 @@ async function firstOf(
   entry: string,
   first: Promise<unknown[]>,
 ): Promise<unknown> {
-  const left = new AbortController();
-  const late = AbortSignal.any([left.signal, AbortSignal.timeout(START_MS)]);
+  const done = new AbortController();
+  const late = AbortSignal.any([done.signal, AbortSignal.timeout(START_MS)]);
   const ended = once(child, 'exit', { signal: late }).then(
     ([code]) => Promise.reject(new Error(`${entry} ended with ${code} before it was ready`)),
     () => Promise.reject(new Error(`${entry} was not ready within ${START_MS} ms`)),
@@ -153,7 +153,7 @@ async function firstOf(
     const [value] = await Promise.race([first, ended]);
     return value;
   } finally {
-    left.abort();
+    done.abort();
     ended.catch(() => undefined);
   }
 }

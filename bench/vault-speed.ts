@@ -42,7 +42,7 @@ export interface QueryRun {
 
 /** All measurements; `lines` are additional text. */
 export interface VaultRun {
-  readonly indexing: readonly IndexingRun[];
+  readonly measureIndexing: readonly IndexingRun[];
   readonly queries: readonly QueryRun[];
   /** Slowest time from writing a file until it is found. */
   readonly watchSeconds: number;
@@ -73,18 +73,18 @@ export async function measureVault(
   const addLine: AddLine = (what, figures) => void lines.push(`  ${what.padEnd(18)}${figures}`);
   try {
     onProgress('vault: prose');
-    const prose = await indexing(top, files, 'prose', addLine);
+    const prose = await measureIndexing(top, files, 'prose', addLine);
     onProgress('vault: code');
-    const code = await indexing(top, files, 'code', addLine);
+    const code = await measureIndexing(top, files, 'code', addLine);
     const runs: QueryRun[] = [];
     for (const backend of BACKENDS) {
       onProgress(`vault: queries, ${backend}`);
-      runs.push(...(await querying(prose.indexDir, backend, queries, addLine)));
+      runs.push(...(await measureQueries(prose.indexDir, backend, queries, addLine)));
     }
-    forScale(prose.root, prose.indexDir, queries, addLine);
+    measureBaselines(prose.root, prose.indexDir, queries, addLine);
     onProgress('vault: watching');
-    const watchSeconds = await watching(prose, addLine);
-    return { indexing: [prose.run, code.run], queries: runs, watchSeconds, lines };
+    const watchSeconds = await measureWatching(prose, addLine);
+    return { measureIndexing: [prose.run, code.run], queries: runs, watchSeconds, lines };
   } finally {
     rmSync(top, { recursive: true });
   }
@@ -92,7 +92,7 @@ export async function measureVault(
 
 type AddLine = (what: string, figures: string) => void;
 
-async function indexing(
+async function measureIndexing(
   top: string,
   files: number,
   kind: TreeKind,
@@ -117,7 +117,7 @@ async function indexing(
   return { root, indexDir, run };
 }
 
-async function querying(
+async function measureQueries(
   indexDir: string,
   backend: BackendName,
   queries: number,
@@ -160,7 +160,7 @@ async function querying(
   return runs;
 }
 
-function forScale(root: string, indexDir: string, count: number, addLine: AddLine): void {
+function measureBaselines(root: string, indexDir: string, count: number, addLine: AddLine): void {
   const queries = makeQueries(20, SEED);
   const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
   const paths = readdirSync(root, { recursive: true, encoding: 'utf8' })
@@ -198,7 +198,7 @@ function forScale(root: string, indexDir: string, count: number, addLine: AddLin
   database.close();
 }
 
-async function watching(
+async function measureWatching(
   { root, indexDir }: { readonly root: string; readonly indexDir: string },
   addLine: AddLine,
 ): Promise<number> {

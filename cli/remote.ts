@@ -6,7 +6,7 @@ import type { ErrorKind } from '../engine/error.ts';
 import { controlPath } from '../server/control/control.ts';
 import { isObject, parseJson } from '../stages/dialect/json-kind.ts';
 import { reasonOf } from '../stages/disk-reason.ts';
-import { reachable } from './address.ts';
+import { toReachableUrl } from './address.ts';
 
 /** Largest response that is read. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
@@ -92,7 +92,7 @@ export function readOwn<T = Json>(home: string, path: string, silenceMs?: number
 
 /** Reads public data over HTTP from whatever listens at `url`. */
 export function readJson(url: string, path: string): Promise<Json> {
-  const target = new URL(path, reachable(url));
+  const target = new URL(path, toReachableUrl(url));
   const hostname = target.hostname.replace(/^\[|\]$/g, '');
   const { port, pathname, search } = target;
   return read({ hostname, port, path: pathname + search }, target.href, QUICK_MS);

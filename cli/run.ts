@@ -72,7 +72,10 @@ function withHome(argv: readonly string[], userHome: string): readonly string[] 
   return [...own, ...argv.slice(own.length)];
 }
 
-/** A word that is both, with `isTopicWanted`, shows the command and below it the page. */
+/**
+ * Prints the help of a command, or a topic. For a word that names both, `isTopicWanted` prints the
+ * command and below it the topic's page.
+ */
 async function help(
   argv: readonly string[],
   context: CliContext,

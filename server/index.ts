@@ -9,7 +9,7 @@ import type { ProxyFrame } from '../stages/model/frame.ts';
 import { watchAlerts } from './alerts/watch.ts';
 import { App } from './app.ts';
 import { askThrough } from './control/ask-provider.ts';
-import { audited, auditModules } from './log/audit-trail.ts';
+import { withAudit, auditModules } from './log/audit-trail.ts';
 import { isPostgresUrl } from '../stages/ledger/address.ts';
 import { createKeyring } from './auth/auth.ts';
 import { createBrowserSessions } from './auth/browser-sessions.ts';
@@ -322,7 +322,7 @@ async function takeCommands(
     dashboardLink: () => sessions.newLink(),
     vault: vaultCommands(services.vault, config.vault),
   });
-  const commands = audited(plainCommands, services.audit);
+  const commands = withAudit(plainCommands, services.audit);
   const control = hasControl
     ? await openControl(config.home, commands, (request) => app.fetch(request))
     : undefined;

@@ -10,7 +10,7 @@ import {
   percentile,
   readAnswer,
 } from '../../fixtures/server/exchange.ts';
-import { WINDOWS, leaving } from '../../fixtures/server/disconnecting-clients.ts';
+import { WINDOWS, disconnectClients } from '../../fixtures/server/disconnecting-clients.ts';
 import { askWhilePruning } from '../../fixtures/server/pruning.ts';
 import { heldByStalledStreams } from '../../fixtures/server/stalled-streams.ts';
 import { request as onRequest } from '../../fixtures/upstream.ts';
@@ -37,7 +37,7 @@ async function leavers(): Promise<readonly Measured[]> {
     const value = await minOf(3, async () => {
       let ms = Number.NaN;
       await withProxy({}, async (t) => {
-        const { delaysMs, lateMs } = await leaving(t, window, LEAVERS);
+        const { delaysMs, lateMs } = await disconnectClients(t, window, LEAVERS);
         ms = percentile(delaysMs, 0.99) - lateMs;
       });
       return ms;

@@ -36,11 +36,11 @@ export function codeFiles(root: string, perExtension: number): readonly string[]
     }
   };
   visit(join(root, 'node_modules'), 0);
-  return [...found.values()].flatMap((paths) => drawn(root, paths, perExtension));
+  return [...found.values()].flatMap((paths) => takeSample(root, paths, perExtension));
 }
 
 /** Selects `count` paths by a hash of each: adding or removing a package changes few others. */
-function drawn(root: string, paths: readonly string[], count: number): readonly string[] {
+function takeSample(root: string, paths: readonly string[], count: number): readonly string[] {
   const keyOf = (path: string): string =>
     createHash('sha1').update(relative(root, path)).digest('hex');
   return paths

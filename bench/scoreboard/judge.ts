@@ -26,7 +26,10 @@ export const isSound = ({ asItIs, sabotaged }: Pick<Judged, 'asItIs' | 'sabotage
   asItIs === 'green' && sabotaged === 'red';
 
 const BUILD = fileURLToPath(new URL('../..', import.meta.url));
-/** A test that hangs with a defect has noticed it: time limit as a multiple of the time without. */
+/**
+ * The time limit with a defect, as a multiple of the time without: a test that hangs has noticed
+ * the defect.
+ */
 const MOST_TIMES = 10;
 const LEAST_LIMIT_MS = 30_000;
 

@@ -45,7 +45,7 @@ export type Task = keyof typeof TASKS;
 type Act = 'search' | 'read' | 'change' | 'create' | 'check' | 'history' | 'list';
 
 /** Draws one of `weights`, with that probability. */
-export function drawn<K extends string>(
+export function weightedChoice<K extends string>(
   random: Random,
   weights: Readonly<Partial<Record<K, number>>>,
 ): K {
@@ -74,7 +74,7 @@ export function* agent(
       left--;
     }
     while (left > 0)
-      for (const calls of hand.act(drawn<Act>(random, TASKS[task].does))) {
+      for (const calls of hand.act(weightedChoice<Act>(random, TASKS[task].does))) {
         yield { say: hand.words(), calls };
         if (--left === 0) break;
       }

@@ -3,7 +3,7 @@
  * measurement.
  */
 import { createRandom, randomInt } from '../../fixtures/random.ts';
-import { drawn, TASKS } from './agent.ts';
+import { weightedChoice, TASKS } from './agent.ts';
 import type { Task } from './agent.ts';
 import { TREES } from './tree.ts';
 
@@ -52,10 +52,10 @@ export function planOf(n: number): Plan {
   const weights = Object.fromEntries(
     Object.entries(TASKS).map(([task, { weight }]) => [task, weight]),
   );
-  const task = drawn<Task>(random, weights);
+  const task = weightedChoice<Task>(random, weights);
   const [, from, to] =
     LENGTHS[
-      drawn(random, {
+      weightedChoice(random, {
         short: LENGTHS['short']![0],
         middle: LENGTHS['middle']![0],
         long: LENGTHS['long']![0],

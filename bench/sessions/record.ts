@@ -22,7 +22,7 @@ export interface Recorder {
   end(): Promise<void>;
 }
 
-const PATIENCE_MS = 600_000;
+const TIMEOUT_MS = 600_000;
 const MODEL = 'claude-sonnet-4-5';
 const KEY = 'sk-ant-api03-fixture';
 
@@ -38,12 +38,12 @@ function start(
     stdio: ['pipe', 'pipe', 'ignore'],
     detached: true,
   });
-  const timer = setTimeout(() => killGroup(child.pid), PATIENCE_MS);
+  const timer = setTimeout(() => killGroup(child.pid), TIMEOUT_MS);
   child.once('close', () => clearTimeout(timer));
   return child;
 }
 
-const closed = (child: ChildProcess): Promise<void> =>
+const exitOf = (child: ChildProcess): Promise<void> =>
   new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (exit) => {
@@ -73,7 +73,7 @@ export function startClaudeCode(place: Started): Recorder {
     DISABLE_AUTOUPDATER: '1',
     IS_SANDBOX: '1',
   });
-  const ended = closed(child);
+  const ended = exitOf(child);
   let answered = (): void => undefined;
   createInterface(child.stdout!).on('line', (line) => {
     if (line.startsWith('{"type":"result"') || /"type":"result"/.test(line.slice(-2000)))
@@ -122,7 +122,7 @@ export function startOpencode(place: Started): Recorder {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     if (!answer.ok) throw new Error(`opencode answers ${path} with ${answer.status}`);
     return answer.json();

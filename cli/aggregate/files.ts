@@ -101,7 +101,7 @@ export interface OpenFile {
 export async function openFile({ name, path }: LedgerFile): Promise<OpenFile> {
   const { openLedgerReader } = await import('../../stages/ledger/sqlite/database.ts');
   if (fs.existsSync(`${path}-shm`)) {
-    const reader = named(name, path, () => openLedgerReader(path, CURES));
+    const reader = withFileName(name, path, () => openLedgerReader(path, CURES));
     return { reader, close: () => reader.destroy() };
   }
   const folder = fs.mkdtempSync(join(tmpdir(), 'svc-ledger-'));
@@ -110,7 +110,7 @@ export async function openFile({ name, path }: LedgerFile): Promise<OpenFile> {
     const copy = join(folder, basename(path));
     for (const end of ['', '-wal'].filter((one) => fs.existsSync(path + one)))
       lookAt(name, () => fs.copyFileSync(path + end, copy + end, fs.constants.COPYFILE_FICLONE));
-    const reader = named(name, copy, () => openLedgerReader(copy, CURES));
+    const reader = withFileName(name, copy, () => openLedgerReader(copy, CURES));
     return { reader, close: () => reader.destroy().finally(remove) };
   } catch (thrown) {
     remove();
@@ -119,7 +119,7 @@ export async function openFile({ name, path }: LedgerFile): Promise<OpenFile> {
 }
 
 /** Replaces `path` in errors by the name that the user gave. */
-function named<T>(name: string, path: string, open: () => T): T {
+function withFileName<T>(name: string, path: string, open: () => T): T {
   try {
     return open();
   } catch (thrown) {

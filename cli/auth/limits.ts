@@ -91,7 +91,7 @@ export abstract class LimitsCommand extends JsonCommand {
 /** Parses `--may a,b --may c` to rights, each once; `none` for none. */
 async function toRights(values: readonly string[]) {
   const { RIGHTS, isRight } = await import('../../server/auth/rights.ts');
-  const named = listed(values);
+  const named = toList(values);
   if (named.length === 1 && named[0] === 'none') return [];
   if (named.length === 0)
     throw invalidOption(
@@ -137,7 +137,7 @@ function toProject(typed: string): string | null {
 
 /** Parses `--models a,b --models c` to names; null for `any`. */
 function toNames(values: readonly string[], option: string): readonly string[] | null {
-  const names = [...new Set(listed(values))];
+  const names = [...new Set(toList(values))];
   if (names.length === 1 && names[0] === ANY) return null;
   const strange = names.find((name) => !/^[\w.:/@*?+-]{1,200}$/.test(name) || name === ANY);
   if (strange === undefined && names.length > 0) return names;
@@ -154,7 +154,7 @@ function toUsd(typed: string, option: string): number | null {
   throw invalidOption(option, typed, 'an amount of dollars', cure);
 }
 
-function listed(values: readonly string[]): string[] {
+function toList(values: readonly string[]): string[] {
   return values
     .flatMap((value) => value.split(','))
     .map((name) => name.trim())

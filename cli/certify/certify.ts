@@ -3,7 +3,13 @@ import { join, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
 import { counted, note, printJson } from '../screen/output.ts';
-import { followed, named, noteFailed, sessionsIn, settingsOf } from '../estimate/sessions.ts';
+import {
+  followed,
+  resolveFolder,
+  noteFailed,
+  sessionsIn,
+  settingsOf,
+} from '../estimate/sessions.ts';
 import type { SessionFlags } from '../estimate/sessions.ts';
 
 export interface CertifyFlags extends SessionFlags {
@@ -39,7 +45,7 @@ export async function certifySessions(flags: CertifyFlags, context: CliContext):
   });
   const tokenRatio = (model: string | null): number => learned.tokenRatio(model);
   const job = { options, prices, clock, maxTimeMs, tokenRatio };
-  const pairs = flags.pairs === undefined ? undefined : named(flags.pairs, context);
+  const pairs = flags.pairs === undefined ? undefined : resolveFolder(flags.pairs, context);
   const folders = pairs === undefined ? await sessionsIn(flags, context) : [pairs];
   const found = await followed(context, (progress) =>
     certify({ ...job, folders, progress, ...(pairs !== undefined && { pairs }) }),

@@ -28,17 +28,18 @@ export const TITLES: Readonly<Record<CheckResult['name'], string>> = {
 /** Returns each promise with its figures, in a few words. */
 export function figuresOf(certificate: Certificate): Readonly<Record<CheckResult['name'], string>> {
   const { counts, broken, costs, dearer, sessions, unpriced } = certificate;
-  const lost = (name: string): number => broken.filter(({ check }) => check === name).length;
+  const countFailures = (name: string): number =>
+    broken.filter(({ check }) => check === name).length;
   const all = costs.filter(({ from }) => from === null);
   const worst = all.length === 0 ? null : Math.max(...all.map((one) => one.worst));
   const sum = (name: 'costNanoUsd' | 'sentNanoUsd') =>
     all.reduce((total, one) => total + one[name], 0);
   const { claimedTokens: claimed, recountedTokens: recounted } = counts;
   return {
-    retention: `${figure(counts.quoted - lost('retention'))} of ${figure(counts.quoted)} lines that were quoted later can be read`,
-    prefix: `${counted(counts.turns, 'turn')}, ${figure(counts.fromNothing)} as after a restart: ${figure(lost('prefix'))} changed; ${counted(counts.thoughts, 'thought')}`,
+    retention: `${figure(counts.quoted - countFailures('retention'))} of ${figure(counts.quoted)} lines that were quoted later can be read`,
+    prefix: `${counted(counts.turns, 'turn')}, ${figure(counts.fromNothing)} as after a restart: ${figure(countFailures('prefix'))} changed; ${counted(counts.thoughts, 'thought')}`,
     cost: `${figure(dearer.length)} of ${figure(sessions - unpriced)} priced sessions cost more, worst ${worst === null ? '–' : worst.toFixed(3)}; ${dollars(toUsd(sum('costNanoUsd')))} → ${dollars(toUsd(sum('sentNanoUsd')))}`,
-    failures: `${figure(counts.failureLines - lost('failures'))} of ${figure(counts.failureLines)} lines that say what failed kept`,
+    failures: `${figure(counts.failureLines - countFailures('failures'))} of ${figure(counts.failureLines)} lines that say what failed kept`,
     honesty: `${figure(claimed)} tokens claimed, ${figure(recounted)} by recount${recounted > 0 ? ` (${percent(claimed / recounted)})` : ''}`,
   };
 }

@@ -122,7 +122,7 @@ class Savings extends JsonCommand {
       ['Requests', figure(report['total_requests'])],
       ['Saved', `${figure(report['total_tokens_saved'])} input tokens`],
       ['Worth', savingsValue(report)],
-      ...added(report),
+      ...addedRows(report),
     ] as const;
     this.printPairs(rows);
     const { laneTable } = await import('../screen/lanes.ts');
@@ -216,7 +216,7 @@ async function fromLedger(
 }
 
 /** Returns rows on the text added from the vault and the net saving; empty if nothing was added. */
-function added(report: Json): readonly (readonly [string, string])[] {
+function addedRows(report: Json): readonly (readonly [string, string])[] {
   if (!(Number(report['total_tokens_added']) > 0)) return [];
   const price = (name: string) => dollars(report[`total_${name}_usd`]);
   const tokens = (name: string) => figure(report[`total_${name}`]);

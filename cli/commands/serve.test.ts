@@ -31,7 +31,7 @@ test.after.each(() => {
   for (const { child } of running.splice(0)) child.kill('SIGKILL');
 });
 
-async function listening(place: Place, env: Readonly<Record<string, string>> = {}) {
+async function startListening(place: Place, env: Readonly<Record<string, string>> = {}) {
   const proxy = start(place, ['serve', ...ANY_PORT], env);
   const [, url = ''] = await proxy.prints(URL_LINE);
   return { proxy, url };
@@ -79,7 +79,7 @@ async function stream(url: string) {
 
 test('serve says where it listens, answers, and svc stop ends it', async () => {
   const place = makePlace();
-  const { proxy, url } = await listening(place, { OPENAI_API_KEY: 'key-nobody-may-see-1234' });
+  const { proxy, url } = await startListening(place, { OPENAI_API_KEY: 'key-nobody-may-see-1234' });
   // The first line may arrive before the others.
   await proxy.prints(/Log .*\n/);
   assert.is(proxy.output.stdout, '');
@@ -105,7 +105,7 @@ test('serve says where it listens, answers, and svc stop ends it', async () => {
 
 test('a second proxy with the same home is told about the first', async () => {
   const place = makePlace();
-  const { proxy, url } = await listening(place);
+  const { proxy, url } = await startListening(place);
   const second = await start(place, ['serve', ...ANY_PORT]).ended;
   assert.is(second.code, exitCodes.conflict);
   assert.match(
@@ -135,7 +135,7 @@ test('a taken port is reported with the process that has it', async () => {
 test('a port that another svc has is reported as such', async () => {
   const place = makePlace();
   const other = makePlace();
-  const { proxy, url } = await listening(other);
+  const { proxy, url } = await startListening(other);
   const refused = await start(place, ['serve', '--port', new URL(url).port]).ended;
   assert.is(refused.code, exitCodes.conflict);
   assert.match(refused.stderr, new RegExp(`taken by another svc \\(pid ${proxy.child.pid}\\)`));
@@ -149,7 +149,7 @@ test('SIGTERM lets a slow stream finish, refuses new requests, and ends with 0',
   const upstream = await startUpstream();
   upstream.script(undefined, 'slow-drip', { bytes: 200, everyMs: 100 });
   const place = makePlace();
-  const { proxy, url } = await listening(place, { MSGPROV_BASE_URL: upstream.url });
+  const { proxy, url } = await startListening(place, { MSGPROV_BASE_URL: upstream.url });
   const slow = await stream(url);
   assert.is(slow.status, 200);
   proxy.child.kill('SIGTERM');
@@ -166,7 +166,7 @@ test('a second signal does not wait', async () => {
   const upstream = await startUpstream();
   upstream.script(undefined, 'slow-drip', { bytes: 200, everyMs: 10_000 });
   const place = makePlace();
-  const { proxy, url } = await listening(place, { MSGPROV_BASE_URL: upstream.url });
+  const { proxy, url } = await startListening(place, { MSGPROV_BASE_URL: upstream.url });
   const slow = await stream(url);
   proxy.child.kill('SIGINT');
   await proxy.prints(/press Ctrl-C again/);
@@ -185,7 +185,7 @@ test('svc stop says what it waits for; with --force it does not wait', async () 
   for (const force of [false, true]) {
     upstream.reset();
     upstream.script(undefined, 'slow-drip', { bytes: 200, everyMs: force ? 10_000 : 150 });
-    const { proxy, url } = await listening(place, { MSGPROV_BASE_URL: upstream.url });
+    const { proxy, url } = await startListening(place, { MSGPROV_BASE_URL: upstream.url });
     const slow = await stream(url);
     const stop = await (force ? run(place, ['stop', '--force'], { clock }) : run(place, ['stop']));
     assert.is(stop.code, 0);
@@ -222,7 +222,7 @@ test('SIGHUP reads the configuration again and says how that went', async () => 
 test('under umask 000 everything is private', async () => {
   const place = makePlace();
   const umask = process.umask(0);
-  const starting = listening(place);
+  const starting = startListening(place);
   process.umask(umask);
   const { proxy } = await starting;
   // The log is opened by its first line, a moment after the start.

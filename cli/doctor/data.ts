@@ -30,12 +30,12 @@ export async function checkLedger({ context, home, loaded }: Examined): Promise<
       const [row] = database.prepare('PRAGMA quick_check(1)').all([]) as [object];
       const found = String(Object.values(row)[0]);
       if (found === 'ok') return ok('Ledger', `${short} is sound`);
-      return damaged(short, found);
+      return damagedFinding(short, found);
     } finally {
       database.close();
     }
   } catch (thrown) {
-    if (!(thrown instanceof SvcError)) return damaged(short, (thrown as Error).message);
+    if (!(thrown instanceof SvcError)) return damagedFinding(short, (thrown as Error).message);
     return fault('Ledger', thrown.kind, thrown.message, thrown.cure ?? '`svc restart` may fix it.');
   }
 }
@@ -71,7 +71,7 @@ async function checkName(home: string, { config }: LoadedConfig): Promise<Findin
   return [remark('Ledger', 'rows of this machine have no name in the shared ledger', cure)];
 }
 
-function damaged(file: string, what: string): Finding {
+function damagedFinding(file: string, what: string): Finding {
   const cure = '`svc restart`: a start puts a damaged ledger aside and begins a new one.';
   return fault('Ledger', 'internal', `${file} is damaged: ${what.split('\n')[0]}`, cure);
 }

@@ -6,7 +6,7 @@ import type { Examined, Found } from './finding.ts';
 
 /** Days before its end from which expiry is reported. */
 const SOON_DAYS = 10;
-const CURE = '`svc ca create --force` makes a new one; clients that run must be started again.';
+const CURE = '`svc ca create --force` makes a new one; running clients must be restarted.';
 
 /**
  * Reports the hosts and expiry of the authority; nothing if forward mode was never used.
@@ -25,12 +25,12 @@ export async function checkForward({ context, home, loaded }: Examined): Promise
   const others = unopened.map(({ provider, host }) =>
     remark(
       'Forward mode',
-      `${host} (provider ${provider}) is not opened: a client that goes there itself goes past svc`,
+      `${host} (provider ${provider}) is not opened: a client that connects to it directly bypasses svc`,
     ),
   );
   if (uncovered.length > 0) {
     const names = uncovered.join(', ');
-    const text = `its certificate authority was made before ${names} was a provider's host: that is tunnelled unread`;
+    const text = `its certificate authority was made before ${names} was a provider's host: that is tunnelled without being decrypted`;
     return [warning('Forward mode', text, CURE), ...others];
   }
   if (days < SOON_DAYS)

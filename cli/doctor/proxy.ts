@@ -2,7 +2,7 @@
 import { isSvcError } from '../../engine/error.ts';
 import { readAuthority } from '../../server/forward-proxy/ca/files.ts';
 import { toListenError } from '../../server/http/listen.ts';
-import { reachable } from '../address.ts';
+import { toReachableUrl } from '../address.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { urlOf } from '../integrate/proxy-address.ts';
 import { readWiring } from '../integrate/wiring.ts';
@@ -112,7 +112,7 @@ export async function checkClients({ context, home, loaded }: Examined): Promise
   const url =
     running === undefined
       ? loaded && urlOf(loaded.config.server.host, loaded.config.server.port)
-      : reachable(running);
+      : toReachableUrl(running);
   if (url === undefined) return [];
   const wirings = readWiring(home, context, url);
   const broken = wirings.some(({ isForward }) => isForward)

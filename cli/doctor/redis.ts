@@ -2,7 +2,7 @@
 import { ok, warning } from './finding.ts';
 import type { Examined, Found } from './finding.ts';
 
-const PATIENCE_MS = 2000;
+const TIMEOUT_MS = 2000;
 const SILENT = { info: () => undefined, warning: () => undefined, error: () => undefined };
 
 /** Connects, and tries to write one key that expires after a second. */
@@ -11,7 +11,7 @@ export async function checkRedis({ context, loaded }: Examined): Promise<Found> 
   if (url === null) return [];
   const { connectLink } = await import('../../server/shared/open-shared.ts');
   const link = await connectLink(url, SILENT, context.clock);
-  await link.settled(PATIENCE_MS);
+  await link.settled(TIMEOUT_MS);
   const { state, place, reason } = link.view();
   link.close();
   if (state === 'up') return ok('Redis', `${place} answers, and may be written to`);

@@ -51,13 +51,13 @@ export async function sessionsIn(
   { folder }: SessionFlags,
   context: CliContext,
 ): Promise<readonly string[]> {
-  if (folder !== undefined) return [named(folder, context)];
+  if (folder !== undefined) return [resolveFolder(folder, context)];
   const { sessionFolders } = await import('../../server/sessions/find.ts');
   return sessionFolders(context.userHome, context.env);
 }
 
 /** Its whole path; throws `not_found` where there is none. */
-export function named(folder: string, { cwd }: CliContext): string {
+export function resolveFolder(folder: string, { cwd }: CliContext): string {
   const path = resolve(cwd, folder);
   if (!existsSync(path)) throw new SvcError('not_found', `There is no file or folder ${path}`);
   return path;

@@ -135,18 +135,18 @@ function tooLate(withinMs: number): SvcError {
 }
 
 function toJson(text: string, key: string | undefined): Json | undefined {
-  const value = blotted(parseJson(text), key ?? '');
+  const value = withoutKey(parseJson(text), key ?? '');
   return isObject(value) ? value : undefined;
 }
 
 /** Returns a value with every occurrence of the key masked, including in member names. */
-function blotted(value: unknown, key: string): unknown {
+function withoutKey(value: unknown, key: string): unknown {
   if (key === '') return value;
   const blot = (text: string) => text.replaceAll(key, '[key]');
   if (typeof value === 'string') return blot(value);
-  if (Array.isArray(value)) return value.map((one) => blotted(one, key));
+  if (Array.isArray(value)) return value.map((one) => withoutKey(one, key));
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [blot(name), blotted(one, key)]),
+    Object.entries(value).map(([name, one]) => [blot(name), withoutKey(one, key)]),
   );
 }

@@ -34,12 +34,12 @@ export interface MachineStatus {
 /** Queries every machine: this one first, if it belongs to the fleet. */
 export function readStatuses(
   { node, members }: Fleet,
-  asking: Members,
+  memberClient: Members,
   context: CliContext,
 ): Promise<readonly MachineStatus[]> {
   return Promise.all([
     ...(node === null ? [] : [ownStatus(node, context)]),
-    ...members.map((member) => memberStatus(member, asking)),
+    ...members.map((member) => memberStatus(member, memberClient)),
   ]);
 }
 
@@ -49,10 +49,10 @@ function ownStatus(node: string, context: CliContext): Promise<MachineStatus> {
   return statusOf({ node, url, isThisMachine: true }, (path) => readOwn(home, path));
 }
 
-function memberStatus(member: Member, asking: Members): Promise<MachineStatus> {
+function memberStatus(member: Member, members: Members): Promise<MachineStatus> {
   const { name: node, url } = member;
   return statusOf({ node, url, isThisMachine: false }, (path) =>
-    asking.ask(member, path, ANSWER_MS),
+    members.ask(member, path, ANSWER_MS),
   );
 }
 
@@ -77,7 +77,7 @@ async function statusOf(
   };
 }
 
-const NOT_OURS = new SvcError('bad_gateway', 'it answers, but not as a proxy of svc does');
+const NOT_OURS = new SvcError('bad_gateway', 'it responds, but not as an svc proxy does');
 
 function valueOf(settled: PromiseSettledResult<Json>): Json {
   return settled.status === 'fulfilled' ? settled.value : {};

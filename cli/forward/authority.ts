@@ -26,7 +26,7 @@ const RENEW_BEFORE_MS = 10 * DAY_MS;
 export interface ConfiguredHosts {
   /** Hosts to open, in order. */
   readonly hosts: readonly string[];
-  /** Providers whose hosts are tunnelled unread. */
+  /** Providers whose hosts are tunnelled without being decrypted. */
   readonly unopened: readonly UnopenedProvider[];
 }
 
@@ -66,7 +66,7 @@ async function codeOf(config: Config, env: Variables) {
 export function unopenedRemarks(unopened: readonly UnopenedProvider[]): readonly string[] {
   return unopened.map(
     ({ provider, host }) =>
-      `${host} (provider ${provider}) is not opened: only the one provider of each kind of path is, see \`routing.primary\`. What a client sends there itself is tunnelled unread.`,
+      `${host} (provider ${provider}) is not opened: only the one provider of each kind of path is, see \`routing.primary\`. What a client sends there itself is tunnelled without being decrypted.`,
   );
 }
 

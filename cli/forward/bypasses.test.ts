@@ -28,7 +28,7 @@ test('a base URL of another host is named without what else it holds', () => {
     GOOGLE_GEMINI_BASE_URL: 'no address',
   };
   assert.equal(remarksFor(nowhere, 'agent', env), [
-    'ANTHROPIC_BASE_URL leads to gateway.example:8443: what goes there goes past svc',
+    'ANTHROPIC_BASE_URL leads to gateway.example:8443: requests to it bypass svc',
   ]);
   assert.equal(remarksFor(nowhere, 'agent'), []);
 });
@@ -65,7 +65,7 @@ test('Codex with a ChatGPT login asks another host of its maker', () => {
 
 test("hosts that the user's NO_PROXY names are known, and a cloud that is asked in their place", () => {
   assert.equal(remarksFor(nowhere, 'claude', { NO_PROXY: 'localhost,.openai.com' }), [
-    'NO_PROXY names api.openai.com, so its requests go past svc',
+    'NO_PROXY names api.openai.com, so its requests bypass svc',
   ]);
   assert.equal(remarksFor(nowhere, 'claude', { NO_PROXY: 'localhost' }), []);
   assert.match(
@@ -87,9 +87,9 @@ test("what Claude Code's own settings say counts, the nearest file first", () =>
     });
     settings('work/here/.claude/settings.json', { ANTHROPIC_BASE_URL: 'https://near.example/x' });
     assert.equal(remarksFor(place, 'claude'), [
-      'ANTHROPIC_BASE_URL in ~/work/here/.claude/settings.json leads to near.example: what goes there goes past svc',
-      'https_proxy in ~/.claude/settings.json leads to proxy.example:3128, in place of svc: its requests go past svc. Take it out of there, and start svc with it as its own HTTPS_PROXY',
-      'NO_PROXY in ~/.claude/settings.json names api.anthropic.com, so its requests go past svc',
+      'ANTHROPIC_BASE_URL in ~/work/here/.claude/settings.json leads to near.example: requests to it bypass svc',
+      'https_proxy in ~/.claude/settings.json leads to proxy.example:3128, in place of svc: its requests bypass svc. Take it out of there, and start svc with it as its own HTTPS_PROXY',
+      'NO_PROXY in ~/.claude/settings.json names api.anthropic.com, so its requests bypass svc',
       "NODE_EXTRA_CA_CERTS in ~/.claude/settings.json may take the place of the list that svc gives it; if it then refuses svc's certificate, add ~/home/forward/ca.pem to that list",
     ]);
     settings('work/here/.claude/settings.local.json', {
@@ -131,7 +131,7 @@ test("Codex's provider, of a profile too, and its .env", () =>
     config('');
     assert.equal(remarksFor(place, 'codex'), []);
     const past =
-      'model_providers.mine.base_url in ~/.codex/config.toml leads to mine.example: what goes there goes past svc';
+      'model_providers.mine.base_url in ~/.codex/config.toml leads to mine.example: requests to it bypass svc';
     for (const head of ['model_provider = "mine"', 'profile = "p"']) {
       config(head);
       assert.equal(remarksFor(place, 'codex'), [past], head);
@@ -156,7 +156,7 @@ test('Gemini CLI reads the nearest .env, for what is not set', () =>
     );
     write(place, 'work/.env', 'export GOOGLE_GEMINI_BASE_URL="http://127.0.0.1:4000"\n');
     assert.equal(remarksFor(place, 'gemini'), [
-      'GOOGLE_GEMINI_BASE_URL in ~/work/.env leads to 127.0.0.1:4000: what goes there goes past svc',
+      'GOOGLE_GEMINI_BASE_URL in ~/work/.env leads to 127.0.0.1:4000: requests to it bypass svc',
     ]);
   }));
 

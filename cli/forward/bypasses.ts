@@ -84,7 +84,7 @@ function makerRemark(
   const [host] = hosts;
   if (host === undefined || hosts.some((one) => opened.includes(one))) return [];
   return [
-    `${host}, which ${program} asks, is not opened, since its provider here has another address: its requests go past svc unread. \`svc run ${program}\` uses that provider by base URL`,
+    `${host}, which ${program} asks, is not opened, since its provider here has another address: its requests bypass svc unread. \`svc run ${program}\` uses that provider by base URL`,
   ];
 }
 
@@ -101,7 +101,7 @@ function isOfShell(name: string, { kept }: Opened): boolean {
 }
 
 function cloudRemark(spelling: string, cloud: string): string {
-  return `${spelling} makes it ask ${cloud}, whose hosts svc does not open: that goes past svc unread`;
+  return `${spelling} makes it ask ${cloud}, whose hosts svc does not open: requests to it bypass svc`;
 }
 
 function remarkOn(one: Stated, where: Started, opened: Opened): readonly string[] {
@@ -111,7 +111,7 @@ function remarkOn(one: Stated, where: Started, opened: Opened): readonly string[
   if (cloud !== undefined) return OFF.test(value) ? [] : [cloudRemark(spelling, cloud)];
   if (/^no_proxy$/i.test(name))
     return hostsPast(value, opened.hosts).map(
-      (host) => `${spelling} names ${host}, so its requests go past svc`,
+      (host) => `${spelling} names ${host}, so its requests bypass svc`,
     );
   if (/^https_proxy$/i.test(name)) return proxyRemark(spelling, value, opened.url);
   if (name.includes('CERT')) return listRemark(spelling, value, where, opened);
@@ -131,7 +131,7 @@ function baseRemark(base: Stated, where: Started, { url, hosts, kept }: Opened):
         ];
   }
   const isOpened = to.protocol === 'https:' && to.port === '' && hosts.includes(to.hostname);
-  return isOpened ? [] : [`${spelling} leads to ${to.host}: what goes there goes past svc`];
+  return isOpened ? [] : [`${spelling} leads to ${to.host}: requests to it bypass svc`];
 }
 
 function proxyRemark(spelling: string, value: string, url: string): readonly string[] {
@@ -141,7 +141,7 @@ function proxyRemark(spelling: string, value: string, url: string): readonly str
   const { host, username } = new URL(text);
   if (username === TOKEN_USER && host === new URL(url).host) return [];
   return [
-    `${spelling} leads to ${host}, in place of svc: its requests go past svc. Take it out of there, and start svc with it as its own HTTPS_PROXY`,
+    `${spelling} leads to ${host}, in place of svc: its requests bypass svc. Take it out of there, and start svc with it as its own HTTPS_PROXY`,
   ];
 }
 

@@ -47,7 +47,7 @@ abstract class ShowingCommand extends JsonCommand {
     ]);
     for (const host of uncovered)
       this.note(
-        `${host} is not covered: it is tunnelled unread. \`svc ca create --force\` covers it.`,
+        `${host} is not covered: it is tunnelled without being decrypted. \`svc ca create --force\` covers it.`,
       );
     for (const remark of unopenedRemarks(unopened)) this.note(remark);
     return 0;
@@ -61,23 +61,23 @@ class CaCreate extends ShowingCommand {
     description: 'Make the certificate authority of forward mode',
     details:
       'Its key stays in the home folder, readable only by you. It can sign certificates for the hosts of your providers and for nothing else: clients enforce its name constraints. No trust store is changed; `svc run --forward` creates an authority if there is none, and passes it to each client.',
-    examples: [['In place of one that is about to expire', '$0 ca create --force']],
+    examples: [['Replace one that is about to expire', '$0 ca create --force']],
   });
 
-  force = Option.Boolean('--force', false, { description: 'Replace the one that is there' });
+  force = Option.Boolean('--force', false, { description: 'Replace the existing one' });
 
   async execute() {
     const { context, home } = this;
     if (hasAuthority(home) && !this.force)
-      throw new SvcError('conflict', 'There is a certificate authority already', {
-        cure: '`svc ca show` describes it; --force replaces it, and clients that run must be started again.',
+      throw new SvcError('conflict', 'A certificate authority already exists', {
+        cure: '`svc ca show` describes it; --force replaces it, and running clients must be restarted.',
       });
     const configured = await configuredHosts(context);
     const authority = await makeAuthority(home, configured.hosts, context.clock.wallMs());
     // Clients set up by `svc integrate --forward` find the new one at their next start.
     renewLists({ env: context.env, home, authorityPem: authority.certificatePem });
     if (!this.json) this.note('Made a certificate authority; `svc run --forward claude` uses it.');
-    if (this.force && !this.json) this.note('Clients that run must be started again.');
+    if (this.force && !this.json) this.note('Running clients must be restarted.');
     return this.show(authority, configured);
   }
 }
@@ -88,7 +88,7 @@ class CaShow extends ShowingCommand {
     category,
     description: 'Show the certificate authority of forward mode',
     details:
-      'The hosts it covers, its expiry, and the configured hosts that it does not cover: those are tunnelled unread.',
+      'The hosts it covers, its expiry, and the configured hosts that it does not cover: those are tunnelled without being decrypted.',
     examples: [['Its certificate', '$0 ca show --pem']],
   });
 

@@ -24,7 +24,7 @@ export function bypassReason(client: Client, { home, url, context }: Starting): 
   // A trailing slash in the address makes no difference.
   if (wired !== 'partly' && path !== undefined && holds(path, url)) return undefined;
   const isKnown = wired !== 'unknown';
-  const what = wired === 'partly' ? 'some of its models go past svc' : 'it goes past svc';
+  const what = wired === 'partly' ? 'some of its models bypass svc' : 'it bypasses svc';
   const way =
     client.file === undefined
       ? `\`svc integrate ${id}\` shows what to set.`

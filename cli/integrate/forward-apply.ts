@@ -40,19 +40,19 @@ export async function grantForward(context: CliContext, client: Client): Promise
   const { authority } = await fittingAuthority(context, hosts);
   const { certificatePem: authorityPem } = authority;
   writeBundle({ env, home, authorityPem });
-  const made = (token: string): Client =>
+  const clientWithToken = (token: string): Client =>
     withForward(client, { home, granted: { token, authorityPem, hosts, cwd: context.cwd } });
   const earlier = entries.find((one) => one.client === forwardIdOf(client.id));
   const raw = earlier?.written.find(({ path }) => path.at(-1) === 'HTTPS_PROXY')?.raw;
   const kept = tokenOf(raw?.replace(/^"(.*)"$/, '$1'));
   const tokens = createTokenCheck(home, clock, () => undefined);
   if (kept !== undefined && typeof tokens.check(kept) !== 'string')
-    return { client: made(kept), withdraw: () => undefined };
+    return { client: clientWithToken(kept), withdraw: () => undefined };
   const label = tokenLabel(client.id);
   dropTokensOf(home, clock, label);
   const { token, id } = makeToken(home, clock, { label, expires: false });
   return {
-    client: made(token),
+    client: clientWithToken(token),
     withdraw: () => dropToken(home, clock, id),
   };
 }

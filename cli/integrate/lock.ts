@@ -12,7 +12,7 @@ import { createPrivateFile, ensurePrivateFolder } from '../../server/config/home
 
 const LOOK_EVERY_MS = 20;
 /** The lock is normally held for a tenth of a second. */
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 /**
  * Runs `work` while no other process changes settings files for `home`.
@@ -27,7 +27,7 @@ export async function withLock<T>(
   const isNew = !fs.existsSync(home);
   const path = join(home, 'integrations.lock');
   const own = `${process.pid} ${randomBytes(8).toString('hex')}\n`;
-  const untilMs = clock.monotonicMs() + PATIENCE_MS;
+  const untilMs = clock.monotonicMs() + TIMEOUT_MS;
   while (!take(home, path, own)) {
     if (clock.monotonicMs() > untilMs)
       throw new SvcError('conflict', 'Another command is changing the settings of clients', {

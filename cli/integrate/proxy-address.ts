@@ -1,5 +1,5 @@
 /** The proxy address for clients: that of the running proxy, else the configured one. */
-import { reachable } from '../address.ts';
+import { toReachableUrl } from '../address.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
@@ -12,7 +12,7 @@ import { configOf } from '../parse/flags.ts';
  */
 export async function proxyAddress(context: CliContext) {
   const url = runningInstance(homeOf(context))?.url;
-  if (url !== undefined) return { url: reachable(url), isRunning: true };
+  if (url !== undefined) return { url: toReachableUrl(url), isRunning: true };
   const { config } = await configOf(undefined, context);
   const { host, port } = config.server;
   return { url: urlOf(host, port), isRunning: false };
@@ -20,5 +20,5 @@ export async function proxyAddress(context: CliContext) {
 
 /** Returns the address at which clients on this machine reach a listener at `host` and `port`. */
 export function urlOf(host: string, port: number): string {
-  return reachable(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
+  return toReachableUrl(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
 }

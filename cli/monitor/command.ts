@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
-import { reachable } from '../address.ts';
+import { toReachableUrl } from '../address.ts';
 import type { CliContext } from '../context.ts';
 import { configOf, toPort } from '../parse/flags.ts';
 import { readInstance, runningInstance } from '../process/daemon.ts';
@@ -94,7 +94,7 @@ async function usualPort(context: CliContext): Promise<number> {
 function addressOf(instance: Instance | undefined): string | undefined {
   if (instance?.wsUrl === undefined) return undefined;
   const url = new URL(instance.wsUrl);
-  return `${reachable(`http://${url.host}`)}/`;
+  return `${toReachableUrl(`http://${url.host}`)}/`;
 }
 
 /** Waits for the first of a signal and a proxy that claims the home folder. */

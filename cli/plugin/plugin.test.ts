@@ -28,7 +28,7 @@ test('what `new` writes passes its test, and fails it once it is broken', async 
 test('`new` overwrites nothing and wants a name', async () => {
   const again = await run(place, ['plugin', 'new', 'word-count']);
   assert.is.not(again.code, 0);
-  assert.match(again.stderr, /is there already; nothing was written/);
+  assert.match(again.stderr, /already exists; nothing was written/);
   const wrong = await run(place, ['plugin', 'new', '../x']);
   assert.is(wrong.code, 2);
   assert.match(wrong.stderr, /cannot be a plugin's name/);

@@ -21,7 +21,7 @@ const CONTEXT_LINES = 2;
 const MAX_LINES = 12;
 const MAX_CHARS = 240;
 /** Time limit: a slower diff means that the texts have little in common. */
-const PATIENCE_MS = 2000;
+const TIMEOUT_MS = 2000;
 
 /**
  * Returns the coloured diff: `-` for removed lines, `+` for their replacements. Empty for equal
@@ -39,7 +39,7 @@ export function lineDiff(before: string, after: string, options: LineDiffOptions
 }
 
 function hunksOf(before: string, after: string): readonly Hunk[] {
-  const options = { context: CONTEXT_LINES, timeout: PATIENCE_MS };
+  const options = { context: CONTEXT_LINES, timeout: TIMEOUT_MS };
   const patch = structuredPatch('', '', before, after, '', '', options);
   if (patch !== undefined) return patch.hunks;
   const [old, now] = [before.split('\n'), after.split('\n')];

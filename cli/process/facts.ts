@@ -1,7 +1,7 @@
 /** The facts about a proxy that has just started, and its first lines on the screen. */
 import type { LoadedConfig } from '../../server/config/load.ts';
 import { ledgerName } from '../../stages/ledger/address.ts';
-import { reachable } from '../address.ts';
+import { toReachableUrl } from '../address.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import type { Colors } from '../screen/output.ts';
@@ -34,7 +34,7 @@ const END_OF_LIFE: Readonly<Record<string, string>> = {
 
 /** Returns the dashboard address of a proxy that listens on `url`. */
 export function dashboardOf(url: string): string {
-  return `${reachable(url)}/dashboard`;
+  return `${toReachableUrl(url)}/dashboard`;
 }
 
 /** Collects the facts of a listening proxy. */
@@ -63,7 +63,7 @@ export function factsOf(
 /** Returns the lines printed when a proxy listens. */
 export function banner(facts: ServeFacts, context: CliContext, colors: Colors): string[] {
   const short = (path: string) => shortPath(path, context);
-  const url = reachable(facts.url);
+  const url = toReachableUrl(facts.url);
   const notes = [...facts.warnings, ...(endOfLifeNote(context.nodeVersion) ?? [])];
   return [
     `${colors.bold('svc')} ${facts.version} listens on ${colors.cyan(facts.url)} ${colors.dim(`(WebSocket ${facts.wsUrl})`)}`,

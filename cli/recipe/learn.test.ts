@@ -97,7 +97,7 @@ test('text without a repeated shape, an invalid name and a missing file are repo
     write(place, 'prose.txt', 'One sentence.\nAnd another one, which is longer.\n');
     const none = await run(place, ['recipe', 'learn', 'prose.txt']);
     assert.is(none.code, 1);
-    assert.match(none.stdout, 'Nothing was written: no shape of its lines comes often enough');
+    assert.match(none.stdout, 'Nothing was written: no line shape is frequent enough');
     assert.is((await run(place, ['recipe', 'learn', 'nowhere.txt'])).code, 5);
     const named = await run(place, ['recipe', 'learn', 'prose.txt', '--name', 'No Name']);
     assert.is(named.code, 2);

@@ -7,7 +7,13 @@ import { basename, extname, relative, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import type { Recipe } from '../../stages/compress/recipe/recipe.ts';
 import type { CliContext } from '../context.ts';
-import { followed, named, noteFailed, sessionsIn, settingsOf } from '../estimate/sessions.ts';
+import {
+  followed,
+  resolveFolder,
+  noteFailed,
+  sessionsIn,
+  settingsOf,
+} from '../estimate/sessions.ts';
 import { readInput } from '../input-file.ts';
 import type { Learned } from '../../server/recipes/learn.ts';
 import { counted, figure, print, printJson } from '../screen/output.ts';
@@ -30,7 +36,7 @@ const MIN_PERCENT = 10;
 
 /** Returns true if a recipe was written. */
 export async function learnFrom(flags: LearnFlags, context: CliContext): Promise<boolean> {
-  const path = named(flags.file, context);
+  const path = resolveFolder(flags.file, context);
   const text = readInput(path).toString();
   const [{ RECIPE_NAME }, { learnRecipe }, { savedPercent }, { jobOptions }, { captureFolder }] =
     await Promise.all([
@@ -134,7 +140,7 @@ function explainFailure(givenUp: number, tried: Learned['tried'], saved: number)
     return tried.skipped ?? `it would save ${saved.toFixed(1)} %, less than ${MIN_PERCENT}`;
   return givenUp > 0
     ? 'every shape would lose a line that a session needed'
-    : 'no shape of its lines comes often enough';
+    : 'no line shape is frequent enough';
 }
 
 /** Returns the recipe's file, whose example is the text it was learned from. */

@@ -26,7 +26,7 @@ test('what `create` writes is valid, holds, and is what the guide shows', async 
   const guide = readFileSync(join(projectRoot, 'docs', 'recipes.md'), 'utf8');
   assert.ok(guide.includes(newRecipe('my-tool')));
   const again = await run(place, ['recipe', 'create', 'my-tool']);
-  assert.match(again.stderr, /is there already/);
+  assert.match(again.stderr, /already exists/);
   assert.is((await run(place, ['recipe', 'create', '../x'])).code, 2);
 });
 

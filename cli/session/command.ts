@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
 import { SvcError, isSvcError } from '../../engine/error.ts';
-import { reachable } from '../address.ts';
+import { toReachableUrl } from '../address.ts';
 import type { CliContext } from '../context.ts';
 import { listeningUrl, runningInstance, startInBackground } from '../process/daemon.ts';
 import { clientVariables } from '../integrate/client.ts';
@@ -90,20 +90,20 @@ class Run extends SvcCommand {
   private async proxyUrl(): Promise<string> {
     const { context, home } = this;
     const running = await listeningUrl(home, context);
-    if (running !== undefined) return reachable(running);
+    if (running !== undefined) return toReachableUrl(running);
     try {
       const { url, pid } = await startInBackground(home, {}, context, context.cwd);
       if (!this.quiet)
         this.note(
           `svc is running in the background now, on ${url} (pid ${pid}); \`svc stop\` ends it.`,
         );
-      return reachable(url);
+      return toReachableUrl(url);
     } catch (thrown) {
       // Another start was faster.
       const other = isSvcError(thrown) && thrown.kind === 'conflict';
       const url = other ? await listeningUrl(home, context) : undefined;
       if (url === undefined) throw thrown;
-      return reachable(url);
+      return toReachableUrl(url);
     }
   }
 }

@@ -161,7 +161,7 @@ test("what a client's own settings lead past forward mode is said before it star
     assert.is(code, 3, stderr);
     assert.match(
       stderr,
-      'svc: ANTHROPIC_BASE_URL in ~/.claude/settings.json leads to gateway.example: what goes there goes past svc\n',
+      'svc: ANTHROPIC_BASE_URL in ~/.claude/settings.json leads to gateway.example: requests to it bypass svc\n',
     );
     assert.not.match(stderr, 'secret');
   }));
@@ -247,7 +247,7 @@ test('pi gets an extension that says where its providers are, and none for its o
 
 test('a client that reads no variable is started with a word on how it goes through svc', () =>
   withProxy(async ({ place, env }) => {
-    const hint = /reads its address from its own settings alone, so (?:perhaps )?it goes past svc/;
+    const hint = /reads its address from its own settings alone, so (?:perhaps )?it bypasses svc/;
     for (const [name, way] of [
       ['cn', '`svc integrate continue --apply` sets it.'],
       ['cline', '`svc integrate cline` shows what to set.'],

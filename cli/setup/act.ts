@@ -1,7 +1,7 @@
 /** The steps of `svc setup`, after confirmation. Each is done completely or not at all. */
 import { SvcError } from '../../engine/error.ts';
 import type { ErrorKind } from '../../engine/error.ts';
-import { reachable } from '../address.ts';
+import { toReachableUrl } from '../address.ts';
 import { replaceConfigFile } from '../config-file.ts';
 import type { CliContext } from '../context.ts';
 import { startInBackground } from '../process/daemon.ts';
@@ -55,7 +55,7 @@ export async function startProxy(
   if (running === undefined) {
     const started = await startInBackground(home, {}, context, context.cwd);
     const { pid } = started;
-    return { url: reachable(started.url), pid, outcome: 'started', health: await healthOf() };
+    return { url: toReachableUrl(started.url), pid, outcome: 'started', health: await healthOf() };
   }
   const outcome = isReloaded ? 'reloaded' : 'running';
   return { url, pid: running.pid, outcome, health: await healthOf() };

@@ -1,6 +1,6 @@
 /** What `svc setup` finds on the machine before it asks anything. Read-only. */
 import { join } from 'node:path';
-import { reachable } from '../address.ts';
+import { toReachableUrl } from '../address.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
@@ -34,7 +34,7 @@ export async function detectSetup(context: CliContext) {
     running?.port ??
     (isMovable ? await freePort(host, configured, loaded.config.server.wsPort) : configured);
   const port = free ?? configured;
-  const url = running?.url === undefined ? urlOf(host, port) : reachable(running.url);
+  const url = running?.url === undefined ? urlOf(host, port) : toReachableUrl(running.url);
   // Installed clients.
   const clients = readWiring(home, context, url).filter(({ isInstalled }) => isInstalled);
   return {

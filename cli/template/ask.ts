@@ -1,7 +1,7 @@
 /** Sends one question to a model, through the running proxy. */
 import { SvcError } from '../../engine/error.ts';
 import { isObject, parseJson } from '../../stages/dialect/json-kind.ts';
-import { reachable } from '../address.ts';
+import { toReachableUrl } from '../address.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
@@ -21,7 +21,7 @@ export async function askModel(context: CliContext, model: string, text: string)
   const isMessages = model.startsWith('claude');
   const path = isMessages ? '/v1/messages' : '/v1/chat/completions';
   const limit = isMessages ? { max_tokens: MAX_OUTPUT_TOKENS } : {};
-  const response = await fetch(`${reachable(url)}${path}`, {
+  const response = await fetch(`${toReachableUrl(url)}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ model, ...limit, messages: [{ role: 'user', content: text }] }),

@@ -11,7 +11,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { GROUPS, grouped, sums, toolSums } from '../../fixtures/money/day-recount.ts';
+import { GROUPS, groupBy, sums, toolSums } from '../../fixtures/money/day-recount.ts';
 import type { Counted, Group } from '../../fixtures/money/day-recount.ts';
 import { liveDay } from '../../fixtures/money/day-team.ts';
 import type { Day } from '../../fixtures/money/day-team.ts';
@@ -58,7 +58,7 @@ function equalList(
   where: string,
   max = 6,
 ): void {
-  const groups = grouped(some, of);
+  const groups = groupBy(some, of);
   const shown = list as readonly Json[];
   assert.is(shown.length, groups.size, `${where}: groups`);
   for (const one of shown) {
@@ -85,7 +85,7 @@ test('the simulated day covers everything, and shows the cost of the kill', () =
     ['model', 7],
     ['node', 2],
   ] as const)
-    assert.ok(grouped(day.all, GROUPS[by]!).size >= least, by);
+    assert.ok(groupBy(day.all, GROUPS[by]!).size >= least, by);
   assert.ok(day.seenBy('two').length > 0, 'the proxy that was killed serves again');
   process.stdout.write(
     `${COUNT} requests, $${cost!.toFixed(2)}: at the kill ${day.broken} broke off, ${day.lost} rows were lost\n`,
@@ -106,7 +106,7 @@ test('svc export, as JSON and as CSV', async () => {
       found.push(row);
       groups.set(ofRow(name)(row), found);
     }
-    for (const [key, own] of grouped(day.all, of)) {
+    for (const [key, own] of groupBy(day.all, of)) {
       const some = groups.get(key) ?? [];
       assert.is(some.length, own.length, `${name} ${key}`);
       const nano = some.reduce((sum, row) => sum + Math.round(Number(row['cost_usd']) * 1e9), 0);
@@ -153,7 +153,7 @@ test('svc attribution, by each word', async () => {
     equalList(attribution, by, day.all, of, `--by ${by}`, 7);
   }
   const { attribution: both } = await json('attribution', '--by', 'key,project');
-  const pairs = grouped(day.all, ({ asked }) => JSON.stringify([asked.key, asked.project]));
+  const pairs = groupBy(day.all, ({ asked }) => JSON.stringify([asked.key, asked.project]));
   for (const one of both as readonly Json[])
     equal(one, sums(pairs.get(JSON.stringify([one['key'], one['project']]))!), 'key,project', 7);
   const tools = await json('attribution', '--by', 'tool');
@@ -175,7 +175,7 @@ test('/stats of both proxies: today of all, and what each has seen since its sta
     equal(stats['today_of_node']!, sums(ofNode), `${node} today of node`, 7);
     equal(stats['session']!, sums(seen), `${node} session`, 7);
     for (const by of ['key', 'project', 'model'] as const) {
-      const groups = grouped(seen, GROUPS[by]!);
+      const groups = groupBy(seen, GROUPS[by]!);
       for (const [name, some] of groups)
         if (name !== null)
           equal(stats[`by_${by}`]![name] as Json, sums(some), `${node} ${by} ${name}`, 5);
@@ -206,7 +206,7 @@ test('/metrics of both proxies', async () => {
     assert.is(series.get('svc_cost_usd_total'), own.cost);
     assert.is(series.get('svc_requests_unpriced_total'), own.unpriced);
     for (const by of ['key', 'project', 'model'] as const)
-      for (const [name, some] of grouped(seen, GROUPS[by]!)) {
+      for (const [name, some] of groupBy(seen, GROUPS[by]!)) {
         if (name === null) continue;
         const of = (figure: string) => series.get(`svc_${by}_${figure}_total{${by}="${name}"}`);
         const { requests, errors, input_tokens: input, output_tokens: output, cost } = sums(some);
@@ -252,7 +252,7 @@ test('svc spend status, by key and by project', async () => {
     const { spending } = (await json('spend', 'status', '--by', by)) as {
       readonly spending: readonly { name: string; day: Json; month: Json }[];
     };
-    const groups = grouped(day.all, GROUPS[by]!);
+    const groups = groupBy(day.all, GROUPS[by]!);
     groups.delete(null);
     assert.is(spending.length, groups.size, by);
     for (const { name, day: today, month } of spending) {
@@ -269,7 +269,7 @@ test('svc report of the month, as JSON and as CSV', async () => {
     equalList(report[`by_${by}`], by, day.all, GROUPS[by]!, `month by ${by}`, 7);
     equalList(report['by_model'], 'model', day.all, GROUPS['model']!, 'month by model', 7);
     const csv = await day.svc('one', 'report', '--month', MONTH, '--by', by, '--csv');
-    const pairs = grouped(day.all, (one) => `${GROUPS[by]!(one) ?? 'unknown'},${one.asked.model}`);
+    const pairs = groupBy(day.all, (one) => `${GROUPS[by]!(one) ?? 'unknown'},${one.asked.model}`);
     const found = new Map<string, { requests: number; nano: bigint }>();
     for (const line of csvOf(csv)) {
       const name = `${line[by]},${line['model']}`;
@@ -303,7 +303,7 @@ test('the dashboard', async () => {
       const { stacks } = (await get(node, `/dashboard/api/stacks?by=${by}`)) as {
         readonly stacks: readonly Json[];
       };
-      const groups = grouped(day.all, GROUPS[of]!);
+      const groups = groupBy(day.all, GROUPS[of]!);
       for (const stack of stacks.filter(({ rest }) => rest !== true)) {
         const {
           requests,
@@ -330,7 +330,7 @@ test('the dashboard', async () => {
     equalTools(servers, 'name', named);
     for (const project of ['shop', 'billing']) {
       const { totals } = await get(node, `/dashboard/api/report?project=${project}`);
-      equal(totals as Json, sums(grouped(day.all, GROUPS['project']!).get(project)!), project, 7);
+      equal(totals as Json, sums(groupBy(day.all, GROUPS['project']!).get(project)!), project, 7);
     }
   }
 });

@@ -13,7 +13,7 @@ import { withLog } from '../../server/dashboard/page/feed-events.ts';
 import { IDLE_MS, pauseAfter } from '../../server/dashboard/page/pace.ts';
 import { sinceMsOf } from '../../server/dashboard/page/frame/ranges.ts';
 import { merged } from '../../server/dashboard/page/requests/request-list.ts';
-import { reachable } from '../address.ts';
+import { toReachableUrl } from '../address.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { onEnd } from '../process/signals.ts';
@@ -223,5 +223,5 @@ export async function showDashboard(context: CliContext, home: string): Promise<
 /** Returns the address of a home folder's proxy. */
 export function urlOf(home: string): string | null {
   const url = runningInstance(home)?.url;
-  return url === undefined ? null : reachable(url);
+  return url === undefined ? null : toReachableUrl(url);
 }

@@ -1,7 +1,7 @@
 /** What each key does in the dashboard. */
 import { RANGES } from '../../server/dashboard/page/frame/ranges.ts';
 import type { Model } from './model.ts';
-import { TABS, listed, selectedIndex } from './model.ts';
+import { TABS, visibleRequests, selectedIndex } from './model.ts';
 
 /** A key as named by node's readline. */
 export interface Key {
@@ -33,13 +33,13 @@ export function press(model: Model, key: Key, height: number): Model | 'quit' {
   if (name === 'f') return { ...model, failedOnly: !model.failedOnly, selectedId: undefined };
   const isList = model.tab === 'requests' && model.detail === undefined && !model.isHelp;
   if (isList && (name === 'return' || name === 'enter')) {
-    const row = listed(model)[selectedIndex(model)];
+    const row = visibleRequests(model)[selectedIndex(model)];
     return row === undefined ? model : { ...model, detail: { id: row.request_id }, scroll: 0 };
   }
   const step = stepOf(key, height);
   if (step === undefined) return model;
   if (!isList) return { ...model, scroll: Math.max(0, model.scroll + step) };
-  const rows = listed(model);
+  const rows = visibleRequests(model);
   const at = Math.max(0, Math.min(rows.length - 1, selectedIndex(model) + step));
   // The first stays the newest, as new ones arrive.
   return { ...model, selectedId: at === 0 ? undefined : rows[at]?.request_id };

@@ -66,7 +66,7 @@ export function firstModel(known: Pick<Model, 'version' | 'program' | 'url' | 'n
 }
 
 /** Returns the requests shown in the list. */
-export function listed({ requests = [], failedOnly }: Model): readonly RequestJson[] {
+export function visibleRequests({ requests = [], failedOnly }: Model): readonly RequestJson[] {
   return failedOnly ? requests.filter((row) => row.failed) : requests;
 }
 
@@ -74,6 +74,6 @@ export function listed({ requests = [], failedOnly }: Model): readonly RequestJs
 export function selectedIndex(model: Model): number {
   return Math.max(
     0,
-    listed(model).findIndex((row) => row.request_id === model.selectedId),
+    visibleRequests(model).findIndex((row) => row.request_id === model.selectedId),
   );
 }

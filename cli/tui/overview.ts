@@ -9,7 +9,7 @@ import type { Colors } from '../screen/colors.ts';
 import { wrap } from '../screen/fit.ts';
 import { spoken } from '../screen/output.ts';
 import { facts, inert, paintOf } from './grid.ts';
-import { listed } from './model.ts';
+import { visibleRequests } from './model.ts';
 import type { Model } from './model.ts';
 import { requestLines } from './requests.ts';
 
@@ -23,7 +23,7 @@ const CHART_COLUMNS = 60;
 
 export function overview(model: Model, width: number, height: number, colors: Colors): string[] {
   const { live, report, failedOnly } = model;
-  const requests = listed(model);
+  const requests = visibleRequests(model);
   if (live === undefined || report === undefined) return ['Loading…'];
   const above = reasons(model, width, colors);
   if (report.totals.requests === 0 && live.session.requests === 0)

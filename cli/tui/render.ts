@@ -8,7 +8,7 @@ import { cut, widthOf, wrap } from '../screen/fit.ts';
 import { inert, paintOf } from './grid.ts';
 import { logView } from './log.ts';
 import type { Model } from './model.ts';
-import { TABS, listed } from './model.ts';
+import { TABS, visibleRequests } from './model.ts';
 import { overview } from './overview.ts';
 import { providersView } from './providers.ts';
 import { requestDetail } from './request.ts';
@@ -126,7 +126,7 @@ function footer(model: Model, columns: number, below: number, { dim, red }: Colo
     return red(cut(inert(model.trouble.join(' ')), columns));
   const more = below > 0 ? `${below} more below  ` : '';
   const isBack = model.detail !== undefined || model.isHelp;
-  const isList = model.tab === 'requests' && listed(model).length > 0;
+  const isList = model.tab === 'requests' && visibleRequests(model).length > 0;
   const act = isBack ? 'Esc back  ' : isList ? 'Enter open  ' : '';
   const scope = model.failedOnly ? 'failed only  ' : '';
   const long = `${more}${scope}${act}1-5 views  ↑↓ move  r range  f failed  ? help  q quit`;

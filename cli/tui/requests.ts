@@ -13,7 +13,7 @@ import type { Colors } from '../screen/colors.ts';
 import { localTime } from '../../server/dashboard/page/local-time.ts';
 import { grid } from './grid.ts';
 import type { Model } from './model.ts';
-import { listed, selectedIndex } from './model.ts';
+import { visibleRequests, selectedIndex } from './model.ts';
 
 function columns(nowMs: number): readonly Column<RequestJson>[] {
   return [
@@ -48,7 +48,7 @@ export function requestLines(
 
 /** Returns the list around the selected request, which is marked, in at most `height` lines. */
 export function requestList(model: Model, width: number, height: number, colors: Colors): string[] {
-  const rows = listed(model);
+  const rows = visibleRequests(model);
   if (model.requests === undefined) return ['Loading…'];
   if (rows.length === 0)
     return [

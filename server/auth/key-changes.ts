@@ -93,7 +93,7 @@ export function keyChanges({ clock, random }: { clock: Clock; random: RandomByte
     revoke(idOrLabel: string): KeyChange<readonly [StoredKey, ...StoredKey[]]> {
       return (keys) => {
         const nowMs = clock.wallMs();
-        const [target, ...replaced] = meant(keys, idOrLabel, nowMs);
+        const [target, ...replaced] = findKey(keys, idOrLabel, nowMs);
         const end = (key: StoredKey) => ({ ...key, revoked: new Date(nowMs).toISOString() });
         const ended = new Map([target, ...replaced].map((key) => [key, end(key)]));
         return {
@@ -175,7 +175,7 @@ function spanOf({ created, expires }: StoredKey): number | undefined {
  * Returns the keys that `idOrLabel` revokes: one by its id, or a label's key with all that it
  * replaced. Expired keys are ignored.
  */
-function meant(
+function findKey(
   keys: readonly StoredKey[],
   idOrLabel: string,
   nowMs: number,

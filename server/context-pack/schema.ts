@@ -25,7 +25,7 @@ export interface PackSchema {
 
 const text = (description: string): PackSchema => ({ type: 'string', description });
 const open = (description: string): PackSchema => ({ type: 'object', description });
-const moment = (description: string): PackSchema => ({
+const dateTime = (description: string): PackSchema => ({
   type: 'string',
   format: 'date-time',
   description: `${description}, ISO 8601 with its zone`,
@@ -55,7 +55,7 @@ const header = object(
   {
     version: { type: 'string', pattern: '^1\\.[0-9]+$', description: 'Version of the schema' },
     id: { type: 'string', minLength: 4, maxLength: 128, description: 'Id of the pack' },
-    created: moment('When the pack was made'),
+    created: dateTime('When the pack was made'),
   },
   ['version', 'id', 'created'],
 );
@@ -72,7 +72,7 @@ const metadata = object(
       maxItems: 50,
       description: 'Words to find it by',
     },
-    expires: moment('From when on it is not to be used'),
+    expires: dateTime('From when on it is not to be used'),
   },
   ['task', 'source'],
 );

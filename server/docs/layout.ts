@@ -22,10 +22,10 @@ const API_SECTION = 'Reference';
 
 export function guidePage(guide: Guide, guides: readonly Guide[]): string {
   const { title, name, html, parts } = guide;
-  return framed({ title, name, main: html, parts }, guides);
+  return renderPage({ title, name, main: html, parts }, guides);
 }
 
-export function framed({ title, name, main, parts }: Framed, guides: readonly Guide[]): string {
+export function renderPage({ title, name, main, parts }: Framed, guides: readonly Guide[]): string {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -83,7 +83,7 @@ interface Counted {
   readonly share: number;
 }
 
-function counted(
+function countWords(
   text: string,
   heads: readonly (readonly [text: string, weight: number])[],
   share: number,
@@ -105,10 +105,10 @@ const meanOf = (all: readonly Counted[]): number =>
 export function buildIndex(pages: readonly PageText[]): SearchIndex {
   const shareOf = (page: PageText): number => (page.isForMaintainers ? MAINTAINERS_SHARE : 1);
   const parts = pages.flatMap((page) =>
-    page.parts.map((part) => counted(part.text, [[part.title, WEIGHTS.title]], shareOf(page))),
+    page.parts.map((part) => countWords(part.text, [[part.title, WEIGHTS.title]], shareOf(page))),
   );
   const wholes = pages.map((page) =>
-    counted(
+    countWords(
       page.parts.map(({ title }) => title).join(' '),
       [
         [page.title, WEIGHTS.title],

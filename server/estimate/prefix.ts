@@ -219,12 +219,12 @@ function toolsIn(body: JsonObject): readonly Tool[] {
     if (!isObject(tool)) return [];
     const inside = tool['type'] === 'namespace' ? tool['tools'] : tool['functionDeclarations'];
     const declared = listOf(inside).filter(isObject);
-    if (declared.length > 0) return declared.map((one) => named(one, one));
-    return [named(tool, isObject(tool['function']) ? tool['function'] : tool)];
+    if (declared.length > 0) return declared.map((one) => toNamedTool(one, one));
+    return [toNamedTool(tool, isObject(tool['function']) ? tool['function'] : tool)];
   });
 }
 
-function named(tool: JsonObject, { name, type }: JsonObject): Tool {
+function toNamedTool(tool: JsonObject, { name, type }: JsonObject): Tool {
   return { name: stringOf(name) ?? stringOf(type) ?? 'unnamed', text: JSON.stringify(tool) };
 }
 

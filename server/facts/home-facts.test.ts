@@ -12,14 +12,14 @@ interface Health {
 }
 
 /** Longer than a `/health` response is cached, even on a busy machine. */
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 /**
  * Returns the first `/health` response that satisfies `wanted`, or the last one read before the
  * deadline.
  */
 async function healthUntil(port: number, wanted: (health: Health) => boolean): Promise<Health> {
-  const untilMs = Date.now() + PATIENCE_MS;
+  const untilMs = Date.now() + TIMEOUT_MS;
   for (;;) {
     const { text } = await exchange(port, { path: '/health', method: 'GET' });
     const health = JSON.parse(text) as Health;

@@ -91,8 +91,8 @@ export function createPass(open: Connector, clock: Clock) {
       { failed }: Passed,
     ): void {
       const asking = ask(request, host);
-      const gone = (): void => void (response.writableFinished || asking.destroy());
-      response.once('close', gone);
+      const onClientGone = (): void => void (response.writableFinished || asking.destroy());
+      response.once('close', onClientGone);
       asking.on('error', (error) => {
         if (response.headersSent) response.destroy();
         else if (!response.destroyed) failed(toFailure(host, error));

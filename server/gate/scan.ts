@@ -55,7 +55,7 @@ export interface HeaderScan {
 type Mark = (scan: HeaderScan, value: string) => void;
 
 /** Counts the fields of a name and keeps the value of the first. */
-function counted(
+function countingFirst(
   first: 'host' | 'origin' | 'fetchSite' | 'key' | 'length' | 'coding',
   count: 'hosts' | 'origins' | 'fetchSites' | 'keys' | 'lengths' | 'codings',
 ): Mark {
@@ -121,9 +121,9 @@ const FORWARDING_END =
   /(?:^|[-_])(?:client|socket|real|remote|src|source)?ip$|(?:^|[-_])(?:forwarded|forward|proxied|original|connecting)-?for$/;
 
 const MARKS: ReadonlyMap<string, Mark> = withUsualSpellings([
-  ['host', counted('host', 'hosts')],
-  ['origin', counted('origin', 'origins')],
-  ['sec-fetch-site', counted('fetchSite', 'fetchSites')],
+  ['host', countingFirst('host', 'hosts')],
+  ['origin', countingFirst('origin', 'origins')],
+  ['sec-fetch-site', countingFirst('fetchSite', 'fetchSites')],
   [
     'sec-fetch-mode',
     (scan, value) => {
@@ -147,14 +147,14 @@ const MARKS: ReadonlyMap<string, Mark> = withUsualSpellings([
       if (/prefetch|prerender|preview|instant/i.test(value)) scan.navigates = true;
     },
   ]),
-  ['x-svc-key', counted('key', 'keys')],
+  ['x-svc-key', countingFirst('key', 'keys')],
   ...[...KEY_FIELDS, 'sec-websocket-protocol'].map((name): [string, Mark] => [
     name,
     markCredential,
   ]),
   ['cookie', (scan, value) => void (scan.cookie ??= value)],
-  ['content-length', counted('length', 'lengths')],
-  ['transfer-encoding', counted('coding', 'codings')],
+  ['content-length', countingFirst('length', 'lengths')],
+  ['transfer-encoding', countingFirst('coding', 'codings')],
   // Harmless to us, but not to code that copies fields into a plain object.
   ['__proto__', (scan) => void (scan.unclean = true)],
   ...FORWARDING.map((name): [string, Mark] => [name, markForwarded]),

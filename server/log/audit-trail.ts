@@ -105,7 +105,7 @@ function isQuestion(name: string, words: Readonly<Record<string, AuditValue>>): 
 }
 
 /** Wraps the commands; each that may change something is recorded with its result. */
-export function audited(commands: ControlCommands, audit: AuditLog): ControlCommands {
+export function withAudit(commands: ControlCommands, audit: AuditLog): ControlCommands {
   const wrap = (name: string, command: ControlCommand): ControlCommand => {
     if (READING.has(name)) return command;
     return async (input) => {

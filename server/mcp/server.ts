@@ -31,7 +31,7 @@ const FIXED = { listChanged: false };
 /** Returns the factory that makes a server per connection, or per HTTP request. */
 export function createMcpServers(sources: McpSources): () => Promise<McpServer> {
   const { version, home, isThisMachine, read } = sources;
-  const tools = TOOLS.filter((tool) => isThisMachine || tool.isPrivate !== true).map(declared);
+  const tools = TOOLS.filter((tool) => isThisMachine || tool.isPrivate !== true).map(toDeclaration);
   const guides = createGuideShelf();
   return async () => {
     const server = new McpServer(
@@ -49,7 +49,7 @@ export function createMcpServers(sources: McpSources): () => Promise<McpServer> 
   };
 }
 
-function declared(tool: McpTool) {
+function toDeclaration(tool: McpTool) {
   const { title, description, properties, required = [], isAlwaysLoaded } = tool;
   const inputSchema = fromJsonSchema<ToolArguments>({
     type: 'object',

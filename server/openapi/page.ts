@@ -1,7 +1,7 @@
 /** `/docs/api`: the OpenAPI document as a page. */
 import { componentSchemas } from './components.ts';
 import type { Guide } from '../docs/guide.ts';
-import { API_PAGE, framed } from '../docs/layout.ts';
+import { API_PAGE, renderPage } from '../docs/layout.ts';
 import { escaped } from './html.ts';
 import { forwardedOperations } from './forwarded-operations.ts';
 import { ownOperations } from './own-operations.ts';
@@ -35,7 +35,7 @@ ${links.join('\n')}
 ${sections.join('\n')}
 `;
   const parts = TAGS.map(([id, title]) => ({ id, title }));
-  return framed({ title: 'HTTP interface', name: API_PAGE, main, parts }, guides);
+  return renderPage({ title: 'HTTP interface', name: API_PAGE, main, parts }, guides);
 }
 
 function nameOf({ method, path }: Operation): string {

@@ -31,7 +31,7 @@ export function createLifecycle(options: LifecycleOptions) {
     app.running.abortAll(new Cancelled('shutdown'));
   }
 
-  async function drained(): Promise<void> {
+  async function waitForDrain(): Promise<void> {
     const untilMs = clock.monotonicMs() + DRAIN_MS;
     while (app.running.size > 0 && !forced && clock.monotonicMs() < untilMs) {
       await new Promise<void>((resolve) => setTimeout(resolve, LOOK_MS));
@@ -46,7 +46,7 @@ export function createLifecycle(options: LifecycleOptions) {
   async function shutDown(): Promise<void> {
     app.drain();
     services.log.info('draining', { running: app.running.size });
-    await drained();
+    await waitForDrain();
     const closed = Promise.all(listeners.map((listener) => listener.close()));
     await closeOthers();
     for (const listener of listeners) listener.destroy();

@@ -85,7 +85,7 @@ function readOne(database: Database.Database, session: string): readonly Convers
       model,
       usage: usageOf(message['tokens']),
     });
-    items.push(...answered(parts));
+    items.push(...responseWithResults(parts));
   }
   return drafts
     .filter(({ requests }) => requests.length > 0)
@@ -110,7 +110,7 @@ function textsOf(parts: readonly JsonObject[]): string {
 }
 
 /** Returns a response with its calls, and their results. */
-function answered(parts: readonly JsonObject[]): readonly unknown[] {
+function responseWithResults(parts: readonly JsonObject[]): readonly unknown[] {
   const calls = parts.flatMap(({ type, tool, callID, state }) =>
     type === 'tool' && isObject(state) ? [{ tool, callID, state }] : [],
   );

@@ -68,11 +68,7 @@ test('no command is sent before a trial has succeeded, nor while Redis is unreac
   assert.is(await t.ask(), undefined);
   assert.is(t.asked.length, 0);
   t.events.ready();
-  assert.is(
-    await t.ask(),
-    undefined,
-    'connected, but nobody knows yet whether it may be written to',
-  );
+  assert.is(await t.ask(), undefined, 'connected, but not yet known to accept writes');
   t.asked.pop()!.answer(1);
   await t.turn();
   const answer = t.ask();

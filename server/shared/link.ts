@@ -23,7 +23,7 @@ import type { Connection, ConnectionEvents, Script } from './connection.ts';
 const LIMIT_MS = 50;
 const TICK_MS = 500;
 /** A shorter outage of Redis appears only in the counters. */
-const PATIENCE_MS = 1000;
+const TIMEOUT_MS = 1000;
 /** After this long without a response, the connection itself may be dead. */
 const GIVE_UP_MS = 5000;
 
@@ -209,7 +209,7 @@ export class RedisLink {
 
   #onSilence(): void {
     if (!this.#isUp) return;
-    this.#onAway(`no answer within ${LIMIT_MS} ms`, PATIENCE_MS);
+    this.#onAway(`no answer within ${LIMIT_MS} ms`, TIMEOUT_MS);
     this.#try();
   }
 

@@ -6,7 +6,7 @@ import { withProxy } from '../../fixtures/proxy.ts';
 import {
   CHAT,
   MESSAGE,
-  PATIENCE_MS,
+  TIMEOUT_MS,
   closeClients,
   exchange,
   json,
@@ -161,7 +161,7 @@ test('invalid frames get an error and the connection stays open', () =>
 test('a client whose messages are all refused is told so, and its connection ends', () =>
   withProxy({}, async (t) => {
     const one = await talk(t.proxy.wsPort);
-    const closed = once(one.socket, 'close', { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const closed = once(one.socket, 'close', { signal: AbortSignal.timeout(TIMEOUT_MS) });
     for (let sent = 0; sent < 5000; sent += 1) one.socket.send('{}');
     const [code, reason] = (await closed) as [number, Buffer];
     assert.equal([code, reason.toString()], [1008, 'too many messages were refused']);
@@ -246,7 +246,7 @@ test('a reader that stalls pauses the upstream', () =>
     const one = await talk(t.proxy.wsPort);
     one.socket.pause();
     one.ask(MESSAGE, { stream: true });
-    const untilMs = Date.now() + PATIENCE_MS;
+    const untilMs = Date.now() + TIMEOUT_MS;
     let last = -1;
     const written = () => t.upstream.connections[0]?.bytesWritten ?? 0;
     while (written() !== last || last === 0) {

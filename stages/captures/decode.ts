@@ -23,7 +23,7 @@ const MAX_DEPTH = 12;
 export function decodeRecords(file: Uint8Array) {
   const records: CaptureRecord[] = [];
   try {
-    for (const value of decodeMulti(file)) records.push(checked(value));
+    for (const value of decodeMulti(file)) records.push(checkRecord(value));
   } catch (thrown) {
     const isCut = thrown instanceof RangeError;
     const why = isCut ? 'it was cut short' : reasonOf(thrown);
@@ -34,7 +34,7 @@ export function decodeRecords(file: Uint8Array) {
   return { records, rest: undefined };
 }
 
-function checked(value: unknown): CaptureRecord {
+function checkRecord(value: unknown): CaptureRecord {
   const { v, record, blobs } = (value ?? {}) as Partial<Record<string, unknown>>;
   if (v !== CAPTURE_VERSION)
     throw new Error(

@@ -136,20 +136,23 @@ function isModal(details: JsonObject): boolean {
 export function modalBilling(input: JsonObject, output: JsonObject): Billing | undefined {
   if (!isModal(input) && !isModal(output)) return undefined;
   const cached = objectOf(input['cached_tokens_details']);
-  const [cachedAudio, cachedImage] = [counted(cached, 'audio'), counted(cached, 'image')];
+  const [cachedAudio, cachedImage] = [
+    countOfModality(cached, 'audio'),
+    countOfModality(cached, 'image'),
+  ];
   const long = Object.keys(input).find((name) => name.includes('write') && name.includes('12h'));
   return toBilling({
-    inputAudioTokens: Math.max(0, counted(input, 'audio') - cachedAudio),
-    inputImageTokens: Math.max(0, counted(input, 'image') - cachedImage),
+    inputAudioTokens: Math.max(0, countOfModality(input, 'audio') - cachedAudio),
+    inputImageTokens: Math.max(0, countOfModality(input, 'image') - cachedImage),
     cacheReadAudioTokens: cachedAudio,
     cacheReadImageTokens: cachedImage,
-    outputAudioTokens: counted(output, 'audio'),
-    outputImageTokens: counted(output, 'image'),
+    outputAudioTokens: countOfModality(output, 'audio'),
+    outputImageTokens: countOfModality(output, 'image'),
     cacheWrite12hTokens: (long === undefined ? null : countOf(input[long])) ?? undefined,
   });
 }
 
-function counted(details: JsonObject, modality: string): number {
+function countOfModality(details: JsonObject, modality: string): number {
   return countOf(details[`${modality}_tokens`]) ?? 0;
 }
 

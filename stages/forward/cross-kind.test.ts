@@ -27,13 +27,13 @@ interface Ask {
 
 type Client = (url: string, ask: Ask) => Promise<Heard>;
 
-const PATIENCE = { timeout: 120_000, maxRetries: 0, apiKey: 'mine' };
+const CLIENT_OPTIONS = { timeout: 120_000, maxRetries: 0, apiKey: 'mine' };
 const SCHEMA = { type: 'object' as const, properties: { place: { type: 'string' } } };
 const ASK = [{ role: 'user' as const, content: 'What is the weather in Oslo?' }];
 const NAME = 'weather';
 
 const anthropic: Client = async (url, { stream, withTools }) => {
-  const client = new Anthropic({ baseURL: url, ...PATIENCE });
+  const client = new Anthropic({ baseURL: url, ...CLIENT_OPTIONS });
   const tools = withTools ? [{ name: NAME, input_schema: SCHEMA }] : [];
   const request = { model: 'claude-fixture-1', max_tokens: 64, messages: ASK, tools };
   const message = stream
@@ -48,7 +48,7 @@ const anthropic: Client = async (url, { stream, withTools }) => {
 };
 
 const chat: Client = async (url, { stream, withTools }) => {
-  const client = new OpenAI({ baseURL: `${url}/v1`, ...PATIENCE });
+  const client = new OpenAI({ baseURL: `${url}/v1`, ...CLIENT_OPTIONS });
   const tools = [{ type: 'function' as const, function: { name: NAME, parameters: SCHEMA } }];
   const request = { model: 'gpt-fixture-1', messages: ASK, ...(withTools && { tools }) };
   const include = { stream_options: { include_usage: true } };
@@ -67,7 +67,7 @@ const chat: Client = async (url, { stream, withTools }) => {
 };
 
 const responses: Client = async (url, { stream, withTools }) => {
-  const client = new OpenAI({ baseURL: `${url}/v1`, ...PATIENCE });
+  const client = new OpenAI({ baseURL: `${url}/v1`, ...CLIENT_OPTIONS });
   const tools = withTools
     ? [{ type: 'function' as const, name: NAME, parameters: SCHEMA, strict: false }]
     : [];
@@ -230,7 +230,7 @@ test("errors of another kind are the client's own", () =>
 
 test('a chat client that did not ask for usage sees none, and the ledger has it', () =>
   withPair({ yaml: local('messages') }, async (t) => {
-    const client = new OpenAI({ baseURL: `${t.proxy.url}/v1`, ...PATIENCE });
+    const client = new OpenAI({ baseURL: `${t.proxy.url}/v1`, ...CLIENT_OPTIONS });
     const request = { model: 'gpt-fixture-1', messages: ASK, stream: true as const };
     for await (const chunk of await client.chat.completions.create(request)) {
       assert.is(chunk.usage ?? null, null);

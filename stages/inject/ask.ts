@@ -48,7 +48,7 @@ export async function askVault(
     }
     return { injection: toInjection(parts, room.budgetTokens) };
   } catch (thrown) {
-    return failed(thrown, services);
+    return failureNote(thrown, services);
   }
 }
 
@@ -69,11 +69,11 @@ export async function withdrawnIn(
     const ids = await vault.ask((opened) => opened.withdrawn(blocks));
     return ids === undefined ? { notBecause: NOT_READY } : { ids: new Set(ids) };
   } catch (thrown) {
-    return failed(thrown, services);
+    return failureNote(thrown, services);
   }
 }
 
-function failed(thrown: unknown, { log }: Services): { readonly notBecause: string } {
+function failureNote(thrown: unknown, { log }: Services): { readonly notBecause: string } {
   const reason = thrown instanceof Error ? thrown.message : 'unknown';
   log.warning('the vault could not be asked', { reason });
   return { notBecause: reason };

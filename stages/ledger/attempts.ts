@@ -2,7 +2,7 @@
  * Failed attempts behind answers that clients got nevertheless, from the rows that are still kept.
  */
 import { sql } from 'kysely';
-import { matching } from './sums.ts';
+import { selectMatching } from './sums.ts';
 import type { RowFilter } from './sums.ts';
 import type { LedgerReader } from './tables.ts';
 
@@ -26,7 +26,7 @@ export async function attemptSums(db: LedgerReader, filter: RowFilter): Promise<
   // The last attempt of a failed request has failed too.
   const failed = sql<number>`coalesce(sum(CASE WHEN outcome = 'error' THEN attempts WHEN attempts > 0 THEN attempts - 1 ELSE 0 END), 0)`;
   const later = sql<number>`coalesce(sum(CASE WHEN outcome = 'ok' AND attempts > 1 THEN 1 ELSE 0 END), 0)`;
-  return matching(db, filter)
+  return selectMatching(db, filter)
     .select([
       failed.as('failedAttempts'),
       later.as('answeredLater'),

@@ -3,7 +3,7 @@
  */
 import { sql } from 'kysely';
 import { isPostgres } from './dialect.ts';
-import { matching, stepOf } from './sums.ts';
+import { selectMatching, stepOf } from './sums.ts';
 import type { RowFilter } from './sums.ts';
 import type { LedgerReader } from './tables.ts';
 
@@ -36,7 +36,7 @@ export async function latencySpreads(
   filter: RowFilter,
   bucketMs: number,
 ): Promise<FoundSpreads> {
-  const timed = matching(db, filter).where('latencyMs', 'is not', null);
+  const timed = selectMatching(db, filter).where('latencyMs', 'is not', null);
   if (isPostgres(db)) return fromPostgres(timed, bucketMs);
   const { found } = await timed
     .select(sql<string>`latency_spreads(${stepOf(bucketMs)}, latency_ms)`.as('found'))
@@ -51,7 +51,7 @@ const PERCENTILES = sql<
 >`percentile_disc(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY latency_ms)`;
 
 async function fromPostgres(
-  timed: ReturnType<typeof matching>,
+  timed: ReturnType<typeof selectMatching>,
   bucketMs: number,
 ): Promise<FoundSpreads> {
   const step = stepOf(bucketMs);

@@ -9,7 +9,7 @@ import { addTotals, emptyTotals } from './figures.ts';
 import type { LedgerRow } from './row.ts';
 import { NEWEST_FIRST, orderTerms } from './row-order.ts';
 import type { RowOrder } from './row-order.ts';
-import { FAILED, inSpan, matching, sumsBy } from './sums.ts';
+import { FAILED, inSpan, selectMatching, sumsBy } from './sums.ts';
 import type { GroupKey, RowFilter, TimeSpan } from './sums.ts';
 import { fromStored } from './tables.ts';
 
@@ -139,7 +139,7 @@ export async function orderedRows(
   { order, offset, max }: ListPart,
 ): Promise<LedgerRow[]> {
   const rows = await orderTerms(db, order)
-    .reduce((query, term) => query.orderBy(term), matching(db, filter).selectAll())
+    .reduce((query, term) => query.orderBy(term), selectMatching(db, filter).selectAll())
     .limit(max)
     .offset(offset)
     .execute();
@@ -162,7 +162,7 @@ export async function rowsStored(
   after: number,
   upto: number,
 ): Promise<LedgerRow[]> {
-  const rows = await matching(db, filter)
+  const rows = await selectMatching(db, filter)
     .where(sql<boolean>`rowid > ${after} AND rowid <= ${upto}`)
     .selectAll()
     .orderBy(sql`rowid`)

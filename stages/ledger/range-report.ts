@@ -13,7 +13,7 @@ import { totalsBy } from './queries.ts';
 import type { GroupTotals } from './queries.ts';
 import type { LedgerRow } from './row.ts';
 import { latencySpreads } from './latency.ts';
-import { FAILED, firstHourMs, matching, ROW_TOTALS, sumsBy } from './sums.ts';
+import { FAILED, firstHourMs, selectMatching, ROW_TOTALS, sumsBy } from './sums.ts';
 import { NO_SPREAD } from './latency.ts';
 import type { LatencySpread } from './latency.ts';
 import type { RowFilter } from './sums.ts';
@@ -120,7 +120,7 @@ export async function firstStartMs(
   filter: RowFilter,
 ): Promise<number | undefined> {
   const [row, hourMs] = await Promise.all([
-    matching(db, filter).select('startedMs').orderBy('startedMs').limit(1).executeTakeFirst(),
+    selectMatching(db, filter).select('startedMs').orderBy('startedMs').limit(1).executeTakeFirst(),
     firstHourMs(db, filter),
   ]);
   const rowMs = row?.startedMs;
@@ -135,7 +135,7 @@ export async function sessionReports(
   max: number,
 ): Promise<SessionReport[]> {
   // The index alone tells which; only their rows are summed.
-  const newest = await matching(db, filter)
+  const newest = await selectMatching(db, filter)
     .where('sessionId', 'is not', null)
     .select((eb) => [
       eb.ref('sessionId').$notNull().as('sessionId'),
@@ -147,7 +147,7 @@ export async function sessionReports(
     .limit(max)
     .execute();
   if (newest.length === 0) return [];
-  const rows = await matching(db, filter)
+  const rows = await selectMatching(db, filter)
     .where(
       'sessionId',
       'in',
@@ -175,7 +175,7 @@ export async function sessionReports(
 
 async function failureGroups(db: LedgerReader, filter: RowFilter): Promise<FailureGroup[]> {
   const keys = ['status', 'errorKind', 'errorCode', 'provider'] as const;
-  const rows = await matching(db, filter)
+  const rows = await selectMatching(db, filter)
     .where(FAILED)
     .select((eb) => [
       ...keys,
@@ -197,7 +197,7 @@ async function failureGroups(db: LedgerReader, filter: RowFilter): Promise<Failu
 }
 
 async function injectionReport(db: LedgerReader, filter: RowFilter): Promise<InjectionReport> {
-  const injected = matching(db, filter).where('chunksInjected', '>', 0);
+  const injected = selectMatching(db, filter).where('chunksInjected', '>', 0);
   const [sums, rows] = await Promise.all([
     injected
       .select((eb) => [

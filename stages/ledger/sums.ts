@@ -80,7 +80,7 @@ export async function sumsBy(
   ];
   const parts = await Promise.all([
     ...rest.map((part) =>
-      matching(db, part)
+      selectMatching(db, part)
         .select((eb) => [...keys.map((key) => eb.ref(key).as(key)), step.as('step'), ...ROW_TOTALS])
         .$if(names(keys).length > 0, (query) => query.groupBy(names(keys)))
         .$call((query) => inOrder(query, db, names(keys)))
@@ -203,7 +203,7 @@ const SEARCHED = [
 const SEARCHED_SQL = `lower(${SEARCHED.map((column) => `coalesce(${column}, '')`).join(` || ' \n' || `)})`;
 
 /** Selects the requests that match `filter`. */
-export function matching(db: LedgerReader, filter: RowFilter) {
+export function selectMatching(db: LedgerReader, filter: RowFilter) {
   let query = inSpan(db, filter);
   const { model, id, words = [] } = filter;
   const place = sql.raw(isPostgres(db) ? 'strpos' : 'instr');

@@ -77,10 +77,10 @@ export function hookRequest(
   if (hook === undefined) return wire;
   const given: HookedRequest = { path: wire.path, headers: toRecord(wire.headers), body: body() };
   const hooked = call(owner, 'request', hook, given) ?? given;
-  return left(owner, 'request', () => {
+  return readResult(owner, 'request', () => {
     const { path, headers, body: fromHook } = hooked;
     if (typeof path !== 'string' || !/^\/[\x21-\x7e]*$/.test(path))
-      throw failed(
+      throw toHookError(
         owner,
         'request',
         'it set a path that cannot be sent; one begins with a slash and is visible ASCII',
@@ -136,10 +136,10 @@ function hookedEvents(
     const given: HookedEvent = { event: piece.event, data };
     const hooked = call(owner, 'event', hook, given);
     if (hooked === null) return Buffer.alloc(0);
-    return left(owner, 'event', () => {
+    return readResult(owner, 'event', () => {
       const { event, data: fromHook } = hooked ?? given;
       if (event !== undefined && (typeof event !== 'string' || /[\r\n\0]/.test(event)))
-        throw failed(owner, 'event', 'it set a name that cannot be sent');
+        throw toHookError(owner, 'event', 'it set a name that cannot be sent');
       return encodeEvent(event, written(owner, 'event', 'data', fromHook));
     });
   }
@@ -175,7 +175,9 @@ function hookedDocument(owner: HookOwner, status: number): TransformStream<Buffe
       const given: HookedResponse = { status, body: json };
       const hooked = call(owner, 'response', owner.hooks.response, given) ?? given;
       return controller.enqueue(
-        left(owner, 'response', () => Buffer.from(written(owner, 'response', 'body', hooked.body))),
+        readResult(owner, 'response', () =>
+          Buffer.from(written(owner, 'response', 'body', hooked.body)),
+        ),
       );
     },
   });
@@ -187,27 +189,27 @@ function call<T, R>(owner: HookOwner, name: HookName, hook: (given: T) => R, giv
   try {
     result = hook(given);
   } catch (thrown) {
-    throw failed(owner, name, wordsOf(thrown), thrown);
+    throw toHookError(owner, name, wordsOf(thrown), thrown);
   }
-  const unfit = left(owner, name, () => unfitResult(name, result));
+  const unfit = readResult(owner, name, () => unfitResult(name, result));
   if (unfit !== undefined) {
     // Its outcome no longer matters.
     if (result instanceof Promise) result.catch(() => undefined);
-    throw failed(owner, name, unfit);
+    throw toHookError(owner, name, unfit);
   }
   const tookMs = owner.clock.monotonicMs() - startedMs;
   if (tookMs > HOOK_BUDGET_MS) {
-    throw failed(owner, name, `it took ${Math.round(tookMs)} ms of at most ${HOOK_BUDGET_MS}`);
+    throw toHookError(owner, name, `it took ${Math.round(tookMs)} ms of at most ${HOOK_BUDGET_MS}`);
   }
   return result;
 }
 
 /** Reads the result of a hook, any member of which may be a getter that throws. */
-function left<T>(owner: HookOwner, name: HookName, read: () => T): T {
+function readResult<T>(owner: HookOwner, name: HookName, read: () => T): T {
   try {
     return read();
   } catch (thrown) {
-    throw isHookFault(thrown) ? thrown : failed(owner, name, wordsOf(thrown), thrown);
+    throw isHookFault(thrown) ? thrown : toHookError(owner, name, wordsOf(thrown), thrown);
   }
 }
 
@@ -218,13 +220,13 @@ function written(owner: HookOwner, name: HookName, what: string, value: unknown)
   try {
     text = JSON.stringify(value);
   } catch (thrown) {
-    throw failed(owner, name, `${why}: ${wordsOf(thrown)}`, thrown);
+    throw toHookError(owner, name, `${why}: ${wordsOf(thrown)}`, thrown);
   }
-  if (text === undefined) throw failed(owner, name, why);
+  if (text === undefined) throw toHookError(owner, name, why);
   return text;
 }
 
-function failed({ name }: HookOwner, hook: HookName, why: string, thrown?: unknown): SvcError {
+function toHookError({ name }: HookOwner, hook: HookName, why: string, thrown?: unknown): SvcError {
   return hookFault(name, hook, why, thrown);
 }
 
@@ -245,12 +247,12 @@ const OURS = new Set(['host', 'content-length', 'content-encoding', 'expect']);
 
 function toFlat(owner: HookOwner, headers: unknown): string[] {
   if (Object.prototype.toString.call(headers) !== '[object Object]')
-    throw failed(owner, 'request', 'it left headers that are not a plain object');
+    throw toHookError(owner, 'request', 'it left headers that are not a plain object');
   const flat: string[] = [];
   for (const [name, value] of Object.entries(headers as object)) {
     const lower = name.toLowerCase();
     if (OURS.has(lower) || isHopByHop(lower))
-      throw failed(owner, 'request', `it set '${lower}', which the proxy sets itself`);
+      throw toHookError(owner, 'request', `it set '${lower}', which the proxy sets itself`);
     const isSound =
       /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name) &&
       typeof value === 'string' &&
@@ -258,7 +260,7 @@ function toFlat(owner: HookOwner, headers: unknown): string[] {
     if (!isSound) {
       const why =
         typeof value === 'string' ? 'which cannot be sent' : 'whose value is not a string';
-      throw failed(owner, 'request', `it set the header field '${printable(name)}', ${why}`);
+      throw toHookError(owner, 'request', `it set the header field '${printable(name)}', ${why}`);
     }
     flat.push(name, value);
   }

@@ -88,7 +88,7 @@ function readRules(file: RuleFile, providers: readonly string[]): readonly Route
     if (checked.ok) rules.push(checked.rule);
     else faults.push(...checked.faults.map((fault) => `rule ${index + 1}: ${fault}`));
   }
-  if (faults.length > 0) throw damaged(file.path, faults.join('; '));
+  if (faults.length > 0) throw damagedFileError(file.path, faults.join('; '));
   return rules;
 }
 
@@ -97,13 +97,13 @@ function parse(text: string, path: string): readonly unknown[] {
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw damaged(path, 'it is not JSON', cause);
+    throw damagedFileError(path, 'it is not JSON', cause);
   }
   if (typeof json === 'object' && json !== null && 'version' in json && 'rules' in json) {
     if (json.version === VERSION && Array.isArray(json.rules)) return json.rules;
-    if (json.version !== VERSION) throw damaged(path, 'it was written by another version');
+    if (json.version !== VERSION) throw damagedFileError(path, 'it was written by another version');
   }
-  throw damaged(path, 'it has no list of rules');
+  throw damagedFileError(path, 'it has no list of rules');
 }
 
 function providerOf(value: unknown): string {
@@ -111,7 +111,7 @@ function providerOf(value: unknown): string {
   return String(value.target).split('/', 1)[0] ?? '';
 }
 
-function damaged(path: string, reason: string, cause?: unknown): SvcError {
+function damagedFileError(path: string, reason: string, cause?: unknown): SvcError {
   return new SvcError('config', `Failed to load the route rules of ${path}: ${reason}`, {
     code: 'CONFIG_001',
     cause,

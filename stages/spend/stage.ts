@@ -128,17 +128,17 @@ export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
       if (grant.allowedOnce) ctx.note('spending', 'allowed once');
       const { reservation } = grant;
       const shared = reservation.share();
-      if (shared === undefined) return held(request, reservation);
+      if (shared === undefined) return toHeldRequest(request, reservation);
       return shared.then(({ over, near }) => {
         // The answer is no longer awaited, so the reservation would never be released.
         if (over !== undefined || ctx.run.signal.aborted) reservation.release();
         if (over !== undefined)
           throw spendingFault(over, rangeOf(request, request.route?.targets[0], services));
         if (near.length > 0) warn(near, ctx);
-        return held(request, reservation);
+        return toHeldRequest(request, reservation);
       });
     }
-    function held(request: ProxyRequest, reservation: Reservation): RequestFrame {
+    function toHeldRequest(request: ProxyRequest, reservation: Reservation): RequestFrame {
       const spending = heldBy(request, reservation, config, services);
       return Object.freeze({ kind: 'request', request: withReport(request, { spending }) });
     }

@@ -5,7 +5,7 @@ import type { Clock } from '../../../engine/index.ts';
 import type { Variables } from '../../config/env.ts';
 import type { Notice } from './notice.ts';
 import type { CommandTarget } from './targets.ts';
-import { delivered, refused } from './webhook.ts';
+import { toDelivery, refused } from './webhook.ts';
 import type { Delivery } from './webhook.ts';
 
 /** Longest that a command may run before it is killed. */
@@ -44,7 +44,7 @@ export function runCommand(
     child.on('error', (error: NodeJS.ErrnoException) => end(notStarted(error)));
     child.on('exit', (code, signal) => {
       if (isLate) end(refused(`not finished in ${COMMAND_MS / 1000} s, ended`, false));
-      else if (code === 0) end(delivered('exit code 0'));
+      else if (code === 0) end(toDelivery('exit code 0'));
       else end(refused(code === null ? `ended by ${signal}` : `exit code ${code}`, false));
     });
     // A command that reads no input is not an error.

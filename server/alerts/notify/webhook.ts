@@ -66,7 +66,7 @@ export async function sendWebhook(
       signal,
     });
     answer.cancel(new Error('the status is enough'));
-    if (status >= 200 && status < 300) return delivered(String(status));
+    if (status >= 200 && status < 300) return toDelivery(String(status));
     if (status >= 300 && status < 400)
       return refused(`a redirect (status ${status}), which is not followed`, false);
     const isWorthRetrying = status === 408 || status === 425 || status === 429 || status >= 500;
@@ -77,7 +77,7 @@ export async function sendWebhook(
   }
 }
 
-export function delivered(words: string): Delivery {
+export function toDelivery(words: string): Delivery {
   return { isDelivered: true, words, isWorthRetrying: false };
 }
 

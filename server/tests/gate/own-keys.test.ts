@@ -16,7 +16,7 @@ import { withProxy } from '../../../fixtures/proxy.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
 import {
   MESSAGE,
-  PATIENCE_MS,
+  TIMEOUT_MS,
   closeClients,
   exchange,
   json,
@@ -235,7 +235,7 @@ test('our own pages can be read with a bearer token, as Prometheus does', () =>
 async function open(url: string, protocols: string[], headers: Fields): Promise<Talk | number> {
   const socket = new WebSocket(url, protocols, { headers });
   const started = new Talk(socket);
-  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
   const refused = once(socket, 'unexpected-response', { signal }).then(([request, response]) => {
     request.destroy();
     return (response as { statusCode: number }).statusCode;

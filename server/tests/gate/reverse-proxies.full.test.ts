@@ -15,7 +15,7 @@ import * as assert from 'uvu/assert';
 import { Agent, fetch } from 'undici';
 import { WebSocket } from 'ws';
 import { withProxy } from '../../../fixtures/proxy.ts';
-import { PATIENCE_MS } from '../../../fixtures/server/exchange.ts';
+import { TIMEOUT_MS } from '../../../fixtures/server/exchange.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const certificate = readFileSync(join(root, 'fixtures/tls/provider.crt'));
@@ -96,7 +96,7 @@ async function behind(
   const ended = once(child, 'exit');
   const agent = new Agent({ connect: { rejectUnauthorized: false, servername: HOST } });
   try {
-    const lastMs = Date.now() + PATIENCE_MS;
+    const lastMs = Date.now() + TIMEOUT_MS;
     const isUp = () =>
       fetch(`https://127.0.0.1:${port}/`, { dispatcher: agent }).then(
         () => true,
@@ -129,7 +129,7 @@ for (const name of Object.keys(servers)) {
             headers: { ...FIELDS, ...more },
             body,
             dispatcher: agent,
-            signal: AbortSignal.timeout(PATIENCE_MS),
+            signal: AbortSignal.timeout(TIMEOUT_MS),
           });
         assert.is((await post(message('hi', false))).status, 401);
         const keyed = { 'x-svc-key': KEY };
@@ -155,7 +155,7 @@ for (const name of Object.keys(servers)) {
           headers: { host: HOST, 'x-svc-key': KEY },
           rejectUnauthorized: false,
         });
-        await once(socket, 'open', { signal: AbortSignal.timeout(PATIENCE_MS) });
+        await once(socket, 'open', { signal: AbortSignal.timeout(TIMEOUT_MS) });
         socket.send(message('hi', false));
         const [data] = (await once(socket, 'message')) as [Buffer];
         assert.is((JSON.parse(data.toString()) as { type: string }).type, 'message');

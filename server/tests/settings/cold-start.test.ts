@@ -14,7 +14,7 @@ import { askingOf, foundHits } from '../../../fixtures/server/search-results.ts'
 import { startUpstream } from '../../../fixtures/upstream.ts';
 
 /** A busy machine takes long to start a thread. */
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 const LOOK_EVERY_MS = 20;
 const PRELOAD = new URL('../../../fixtures/server/held-start.js', import.meta.url).href;
 
@@ -54,7 +54,7 @@ async function withCold(
         async isSaved(body) {
           const { status } = await exchange(port, {
             body,
-            signal: AbortSignal.timeout(PATIENCE_MS),
+            signal: AbortSignal.timeout(TIMEOUT_MS),
           });
           assert.is(status, 200);
           return upstream.requests.at(-1)!.body.length < body.length;
@@ -73,7 +73,7 @@ async function withCold(
 }
 
 async function until(is: () => Promise<boolean>): Promise<void> {
-  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
   while (!(await is())) {
     signal.throwIfAborted();
     await setTimeout(LOOK_EVERY_MS);

@@ -9,7 +9,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, json, openSocket } from '../../../fixtures/server/exchange.ts';
-import { WINDOWS, leaving, post } from '../../../fixtures/server/disconnecting-clients.ts';
+import {
+  WINDOWS,
+  disconnectClients,
+  post,
+} from '../../../fixtures/server/disconnecting-clients.ts';
 import { pause, until } from '../../../fixtures/wait.ts';
 
 const TRIES = 10;
@@ -18,7 +22,7 @@ for (const window of [...WINDOWS, 'WebSocket'] as const) {
   const name = window === 'WebSocket' ? window : window.name;
   test(`a client that leaves: ${name}`, () =>
     withProxy({}, async (t) => {
-      const { delaysMs } = await leaving(t, window, TRIES);
+      const { delaysMs } = await disconnectClients(t, window, TRIES);
       assert.is(delaysMs.length, TRIES);
       const rows = await t.rows(TRIES);
       assert.is(rows.length, TRIES);

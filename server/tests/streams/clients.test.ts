@@ -12,7 +12,7 @@ import type { TestProxy } from '../../../fixtures/proxy.ts';
 import type { ScenarioOptions } from '../../../fixtures/upstream.ts';
 import { until } from '../../../fixtures/wait.ts';
 
-const PATIENCE = { timeout: 120_000, maxRetries: 0 };
+const CLIENT_OPTIONS = { timeout: 120_000, maxRetries: 0 };
 const PACED: ScenarioOptions = { count: 200, everyMs: 5 };
 const SCHEMA = { type: 'object' as const, properties: { place: { type: 'string' } } };
 const ABOUT = 'Tells the weather of a place';
@@ -37,7 +37,7 @@ async function expectRows(t: TestProxy, count: number): Promise<void> {
 
 test('@anthropic-ai/sdk', () =>
   withProxy({}, async (t) => {
-    const client = new Anthropic({ baseURL: t.proxy.url, apiKey: 'mine', ...PATIENCE });
+    const client = new Anthropic({ baseURL: t.proxy.url, apiKey: 'mine', ...CLIENT_OPTIONS });
     const request = { model: 'claude-fixture-1', max_tokens: 64, messages: ASK };
     const tools = [{ name: 'weather', description: ABOUT, input_schema: SCHEMA }];
     const whole = await client.messages.create(request);
@@ -69,7 +69,7 @@ test('@anthropic-ai/sdk', () =>
 
 test('@anthropic-ai/sdk: errors are its own', () =>
   withProxy({}, async (t) => {
-    const client = new Anthropic({ baseURL: t.proxy.url, apiKey: 'mine', ...PATIENCE });
+    const client = new Anthropic({ baseURL: t.proxy.url, apiKey: 'mine', ...CLIENT_OPTIONS });
     const request = { model: 'claude-fixture-1', max_tokens: 64, messages: ASK };
     const fails = async (work: () => PromiseLike<unknown>) => {
       try {
@@ -103,7 +103,7 @@ test('@anthropic-ai/sdk: errors are its own', () =>
 
 test('openai: chat and responses', () =>
   withProxy({}, async (t) => {
-    const client = new OpenAI({ baseURL: `${t.proxy.url}/v1`, apiKey: 'mine', ...PATIENCE });
+    const client = new OpenAI({ baseURL: `${t.proxy.url}/v1`, apiKey: 'mine', ...CLIENT_OPTIONS });
     const request = { model: 'gpt-fixture-1', messages: ASK };
     const tools = [
       {

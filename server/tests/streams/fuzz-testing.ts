@@ -29,7 +29,7 @@ export interface FuzzOptions {
 }
 
 /** Time limit for an exchange, including the provider's stalls. */
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 /** Sends all requests, `concurrency` at a time, and resolves with the outcome of each. */
 export async function sendHostile(options: FuzzOptions): Promise<Ended[]> {
@@ -70,7 +70,7 @@ function send(port: number, agent: Agent, sent: HostileRequest): Promise<Ended> 
     const timer = setTimeout(() => {
       request.destroy();
       finish('no end within its time');
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
     request.on('response', (response) => {
       head = response;
       if (sent.leaves === 'in the answer') response.once('data', () => request.destroy());

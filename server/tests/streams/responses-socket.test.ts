@@ -9,7 +9,7 @@ import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
 
 const forwardMode = sharedForwardMode(test);
 const OPENAI = HOSTS[1];
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 type ServerEvent = Record<string, unknown> & { readonly type: string };
 const LAST = new Set(['response.completed', 'response.failed', 'error']);
 
@@ -29,7 +29,7 @@ async function converse(t: ForwardMode, headers: Record<string, string> = {}) {
     events.push(JSON.parse(data.toString()) as ServerEvent);
     socket.emit('told');
   });
-  await once(socket, 'open', { signal: AbortSignal.timeout(PATIENCE_MS) });
+  await once(socket, 'open', { signal: AbortSignal.timeout(TIMEOUT_MS) });
   return {
     socket,
     /** Sends a message; returns what arrives up to the end of its response. */
@@ -37,7 +37,7 @@ async function converse(t: ForwardMode, headers: Record<string, string> = {}) {
       const from = events.length;
       socket.send(typeof message === 'string' ? message : JSON.stringify(message));
       while (!events.slice(from).some(({ type }) => LAST.has(type)))
-        await once(socket, 'told', { signal: AbortSignal.timeout(PATIENCE_MS) });
+        await once(socket, 'told', { signal: AbortSignal.timeout(TIMEOUT_MS) });
       return events.slice(from);
     },
   };

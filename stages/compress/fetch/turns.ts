@@ -24,7 +24,7 @@ export function withFetchTool(
   memory: Memory,
 ): readonly ConversationBlock[] {
   const turns = turnsOf(blocks, request, memory);
-  return turns.length === 0 ? blocks : named(blocks, turns);
+  return turns.length === 0 ? blocks : withFetchedProtected(blocks, turns);
 }
 
 /** Does the same for a conversation that begins with this request. */
@@ -33,7 +33,7 @@ export function withFetchToolOf(
   body: unknown,
 ): readonly ConversationBlock[] {
   const tool = fetchToolIn(body);
-  return tool === undefined ? blocks : named(blocks, [{ from: 0, tool }]);
+  return tool === undefined ? blocks : withFetchedProtected(blocks, [{ from: 0, tool }]);
 }
 
 function turnsOf(
@@ -54,7 +54,7 @@ function turnsOf(
   return turns;
 }
 
-function named(
+function withFetchedProtected(
   blocks: readonly ConversationBlock[],
   turns: readonly FetchTurn[],
 ): readonly ConversationBlock[] {

@@ -29,7 +29,7 @@ export function hintsOf(
       const value = (input as Record<string, unknown>)[key];
       if (typeof value === 'string') return value;
       if (Array.isArray(value) && value.every((part) => typeof part === 'string'))
-        return handedToShell(value) ?? value.join(' ');
+        return shellCommandOf(value) ?? value.join(' ');
     }
     return undefined;
   };
@@ -63,7 +63,7 @@ function queryOf(input: object): string | undefined {
 }
 
 /** Returns the command of `["bash", "-lc", "cat a.ts"]`; joining the list would lose its quotes. */
-function handedToShell([shell, flag, command, ...more]: readonly string[]): string | undefined {
+function shellCommandOf([shell, flag, command, ...more]: readonly string[]): string | undefined {
   const isHanded = more.length === 0 && /^(?:.*\/)?(?:ba|da|z)?sh$/.test(shell ?? '');
   return isHanded && /^-\w{0,3}c$/.test(flag ?? '') ? command : undefined;
 }
@@ -99,7 +99,7 @@ export function labelOf(
 /** Returns the label of the newest result, or of the part of it that came from `hints`. */
 export function resultLabel(hints: ClassifyHints, counts: Readonly<LabelCounts>): string {
   const { command, path, toolName } = hints;
-  const what = path === undefined ? whatOf(command) : nameOf(path);
+  const what = path === undefined ? commandLabel(command) : nameOf(path);
   const part = counts.parts > 1 ? `part ${counts.parts} of ` : '';
   return `${part}result ${counts.results} (${shortened(what ?? toolName ?? 'tool')})`;
 }
@@ -110,7 +110,8 @@ export function resultLabel(hints: ClassifyHints, counts: Readonly<LabelCounts>)
  */
 export function callLabel(block: ConversationBlock, number: number): string {
   const { command, path, toolName = 'tool' } = hintsOf(block);
-  const what = path === undefined ? (whatOf(command) ?? toolName) : `${toolName} ${nameOf(path)}`;
+  const what =
+    path === undefined ? (commandLabel(command) ?? toolName) : `${toolName} ${nameOf(path)}`;
   return `call ${number} (${shortened(what)})`;
 }
 
@@ -122,13 +123,13 @@ function shortened(label: string): string {
  * Returns the one file that a command shows, else the command itself, without folders and
  * redirections.
  */
-function whatOf(command: string | undefined): string | undefined {
+function commandLabel(command: string | undefined): string | undefined {
   if (command === undefined) return undefined;
-  const does = command.slice(0, 500).replace(LEADING_SETUP, '');
-  const { files = [], mixed } = printedBy(does);
+  const core = command.slice(0, 500).replace(LEADING_SETUP, '');
+  const { files = [], mixed } = printedBy(core);
   const [file] = files;
   if (file !== undefined && files.length === 1 && mixed !== true) return nameOf(file);
-  return does.slice(0, 300).replaceAll(REDIRECTION, '').replaceAll(IN_FOLDERS, nameOf);
+  return core.slice(0, 300).replaceAll(REDIRECTION, '').replaceAll(IN_FOLDERS, nameOf);
 }
 
 function nameOf(path: string): string {

@@ -39,13 +39,13 @@ export function readContents(contents: unknown, note: Note): CanonicalMessage[] 
       if (block?.kind === 'toolUse') unanswered.push({ id: block.id, name: block.name });
       if (block?.kind !== 'toolResult') return block ?? [];
       const name = stringOf(objectField(raw, 'functionResponse').name) ?? '';
-      return { ...block, toolUseId: answered(unanswered, block.toolUseId, name) };
+      return { ...block, toolUseId: takeCallId(unanswered, block.toolUseId, name) };
     }),
   }));
 }
 
 /** Returns the id of the call that a response answers, and removes it from the open ones. */
-function answered(
+function takeCallId(
   unanswered: { readonly id: string; readonly name: string }[],
   id: string,
   name: string,

@@ -26,21 +26,21 @@ export class MessagesWriter extends EventWriter {
       // The real counts follow in message_delta; the field is required here.
       usage: { input_tokens: 0, output_tokens: 0 },
     };
-    return named('message_start', { message });
+    return namedEvent('message_start', { message });
   }
 
   protected openBlock(block: OpeningBlock): string {
     this.#index += 1;
     const content_block = emptyBlock(block);
-    return named('content_block_start', { index: this.#index, content_block });
+    return namedEvent('content_block_start', { index: this.#index, content_block });
   }
 
   protected delta({ kind }: OpeningBlock, text: string): string {
-    return named('content_block_delta', { index: this.#index, delta: deltaOf(kind, text) });
+    return namedEvent('content_block_delta', { index: this.#index, delta: deltaOf(kind, text) });
   }
 
   protected closeBlock(): string {
-    return named('content_block_stop', { index: this.#index });
+    return namedEvent('content_block_stop', { index: this.#index });
   }
 
   protected end(): string {
@@ -50,7 +50,7 @@ export class MessagesWriter extends EventWriter {
       ...writeStopDetails(this.reason, this.why),
     };
     const usage = writeMessagesUsage(this.usage);
-    return named('message_delta', { delta, usage }) + named('message_stop', {});
+    return namedEvent('message_delta', { delta, usage }) + namedEvent('message_stop', {});
   }
 
   protected fail(error: CanonicalError): string {
@@ -58,11 +58,11 @@ export class MessagesWriter extends EventWriter {
   }
 
   protected override ping(): string {
-    return named('ping', {});
+    return namedEvent('ping', {});
   }
 }
 
-function named(type: string, rest: JsonObject): string {
+function namedEvent(type: string, rest: JsonObject): string {
   return toEvent(type, { type, ...rest });
 }
 

@@ -53,7 +53,8 @@ export function mergeMessagesUsage(known: Usage, figures: JsonObject): Usage {
 
 /** Returns the billing in the figures, over what was known; a stream's last report is complete. */
 function billingOf(figures: JsonObject, known: Billing | undefined): Billing | undefined {
-  // Reported for a request that asked for it, and kept: what was not granted costs nothing extra.
+  // Reported only if the request set it. `standard` is kept too: a speed that was not granted costs
+  // nothing extra.
   const speed =
     figures['speed'] === 'standard' ? 'standard' : lastTerm(figures['speed'], known?.speed);
   const tier = lastTerm(figures['service_tier'], known?.tier);

@@ -40,7 +40,7 @@ export function prepareRequest(
   const whole = withUniqueIds(takesObjects(to.name) ? withWholeCalls(marked, note) : marked);
   const kept = withoutForeignThinking(whole, to, note).map((message) => ({
     ...message,
-    blocks: message.blocks.map((block) => accepted(block, to, rename)).filter(hasContent),
+    blocks: message.blocks.map((block) => withTargetIds(block, to, rename)).filter(hasContent),
   }));
   const filled = kept.filter((message) => message.blocks.length > 0);
   const leading = filled.findIndex((message) => message.role !== 'system');
@@ -203,7 +203,7 @@ export function isForeign(block: CanonicalBlock, dialect: TranslatableDialect): 
   return isThinking && block.provider !== dialect;
 }
 
-function accepted(
+function withTargetIds(
   block: CanonicalBlock,
   to: DialectTranslation,
   rename: Renaming['rename'],

@@ -44,7 +44,7 @@ export function fromOpenApi(schema: JsonObject): JsonObject {
     if (name === 'type') out.type = typeof value === 'string' ? value.toLowerCase() : value;
     else if (BY_NAME.has(name) && isObject(value)) out[name] = mapValues(value);
     else if (DIRECT.has(name)) out[name] = convert(value);
-    else out[name] = COUNTED.has(name) ? counted(value) : value;
+    else out[name] = COUNTED.has(name) ? toNumber(value) : value;
   }
   if (schema.nullable === true && typeof out.type === 'string') out.type = [out.type, 'null'];
   return out;
@@ -60,7 +60,7 @@ const COUNTED = new Set([
   'maxProperties',
 ]);
 
-function counted(value: unknown): unknown {
+function toNumber(value: unknown): unknown {
   return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
 }
 

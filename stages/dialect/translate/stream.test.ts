@@ -100,7 +100,7 @@ test('chat clients that did not ask for usage get no usage chunk', () => {
   assert.not.match(wire, /"usage"/);
 });
 
-test('a generative stream has nothing but data: its clients take no comments', () => {
+test('a generative stream contains only data lines, as its clients do not accept comments', () => {
   const hidden = Array.from({ length: 40 }, (_, n) => `thought ${n}`);
   const thinking = hidden.map((text) => ({
     type: 'content_block_delta',
@@ -209,7 +209,7 @@ test('a responses client gets free text for its free-text tool', () => {
   assert.equal([item!.type, item!.call_id, item!.input], ['custom_tool_call', 't', '*** Begin']);
 });
 
-test('a whole answer can go out as a short stream', () => {
+test('a whole answer can be sent as a short stream', () => {
   const answer = {
     id: 'chatcmpl-1',
     model: 'gpt',

@@ -1,7 +1,7 @@
 /**
- * Counting tokens at a provider of another dialect: the translated request is wrapped as that
- * dialect's endpoint takes it, and the number is written as the client expects it. Chat servers
- * have no such endpoint.
+ * Counts tokens at a provider of another dialect: the translated request is wrapped in the form of
+ * that dialect's endpoint, and the number is written in the form that the client expects. Chat
+ * servers have no such endpoint.
  */
 import type { JsonObject, TranslatableDialect } from '../canonical.ts';
 import { readGenerativeTarget } from '../generative/translate-fields.ts';

@@ -24,13 +24,13 @@ const WAYS = {
   'models.<alias>.stream':
     'models:\n  claude-fixture-1: { stream: false }\n  gpt-fixture-1: { stream: false }\n  gemini-fixture-1: { stream: false }',
 };
-const PATIENCE = { timeout: 120_000, maxRetries: 0, apiKey: 'mine' };
+const CLIENT_OPTIONS = { timeout: 120_000, maxRetries: 0, apiKey: 'mine' };
 const ASK = [{ role: 'user' as const, content: 'Hello there' }];
 const SCHEMA = { type: 'object' as const, properties: {} };
 
 async function allDialects(t: Pair): Promise<void> {
-  const openai = new OpenAI({ baseURL: `${t.proxy.url}/v1`, ...PATIENCE });
-  const anthropic = new Anthropic({ baseURL: t.proxy.url, ...PATIENCE });
+  const openai = new OpenAI({ baseURL: `${t.proxy.url}/v1`, ...CLIENT_OPTIONS });
+  const anthropic = new Anthropic({ baseURL: t.proxy.url, ...CLIENT_OPTIONS });
   const message = await anthropic.messages
     .stream({
       model: 'claude-fixture-1',

@@ -9,7 +9,7 @@ import type { UnitName } from '../../model/billed-units.ts';
 import { OVERLAY, overlaid, plainName, withTerms } from './price-overlay.ts';
 import type { OverlayPrice } from './price-overlay.ts';
 import type { PriceLayer, Rate, RateCard, Rates } from './rate-card.ts';
-import { completed, scaled } from './rate-card.ts';
+import { withMissingRates, scaled } from './rate-card.ts';
 
 type PriceLibrary = typeof import('@pydantic/genai-prices');
 
@@ -162,7 +162,7 @@ function findCard(
     const listed =
       layeredCard(layers.slice(1), vendor, model, atMs) ??
       libraryCard(library, vendor, model, atMs);
-    const card = own && listed ? completed(own, listed) : (own ?? listed);
+    const card = own && listed ? withMissingRates(own, listed) : (own ?? listed);
     if (card !== undefined) return withTerms(card, vendor, model, atMs);
   }
   return layeredCard(layers, undefined, model, atMs) ?? null;

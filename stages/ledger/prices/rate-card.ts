@@ -105,7 +105,7 @@ export const OF_INPUT = [
  * Completes an own card from the card `below` of the same model, in proportion to the price of
  * input.
  */
-export function completed(own: RateCard, below: RateCard): RateCard {
+export function withMissingRates(own: RateCard, below: RateCard): RateCard {
   const [now, was] = [own.rates.input?.base, below.rates.input?.base];
   const rates: { -readonly [U in keyof Rates]: Rate } = { ...own.rates };
   if (now !== undefined && was !== undefined && was > 0)

@@ -6,7 +6,7 @@ import { counted } from '../../../words/counted.ts';
 export type Block = LostJson['blocks'][number];
 
 /** Longest time for the comparison; after that both texts are shown one after the other. */
-const PATIENCE_MS = 400;
+const TIMEOUT_MS = 400;
 /** Kept lines shown around a change, unless all are shown. */
 const CONTEXT = 3;
 const ALL = 1_000_000_000;
@@ -22,7 +22,7 @@ export interface Line {
 export function linesOf({ before, after }: Block, isWhole: boolean): readonly Line[] {
   const patch = structuredPatch('', '', before, after, undefined, undefined, {
     context: isWhole ? ALL : CONTEXT,
-    timeout: PATIENCE_MS,
+    timeout: TIMEOUT_MS,
   });
   if (patch === undefined)
     return [

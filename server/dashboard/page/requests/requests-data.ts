@@ -6,7 +6,7 @@ import { gaps, onRows } from '../live.ts';
 import { FILTERS } from '../frame/location.ts';
 import { rangeOf, sinceMsOf } from '../frame/ranges.ts';
 import { merged } from './request-list.ts';
-import { comparing, orderOf } from './row-order.ts';
+import { comparatorOf, orderOf } from './row-order.ts';
 import { useStore } from '../store.ts';
 
 /** Rows fetched at first, rows fetched on each scroll to the end, and the limit on all rows. */
@@ -83,7 +83,7 @@ export function useRequests(query: URLSearchParams): Requests {
   useEffect(() => {
     const abort = new AbortController();
     const params = queryOf(query);
-    const compare = comparing(order);
+    const compare = comparatorOf(order);
     params.set('limit', String(offset === 0 ? FIRST : PART));
     if (offset > 0) params.set('offset', String(offset));
     params.set('sort', order.by);

@@ -24,7 +24,7 @@ export function sortOf(id: string, isAscending: boolean): string | null {
 type Compare = (one: RequestJson, other: RequestJson) => number;
 
 /** Returns the proxy's comparison: missing values last in both directions, ties newest first. */
-export function comparing({ by, isAscending }: RowOrder): Compare {
+export function comparatorOf({ by, isAscending }: RowOrder): Compare {
   const sign = isAscending ? 1 : -1;
   return (one, other) => {
     const a = valueOf(one, by);

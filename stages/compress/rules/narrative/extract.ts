@@ -6,7 +6,7 @@
 import type { Apply, CompressContext, Compressed, LineRange } from '../rule.ts';
 import { MARK } from '../../text/marker.ts';
 import { chunkText, type Chunk } from './chunks.ts';
-import { answering, laterValue, queryScores, wordsOfEach, type Words } from './score.ts';
+import { answeringChunks, laterValue, queryScores, wordsOfEach, type Words } from './score.ts';
 import { estimateTokens } from '../../../model/tokens.ts';
 
 /** A narrative below this many tokens is left alone. */
@@ -59,7 +59,7 @@ function choose(
 ): boolean[] {
   const keep = copies(chunks).map((copy) => !copy);
   const { asked = '', query } = context;
-  const answers = answering(chunks, words, asked);
+  const answers = answeringChunks(chunks, words, asked);
   const scores = queryScores(chunks, words, `${asked}\n${query}`);
   // Without common words there is nothing to rank by: unique sentences are kept.
   if (scores === undefined) return keep;

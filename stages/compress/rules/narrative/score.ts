@@ -86,7 +86,7 @@ const HEADING = /^\s{0,3}(?:#{1,6} |\*\*[^*]{1,120}\*\*:?$|[^.!?]{1,80}:$)/;
  * Marks the chunks that answer the call's question: those under a heading with one of its words,
  * and, if there are headings, the text above them and the summary at the very end.
  */
-export function answering(
+export function answeringChunks(
   chunks: readonly Chunk[],
   words: readonly Words[],
   question: string,
