@@ -70,10 +70,10 @@ export async function measureMemory(
     rssBytes.push((await rig.svc.call('usage')).rssBytes);
     onProgress(`memory: ${sent} requests, ${Math.round(rssBytes.at(-1)! / 1048576)} MB`);
   }
-  return { requests: sent, rssBytes, failed, restedBytes: await rested(rig) };
+  return { requests: sent, rssBytes, failed, restedBytes: await restedBytes(rig) };
 }
 
-async function rested(rig: Rig): Promise<number> {
+async function restedBytes(rig: Rig): Promise<number> {
   await setTimeout(REST_MS);
   return (await rig.svc.call('usage')).rssBytes;
 }

@@ -69,7 +69,7 @@ export const FAULTS: readonly Row[] = [
     threat: 'A connection that pipelines a thousand requests',
     required: 'sixteen run at a time, answered in order',
     file: 'server/http/pipelining.test.ts',
-    test: 'of what a connection sends ahead sixteen requests are under way',
+    test: 'of pipelined requests sixteen run at a time',
     sabotage: {
       file: 'server/http/pipelining.ts',
       before: 'if (own.unanswered < MAX_PIPELINED) start();',
@@ -85,8 +85,8 @@ export const FAULTS: readonly Row[] = [
     test: 'the drain lets streams finish, refuses new requests and writes every row',
     sabotage: {
       file: 'server/run/lifecycle.ts',
-      before: '    await drained();',
-      after: '    abortAll();\n    await drained();',
+      before: '    await waitForDrain();',
+      after: '    abortAll();\n    await waitForDrain();',
     },
   },
   {

@@ -16,7 +16,7 @@ import type { Colors } from '../screen/output.ts';
 import { controlIfRunning } from '../remote.ts';
 
 /** Polling interval of a followed log. */
-const LOOK_MS = 250;
+const POLL_MS = 250;
 
 class Logs extends SvcCommand {
   static override paths = [['logs']];
@@ -48,7 +48,7 @@ class Logs extends SvcCommand {
     if (count > 0) for (const line of lastLines(path, count)) show(line);
     if (!this.follow) return;
     await new Promise<void>((resolve) => {
-      const timer = setInterval(() => follower.read().forEach(show), LOOK_MS);
+      const timer = setInterval(() => follower.read().forEach(show), POLL_MS);
       const stopListening = onEnd(context, () => {
         clearInterval(timer);
         stopListening();

@@ -322,7 +322,7 @@ test('status asks all at once; each failure has its cause, and no key shows', ()
                 assert.match(errorOf('unset'), 'ATTIC_KEY is not set');
                 assert.match(errorOf('down'), 'ECONNREFUSED');
                 assert.match(errorOf('slow'), 'no answer within 5 s');
-                assert.match(errorOf('odd'), 'not as a proxy of svc');
+                assert.match(errorOf('odd'), 'not as an svc proxy');
                 assert.match(errorOf('moved'), 'redirects');
                 assert.equal(seen.toSorted(), ['/health', '/stats']);
                 assert.not.match(stdout + stderr, KEY);

@@ -10,7 +10,7 @@ import type { Clock } from '../../engine/clock.ts';
 import { SvcError } from '../../engine/error.ts';
 import { createPrivateFile, ensurePrivateFolder } from '../../server/config/home.ts';
 
-const LOOK_EVERY_MS = 20;
+const POLL_MS = 20;
 /** The lock is normally held for a tenth of a second. */
 const TIMEOUT_MS = 60_000;
 
@@ -33,7 +33,7 @@ export async function withLock<T>(
       throw new SvcError('conflict', 'Another command is changing the settings of clients', {
         cure: `Try again when it has ended. If none runs, remove ${path}.`,
       });
-    await new Promise<void>((resolve) => void setTimeout(resolve, LOOK_EVERY_MS));
+    await new Promise<void>((resolve) => void setTimeout(resolve, POLL_MS));
   }
   try {
     return await work();

@@ -15,7 +15,7 @@ import { openBrowser } from '../screen/browser.ts';
 import { recordMonitor } from './record.ts';
 
 /** Interval at which a monitor checks whether a proxy starts. */
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 class Monitor extends SvcCommand {
   static override paths = [['monitor']];
@@ -106,11 +106,11 @@ function ends(context: CliContext, proxy: () => Instance | undefined): Promise<'
       stopListening();
       resolve(how);
     };
-    const look = (): void => {
-      if (proxy() === undefined) stop = clock.after(LOOK_MS, look);
+    const check = (): void => {
+      if (proxy() === undefined) stop = clock.after(POLL_MS, check);
       else finish('proxy');
     };
-    let stop = clock.after(LOOK_MS, look);
+    let stop = clock.after(POLL_MS, check);
     const stopListening = onEnd(context, () => finish('signal'));
   });
 }
@@ -121,7 +121,7 @@ async function proxyAddress(home: string): Promise<string | undefined> {
     const instance = runningInstance(home);
     const url = addressOf(instance);
     if (url !== undefined || readInstance(home) === undefined || instance === undefined) return url;
-    await setTimeout(LOOK_MS);
+    await setTimeout(POLL_MS);
   }
 }
 

@@ -30,7 +30,7 @@ const isPage = async (url: string): Promise<boolean> => {
   return response.status === 200 && text.includes('/dashboard/app.js');
 };
 
-test('a proxy that runs has the monitor on its other port, and the command names it', async () => {
+test('a running proxy serves the monitor on its other port, and the command prints the address', async () => {
   const place = makePlace();
   const { proxy, wsUrl } = await serve(place);
   try {
@@ -52,7 +52,7 @@ test('a proxy that runs has the monitor on its other port, and the command names
   }
 });
 
-test('on a port of its own it passes on what the proxy reports, and says when there is none', async () => {
+test('on its own port the monitor shows what the proxy reports, and says when none is running', async () => {
   const place = makePlace();
   const monitor = start(place, ['monitor', '--port', '0']);
   try {
@@ -78,7 +78,7 @@ test('on a port of its own it passes on what the proxy reports, and says when th
   }
 });
 
-test('its own server answers this machine alone, and reads alone', async () => {
+test('the monitor’s own server is read-only and answers this machine alone', async () => {
   const place = makePlace();
   const monitor = start(place, ['monitor', '--port', '0']);
   try {
@@ -111,7 +111,7 @@ async function freePort(): Promise<string> {
   return String(port);
 }
 
-test('a proxy that starts gets the port of the monitor, which says where it is', async () => {
+test('a starting proxy takes over the port of the monitor, which prints the new address', async () => {
   const place = makePlace();
   const env = { SVC_WS_PORT: await freePort() };
   const monitor = start(place, ['monitor'], env);

@@ -13,7 +13,7 @@ import type { ProcessId } from '../process/processes.ts';
 
 /** Longest wait of a proxy, and its polling interval. */
 const WAIT_MS = 3000;
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
 function recordFile(home: string): string {
   return join(home, 'monitor.pid');
@@ -35,7 +35,7 @@ export async function monitorGone(home: string, clock: Clock): Promise<void> {
   for (;;) {
     const monitor = readRecord(home);
     if (monitor === undefined || !isRunning(monitor) || clock.monotonicMs() > untilMs) return;
-    await setTimeout(LOOK_MS);
+    await setTimeout(POLL_MS);
   }
 }
 

@@ -83,7 +83,7 @@ export function runningInstance(home: string): Instance | undefined {
 }
 
 /** Polling interval for a starting proxy. */
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 /**
  * Returns the address of this home folder's proxy, once it listens; undefined if none runs, or if
@@ -101,7 +101,7 @@ export async function listeningUrl(
     if (instance?.url !== undefined) return instance.url;
     if (instance === undefined) return undefined;
     if (clock.monotonicMs() > untilMs) throw notListening();
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 

@@ -13,7 +13,7 @@ import type { Json } from '../remote.ts';
 const DRAIN_MS = 35_000;
 /** Time limit for a forced end before the process is killed. */
 const FORCED_MS = 3000;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 const REPORT_MS = 5000;
 
 /**
@@ -57,7 +57,7 @@ async function ask(
   if (answered === undefined || answered === false) signalProcess(target, 'SIGTERM');
   if (!force) return;
   // The second request makes the proxy stop without waiting.
-  await sleep(LOOK_MS);
+  await sleep(POLL_MS);
   await controlIfRunning(home, 'stop').catch(() => undefined);
   signalProcess(target, 'SIGTERM');
 }
@@ -86,7 +86,7 @@ async function untilGone(
       }
       nextReportMs = nowMs + (lastReported < 0 ? 300 : REPORT_MS);
     }
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }
 
@@ -95,6 +95,6 @@ async function kill(target: ProcessId, context: CliContext): Promise<void> {
   signalProcess(target, 'SIGKILL');
   for (let looks = 0; isRunning(target); looks += 1) {
     if (looks > 40) throw new SvcError('internal', `Process ${target.pid} cannot be stopped`);
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }

@@ -14,7 +14,7 @@ import { control } from '../remote.ts';
 
 /** Longest wait for requests that the client left running. */
 const SETTLE_MS = 2000;
-const LOOK_MS = 25;
+const POLL_MS = 25;
 /** The ledger is written in batches: settled requests are in the file after this time. */
 const WRITE_MS = 150;
 
@@ -148,7 +148,7 @@ async function settle(context: CliContext): Promise<void> {
   while (clock.monotonicMs() < endMs) {
     const status = await control(home, 'status').catch(() => undefined);
     if (status === undefined || status['running'] === 0) break;
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
   }
   await pause(WRITE_MS);
 }

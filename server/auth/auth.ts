@@ -128,7 +128,7 @@ export function createKeyring(options: {
     all = [...config, ...stored];
   }
 
-  function look(): void {
+  function check(): void {
     const nowMs = clock.monotonicMs();
     if (nowMs < nextLookMs) return;
     nextLookMs = nowMs + rereadMs;
@@ -148,11 +148,11 @@ export function createKeyring(options: {
 
   const keyring: Keyring = {
     digestOf(keyId) {
-      look();
+      check();
       return all.find((known) => known.admits.keyId === keyId && isLive(known))?.digest;
     },
     newestId() {
-      look();
+      check();
       return (config.find(isLive) ?? stored.findLast(isLive))?.admits.keyId;
     },
     setSharedKeys(keys) {
@@ -168,7 +168,7 @@ export function createKeyring(options: {
       all = [...config, ...stored];
     },
     check(presented) {
-      look();
+      check();
       if (presented === '' || presented.length > LONGEST_KEY) return 'unknown';
       const offered = digest(presented);
       let found: KnownKey | undefined;

@@ -14,7 +14,7 @@ import type { StoredKey } from './store.ts';
 
 /** How long keys stay valid while the database is unreachable. */
 export const KEPT_MS = 3_600_000;
-const LOOK_MS = 400;
+const POLL_MS = 400;
 
 export interface SharedKeysWatch {
   /** Polls once; true if the database responded. */
@@ -91,7 +91,7 @@ export function watchSharedKeys(options: Watched): SharedKeysWatch {
     },
     start() {
       if (isClosed) return;
-      cancel = clock.after(LOOK_MS, () => void watch.look().then(() => watch.start()));
+      cancel = clock.after(POLL_MS, () => void watch.look().then(() => watch.start()));
     },
     close() {
       isClosed = true;

@@ -85,14 +85,14 @@ export function afterResponse(
     return;
   }
   // A connection detached from HTTP has no reader, so its end would go unnoticed.
-  const look = (): void => {
+  const check = (): void => {
     if (socket.readableLength === 0) socket.read();
   };
   const leave = (): void => void socket.destroy();
   socket.on('error', () => undefined);
-  socket.on('readable', look).once('end', leave);
+  socket.on('readable', check).once('end', leave);
   response.once('close', () => {
-    socket.off('readable', look).off('end', leave);
+    socket.off('readable', check).off('end', leave);
     if (!socket.destroyed && socket.writable) then();
     else socket.destroy();
   });

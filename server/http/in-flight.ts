@@ -60,17 +60,17 @@ export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY
       let seen = 0;
       let isOpen = true;
       let isTaken = true;
-      let stopTimer = clock.after(PROGRESS_WINDOW_MS, look);
+      let stopTimer = clock.after(PROGRESS_WINDOW_MS, check);
       function close(): void {
         if (!isOpen) return;
         isOpen = false;
         stopTimer();
         held -= own;
       }
-      function look(): void {
+      function check(): void {
         if (own - seen >= MIN_PROGRESS_BYTES) {
           seen = own;
-          stopTimer = clock.after(PROGRESS_WINDOW_MS, look);
+          stopTimer = clock.after(PROGRESS_WINDOW_MS, check);
           return;
         }
         refuse(malformedRequest('The rest of the request body did not arrive'));

@@ -11,7 +11,7 @@ import type { ServerServices } from '../services.ts';
 /** Longest that running requests may take to finish. */
 const DRAIN_MS = 30_000;
 /** Interval at which the drain checks whether the last run has ended. */
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
 export interface LifecycleOptions {
   readonly app: App;
@@ -34,12 +34,12 @@ export function createLifecycle(options: LifecycleOptions) {
   async function waitForDrain(): Promise<void> {
     const untilMs = clock.monotonicMs() + DRAIN_MS;
     while (app.running.size > 0 && !forced && clock.monotonicMs() < untilMs) {
-      await new Promise<void>((resolve) => setTimeout(resolve, LOOK_MS));
+      await new Promise<void>((resolve) => setTimeout(resolve, POLL_MS));
     }
     abortAll();
     // An aborted run still settles and writes its row.
     while (app.running.size > 0 && clock.monotonicMs() < untilMs + 1000) {
-      await new Promise<void>((resolve) => setTimeout(resolve, LOOK_MS));
+      await new Promise<void>((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
 
@@ -56,8 +56,8 @@ export function createLifecycle(options: LifecycleOptions) {
     await services.close();
   }
 
-  let tellStopped: (shutDown: Promise<void>) => void = () => undefined;
-  const stopped = new Promise<void>((resolve) => (tellStopped = resolve));
+  let resolveStopped: (shutDown: Promise<void>) => void = () => undefined;
+  const stopped = new Promise<void>((resolve) => (resolveStopped = resolve));
   // The caller of `stop` sees the failure too.
   stopped.catch(() => undefined);
 
@@ -72,7 +72,7 @@ export function createLifecycle(options: LifecycleOptions) {
       if (stopping !== undefined || force) forced = true;
       if (stopping === undefined) {
         stopping = shutDown();
-        tellStopped(stopping);
+        resolveStopped(stopping);
       }
       return stopping;
     },

@@ -45,18 +45,18 @@ export function findSessions(
   failed: (path: string, thrown: unknown) => void,
 ): readonly SessionPath[] {
   const found: SessionPath[] = [];
-  const look = (path: string, depth: number): void => {
+  const visit = (path: string, depth: number): void => {
     try {
       const stat = lstatSync(path);
       if (stat.isDirectory() && depth <= MAX_DEPTH)
-        for (const name of readdirSync(path)) look(join(path, name), depth + 1);
+        for (const name of readdirSync(path)) visit(join(path, name), depth + 1);
       else if (stat.isFile() && (depth === 0 || mayBeSession(path)))
         found.push({ path, changedMs: stat.mtimeMs });
     } catch (thrown) {
       failed(path, thrown);
     }
   };
-  look(root, 0);
+  visit(root, 0);
   return found;
 }
 

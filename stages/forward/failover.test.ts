@@ -76,7 +76,7 @@ test('a provider that was set aside by hand is reported as such', () =>
     );
   }));
 
-test('where nobody answers nothing fails over', () =>
+test('without any answer, no failover is logged', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.upstream.script(undefined, '500');
     t.spare.script(undefined, '500');

@@ -32,7 +32,7 @@ function sentKeys(t: Pair): string[] {
   );
 }
 
-test('keys take over from each other in order, tokens as bearer', () =>
+test('keys are used in order after a failure, tokens as bearer', () =>
   withPair({ yaml: alone, env: KEYS }, async (t) => {
     t.upstream.script((request) => request.header('x-api-key') !== undefined, '429-seconds');
     t.upstream.script(
@@ -59,7 +59,7 @@ test('keys take over from each other in order, tokens as bearer', () =>
     );
   }));
 
-test('round robin takes them in turn', () =>
+test('round robin uses the keys in turn', () =>
   withPair({ yaml: () => 'keys: { rotation: roundrobin }', env: KEYS }, async (t) => {
     for (let n = 0; n < 4; n += 1) await send(t);
     assert.equal(sentKeys(t), [
@@ -70,7 +70,7 @@ test('round robin takes them in turn', () =>
     ]);
   }));
 
-test('when all keys rest the answer names the wait', () =>
+test('when all keys are cooling down, the response states the wait', () =>
   withPair({ yaml: alone, env: KEYS }, async (t) => {
     const waits: [string | undefined, number][] = [
       ['86400', 600],
@@ -154,7 +154,7 @@ test("a client's own key is no worse for what the configured keys came to", () =
     assert.is(t.spare.requests.length, 2);
   }));
 
-test('a header without a key in it is no key of the client', () =>
+test('a header without a key in it does not count as a key of the client', () =>
   withPair({ yaml: withSpare('messages', 'providers:'), env: KEYS }, async (t) => {
     for (const name of ['x-api-key', 'x-goog-api-key'])
       assert.is((await send(t, { [name]: '' })).status, 200, name);

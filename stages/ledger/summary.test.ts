@@ -46,7 +46,7 @@ test('a written summary can be read back', async () => {
   );
 });
 
-test('two are added up', async () => {
+test('two summaries are added up', async () => {
   const made = await summary();
   const both = addSummaries([made, made]);
   for (const [name, value] of Object.entries(addTotals(made.byModel))) {

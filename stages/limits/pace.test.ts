@@ -22,7 +22,7 @@ function hours(...uses: readonly number[]): readonly Sample[] {
   return samples;
 }
 
-test('a steady use goes on as it was', () => {
+test('a steady use is extrapolated unchanged', () => {
   const samples = hours(0.3, 0.3);
   assert.is(perHour(samples), 300);
   const pace = paceOf(samples, SPAN, 2 * HOUR_MS);
@@ -34,7 +34,7 @@ test('the last two hours of work count, not what was before them', () => {
   assert.is(perHour(hours(0.5, 0.02, 0.02)), 20);
 });
 
-test('a break is no slower pace, however long it gets', () => {
+test('a break does not lower the pace, however long it is', () => {
   const worked = hours(0.3, 0.3);
   const after20min = perHour(worked, (2 + 1 / 3) * HOUR_MS);
   assert.is(perHour(worked, 4 * HOUR_MS), after20min);
@@ -42,12 +42,12 @@ test('a break is no slower pace, however long it gets', () => {
   assert.ok(perHour(resumed) >= after20min);
 });
 
-test('what is used without svc in a gap counts with its time', () => {
+test('use without svc in a gap counts with its time', () => {
   const samples = [...hours(0.1), { atMs: 3 * HOUR_MS, used: 0.5 }];
   assert.is(perHour(samples), 200);
 });
 
-test('where svc was started in the middle, what the window has used so far counts', () => {
+test('if svc was started inside a window, the use so far counts', () => {
   assert.is(perHour([{ atMs: 2 * HOUR_MS, used: 0.8 }]), 400);
 });
 

@@ -115,7 +115,7 @@ function weekOf(seed: number): readonly number[] {
   return uses.map((use) => (use / sum) * total);
 }
 
-test('so is the end of a week, whose nights are no pauses', () => {
+test('the end of a week is foretold as well; its nights do not count as pauses', () => {
   const lengthMs = HOURS_PER_WEEK * 60 * MINUTE_MS;
   let near = 0;
   for (let seed = 1; seed <= 200; seed += 1) {
@@ -144,7 +144,7 @@ test('so is the end of a week, whose nights are no pauses', () => {
   assert.ok(near >= 180, `${near} of 200`);
 });
 
-test('a break does not use a window up', () => {
+test('a break alone does not exhaust a window', () => {
   // Half is used in the first hour; then nobody works for an hour and a half.
   const day = Array.from({ length: LENGTH_MIN }, (_, minute) => ({
     used: Math.min(minute, 60) / 120,

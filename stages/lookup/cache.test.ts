@@ -120,7 +120,7 @@ test('nothing is kept where the cache is off', () =>
     assert.not.ok(isHit(await send(t, COLD, { ...MINE, 'x-svc-cache': 'on' })));
   }));
 
-test("nobody gets another's answer, nor one to another question", () =>
+test('a cached response is never served to another owner, or for another request', () =>
   withProxy({ yaml: ON }, async (t) => {
     await send(t, COLD);
     const others: [string, Fields, string?][] = [
@@ -162,7 +162,7 @@ test('an answer by another provider is not kept under the name of the first', ()
     assert.ok(isHit(await send(t, COLD)));
   }));
 
-test('equal requests in the air share one answer', () =>
+test('identical concurrent requests share one answer', () =>
   withProxy({ yaml: ON }, async (t) => {
     for (const body of [COLD, COLD_STREAM]) {
       const before = t.upstream.requests.length;
@@ -220,7 +220,7 @@ test('when the first of equal requests leaves, one of the others asks and all ha
     assert.ok(isHit(await send(t, COLD)));
   }));
 
-test('those who go on alone after a failure keep their answers', () =>
+test('requests that continue alone after a failure cache their answers', () =>
   withProxy(
     { yaml: 'cache: { enabled: true }\nproviders: { messages: { timeout_seconds: 0.3 } }' },
     async (t) => {

@@ -32,7 +32,7 @@ const isOurs = (name: string): boolean => name.startsWith('x-svc-') || KEY_FIELD
 const lowerName = (text: string, index: number): string =>
   index % 2 === 0 ? text.toLowerCase() : text;
 
-/** Returns whose answers these are: they are never given to another owner. */
+/** Identifies the owner of the answers: they are never given to another one. */
 function credentialOf(request: ProxyRequest, provider: Provider | undefined): string {
   const { headers, target } = request.original.body;
   const own = KEY_FIELDS.map((name) => headerValue(headers, name) ?? '');
@@ -113,7 +113,7 @@ async function lookUp(
     return toAnswer(kept, request);
   }
   const { signal } = ctx.run;
-  // A request that boards must land, and a run that has already ended never would.
+  // A request that joins must finish its flight, and a run that has already ended never would.
   if (signal.aborted) throw toSvcError(signal.reason);
   const seat = services.answers.flights.board(key);
   const brought = seat.role === 'leader' ? seat : await seat.answer(signal);

@@ -4,7 +4,7 @@ import { withoutNamedCredentials } from './credential-members.ts';
 
 const clean = (text: string): string => withoutNamedCredentials(text, '[redacted]');
 
-test('what a member is called says that it is a credential', () => {
+test('a member with the name of a credential is redacted', () => {
   for (const name of [
     'authorization_token',
     'authorization',
@@ -24,7 +24,7 @@ test('what a member is called says that it is a credential', () => {
   assert.is(clean('{"password":"a\\"b\\\\","x":"y"}'), '{"password":"[redacted]","x":"y"}');
 });
 
-test('arguments of a call are JSON in JSON', () => {
+test('credentials in the arguments of a call, JSON inside JSON, are redacted', () => {
   const args = JSON.stringify({ api_key: 'a"b\\c\n', note: 'stays "so"', password: '' });
   assert.is(
     clean(JSON.stringify({ name: 'deploy', arguments: args })),
@@ -32,7 +32,7 @@ test('arguments of a call are JSON in JSON', () => {
   );
 });
 
-test('every header field of a tool server is one, whatever its name', () => {
+test('every header field of a tool server is treated as a credential', () => {
   const tool = {
     type: 'mcp',
     headers: { 'X-Team': 'a}b', Authorization: 'Bearer "q"' },
@@ -44,7 +44,7 @@ test('every header field of a tool server is one, whatever its name', () => {
   );
 });
 
-test('what lets in whoever has an address', () => {
+test('credentials in URLs are redacted', () => {
   for (const [address, cleaned] of [
     ['https://anna:pass@host/a', 'https://anna:[redacted]@host/a'],
     ['postgres://:p%40ss@host/db', 'postgres://:[redacted]@host/db'],
@@ -64,7 +64,7 @@ test('what lets in whoever has an address', () => {
     assert.is(clean(kept), kept);
 });
 
-test('a text that was cut off in the middle of one', () => {
+test('a text truncated inside a credential is redacted', () => {
   assert.is(clean('{"authorization_token":"half of'), '{"authorization_token":"[redacted]');
   assert.is(
     clean('{"headers":{"A":"1","B":"half \\'),
@@ -72,7 +72,7 @@ test('a text that was cut off in the middle of one', () => {
   );
 });
 
-test('what is no value of such a member stays', () => {
+test('values of other members are kept', () => {
   for (const text of [
     '{"properties":{"password":{"type":"string"},"headers":{"type":"object"}}}',
     '{"max_tokens":3,"token_count":"7","text":"the password is in the safe"}',

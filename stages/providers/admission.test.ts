@@ -109,7 +109,7 @@ test('a client’s own key is neither picked, cooled nor replaced', async () => 
   );
 });
 
-test('an open breaker refuses before anybody stands in line', async () => {
+test('an open breaker refuses before a request is queued', async () => {
   const { ask, states } = bench(1);
   const first = await admitted(ask());
   first.release();

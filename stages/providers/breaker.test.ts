@@ -54,7 +54,7 @@ test('failures count for a minute and no longer', () => {
   assert.is(breaker.view().failures, 0);
 });
 
-test('one probe decides; while it is out nobody else goes', () => {
+test('one probe decides; meanwhile no other request is sent', () => {
   const { clock, breaker } = tripped();
   clock.advance(30_000);
   assert.is(breaker.view().state, 'half_open');
@@ -68,7 +68,7 @@ test('one probe decides; while it is out nobody else goes', () => {
   assert.equal(breaker.view(), { state: 'closed', requests: 1, failures: 0, openForS: 0 });
 });
 
-test('a probe whose client left frees its place; one that hangs loses it after 30 s', () => {
+test('a probe whose client disconnected frees its place; one that hangs loses it after 30 s', () => {
   const { clock, breaker } = tripped();
   clock.advance(30_000);
   enter(breaker).settle('abandoned');
@@ -96,7 +96,7 @@ test('news from before the state changed no longer counts', () => {
   assert.equal(breaker.view(), { state: 'closed', requests: 1, failures: 0, openForS: 0 });
 });
 
-test('a pass is settled once, but a stream that began well may still fail', () => {
+test('a pass is settled once, but a stream that began successfully may still fail', () => {
   const breaker = new Breaker(createManualClock());
   const twice = enter(breaker);
   twice.settle('failed');
@@ -195,7 +195,7 @@ const steps = fc.array(
   { minLength: 20, maxLength: 120, size: 'max' },
 );
 
-test('it does what the story of all events says, and never stays shut', () => {
+test('the breaker agrees with a model of all events, and never stays open forever', () => {
   let probes = 0;
   fc.assert(
     fc.property(steps, (list) => {
@@ -242,7 +242,7 @@ function recordingObserver(): {
   return { moves, clock, breaker: new Breaker(clock, (move) => moves.push(move)) };
 }
 
-test('what changes here is told, what was heard is not', () => {
+test('changes made here are reported, changes received are not', () => {
   const { moves, clock, breaker } = recordingObserver();
   run(breaker, 'failed', 5);
   clock.advance(30_000);

@@ -1,5 +1,6 @@
 /**
- * An answer that must be read here, from a provider that encoded it although it was asked not to.
+ * Decodes an answer that svc has to read, from a provider that encoded it although it was asked not
+ * to.
  */
 import { undecodable } from '../model/errors.ts';
 import { headerValue, withoutHeaders } from '../model/headers.ts';

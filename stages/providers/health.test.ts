@@ -101,7 +101,7 @@ function isReported(events: readonly Event[]): boolean {
   return bad === undefined;
 }
 
-test('it does what its table says', () => {
+test('the implementation follows its state table', () => {
   const settle = fc.record({
     do: fc.constant('settle' as const),
     outcome: fc.constantFrom<BreakerOutcome>('succeeded', 'failed', 'failed', 'abandoned'),

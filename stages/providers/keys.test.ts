@@ -168,7 +168,7 @@ function model(rotation: KeyRotation, names: string[]) {
   };
 }
 
-test('the ring does what a plain log of all rejections says', () => {
+test('the key ring agrees with a plain log of all rejections', () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('pick' as const), mask: fc.nat(7) }),
     fc.record({

@@ -4,7 +4,7 @@ import { SvcError } from '../../engine/index.ts';
 import { providerUnreachable, upstreamTimeout } from '../model/errors.ts';
 import { isProviderFailure, outcomeOfFailure, outcomeOfStatus } from './outcome.ts';
 
-test('statuses: who is at fault', () => {
+test('statuses: which party is at fault', () => {
   const cloudflares = Array.from({ length: 11 }, (_, at) => 520 + at);
   for (const status of [500, 502, 503, 504, ...cloudflares]) {
     assert.is(outcomeOfStatus(status), 'failed', String(status));

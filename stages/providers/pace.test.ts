@@ -18,7 +18,7 @@ async function enter(pace: Pace, signal = free): Promise<number | string> {
   }
 }
 
-test('below the limit nobody waits; above it the line moves as the minute passes', async () => {
+test('below the limit no request waits; above it the queue moves as the minute passes', async () => {
   const clock = createManualClock();
   const pace = new Pace({ rpm: 2, maxWaitMs: 120_000 }, clock);
   assert.is(pace.enter(free), 0);
@@ -34,7 +34,7 @@ test('below the limit nobody waits; above it the line moves as the minute passes
   assert.is(pace.view().waiting, 0);
 });
 
-test('a full line and a wait that is too long are refused, with the wait', async () => {
+test('a full queue and too long a wait are refused, with the wait', async () => {
   const clock = createManualClock();
   const pace = new Pace({ rpm: 1, maxWaiting: 1, maxWaitMs: 30_000 }, clock);
   void pace.enter(free);
@@ -47,7 +47,7 @@ test('a full line and a wait that is too long are refused, with the wait', async
   assert.is(await waiting, 25_000);
 });
 
-test('a burst above the limit stands in line for the next minute', async () => {
+test('a burst above the limit is queued for the next minute', async () => {
   const clock = createManualClock();
   const pace = new Pace({ rpm: 50 }, clock);
   const entered = Array.from({ length: 60 }, () => enter(pace));
@@ -56,7 +56,7 @@ test('a burst above the limit stands in line for the next minute', async () => {
   assert.equal(await Promise.all(entered), [...Array(50).fill(0), ...Array(10).fill(60_000)]);
 });
 
-test('whoever is aborted leaves the line, and those behind move up', async () => {
+test('an aborted request leaves the queue, and those after it move up', async () => {
   const clock = createManualClock();
   const pace = new Pace({ rpm: 1, maxWaitMs: 200_000 }, clock);
   void pace.enter(free);
@@ -70,7 +70,7 @@ test('whoever is aborted leaves the line, and those behind move up', async () =>
   assert.is(await enter(pace, AbortSignal.abort(new Error('gone'))), 'aborted');
 });
 
-test('nobody overtakes the line when its timer is late', async () => {
+test('no request overtakes the queue when its timer is late', async () => {
   const manual = createManualClock();
   const pace = new Pace({ rpm: 2, maxWaitMs: 90_000 }, { ...manual, after: () => () => undefined });
   void pace.enter(free);
@@ -137,7 +137,7 @@ test('each start is the earliest that the rolling minute and the line allow', as
   );
 });
 
-test('with clients leaving, no minute holds more starts than allowed and nobody is left standing', async () => {
+test('with clients disconnecting, no minute has more starts than allowed and no request is left waiting', async () => {
   const step = fc.record({ gapMs: fc.nat(20_000), leaves: fc.nat(3) });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.array(step), async (rpm, steps) => {

@@ -30,7 +30,7 @@ function trip(states: ProviderStates, name: string): void {
   }
 }
 
-test('those that are well come first, the others stay in reach', () => {
+test('healthy providers come first, the others stay available', () => {
   const { clock, states } = three();
   assert.equal(states.inOrder(['c', 'a', 'nobody']), ['c', 'a']);
   states.forceHealth('a', 'unhealthy');
@@ -61,7 +61,7 @@ test('what is known survives a reload, and settings take effect', async () => {
   assert.is(states.get('b')?.pace, undefined);
 });
 
-test('an operator heals a provider and its breaker', () => {
+test('an operator resets a provider and its breaker', () => {
   const { states } = three();
   trip(states, 'a');
   assert.is(states.forceHealth('a', 'healthy'), true);
@@ -69,7 +69,7 @@ test('an operator heals a provider and its breaker', () => {
   assert.is(states.forceHealth('nobody', 'healthy'), false);
 });
 
-test('an operator who heals a provider lets its refused keys be tried again', () => {
+test('an operator who resets a provider makes its refused keys usable again', () => {
   const { states } = three();
   const { keys } = states.get('a')!;
   for (let pick = keys.pick(); pick.usable; pick = keys.pick()) keys.reject(pick.id, 'refused');

@@ -8,7 +8,7 @@ import type { OpenedVault, Vault, VaultOptions } from './contract.ts';
 import { layoutOf } from './log/layout.ts';
 
 /** How long the result of one disk check is used. */
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 /** A larger log cannot be loaded into memory in the time that a request may wait. */
 const LARGE_LOG_BYTES = 4 * 1024 * 1024;
 
@@ -37,7 +37,7 @@ export function deferVault(options: VaultOptions): Vault {
     mayHaveBlocks() {
       const nowMs = options.clock.monotonicMs();
       if (nowMs < nextLookMs) return isThere;
-      nextLookMs = nowMs + LOOK_MS;
+      nextLookMs = nowMs + POLL_MS;
       const sizeBytes = sizeOf(log);
       isThere = sizeBytes !== undefined;
       isLarge = options.backend === 'json_blocks' && (sizeBytes ?? 0) > LARGE_LOG_BYTES;

@@ -209,7 +209,7 @@ test('only safe blocks are found, unless all are asked for', () =>
     }
   }));
 
-test('no vault is empty, unavailable and harmless', () =>
+test('without an index the vault is empty and unavailable, and costs nothing', () =>
   inPlace(async (place) => {
     place.write('a.md', 'zebra');
     for (const backend of BACKENDS) {

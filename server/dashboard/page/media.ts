@@ -8,10 +8,10 @@ export function useMedia(query: string): boolean {
   const [holds, setHolds] = useState(() => matchMedia(query).matches);
   useEffect(() => {
     const list = matchMedia(query);
-    const look = (): void => setHolds(list.matches);
-    look();
-    list.addEventListener('change', look);
-    return () => list.removeEventListener('change', look);
+    const update = (): void => setHolds(list.matches);
+    update();
+    list.addEventListener('change', update);
+    return () => list.removeEventListener('change', update);
   }, [query]);
   return holds;
 }

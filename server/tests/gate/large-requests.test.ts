@@ -1,6 +1,6 @@
 /**
- * Bodies with too many values to walk without delaying other requests: they are sent unread and
- * unchanged.
+ * Bodies with too many values to process without delaying other requests: they are forwarded
+ * unchanged, without being parsed.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -43,7 +43,7 @@ const LARGE: Readonly<Record<string, Sent>> = {
   },
 };
 
-test('they are sent to the provider byte for byte, and are recorded', () =>
+test('large requests are sent to the provider byte for byte, and are recorded', () =>
   withProxy({ yaml: 'budget: { enabled: true, per_day_usd: 1000 }\n' }, async (t) => {
     let sentCount = 0;
     for (const [name, sent] of Object.entries(LARGE)) {
@@ -64,7 +64,7 @@ test('they are sent to the provider byte for byte, and are recorded', () =>
     assert.is(rows[0]!.modelRequested, MESSAGE.model);
   }));
 
-test('they cannot be translated for a provider of another kind', () =>
+test('large requests cannot be translated for a provider of another kind', () =>
   withProxy({ yaml: 'routing: { primary: generative }\n' }, async (t) => {
     const got = await exchange(t.proxy.port, LARGE['messages of text']);
     assert.is(got.status, 400, got.text.slice(0, 300));
@@ -72,7 +72,7 @@ test('they cannot be translated for a provider of another kind', () =>
     assert.is(t.upstream.requests.length, 0);
   }));
 
-test('they are validated like any other request', () =>
+test('large requests are validated like any other request', () =>
   withProxy({}, async (t) => {
     const faulty: readonly [string, RegExp][] = [
       [json(MESSAGE, { messages: TEXTS, model: 7 }), /Field 'model'/],

@@ -68,7 +68,7 @@ test('every limit on output is foreseen, by the name that the dialect has for it
     assert.is(spent(t) < 100e9, true);
   }));
 
-test('many at once cannot pass a limit together', () =>
+test('many concurrent requests cannot exceed a limit together', () =>
   withProxy({ yaml: priced('per_day_usd: 100') }, async (t) => {
     const body = BODIES['/v1/messages']!(3000);
     const all = await Promise.all(Array.from({ length: 24 }, () => post(t, '/v1/messages', body)));
@@ -98,7 +98,7 @@ async function leave(
   }
 }
 
-test('a client that leaves before the head pays for what the provider received whole', () =>
+test('a client that disconnects before the head pays for what the provider received completely', () =>
   withPlainUpstream({ yaml: priced('per_day_usd: 100000') }, async (t, upstream) => {
     const received = (then: (response: ServerResponse) => void) => upstream.answer(then);
     let count = 0;
@@ -124,7 +124,7 @@ test('a client that leaves before the head pays for what the provider received w
     assert.is(held(t), 0);
   }));
 
-test('so does one that leaves in the middle of a document', () =>
+test('a client that disconnects in the middle of a document pays for it, too', () =>
   withPlainUpstream({ yaml: priced('per_day_usd: 100000') }, async (t, upstream) => {
     const received = (then: (response: ServerResponse) => void) =>
       upstream.answer((response) => {

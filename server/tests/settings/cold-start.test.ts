@@ -15,7 +15,7 @@ import { startUpstream } from '../../../fixtures/upstream.ts';
 
 /** A busy machine takes long to start a thread. */
 const TIMEOUT_MS = 60_000;
-const LOOK_EVERY_MS = 20;
+const POLL_MS = 20;
 const PRELOAD = new URL('../../../fixtures/server/held-start.js', import.meta.url).href;
 
 /** Too large to be compressed on the event loop. */
@@ -76,7 +76,7 @@ async function until(is: () => Promise<boolean>): Promise<void> {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   while (!(await is())) {
     signal.throwIfAborted();
-    await setTimeout(LOOK_EVERY_MS);
+    await setTimeout(POLL_MS);
   }
 }
 

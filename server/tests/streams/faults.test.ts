@@ -255,7 +255,7 @@ async function closedOnBothSides(t: TestProxy): Promise<void> {
   await pause(20);
 }
 
-test('the table names every scenario', () => {
+test('the table has every scenario of the fake upstream', () => {
   const atAccept = Object.keys(scenarios).filter((name) => name.endsWith('-at-accept'));
   assert.is(Object.keys(EXPECTED).length + atAccept.length, Object.keys(scenarios).length);
 });

@@ -38,7 +38,7 @@ for (const [name, operation] of OPERATIONS) {
 }
 
 /** Returns the texts of the rows that an operation makes of `lines`. */
-function ran(name: string, values: Values, lines: readonly string[]): readonly string[] {
+function runOperation(name: string, values: Values, lines: readonly string[]): readonly string[] {
   const operation = OPERATIONS.get(name)!;
   const rows = lines.map((text, at) => ({ text, at }));
   return operation
@@ -46,64 +46,75 @@ function ran(name: string, values: Values, lines: readonly string[]): readonly s
     .map(({ text }) => text);
 }
 
-test('lines are grouped by any of the patterns, and left alone where colours hide what they begin with', () => {
+test('lines are grouped by any of the patterns, and left alone if colours hide their beginning', () => {
   const pattern = ['^no such', '^([^:]+):'];
-  assert.is(ran('group_by', { pattern }, ['a:1', 'a:2', 'a:3']).at(-1), '\t3');
+  assert.is(runOperation('group_by', { pattern }, ['a:1', 'a:2', 'a:3']).at(-1), '\t3');
   const coloured = ['1', '2', '3'].map((one) => `\u001b[31ma\u001b[0m:${one}`);
-  assert.equal(ran('group_by', { pattern }, coloured), coloured);
+  assert.equal(runOperation('group_by', { pattern }, coloured), coloured);
 });
 
-test('a long line is cut between words, but for a word that is longer than most', () => {
+test('a long line is cut between words, except inside an unusually long word', () => {
   const words = 'return first; '.repeat(20);
   for (const max of [40, 41, 42, 43, 44, 45, 46]) {
-    const [cut] = ran('truncate_lines', { most: max, tail: 17 }, [words]);
+    const [cut] = runOperation('truncate_lines', { most: max, tail: 17 }, [words]);
     const [start, end] = cut!.split(/… \d+ characters …/);
     for (const word of `${start} ${end}`.match(/\w+/g)!)
       assert.ok(['return', 'first'].includes(word), `${max}: ${word}`);
   }
-  const [blob] = ran('truncate_lines', { most: 40, tail: 10 }, ['x'.repeat(500)]);
+  const [blob] = runOperation('truncate_lines', { most: 40, tail: 10 }, ['x'.repeat(500)]);
   assert.is(blob, `${'x'.repeat(30)}… 460 characters …${'x'.repeat(10)}`);
 });
 
-test('a match is removed where it was found, not where the same text stands before', () => {
-  assert.equal(ran('strip_match', { pattern: '\\d$' }, ['1 of 1']), ['1 of ']);
-  assert.equal(ran('strip_match', { pattern: ' x$' }, ['a\u001b[31m x\u001b[0m']), ['a']);
+test('a match is removed where it was found, not where the same text occurs earlier', () => {
+  assert.equal(runOperation('strip_match', { pattern: '\\d$' }, ['1 of 1']), ['1 of ']);
+  assert.equal(runOperation('strip_match', { pattern: ' x$' }, ['a\u001b[31m x\u001b[0m']), ['a']);
 });
 
 test('a replacement is inserted literally', () => {
-  assert.equal(ran('replace_text', { text: 'a', with: '$&$1' }, ['cat']), ['c$&$1t']);
-  assert.equal(ran('normalise_paths', { folders: ['/w/'], with: '$&' }, ['/w/a']), ['$&a']);
+  assert.equal(runOperation('replace_text', { text: 'a', with: '$&$1' }, ['cat']), ['c$&$1t']);
+  assert.equal(runOperation('normalise_paths', { folders: ['/w/'], with: '$&' }, ['/w/a']), [
+    '$&a',
+  ]);
 });
 
 test('texts of JSON are cut between characters', () => {
   const cut = (value: string): unknown =>
-    JSON.parse(ran('json_cut_texts', { most: 8 }, [JSON.stringify([value])])[0]!);
+    JSON.parse(runOperation('json_cut_texts', { most: 8 }, [JSON.stringify([value])])[0]!);
   assert.equal(cut('1234567\\89abcdef'), ['1234567…']);
   assert.equal(cut('123456\\789abcdef'), ['123456\\…']);
   assert.equal(cut('1234567😀89abcdef'), ['1234567…']);
   assert.equal(cut('12345\u000089abcdef'), ['12345…']);
-  const escaped = ran('json_cut_texts', { most: 8 }, ['["12\\ud83d\\ude0089abcdef"]'])[0]!;
+  const escaped = runOperation('json_cut_texts', { most: 8 }, ['["12\\ud83d\\ude0089abcdef"]'])[0]!;
   assert.equal(JSON.parse(escaped), ['12…']);
 });
 
-test('lines around a hit are counted once, however many are asked for', () => {
+test('context lines of a match are counted once, however many are requested', () => {
   const lines = Array.from({ length: 20_000 }, (_, at) => `hit ${at}`);
-  const all = ran('keep_lines', { pattern: 'hit', before: 1e6, after: 1e6 }, lines);
+  const all = runOperation('keep_lines', { pattern: 'hit', before: 1e6, after: 1e6 }, lines);
   assert.is(all.length, lines.length);
-  const few = ran('keep_lines', { pattern: 'x', before: 1, after: 1 }, ['a', 'x', 'b', 'c', 'x']);
+  const few = runOperation('keep_lines', { pattern: 'x', before: 1, after: 1 }, [
+    'a',
+    'x',
+    'b',
+    'c',
+    'x',
+  ]);
   assert.equal(few, ['a', 'x', 'b', 'c', 'x']);
-  assert.equal(ran('keep_lines', { pattern: 'x', after: 1 }, ['a', 'x', 'b', 'c']), ['x', 'b']);
+  assert.equal(runOperation('keep_lines', { pattern: 'x', after: 1 }, ['a', 'x', 'b', 'c']), [
+    'x',
+    'b',
+  ]);
 });
 
-test('a sign that opens no tag is text', () => {
-  assert.equal(ran('html_text', {}, ['<p>if a < b</p> then x <- y, and 1 <2']), [
+test('a `<` that opens no tag is text', () => {
+  assert.equal(runOperation('html_text', {}, ['<p>if a < b</p> then x <- y, and 1 <2']), [
     'if a < b',
     'then x <- y, and 1 <2',
   ]);
 });
 
 test('parts that a page shows separately are separate in its text', () => {
-  const lines = ran('html_text', {}, [
+  const lines = runOperation('html_text', {}, [
     '<div><button>All</button><button>New</button><label>Name</label><input><span>x</span><b>y</b></div>',
     '<dl><dt>Since<dd>0.4</dl><nav>a</nav><footer>b</footer><blockquote>c</blockquote>d<hr>e',
   ]);
@@ -112,7 +123,7 @@ test('parts that a page shows separately are separate in its text', () => {
 
 test('a line is cut between characters', () => {
   const line = `${'a'.repeat(14)}😀${'b'.repeat(40)}😀${'c'.repeat(4)}`;
-  assert.equal(ran('truncate_lines', { most: 20, tail: 5 }, [line]), [
+  assert.equal(runOperation('truncate_lines', { most: 20, tail: 5 }, [line]), [
     `${'a'.repeat(14)}… 42 characters …😀cccc`,
   ]);
 });

@@ -45,8 +45,8 @@ export function toFailure(thrown: unknown): SvcError {
 }
 
 /**
- * Reads until there is something to show, or a reason to show nothing of it, which is returned
- * rather than thrown.
+ * Reads until part of the answer can be sent to the client, or there is a reason to send nothing of
+ * it, which is returned rather than thrown.
  */
 export async function readAnswer(
   prepared: Prepared,

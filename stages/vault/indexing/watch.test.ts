@@ -9,7 +9,7 @@ import { layoutOf } from '../log/layout.ts';
 import { inPlace } from '../../../fixtures/vault/place.ts';
 import type { Place } from '../../../fixtures/vault/place.ts';
 import { pause, until as untilSo } from '../../../fixtures/wait.ts';
-import { LOOK_MS, QUIET_MS, watchFolder } from './watch.ts';
+import { POLL_MS, QUIET_MS, watchFolder } from './watch.ts';
 
 const until = (check: () => Promise<boolean>) => untilSo('a change is found', check);
 
@@ -25,7 +25,7 @@ class Progress {
     after: (delayMs, callback) =>
       systemClock.after(delayMs, () => {
         callback();
-        if (delayMs === LOOK_MS) this.#looks += 1;
+        if (delayMs === POLL_MS) this.#looks += 1;
         if (delayMs <= QUIET_MS) this.#flushes += 1;
       }),
   };
@@ -131,7 +131,7 @@ test(
 );
 
 test(
-  'a folder that was away is watched again, though it is the same one',
+  'a folder that disappeared is watched again when it is back',
   watching({ 'a.md': 'alpha' }, async (place, found, progress) => {
     const away = join(place.top, 'away');
     renameSync(place.root, away);

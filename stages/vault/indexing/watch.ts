@@ -14,7 +14,7 @@ export const QUIET_MS = 80;
 /** Changes that never pause are indexed at least this often. */
 const LONGEST_WAIT_MS = 400;
 /** How often the folder's identity is checked, which no event reports. */
-export const LOOK_MS = 1_000;
+export const POLL_MS = 1_000;
 
 export interface WatchOptions extends Omit<IndexOptions, 'only' | 'pool' | 'onProgress'> {
   /**
@@ -94,7 +94,7 @@ export class Watch {
    * detected by its inode.
    */
   #lookAgain(): void {
-    this.#cancelLook = this.#options.clock.after(LOOK_MS, () => {
+    this.#cancelLook = this.#options.clock.after(POLL_MS, () => {
       const inode = this.#inodeNow();
       const isAnother = inode !== undefined && inode !== this.#inode;
       if (isAnother) this.#enqueue(() => this.#watchAll());

@@ -37,18 +37,18 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   useEffect(() => {
     const element = scroller.current!;
     let isWaiting = 0;
-    const look = (): void => {
+    const measure = (): void => {
       isWaiting ||= requestAnimationFrame(() => {
         isWaiting = 0;
         setView({ top: element.scrollTop, height: element.clientHeight });
       });
     };
-    const resized = new ResizeObserver(look);
+    const resized = new ResizeObserver(measure);
     resized.observe(element);
-    element.addEventListener('scroll', look, { passive: true });
+    element.addEventListener('scroll', measure, { passive: true });
     return () => {
       resized.disconnect();
-      element.removeEventListener('scroll', look);
+      element.removeEventListener('scroll', measure);
       cancelAnimationFrame(isWaiting);
     };
   }, []);
