@@ -11,8 +11,8 @@ export const PROMISES: readonly Row[] = [
     test: 'turns under somebody who switches everything',
     sabotage: {
       file: 'stages/conversations/as-sent.ts',
-      before: 'if (!standing.isBound) return same;',
-      after: 'if (standing.isBound) return same;',
+      before: 'if (!standing.isBound)',
+      after: 'if (standing.isBound)',
     },
   },
   {
@@ -35,8 +35,8 @@ export const PROMISES: readonly Row[] = [
     test: 'however a conversation goes on, its hashes are those of its blocks',
     sabotage: {
       file: 'stages/conversations/block-hashes.ts',
-      before: 'for (const [end, hash] of before.ends) if (end <= same) ends.set(end, hash);',
-      after: 'for (const [end, hash] of before.ends) ends.set(end, hash);',
+      before: 'this.#chain = isWhole ? before.#chain : before.#chain.slice(0, same + 1);',
+      after: 'this.#chain = before.#chain;',
     },
   },
   {

@@ -148,7 +148,7 @@ test('a faulty plugin stops the start, and says file, line and why', () =>
   withFolder(async (folder) => {
     const cases: readonly (readonly [source: string, message: RegExp])[] = [
       ['export default 5;', /bad\.mjs: its default export is not a plugin/],
-      ["export default { name: 'a b', setup: () => ({ stages: [] }) };", /name: letters/],
+      ["export default { name: 'a b', setup: () => ({ stages: [] }) };", /name: use letters/],
       ["export default { name: 'x' };", /setup: must be a function/],
       ["export default { name: 'x', setup: () => 7 };", /a list of stages/],
       ["export default { name: 'x', setup: () => ({ stages: [{ on: {} }] }) };", /before or after/],
