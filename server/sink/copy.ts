@@ -2,11 +2,12 @@
  * A sink that keeps the beginning of the response that it forwards, for a log with response bodies.
  * An encoded response is decoded: the copy is for people.
  */
-import type { Sink, SvcError } from '../../engine/index.ts';
+import type { Sink } from '../../engine/index.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
 import { headerValue } from '../../stages/model/headers.ts';
 import { createDecoder } from '../../stages/wire/decode.ts';
 import type { Decoder } from '../../stages/wire/decode.ts';
+import { seenSink } from './seen.ts';
 
 /** The kept part of a response. */
 export interface AnswerCopy {
@@ -15,58 +16,27 @@ export interface AnswerCopy {
   readonly sizeBytes: number;
 }
 
-export class CopyingSink implements Sink<ProxyFrame> {
-  readonly #sink: Sink<ProxyFrame>;
-  readonly #mostBytes: number;
-  readonly #kept: Buffer[] = [];
-  #sizeBytes = 0;
-  #decoder: Decoder | undefined;
-
-  /** Forwards everything to `sink`, and keeps up to `mostBytes`. */
-  constructor(sink: Sink<ProxyFrame>, mostBytes: number) {
-    this.#sink = sink;
-    this.#mostBytes = mostBytes;
-  }
-
-  whole(frames: readonly ProxyFrame[]): Promise<void> | void {
-    for (const frame of frames) this.#see(frame);
-    return this.#sink.whole(frames);
-  }
-
-  write(frame: ProxyFrame): Promise<void> | void {
-    this.#see(frame);
-    return this.#sink.write(frame);
-  }
-
-  before(): ReadableWritablePair<ProxyFrame, ProxyFrame> | undefined {
-    return this.#sink.before?.();
-  }
-
-  end(): Promise<void> | void {
-    return this.#sink.end();
-  }
-
-  fail(error: SvcError): Promise<void> | void {
-    return this.#sink.fail(error);
-  }
-
-  /** Returns what was received of the provider's response; undefined if there was none. */
-  async copy(): Promise<AnswerCopy | undefined> {
-    await this.#decoder?.end();
-    if (this.#decoder === undefined) return undefined;
-    return { bytes: Buffer.concat(this.#kept), sizeBytes: this.#sizeBytes };
-  }
-
-  #see(frame: ProxyFrame): void {
-    if (frame.kind === 'chunk') this.#decoder?.push(frame.bytes);
-    if (frame.kind !== 'head') return;
-    const encoding = headerValue(frame.headers, 'content-encoding');
-    this.#decoder = createDecoder(encoding, (bytes) => this.#keep(bytes));
-  }
-
-  #keep(bytes: Buffer): void {
-    const room = Math.max(0, this.#mostBytes - this.#sizeBytes);
-    this.#sizeBytes += bytes.length;
-    if (room > 0) this.#kept.push(bytes.subarray(0, room));
-  }
+/** Creates a sink that forwards everything to `client`, and keeps up to `maxBytes`. */
+export function createCopyingSink(client: Sink<ProxyFrame>, maxBytes: number) {
+  const kept: Buffer[] = [];
+  let sizeBytes = 0;
+  let decoder: Decoder | undefined;
+  const keep = (bytes: Buffer): void => {
+    const room = Math.max(0, maxBytes - sizeBytes);
+    sizeBytes += bytes.length;
+    if (room > 0) kept.push(bytes.subarray(0, room));
+  };
+  const sink = seenSink(client, (frame) => {
+    if (frame.kind === 'chunk') decoder?.push(frame.bytes);
+    if (frame.kind === 'head')
+      decoder = createDecoder(headerValue(frame.headers, 'content-encoding'), keep);
+  });
+  return {
+    sink,
+    /** Returns what was received of the provider's response; undefined if there was none. */
+    async copy(): Promise<AnswerCopy | undefined> {
+      await decoder?.end();
+      return decoder && { bytes: Buffer.concat(kept), sizeBytes };
+    },
+  };
 }
