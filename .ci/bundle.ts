@@ -98,20 +98,6 @@ const JOINING = {
   logLevel: 'warning',
 } as const;
 
-/**
- * First lines of the program, in place of esbuild's: node 20 reads any `--env-file` on its command
- * line itself, and exits if there is none, unless `--` comes first. `env` cannot pass that on every
- * system. A shell runs the second line; to JavaScript it is a string and a comment.
- */
-const FIRST_LINES = `#!/bin/sh
-':' //; exec node -- "$0" "$@"
-`;
-
-function replaceFirstLine(program: string): void {
-  const text = readFileSync(program, 'utf8');
-  writeFileSync(program, text.replace(/^#!.*\n/, FIRST_LINES));
-}
-
 await stripComments(compiled);
 keepOutDeclarations(fileURLToPath(new URL('../..', import.meta.url)), compiled);
 
@@ -146,7 +132,6 @@ const { metafile } = await build({
   },
   metafile: true,
 });
-replaceFirstLine(`${compiled}app/main.js`);
 writeFileSync(`${compiled}app/${DEFINITIONS_FILE}`, JSON.stringify(await loadDefinitions()));
 
 const guides = renderGuides();

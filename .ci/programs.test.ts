@@ -2,9 +2,6 @@
  * The repository's own programs explain how to call them, and what is wrong with a command line.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -35,20 +32,5 @@ for (const [script, path] of Object.entries(PROGRAMS)) {
     assert.is(refused.stderr, `error: Unknown option '--no-such-option'\n\n${stdout}`);
   });
 }
-
-test('the program reads its --env-file itself, also when started by its name', () => {
-  const home = mkdtempSync(join(tmpdir(), 'svc-program-'));
-  const program = fileURLToPath(new URL('../app/main.js', import.meta.url));
-  const link = join(home, 'svc');
-  symlinkSync(program, link);
-  const missing = join(home, 'no such.env');
-  const { status, stdout, stderr } = spawnSync(link, ['serve', '--env-file', missing], {
-    encoding: 'utf8',
-    env: { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, SVC_HOME: home },
-  });
-  rmSync(home, { recursive: true });
-  assert.equal([status, stdout], [4, '']);
-  assert.is(stderr, `error: Failed to load config: ${missing}: it does not exist\n`);
-});
 
 test.run();
