@@ -83,7 +83,10 @@ function readSource(source: JsonObject): MediaSource {
   throw cannotCarry(`a source of type ${wordOf(source.type)}, which is stored at its provider`);
 }
 
-/** A document's title and description are placed before it, images in it after it. */
+/**
+ * A document's description is placed before it, images in it after it; also the title of a text,
+ * which goes without a file name.
+ */
 function readDocument(
   block: JsonObject,
   context: Pick<ReadRequestContext, 'note'>,
@@ -93,12 +96,15 @@ function readDocument(
   const inside =
     source.type === 'content' ? readMessagesBlocks(source.content, context, 'user') : [];
   const title = filledString(block.title);
-  const about = [title, filledString(block.context)].filter((text) => text !== undefined);
   const document: DocumentBlock = defined({
     kind: 'document',
     source: readDocumentSource(source, inside),
     title,
   });
+  const about = [
+    document.source.from === 'text' ? title : undefined,
+    filledString(block.context),
+  ].filter((text) => text !== undefined);
   return [
     ...(about.length === 0 ? [] : [{ kind: 'text', text: about.join('\n') } as const]),
     document,
