@@ -3,6 +3,7 @@
  * shared with the previous request are found by comparison, at a tenth of the cost, and not hashed
  * again. This only saves time; the hashes do not depend on it.
  */
+import { LRUCache } from 'lru-cache';
 import { isObject } from '../dialect/json-kind.ts';
 import { isEditable } from '../model/block.ts';
 import type { Block } from '../model/block.ts';
@@ -33,26 +34,19 @@ interface Compared {
 
 /** Creates the hashes of requests, in the order in which they arrive; call it once per request. */
 export function createBlockHashes(): (original: Original) => BlockHashes {
-  /** The newest request of each conversation, least recently continued first. */
-  const newest = new Map<string, BlockHashes>();
-  let kept = 0;
+  /** The newest request of each conversation. */
+  const newest = new LRUCache<string, BlockHashes>({
+    maxSize: MAX_CHARS,
+    sizeCalculation: ({ chars }) => chars,
+  });
   return (original) => {
     const hashes = new BlockHashes(original);
     const isKept = hashes.chars >= MIN_CHARS && hashes.chars <= MAX_CHARS;
     if (isKept)
-      for (const [id, before] of newest)
+      for (const [id, before] of newest.entries())
         if (hashes.continues(before)) original.continues(before.beginning, id);
     hashes.beginning = original.beginning();
-    if (!isKept) return hashes;
-    const id = original.conversation();
-    kept += hashes.chars - (newest.get(id)?.chars ?? 0);
-    newest.delete(id);
-    newest.set(id, hashes);
-    for (const [oldest, { chars }] of newest) {
-      if (kept <= MAX_CHARS) break;
-      newest.delete(oldest);
-      kept -= chars;
-    }
+    if (isKept) newest.set(original.conversation(), hashes);
     return hashes;
   };
 }
