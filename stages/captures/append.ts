@@ -55,7 +55,10 @@ export function openAppender(folder: string, nowMs: () => number) {
     return current;
   }
 
-  /** Looks at every file of the folder, of which there may be one for each start, only when it may matter. */
+  /**
+   * Looks at every file of the folder, of which there may be one for each start, only when it may
+   * matter.
+   */
   function prune(limits: CaptureLimits, path: string): void {
     const isRecent = Math.abs(nowMs() - lookedMs) < LOOK_EVERY_MS;
     if (folderBytes <= limits.maxBytes && isRecent) return;

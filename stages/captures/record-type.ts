@@ -21,7 +21,10 @@ const text = type('string|null');
 export const recordType = type({
   /** The request id of ledger and trace. */
   id: /^[A-Za-z0-9_-]{1,64}$/,
-  /** Wall time of the first byte of the request, in milliseconds since the epoch; at most the last one of a `Date`. */
+  /**
+   * Wall time of the first byte of the request, in milliseconds since the epoch; at most the last
+   * one of a `Date`.
+   */
   startedMs: '0<=number<=8640000000000000',
   request: {
     method: 'string',
