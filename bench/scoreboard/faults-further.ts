@@ -177,7 +177,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'kill −9 while the audit log is written',
     required: 'what was flushed is there, and the chain verifies',
     file: 'stages/audit/kill.test.ts',
-    test: 'kill -9 during writes: what was flushed is there, and the chain verifies',
+    test: 'keeps every flushed record, and a valid chain, when the writer is killed with SIGKILL',
     sabotage: {
       file: 'stages/audit/append.ts',
       before: '    await writeAnchor(files, key, end);\n    return',
@@ -189,7 +189,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A byte of the vault that changed on disk',
     required: 'the damaged record is not used',
     file: 'stages/vault/log/log.test.ts',
-    test: 'a record cut anywhere is incomplete, and one with any byte changed is not itself',
+    test: 'reports a truncated record as incomplete, and one with any changed byte as invalid',
     sabotage: {
       file: 'stages/vault/log/record.ts',
       before: "if (hex(sum) !== line.slice(mark + CRC_MARK.length, -2)) return 'corrupt';",

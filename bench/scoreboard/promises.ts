@@ -20,7 +20,7 @@ export const PROMISES: readonly Row[] = [
     threat: 'A crash while the memory of conversations is written',
     required: 'only the line that was cut short is lost',
     file: 'stages/conversations/store-file.test.ts',
-    test: 'a line that was cut short costs that line, and not the next one',
+    test: 'loses only a truncated line, not the next one',
     sabotage: {
       file: 'stages/conversations/store-file.ts',
       before: 'if (read === undefined) continue;',
@@ -32,7 +32,7 @@ export const PROMISES: readonly Row[] = [
     threat: 'A conversation whose beginning changes from turn to turn',
     required: 'hashes continue from the turn before, and always match its own blocks',
     file: 'stages/conversations/block-hashes.test.ts',
-    test: 'however a conversation goes on, its hashes are those of its blocks',
+    test: 'keeps the hashes of the blocks correct through 200 random changes of a conversation',
     sabotage: {
       file: 'stages/conversations/block-hashes.ts',
       before: 'this.#chain = isWhole ? before.#chain : before.#chain.slice(0, same + 1);',
@@ -44,7 +44,7 @@ export const PROMISES: readonly Row[] = [
     threat: 'Many concurrent requests on the last dollar',
     required: 'together they cannot exceed a limit',
     file: 'stages/budget/guard.test.ts',
-    test: 'what runs counts, so concurrent requests cannot pass a limit together',
+    test: 'counts reservations, so that concurrent requests cannot exceed a limit together',
     sabotage: {
       file: 'stages/budget/guard.ts',
       before: 'used + estimate > limit ||',

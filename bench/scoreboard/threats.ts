@@ -212,7 +212,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A regular expression with catastrophic backtracking',
     required: 'it is refused for what it could cost',
     file: 'stages/compress/recipe/pattern.test.ts',
-    test: 'patterns that can take long are refused, with what to write instead',
+    test: 'refuses patterns that may take long, and suggests what to write instead',
     sabotage: {
       file: 'stages/compress/recipe/pattern.ts',
       before: 'MAX_STEPS = 5_000_000',
@@ -260,7 +260,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A cached answer of another person',
     required: 'an answer is never served to another credential',
     file: 'stages/answers/key.test.ts',
-    test: 'another credential, provider, path, variant or body is another key',
+    test: 'gives a different key for another credential, provider, path, variant or body',
     sabotage: {
       file: 'stages/answers/key.ts',
       before: "add(createHash('sha256').update(request.credential).digest());",
@@ -272,7 +272,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A person who changes the audit log afterwards',
     required: 'every edit, deletion, swap and truncation is detected',
     file: 'stages/audit/audit.test.ts',
-    test: 'each of 1,000 random edits, deletions, swaps and truncations is found',
+    test: 'detects each of 1,000 random edits, deletions, swaps and truncations',
     sabotage: {
       file: 'stages/audit/record.ts',
       before: 'mac !== macOf(key, open)) return undefined;',

@@ -24,7 +24,7 @@ const land = (seat: Seat, text: string | undefined): void => {
   seat.land(text === undefined ? undefined : answerOf(text));
 };
 
-test('equal requests take the leader’s answer, others have their own leader', async () => {
+test('gives the leader’s answer to equal requests; a different key has a leader of its own', async () => {
   const flights = createFlights({ clock: createManualClock() });
   const leader = flights.board('a');
   const other = flights.board('b');
@@ -38,7 +38,7 @@ test('equal requests take the leader’s answer, others have their own leader', 
   assert.is(flights.board('a').role, 'leader');
 });
 
-test('a follower that asks late still has the answer, and never the next flight’s', async () => {
+test('keeps the answer for a follower that asks after the landing, even when the next flight has begun', async () => {
   const flights = createFlights({ clock: createManualClock() });
   const first = flights.board('a');
   const late = flights.board('a');
@@ -50,7 +50,7 @@ test('a follower that asks late still has the answer, and never the next flight�
   land(second, 'two');
 });
 
-test('a leader that leaves gives its seat to the first that waits, and so on', async () => {
+test('passes the seat of a leader that leaves to the follower that has waited longest', async () => {
   const flights = createFlights({ clock: createManualClock() });
   const first = flights.board('k');
   const waits = [0, 1, 2].map(() => {
@@ -79,7 +79,7 @@ test('a leader that leaves gives its seat to the first that waits, and so on', a
   assert.is(flights.size, 0);
 });
 
-test('no follower waits forever for a silent leader, and an aborted follower does not affect others', async () => {
+test('ends a follower’s wait after the limit or when it is aborted, without affecting the others', async () => {
   const clock = createManualClock();
   const flights = createFlights({ clock, waitMs: 10_000 });
   const leader = flights.board('a');
@@ -113,7 +113,7 @@ interface Rider {
   expected: string | undefined;
 }
 
-test('whatever happens each follower ends with its leader’s answer, alone, or aborted', async () => {
+test('ends every follower with its leader’s answer, alone, or aborted, whatever the order of events', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 50, size: 'max' }), async (steps) => {
       const clock = createManualClock();

@@ -15,7 +15,7 @@ const request = (body: string, more: Partial<KeyedRequest> = {}): KeyedRequest =
 const BODY = '{"model":"m","messages":[{"role":"user","content":"a"}],"temperature":0}';
 const base = answerKey(request(BODY));
 
-test('another credential, provider, path, variant or body is another key', () => {
+test('gives a different key for another credential, provider, path, variant or body', () => {
   const others = [
     request(BODY, { credential: 'sk-two' }),
     request(BODY, { provider: 'other' }),
@@ -31,24 +31,24 @@ test('another credential, provider, path, variant or body is another key', () =>
   assert.match(base, /^[0-9a-f]{64}$/);
 });
 
-test('parts do not run together', () => {
+test('gives different keys when the same characters are divided differently between provider and path', () => {
   const one = request(BODY, { provider: 'ab', path: '/c' });
   assert.is.not(answerKey(one), answerKey(request(BODY, { provider: 'a', path: 'b/c' })));
 });
 
-test('the order of top-level members does not matter; below it does', () => {
+test('ignores the order of top-level members, but not of nested ones', () => {
   const turned = '{"temperature":0, "messages": [{"role":"user","content":"a"}], "model" : "m"}';
   assert.is(answerKey(request(turned)), base);
   const inner = BODY.replace('"role":"user","content":"a"', '"content":"a","role":"user"');
   assert.is.not(answerKey(request(inner)), base);
 });
 
-test('numbers that JavaScript cannot tell apart stay two', () => {
+test('gives different keys for numbers that JavaScript rounds to the same value', () => {
   const withId = (id: string): string => answerKey(request(`{"id":${id}}`));
   assert.is.not(withId('12345678901234567890'), withId('12345678901234567891'));
 });
 
-test('a billing line that changes with each request is left out, and nothing else of it', () => {
+test('ignores a billing line that changes with every request, and nothing else', () => {
   const body = (line: string, system = 'Be brief.'): string =>
     answerKey(
       request(
@@ -69,7 +69,7 @@ test('a billing line that changes with each request is left out, and nothing els
   );
 });
 
-test('bodies that are no JSON object count as they stand', () => {
+test('uses the whole text of a body that is not a JSON object', () => {
   const texts = [
     '',
     '[1]',
@@ -81,13 +81,13 @@ test('bodies that are no JSON object count as they stand', () => {
   assert.is(new Set(texts.map((text) => answerKey(request(text)))).size, texts.length);
 });
 
-test('a name twice, or spelt with escapes, keeps the order: the last one would win', () => {
+test('keeps the member order when a name is repeated or written with escapes', () => {
   const key = (body: string): string => answerKey(request(body));
   assert.is.not(key('{"a":1,"a":2}'), key('{"a":2,"a":1}'));
   assert.is.not(key('{"a":1,"\\u0061":2}'), key('{"\\u0061":2,"a":1}'));
 });
 
-test('two bodies have one key just when they have the same members with the same bytes', () => {
+test('gives two bodies the same key exactly when they have the same members with the same bytes', () => {
   const value = fc.json({ maxDepth: 2 });
   const names = fc.string({
     maxLength: 3,
@@ -110,7 +110,7 @@ test('two bodies have one key just when they have the same members with the same
   );
 });
 
-test('only a request that asks for determinism, or for caching, may be cached', () => {
+test('allows caching only for requests that ask for deterministic output or for caching', () => {
   assert.is(mayKeep([], { temperature: 0 }), true);
   assert.is(mayKeep([], { generationConfig: { temperature: 0 } }), true);
   for (const body of [{}, { temperature: 0.1 }, { temperature: '0' }, null, [], 'x'])
@@ -135,7 +135,7 @@ test('only a request that asks for determinism, or for caching, may be cached', 
 const SEARCH = { type: 'web_search' };
 const FUNCTION = { type: 'function', name: 'f' };
 
-test('where the provider may search or act by itself, a repeat is sent', () => {
+test('does not cache requests that let the provider search or act by itself', () => {
   const acting = [
     { tools: [FUNCTION, SEARCH] },
     { tools: [{ type: 'mcp', server_label: 's' }] },

@@ -44,7 +44,7 @@ async function inEachStore(body: (store: StoreCase) => Promise<void>): Promise<v
   );
 }
 
-test('new bounds take effect: what is too old is not given, what is too much goes', () =>
+test('applies new bounds at once: expired entries are misses, excess entries are evicted', () =>
   inEachStore(async ({ name, open }) => {
     const clock = createManualClock();
     const store = await open(1e6, clock);
@@ -63,7 +63,7 @@ test('new bounds take effect: what is too old is not given, what is too much goe
     assert.is(await store.get(keyOf(8)), undefined, name);
   }));
 
-test('an answer is there as soon as it was put', () =>
+test('returns an answer immediately after it was put', () =>
   inEachStore(async ({ name, open }) => {
     const store = await open(1e6, createManualClock());
     const [first, second] = [answerOf('first'), answerOf('second')];
@@ -79,7 +79,7 @@ test('an answer is there as soon as it was put', () =>
     assert.equal(await store.get(keyOf(1)), first, name);
   }));
 
-test('an answer comes back with its bytes in their pieces, and is counted', () =>
+test('returns an answer with the same pieces, and counts hits and misses', () =>
   inEachStore(async ({ name, open }) => {
     const store = await open(1e6, createManualClock());
     assert.is(await store.get(keyOf(1)), undefined);
@@ -96,7 +96,7 @@ test('an answer comes back with its bytes in their pieces, and is counted', () =
     assert.equal([store.stats().entries, store.stats().bytes], [0, 0]);
   }));
 
-test('an answer is too old after its time, to the millisecond', () =>
+test('expires an answer after its lifetime, to the millisecond', () =>
   inEachStore(async ({ name, open }) => {
     const clock = createManualClock();
     const store = await open(1e6, clock);
@@ -109,7 +109,7 @@ test('an answer is too old after its time, to the millisecond', () =>
     assert.is(store.stats().entries, 0);
   }));
 
-test('what was not used for longest goes first, and what is too large is not kept', () =>
+test('evicts the least recently used entry first, and stores no answer that is too large', () =>
   inEachStore(async ({ name, open }) => {
     const store = await open(40_000, createManualClock());
     store.put(keyOf(9), answerOf('big', 11_000));
@@ -125,7 +125,7 @@ test('what was not used for longest goes first, and what is too large is not kep
     assert.ok(await store.get(keyOf(4)), name);
   }));
 
-test('what is kept in memory does not hold on to the read that it came from', () => {
+test('copies a stored slice, so that the larger buffer it came from can be freed', () => {
   const store = createMemoryAnswers({ maxBytes: 1e6, ttlMs, clock: createManualClock() });
   const read = Buffer.alloc(200_000, 'y');
   const slice = read.subarray(10, 13);
@@ -137,7 +137,7 @@ test('what is kept in memory does not hold on to the read that it came from', ()
   assert.ok(kept.chunks[0]?.buffer !== read.buffer);
 });
 
-test('both stores behave like a plain list of responses', async () => {
+test('matches a simple model of a cache, in both stores', async () => {
   const step = fc.record({
     do: fc.constantFrom('put', 'get', 'get', 'wait'),
     key: fc.nat(5),
@@ -192,7 +192,7 @@ test('both stores behave like a plain list of responses', async () => {
   );
 });
 
-test('on disk an answer survives a restart, and is private whatever the umask', () =>
+test('keeps answers across restarts in private files, whatever the umask', () =>
   inFolder(async (folder) => {
     const options = { folder, maxBytes: 40_000, ttlMs, clock: createManualClock() };
     const before = process.umask(0);
@@ -213,7 +213,7 @@ test('on disk an answer survives a restart, and is private whatever the umask', 
     assert.equal(readdirSync(folder), ['notes.txt']);
   }));
 
-test('the order of use survives a restart too', async () => {
+test('keeps the order of use across restarts', async () => {
   for (const used of [
     [3, 2, 0],
     [0, 1, 3],
@@ -248,7 +248,7 @@ test('the order of use survives a restart too', async () => {
   }
 });
 
-test('a damaged file is a miss and is removed, wherever it is damaged', () =>
+test('treats a damaged file as a miss and removes it, wherever the damage is', () =>
   inFolder(async (folder) => {
     const clock = createManualClock();
     const store = await openDiskAnswers({ folder, maxBytes: 1e6, ttlMs, clock });
@@ -279,7 +279,7 @@ test('a damaged file is a miss and is removed, wherever it is damaged', () =>
     );
   }));
 
-test('a disk that cannot be written costs the answer and nothing else', () =>
+test('survives a disk that cannot be written, losing only the answer', () =>
   inFolder(async (folder) => {
     const store = await openDiskAnswers({
       folder,
@@ -294,7 +294,7 @@ test('a disk that cannot be written costs the answer and nothing else', () =>
     assert.equal([store.stats().failures, store.stats().entries], [1, 0]);
   }));
 
-test('header fields of one exchange are not kept', () => {
+test('does not store header fields that belong to a single exchange', () => {
   for (const name of [
     'set-cookie',
     'date',

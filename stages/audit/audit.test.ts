@@ -53,7 +53,7 @@ const linesOf = (files: AuditFiles): string[] =>
 const write = (files: AuditFiles, lines: readonly string[]): void =>
   writeFileSync(files.log, lines.map((line) => `${line}\n`).join(''), 'latin1');
 
-test('what was written verifies, in private files, in visible ASCII', async () => {
+test('writes events that verify, in private files, in printable ASCII', async () => {
   await within(async (files) => {
     const known = await appendEvents(files, events(5));
     await appendEvents(files, events(2), known);
@@ -103,7 +103,7 @@ const MUTATION = fc.record({
   byte: fc.integer({ min: 0, max: 255 }),
 });
 
-test('each of 1,000 random edits, deletions, swaps and truncations is found', async () => {
+test('detects each of 1,000 random edits, deletions, swaps and truncations', async () => {
   await within(async (files) => {
     await appendEvents(files, events(40));
     await withAuditLock(files, () => pruneAudit(files, START_MS + 10 * DAY_MS, START_MS));
@@ -126,7 +126,7 @@ test('each of 1,000 random edits, deletions, swaps and truncations is found', as
   });
 });
 
-test('the first bad record is named, and what is wrong with it', async () => {
+test('reports the first bad record and the kind of fault', async () => {
   await within(async (files) => {
     await appendEvents(files, events(9));
     const lines = linesOf(files);
@@ -149,7 +149,7 @@ test('the first bad record is named, and what is wrong with it', async () => {
   });
 });
 
-test('what is written after a tampering does not hide it', async () => {
+test('still detects tampering after further records are appended', async () => {
   const tamper: Record<string, (files: AuditFiles) => void> = {
     removed: (files) => write(files, linesOf(files).slice(0, 5)),
     edited: (files) => write(files, [...linesOf(files).slice(0, -1), '{"seq":10}']),
@@ -163,7 +163,7 @@ test('what is written after a tampering does not hide it', async () => {
     });
 });
 
-test('a last line that a crash cut short goes with the next record', async () => {
+test('replaces a last line that a crash cut short when the next record is appended', async () => {
   await within(async (files) => {
     await appendEvents(files, events(3));
     const sound = readFileSync(files.log, 'latin1');
@@ -178,7 +178,7 @@ test('a last line that a crash cut short goes with the next record', async () =>
   });
 });
 
-test('the very first line cut short is no fault either', async () => {
+test('accepts a first line that a crash cut short', async () => {
   await within(async (files) => {
     await appendEvents(files, []);
     writeFileSync(files.log, '{"seq":1,"ti');
@@ -190,7 +190,7 @@ test('the very first line cut short is no fault either', async () => {
   });
 });
 
-test('a lost anchor is made anew, and reported ever after; a forged one likewise', async () => {
+test('recreates a missing or forged anchor, and reports that in every later verification', async () => {
   await within(async (files) => {
     await appendEvents(files, events(3));
     writeFileSync(files.headFile, readFileSync(files.headFile, 'latin1').replace(/^4/, '2'));
@@ -204,7 +204,7 @@ test('a lost anchor is made anew, and reported ever after; a forged one likewise
   });
 });
 
-test('without its key a log is neither verified nor continued', async () => {
+test('refuses to verify or continue a log without its key', async () => {
   await within(async (files) => {
     await appendEvents(files, events(3));
     rmSync(files.key);
@@ -215,7 +215,7 @@ test('without its key a log is neither verified nor continued', async () => {
   });
 });
 
-test('a link in the place of the log is not followed', async () => {
+test('does not follow a symbolic link in place of the log', async () => {
   await within(async (files, home) => {
     await appendEvents(files, events(1));
     const victim = join(home, 'victim');
@@ -236,7 +236,7 @@ async function assertRejects(work: Promise<unknown>): Promise<void> {
   assert.is(outcome, 'rejected');
 }
 
-test('pruning leaves a log that verifies, goes on, and can be pruned again to nothing', async () => {
+test('keeps a pruned log verifiable and appendable, even after every record was pruned', async () => {
   await within(async (files) => {
     await appendEvents(files, events(10));
     assert.is(await pruneAudit(files, START_MS + 4 * DAY_MS, START_MS + 20 * DAY_MS), 5);
@@ -252,7 +252,7 @@ test('pruning leaves a log that verifies, goes on, and can be pruned again to no
   });
 });
 
-test('a log with a fault is not pruned', async () => {
+test('refuses to prune a log with a fault', async () => {
   await within(async (files) => {
     await appendEvents(files, events(10));
     write(files, linesOf(files).toSpliced(2, 1));
@@ -262,7 +262,7 @@ test('a log with a fault is not pruned', async () => {
   });
 });
 
-test('several writers make one chain', async () => {
+test('serialises several writers into one chain', async () => {
   await within(async (files) => {
     const open = () =>
       new AuditLog({
@@ -282,7 +282,7 @@ test('several writers make one chain', async () => {
   });
 });
 
-test('a queue that is full drops, and the log says how many', async () => {
+test('drops events when the queue is full, and records how many', async () => {
   await within(async (files) => {
     const clock = createManualClock();
     const log = new AuditLog({ files, clock, maxQueued: 3, onTrouble: () => undefined });
@@ -299,7 +299,7 @@ test('a queue that is full drops, and the log says how many', async () => {
   });
 });
 
-test('a disk that refuses is reported once, and what waits is written later', async () => {
+test('reports a failing disk once, and writes the queued events when it recovers', async () => {
   await within(async (files) => {
     const troubles: string[] = [];
     const log = new AuditLog({

@@ -31,7 +31,7 @@ async function killWriter(home: string, afterMs: number): Promise<number> {
   return counts.at(-1) ?? 0;
 }
 
-test('kill -9 during writes: what was flushed is there, and the chain verifies', async () => {
+test('keeps every flushed record, and a valid chain, when the writer is killed with SIGKILL', async () => {
   const home = mkdtempSync(join(tmpdir(), 'svc-audit-kill-'));
   const files = auditFiles(home);
   try {

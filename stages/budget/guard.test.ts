@@ -30,7 +30,7 @@ function granted(grant: Grant): Reservation {
 const blockedBy = (grant: Grant): string | undefined =>
   grant.granted ? undefined : grant.note.scope;
 
-test('a request at the limit passes, one above it is blocked and says why', () => {
+test('allows a request that reaches the limit exactly, and blocks one above it with the reason', () => {
   const guard = new SpendingGuard({ ...off, perRequestNanoUsd: USD }, createManualClock());
   assert.is(ask(guard, 1).granted, true);
   const over = ask(guard, 1.5);
@@ -43,7 +43,7 @@ test('a request at the limit passes, one above it is blocked and says why', () =
   );
 });
 
-test('what runs counts, so concurrent requests cannot pass a limit together', () => {
+test('counts reservations, so that concurrent requests cannot exceed a limit together', () => {
   const guard = new SpendingGuard(perDay(1), createManualClock());
   const first = granted(ask(guard, 0.6));
   assert.is(blockedBy(ask(guard, 0.6)), 'day');
@@ -56,7 +56,7 @@ test('what runs counts, so concurrent requests cannot pass a limit together', ()
   assert.equal([guard.view().spentTodayNanoUsd, guard.view().heldNanoUsd], [0.1 * USD, 0]);
 });
 
-test('a reservation changes with the estimate, unless the new one would exceed a limit', () => {
+test('adjusts a reservation to a new estimate, unless that would exceed a limit', () => {
   const guard = new SpendingGuard(perDay(1), createManualClock());
   const held = (): number => guard.view().heldNanoUsd / USD;
   const first = granted(ask(guard, 0.4));
@@ -81,7 +81,7 @@ test('a reservation changes with the estimate, unless the new one would exceed a
   assert.is(held(), 0);
 });
 
-test('tokens of a day are a limit of their own, whatever they cost', () => {
+test('limits the tokens per day independently of their cost', () => {
   const guard = new SpendingGuard({ ...off, perDayTokens: 1000 }, createManualClock());
   const take = (estimateTokens: number): Grant =>
     guard.reserve({ estimateNanoUsd: null, estimateTokens, session: 's' });
@@ -95,7 +95,7 @@ test('tokens of a day are a limit of their own, whatever they cost', () => {
   assert.ok(take(900).granted);
 });
 
-test('an answer without figures counts as estimated, and an unknown price stays unknown', () => {
+test('charges the estimate when an answer reports no usage, and nothing when the price is unknown', () => {
   const guard = new SpendingGuard({ ...perDay(10), perDayTokens: 1000 }, createManualClock());
   const reserve = (estimateNanoUsd: number | null): Reservation =>
     granted(guard.reserve({ estimateNanoUsd, estimateTokens: 600, session: 's' }, true));
@@ -109,14 +109,14 @@ test('an answer without figures counts as estimated, and an unknown price stays 
   assert.is(guard.view().tokensToday, 1200);
 });
 
-test('each session has its own account', () => {
+test('accounts for each session separately', () => {
   const guard = new SpendingGuard({ ...off, perSessionNanoUsd: USD }, createManualClock());
   granted(ask(guard, 0.9, 'a')).settle(0.9 * USD);
   assert.is(blockedBy(ask(guard, 0.2, 'a')), 'session');
   assert.is(ask(guard, 0.2, 'b').granted, true);
 });
 
-test('it warns from the percentage on', () => {
+test('warns once the configured percentage is reached', () => {
   const guard = new SpendingGuard(perDay(1), createManualClock());
   assert.is(guard.check({ estimateNanoUsd: 0.79 * USD, session: 's' }).verdict, 'ok');
   const grant = ask(guard, 0.8);
@@ -128,7 +128,7 @@ test('it warns from the percentage on', () => {
   assert.is(guard.view().warned, 1);
 });
 
-test('the day begins with what the ledger knows and ends at midnight UTC', () => {
+test('starts the day with the spending in the ledger, and ends it at midnight UTC', () => {
   const clock = createManualClock(Date.UTC(2026, 10, 20, 23, 59));
   const guard = new SpendingGuard(perDay(1), clock);
   guard.count(0.7 * USD, 0);
@@ -142,7 +142,7 @@ test('the day begins with what the ledger knows and ends at midnight UTC', () =>
   assert.is(guard.view().spentTodayNanoUsd, 0.3 * USD);
 });
 
-test('an unknown price neither blocks nor counts', () => {
+test('neither blocks nor charges a request with an unknown price', () => {
   const guard = new SpendingGuard(perDay(1), createManualClock());
   guard.count(2 * USD, 0);
   granted(ask(guard, null)).settle(null);
@@ -151,7 +151,7 @@ test('an unknown price neither blocks nor counts', () => {
   assert.is(guard.view().spentTodayNanoUsd, 2.5 * USD);
 });
 
-test('a limit can be passed once: by the request’s word, or by an operator’s for ten minutes', () => {
+test('lets a request exceed a limit once: by its own header, or by an operator within ten minutes', () => {
   const clock = createManualClock();
   const guard = new SpendingGuard(perDay(1), clock);
   guard.count(USD, 0);
@@ -168,7 +168,7 @@ test('a limit can be passed once: by the request’s word, or by an operator’s
   assert.equal([guard.view().allowedOnce, guard.view().blocked], [2, 3]);
 });
 
-test('off, it counts and blocks nothing; a reload turns it on with true figures', () => {
+test('blocks nothing while it is off, but counts, so that turning it on starts with correct figures', () => {
   const guard = new SpendingGuard({ ...perDay(1), enabled: false }, createManualClock());
   granted(ask(guard, 5)).settle(5 * USD);
   assert.is(guard.view().enabled, false);
@@ -176,7 +176,7 @@ test('off, it counts and blocks nothing; a reload turns it on with true figures'
   assert.is(blockedBy(ask(guard, 0.1)), 'day');
 });
 
-test('sessions that hold something are not forgotten', () => {
+test('does not evict sessions that have reservations', () => {
   const sessions = createSessions(2);
   sessions.open('a').held = 1;
   for (const name of ['b', 'c', 'd', 'e']) sessions.open(name).spent = 1;
@@ -188,7 +188,7 @@ test('sessions that hold something are not forgotten', () => {
   assert.is(sessions.open('a').held, 1);
 });
 
-test('an estimate takes all input as plain, and all output that the request or the model allows', () => {
+test('estimates all input at the plain price, and the maximum output of the request or the model', () => {
   const foreseen = (body: unknown, model: string) =>
     estimateUsage({ inputTokens: 100, output: askedOutput(body) }, model).outputTokens;
   const bodies: readonly (readonly [body: unknown, tokens: number])[] = [
@@ -241,7 +241,7 @@ const step = fc.oneof(
   },
 );
 
-test('it grants what a plain list of requests would, and limits are exceeded only by what estimates fell short', () => {
+test('grants the same requests as a simple model, exceeding limits only where estimates fell short', () => {
   const CENT = USD / 100;
   const limits = { request: 50 * CENT, session: 150 * CENT, day: 200 * CENT };
   const settings: SpendingSettings = {

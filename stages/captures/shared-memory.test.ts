@@ -5,7 +5,7 @@ import { createSharedMemory } from './shared-memory.ts';
 const MEBIBYTE = 1024 * 1024;
 const bytes = (length: number, value: number) => new Uint8Array(length).fill(value);
 
-test('copies keep their bytes until they are released, in shared memory', () => {
+test('keeps copies unchanged in shared memory until they are released', () => {
   const memory = createSharedMemory();
   const held = Array.from({ length: 50 }, (_, value) => {
     const lease = memory.lease();
@@ -19,7 +19,7 @@ test('copies keep their bytes until they are released, in shared memory', () => 
   });
 });
 
-test('memory that is released is used again, and never while a record still needs it', () => {
+test('reuses released memory, but never memory that a record still needs', () => {
   const memory = createSharedMemory();
   const slow = memory.lease();
   const kept = slow.copy([bytes(100, 1)]);
@@ -33,7 +33,7 @@ test('memory that is released is used again, and never while a record still need
   assert.equal([...new Set(kept)], [1]);
 });
 
-test('a body larger than a slab has memory of its own', () => {
+test('gives a body larger than a slab memory of its own', () => {
   const lease = createSharedMemory().lease();
   const [large, small] = [lease.copy([bytes(3 * MEBIBYTE, 5)]), lease.copy([bytes(9, 6)])];
   assert.is(large.buffer.byteLength, 3 * MEBIBYTE);

@@ -180,7 +180,7 @@ async function sent(target: string, body: Json, mode: Mode): Promise<readonly st
 
 for (const mode of ['hybrid', 'aggressive'] as const) {
   for (const [name, steps] of Object.entries(CONVERSATIONS)) {
-    test(`${mode}: ${name}`, async () => {
+    test(`gives the same results in every dialect, ${mode}: ${name}`, async () => {
       const all = new Map<string, readonly string[]>();
       for (const [dialect, { target, body }] of Object.entries(WRITERS))
         all.set(dialect, await sent(target, body(steps, `${mode}: ${name}`), mode));
@@ -191,7 +191,7 @@ for (const mode of ['hybrid', 'aggressive'] as const) {
   }
 
   for (const [name, written] of Object.entries(OWN_TOOLS)) {
-    test(`${mode}: ${name}`, async () => {
+    test(`treats a built-in tool like a function tool, ${mode}: ${name}`, async () => {
       const ask = `${mode}: ${name}`;
       const { body, target } = WRITERS['responses']!;
       const step = { name: 'shell', input: { command: COMMAND }, result: COMMENTED };
@@ -204,7 +204,7 @@ for (const mode of ['hybrid', 'aggressive'] as const) {
   }
 }
 
-test('of several commands of a shell each has its output', async () => {
+test('separates the outputs of several shell commands in one call', async () => {
   const runs = (text: string) => ({
     stdout: text,
     stderr: '',
@@ -221,14 +221,14 @@ test('of several commands of a shell each has its output', async () => {
   assert.match(results[2]!, 'part 2 of result 1 (app.ts)');
 });
 
-test('what a shell printed for a command that failed goes out as it came', async () => {
+test('leaves the output of a failed shell command unchanged', async () => {
   const text = JSON.stringify(OWN_TOOLS['a shell']!('c1'));
   const failed = JSON.parse(text.replaceAll('"exit_code":0', '"exit_code":1')) as readonly Json[];
   const input = [{ role: 'user', content: 'Failed.' }, ...failed];
   assert.equal(await sent('/v1/responses', { model: 'm', input }, 'aggressive'), [COMMENTED]);
 });
 
-test('output of a shell may name any call, whatever its arguments are', async () => {
+test('accepts shell output that refers to a call with unparsable arguments', async () => {
   const input = [
     { role: 'user', content: 'Odd.' },
     { type: 'function_call', call_id: 'c1', name: 'f', arguments: 'no JSON {' },
@@ -237,7 +237,7 @@ test('output of a shell may name any call, whatever its arguments are', async ()
   assert.equal(await sent('/v1/responses', { model: 'm', input }, 'hybrid'), ['/shop']);
 });
 
-test('what a patch that failed says goes out as it came', async () => {
+test('leaves the message of a failed patch unchanged', async () => {
   const patched = (status: string) => [
     { role: 'user', content: `It ${status}.` },
     { type: 'apply_patch_call', call_id: 'c1', operation: { type: 'update_file', path: 'a.ts' } },

@@ -55,7 +55,7 @@ const BODIES = [
 ] as const;
 
 for (const { target, body, before, after } of BODIES) {
-  test(`${target}: results get smaller, and every other byte stays`, async () => {
+  test(`makes results smaller and keeps every other byte: ${target}`, async () => {
     const bench = await createBench();
     try {
       const out = textOf(await bench.send(posted(target, Buffer.from(body))));

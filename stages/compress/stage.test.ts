@@ -23,7 +23,7 @@ const messages = [
   { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: grepOutput }] },
 ];
 
-test('a tool result gets smaller; every other byte stays', async () => {
+test('makes a tool result smaller and keeps every other byte', async () => {
   const bench = await createBench();
   const request = requestOf({ messages });
   const sent = await bench.send(request);
@@ -40,7 +40,7 @@ test('a tool result gets smaller; every other byte stays', async () => {
   await bench.close();
 });
 
-test('strict, off, untouchable and small requests keep their buffer', async () => {
+test('keeps the buffer of a request that is strict, off, protected or small', async () => {
   const bench = await createBench();
   const request = requestOf({ messages });
   const same = async (each: ProxyRequest, settings?: Partial<CompressConfig>) =>
@@ -53,7 +53,7 @@ test('strict, off, untouchable and small requests keep their buffer', async () =
   await bench.close();
 });
 
-test('a mode that is none is refused, and the message names those that are', async () => {
+test('refuses an unknown mode with a message that lists the valid ones', async () => {
   const bench = await createBench();
   const failed = await bench.send(requestOf({ messages }, ['x-svc-mode', 'agressive'])).then(
     () => undefined,
@@ -66,7 +66,7 @@ test('a mode that is none is refused, and the message names those that are', asy
   await bench.close();
 });
 
-test('a conversation keeps the mode that it began with, until a request names another', async () => {
+test('keeps the mode of a conversation until a request names another', async () => {
   const bench = await createBench();
   const first = textOf(await bench.send(requestOf({ messages }), { mode: 'hybrid' }));
   const later = textOf(
@@ -82,7 +82,7 @@ test('a conversation keeps the mode that it began with, until a request names an
   await bench.close();
 });
 
-test('the same bytes come out inline, in the thread, without a cache and after a restart', async () => {
+test('gives the same bytes inline, in a thread, without a cache and after a restart', async () => {
   const long = Array.from({ length: 40 }, (_, n) => ({
     role: 'user',
     content: [
@@ -105,7 +105,7 @@ test('the same bytes come out inline, in the thread, without a cache and after a
   assert.is(new Set(outputs).size, 1);
 });
 
-test('when time runs out the request goes out as it was, and stays so', async () => {
+test('sends a request unchanged when time runs out, and the same way in later turns', async () => {
   const clock = createManualClock();
   const bench = await createBench(createCompressThread({ cacheEntries: 10, clock }));
   const body = { messages: [...messages, { role: 'user', content: grepOutput.repeat(30) }] };
@@ -129,7 +129,7 @@ test('when time runs out the request goes out as it was, and stays so', async ()
   await bench.close();
 });
 
-test('protected blocks are byte-identical whatever the mode', async () => {
+test('leaves protected blocks byte-identical in every mode', async () => {
   const bench = await createBench();
   const noisy = `${'x '.repeat(2000)}\n`.repeat(4);
   const body = {
@@ -165,7 +165,7 @@ test('protected blocks are byte-identical whatever the mode', async () => {
   await bench.close();
 });
 
-test('applied rules hold for conversations that begin afterwards, never for a running one', async () => {
+test('applies learned rules to new conversations only', async () => {
   const bench = await createBench();
   const settings = { logBudgetTokens: 3500 };
   const before = textOf(await bench.send(requestOf({ messages }), settings));

@@ -66,7 +66,7 @@ function fileOf() {
   };
 }
 
-test('a turn follows the one whose messages it repeats, and only its new part is stored', () => {
+test('finds the previous turn by its repeated messages, and stores only the new part', () => {
   const { follow, runs, lines } = fileOf();
   const first = turnOf('a');
   assert.is(follow(first), undefined);
@@ -81,7 +81,7 @@ test('a turn follows the one whose messages it repeats, and only its new part is
   assert.not.match(lines[1]!, /aaaaaaaa|systemis/);
 });
 
-test('a first request that is sent again has one before it, and is not written down', () => {
+test('finds the previous turn when a first request is repeated, without storing it', () => {
   const { follow, lines } = fileOf();
   const first = turnOf('a');
   follow(first);
@@ -89,7 +89,7 @@ test('a first request that is sent again has one before it, and is not written d
   assert.is(lines.length, 0);
 });
 
-test('a second continuation is compared with the common part, and both continue', () => {
+test('compares a second branch with the common part, and continues both', () => {
   const { follow } = fileOf();
   const parent = turnOf('abc');
   follow(turnOf('a'));
@@ -104,7 +104,7 @@ test('a second continuation is compared with the common part, and both continue'
   assert.is(follow(other), right.request);
 });
 
-test('a changed system prompt, first message or key does not hide the turn before', () => {
+test('finds the previous turn despite a changed system prompt, first message or key', () => {
   const { follow } = fileOf();
   follow(turnOf('a', { session: 'sessions' }));
   const second = turnOf('abc', { session: 'sessions' });
@@ -117,7 +117,7 @@ test('a changed system prompt, first message or key does not hide the turn befor
   assert.is(follow(key, 'three'), first.request);
 });
 
-test('an unanswered turn, and an equal turn of another caller, are not previous turns', () => {
+test('ignores turns without an answer so far, and equal turns of other clients', () => {
   const { follow } = fileOf();
   follow(turnOf('a', { doneMs: 1e9 }));
   assert.is(follow(turnOf('abc')), undefined, 'still in the air');
@@ -126,7 +126,7 @@ test('an unanswered turn, and an equal turn of another caller, are not previous 
   assert.is(others.follow(turnOf('a', { key: 'another' })), undefined);
 });
 
-test('a turn that another process wrote is found', () => {
+test('finds a turn that another process wrote', () => {
   const { follow, runs } = fileOf();
   const elsewhere = turnOf('abc');
   runs.set(3, elsewhere);
@@ -134,7 +134,7 @@ test('a turn that another process wrote is found', () => {
   assert.equal([...runs.keys()], [3]);
 });
 
-test('a conversation keeps four runs, those that went on last', () => {
+test('keeps the four most recently continued branches of a conversation', () => {
   const { follow, runs } = fileOf();
   follow(turnOf('a'));
   for (const letter of 'bcdefgh') follow(turnOf(`a${letter}x`));
@@ -145,7 +145,7 @@ test('a conversation keeps four runs, those that went on last', () => {
   );
 });
 
-test('a damaged entry is ignored', () => {
+test('ignores a damaged entry', () => {
   const runs = new Map<number, CachedTurn>();
   applyCached(runs, { run: 1, same: 9, messages: 'bbbbbbbb' });
   assert.is(runs.size, 0);

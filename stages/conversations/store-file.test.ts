@@ -41,7 +41,7 @@ const PIN = {
   logBudgetTokens: 3500,
 } as const;
 
-test('what was remembered is there after a restart, put together of all its changes', () =>
+test('restores after a restart what several changes added up to', () =>
   within(async (file, open) => {
     const first = await open();
     first.set('a', 'b', { pin: PIN, timedOut: ['1'], sent: [['k', 'x']] });
@@ -75,7 +75,7 @@ test('what was remembered is there after a restart, put together of all its chan
     assert.is(statSync(file).mode & 0o777, 0o600);
   }));
 
-test('the lines of an older program are read', () =>
+test('reads the lines of an older version', () =>
   within(async (file, open) => {
     const older = [
       ['compress:c', JSON.stringify({ ...PIN, sent: { blocks: 3, last: 'm' } })],
@@ -108,7 +108,7 @@ test('the lines of an older program are read', () =>
     assert.is(store.olderInjected('gone'), undefined);
   }));
 
-test('a line that was cut short costs that line, and not the next one', () =>
+test('loses only a truncated line, not the next one', () =>
   within(async (file, open, troubles) => {
     const first = await open();
     first.set('a', 'a', { timedOut: ['1'] });
@@ -123,7 +123,7 @@ test('a line that was cut short costs that line, and not the next one', () =>
     assert.equal(troubles, []);
   }));
 
-test('an incomplete line of another process loses neither the lines before nor those after it', () =>
+test('reads the lines before and after an incomplete line of another process', () =>
   within(async (file, open, troubles) => {
     const one = await open();
     one.set('a', 'a', { timedOut: ['1'] });
@@ -145,7 +145,7 @@ test('an incomplete line of another process loses neither the lines before nor t
     assert.equal(troubles, []);
   }));
 
-test('damage in the middle loses only the damaged lines', () =>
+test('loses only the damaged lines in the middle of a file', () =>
   within(async (file, open) => {
     const first = await open();
     for (const id of ['a', 'b', 'c']) first.set(id, id, { sent: [['k', id]] });
@@ -159,7 +159,7 @@ test('damage in the middle loses only the damaged lines', () =>
     assert.is(again.get('c')?.sent?.get('k'), 'c');
   }));
 
-test("somebody else's file is put aside, and reported", () =>
+test('moves a file of another program aside, and reports it', () =>
   within(async (file, open, troubles) => {
     writeFileSync(file, 'my notes\nof a day\n');
     const store = await open();
@@ -171,7 +171,7 @@ test("somebody else's file is put aside, and reported", () =>
     assert.ok((await open()).get('a') !== undefined);
   }));
 
-test('the oldest conversations go when there are too many characters, also after a restart', () =>
+test('drops the oldest conversations when there are too many characters, also after a restart', () =>
   within(async (_file, open) => {
     const limits = { maxChars: 20_000 };
     const first = await open(limits);
@@ -184,7 +184,7 @@ test('the oldest conversations go when there are too many characters, also after
     assert.equal(again.figures.conversations, first.figures.conversations);
   }));
 
-test('a conversation that is not continued is deleted after some days', () =>
+test('deletes a conversation that has not been continued for some days', () =>
   within(async (file, open) => {
     const longAgo = Date.now() - 40 * 86_400_000;
     const line = (id: string, t: number) => JSON.stringify({ c: id, b: id, t, timedOut: ['1'] });
@@ -193,7 +193,7 @@ test('a conversation that is not continued is deleted after some days', () =>
     assert.equal([store.get('old'), store.get('new') !== undefined], [undefined, true]);
   }));
 
-test('the file is compacted before obsolete entries grow without bound', () =>
+test('compacts the file before obsolete entries grow without bound', () =>
   within(async (file, open) => {
     const store = await open();
     for (let n = 0; n < 60; n++) {
@@ -204,7 +204,7 @@ test('the file is compacted before obsolete entries grow without bound', () =>
     assert.ok((await open()).get('one')?.sent?.get('k')?.startsWith('59.'));
   }));
 
-test('changes that another process writes to the same file are read', () =>
+test('reads the changes that another process writes to the same file', () =>
   within(async (_file, open) => {
     const one = await open();
     one.set('a', 'a', { sent: [['k', '1']] });
@@ -231,7 +231,7 @@ test('changes that another process writes to the same file are read', () =>
     assert.not.ok(one.isBehind());
   }));
 
-test('lines of its own that wait are no reason to read the file, and who asks at the same time waits once', () =>
+test('does not reread the file for its own pending lines, and shares one read between callers', () =>
   within(async (_file, open) => {
     const one = await open();
     const other = await open();
@@ -249,7 +249,7 @@ test('lines of its own that wait are no reason to read the file, and who asks at
     assert.is(other.get('a')?.sent?.get('l'), '2');
   }));
 
-test('two processes that write and replace the file at the same time lose nothing of each other', () =>
+test('loses nothing when two processes write and replace the file at the same time', () =>
   within(async (file, open, troubles) => {
     const stores = [await open(), await open()] as const;
     const filler = 'x'.repeat(400_000);

@@ -37,7 +37,7 @@ const OLDER = [
 ] as const;
 
 for (const [body, blocks, hash] of OLDER)
-  test(`${blocks} blocks`, () => {
+  test(`continues the earlier turn of a conversation with ${blocks} blocks`, () => {
     const older = { blocks, hash, atMs: 1000, gaps: 's', goesOn: true };
     const same = after(older, body);
     assert.equal([same.length, same[0]?.goesOn, same[0]?.gaps], [1, true, 's']);

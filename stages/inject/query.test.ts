@@ -11,7 +11,7 @@ const questions = (messages: readonly object[], system?: unknown) =>
 const ask = (content: unknown) => ({ role: 'user', content });
 const assistant = (content: unknown) => ({ role: 'assistant', content });
 
-test('every user message with words of its own is a question; the newest is being asked', () => {
+test('treats every user message with its own text as a question, and the newest as the current one', () => {
   const found = questions([
     ask('first?'),
     assistant('yes'),
@@ -26,14 +26,14 @@ test('every user message with words of its own is a question; the newest is bein
   );
 });
 
-test('a message with tool results is not a question, even with text after them', () => {
+test('does not treat a message with tool results as a question, even with text after them', () => {
   const result = { type: 'tool_result', tool_use_id: 't', content: 'out' };
   const use = assistant([{ type: 'tool_use', id: 't', name: 'x', input: {} }]);
   assert.is(questions([ask('q'), use, ask([result])]).length, 1);
   assert.is(questions([ask('q'), use, ask([result, { type: 'text', text: 'go on' }])]).length, 1);
 });
 
-test('a question is identified by everything before it and by nothing after it', () => {
+test('identifies a question by everything before it, and nothing after it', () => {
   const one = questions([ask('a'), assistant('b'), ask('c')]);
   const grown = questions([ask('a'), assistant('b'), ask('c'), assistant('d'), ask('e')]);
   assert.equal(
@@ -45,7 +45,7 @@ test('a question is identified by everything before it and by nothing after it',
   assert.is.not(other[1]?.prefix, one[1]?.prefix);
 });
 
-test('the billing block, which changes in every request, does not count', () => {
+test('ignores the billing block, which changes with every request', () => {
   const billing = (cch: string) => [
     { type: 'text', text: `x-anthropic-billing-header: cc_version=2; cch=${cch};` },
     { type: 'text', text: 'You are an agent.' },
@@ -56,13 +56,13 @@ test('the billing block, which changes in every request, does not count', () => 
   );
 });
 
-test('a moved cache marker does not count', () => {
+test('ignores moved cache markers', () => {
   const text = { type: 'text', text: 'a' };
   const marked = { ...text, cache_control: { type: 'ephemeral' } };
   assert.is(questions([ask([text])])[0]?.prefix, questions([ask([marked])])[0]?.prefix);
 });
 
-test('reasoning that a client drops from later turns does not count', () => {
+test('ignores reasoning that a client drops from later turns', () => {
   const thinking = { type: 'thinking', thinking: 'hm', signature: 's' };
   const answered = (content: unknown) =>
     questions([ask('a'), assistant(content), ask('b')])[1]?.prefix;
@@ -70,7 +70,7 @@ test('reasoning that a client drops from later turns does not count', () => {
   assert.is(answered([thinking, text]), answered([text]));
 });
 
-test('output that a client clears in later turns does not count, its call does', () => {
+test('ignores tool output that a client clears later, but not its call', () => {
   const after = (id: string, content: string) => {
     const use = assistant([{ type: 'tool_use', id, name: 'x', input: {} }]);
     const result = ask([{ type: 'tool_result', tool_use_id: id, content }]);
@@ -80,7 +80,7 @@ test('output that a client clears in later turns does not count, its call does',
   assert.is.not(after('t1', 'out'), after('t2', 'out'));
 });
 
-test('a system reminder after the question does not replace it as the last one', () => {
+test('keeps the last question current when a system reminder follows it', () => {
   const blocks = dialects.chat.blocks({
     messages: [ask('where?'), { role: 'system', content: 'be brief' }],
   });
@@ -92,7 +92,7 @@ test('a system reminder after the question does not replace it as the last one',
 
 const queryFor = (...texts: string[]) => queryOf(texts);
 
-test("a program's own reminders are not what the user asked", () => {
+test('removes reminders that a program adds to the user’s text', () => {
   const cases: [string, string | undefined][] = [
     ['<system-reminder>today is …</system-reminder>', undefined],
     ['<system-reminder>a</system-reminder>\nwhere is the gate?', 'where is the gate?'],
@@ -111,20 +111,20 @@ test("a program's own reminders are not what the user asked", () => {
   assert.is(queryFor('<system-reminder>r</system-reminder>', 'one', 'two'), 'one\ntwo');
 });
 
-test('tool output in a user text is not a question, the user’s words about it are', () => {
+test('ignores tool output in a user text, but not the user’s words about it', () => {
   const output = "[read_file for 'gate.ts'] Result:";
   assert.is(queryFor(output, 'export const gate = 1;'), undefined);
   assert.is(queryFor(output, '<feedback>not that gate</feedback>'), 'not that gate');
 });
 
-test('sections that a user writes into a question do not replace it', () => {
+test('keeps the question around sections that a user writes into it', () => {
   assert.is(
     queryFor('why does <task>foo</task> fail in the gate?'),
     'why does  fail in the gate?\nfoo',
   );
 });
 
-test('a turn that only says how to go on asks nothing', () => {
+test('finds no query in a turn that only says to continue', () => {
   for (const text of ['continue', 'Yes, please.', 'ok, go ahead', '…', '👍', "Let's go!"]) {
     assert.is(queryFor(text), undefined, text);
   }
@@ -133,13 +133,13 @@ test('a turn that only says how to go on asks nothing', () => {
   }
 });
 
-test('of a long text both ends are searched for', () => {
+test('searches for both ends of a long text', () => {
   const query = queryFor(`explain zebra${'\nfiller line'.repeat(500)}\nand quagga`) ?? '';
   assert.ok(query.startsWith('explain zebra') && query.endsWith('and quagga'));
   assert.ok(query.length <= 2001);
 });
 
-test('what another svc has added to is not added to again', () => {
+test('adds nothing to a question that another svc has added to', () => {
   assert.is(queryFor(`where?\n\n${ADDED_MARK} …`), undefined);
 });
 

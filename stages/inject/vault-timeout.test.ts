@@ -20,7 +20,7 @@ function vaultThat(isReady: () => boolean): Vault {
   return { isReady } as Partial<Vault> as Vault;
 }
 
-test('a result in time is returned, and an error is passed on', async () => {
+test('returns a result that is in time, and passes an error on', async () => {
   const vault = createVaultInTime(
     vaultThat(() => true),
     clock,
@@ -31,7 +31,7 @@ test('a result in time is returned, and an error is passed on', async () => {
   assert.is(await vault.ask(() => Promise.resolve(2)), 2);
 });
 
-test('after a call that took too long, later calls do not wait until it has ended', async () => {
+test('skips the vault without waiting until a call that took too long has ended', async () => {
   const vault = createVaultInTime(
     vaultThat(() => true),
     clock,
@@ -52,7 +52,7 @@ test('after a call that took too long, later calls do not wait until it has ende
   }
 });
 
-test('until the first answer a request waits for the index to be opened', async () => {
+test('waits for the index to open until the first result', async () => {
   const manual = createManualClock(0);
   const vault = createVaultInTime(
     vaultThat(() => true),
@@ -69,7 +69,7 @@ test('until the first answer a request waits for the index to be opened', async 
   assert.is(await later, undefined, 'from then on it is a repair, which takes longer');
 });
 
-test('a vault that is not ready is not asked', async () => {
+test('does not query a vault that is not ready', async () => {
   let isReady = false;
   const vault = createVaultInTime(
     vaultThat(() => isReady),

@@ -4,7 +4,7 @@ import { withoutNamedCredentials } from './credential-members.ts';
 
 const clean = (text: string): string => withoutNamedCredentials(text, '[redacted]');
 
-test('a member with the name of a credential is redacted', () => {
+test('redacts a member with the name of a credential', () => {
   for (const name of [
     'authorization_token',
     'authorization',
@@ -24,7 +24,7 @@ test('a member with the name of a credential is redacted', () => {
   assert.is(clean('{"password":"a\\"b\\\\","x":"y"}'), '{"password":"[redacted]","x":"y"}');
 });
 
-test('credentials in the arguments of a call, JSON inside JSON, are redacted', () => {
+test('redacts credentials in the arguments of a call, which are JSON inside JSON', () => {
   const args = JSON.stringify({ api_key: 'a"b\\c\n', note: 'stays "so"', password: '' });
   assert.is(
     clean(JSON.stringify({ name: 'deploy', arguments: args })),
@@ -32,7 +32,7 @@ test('credentials in the arguments of a call, JSON inside JSON, are redacted', (
   );
 });
 
-test('every header field of a tool server is treated as a credential', () => {
+test('redacts every header field of a tool server', () => {
   const tool = {
     type: 'mcp',
     headers: { 'X-Team': 'a}b', Authorization: 'Bearer "q"' },
@@ -44,7 +44,7 @@ test('every header field of a tool server is treated as a credential', () => {
   );
 });
 
-test('credentials in URLs are redacted', () => {
+test('redacts credentials in URLs', () => {
   for (const [address, cleaned] of [
     ['https://anna:pass@host/a', 'https://anna:[redacted]@host/a'],
     ['postgres://:p%40ss@host/db', 'postgres://:[redacted]@host/db'],
@@ -64,7 +64,7 @@ test('credentials in URLs are redacted', () => {
     assert.is(clean(kept), kept);
 });
 
-test('a text truncated inside a credential is redacted', () => {
+test('redacts a text that was truncated inside a credential', () => {
   assert.is(clean('{"authorization_token":"half of'), '{"authorization_token":"[redacted]');
   assert.is(
     clean('{"headers":{"A":"1","B":"half \\'),
@@ -72,7 +72,7 @@ test('a text truncated inside a credential is redacted', () => {
   );
 });
 
-test('values of other members are kept', () => {
+test('keeps the values of other members', () => {
   for (const text of [
     '{"properties":{"password":{"type":"string"},"headers":{"type":"object"}}}',
     '{"max_tokens":3,"token_count":"7","text":"the password is in the safe"}',
@@ -82,7 +82,7 @@ test('values of other members are kept', () => {
     assert.is(clean(text), text);
 });
 
-test('a replacement may keep the length', () => {
+test('lets a replacement keep the length', () => {
   const text = '{"authorization_token":"twelve chars"}';
   const masked = withoutNamedCredentials(text, ({ length }) => '*'.repeat(length));
   assert.is(masked, '{"authorization_token":"************"}');

@@ -31,7 +31,7 @@ const MARKED = [
   `${'Ab3/'.repeat(21)}Qz==`,
 ];
 
-test('the log and the vault know every shape of the table', () => {
+test('redacts every shape of the table in the log, and detects it in the vault', () => {
   for (const source of CREDENTIAL_SHAPES) {
     const samples = samplesOf(source);
     assert.ok(samples.length > 0, source);
@@ -55,7 +55,7 @@ test('the log and the vault know every shape of the table', () => {
   }
 });
 
-test('a credential goes whole, however long, and what stands around it stays', () => {
+test('redacts a whole credential, however long, and keeps the text around it', () => {
   for (const prefix of ['hf_', 'gsk_', 'xai-', 'github_pat_', 'nvapi-', 'pplx-', 'r8_', 'svc_']) {
     for (const chars of [44, 80, 200]) {
       const key = prefix + 'aB3'.repeat(chars).slice(0, chars);
@@ -66,7 +66,7 @@ test('a credential goes whole, however long, and what stands around it stays', (
   }
 });
 
-test('what the log is made of stays as it is', () => {
+test('keeps the ids, paths and hashes that a log usually contains', () => {
   for (const text of [
     '/v1/messages?beta=true',
     '/home/somebody/.config/svc/logs/svc-2026-11-22.log',

@@ -25,13 +25,13 @@ function sizeOf(json: unknown, bytes = Buffer.alloc(0)): number {
 }
 const message = (content: unknown): object => ({ messages: [{ role: 'user', content }] });
 
-test('texts, tools and calls count by their length, however deep', () => {
+test('counts texts, tools and calls by their length, at any depth', () => {
   const base = sizeOf(message(''));
   assert.is(sizeOf(message('x'.repeat(3600))) - base, 1000);
   assert.is(sizeOf({ ...message(''), tools: [{ description: 'x'.repeat(3600) }] }) > 1000, true);
 });
 
-test('an image costs the same however many bytes it has, and a seal nothing', () => {
+test('counts an image at a fixed size, and a signature as nothing', () => {
   const image = (data: string) => message([{ type: 'image', source: { type: 'base64', data } }]);
   assert.is(sizeOf(image('a')), sizeOf(image('a'.repeat(1_000_000))));
   const url = (text: string) => message([{ image_url: { url: `data:image/png;base64,${text}` } }]);
@@ -41,11 +41,11 @@ test('an image costs the same however many bytes it has, and a seal nothing', ()
   assert.is(sizeOf(seal('')), sizeOf(seal('s'.repeat(9999))));
 });
 
-test('a body that was not read counts by its bytes', () => {
+test('counts a body that was not parsed by its bytes', () => {
   assert.is(sizeOf(undefined, Buffer.alloc(360)), 100);
 });
 
-test('a body nested as deep as a parser allows is walked without recursion', () => {
+test('walks a body nested as deep as a parser allows, without recursion', () => {
   let deep: unknown = 'x';
   for (let i = 0; i < 100_000; i += 1) deep = [deep];
   assert.is(sizeOf(deep), 0);

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { factsOf } from './model-facts.ts';
 
-test('each model has its minimum, whoever sells it', () => {
+test('knows the minimum cacheable length of each model, whatever provider sells it', () => {
   const min: Readonly<Record<string, number | undefined>> = {
     'claude-sonnet-4-5-20250929': 1024,
     'claude-sonnet-4-20250514': 1024,
@@ -32,7 +32,7 @@ test('each model has its minimum, whoever sells it', () => {
   assert.equal(found, min);
 });
 
-test('a model that is asked for no limit may write as much as its makers say', () => {
+test('uses the documented maximum output for a request without a limit', () => {
   const max: Readonly<Record<string, number>> = {
     'claude-3-opus-20240229': 4096,
     'claude-3-haiku-20240307': 4096,
@@ -65,7 +65,7 @@ test('a model that is asked for no limit may write as much as its makers say', (
   assert.is(factsOf(undefined).maxOutputTokens, 128_000);
 });
 
-test('every row says where it is from, and what newer models changed', () => {
+test('gives the source of every row, and the differences between newer models', () => {
   const facts = (model: string) => {
     const { readPrice, thinking, lifetime, minCachedTokens } = factsOf(model);
     return [minCachedTokens, readPrice, thinking, lifetime];

@@ -41,7 +41,7 @@ const PROMPTS: Readonly<Record<string, Block>> = {
 };
 
 for (const [agent, prompt] of Object.entries(PROMPTS))
-  test(`${agent} names the folder`, () => {
+  test(`finds the project folder in the prompt of ${agent}`, () => {
     assert.is(projectInPrompt([block('You are an agent.'), prompt]), 'shop');
   });
 
@@ -63,7 +63,7 @@ const NONE: Readonly<Record<string, readonly Block[]>> = {
 };
 
 for (const [what, blocks] of Object.entries(NONE))
-  test(`${what} names none`, () => {
+  test(`finds no project in ${what}`, () => {
     assert.is(projectInPrompt(blocks), null);
   });
 

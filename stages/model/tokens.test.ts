@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { loadTokenCounter, tokenizerFamily } from './count-tokens.ts';
 import { costsAtLeast, estimateRange, estimateTokens } from './tokens.ts';
 
-test('the estimate is frozen: these numbers decide bytes', () => {
+test('keeps the estimate constant, because it decides which bytes are sent', () => {
   assert.is(estimateTokens(''), 0);
   assert.is(estimateTokens('a'), 1);
   assert.is(estimateTokens('The quick brown fox jumps over the lazy dog.'), 10);
@@ -11,12 +11,12 @@ test('the estimate is frozen: these numbers decide bytes', () => {
   assert.is(estimateTokens('if (a) {\n    return 12;\n}\n'), 10);
 });
 
-test('a range is estimated as its slice is', () => {
+test('estimates a range like its slice', () => {
   const text = 'alpha beta, 12 gamma\n  delta';
   assert.is(estimateRange(text, 6, 20), estimateTokens(text.slice(6, 20)));
 });
 
-test('exact counters accept control tokens as text, and differ little from the estimate', async () => {
+test('counts control tokens as text, and differs little from the estimate', async () => {
   const text = 'Whole lines are dropped, never words inside a line. '.repeat(40);
   for (const family of ['o200k', 'claude'] as const) {
     const count = await loadTokenCounter(family);
@@ -29,7 +29,7 @@ test('exact counters accept control tokens as text, and differ little from the e
   assert.is(tokenizerFamily('gpt-5.6'), 'o200k');
 });
 
-test('a text that is one long word is counted by its length, pairs of surrogates whole', async () => {
+test('counts a very long word in proportion to its length, without splitting surrogate pairs', async () => {
   for (const family of ['o200k', 'claude'] as const) {
     const count = await loadTokenCounter(family);
     for (const word of ['a', ' ', '-', '\u{1f600}', '\u4e2d']) {
@@ -45,7 +45,7 @@ test('a text that is one long word is counted by its length, pairs of surrogates
   }
 });
 
-test('whether a text costs so much is decided as by its estimate', () => {
+test('compares a text with a token limit as its full estimate would', () => {
   for (const text of [
     '',
     'a',

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { emptyUsage, totalInputTokens } from './usage.ts';
 
-test('the parts of the input do not overlap, so their sum is the total', () => {
+test('adds up the parts of the input, which do not overlap', () => {
   const usage = {
     ...emptyUsage,
     inputTokens: 5,
@@ -13,7 +13,7 @@ test('the parts of the input do not overlap, so their sum is the total', () => {
   assert.is(totalInputTokens(usage), 125);
 });
 
-test('nothing measured is not zero', () => {
+test('distinguishes no measurement from zero', () => {
   assert.is(totalInputTokens(emptyUsage), null);
   assert.is(totalInputTokens({ ...emptyUsage, outputTokens: 9 }), null);
   assert.is(totalInputTokens({ ...emptyUsage, cacheReadTokens: 0 }), 0);

@@ -15,7 +15,7 @@ function allAre(risk: 'secret' | 'safe', texts: Texts): void {
   assert.equal(others, []);
 }
 
-test('every word for a password is known, whatever language it is of', () => {
+test('recognises the words for a password in many languages', () => {
   const words =
     'password passwort passwd passphrase passcode passord pass pwd kennwort wachtwoord lösenord loesenord mot_de_passe motdepasse contraseña contrasena senha hasło haslo heslo salasana adgangskode пароль 密码 密碼 パスワード 비밀번호 şifre'.split(
       ' ',
@@ -35,7 +35,7 @@ test('every word for a password is known, whatever language it is of', () => {
   assert.equal(unknown, [], 'words that are not tried here');
 });
 
-test('in settings the value of a password is one, though it be a word', () => {
+test('treats the value of a password setting as secret, even if it is an ordinary word', () => {
   allAre('secret', {
     'docker-compose.yml': [
       'environment:\n  POSTGRES_PASSWORD: sommerregen\n',
@@ -108,7 +108,7 @@ test('in settings the value of a password is one, though it be a word', () => {
   });
 });
 
-test('anywhere a variable, a tag and a word in quotes give a password away', () => {
+test('recognises a password by a variable, a tag or a quoted word in any file', () => {
   allAre('secret', {
     'notes.md': [
       'Run it with MYSQL_ROOT_PASSWORD=root once.',
@@ -175,7 +175,7 @@ test('anywhere a variable, a tag and a word in quotes give a password away', () 
   });
 });
 
-test('a column of passwords, codes of recovery and the words of a wallet are seen', () => {
+test('recognises columns of passwords, recovery codes and seed phrases', () => {
   const words = 'witch collapse practice feed shame open despair creek road again ice least';
   allAre('secret', {
     'notes.md': [
@@ -205,7 +205,7 @@ test('a column of passwords, codes of recovery and the words of a wallet are see
   });
 });
 
-test('the rows of a table are secret also where its head stands in another block', () =>
+test('treats table rows as secret even if the header is in another block', () =>
   inPlace(async (place) => {
     const rows = Array.from({ length: 400 }, (_, at) => `quagga${at},zebra,sommerregen`);
     place.write('people.csv', `who,where,password\n${rows.join('\n')}\n`);
@@ -215,7 +215,7 @@ test('the rows of a table are secret also where its head stands in another block
     assert.equal([...new Set(hits.map(({ riskClass }) => riskClass))], ['secret']);
   }));
 
-test('files with logins, histories and codes are known by their names', () => {
+test('recognises files with logins, histories and codes by their names', () => {
   const secret =
     '.vault_pass vault_pass .vault-password .ansible_vault_pass vault-pass.txt .msmtprc msmtprc .fetchmailrc ' +
     '.esmtprc .offlineimaprc .mbsyncrc my.cnf .my.cnf .mylogin.cnf pgpass.conf .histfile .zhistory .history ' +

@@ -7,7 +7,7 @@ import { contentRisk } from './risk/risk.ts';
 const CHARS = 16_384;
 
 for (const path of ['notes.md', 'app.conf']) {
-  test(`four times the text takes no more than some four times as long to judge: ${path}`, async () => {
+  test(`takes at most about four times as long for four times the text: ${path}`, async () => {
     for (const [start, piece] of CREDENTIAL_TEXTS) {
       const growth = await minGrowth(
         (size) => credentialText(start, piece, size * CHARS),

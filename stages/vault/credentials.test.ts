@@ -25,7 +25,7 @@ function allAre(risk: 'secret' | 'safe', texts: readonly string[]): void {
   );
 }
 
-test('a credential is seen by its shape, its name or the place it stands in', () => {
+test('recognises a credential by its shape, its name or its place', () => {
   allAre('secret', [
     `"Storage": "DefaultEndpointsProtocol=https;AccountName=acct;AccountKey=${made(86)}==;EndpointSuffix=core.windows.net"`,
     `hf_${made(34)}`,
@@ -180,7 +180,7 @@ test('a credential is seen by its shape, its name or the place it stands in', ()
   ]);
 });
 
-test('names of credentials without a value, references to one, and what only resembles them are safe', () => {
+test('does not report names without a value, references, or text that only resembles a credential', () => {
   allAre('safe', [
     'password: string',
     'const password = getPassword();',
@@ -239,7 +239,7 @@ test('names of credentials without a value, references to one, and what only res
   ]);
 });
 
-test('a credential is seen wherever it stands in a block', () => {
+test('recognises a credential at any offset in a block', () => {
   const words = 'A paragraph about zebras and quaggas that live on a plain. '.repeat(12);
   for (let before = 0; before < 40; before++) {
     const text = `${words.slice(0, before)} hf_${made(34)} ${words}`;

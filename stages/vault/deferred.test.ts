@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { deferVault } from './deferred.ts';
 import { inPlace } from '../../fixtures/vault/place.ts';
 
-test('a large index is not ready until it is loaded; a small one is worth a wait', async () => {
+test('reports a large index as not ready until it is loaded, but waits for a small one', async () => {
   await inPlace(async (place) => {
     place.write('small.md', 'The flumbrick gate opens.\n');
     await place.index();

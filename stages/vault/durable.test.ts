@@ -34,7 +34,7 @@ async function synced(path: string, use: (notes: string[]) => Promise<void>): Pr
   }
 }
 
-test('an ingested block has been synced before its result is given, and the name of a new log too', () =>
+test('syncs an ingested block, and the name of a new log, before it reports success', () =>
   inPlace(async (place) => {
     const log = join(place.indexDir, 'blocks.jsonl');
     await synced(log, async (notes) => {
@@ -48,7 +48,7 @@ test('an ingested block has been synced before its result is given, and the name
     });
   }));
 
-test('an indexing run ends with a sync', () =>
+test('ends an indexing run with a sync', () =>
   inPlace(async (place) => {
     place.write('a.md', 'the quagga was a zebra');
     await synced(join(place.indexDir, 'blocks.jsonl'), async (notes) => {
@@ -59,7 +59,7 @@ test('an indexing run ends with a sync', () =>
 
 const sizeOf = ({ indexDir }: Place): number => statSync(join(indexDir, 'blocks.jsonl')).size;
 
-test('a log of which more than half is out of use is written anew, above a size', () =>
+test('rewrites a large log when more than half of it is obsolete', () =>
   inPlace(async (place) => {
     const index = (compactBytes?: number) =>
       indexFolder({

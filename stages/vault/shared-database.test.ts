@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { openSqliteIndex } from './backends/sqlite-fts.ts';
 import { inPlace } from '../../fixtures/vault/place.ts';
 
-test('a database that somebody else has begun anew is brought up to date before it is asked', () =>
+test('brings a database up to date that another process has reset, before searching it', () =>
   inPlace(async (place) => {
     for (let file = 0; file < 30; file++) place.write(`f${file}.md`, `number ${file} zebra`);
     await place.index();
@@ -22,7 +22,7 @@ test('a database that somebody else has begun anew is brought up to date before 
     assert.equal(place.troubles, []);
   }));
 
-test('an index is read at the place that was reached, and not while that changes', () =>
+test('does not read an index while another process changes it', () =>
   inPlace(async (place) => {
     place.write('a.md', 'zebra');
     await place.index();

@@ -6,7 +6,7 @@ import { toIngestBlock, type IngestBlock } from './ingest.ts';
 import { BACKENDS } from './backends/block-index.ts';
 import { inPlace } from '../../fixtures/vault/place.ts';
 
-test('an ingested block is durable, found at once, and taken once', () =>
+test('makes an ingested block durable and searchable at once, and stores it once', () =>
   inPlace(async (place) => {
     for (const backend of BACKENDS) {
       const vault = place.open(backend);
@@ -31,7 +31,7 @@ test('an ingested block is durable, found at once, and taken once', () =>
     assert.is((await place.open().status()).blocks, 4);
   }));
 
-test('the same block with a stricter class is taken, one with a looser class is not', () =>
+test('accepts the same block with a stricter risk class, but not with a looser one', () =>
   inPlace(async (place) => {
     for (const backend of BACKENDS) {
       const vault = place.open(backend);
@@ -64,7 +64,7 @@ test('the same block with a stricter class is taken, one with a looser class is 
     assert.is(blocks, 4);
   }));
 
-test('a class that a file’s block has not is a conflict, not silence', () =>
+test('reports a conflict if an ingested block has another risk class than the same block of a file', () =>
   inPlace(async (place) => {
     place.write('a.md', 'zebra');
     await place.index();
@@ -78,7 +78,7 @@ test('a class that a file’s block has not is a conflict, not silence', () =>
     );
   }));
 
-test('concurrent ingestion from two vaults loses and doubles nothing', () =>
+test('neither loses nor duplicates blocks when two vaults ingest concurrently', () =>
   inPlace(async (place) => {
     const vaults = [place.open('json_blocks'), place.open('sqlite')];
     const results = await Promise.all(
@@ -92,7 +92,7 @@ test('concurrent ingestion from two vaults loses and doubles nothing', () =>
     assert.is((await checkVault(place.indexDir)).status, 'ok');
   }));
 
-test('what is wrong with a block is reported in the specification’s words', () => {
+test('reports an invalid block with the specified error kind and code', () => {
   const faults: [unknown, string, string | undefined][] = [
     [{}, 'bad_request', 'VALIDATION_002'],
     [{ content: 5 }, 'bad_request', 'VALIDATION_003'],

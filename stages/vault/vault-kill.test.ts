@@ -57,7 +57,7 @@ async function assertWhole(place: Place, roots: readonly string[]): Promise<void
   await clean.close();
 }
 
-test('indexers that are killed at any moment leave nothing lost and nothing doubled', () =>
+test('neither loses nor duplicates blocks when indexers are killed', () =>
   inPlace(async (place) => {
     for (let file = 0; file < 300; file++) {
       place.write(`d${file % 9}/f${file}.md`, `# File ${file}\n\n${`word${file} `.repeat(300)}\n`);
@@ -78,7 +78,7 @@ test('indexers that are killed at any moment leave nothing lost and nothing doub
     await assertWhole(place, [place.root]);
   }));
 
-test('whoever is killed at whatever moment, indexing, compacting or filling the database', () =>
+test('survives kills during indexing, compaction and filling of the database', () =>
   inPlace(async (place) => {
     const changing = join(place.top, 'changing');
     mkdirSync(changing);
@@ -109,7 +109,7 @@ test('whoever is killed at whatever moment, indexing, compacting or filling the 
     await assertWhole(place, [place.root, changing]);
   }));
 
-test('of two indexers one waits, says so, and then finds nothing left to do', () =>
+test('makes the second of two indexers wait, report that, and find nothing left to do', () =>
   inPlace(async (place) => {
     for (let file = 0; file < 20; file++) place.write(`f${file}.md`, `number ${file} zebra`);
     const lock = openLock(layoutOf(place.indexDir).indexLock);
@@ -141,7 +141,7 @@ test('of two indexers one waits, says so, and then finds nothing left to do', ()
     );
   }));
 
-test('a file that may well be there and cannot be seen is not taken for gone', () =>
+test('does not treat a file that cannot be accessed as deleted', () =>
   inPlace(async (place) => {
     place.write('in/a.md', 'alpha');
     place.write('b.md', 'bravo');

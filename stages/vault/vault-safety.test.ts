@@ -22,7 +22,7 @@ import type { ReadPool } from './read/read-pool.ts';
 import { BACKENDS } from './backends/block-index.ts';
 import { inPlace } from '../../fixtures/vault/place.ts';
 
-test('a damaged log is moved aside, reported, and made whole from the files', () =>
+test('moves a damaged log aside, reports it, and restores the content from the files', () =>
   inPlace(async (place) => {
     for (let file = 0; file < 20; file++) place.write(`f${file}.md`, `number ${file} zebra`);
     await place.index();
@@ -45,7 +45,7 @@ test('a damaged log is moved aside, reported, and made whole from the files', ()
     assert.equal([health.status, health.files, health.movedAside.length], ['ok', 20, 1]);
   }));
 
-test('a log of which nothing is left is made again from the folders that the vault remembers', () =>
+test('rebuilds a destroyed log from the folders that the vault remembers', () =>
   inPlace(async (place) => {
     place.write('a.md', 'zebra');
     await place.index();
@@ -65,7 +65,7 @@ test('a log of which nothing is left is made again from the folders that the vau
     assert.match(place.troubles[2]!.what, /no folder is known.*`svc index <folder>`/);
   }));
 
-test('damage under an open vault is never returned as text', () =>
+test('never returns damaged text from an open vault', () =>
   inPlace(async (place) => {
     place.write('a.md', 'the quagga was a zebra');
     await place.index();
@@ -81,7 +81,7 @@ test('damage under an open vault is never returned as text', () =>
     assert.is(place.troubles.length, 1);
   }));
 
-test('a damaged database is moved aside and made again from the log', () =>
+test('moves a damaged database aside and rebuilds it from the log', () =>
   inPlace(async (place) => {
     place.write('a.md', 'zebra');
     await place.index();
@@ -95,7 +95,7 @@ test('a damaged database is moved aside and made again from the log', () =>
     assert.ok(existsSync(place.troubles[0]!.movedTo));
   }));
 
-test('a rebuild reads the files again and keeps what was ingested', () =>
+test('reads files again in a rebuild, and keeps ingested blocks', () =>
   inPlace(async (place) => {
     place.write('a.md', 'zebra');
     await place.index();
@@ -115,7 +115,7 @@ test('a rebuild reads the files again and keeps what was ingested', () =>
     );
   }));
 
-test('a rebuild that is interrupted in its first folder forgets none, and is gone on with', () =>
+test('resumes a rebuild that was interrupted in its first folder, and loses no folder', () =>
   inPlace(async (place) => {
     const folders = ['one', 'two', 'three'].map((name) => join(place.top, name));
     for (const [number, root] of folders.entries()) {
@@ -151,7 +151,7 @@ test('a rebuild that is interrupted in its first folder forgets none, and is gon
     assert.is(again.indexed, 0);
   }));
 
-test('what a killed rebuild owes is read anew by the next indexing, changed or not', () =>
+test('rereads every file at the next indexing after a rebuild was killed, changed or not', () =>
   inPlace(async (place) => {
     place.write('a.md', 'zebra');
     const old = new Date(Date.now() - 60_000);
@@ -166,7 +166,7 @@ test('what a killed rebuild owes is read anew by the next indexing, changed or n
     assert.is((await checkVault(place.indexDir)).status, 'ok');
   }));
 
-test('an index folder that is deleted under an open vault is begun anew', () =>
+test('starts again when the index folder is deleted under an open vault', () =>
   inPlace(async (place) => {
     place.write('a.md', 'zebra');
     for (const backend of BACKENDS) {
@@ -205,7 +205,7 @@ test('an index folder that is deleted under an open vault is begun anew', () =>
     assert.equal(place.troubles, []);
   }));
 
-test('nothing that a vault writes is open to others, whatever the umask', () =>
+test('writes only private files, whatever the umask', () =>
   inPlace(async (place) => {
     const before = process.umask(0);
     try {
@@ -226,7 +226,7 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-test('an indexing run that is asked to stop does not wait for a file that takes long', () =>
+test('stops an indexing run without waiting for a slow file', () =>
   inPlace(async (place) => {
     place.write('a.md', 'zebra\n');
     const stop = new AbortController();
@@ -249,7 +249,7 @@ test('an indexing run that is asked to stop does not wait for a file that takes 
     assert.is(calls, 1);
   }));
 
-test('of a batch that was written nothing is kept', () =>
+test('releases the memory of a batch once it is written', () =>
   inPlace(async (place) => {
     for (let file = 0; file < 200; file++) place.write(`f${file}.md`, 'words');
     setFlagsFromString('--expose-gc');

@@ -18,7 +18,7 @@ import { createReadPool } from './read/read-pool.ts';
 import { BACKENDS } from './backends/block-index.ts';
 import { inPlace } from '../../fixtures/vault/place.ts';
 
-test('a file is found with its lines, its score and the hit in its snippet', () =>
+test('finds a file with its lines, its score and the highlighted snippet', () =>
   inPlace(async (place) => {
     place.write('notes/wind.md', '# Wind tunnel\n\nThe calibration of the balance took a week.\n');
     place.write('notes/other.md', '# Other\n\nNothing to see.\n');
@@ -34,7 +34,7 @@ test('a file is found with its lines, its score and the hit in its snippet', () 
     }
   }));
 
-test('both backends give the same blocks, the same scores, in the same order', () =>
+test('gives the same blocks and scores in the same order in both backends', () =>
   inPlace(async (place) => {
     const words =
       'flow wing shock layer heat mach body plate drag lift indexFolder raw_tokens'.split(' ');
@@ -63,7 +63,7 @@ test('both backends give the same blocks, the same scores, in the same order', (
     assert.equal(await memory.list(), await sqlite.list());
   }));
 
-test('indexing again reads only what changed, and forgets what is gone', () =>
+test('reads only changed files when it indexes again, and drops deleted ones', () =>
   inPlace(async (place) => {
     for (const name of ['a', 'b', 'c']) place.write(`${name}.md`, `text of ${name}`);
     const old = new Date(Date.now() - 60_000);
@@ -85,7 +85,7 @@ test('indexing again reads only what changed, and forgets what is gone', () =>
     );
   }));
 
-test('a change that keeps size and time within one tick is seen all the same', () =>
+test('notices a change that keeps the size and modification time', () =>
   inPlace(async (place) => {
     place.write('a.md', 'first words');
     const { mtime } = statSync(join(place.root, 'a.md'));
@@ -95,7 +95,7 @@ test('a change that keeps size and time within one tick is seen all the same', (
     assert.is((await place.index()).indexed, 1);
   }));
 
-test('a file that is replaced by one of the same size and time is read again', () =>
+test('rereads a file that is replaced by one of the same size and time', () =>
   inPlace(async (place) => {
     const path = join(place.root, 'a.md');
     const old = new Date(Date.now() - 60_000);
@@ -111,7 +111,7 @@ test('a file that is replaced by one of the same size and time is read again', (
     assert.is((await place.open().search('zebra'))[0]?.sourcePath, 'a.md');
   }));
 
-test('a folder inside an indexed one adds nothing twice, and one around it takes it over', () =>
+test('adds no duplicates for a folder inside an indexed one, and merges it into an outer one', () =>
   inPlace(async (place) => {
     place.write('in/a.md', 'alpha');
     place.write('b.md', 'beta');
@@ -126,7 +126,7 @@ test('a folder inside an indexed one adds nothing twice, and one around it takes
     );
   }));
 
-test('a folder inside an indexed one that leaves it out is its own, whatever happens to the other', () =>
+test('keeps the index of an inner folder separate if the outer one ignores it', () =>
   inPlace(async (place) => {
     place.write('.gitignore', 'private/\n');
     place.write('private/a.md', 'alpha');
@@ -150,7 +150,7 @@ test('a folder inside an indexed one that leaves it out is its own, whatever hap
     assert.is((await checkVault(place.indexDir)).status, 'ok');
   }));
 
-test('a folder that is named through a link is the folder itself, and its own index stays out of it', () =>
+test('resolves a symbolic link to its folder, and does not index the index', () =>
   inPlace(async (place) => {
     place.write('a.md', 'alpha');
     await place.index();
@@ -166,7 +166,7 @@ test('a folder that is named through a link is the folder itself, and its own in
     assert.is((await place.open('sqlite').list()).length, 0);
   }));
 
-test('a folder that cannot be read takes nothing away', () =>
+test('keeps the blocks of a folder that cannot be read', () =>
   inPlace(async (place) => {
     place.write('a.md', 'alpha');
     await place.index();
@@ -180,7 +180,7 @@ test('a folder that cannot be read takes nothing away', () =>
     assert.is((await place.open().search('alpha')).length, 1);
   }));
 
-test('a file that cannot be read now takes nothing away, like a folder', () =>
+test('keeps the blocks of a file that cannot be read', () =>
   inPlace(async (place) => {
     place.write('a.md', 'alpha');
     await place.index();
@@ -194,7 +194,7 @@ test('a file that cannot be read now takes nothing away, like a folder', () =>
     assert.is((await place.index()).indexed, 1);
   }));
 
-test('only safe blocks are found, unless all are asked for', () =>
+test('finds only safe blocks, unless unsafe ones are requested', () =>
   inPlace(async (place) => {
     place.write('deploy.md', `The deploy password = "${'kT9$vq2!mZx4'}"\n`);
     place.write('package-lock.json', '{"deploy": true}');
@@ -209,7 +209,7 @@ test('only safe blocks are found, unless all are asked for', () =>
     }
   }));
 
-test('without an index the vault is empty and unavailable, and costs nothing', () =>
+test('is empty and unavailable without an index, and creates no files', () =>
   inPlace(async (place) => {
     place.write('a.md', 'zebra');
     for (const backend of BACKENDS) {

@@ -23,9 +23,9 @@ const FORGETTING: Readonly<Record<string, object>> = {
 };
 
 for (const [what, body] of Object.entries(FORGETTING))
-  test(`may forget: ${what}`, () => assert.ok(mayForget(body)));
+  test(`may drop earlier turns: ${what}`, () => assert.ok(mayForget(body)));
 
-test('all else keeps the conversation', () => {
+test('treats every other request as keeping the conversation', () => {
   for (const body of [
     { messages: [{ role: 'user', content: 'Do the compaction.' }], thread: null, compaction: null },
     { context_management: { edits: [{ type: 'clear_thinking_20251015' }] } },

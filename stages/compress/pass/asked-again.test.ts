@@ -67,7 +67,7 @@ const MISSED: readonly Step[] = [
   edit('The SEARCH block did not match anything in the file.'),
 ];
 
-test('after an edit that did not find its text a file is sent in full', () => {
+test('sends a file in full when it is read again after an edit that found no match', () => {
   for (const missed of MISSED) {
     const [first, , again] = sentFor([{ ...READ, asked: 'Mend the cart' }, missed, READ]);
     assert.match(first!, /^\/\/ \[svc omitted 80 of/);
@@ -75,7 +75,7 @@ test('after an edit that did not find its text a file is sent in full', () => {
   }
 });
 
-test('so it is where it is read twice in a row, or for another question', () => {
+test('sends a file in full when it is read twice in a row, or again for another question', () => {
   const twice = sentFor([{ ...READ, asked: 'Mend the cart' }, READ, READ]);
   assert.is(twice[1], WHOLE);
   assert.match(twice[2]!, /^\[svc lines 1[–-]\d+ of result 2 \(cart.ts\) again\]/);
@@ -86,7 +86,7 @@ test('so it is where it is read twice in a row, or for another question', () => 
   assert.is(sentFor([{ ...READ, asked: 'Mend it' }, looked, other])[2], WHOLE);
 });
 
-test('a part of it shows every line', () => {
+test('keeps every line when only a part of a shortened file is read', () => {
   const part = WHOLE.split('\n').slice(60, 101).join('\n');
   for (const call of [
     { tool: 'Read', input: { ...input, offset: 61, limit: 41 } },
@@ -100,7 +100,7 @@ test('a part of it shows every line', () => {
   }
 });
 
-test('after a successful edit the unchanged lines are references', () => {
+test('sends unchanged lines as references after a successful edit', () => {
   const changed = WHOLE.replace('this.items.push(item, 7)', 'this.items.unshift(item, 7)');
   const [, , again] = sentFor([
     { ...READ, asked: 'Mend the cart' },

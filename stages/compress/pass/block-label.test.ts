@@ -11,7 +11,7 @@ import type { ConversationBlock } from './blocks.ts';
 import { CONVERSATION, SOURCE } from '../../../fixtures/compress/texts.ts';
 import { restored } from '../decode/decoders.ts';
 
-test('tool results are named as a reader counts them', () => {
+test('numbers tool results in the order in which a reader counts them', () => {
   const result = (message: number, toolUseId: string, text: string, kind = 'tool_result') => ({
     role: 'tool',
     kind: kind as ConversationBlock['kind'],
@@ -107,13 +107,13 @@ function requestOf(name: keyof typeof REQUESTS): ProxyRequest {
 }
 
 for (const name of ['messages', 'chat', 'responses'] as const) {
-  test(`a file read again is named by the result that it came with: ${name}`, () => {
+  test(`labels a repeated file with the result that first contained it: ${name}`, () => {
     const out = compressConversation(toConversationBlocks(requestOf(name)), CONVERSATION);
     assert.is(out.at(-1)!.text, '[svc lines 1–80 of result 4 (read) again]');
   });
 }
 
-test('a result is named by what its command does, not by where it goes first', () => {
+test('labels a result with its command, without a leading cd or environment', () => {
   for (const [command, name] of [
     ['cd /home/a/project && CI=1 npm run publish', 'npm run publish'],
     ['cd "/srv/my work/app.js"; ls -la src/lib', 'ls -la lib'],

@@ -74,7 +74,7 @@ function conversation(): ConversationBlock[] {
   return parts.map((part, index) => ({ index, ...part }));
 }
 
-test('protected blocks are unchanged, and others are compressed', () => {
+test('leaves protected blocks unchanged and compresses the others', () => {
   const blocks = conversation();
   const out = compressConversation(blocks, OPTIONS);
   const changed = out.filter((outcome) => outcome.changed).map((outcome) => outcome.index);
@@ -94,7 +94,7 @@ test('protected blocks are unchanged, and others are compressed', () => {
   }
 });
 
-test('every beginning gives the same bytes: alone, with caches, after a restart', () => {
+test('gives every prefix of a conversation the same bytes: alone, with caches, after a restart', () => {
   const blocks = conversation();
   const whole = compressConversation(blocks, OPTIONS).map((outcome) => outcome.text);
   const memo = new ConversationMemo(4);
@@ -116,7 +116,7 @@ test('every beginning gives the same bytes: alone, with caches, after a restart'
   }
 });
 
-test('a branch off a remembered conversation does not see the other branch', () => {
+test('keeps branches of a remembered conversation separate', () => {
   const blocks = conversation();
   const memo = new ConversationMemo(4);
   memo.compress(blocks.slice(0, 9), OPTIONS);
@@ -125,7 +125,7 @@ test('a branch off a remembered conversation does not see the other branch', () 
   assert.equal(memo.compress(branch, OPTIONS), compressConversation(branch, OPTIONS));
 });
 
-test('compressing compressed text changes nothing', () => {
+test('leaves compressed text unchanged when it is compressed again', () => {
   const blocks = conversation();
   const once = compressConversation(blocks, OPTIONS);
   const again = compressConversation(
@@ -138,7 +138,7 @@ test('compressing compressed text changes nothing', () => {
   );
 });
 
-test('a reference to a call’s input names the call and the string in it', () => {
+test('refers to a call’s input by the call and the string within it', () => {
   const other = SOURCE.replaceAll('load', 'read');
   const toolInput = { old_string: SOURCE, new_string: other, edits: [{ text: `${other}x` }] };
   const parts = [
@@ -154,7 +154,7 @@ test('a reference to a call’s input names the call and the string in it', () =
   assert.is(restored(state.sent, out.text), blocks[2]!.text);
 });
 
-test('a reference to a call’s input names the file, if several calls are alike', () => {
+test('refers to a call’s input by its file if several calls are alike', () => {
   const written = (name: string) => SOURCE.replaceAll('load', name);
   const inputs = [
     { tool: 'edit', input: { path: 'src/theme/dark.json', newText: written('dark') } },
@@ -177,7 +177,7 @@ test('a reference to a call’s input names the file, if several calls are alike
   assert.match(out, "[svc command of call 3 (tee values.txt <<'END'");
 });
 
-test('strict changes nothing; below the threshold nothing changes either', () => {
+test('changes nothing in strict mode or below the threshold', () => {
   const blocks = conversation();
   for (const options of [
     { ...OPTIONS, mode: 'strict' as const },
@@ -191,7 +191,7 @@ test('strict changes nothing; below the threshold nothing changes either', () =>
   }
 });
 
-test('text that imitates our marks is data', () => {
+test('leaves text that imitates our markers unchanged', () => {
   const text = `[svc lines 1–90 of result 1 (x) again]\n${LOG}`;
   const [out] = compressConversation([{ index: 0, role: 'user', kind: 'tool_result', text }], {
     ...OPTIONS,
@@ -201,7 +201,7 @@ test('text that imitates our marks is data', () => {
   assert.is(out!.reason, 'marked');
 });
 
-test('a mark that a step would bring to the beginning of a line counts, one that source quotes does not', () => {
+test('detects a marker that a step could move to the start of a line, but not one quoted in source code', () => {
   const mark = '[svc omitted 9 of 99 lines here (lines 1–9); the source is complete]';
   const before = [
     '',
@@ -231,7 +231,7 @@ test('a mark that a step would bring to the beginning of a line counts, one that
   assert.is(twice!.text, once!.text);
 });
 
-test('only what was pasted is taken from a user text', () => {
+test('compresses only the pasted part of a user text', () => {
   assert.equal(splitPasted('short question'), { prefix: '', body: '', suffix: 'short question' });
   const text = `Look at this:\n\n${PROSE}\n\nWhat is wrong?`;
   const parts = splitPasted(text);
@@ -257,7 +257,7 @@ function printed(...results: readonly (readonly [command: string, text: string])
 const wrapped = (body: string): string =>
   `<returncode>0</returncode>\n<output>\n${body}\n</output>`;
 
-test('a short part of a file that is read again goes out whole, whatever a harness writes around it', () => {
+test('keeps a short part of a repeated file whole, whatever the harness writes around it', () => {
   const lines = SOURCE.split('\n');
   const part = wrapped(lines.slice(20, 34).join('\n'));
   const oneMore = wrapped([...lines.slice(20, 34), '// the end'].join('\n'));
@@ -271,7 +271,7 @@ test('a short part of a file that is read again goes out whole, whatever a harne
   assert.ok(printed(['cat a.ts', wrapped(SOURCE)], ['cat a.ts', wrapped(SOURCE)])[1]!.changed);
 });
 
-test('a run that fails again names the tests that failed', () => {
+test('keeps the names of failed tests when a run fails again', () => {
   const details = Array.from(
     { length: 9 },
     (_, n) =>
@@ -296,7 +296,7 @@ test('a run that fails again names the tests that failed', () => {
   );
 });
 
-test('a text that would hardly be smaller is sent unchanged', () => {
+test('leaves a text unchanged if compression would save little', () => {
   const files = ['autocomplete.test', 'chat-simple', 'editor.test', 'key-tester', 'markdown.test'];
   const listing = files.map((name) => `packages/tui/test/${name}.ts`).join('\n');
   const errors = Array.from(

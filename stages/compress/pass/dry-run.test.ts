@@ -46,7 +46,7 @@ const result = (id: string) => ({
   content: [{ type: 'tool_result', tool_use_id: id, content: grepOutput }],
 });
 
-test('every block is reported, with why it stays or what made it smaller', async () => {
+test('reports each block with the algorithms used, or the reason why it is unchanged', async () => {
   const blocks = await dryRun(
     requestOf([{ role: 'user', content: 'Where?' }, call('a'), result('a')]),
     options,
@@ -66,13 +66,13 @@ test('every block is reported, with why it stays or what made it smaller', async
   assert.ok(last.by.length > 0);
 });
 
-test('strict mode changes nothing', async () => {
+test('changes nothing in strict mode', async () => {
   const request = requestOf([{ role: 'user', content: 'Where?' }, call('a'), result('a')]);
   const blocks = await dryRun(request, { ...options, mode: 'strict' });
   assert.not.ok(blocks.some(({ changed }) => changed));
 });
 
-test('a pasted text that gets no smaller keeps the question below it', async () => {
+test('keeps the question below a pasted text that cannot be made smaller', async () => {
   const line = 'The quick brown fox jumps over the lazy dog. '.repeat(100);
   const content = `Remember this: ${line}\n\nWhat does the fox jump over?`;
   const [block] = await dryRun(requestOf([{ role: 'user', content }]), options);

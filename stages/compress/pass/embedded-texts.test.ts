@@ -44,7 +44,7 @@ function textOf(outcomes: ReturnType<typeof compressConversation>, at: number, n
   return readTexts(outcomes[at]!.text)?.texts[nth] ?? '';
 }
 
-test('a log in JSON is reduced as the log is that stands by itself', () => {
+test('compresses a log inside JSON like a log on its own', () => {
   const [carried] = compressConversation(conversation(ran('npm run build', LOG)), OPTIONS);
   const alone = { text: LOG, toolName: 'bash', toolInput: { command: 'npm run build' } };
   const [plain] = compressConversation(conversation(alone), OPTIONS);
@@ -53,7 +53,7 @@ test('a log in JSON is reduced as the log is that stands by itself', () => {
   assert.equal(carried!.by, ['texts', ...plain!.by]);
 });
 
-test('texts sent in JSON can be referenced by their file, and the other way round', () => {
+test('refers to texts inside JSON by file from plain results, and the other way round', () => {
   const blocks = conversation(
     read(['/w/a.ts', SOURCE], ['/w/b.md', NOTES]),
     ran('cat b.md', NOTES),
@@ -72,7 +72,7 @@ test('texts sent in JSON can be referenced by their file, and the other way roun
   assert.is(restored(state.sent, out[2]!.text), SOURCE);
 });
 
-test('a document that went out as it came is referred to as well', () => {
+test('refers to an earlier document that was sent unchanged', () => {
   const blocks = conversation(read(['/w/a.ts', SOURCE]), read(['/w/a.ts', SOURCE]));
   const first = estimateTokens(blocks[0]!.text);
   const out = compressConversation(blocks, { ...OPTIONS, thresholdTokens: first + 1 });
@@ -80,7 +80,7 @@ test('a document that went out as it came is referred to as well', () => {
   assert.match(textOf(out, 1), /^\[svc lines 1–\d+ of text 1 of result 1 \(a\.ts\) again\]/);
 });
 
-test('every beginning gives the same bytes, with a memo and without', () => {
+test('gives every prefix of a conversation the same bytes, with and without a memo', () => {
   const blocks = conversation(
     read(['/w/a.ts', SOURCE], ['/w/b.md', NOTES]),
     ran('npm run build', LOG),
@@ -104,7 +104,7 @@ test('every beginning gives the same bytes, with a memo and without', () => {
   }
 });
 
-test('protected documents are not changed', () => {
+test('leaves protected documents unchanged', () => {
   const text = ran('npm run build', LOG).text;
   const short = JSON.stringify([{ query: 'x', result: LOG.slice(0, 400), success: false }]);
   const cases: readonly (readonly [Given, Partial<ConversationOptions>, string])[] = [
@@ -120,7 +120,7 @@ test('protected documents are not changed', () => {
   }
 });
 
-test('a JSON file that was read stays as it lies on the disk', () => {
+test('leaves the content of a JSON file as it is on disk', () => {
   const text = JSON.stringify({ description: LOG, version: 1 });
   const inputs = [{ file_path: '/w/task.json' }, { command: 'cat task.json' }];
   for (const toolInput of inputs) {
@@ -131,7 +131,7 @@ test('a JSON file that was read stays as it lies on the disk', () => {
   assert.ok(compressConversation(conversation(printed), OPTIONS)[0]!.changed);
 });
 
-test('instructions in a document stay whole, other prose does not', () => {
+test('keeps instructions in a document whole, but not other prose', () => {
   const prose = PROSE.replaceAll('. ', '.\n\n');
   const question = { text: 'Which bridge was lost in 1812?', kind: 'user_text' } as const;
   const [left, whole] = ['/w/notes.md', '/w/CLAUDE.md'].map(
@@ -141,7 +141,7 @@ test('instructions in a document stay whole, other prose does not', () => {
   assert.is(readTexts(whole!.text)?.texts[0], prose);
 });
 
-test('where the provider forgets, nothing points at an earlier document', () => {
+test('makes no reference to earlier documents if the provider may drop turns', () => {
   const blocks = conversation(read(['/w/a.ts', SOURCE]), read(['/w/a.ts', SOURCE]));
   const out = compressConversation(blocks, { ...OPTIONS, forgets: true });
   assert.ok(
@@ -150,7 +150,7 @@ test('where the provider forgets, nothing points at an earlier document', () => 
   );
 });
 
-test('sent text is recognised when it comes back, and left unchanged', () => {
+test('recognises compressed text that comes back, and leaves it unchanged', () => {
   const [out] = compressConversation(conversation(ran('npm run build', LOG)), OPTIONS);
   const [again] = compressConversation(conversation({ text: out!.text }), OPTIONS);
   assert.equal([again!.changed, again!.reason], [false, 'marked']);

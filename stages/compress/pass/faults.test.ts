@@ -5,7 +5,7 @@ import { compressConversation, type ConversationOptions } from './conversation.t
 import type { ConversationBlock } from './blocks.ts';
 import { CONVERSATION, LOG } from '../../../fixtures/compress/texts.ts';
 
-test('an algorithm that fails leaves that text as it was, in every turn, and is named', () => {
+test('leaves a text unchanged in every turn if an algorithm fails on it, and names the algorithm', () => {
   const source = Array.from(
     { length: 60 },
     (_, n) => `# remark ${n}\ndef f${n}(value):\n    return value + ${n}\n`,

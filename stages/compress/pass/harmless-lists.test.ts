@@ -42,7 +42,7 @@ const FINDINGS: readonly (readonly [command: string, finding: (n: number) => str
   ['npm run lint', (n) => `p.ts:${n}:5 lint/useConst\n  × name${n} is never reassigned.\n`],
 ];
 
-test('each finding of a linter, type checker or scanner is there, however many', () => {
+test('keeps every finding of a linter, type checker or scanner, up to thousands', () => {
   for (const [command, finding] of FINDINGS)
     for (const mode of MODES) {
       const [out] = sent(
@@ -57,7 +57,7 @@ test('each finding of a linter, type checker or scanner is there, however many',
   assert.match(out!, 'svc omitted');
 });
 
-test('an error goes on below the line that states it', () => {
+test('keeps the detail lines below the line that states an error', () => {
   const errors: readonly ((n: number) => string)[] = [
     (n) =>
       `src/p.ts(${n},5): error TS2741: Type 'A' is no 'B'.\n  Property 'name${n}' is missing in type 'A'.`,
@@ -75,7 +75,7 @@ test('an error goes on below the line that states it', () => {
     }
 });
 
-test('of a long log both ends of a pause and of a leap stay', () => {
+test('keeps the lines on both sides of a time gap or a sequence gap in a long log', () => {
   const two = (n: number): string => String(n).padStart(2, '0');
   const clock = (s: number): string =>
     `${two(Math.floor(s / 3600))}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
@@ -104,7 +104,7 @@ test('of a long log both ends of a pause and of a leap stay', () => {
     }
 });
 
-test('a status or an abbreviation of the question names its lines', () => {
+test('keeps the lines that contain a status code or abbreviation from the question', () => {
   const lines = times(1600, (n) => `10:00:0${n % 10} GET /orders/${n} 200 in ${n % 9} ms`);
   lines[700] = '10:00:01 GET /orders/700 503 in 4 ms';
   lines[703] = '10:00:01 GET /orders/703 503 in 5 ms';
@@ -119,7 +119,7 @@ test('a status or an abbreviation of the question names its lines', () => {
   }
 });
 
-test('counts by file stay beside their files', () => {
+test('keeps counts beside their files', () => {
   const text = times(
     60,
     (n) => `src/part${n % 6}/file-${n}.ts:${n === 41 ? 912 : 1 + (n % 5)}`,

@@ -12,7 +12,7 @@ const FILLER = times(
     `The ${n}th matter of the harbour is told at some length by those who came by boat, and nobody wrote down when.`,
 );
 
-test('a search and a fetched page are judged by what the call asked for', () => {
+test('judges relevance in search results and fetched pages by the query of the call', () => {
   const answer = [
     'The lantern burns for nine hours on one filling of oil.',
     'Those with a wider wick burn for seven, and smoke a little.',
@@ -84,7 +84,7 @@ const CONFIRMATIONS: readonly (readonly [tool: string, input: object, text: stri
   ],
 ];
 
-test('that an edit was made, and what the editor finds then, is said each time', () => {
+test('keeps every confirmation of an edit, and the problems that the editor reports after it', () => {
   for (const [tool, input, text] of CONFIRMATIONS)
     for (const mode of ['hybrid', 'aggressive'] as const) {
       const calls = ['1', '2', '3'].map((n) => ({ tool, input, text: text.replaceAll('N', n) }));
@@ -94,7 +94,7 @@ test('that an edit was made, and what the editor finds then, is said each time',
     }
 });
 
-test('so it is in a long result, of which other lines are named', () => {
+test('keeps confirmations in a long result whose other lines become references', () => {
   const content = times(60, (n) => `export const value${n} = compute(${n}, 'some text of it');`);
   const text = (n: number): string =>
     [
@@ -124,7 +124,7 @@ test('so it is in a long result, of which other lines are named', () => {
 const DIFF = (tail: string): string =>
   `commit 77aa77aa77aa77aa77aa77aa77aa77aa77aa77aa\nAuthor: A B <a@example.com>\n\n    Fix reads\n\ndiff --git a/src/pool.c b/src/pool.c\nindex 1111111..2222222 100644\n--- a/src/pool.c\n+++ b/src/pool.c\n@@ -100,7 +100,7 @@ static int pool_take(pool_t *p, size_t n)\n   slot_t *s = p->first;\n   uint8_t *end = p->base + p->size;\n   int flags = p->flags & 0x10;\n-  while (s && s->size < n && s->next != p->last_slot_that_was_used) s = s->next;\n+  while (s && s->size < n) s = s->next;\n   if (!s) return -1;\n   p->free -= n;\n   return 0;\n@@ -130,16 +130,16 @@ static int pool_give(pool_t *p, slot_t *s)\n   int last = p->count - 1;\n   for (int j = 0; j < last; j++) {\n-    if (p->slots[j].addr + sizeof(int32_t) > p->end_of_pool) {\n+    left -= sizeof(int32_t);\n+    if (left < 0) {\n       /* not enough room to read the size of the slot */\n       return -1;\n     }\n     int32_t bytes = read32(p->slots[j].addr);\n-    if (p->slots[j].addr + bytes > p->end_of_pool) {\n+    left -= bytes;\n+    if (left < 0) {\n       /* not enough room to read what the slot holds */\n       return -1;\n     }\n     total += bytes;\n   }\n   return total;\n${tail}`;
 
-test('that an output was cut short is said each time', () => {
+test('keeps every notice that an output was truncated', () => {
   const lines = times(80, (n) => `checked the part number ${n} of the shop, which took a while`);
   const text = (n: number): string =>
     `<returncode>0</returncode>\n<a>x</a>\n<b>y</b>\n<warning>\nThe output of your last command was too long.\nPlease try a different command that produces less output.\n</warning><output_head>\n${lines.join('\n')}\nend ${n}\n</output_head>`;
@@ -133,7 +133,7 @@ test('that an output was cut short is said each time', () => {
   assert.match(out!, /\[svc .*result 1/);
 });
 
-test('a reference counts lines of what was sent, and what a header says of them holds', () => {
+test('numbers references by the lines that were sent, and keeps what the header promises', () => {
   const calls = [
     bash('git show 77aa77aa 2>/dev/null | head -50', DIFF('')),
     bash(
@@ -155,7 +155,7 @@ test('a reference counts lines of what was sent, and what a header says of them 
   }
 });
 
-test('every error that a compiler states is there, whatever the budget of a log', () => {
+test('keeps every error that a compiler reports, whatever the log budget', () => {
   const compilers: readonly (readonly [string, string, (n: number) => string])[] = [
     [
       'make',
@@ -215,7 +215,7 @@ test('every error that a compiler states is there, whatever the budget of a log'
     }
 });
 
-test('a line that is unlike its neighbours in a value alone stays', () => {
+test('keeps a line that differs from its neighbours only in an outlying value', () => {
   const odd: readonly (readonly [string, (n: number) => string, string])[] = [
     [
       './serve',
@@ -248,7 +248,7 @@ test('a line that is unlike its neighbours in a value alone stays', () => {
     }
 });
 
-test('the source lines of a traceback stay', () => {
+test('keeps the source lines of a traceback', () => {
   const frames = times(
     30,
     (n) =>
@@ -261,7 +261,7 @@ test('the source lines of a traceback stay', () => {
   }
 });
 
-test('a result is named by what its command does, not by a file in its message', () => {
+test('labels a result with its command, not with a file named in a commit message', () => {
   const lines = times(30, (n) => ` create mode 100644 src/parts/of/the/warehouse/part-${n}.ts`);
   const [, out] = sent('Commit it', [
     bash('git commit -m "Mend pool.c and a.ts"', lines.join('\n')),

@@ -11,7 +11,7 @@ const bytes = (count: number): Buffer =>
     Array.from({ length: count / 32 }, (_, n) => createHash('sha256').update(String(n)).digest()),
   );
 
-test('keys, certificates and lists of hashes stay in aggressive, a blob goes', () => {
+test('keeps keys, certificates and lists of hashes in aggressive mode, but drops a blob', () => {
   const body = bytes(1536).toString('base64');
   const wrapped = body.match(/.{1,64}/g)!.join('\n');
   const list = (make: (n: number) => string): string =>
@@ -33,7 +33,7 @@ test('keys, certificates and lists of hashes stay in aggressive, a blob goes', (
     assert.equal(result(blob, 'bash', { command: 'cat x' }, 'aggressive').by, ['blob']);
 });
 
-test('a JSON file that is read stays as it is in hybrid, what an API answers does not', () => {
+test('keeps a JSON file unchanged in hybrid mode, but not the JSON response of an API', () => {
   const scripts = Object.fromEntries(
     Array.from({ length: 30 }, (_, n) => [`task-${n}`, `run ${n}`]),
   );
@@ -65,7 +65,7 @@ test('a JSON file that is read stays as it is in hybrid, what an API answers doe
   assert.equal(result(line, 'Read', { file_path: 'a.json' }, 'aggressive').by, ['json']);
 });
 
-test('every line stays if a build tool was asked for a list', () => {
+test('keeps every line if a build tool was asked for a list', () => {
   const facts = (make: (n: number) => string): string =>
     Array.from({ length: 200 }, (_, n) => make(n)).join('\n');
   const built = facts((n) => `   Compiling part-${n} v0.${n}.1`);

@@ -9,7 +9,7 @@ import { CONVERSATION as DEFAULTS, LOG, PROSE } from '../../../fixtures/compress
 
 const CONVERSATION = { ...DEFAULTS, userProse: true };
 
-test('a question added to a message counts for its other texts, warm or cold', () => {
+test('applies a question added to a message to the message’s other texts, with and without a memo', () => {
   const text = `Notes:\n\n${PROSE}\n\nHere it is.`;
   const [notes, ask, more]: Omit<ConversationBlock, 'index'>[] = [
     { role: 'user', kind: 'user_text', message: 0, text },
@@ -27,7 +27,7 @@ test('a question added to a message counts for its other texts, warm or cold', (
   assert.is(cold[2]![0]!.text, cold[1]![0]!.text);
 });
 
-test('results from before a missing grammar are reused, and unfinished work leaves no trace', () => {
+test('reuses results from before a missing grammar, and keeps nothing of unfinished work', () => {
   const code = PROSE.replaceAll(
     /In the year (\d+)[^.]*\. /g,
     'def f$1(value):\n    return value\n\n',

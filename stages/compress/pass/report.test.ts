@@ -16,7 +16,7 @@ const outcome = (index: number, more: Partial<JobOutcome>): JobOutcome => ({
   ...more,
 });
 
-test('undecided blocks are noted with every request, and logged once', () => {
+test('notes undecided blocks on every request, but logs them once', () => {
   const warnings: unknown[] = [];
   const noteTrouble = createTroubleNotes({
     warning: (message, fields) => void warnings.push([message, fields]),

@@ -13,7 +13,7 @@ const FILLER = times(
     `The ${n}th matter of the harbour is told at some length by those who came by boat, and nobody wrote down when.`,
 );
 
-test('a question that asks nothing of a text takes no sentence out of it', () => {
+test('removes no sentence when the question has no content words', () => {
   const text = `${FILLER.join(' ')} The next boat starts its work again when all tasks are done. ${FILLER.map((line) => line.replace('boat', 'ferry').replace('told', 'written')).join(' ')}`;
   const call = bash('cat docs/harbour.md', text);
   for (const mode of ['hybrid', 'aggressive'] as const) {
@@ -28,7 +28,7 @@ test('a question that asks nothing of a text takes no sentence out of it', () =>
   }
 });
 
-test('what people wrote to each other, and a file that the question names, lose no sentence', () => {
+test('removes no sentence from messages between people, or from a file that the question names', () => {
   const wrote = times(
     30,
     (n) =>
@@ -58,7 +58,7 @@ test('what people wrote to each other, and a file that the question names, lose 
   }
 });
 
-test('of lines that are equal but for figures the one stays in which another figure differs', () => {
+test('keeps the one line in which a figure differs that is otherwise constant', () => {
   const stamp = (n: number): string =>
     `2026-11-28 10:${String(10 + (n % 50))}:${String(10 + (n % 49))} INFO `;
   const odd: readonly (readonly [(n: number) => string, string])[] = [
@@ -87,7 +87,7 @@ test('of lines that are equal but for figures the one stays in which another fig
     }
 });
 
-test('of a long log the lines stay that the question or the call names', () => {
+test('keeps the lines of a long log that the question or the call names', () => {
   const lines = times(
     1600,
     (n) =>
@@ -106,7 +106,7 @@ test('of a long log the lines stay that the question or the call names', () => {
     }
 });
 
-test('a list that was asked for, and each file that a formatter finds, stays whole however long', () => {
+test('keeps a requested list, and every file that a formatter reports, whatever the length', () => {
   const path = (n: number): string => `src/part-${n * 7}/of-the-shop.${['ts', 'js', 'md'][n % 3]}`;
   const lists: readonly (readonly [string, (n: number) => string])[] = [
     ['rsync -avn a/ b/', path],

@@ -20,7 +20,7 @@ const BLOCKS: readonly ConversationBlock[] = [
   block('tool_result', 'long text'),
 ].map((one, index) => ({ ...one, index }));
 
-test('equal results are told apart by how many came before, and only results have a key', () => {
+test('numbers equal results in order, and gives keys only to results', () => {
   const keys = resultKeys(BLOCKS);
   assert.is(keys[2], undefined);
   assert.is(keys[3], `${keys[0]}.1`);
@@ -28,7 +28,7 @@ test('equal results are told apart by how many came before, and only results hav
   assert.is(new Set(keys.filter((key) => key !== undefined)).size, 7);
 });
 
-test('a key is the same whatever else is asked for', () => {
+test('gives a result the same key whichever other results are selected', () => {
   const all = resultKeys(BLOCKS);
   const long = resultKeys(BLOCKS, (text) => text.length > 5);
   assert.equal(

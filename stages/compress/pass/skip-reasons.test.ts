@@ -58,7 +58,7 @@ for (const { why, messages = [result(line)], headers = [], more, settings } of C
   });
 }
 
-test('paths that ask no model are no news', async () => {
+test('gives no reason for endpoints that run no model', async () => {
   const bench = await createBench();
   try {
     await bench.send(posted('/v1/embeddings', Buffer.from('{"input":"hello"}')));
@@ -70,7 +70,7 @@ test('paths that ask no model are no news', async () => {
   }
 });
 
-test('a reason for something tried takes precedence over one for something not tried', () => {
+test('prefers the reason of a block that was tried to the reason of one that was not', () => {
   const of = (...reasons: string[]): string =>
     unchangedBecause(
       reasons.map((reason) => ({ reason })),

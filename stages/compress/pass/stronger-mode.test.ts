@@ -113,10 +113,10 @@ async function compare(name: string, blocks: readonly ConversationBlock[]): Prom
 }
 
 for (const [at, source] of SOURCES.entries())
-  test(`a file that is read again and again, ${at}: ${source.tool}`, () =>
+  test(`saves at least as much in the stronger mode for a file that is read repeatedly, ${at}: ${source.tool}`, () =>
     compare(String(at), session(createRandom(at + 1), [source], 25)));
 
-test('long sessions of many files', async () => {
+test('saves at least as much in the stronger mode in long sessions with many files', async () => {
   for (const seed of [1, 2, 3])
     await compare(`seed ${seed}`, session(createRandom(seed), SOURCES, 60));
 });

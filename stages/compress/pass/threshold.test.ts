@@ -29,7 +29,7 @@ const tools = (count: number, more: object = {}) =>
 
 const LIMIT = { thresholdTokens: 4500 };
 
-test('tools count: behind them the first result is compressed', async () => {
+test('counts tool definitions towards the threshold', async () => {
   const bench = await createBench();
   const isWhole = async (body: object) => {
     const request = requestOf({ messages: messages(1), ...body });
@@ -50,7 +50,7 @@ test('tools count: behind them the first result is compressed', async () => {
   await bench.close();
 });
 
-test('tools that come or go later change nothing of what went out', async () => {
+test('keeps the bytes of earlier turns when tools are added or removed', async () => {
   for (const [first, then] of [
     [1, 6],
     [6, 1],
@@ -67,7 +67,7 @@ test('tools that come or go later change nothing of what went out', async () => 
   }
 });
 
-test('no more is counted than there is to count', () => {
+test('subtracts the size of the tools, down to zero', () => {
   const [one] = tools(1);
   const size = estimateTokens(JSON.stringify(one));
   assert.is(leftForBlocks({ tools: [one] }, 4500), 4500 - size);

@@ -97,7 +97,7 @@ function endsAt(index: number): CompressThread {
   };
 }
 
-test('a compressed result is sent the same way if a later turn times out, and from then on', async () => {
+test('keeps the bytes of an earlier compressed result when a later turn times out', async () => {
   const bench = createBench();
   const [first] = await bench.send(turns('a'));
   assert.ok(first !== undefined && first.length < logOf('a').length / 2);
@@ -110,7 +110,7 @@ test('a compressed result is sent the same way if a later turn times out, and fr
   await bench.thread.close();
 });
 
-test('a request sent again is sent as it was, however little time there is', async () => {
+test('sends a repeated request with the same bytes, however little time there is', async () => {
   const bench = createBench();
   const first = await bench.send(turns('a', 'b'));
   const pending = bench.send(turns('a', 'b'));
@@ -119,7 +119,7 @@ test('a request sent again is sent as it was, however little time there is', asy
   await bench.thread.close();
 });
 
-test('blocks decided before time ran out go out so; those from there on as they were, in every later turn', async () => {
+test('sends blocks compressed that were decided before the time limit, and later ones unchanged in every turn', async () => {
   const bench = createBench();
   const sent = await bench.send(turns('a', 'b', 'c'), endsAt(2));
   assert.ok(sent[0] !== undefined && sent[0].length < logOf('a').length / 2);
@@ -130,7 +130,7 @@ test('blocks decided before time ran out go out so; those from there on as they 
   await bench.thread.close();
 });
 
-test('what was sent before and cannot be made smaller again goes out as it is, in every later turn', async () => {
+test('sends a result unchanged in every later turn if its earlier compression cannot be repeated', async () => {
   const bench = createBench();
   const [first] = await bench.send(turns('a'));
   assert.ok(first !== undefined);
@@ -147,7 +147,7 @@ test('what was sent before and cannot be made smaller again goes out as it is, i
   await bench.thread.close();
 });
 
-test('a client that leaves while what was sent is done again has nothing remembered for it', async () => {
+test('remembers nothing for a client that leaves while earlier results are recomputed', async () => {
   const bench = createBench();
   const [first] = await bench.send(turns('a'));
   const left: CompressThread = {
@@ -161,7 +161,7 @@ test('a client that leaves while what was sent is done again has nothing remembe
   await bench.thread.close();
 });
 
-test('source code whose grammar was missing is sent the same way once the grammar is available', async () => {
+test('keeps the bytes of source code whose grammar was missing when the grammar becomes available', async () => {
   const bench = createBench();
   const source = (name: string): string =>
     `# a remark\n# and another\ndef ${name}(value):\n    return value\n\n`.repeat(40);
@@ -193,7 +193,7 @@ test('source code whose grammar was missing is sent the same way once the gramma
   assert.equal((await bench.send(read('a', 'b', 'c'), again)).slice(0, 3), later);
 });
 
-test('blocks for which no thread was ready are not remembered', async () => {
+test('does not remember blocks for which no thread was ready', async () => {
   const bench = createBench();
   const late: CompressThread = {
     ...endsAt(0),
@@ -205,7 +205,7 @@ test('blocks for which no thread was ready are not remembered', async () => {
   await bench.thread.close();
 });
 
-test('a conversation that nothing was sent of keeps to the limit', async () => {
+test('applies the time limit to the first request of a conversation', async () => {
   const bench = createBench();
   const pending = bench.send(turns('a', 'b'));
   bench.clock.advance(LIMIT_MS + 1);
@@ -213,7 +213,7 @@ test('a conversation that nothing was sent of keeps to the limit', async () => {
   await bench.thread.close();
 });
 
-test('a job out of time does not end those of others, whether they wait or are in work', async () => {
+test('does not end the jobs of others, waiting or running, when one job times out', async () => {
   const clock = createManualClock();
   const thread = createCompressThread({ cacheEntries: 0, clock });
   const { signal } = createCanceller();
@@ -236,7 +236,7 @@ test('a job out of time does not end those of others, whether they wait or are i
   await thread.close();
 });
 
-test('a prepared thread does what another one does, and counts none of its preparation', async () => {
+test('gives the same result in a prepared thread, and does not count its preparation', async () => {
   const source = '# a remark\n# and another\ndef f(value):\n    return value\n\n'.repeat(40);
   const blocks = turns('a').map((block) => ({
     ...block,

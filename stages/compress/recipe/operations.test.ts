@@ -18,7 +18,7 @@ for (const [name, operation] of OPERATIONS) {
   const { params, example, loss } = operation;
   const run = operation.make(example.with);
 
-  test(`${name} does what its example shows, and says what it is`, () => {
+  test(`${name} produces the result of its example, and has a description`, () => {
     assert.equal(argFaults(operation, example.with), []);
     const input = example.before.split('\n');
     const rows = run(input.map((text, at) => ({ text, at })));
@@ -27,7 +27,7 @@ for (const [name, operation] of OPERATIONS) {
     for (const { about } of Object.values(params)) assert.ok(about.length > 3);
   });
 
-  test(`${name} neither drops nor changes a line that stays, and nothing it does not fit`, () => {
+  test(`${name} keeps every line that is marked to stay`, () => {
     const rows: readonly Row[] = LINES.map((text, at) => ({ text, at, stays: true }));
     const isOnText = /^(?:json_|html_)/.test(name);
     if (!isOnText) {
@@ -46,14 +46,14 @@ function runOperation(name: string, values: Values, lines: readonly string[]): r
     .map(({ text }) => text);
 }
 
-test('lines are grouped by any of the patterns, and left alone if colours hide their beginning', () => {
+test('groups lines by any of several patterns, and not those whose start is hidden by colour codes', () => {
   const pattern = ['^no such', '^([^:]+):'];
   assert.is(runOperation('group_by', { pattern }, ['a:1', 'a:2', 'a:3']).at(-1), '\t3');
   const coloured = ['1', '2', '3'].map((one) => `\u001b[31ma\u001b[0m:${one}`);
   assert.equal(runOperation('group_by', { pattern }, coloured), coloured);
 });
 
-test('a long line is cut between words, except inside an unusually long word', () => {
+test('cuts a long line between words, except inside an unusually long word', () => {
   const words = 'return first; '.repeat(20);
   for (const max of [40, 41, 42, 43, 44, 45, 46]) {
     const [cut] = runOperation('truncate_lines', { most: max, tail: 17 }, [words]);
@@ -65,19 +65,19 @@ test('a long line is cut between words, except inside an unusually long word', (
   assert.is(blob, `${'x'.repeat(30)}… 460 characters …${'x'.repeat(10)}`);
 });
 
-test('a match is removed where it was found, not where the same text occurs earlier', () => {
+test('removes a match where it was found, not where the same text occurs earlier', () => {
   assert.equal(runOperation('strip_match', { pattern: '\\d$' }, ['1 of 1']), ['1 of ']);
   assert.equal(runOperation('strip_match', { pattern: ' x$' }, ['a\u001b[31m x\u001b[0m']), ['a']);
 });
 
-test('a replacement is inserted literally', () => {
+test('inserts a replacement literally', () => {
   assert.equal(runOperation('replace_text', { text: 'a', with: '$&$1' }, ['cat']), ['c$&$1t']);
   assert.equal(runOperation('normalise_paths', { folders: ['/w/'], with: '$&' }, ['/w/a']), [
     '$&a',
   ]);
 });
 
-test('texts of JSON are cut between characters', () => {
+test('cuts texts in JSON between characters', () => {
   const cut = (value: string): unknown =>
     JSON.parse(runOperation('json_cut_texts', { most: 8 }, [JSON.stringify([value])])[0]!);
   assert.equal(cut('1234567\\89abcdef'), ['1234567…']);
@@ -88,7 +88,7 @@ test('texts of JSON are cut between characters', () => {
   assert.equal(JSON.parse(escaped), ['12…']);
 });
 
-test('context lines of a match are counted once, however many are requested', () => {
+test('counts context lines shared by several matches once, however many are requested', () => {
   const lines = Array.from({ length: 20_000 }, (_, at) => `hit ${at}`);
   const all = runOperation('keep_lines', { pattern: 'hit', before: 1e6, after: 1e6 }, lines);
   assert.is(all.length, lines.length);
@@ -106,14 +106,14 @@ test('context lines of a match are counted once, however many are requested', ()
   ]);
 });
 
-test('a `<` that opens no tag is text', () => {
+test('treats a `<` that opens no tag as text', () => {
   assert.equal(runOperation('html_text', {}, ['<p>if a < b</p> then x <- y, and 1 <2']), [
     'if a < b',
     'then x <- y, and 1 <2',
   ]);
 });
 
-test('parts that a page shows separately are separate in its text', () => {
+test('separates the texts of elements that a page shows separately', () => {
   const lines = runOperation('html_text', {}, [
     '<div><button>All</button><button>New</button><label>Name</label><input><span>x</span><b>y</b></div>',
     '<dl><dt>Since<dd>0.4</dl><nav>a</nav><footer>b</footer><blockquote>c</blockquote>d<hr>e',
@@ -121,14 +121,14 @@ test('parts that a page shows separately are separate in its text', () => {
   assert.equal(lines, ['All New Name xy', 'Since', '0.4', 'a', 'b', 'c', 'd', 'e']);
 });
 
-test('a line is cut between characters', () => {
+test('cuts a line between characters', () => {
   const line = `${'a'.repeat(14)}😀${'b'.repeat(40)}😀${'c'.repeat(4)}`;
   assert.equal(runOperation('truncate_lines', { most: 20, tail: 5 }, [line]), [
     `${'a'.repeat(14)}… 42 characters …😀cccc`,
   ]);
 });
 
-test('there are at least thirty', () => {
+test('offers at least thirty operations', () => {
   assert.ok(OPERATIONS.size >= 30, String(OPERATIONS.size));
 });
 

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { patternFault, toPattern } from './pattern.ts';
 
-test('patterns that can take long are refused, with what to write instead', () => {
+test('refuses patterns that may take long, and suggests what to write instead', () => {
   for (const source of ['(a+)+$', '(a|a)*b', '(x+x+)+y', '^(\\w+\\s?)*$', '(?:a?){40}', '^(a*)*$'])
     assert.match(patternFault(source) ?? '', /can take very long/, source);
   for (const source of ['.*a.*b.*c', '\\s+\\w*\\w*\\w*!'])
@@ -13,7 +13,7 @@ test('patterns that can take long are refused, with what to write instead', () =
   assert.match(patternFault('a'.repeat(1001)) ?? '', /longer than/);
 });
 
-test('what people write for lines of output is allowed', () => {
+test('allows the patterns that people usually write for output lines', () => {
   for (const source of [
     '^error(\\[E\\d+\\])?: ',
     '^\\s+at .+\\(.+:\\d+:\\d+\\)$',
@@ -27,7 +27,7 @@ test('what people write for lines of output is allowed', () => {
     assert.is(patternFault(source), undefined, source);
 });
 
-test('colours and a carriage return do not hide what a line says; (?i) ignores case', () => {
+test('ignores colour codes and a carriage return, and ignores case after (?i)', () => {
   const pattern = toPattern('(?i)^ERROR: x$');
   assert.ok(pattern.test('\u001b[31merror\u001b[0m: x\r'));
   assert.not.ok(pattern.test('no error: x'));

@@ -57,7 +57,7 @@ const compress = (recipe: Recipe, text: string, command?: string) => {
   return compressConversation(blocks(text, command), { ...CONVERSATION, rewriter })[0]!;
 };
 
-test('a recipe runs before the built-in rules under its own name, and names the lines it leaves out', () => {
+test('runs a recipe before the built-in rules, reports its name, and numbers the omitted lines', () => {
   const out = compress(recipeOf(RECIPE), OUTPUT);
   assert.equal(out.by, ['recipe:deploy']);
   assert.is(
@@ -76,13 +76,13 @@ test('a recipe runs before the built-in rules under its own name, and names the 
   );
 });
 
-test('it leaves alone what another command printed, and a text that looks otherwise', () => {
+test('does not apply a recipe to other commands, or to output of another form', () => {
   assert.not.ok(compress(recipeOf(RECIPE), OUTPUT, 'make').by.includes('recipe:deploy'));
   const other = OUTPUT.replace('Deploying', 'Checking');
   assert.not.ok(compress(recipeOf(RECIPE), other).by.includes('recipe:deploy'));
 });
 
-test('how a command ended stays to the letter, whatever a recipe says', () => {
+test('keeps the lines that say how a command ended, whatever the recipe drops', () => {
   const all = recipeOf({ ...RECIPE, operations: [{ drop_lines: { pattern: '.' } }] });
   const out = compress(all, OUTPUT).text;
   for (const line of [
@@ -95,7 +95,7 @@ test('how a command ended stays to the letter, whatever a recipe says', () => {
     assert.ok(out.split('\n').includes(line), line);
 });
 
-test('the thread gives the same bytes as the conversation, and the same ones again', async () => {
+test('gives the same bytes in a thread and inline, and again when repeated', async () => {
   const recipes = toRecipeSet([recipeOf(RECIPE)], true);
   const compressor = createConversationCompressor(10);
   const job = { blocks: blocks(OUTPUT), options: { ...CONVERSATION, recipes } };
@@ -106,19 +106,19 @@ test('the thread gives the same bytes as the conversation, and the same ones aga
   assert.not.ok(without!.by.includes('recipe:deploy'));
 });
 
-test('compressing twice changes nothing more', () => {
+test('changes nothing when applied to its own output', () => {
   const once = tryRecipe(recipeOf(RECIPE), OUTPUT, { command: 'deploy' });
   const twice = tryRecipe(recipeOf(RECIPE), once.text, { command: 'deploy' });
   assert.is(twice.text, once.text);
 });
 
-test('without must_keep only operations that lose nothing are allowed', () => {
+test('allows only lossless operations without must_keep', () => {
   const { must_keep: _gone, ...rest } = RECIPE;
   assert.match(faultsOf(rest), /operations\.0\.drop_lines .*say in must_keep which lines stay/);
   assert.is(faultsOf({ ...rest, operations: ['strip_ansi'] }), '');
 });
 
-test('every fault is said at once, with its place', () => {
+test('reports all faults at once, each with its place', () => {
   const texts = faultsOf({
     name: 'A B',
     colour: 1,

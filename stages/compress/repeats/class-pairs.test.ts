@@ -308,7 +308,7 @@ function checkPairs(mode: Mode, commentLines: CommentLines) {
 }
 
 for (const mode of MODES)
-  test(`in ${mode} every reference between two classes names lines of the original`, async () => {
+  test(`makes every reference between blocks of two classes name lines of the original, in ${mode}`, async () => {
     const { faults, references } = checkPairs(mode, await loadCodeTools(['ts']));
     assert.equal(faults.slice(0, 20), []);
     assert.ok(references > 500, `${references}`);

@@ -8,7 +8,7 @@ const view = (from: number, count: number, separator = '\t', width = 6): string 
     (_, at) => `${String(from + at).padStart(width)}${separator}    line(${at});`,
   ).join('\n');
 
-test('the first and every fifth line keep their number, and all come back', () => {
+test('keeps the number of the first and every fifth line, and restores the others', () => {
   const text = `before\n${view(8, 14)}\nafter`;
   const out = thinGutter(text)!;
   const printed = out.split('\n').filter((line) => /^ *\d+\t/.test(line));
@@ -20,7 +20,7 @@ test('the first and every fifth line keep their number, and all come back', () =
   assert.is(fillGutter(out), text);
 });
 
-test('arrows, narrow columns, blank lines and growing numbers come back too', () => {
+test('restores arrows, narrow columns, blank lines and numbers that get longer', () => {
   for (const text of [view(1, 40, '→'), view(95, 20, '\t', 1), view(999_995, 12, '→', 6)])
     assert.is(fillGutter(thinGutter(text)!), text);
   const blank = view(1, 12).replace('    line(4);', '');
@@ -43,7 +43,7 @@ const SOURCE = Array.from({ length: 40 }, (_, at) =>
     : `${' '.repeat(2 * (at % 4))}const value${at} = call(${at}) | ${at % 3 ? 1 : 'a | b'};`,
 );
 
-test('the numbers of other agents are thinned out, and all come back', () => {
+test('thins out and restores the line numbers of other agents', () => {
   for (const [name, number] of Object.entries(VIEWS)) {
     for (const from of [1, 6, 95]) {
       const printed = SOURCE.map((line, at) => number(from + at) + line);
@@ -58,7 +58,7 @@ test('the numbers of other agents are thinned out, and all come back', () => {
   }
 });
 
-test('a file that is indented from its first line on keeps its indentation', () => {
+test('keeps the indentation of a file that is indented from its first line on', () => {
   for (const [name, number] of Object.entries(VIEWS)) {
     const source = SOURCE.map((line) => (line === '' ? line : `    ${line}`));
     const text = source.map((line, at) => number(at + 7) + line).join('\n');
@@ -67,7 +67,7 @@ test('a file that is indented from its first line on keeps its indentation', () 
   }
 });
 
-test('tables, mappings and views of editors that take line numbers are left alone', () => {
+test('leaves tables, mappings and views of editors that address lines by number unchanged', () => {
   const rows = (row: (n: number) => string, above?: string): string =>
     [
       ...(above === undefined ? [] : [above]),
@@ -86,14 +86,14 @@ test('tables, mappings and views of editors that take line numbers are left alon
   for (const text of texts) assert.is(thinGutter(text), undefined, text.slice(0, 40));
 });
 
-test('what is short, does not count up, or is numbered with a colon is left alone', () => {
+test('leaves texts unchanged that are short, do not count up, or are numbered with a colon', () => {
   assert.is(thinGutter(view(1, 7)), undefined);
   assert.is(thinGutter(view(1, 40, ':')), undefined);
   assert.is(thinGutter('3\ta\n9\tb\n2\tc\n8\td\n1\te\n7\tf\n6\tg\n5\th\n4\ti'), undefined);
   assert.is(thinGutter('plain\ntext'), undefined);
 });
 
-test('ids in the first column of a table are no line numbers', () => {
+test('does not take ids in the first column of a table for line numbers', () => {
   const table = (cells: string): string =>
     Array.from({ length: 20 }, (_, at) => `${at + 100}\t${cells}${at * 7}`).join('\n');
   for (const text of [`id\tname\n${table('Alpha_')}`, table('Alpha\t'), table('Alpha_')]) {
@@ -102,19 +102,19 @@ test('ids in the first column of a table are no line numbers', () => {
   }
 });
 
-test('a view of a hundred thousand lines is thinned out like any other', () => {
+test('thins out the numbers of a view of a hundred thousand lines', () => {
   const text = view(1, 120_000);
   assert.is(fillGutter(thinGutter(text)!), text);
 });
 
-test('lines that begin like a number of their own do not confuse the way back', () => {
+test('restores lines whose content begins with a number of its own', () => {
   const lines = Array.from({ length: 10 }, (_, at) => `${at + 1}\t${at + 1}\t${at + 2}`);
   const text = lines.join('\n');
   const out = thinGutter(text);
   if (out !== undefined) assert.is(fillGutter(out), text);
 });
 
-test('the number before each line is known, even after it was thinned out', () => {
+test('finds the number of each line, even in a view that was thinned out before', () => {
   const lines = `<output>\n${view(4, 8)}\n</output>`.split('\n');
   const numbers = Array.from({ length: 8 }, (_, at) => `${String(at + 4).padStart(6)}\t`);
   assert.equal(splitNumbers(lines).prefixes, ['', ...numbers, '']);

@@ -19,7 +19,7 @@ function results(runs: readonly (readonly [command: string, text: string])[]): r
   return compressConversation(blocks, CONVERSATION).map(({ text }) => text);
 }
 
-test('what a harness says of a result stays, also where it said the same before', () => {
+test('keeps the notice of a harness above a result, even if it repeats an earlier one', () => {
   const advice = [
     'Please try a different command that produces less output.',
     'If you need all of it you can write it into a file, and search in that file for what matters.',
@@ -38,7 +38,7 @@ test('what a harness says of a result stays, also where it said the same before'
   assert.match(out[2]!, 'of result 1 (a.ts) again]');
 });
 
-test('colours hide no name of a failed test from a run that says the same again', () => {
+test('keeps the names of failed tests in a repeated run, despite colour codes', () => {
   const esc = '\u001b';
   const failed = (name: string) =>
     `  ${esc}[1m${esc}[41m FAIL ${esc}[22m${esc}[49m ${esc}[2m"${esc}[22m${esc}[31m${name}${esc}[39m${esc}[2m"${esc}[22m`;
@@ -62,7 +62,7 @@ test('colours hide no name of a failed test from a run that says the same again'
     assert.match(plain, `FAIL  "${name}"`);
 });
 
-test('in a short result a failure stays that an earlier run had too', () => {
+test('keeps a failure in a short result, even if an earlier run had it too', () => {
   const failures = [
     "src/theme.ts(5,15): error TS2305: Module 'terminal' has no exported member 'EditorTheme'.",
     "src/theme.ts(9,15): error TS2305: Module 'terminal' has no exported member 'MarkdownTheme'.",
@@ -81,7 +81,7 @@ test('in a short result a failure stays that an earlier run had too', () => {
   for (const line of failures) assert.ok(out.includes(line), out);
 });
 
-test('in a short result a warning stays too: whether it is gone is what the run was for', () => {
+test('keeps a repeated warning in a short result, because a rerun often checks whether it is gone', () => {
   const warnings = [
     '/app/docs/index.rst:4: WARNING: toctree contains reference to nonexisting document "genindex"',
     'src/parse.c:12:9: warning: unused variable "state" left behind by the last change of all',
@@ -100,7 +100,7 @@ test('in a short result a warning stays too: whether it is gone is what the run 
   for (const line of warnings) assert.ok(out.includes(line), out);
 });
 
-test('of a short result a fifth stays, or all of it', () => {
+test('leaves a short result whole if less than a fifth of it would remain', () => {
   const shown = (from: number, to: number): string => SOURCE.split('\n').slice(from, to).join('\n');
   const shownWith = (tail: string): string => `${shown(40, 58)}\n${tail}`;
   const few = times(2, (n) => `new line ${n}`).join('\n');
@@ -115,7 +115,7 @@ test('of a short result a fifth stays, or all of it', () => {
   assert.match(out[2]!, '[svc lines 41–58 of result 1 (a.ts) again]');
 });
 
-test('a count of equal lines stands below the line that it counts, never below a reference', () => {
+test('puts a count of equal lines below the line that it counts, never below a reference', () => {
   const group = [
     ...times(5, (n) => `DEBUG: join number ${n} of a table with a rather long name in this test`),
     ...times(12, () => 'DEBUG: join of the table that comes last in each round of this test'),
@@ -131,7 +131,7 @@ test('a count of equal lines stands below the line that it counts, never below a
   );
 });
 
-test('a reference passes over a count of equal lines, and counts them too', () => {
+test('lets a reference span a count of equal lines, and includes them in its line numbers', () => {
   const steps = (name: string): string[] =>
     times(24, (n) => `> ${name} the module number ${n} of the many that this shop has`);
   const cloned = times(6, () => 'Cloning the database for one more of the processes');
@@ -145,7 +145,7 @@ test('a reference passes over a count of equal lines, and counts them too', () =
   assert.match(out[1]!, '[svc lines 4–55 of result 1 (make check) again]');
 });
 
-test('what a harness says below a result stays, also where it said the same before', () => {
+test('keeps the notice of a harness below a result, even if it repeats an earlier one', () => {
   const reminder = [
     '<system-reminder>',
     'Whenever you open a file of this project, ask yourself whether it may be changed at all. If it is not yours then you must not touch it, but you may still say what is in it.',
@@ -162,7 +162,7 @@ test('what a harness says below a result stays, also where it said the same befo
   assert.match(out[2]!, 'again]');
 });
 
-test('what a failed test failed with stays to the letter, as its name does', () => {
+test('keeps the name and the failure message of a failed test unchanged', () => {
   const trace = times(
     9,
     (n) => `  File "/opt/python/lib/unittest/case.py", line ${n + 500}, in a_method_of_the_runner`,

@@ -13,7 +13,7 @@ const FILE = Array.from(
 const numbered = (lines: readonly string[], first: number, separator = '\t'): string =>
   lines.map((line, at) => `${String(first + at).padStart(6)}${separator}${line}`).join('\n');
 
-test('a later copy names the first, and the first gives it back', () => {
+test('replaces a later copy with a reference from which it can be restored', () => {
   const sent = new SentLines();
   sent.add('result 1 (cat a.ts)', FILE.join('\n'));
   const later = ['header that differs', ...FILE.slice(10, 40), 'a new line'].join('\n');
@@ -25,7 +25,7 @@ test('a later copy names the first, and the first gives it back', () => {
   assert.is(restored(sent, out.text), later);
 });
 
-test('a near copy is what changed between references', () => {
+test('replaces a near copy with references around its changed lines', () => {
   const sent = new SentLines();
   sent.add('result 1 (cat a.ts)', FILE.join('\n'));
   const changed = FILE.with(30, '  const value30 = other();').join('\n');
@@ -46,7 +46,7 @@ const NUMBERS: Readonly<Record<string, (number: number) => string>> = {
   Codex: (number) => `L${number}: `,
 };
 
-test('copies are recognised through line numbers of any kind, and get theirs back', () => {
+test('recognises copies under line numbers of any form, and restores the numbers', () => {
   const source = FILE.map((line, at) => (at % 5 === 0 ? line.trim() : line));
   for (const [name, number] of Object.entries(NUMBERS)) {
     const view = (from: number, to: number, first: number): string =>
@@ -69,7 +69,7 @@ test('copies are recognised through line numbers of any kind, and get theirs bac
   }
 });
 
-test('the lines of a view that begins further down are named by the numbers that it prints', () => {
+test('refers to lines of a view that begins further down by the printed numbers', () => {
   const sent = new SentLines();
   sent.add('result 1 (read)', numbered(FILE.slice(20), 21));
   const later = numbered(FILE.slice(30, 50), 31);
@@ -86,7 +86,7 @@ test('the lines of a view that begins further down are named by the numbers that
   assert.is(restored(sent, bare.text), plain);
 });
 
-test('nor is a header above a view counted, whatever stands between a number and its line', () => {
+test('refers to a view below a header by the printed numbers, whatever separates number and line', () => {
   const header = ['[File: /app/fields.py (1,997 lines)]', '(1456 more lines above)'];
   const view = FILE.slice(0, 30).map((line, at) => `${1457 + at}:${line.trim()}`);
   const sent = new SentLines();
@@ -102,7 +102,7 @@ test('nor is a header above a view counted, whatever stands between a number and
   assert.is(restored(sent, out.text), later);
 });
 
-test('numbers that a text prints twice name no line: its lines are counted', () => {
+test('counts lines from the top if a text prints the same numbers twice', () => {
   const sent = new SentLines();
   const two = `${numbered(FILE.slice(0, 20), 1)}\n${numbered(FILE.slice(20, 40), 1)}`;
   sent.add('result 1 (cat -n)', two);
@@ -120,14 +120,14 @@ test('lines of a view are referenced, even if their numbers were thinned out', (
   assert.is(restored(sent, again.text), numbered(FILE.slice(20, 50), 21));
 });
 
-test('odd numbering cannot be put in words, so the lines go out', () => {
+test('makes no reference to lines whose numbering cannot be described', () => {
   const sent = new SentLines();
   sent.add('result 1', FILE.join('\n'));
   const odd = FILE.map((line, at) => `${at + 1} | ${line}`).join('\n');
   assert.is(sent.replaceRepeats(odd.replace(/^(\d) /gm, '  $1 ')), undefined);
 });
 
-test('a reference is never longer than the lines, in tokens or in bytes', () => {
+test('makes no reference that is longer than the lines, in tokens or in bytes', () => {
   // Every digit and every comma is a token, so that few bytes have many of them.
   const digits = (count: number): string[] => Array.from({ length: count }, (_, n) => `${n % 7},`);
   for (const count of [11, 20]) {
@@ -141,7 +141,7 @@ test('a reference is never longer than the lines, in tokens or in bytes', () => 
   }
 });
 
-test('behind a reference that passes over comments a text names no lines of its own', () => {
+test('makes no reference within a text below one that spans omitted comments', () => {
   const comment = '  // what the next lines are for';
   const file = [...FILE.slice(0, 5), comment, ...FILE.slice(5)];
   const numbers = file.map((_, at) => (at < 5 ? at + 1 : at === 5 ? Number.NaN : at));
@@ -159,7 +159,7 @@ test('behind a reference that passes over comments a text names no lines of its 
   assert.match(whole.text, /lines 25–36 of this text|this text, lines 25-36/);
 });
 
-test('a text also names its own lines above', () => {
+test('refers to lines further up in the same text', () => {
   const sent = new SentLines();
   const trace = FILE.slice(0, 12).join('\n');
   const text = `first failure\n${trace}\nsecond failure\n${trace}\nend`;
@@ -168,7 +168,7 @@ test('a text also names its own lines above', () => {
   assert.is(restored(sent, out.text), text);
 });
 
-test('markers of ours are never referred to, short runs are not worth it', () => {
+test('makes no reference to our own markers, or to short runs of lines', () => {
   const sent = new SentLines();
   sent.add(
     'result 1',
@@ -179,7 +179,7 @@ test('markers of ours are never referred to, short runs are not worth it', () =>
   assert.is(sent.replaceRepeats('x\ny\nz'), undefined);
 });
 
-test('one long line is named too, and gives way to a longer run that begins below it', () => {
+test('refers to a single long line, unless a longer run begins below it', () => {
   const long = 'a warning 17.4 (E0231) that a tool prints whenever it is called; '.repeat(3);
   const sent = new SentLines();
   sent.add('result 1 (make)', ['begin', long, 'end'].join('\n'));
@@ -199,7 +199,7 @@ test('one long line is named too, and gives way to a longer run that begins belo
   assert.is(restored(sent, out.text), later);
 });
 
-test('a numbered view inside a wrapper is recognised, also after its numbers were thinned out', () => {
+test('recognises a numbered view inside a wrapper, even after its numbers were thinned out', () => {
   const wrapped = (text: string): string => `<code>0</code>\n<output>\n${text}\n</output>`;
   const sent = new SentLines();
   sent.add('result 1 (a.ts)', thinGutter(wrapped(numbered(FILE.slice(0, 20), 1)))!);
@@ -212,7 +212,7 @@ test('a numbered view inside a wrapper is recognised, also after its numbers wer
   assert.is(restored(sent, thinner), later);
 });
 
-test('a reference says all once, then a name and a number; all of them lead back', () => {
+test('introduces a label in the first reference and abbreviates later ones; all can be resolved', () => {
   const sent = new SentLines();
   const other = FILE.map((line) => line.replace('compute', 'measure'));
   sent.add('result 1 (read: a.ts)', FILE.join('\n'));
@@ -235,7 +235,7 @@ test('a reference says all once, then a name and a number; all of them lead back
   assert.is(restored(sent, second.text), `${view}\nz`);
 });
 
-test('repeated lines, of the same text or an earlier one, can always be restored', () => {
+test('can always restore repeated lines, of the same text or an earlier one', () => {
   const line = fc.constantFrom(
     ...FILE.slice(0, 6),
     '',
@@ -259,7 +259,7 @@ test('repeated lines, of the same text or an earlier one, can always be restored
   );
 });
 
-test('a reference into a text with gaps names the lines as the gaps number them', () => {
+test('counts the omitted lines when it refers to a text with gaps', () => {
   const lines = Array.from({ length: 90 }, (_, n) => `a line of its own, the ${n + 1}th of many`);
   const before = [
     lines[0],
@@ -281,7 +281,7 @@ test('a reference into a text with gaps names the lines as the gaps number them'
   assert.is(restored(sent, out.text), text);
 });
 
-test('a view and what stands behind it are named in one where they stood so before', () => {
+test('uses one reference for a view and the text below it if they were together before', () => {
   const view = `${numbered(FILE.slice(0, 20), 1)}\n\nThe file above is shown in whole; say which part of it you need next time.`;
   const sent = new SentLines();
   sent.add('result 1 (a.ts)', view);
@@ -297,7 +297,7 @@ test('a view and what stands behind it are named in one where they stood so befo
   assert.is(restored(sent, other.text), moved);
 });
 
-test('a rule between paragraphs stays a rule', () => {
+test('keeps a horizontal rule between paragraphs', () => {
   const rule = '─'.repeat(80);
   assert.is(new SentLines().replaceRepeats(`a\n${rule}\nb\n${rule}\nc`), undefined);
 });

@@ -57,7 +57,7 @@ const results = (...printed: readonly (readonly [string, string])[]): Conversati
 
 for (const mode of ['hybrid', 'aggressive'] as const)
   for (const [command, text] of Object.entries(PRINTED))
-    test(`what ${command} prints again is named where it went out, in ${mode}`, () => {
+    test(`refers a repeated output of ${command} to its first, compressed copy, in ${mode}`, () => {
       const state = emptyState();
       const options = { ...CONVERSATION, mode };
       const blocks = results([command, text], [command, text], [command, text]);
@@ -75,7 +75,7 @@ for (const mode of ['hybrid', 'aggressive'] as const)
       assert.equal(compressConversation(blocks.slice(0, 2), options), [first, second]);
     });
 
-test('how often a line stood there is said again below it', () => {
+test('repeats the counts of equal lines below a reference to them', () => {
   const text = [
     'Creating the database of all the tests',
     'Found 60 tests in the folders that were given',
@@ -94,7 +94,7 @@ test('how often a line stood there is said again below it', () => {
   assert.match(again!.text, 'result 1 (make check)');
 });
 
-test('a short text that comes again is there again, in its other form', () => {
+test('sends a short text again in its compressed form', () => {
   const text = PRINTED['rg value src']!.split('\n').slice(0, 16).join('\n');
   const state = emptyState();
   const blocks = results(['rg value src', text], ['rg value src', text]);
@@ -103,7 +103,7 @@ test('a short text that comes again is there again, in its other form', () => {
   assert.is(second!.text, first!.text);
 });
 
-test('where the provider may forget, nothing points into an earlier result', () => {
+test('makes no reference to earlier results if the provider may drop turns', () => {
   const [[command, text]] = Object.entries(PRINTED) as [[string, string]];
   const [first, second] = compressConversation(results([command, text], [command, text]), {
     ...CONVERSATION,
@@ -113,7 +113,7 @@ test('where the provider may forget, nothing points into an earlier result', () 
   assert.is(second!.text, first!.text);
 });
 
-test('another text of the same command is no repeat', () => {
+test('does not treat a different output of the same command as a repeat', () => {
   const command = 'find src -type f';
   const text = PRINTED[command]!;
   const [, second] = compressConversation(

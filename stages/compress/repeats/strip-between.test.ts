@@ -43,7 +43,7 @@ function read(texts: readonly string[]) {
 const view = (lines: readonly string[], first = 1): string =>
   lines.map((line, at) => `${String(first + at).padStart(6)}\t${line}`).join('\n');
 
-test('lines sent without their comments are referenced by their original numbers', () => {
+test('refers to lines that were sent without comments by their original line numbers', () => {
   const part = view(FILE.slice(9, 48), 10);
   const rest = view(
     times(9, (n) => `end(${n});`),
@@ -56,7 +56,7 @@ test('lines sent without their comments are referenced by their original numbers
   assert.ok(restored(state.sent, outcomes[1]!.text).startsWith(part));
 });
 
-test('a reference begins and ends with a line that can be seen, and most of it can', () => {
+test('begins and ends a reference with lines that were sent, and covers mostly such lines', () => {
   const comments = times(12, (n) => `// the ${n}th line of a long comment about all of this`);
   const file = [...FILE.slice(0, 12), ...comments, ...FILE.slice(12)];
   const { outcomes } = read([
@@ -73,7 +73,7 @@ test('a reference begins and ends with a line that can be seen, and most of it c
     }
 });
 
-test('new lines lose their comments, and the note counts them', () => {
+test('removes the comments from new lines between references, and counts them in the note', () => {
   const fresh = times(45, (n) =>
     n % 3 === 0 ? `// a new comment, number ${n}` : `run(${n}, 'of the new part');`,
   );
@@ -91,7 +91,7 @@ test('new lines lose their comments, and the note counts them', () => {
   assert.not.match(text, 'a new comment');
 });
 
-test('a harness above the code, and what it says twice of itself, move no line', () => {
+test('keeps line numbers correct under the header of a harness and with repeats in the same text', () => {
   const wrapped = (lines: readonly string[]): string =>
     ['<returncode>0</returncode>', '<output>', ...lines, '</output>'].join('\n');
   const twice = times(12, (n) => `write(${n}, 'what stands here and once more below');`);
@@ -107,7 +107,7 @@ test('a harness above the code, and what it says twice of itself, move no line',
   }
 });
 
-test('a text without such a note, or with nothing left to take out, is left alone', () => {
+test('leaves a text alone if it has no such note, or no comments that could be removed', () => {
   assert.is(
     stripBetween({ text: 'a\nb\nc', covers: [1, 1, 1] }, 'a', [{ from: 1, to: 3 }]),
     undefined,

@@ -5,7 +5,7 @@ import { isNamed, namedLines } from './named-lines.ts';
 
 const LINES = times(100, (n) => `ok ${n} checks the part part-${n} of the parser`);
 
-test('few lines are named by an identifier, a quotation or a rare word', () => {
+test('finds a few lines by an identifier, a quotation or a rare word', () => {
   const lines = [...LINES, 'ok 100 rejects expired tokens', 'Fold: İstanbul'];
   const named = (query: string, call = ''): readonly number[] => namedLines(lines, { query, call });
   assert.equal(named('What about part-42?'), [42]);
@@ -16,18 +16,18 @@ test('few lines are named by an identifier, a quotation or a rare word', () => {
   assert.equal(named(''), []);
 });
 
-test('what a command is handed as a file names nothing, nor does any word a line of data', () => {
+test('ignores the text of a here-document, and words inside long lines of data', () => {
   assert.equal(namedLines(LINES, { query: '', call: "cat <<'EOF' > a\npart-42\nEOF" }), []);
   const data = `${'x'.repeat(2000)} part-42 `;
   assert.equal(namedLines([...LINES.slice(0, 10), data], { query: 'part-42' }), []);
 });
 
-test('so many lines at most are named', () => {
+test('names at most twelve lines', () => {
   const query = times(60, (n) => `part-${n}`).join(' ');
   assert.is(namedLines(LINES, { query }).length, 12);
 });
 
-test('a word of a call is found in any case', () => {
+test('matches the words of a call in any case', () => {
   assert.ok(isNamed('package-lock.json', { query: '', call: 'git diff Package-Lock.json' }));
   assert.not(isNamed('yarn.lock', { query: 'package-lock.json' }));
 });

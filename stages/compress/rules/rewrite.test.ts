@@ -50,7 +50,7 @@ const ran = (command: string, more: Partial<ApplyContext> = {}): ApplyContext =>
   ...more,
 });
 
-test('every condition of a rule must hold', () => {
+test('applies a rule only if all its conditions hold', () => {
   const cases: readonly (readonly [Omit<When, 'class'>, ApplyContext, boolean])[] = [
     [{ program: ['pytest'] }, ran('cd app && poetry run pytest -q | tail -90'), true],
     [{ program: ['pytest'] }, ran("bash -c 'python -m pytest'"), true],
@@ -81,7 +81,7 @@ test('every condition of a rule must hold', () => {
   assert.equal(rewrite([rule('own', { class: ['trace'] })]).apply(REPORT, ran('make')).by, []);
 });
 
-test('rules run step by step, those of a step as they are listed', () => {
+test('runs rules step by step, and those of the same step in the order of the list', () => {
   const order: string[] = [];
   const noting = (name: string, step: Rule['step']): Rule =>
     rule(name, { class: ['log'] }, { step, apply: () => void order.push(name) });
@@ -91,14 +91,14 @@ test('rules run step by step, those of a step as they are listed', () => {
   assert.throws(() => rewrite([...BUILT_IN_RULES, rule('grep', { class: ['log'] })]), /named grep/);
 });
 
-test('how a command ended stays to the letter, whatever a rule drops', () => {
+test('keeps the lines that say how a command ended, whatever a rule drops', () => {
   const careless = rule('careless', { class: ['log'] }, { apply: without(/passed|PASSED/) });
   assert.equal(rewrite([careless]).apply(REPORT, ran('pytest')).by, []);
   const { by } = rewrite([{ ...careless, endings: 'own' }]).apply(REPORT, ran('pytest'));
   assert.equal(by, ['careless'], 'it was the check that held it');
 });
 
-test('names that a search printed have no end that must stay', () => {
+test('requires no final lines of a search that prints names', () => {
   const names = times(40, (at) => `packages/core/src/part-${at % 7}/file-${at}.ts`);
   for (const command of [
     'find packages -name "*.ts" | grep -E "src" | sort',
@@ -110,7 +110,7 @@ test('names that a search printed have no end that must stay', () => {
   assert.equal(copied.by, [], 'what other programs print may end with what matters');
 });
 
-test('a rule that throws, grows a text or leaves nothing of it changes nothing', () => {
+test('ignores the result of a rule that throws, grows the text or empties it', () => {
   const applied = (apply: Apply): Applied =>
     rewrite([rule('own', { class: ['log'] }, { apply, endings: 'own' })]).apply(
       REPORT,
@@ -124,7 +124,7 @@ test('a rule that throws, grows a text or leaves nothing of it changes nothing',
     assert.is(applied(() => ({ text, removed: [] })).text, REPORT);
 });
 
-test('in a conversation it is named, numbers lines of the block and is kept from what is protected', () => {
+test('reports a rule by name in a conversation, counts lines of the block, and skips protected blocks', () => {
   const own = rule('own', { class: ['log'], program: ['pytest'] });
   const options = { ...CONVERSATION, rewriter: rewrite([own, ...BUILT_IN_RULES], 'own') };
   const block = {
@@ -150,7 +150,7 @@ test('in a conversation it is named, numbers lines of the block and is kept from
   }
 });
 
-test('results of one set of rules are never reused for another', () => {
+test('does not reuse the results of one set of rules for another', () => {
   const [drops, keeps] = [/PASSED/, /rootdir/].map((unwanted, at) => ({
     ...CONVERSATION,
     rewriter: rewrite(
@@ -175,7 +175,7 @@ test('results of one set of rules are never reused for another', () => {
   }
 });
 
-test('the gates: never larger, never empty, twice is once, blobs only in aggressive', () => {
+test('never makes a text larger or empty, is idempotent, and drops blobs only in aggressive mode', () => {
   const blob = 'QUJDREVG'.repeat(600);
   const texts = [
     STORY,
@@ -202,7 +202,7 @@ test('the gates: never larger, never empty, twice is once, blobs only in aggress
   );
 });
 
-test('lines of code left out are counted from the beginning of the block', () => {
+test('counts omitted lines of code from the start of the block', () => {
   const comments = times(9, (n) => `// the ${n}th line of what all of this is for`);
   const text = ['<output>', ...comments, 'export const a = 1;', '</output>'].join('\n');
   const commentLines = () => [{ from: 0, to: 9 }];
@@ -212,7 +212,7 @@ test('lines of code left out are counted from the beginning of the block', () =>
   assert.equal(out.removed, [{ from: 1, to: 10 }]);
 });
 
-test('lines are left out for more than a tenth of a text of which nothing would be missing', () => {
+test('applies an optional rule only if it removes more than a tenth of the text', () => {
   const out = (unwanted: RegExp): Applied => {
     const drop = rule('drop', { class: ['log'] }, { isOptional: true, apply: without(unwanted) });
     return rewrite([drop]).apply(REPORT, ran('pytest'));

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import * as fc from 'fast-check';
 import { tidied } from './description.ts';
 
-test('a docstring loses the indentation of its body, and blank lines beyond one', () => {
+test('removes the indentation of a docstring, and repeated blank lines', () => {
   const text = [
     'Reads a file.  Paths are absolute.',
     '',
@@ -20,12 +20,12 @@ test('a docstring loses the indentation of its body, and blank lines beyond one'
   );
 });
 
-test('a list below a heading keeps its indentation', () => {
+test('keeps the indentation of a list below a heading', () => {
   const text = 'Args:\n    path: the file\n    limit: most lines';
   assert.is(tidied(text), text);
 });
 
-test('examples keep their spaces: between fences, between quotes, in tables', () => {
+test('keeps the spaces of examples in fences, quotes and tables', () => {
   const lines = [
     'Use:',
     '```yaml',
@@ -44,7 +44,7 @@ const anyText = fc
   .array(fc.constantFrom('a', 'B.', '  ', ' ', '\n', '\r\n', '```', '\t', '"', '  - ', 'end'))
   .map((parts) => parts.join(''));
 
-test('no word is lost, and doing it again changes nothing', () => {
+test('removes no word, and is idempotent', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const short = tidied(text);

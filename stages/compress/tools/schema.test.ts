@@ -15,7 +15,7 @@ function shorter(schema: unknown, tool: Partial<typeof TOOL> = {}): unknown {
 
 const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more });
 
-test('what a generator adds to every schema goes, and what the model is told stays', () => {
+test('removes what generators add to every schema, and keeps what the model needs', () => {
   const schema = {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'read_fileArguments',
@@ -49,7 +49,7 @@ test('what a generator adds to every schema goes, and what the model is told sta
   );
 });
 
-test('a definition keeps its description, which stands over it in one place only', () => {
+test('keeps the description of a definition, which may be the only place that has it', () => {
   const schema = object(
     { from: { $ref: '#/$defs/Place' } },
     { $defs: { Place: { type: 'string', description: 'Reads a file.' } } },
@@ -57,7 +57,7 @@ test('a definition keeps its description, which stands over it in one place only
   assert.equal(shorter(schema), schema);
 });
 
-test('what says something stays', () => {
+test('keeps keywords that constrain values', () => {
   for (const schema of [
     object({ a: {} }, { additionalProperties: false, required: ['a'] }),
     object({ required: { default: [], const: { required: [], $schema: 'x' } } }),
@@ -76,13 +76,13 @@ test('what says something stays', () => {
   assert.equal(shorter(open), open);
 });
 
-test('a schema that the provider holds the model to keeps every keyword', () => {
+test('keeps every keyword of a strict schema, but drops its title', () => {
   const schema = { $schema: 'http://json-schema.org/draft-07/schema#', ...object({}) };
   const strict = { ...schema, required: [], minLength: 0, $defs: { A: {} } };
   assert.equal(shorter({ ...strict, title: 'Read File' }, { isStrict: true }), strict);
 });
 
-test('numbers keep their letters; a member that is there twice leaves all as it is', () => {
+test('keeps the spelling of numbers, and leaves a schema with a repeated member alone', () => {
   const twice = '{"minimum":1.0,"minimum":2,"required":[]}';
   assert.is(printCompact(shorterSchema(readJson(twice)!, TOOL)), twice);
   const large = '{"maximum":9007199254740993,"multipleOf":1.0,"required":[]}';
@@ -166,7 +166,7 @@ function verdicts(
   }
 }
 
-test('the shorter schema takes and refuses the same values, by the draft it names and by the newest', () => {
+test('makes a schema that accepts and rejects the same values, in its own and in the newest draft', () => {
   let [changed, judged] = [0, 0];
   fc.assert(
     fc.property(

@@ -48,12 +48,12 @@ async function missesAfter(first: { limitMs: number; isPrepared?: boolean }): Pr
   return thread.figures().misses;
 }
 
-test('a job without a limit ends when its client leaves, and the next one does not wait for it', async () => {
+test('ends a job without a time limit when its client leaves, so that the next need not wait', async () => {
   assert.is(await missesAfter({ limitMs: 0 }), 1);
   assert.is(await missesAfter({ limitMs: 0, isPrepared: true }), 1);
 });
 
-test('however little time a request has, its thread goes on starting and does a later one', async () => {
+test('starts a thread in the background for requests with little time, and uses it later', async () => {
   const workers: Worker[] = [];
   const note = (worker: Worker): void => void workers.push(worker);
   process.on('worker', note);
@@ -73,11 +73,11 @@ test('however little time a request has, its thread goes on starting and does a 
   await thread.close();
 });
 
-test('a job with a limit goes on within it when its client leaves: the next turn finds it done', async () => {
+test('finishes a job with a time limit after its client left, so that the next turn finds it done', async () => {
   assert.is(await missesAfter({ limitMs: 5000 }), 4);
 });
 
-test('for a client that left before nothing is begun', async () => {
+test('starts no work for a client that has already left', async () => {
   const thread = newThread();
   const client = createCanceller();
   client.abort('client_gone');
@@ -88,7 +88,7 @@ test('for a client that left before nothing is begun', async () => {
   await thread.close();
 });
 
-test('a small job goes to the thread while that is free, and waits for no other while it is not', async () => {
+test('runs a small job in a free thread, and inline if the thread is busy', async () => {
   const thread = newThread();
   const whereOf = async (names: string[]): Promise<string> => {
     const result = await thread.run(jobOf(...names), 0, stays);
@@ -104,7 +104,7 @@ test('a small job goes to the thread while that is free, and waits for no other 
   await thread.close();
 });
 
-test('a small job takes any thread that is free, also while that of its conversation is not', async () => {
+test('runs a small job in any free thread, even if that of its conversation is busy', async () => {
   const clock = createManualClock();
   const thread = createCompressThread({ cacheEntries: 10, clock, workers: 2 });
   const run = (job: CompressJob) => thread.run({ ...job, conversation: 'c' }, 0, stays);
@@ -123,7 +123,7 @@ test('a small job takes any thread that is free, also while that of its conversa
   assert.ok('failed' in (await slow));
 });
 
-test('a job that takes long is overtaken by a second thread, which ends when it is idle', async () => {
+test('starts a second thread beside a slow job, and ends it when it is idle', async () => {
   const clock = createManualClock();
   const thread = createCompressThread({ cacheEntries: 10, clock });
   thread.prepare({ mode: 'hybrid', recipes: undefined });
@@ -193,7 +193,7 @@ async function allTurns(workers: number, isNamed = true) {
   return { found, threads, misses };
 }
 
-test('as many threads compress as there may be, and which does what changes no byte', async () => {
+test('uses as many threads as allowed, with the same bytes whichever thread runs a job', async () => {
   const one = await allTurns(1);
   assert.is(one.threads, 1);
   assert.ok(one.found.every((result) => 'outcomes' in result));
@@ -212,7 +212,7 @@ test('as many threads compress as there may be, and which does what changes no b
   assert.equal(anywhere.found, one.found);
 });
 
-test('a killed thread loses only the undecided blocks of its own job', async () => {
+test('loses only the undecided blocks of one job when a thread is killed', async () => {
   const workers: Worker[] = [];
   const note = (worker: Worker): void => void workers.push(worker);
   process.on('worker', note);
@@ -242,7 +242,7 @@ const cpuMs = (): number => {
   return (user + system) / 1000;
 };
 
-test('a thread that runs already is prepared when code comes to be expected', async () => {
+test('prepares a running thread once code is expected', async () => {
   const thread = newThread();
   assert.ok('outcomes' in (await thread.run(jobOf('d'), 0, stays)));
   const idleMs = cpuMs();

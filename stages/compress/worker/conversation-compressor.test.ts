@@ -28,7 +28,7 @@ const block = (index: number, text: string, toolInput: unknown): ConversationBlo
   toolInput,
 });
 
-test('code shrinks at first sight, whatever other conversations have needed before', async () => {
+test('compresses code at first sight, whatever grammars earlier conversations have loaded', async () => {
   const first = [block(0, PYTHON, { command: 'cat a.py' })];
   const fresh = await createConversationCompressor(0).compress({ blocks: first, options: OPTIONS });
   assert.match(fresh[0]!.text!, 'comments and blank lines only');
@@ -42,7 +42,7 @@ test('code shrinks at first sight, whatever other conversations have needed befo
   assert.equal(await used.compress({ blocks: first, options: OPTIONS }), fresh);
 });
 
-test('a conversation in two languages is reported once, whatever had to be loaded on the way', async () => {
+test('reports each block of a conversation in two languages once, whatever must be loaded for it', async () => {
   const go = PYTHON.replaceAll('# ', '// ').replaceAll(
     /def (\w+)\(value\):\n\s+(.*)/g,
     'func $1(value int) int {\n\t$2\n}',
@@ -70,7 +70,7 @@ test('a conversation in two languages is reported once, whatever had to be loade
   );
 });
 
-test('a grammar that cannot be loaded is tried once per job, and texts that need it are sent in full', async () => {
+test('tries a grammar that cannot be loaded once per job, and leaves texts that need it unchanged', async () => {
   const jobs: string[] = [];
   let isBroken = true;
   const loader = createGrammarLoader((name) => {

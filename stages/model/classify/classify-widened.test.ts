@@ -139,7 +139,7 @@ const RUNS: readonly (readonly [TextClass, string, ClassifyHints?])[] = [
 ];
 
 for (const [index, [kind, text, hints]] of [...CODE_AND_SETTINGS, ...RUNS].entries()) {
-  test(`widened: ${kind} (case ${index})`, () => {
+  test(`recognises ${kind} in a less common form (case ${index})`, () => {
     assert.is(classify(text, hints).kind, kind);
   });
 }

@@ -183,7 +183,7 @@ for (const [index, [kind, text, hints]] of CASES.entries()) {
   });
 }
 
-test('sees through the envelopes of agents', () => {
+test('classifies the output inside the envelope of an agent', () => {
   const body = 'src/a.ts:1:const a = 1;\nsrc/a.ts:9:use(a);\nsrc/b.ts:4:use(a);';
   const codex = `Chunk ID: 91ab\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n${body}`;
   const tagged = `<returncode>0</returncode>\n<output>\n${body}\n</output>`;
@@ -197,7 +197,7 @@ test('sees through the envelopes of agents', () => {
   }
 });
 
-test('white space is no part of a blob, wherever it stands', () => {
+test('does not count white space as part of a blob, wherever it is', () => {
   const run = 'QUJD'.repeat(50);
   for (const text of [
     ' '.repeat(2000),
@@ -213,7 +213,7 @@ test('white space is no part of a blob, wherever it stands', () => {
     assert.is(classify(blob).kind, 'blob');
 });
 
-test('a numbered view counts up by one, anything else is not a view', () => {
+test('takes lines for a numbered view only if the numbers count up by one', () => {
   assert.equal(lineNumbering(['     7\ta', '     8\tb']), [7, 7]);
   assert.is(lineNumbering(['7: a', '19: b', '31: c']), undefined);
 });
@@ -254,20 +254,20 @@ const LOG_LINES: Readonly<Record<string, (n: number) => string>> = {
 };
 
 for (const [name, line] of Object.entries(LOG_LINES)) {
-  test(`a log by its lines: ${name}`, () => {
+  test(`recognises a log by its lines: ${name}`, () => {
     assert.is(classify(times(9, line).join('\n')).kind, 'log');
     assert.is(classify(times(9, line).join('\n'), { command: 'docker logs app' }).kind, 'log');
   });
 }
 
-test('what is known to be a log needs no marks of one', () => {
+test('recognises a log by its path or command, whatever its lines', () => {
   const text = times(40, (n) => `part ${n} is read now and then kept`).join('\n');
   assert.is(classify(text, { path: '/var/log/app.log' }).kind, 'log');
   assert.is(classify(text, { command: 'journalctl -u app' }).kind, 'log');
   assert.is.not(classify(text).kind, 'log');
 });
 
-test('hits, rows, commits and settings that hold times are no logs', () => {
+test('does not take hits, rows, commits and settings with timestamps for a log', () => {
   const at = (n: number): string => `2026-03-07T${stamp(n)}Z`;
   const texts: readonly (readonly [TextClass, (n: number) => string, ClassifyHints?])[] = [
     ['grep', (n) => `logs/app.txt:${n}2:at ${at(n)} part ${n} was read`],
@@ -281,7 +281,7 @@ test('hits, rows, commits and settings that hold times are no logs', () => {
     assert.is(classify(times(9, line).join('\n'), hints).kind, kind, line(3));
 });
 
-test('settings are known by the names and folders of their files', () => {
+test('recognises settings by the names and folders of their files', () => {
   const text = times(9, (n) => `Part${n} value ${n}`).join('\n');
   for (const path of [
     '/etc/ssh/sshd_config',
@@ -299,7 +299,7 @@ test('settings are known by the names and folders of their files', () => {
   assert.is.not(classify(text, { path: 'notes/part' }).kind, 'config');
 });
 
-test('settings in blocks, and settings among many comments', () => {
+test('recognises settings in blocks, and settings among many comments', () => {
   const blocks = times(
     6,
     (n) => `server.part${n} {\n\tlisten 80${n}\n\troot "/srv/part${n}"\n}`,
@@ -311,7 +311,7 @@ test('settings in blocks, and settings among many comments', () => {
   assert.is(classify(`${comments}\nhttp.part=1\nhttp.other=2\n`).kind, 'config');
 });
 
-test('a run of tests with traces is a log', () => {
+test('classifies a test run with stack traces as a log', () => {
   const frames = times(9, (n) => `   ${n}: part::read${n}\n             at ./src/part.rs:${n}:5`);
   const text = `running 2 tests\ntest a ... ok\ntest b ... FAILED\n\nthread 'b' panicked at src/part.rs:9:5\n${frames.join('\n')}\n\ntest result: FAILED. 1 passed; 1 failed`;
   assert.is(classify(text).kind, 'log');

@@ -96,12 +96,12 @@ const PRINTED: readonly (readonly [string, string | undefined])[] = [
 ];
 
 for (const [command, kind] of PRINTED) {
-  test(`${command.split('\n', 1)[0]} prints ${kind ?? 'what is not known'}`, () => {
+  test(`classifies the output of ${command.split('\n', 1)[0]} as ${kind ?? 'unknown'}`, () => {
     assert.is(printedBy(command).kind, kind);
   });
 }
 
-test('options with a value do not hide the command that runs behind them', () => {
+test('finds the command after wrappers that have options with values', () => {
   const wrapped = (before: string): void => {
     assert.is(printedBy(`${before} ls src`).kind, 'listing', before);
     assert.is(printedBy(`${before} npm test`).kind, 'log', before);
@@ -144,7 +144,7 @@ test('options with a value do not hide the command that runs behind them', () =>
   assert.is(printedBy('python tools/show.py -m pytest').kind, undefined);
 });
 
-test('files that are shown whole are files however they are named', () => {
+test('recognises files that are shown whole, however the command names them', () => {
   for (const [command, files] of [
     ['cat < a.json', ['a.json']],
     ['<a.json cat', ['a.json']],
@@ -200,7 +200,7 @@ test('files that are shown whole are files however they are named', () => {
     assert.is.not(classify(json, { command }).file, true, command);
 });
 
-test('viewers show the files that they name, wherever those lie', () => {
+test('recognises the files that viewers show, wherever they are', () => {
   for (const [command, files] of [
     ['cat docker-compose.yml', ['docker-compose.yml']],
     ["sed -n '1,2000p' mypy/checker.py", ['mypy/checker.py']],
@@ -221,14 +221,14 @@ const SERVICES = Array.from(
 const COMPOSE = `services:\n${SERVICES.join('\n')}\n`;
 const MODULE = Array.from({ length: 20 }, (_, n) => `def step_${n}(a):\n    return a + ${n}\n`);
 
-test('a tool named in a path makes no log', () => {
+test('does not take a tool’s name in a path for a command that writes logs', () => {
   for (const command of ['cat docker-compose.yml', 'cat .github/workflows/docker.yml'])
     assert.is(classify(COMPOSE, { command }).kind, 'config', command);
   for (const command of ["sed -n '1,99p' mypy/a.py", 'cat src/docker/a.py', 'tail -99 npm/a.py'])
     assert.is(classify(MODULE.join('\n'), { command }).kind, 'code', command);
 });
 
-test('what a tool that writes logs prints is a log only if it does not look like something else', () => {
+test('classifies output of a tool that writes logs as a log, unless it looks like something else', () => {
   assert.is(classify(COMPOSE, { command: 'npm run print-config' }).kind, 'config');
   assert.is(classify(MODULE.join('\n'), { command: 'make show' }).kind, 'code');
   const rows = Array.from({ length: 30 }, (_, n) => `app-${n}    running    ${n} hours`).join('\n');

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openEnvelope } from './envelope.ts';
 
-test('closing tags are cut with the blanks around them', () => {
+test('cuts off closing tags together with the blanks around them', () => {
   const text = 'line\nline two\n</stdout> \n</output>\n ';
   assert.is(openEnvelope(text).body, 'line\nline two');
   assert.is(openEnvelope(text).suffix, '\n</stdout> \n</output>\n ');
@@ -10,7 +10,7 @@ test('closing tags are cut with the blanks around them', () => {
   assert.is(openEnvelope('line \n').suffix, '');
 });
 
-test("every reminder behind a result is the client's", () => {
+test('treats every reminder after a result as part of the envelope', () => {
   const text =
     '\n\n<system-reminder>\nNever push.\n</system-reminder>\n<system-reminder>\nAsk.\n</system-reminder>\n';
   assert.is(openEnvelope(`line${text}`).body, 'line');
@@ -43,7 +43,7 @@ const AROUND: Readonly<Record<string, readonly [before: string, behind: string]>
 };
 
 for (const [agent, [before, behind]] of Object.entries(AROUND)) {
-  test(`what ${agent} puts around an output is no part of it`, () => {
+  test(`separates the envelope of ${agent} from the output`, () => {
     assert.equal(openEnvelope(before + BODY + behind), {
       prefix: before,
       body: BODY,
@@ -52,12 +52,12 @@ for (const [agent, [before, behind]] of Object.entries(AROUND)) {
   });
 }
 
-test('the last line of an output keeps its carriage return', () => {
+test('keeps the carriage return of the last output line', () => {
   const body = 'part 1\r\npart 2\r';
   assert.is(openEnvelope(`${body}\n\n(Open file: n/a)\nbash-$`).body, body);
 });
 
-test('the three parts are the text', () => {
+test('returns three parts that join to the text', () => {
   for (const text of ['', ' ', '</output>', 'a</file></file>', `${'x'.repeat(300)}</content>`]) {
     const { prefix, body, suffix } = openEnvelope(text);
     assert.is(prefix + body + suffix, text);

@@ -114,20 +114,20 @@ const FACTS: Readonly<Record<string, readonly [string, ClassifyHints?]>> = {
 };
 
 for (const [name, [text, hints]] of Object.entries(FACTS)) {
-  test(`${name}: no class that drops lines`, () => {
+  test(`gives no class whose lines may be dropped to ${name}`, () => {
     const { kind } = classify(text, hints);
     assert.ok(!THINNED.includes(kind), kind);
   });
 }
 
-test('colours do not change the class', () => {
+test('classifies coloured text like plain text', () => {
   for (const [text, hints] of [...Object.values(FACTS), [DIFF] as const]) {
     const coloured = text.split('\n').map(colour).join('\n');
     assert.is(classify(coloured, hints).kind, classify(text, hints).kind, text.slice(0, 80));
   }
 });
 
-test('names, hits and changed lines are recognised for what they are', () => {
+test('recognises names, hits and changed lines', () => {
   assert.is(classify(FACTS['Cyrillic names']![0]).kind, 'listing');
   assert.is(classify(FACTS['names with blanks, ls']![0], { command: 'ls x' }).kind, 'listing');
   for (const toolName of ['grep_search', 'mcp__repo__search', 'searchFiles', 'Grep', 'bash'])
@@ -156,7 +156,7 @@ const STATED: Readonly<Record<string, string>> = {
 };
 
 for (const [command, text] of Object.entries(STATED)) {
-  test(`what ${command} prints is no class that drops lines`, () => {
+  test(`gives no class whose lines may be dropped to the output of ${command}`, () => {
     const { kind } = classify(text, { command });
     assert.ok(!THINNED.includes(kind), kind);
   });
@@ -176,7 +176,7 @@ const WORKED: Readonly<Record<string, string>> = {
 };
 
 for (const [command, text] of Object.entries(WORKED)) {
-  test(`what ${command} did is a log`, () => {
+  test(`classifies the output of ${command} as a log`, () => {
     assert.is(classify(text, { command }).kind, 'log');
   });
 }
@@ -196,13 +196,13 @@ const PROSE: Readonly<Record<string, string>> = {
 };
 
 for (const [language, text] of Object.entries(PROSE)) {
-  test(`${language} sentences are narrative, long lines or short`, () => {
+  test(`classifies ${language} sentences as narrative, in long and in short lines`, () => {
     assert.is(classify(text.repeat(30)).kind, 'narrative');
     assert.is(classify(`${text}\n\n`.repeat(30), { command: 'curl -s x' }).kind, 'narrative');
   });
 }
 
-test('hard-wrapped mails and documents are narrative', () => {
+test('classifies hard-wrapped mails and documents as narrative', () => {
   const words = `${PROSE['English']!} `.repeat(20).split(/\s+/);
   const lines = Array.from({ length: Math.floor(words.length / 11) }, (_, at) =>
     words.slice(at * 11, at * 11 + 11).join(' '),

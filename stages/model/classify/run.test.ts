@@ -48,7 +48,7 @@ const RUNS: Readonly<Record<string, readonly [string, ClassifyHints?]>> = {
 };
 
 for (const [name, [text, hints]] of Object.entries(RUNS)) {
-  test(`${name} is a log`, () => {
+  test(`classifies ${name} as a log`, () => {
     assert.is(classify(text, hints).kind, 'log');
   });
 }
@@ -84,12 +84,12 @@ const NO_RUNS: Readonly<Record<string, readonly [string, ClassifyHints]>> = {
 };
 
 for (const [name, [text, hints]] of Object.entries(NO_RUNS)) {
-  test(`${name}: no class that drops lines`, () => {
+  test(`classifies ${name} neither as a log nor as a trace`, () => {
     assert.not(['log', 'trace'].includes(classify(text, hints).kind));
   });
 }
 
-test('files keep their class, whatever is said in them', () => {
+test('does not classify a file as a log, whatever it says', () => {
   const text = times(30, (n) => `reading part ${n} of the store failed, ${n * 7} ms`).join('\n');
   assert.is(classify(text, { command: './check' }).kind, 'log');
   assert.is.not(classify(text, { path: 'notes/messages.lst' }).kind, 'log');
@@ -115,12 +115,12 @@ const NOT_RAN = [
   'npm run list-x',
 ];
 
-test('what nobody knows the output of has run', () => {
+test('treats commands with unknown output as programs that were run', () => {
   for (const command of RAN) assert.is(printedBy(command).ran, true, command);
   for (const command of NOT_RAN) assert.is(printedBy(command).ran, undefined, command);
 });
 
-test('what a search leaves out of one file is that file', () => {
+test('treats grep -v of one file as a view of that file', () => {
   assert.equal(printedBy('grep -v "^#" /etc/a.conf | grep -v "^$"').files, ['/etc/a.conf']);
   for (const command of ['grep -v x a b', 'grep -rv x src', 'grep -vn x a', 'grep -v x *.py'])
     assert.is(printedBy(command).kind, 'grep', command);
@@ -134,7 +134,7 @@ const TRACES: readonly string[] = [
 ];
 
 for (const [index, text] of TRACES.entries()) {
-  test(`a trace of another kind (case ${index})`, () => {
+  test(`recognises less common traces (case ${index})`, () => {
     assert.is(classify(text).kind, 'trace');
     assert.is(classify(text, { command: './a' }).kind, 'trace');
   });
@@ -148,7 +148,7 @@ const numbered = (text: string, mark: string): string =>
     .map((line, at) => `${at + 1}${mark}${line}`)
     .join('\n');
 
-test('numbers before its lines do not change what a file is', () => {
+test('ignores line numbers when it classifies a file', () => {
   const json = `{\n  "extends": "./a.json",\n  "options": { "strict": true }\n}`;
   for (const mark of [':', ': ', '→', '\t']) {
     assert.is(classify(numbered(SETTINGS, mark)).kind, 'config', mark);
@@ -160,7 +160,7 @@ test('numbers before its lines do not change what a file is', () => {
   assert.is(classify(pids).kind, 'log');
 });
 
-test('short texts without a word of where they come from are no logs for a word or two', () => {
+test('does not take a short text of unknown origin for a log because of one or two words', () => {
   for (const text of [
     'Starting in 1965, the harbour was built by people of the town, and in the same year it was opened. It took 40% of all ships that came to the coast, and failed in the end.',
     'export declare type Callback<T> = ((err: null, value: T) => void) | ((err: Error) => void);\n',
@@ -169,13 +169,13 @@ test('short texts without a word of where they come from are no logs for a word 
     assert.is.not(classify(text).kind, 'log', text);
 });
 
-test('a run of very many lines is told by what stands at its end', () => {
+test('recognises a test run of very many lines by its last lines', () => {
   const lines = times(25_000, (n) => `part ${n} of the harbour`).join('\n');
   assert.is.not(classify(lines).kind, 'log');
   assert.is(classify(`${lines}\n=== 3 failed, 90 passed in 4.1s ===\n`).kind, 'log');
 });
 
-test('marks of CI tell a log, also where a stack trace stands among them', () => {
+test('recognises a log by CI markers, even with a stack trace between them', () => {
   const trace =
     'Traceback (most recent call last):\n  File "/srv/a.py", line 3, in <module>\n    run()\n  File "/srv/b.py", line 9, in run\n    load(part)\nValueError: part 3';
   assert.is(classify(trace).kind, 'trace');
@@ -183,7 +183,7 @@ test('marks of CI tell a log, also where a stack trace stands among them', () =>
   assert.is(classify(`${step('Run the parts')}\n${trace}\n${step('Tidy')}`).kind, 'log');
 });
 
-test('what stands indented below stamped messages belongs to them', () => {
+test('counts indented lines as part of the timestamped message above them', () => {
   const below = '\n    the ship of the town\n    and of the harbour\n    by the sea';
   const text = times(6, (n) => `2026-03-07 10:00:0${n} WARN the harbour said${below}`).join('\n');
   assert.is(classify(text).kind, 'log');

@@ -6,7 +6,7 @@ import { isSvcError } from '../../../engine/error.ts';
 import { calibrate, readCalibration } from './calibrate.ts';
 import { inPlace } from '../../../fixtures/vault/place.ts';
 
-test('the best number of workers is measured, kept, and read back', () =>
+test('measures, stores and reads back the best number of workers', () =>
   inPlace(async (place) => {
     for (let file = 0; file < 40; file++) place.write(`f${file}.md`, `text ${file} `.repeat(200));
     const { indexDir } = place;
@@ -24,7 +24,7 @@ test('the best number of workers is measured, kept, and read back', () =>
     assert.is((await place.open().status()).available, false, 'nothing is indexed by it');
   }));
 
-test('a measurement of another machine, or a broken one, is not used', () =>
+test('ignores a measurement of another machine, or a damaged one', () =>
   inPlace(async (place) => {
     place.write('a.md', 'text');
     await calibrate({ ...place.base(), root: place.root, maxWorkers: 1 });
@@ -35,7 +35,7 @@ test('a measurement of another machine, or a broken one, is not used', () =>
     assert.is(readCalibration(place.indexDir), undefined);
   }));
 
-test('a folder with nothing in it cannot be measured', () =>
+test('refuses to measure an empty folder', () =>
   inPlace(async (place) => {
     try {
       await calibrate({ ...place.base(), root: place.root });

@@ -13,7 +13,7 @@ function filesWith({ indexDir }: Place, word: string): string[] {
   return readdirSync(indexDir).filter((name) => readFileSync(join(indexDir, name)).includes(word));
 }
 
-test('what is taken out is nowhere in the index folder, in whatever form, used or not', () =>
+test('removes every trace of a folder from the index files, whether or not the vault is open', () =>
   inPlace(async (place) => {
     place.write('a.md', 'the quagga was a zebra');
     for (const isOpen of [false, true]) {
@@ -36,7 +36,7 @@ test('what is taken out is nowhere in the index folder, in whatever form, used o
     assert.equal(place.troubles, []);
   }));
 
-test('copies that were set aside before are named, and somebody else’s database is left', () =>
+test('reports copies that were moved aside earlier, and leaves the database of another program alone', () =>
   inPlace(async (place) => {
     place.write('a.md', 'the quagga was a zebra');
     await place.index();

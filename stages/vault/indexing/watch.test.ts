@@ -85,7 +85,7 @@ function watching(
 }
 
 test(
-  'a change is found',
+  'finds created, changed and deleted files',
   watching({ '.gitignore': '*.tmp\n', 'a.md': 'alpha' }, async (place, found) => {
     assert.is(await found('alpha'), 1);
     place.write('sub/b.md', 'bravo');
@@ -100,7 +100,7 @@ test(
 );
 
 test(
-  'a folder that is no longer ignored is watched from then on',
+  'watches a folder that is no longer ignored',
   watching({ '.gitignore': 'out/\n', 'out/a.md': 'alpha' }, async (place, found) => {
     assert.is(await found('alpha'), 0);
     place.write('.gitignore', '\n');
@@ -113,7 +113,7 @@ test(
 );
 
 test(
-  'a folder that takes the place of the watched one is watched',
+  'watches a folder that replaces the watched one',
   watching({ 'a.md': 'alpha' }, async (place, found, progress) => {
     assert.is(await found('alpha'), 1);
     renameSync(place.root, join(place.top, 'old'));
@@ -131,7 +131,7 @@ test(
 );
 
 test(
-  'a folder that disappeared is watched again when it is back',
+  'watches a folder again that was deleted and recreated',
   watching({ 'a.md': 'alpha' }, async (place, found, progress) => {
     const away = join(place.top, 'away');
     renameSync(place.root, away);
@@ -144,7 +144,7 @@ test(
 );
 
 test(
-  'a folder that cannot be seen for a while is watched again when it can',
+  'watches a folder again that was temporarily unreadable',
   watching({ 'in/a.md': 'alpha' }, async (place, found, progress) => {
     renameSync(place.root, join(place.top, 'old'));
     // A link to itself: its target neither exists nor is missing.
@@ -157,7 +157,7 @@ test(
   }),
 );
 
-test('watching can be ended at any moment', () =>
+test('can stop watching at any moment', () =>
   inPlace(async (place) => {
     place.write('.gitignore', 'out/\n');
     const progress = new Progress();
@@ -173,7 +173,7 @@ test('watching can be ended at any moment', () =>
     assert.equal(await place.open().search('alpha'), []);
   }));
 
-test('what changes while watching is being ended makes no index', () =>
+test('writes nothing for a change that arrives while watching stops', () =>
   inPlace(async (place) => {
     place.write('a.md', 'alpha');
     const progress = new Progress();

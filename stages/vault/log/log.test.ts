@@ -60,7 +60,7 @@ async function withLog(
   }
 }
 
-test('a record cut anywhere is incomplete, and one with any byte changed is not itself', () => {
+test('reports a truncated record as incomplete, and one with any changed byte as invalid', () => {
   const whole = block('id', 'some content\nof two lines');
   for (let end = 0; end < whole.length; end++) {
     assert.is(parseRecord(whole.subarray(0, end), 0), 'incomplete', `cut at ${end}`);
@@ -73,13 +73,13 @@ test('a record cut anywhere is incomplete, and one with any byte changed is not 
   }
 });
 
-test('a text that looks like a record is not taken for one', () => {
+test('does not mistake a text that looks like a record for one', () => {
   const inner = drop('evil').toString();
   const record = block('id', `\n${inner}\n`);
   assert.is(nextRecord(record, 1), -1);
 });
 
-test('the torn end of a killed writer is waited for, then written over', () =>
+test('waits for the incomplete record of a killed writer, then overwrites it', () =>
   withLog(async ({ path, seen, follower, add }) => {
     await add(drop('a'));
     const torn = block('b', 'text').subarray(0, 60);
@@ -92,7 +92,7 @@ test('the torn end of a killed writer is waited for, then written over', () =>
     assert.not.ok(readFileSync(path).includes(torn));
   }));
 
-test('two followers append by turns and see each other’s records in one order', () =>
+test('appends from two followers, which see all records in the same order', () =>
   withLog(async ({ path, seen, follower, add, target }) => {
     const others: string[] = [];
     const second = new LogFollower(path, {
@@ -112,7 +112,7 @@ test('two followers append by turns and see each other’s records in one order'
     await second.close();
   }));
 
-test('damage in the middle is reported, moved aside, and all whole records survive', () =>
+test('reports damage in the middle, moves it aside, and keeps all intact records', () =>
   withLog(async ({ path, dir, seen, follower, add, target }) => {
     await add(block('one', 'first'), block('two', 'second'), block('three', 'third'));
     const bytes = readFileSync(path);
@@ -135,7 +135,7 @@ test('damage in the middle is reported, moved aside, and all whole records survi
     assert.equal(seen, ['p', 'p']);
   }));
 
-test('files are private whatever the umask', () => {
+test('keeps files private whatever the umask', () => {
   const before = process.umask(0);
   return withLog(async ({ path, dir, add }) => {
     await add(drop('a'));
@@ -144,7 +144,7 @@ test('files are private whatever the umask', () => {
   }).finally(() => process.umask(before));
 });
 
-test('a lock is held by one, waited for, and given up on', async () => {
+test('gives a lock to one holder; others wait, and give up after a time', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-lock-'));
   const [first, second] = [openLock(join(dir, 'l')), openLock(join(dir, 'l'))];
   const release = await first.acquire();

@@ -48,7 +48,7 @@ async function refuses(place: Place, work: () => Promise<unknown>, file: string)
   assert.equal(readdirSync(place.indexDir), names);
 }
 
-test('a file of another kind where the log should be is refused by everything, and left alone', () =>
+test('refuses every operation on a foreign file in place of the log, and leaves it alone', () =>
   inPlace(async (place) => {
     place.write('a.md', 'zebra');
     mkdirSync(place.indexDir);
@@ -72,7 +72,7 @@ test('a file of another kind where the log should be is refused by everything, a
     assert.equal(place.troubles, []);
   }));
 
-test('one that is put in the place of an index is refused as well, and the index found again behind it', () =>
+test('refuses a foreign file that replaces the log of an open index, and recovers when it is gone', () =>
   inPlace(async (place) => {
     place.write('a.md', 'zebra');
     const log = join(place.indexDir, 'blocks.jsonl');
@@ -90,7 +90,7 @@ test('one that is put in the place of an index is refused as well, and the index
     assert.equal(place.troubles, []);
   }));
 
-test('a log of ours is known by what is left of it, also without its folder', () =>
+test('recognises a damaged log as its own, even outside of its folder', () =>
   inPlace(async (place) => {
     place.write('a.md', 'zebra');
     await place.index();
@@ -122,7 +122,7 @@ test('a log of ours is known by what is left of it, also without its folder', ()
     assert.ok(existsSync(place.troubles.at(-1)!.movedTo));
   }));
 
-test('another program’s database is refused, whatever its version says', () =>
+test('refuses another program’s database, whatever its version', () =>
   inPlace(async (place) => {
     place.write('a.md', 'zebra');
     mkdirSync(place.indexDir);
@@ -139,7 +139,7 @@ test('another program’s database is refused, whatever its version says', () =>
     assert.equal(place.troubles, []);
   }));
 
-test('whatever else lies where the database should be is left alone, and reported', () =>
+test('leaves anything else in place of the database alone, and reports it', () =>
   inPlace(async (place) => {
     place.write('a.md', 'zebra');
     await place.index();

@@ -5,7 +5,7 @@ import { cut, MAX_CHARS, toLines, type Mark } from './chunk.ts';
 import { createGrammars } from './grammar.ts';
 import { layoutMarks, proseMarks } from './marks.ts';
 
-test('every line that is not blank is in exactly one piece, whatever the marks', () => {
+test('puts every line that is not blank into exactly one piece, whatever the marks', () => {
   const random = createRandom(7);
   for (let round = 0; round < 200; round++) {
     const lines = Array.from({ length: randomInt(random, 1, 300) }, (_, index) =>
@@ -27,7 +27,7 @@ test('every line that is not blank is in exactly one piece, whatever the marks',
   }
 });
 
-test('a line that is far too long is cut between words, and nothing of it is lost', () => {
+test('cuts a very long line between words, without losing any', () => {
   const line = Array.from({ length: 2_000 }, (_, index) => `word${index}`).join(' ');
   const pieces = cut([line], []);
   assert.ok(pieces.length > 3);
@@ -37,7 +37,7 @@ test('a line that is far too long is cut between words, and nothing of it is los
     assert.not.match(content, /^[\udc00-\udfff]|[\ud800-\udbff]$/);
 });
 
-test('prose is cut at headings, but not at a comment inside fenced code', () => {
+test('cuts prose at headings, but not at a comment inside fenced code', () => {
   const text = '# One\n\ntext\n\n```sh\n# not a heading\n```\n\nTwo\n===\n\n### Three\n';
   assert.equal(proseMarks(toLines(text)), [
     { line: 0, depth: 0 },
@@ -51,7 +51,7 @@ const body = (indent: string): string =>
     '\n',
   );
 
-test('code is cut at its definitions, comments and decorators included', async () => {
+test('cuts code at its definitions, together with their comments and decorators', async () => {
   const text = `import os\n\n# About alpha\n@cached\ndef alpha():\n${body('    ')}\n\ndef beta():\n${body('    ')}\n`;
   const marks = await createGrammars().marks('py', text);
   const pieces = cut(toLines(text), marks ?? []);
@@ -65,7 +65,7 @@ test('code is cut at its definitions, comments and decorators included', async (
   assert.ok(starts.includes('# About alpha'), starts.join('|'));
 });
 
-test('a class that is too long is cut at its methods', async () => {
+test('cuts a class that is too long at its methods', async () => {
   const method = (name: string): string => `  ${name}() {\n${body('    ')}\n  }\n`;
   const text = `export class Big {\n${method('first')}\n${method('second')}\n${method('third')}}\n`;
   const marks = await createGrammars().marks('ts', text);
@@ -74,7 +74,7 @@ test('a class that is too long is cut at its methods', async () => {
   assert.equal(starts, ['export class Big {', 'second() {', 'third() {']);
 });
 
-test('a language without a grammar is cut by its layout', async () => {
+test('cuts a language without a grammar by its layout', async () => {
   assert.is(await createGrammars().marks('kt', 'fun a() {}'), undefined);
   const text = `// About a\nfun a() {\n${body('  ')}\n}\n\nfun b() {\n${body('  ')}\n}\n`;
   const depthZero = layoutMarks(toLines(text)).filter(({ depth }) => depth === 0);

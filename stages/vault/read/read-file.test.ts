@@ -7,7 +7,7 @@ import { readOne } from './read-file.ts';
 import { parseRecord } from '../log/record.ts';
 import { Tokenizer } from '../words/tokenize.ts';
 
-test('only a file that was read is reported to belong no longer to the vault', async () => {
+test('drops a file that was read and found unsuitable, but not one that could not be read', async () => {
   const root = mkdtempSync(join(tmpdir(), 'svc-read-'));
   const reading = { tokenizer: new Tokenizer(), grammars: undefined, nowMs: Date.now };
   try {

@@ -14,7 +14,7 @@ function stayBusy(): void {
   while (performance.now() < endMs);
 }
 
-test('a reply that comes while the pool is being closed does not end the process', async () => {
+test('survives a reply that arrives while the pool is closing', async () => {
   const root = mkdtempSync(join(tmpdir(), 'svc-pool-'));
   try {
     writeFileSync(join(root, 'a.md'), 'zebra');

@@ -7,7 +7,7 @@ import { inPlace } from '../../../fixtures/vault/place.ts';
 
 const CODE = Array.from({ length: 75 }, (_, at) => `export const quagga${at} = zebra(${at} + 1);`);
 
-test('a file of ordinary length is not machine-written for being short', () =>
+test('does not take a file of ordinary length for a generated one', () =>
   inPlace(async (place) => {
     const text = `${CODE.join('\n')}\n`;
     assert.ok(text.length > 2_500 && text.length < 3_900, `${text.length}`);
@@ -21,7 +21,7 @@ test('a file of ordinary length is not machine-written for being short', () =>
     }
   }));
 
-test('long lines are a sign of a machine in code, and paragraphs in prose', () => {
+test('takes long lines for a sign of generated code, but not in prose', () => {
   const long = `${'Some words of a paragraph that nobody wrapped. '.repeat(60)}\n`;
   assert.ok(isGenerated('bundle.js', long.repeat(3)));
   assert.ok(isGenerated('page.html', long.repeat(3)));
@@ -53,7 +53,7 @@ async function risksIn(name: string, text: string): Promise<[string, string][]> 
   return risks;
 }
 
-test('all blocks of a private key are secret, and what stands behind it is not', async () => {
+test('treats all blocks of a private key as secret, but not the text after it', async () => {
   const prose = 'The zebra stands behind the key.\n';
   for (const [name, text] of [
     ['dump.txt', `${'A zebra before it.\n\n'.repeat(60)}${keyOf(100)}\n\n${prose.repeat(90)}`],
@@ -72,13 +72,13 @@ test('all blocks of a private key are secret, and what stands behind it is not',
   }
 });
 
-test('a key without an end is secret to the end of its file', async () => {
+test('treats a key without an end as secret to the end of its file', async () => {
   const risks = await risksIn('cut.txt', keyOf(100).slice(0, -300));
   assert.ok(risks.length > 2);
   assert.is(risks.filter(([, risk]) => risk !== 'secret').length, 0);
 });
 
-test('a long line with a credential in it is secret in all of its pieces', async () => {
+test('treats all pieces of a long line as secret if it contains a credential', async () => {
   const noise = 'zebra '.repeat(395);
   const line = `${noise}DB_PASSWORD=${'kT9$vq2!mZx4Qw'.repeat(200)} ${noise}`;
   const risks = await risksIn('one.json', `${line}\n\n${'a zebra line\n'.repeat(200)}`);
@@ -86,7 +86,7 @@ test('a long line with a credential in it is secret in all of its pieces', async
   assert.ok(risks.some(([, risk]) => risk === 'safe'));
 });
 
-test('copies of a file with secrets are known by their names, and documentation is not taken for them', () => {
+test('recognises copies of secret files by their names, but not documentation about them', () => {
   const secret =
     '.env~ .env-local .env.bak .vault-token .s3cfg .boto .bash_history .pgpass.bak .netrc.bak ' +
     '.npmrc~ my-credentials.json prod-secrets.yaml secrets.prod.yaml prod-passwords.txt ' +
@@ -101,7 +101,7 @@ test('copies of a file with secrets are known by their names, and documentation 
   assert.not.ok(isSecretName('a_'.repeat(120)));
 });
 
-test('a credential in a block is seen, whatever form it has', () => {
+test('recognises a credential in a block, whatever its form', () => {
   const encoded = Buffer.from(`-----BEGIN OPENSSH ${'PRIVATE'} KEY-----\nabc`).toString('base64');
   for (const text of [
     `  client-key-data: ${encoded}`,
@@ -116,7 +116,7 @@ test('a credential in a block is seen, whatever form it has', () => {
   }
 });
 
-test('what only speaks of credentials is safe', () => {
+test('does not report text that only mentions credentials', () => {
   const certificate = Buffer.from('-----BEGIN CERTIFICATE-----\nabc').toString('base64');
   for (const text of [
     `certificate-authority-data: ${certificate}`,

@@ -58,7 +58,7 @@ const known: Judged[] = [];
 const unseen: Judged[] = [];
 
 for (const name of COLLECTIONS) {
-  test(`${name}: every question is asked`, async () => {
+  test(`gives a verdict on every question about the collection ${name}`, async () => {
     await withCollection(name, async (vault) => {
       const judged = async (questions: readonly LabelledQuestion[], into: Judged[]) => {
         for (const each of questions) into.push({ ...each, verdict: await verdictOf(vault, each) });
@@ -81,15 +81,15 @@ function assertMostlyRight(judged: readonly Judged[]): void {
   assert.ok(missed.length <= 0.15 * answered.length, `missed:\n${texts(missed)}`);
 }
 
-test('tuned on: at most 5 % wrong, at most 15 % missed', () => {
+test('is at most 5 % wrong and misses at most 15 % of the questions used for tuning', () => {
   assertMostlyRight(known.filter(({ isHeldOut }) => !isHeldOut));
 });
 
-test('held out: at most 5 % wrong, at most 15 % missed', () => {
+test('is at most 5 % wrong and misses at most 15 % of the held-out questions', () => {
   assertMostlyRight(known.filter(({ isHeldOut }) => isHeldOut));
 });
 
-test('sets written before anything was asked of them: at most 5 % wrong, at most 15 % missed', () => {
+test('is at most 5 % wrong and misses at most 15 % of the questions in unseen collections', () => {
   assertMostlyRight(unseen);
 });
 
@@ -112,19 +112,19 @@ const NOTES = {
   'lamp.md': 'The lamp burns brightest with `maxWickLength` set to nine.\n',
 };
 
-test('a single common word, or one word of several, adds nothing', async () => {
+test('finds nothing for a single common word, or for one word of several', async () => {
   assert.equal(await found(NOTES, 'What time is it?'), []);
   assert.equal(await found(NOTES, 'Read notes.txt'), []);
   assert.equal(await found(NOTES, 'How do I bake bread in a flumbrick oven with rye?'), []);
 });
 
-test('a number that is nowhere, and words that only hold a sentence together, are no evidence', async () => {
+test('ignores a number that occurs nowhere, and function words', async () => {
   const login = { ...NOTES, 'login.md': 'After a login the lamp greets.\n' };
   assert.equal(await found(login, 'The page shows a 404 after login, why?'), []);
   assert.equal(await found(NOTES, 'When does the flumbrick gate open? (103)'), ['gate.md']);
 });
 
-test('a word that anybody asks with names something where it has a capital inside a sentence', async () => {
+test('takes a question word for a name if it is capitalised inside a sentence', async () => {
   const files = { ...NOTES, 'waste.md': 'Garbage collection is done at dawn.\n' };
   const collected = 'How does garbage collection happen';
   assert.equal(await found(files, `${collected} as I go about?`), ['waste.md']);
@@ -132,14 +132,14 @@ test('a word that anybody asks with names something where it has a capital insid
   assert.equal(await found(files, 'How To Go About Garbage Collection'), ['waste.md']);
 });
 
-test('a path or an identifier is enough', async () => {
+test('finds a block by a path or an identifier alone', async () => {
   assert.equal(await found(NOTES, 'explain maxWickLength'), ['lamp.md']);
   assert.equal(await found({ ...NOTES, 'etc/oven.md': 'Hot.\n' }, 'what is in etc/oven.md'), [
     'etc/oven.md',
   ]);
 });
 
-test('the name of a file or a folder is enough where no everyday word has it', async () => {
+test('finds a file by its name or folder, unless that is an everyday word', async () => {
   const files = {
     ...NOTES,
     'login.md': 'After a login the lamp greets.\n',
@@ -153,13 +153,13 @@ test('the name of a file or a folder is enough where no everyday word has it', a
   assert.equal(await found(files, 'The page shows a 404 after login, why?'), []);
 });
 
-test('a file is named by its name, not by a word of the same stem', async () => {
+test('matches the name of a file, not another word with the same stem', async () => {
   const files = { ...NOTES, 'commander/a.md': 'Salutes.\n' };
   assert.equal(await found(files, 'which commands run at noon in spring'), []);
   assert.equal(await found(files, 'what does commander do at noon'), ['commander/a.md']);
 });
 
-test('short forms, another spelling, a slip and another form of the word find what they mean', async () => {
+test('finds abbreviations, other spellings, typing errors and inflected forms', async () => {
   const files = {
     ...NOTES,
     'paint.md': 'Colors of the hull are normalized by the varnisher before the children board.\n',
@@ -174,13 +174,13 @@ test('short forms, another spelling, a slip and another form of the word find wh
   }
 });
 
-test('a proper name that stands nowhere says that the question is about something else', async () => {
+test('finds nothing if the question contains a proper name that occurs nowhere', async () => {
   const files = { ...NOTES, 'pump.md': 'The valve and the piston are oiled weekly.\n' };
   assert.equal(await found(files, 'When are the valve and the piston oiled?'), ['pump.md']);
   assert.equal(await found(files, 'When is a valve oiled in a Wankel?'), []);
 });
 
-test('in a vault about one thing what all blocks hold is found where it is the whole question', async () => {
+test('finds a word that every block contains if it is the whole question', async () => {
   const files = Object.fromEntries(
     Array.from({ length: 8 }, (_, n) => [`${n}.md`, `The flumbrick gate, part ${n}.\n`]),
   );

@@ -37,7 +37,7 @@ async function searching(
 
 const pathsOf = (hits: readonly SearchHit[]): string[] => hits.map(({ sourcePath }) => sourcePath);
 
-test('each text is found once where that is wanted, and of its copies none is read', () =>
+test('returns each text once if asked to, without reading its copies', () =>
   inPlace(async (place) => {
     const copy = 'The flumbrick gate opens, and the gate closes.\n';
     for (let file = 0; file < 300; file++) place.write(`c${100 + file}.md`, copy);
@@ -59,7 +59,7 @@ test('each text is found once where that is wanted, and of its copies none is re
     });
   }));
 
-test('where no copies take the places, no more than is wanted is looked at', () =>
+test('reads no more blocks than requested if there are no copies', () =>
   inPlace(async (place) => {
     for (let file = 0; file < 40; file++) {
       place.write(`f${file}.md`, `gate ${'word '.repeat(file)}\n`);

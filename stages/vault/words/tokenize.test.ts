@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { stem } from './stem.ts';
 import { Tokenizer } from './tokenize.ts';
 
-test('the stemmer follows the paper’s own examples, step by step', () => {
+test('stems the examples of the paper as it does, step by step', () => {
   const pairs =
     'caresses caress, ponies poni, ties ti, caress caress, cats cat, feed feed, agreed agre, ' +
     'plastered plaster, bled bled, motoring motor, sing sing, conflated conflat, troubled troubl, ' +
@@ -25,14 +25,14 @@ test('the stemmer follows the paper’s own examples, step by step', () => {
   }
 });
 
-test('what is not a lower-case English word keeps its form', () => {
+test('does not stem anything but lower-case English words', () => {
   for (const word of ['is', 'a', 'größe', '中文', 'x2s', '']) assert.is(stem(word), word);
 });
 
 const tokenizer = new Tokenizer();
 const terms = (text: string): string[] => tokenizer.terms(text);
 
-test('an identifier is found by its parts and by its whole', () => {
+test('indexes an identifier by its parts and as a whole', () => {
   assert.equal(terms('indexFolder'), ['index', 'folder', 'indexfolder']);
   assert.equal(terms('raw_tokens'), ['raw', 'token', 'raw_tokens']);
   assert.equal(terms('parseHTTPBody'), ['pars', 'http', 'bodi', 'parsehttpbody']);
@@ -40,7 +40,7 @@ test('an identifier is found by its parts and by its whole', () => {
   assert.equal(terms('HTTP'), ['http']);
 });
 
-test('a path is split and kept', () => {
+test('indexes a path by its parts and as a whole', () => {
   assert.equal(terms('see src/vault/walk.ts.'), [
     'see',
     'src',
@@ -51,7 +51,7 @@ test('a path is split and kept', () => {
   ]);
 });
 
-test('hyphenated prose gives its words, a number stays one', () => {
+test('splits hyphenated prose, but not a number', () => {
   assert.equal(terms('The boundary-layer flows at 2.5 m'), [
     'boundari',
     'layer',
@@ -61,16 +61,16 @@ test('hyphenated prose gives its words, a number stays one', () => {
   ]);
 });
 
-test('stop words are left out, other alphabets are not', () => {
+test('drops English stop words, but keeps words in other alphabets', () => {
   assert.equal(terms('what is the Größe of これ'), ['große', 'これ']);
 });
 
-test('counts are capped, lengths are not, and no term can carry the storage’s mark', () => {
+test('caps counts but not lengths, and keeps the separator of the storage out of terms', () => {
   const counted = tokenizer.count('wing '.repeat(300), 'a!b wing');
   assert.equal(counted, { terms: 'wing!255 b', length: 302 });
 });
 
-test('a count is right whatever the alphabet of the other terms, and in the next text again', () => {
+test('counts correctly among terms in other alphabets, and again in the next text', () => {
   const text = `${'これ '.repeat(3)}${'wing '.repeat(12)}flap`;
   for (let round = 0; round < 2; round++) {
     assert.equal(tokenizer.count(text), { terms: 'これ!3 wing!12 flap', length: 16 });
@@ -78,7 +78,7 @@ test('a count is right whatever the alphabet of the other terms, and in the next
   }
 });
 
-test('words that share a hash, and more words than are remembered, are told apart', () => {
+test('distinguishes words with the same hash, and more words than the cache holds', () => {
   // Each pair contributes equally to a hash of the form 31 × previous + next character.
   let words = [''];
   for (let pair = 0; pair < 8; pair++) {
@@ -97,18 +97,18 @@ test('words that share a hash, and more words than are remembered, are told apar
   }
 });
 
-test('encoded data makes no term, however long', () => {
+test('makes no terms of encoded data, however long', () => {
   assert.equal(terms('q'.repeat(100_000)), []);
 });
 
-test('accents do not matter, in whatever form they are written', () => {
+test('ignores accents, in either Unicode normal form', () => {
   for (const word of ['café', 'cafe\u0301', 'CAFÉ', 'ｃａｆｅ'])
     assert.equal(terms(word), ['cafe'], word);
   assert.equal(terms('naïve_Größe'), ['naiv', 'große', 'naive_große']);
   assert.equal(terms('Ёлка'), ['елка']);
 });
 
-test('scripts without blanks between words give pairs, the same for a text and a query', () => {
+test('indexes scripts without spaces as character pairs, in texts and queries alike', () => {
   assert.equal(terms('認証の設定'), ['認証', '証の', 'の設', '設定']);
   assert.equal(terms('検索API'), ['検索', 'api']);
   assert.equal(terms('犬'), ['犬']);

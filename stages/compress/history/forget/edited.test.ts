@@ -5,7 +5,7 @@ import { namedBy, writesOf, writtenBy } from './edited.ts';
 const call = (toolName: string, toolInput: unknown) =>
   ({ index: 0, role: 'assistant', kind: 'tool_use', text: '', toolName, toolInput }) as const;
 
-test('tools and commands that only look write nothing', () => {
+test('finds no edits in tools and commands that only read', () => {
   for (const name of ['Read', 'view_file', 'Grep', 'mcp__files__readText', 'list_dir', 'WebFetch'])
     assert.equal(writtenBy(call(name, { path: '/w/a.ts' })), [], name);
   for (const command of [
@@ -17,7 +17,7 @@ test('tools and commands that only look write nothing', () => {
     assert.equal(writtenBy(call('Bash', { command })), [], command);
 });
 
-test('whatever may write does', () => {
+test('recognises every tool and command that may write', () => {
   assert.equal(writtenBy(call('Edit', { file_path: '/w/a.ts', new_string: 'x' })), ['a.ts', 'x']);
   assert.ok(writtenBy(call('mcp__files__write', { path: 'b/c.py' })).includes('c.py'));
   for (const command of [
@@ -35,7 +35,7 @@ test('whatever may write does', () => {
   assert.ok(writtenBy(call('apply_patch', patch)).includes('a.py'));
 });
 
-test('files without an ending and those of an editor that is one tool count as well', () => {
+test('recognises file names without an extension, and editors that are a single tool', () => {
   const tool = 'str_replace_based_edit_tool';
   const [view, change] = ['view', 'str_replace'].map((command) =>
     call(tool, { command, path: '/w/src/a.py', old_str: 'q' }),
@@ -52,7 +52,7 @@ test('files without an ending and those of an editor that is one tool count as w
   assert.ok(namedBy(call('Bash', { command: 'cat Makefile' })).includes('Makefile'));
 });
 
-test('every path of an input is named, by its last part', () => {
+test('returns every path in an input by its last part', () => {
   assert.equal(namedBy(call('Read', { file_path: '/w/src/a.ts' })), ['a.ts']);
   assert.equal(namedBy(call('Bash', { command: 'cat src/a.ts lib/b.py | head -3' })), [
     'a.ts',
@@ -66,7 +66,7 @@ const edits = (command: string, path = '/w/src/a.py'): boolean => {
   return writesOf([read, call('Bash', { command })]).isSince(0, read);
 };
 
-test('a command that writes files without naming them edits those below its folder', () => {
+test('assumes that a command which writes unnamed files edits all those in its folder', () => {
   for (const command of [
     'black .',
     'cd /w && black -q src && git diff --stat',
@@ -113,7 +113,7 @@ test('a command that writes files without naming them edits those below its fold
   assert.ok(edits('npm install left-pad', '/w/package.json'));
 });
 
-test('a command that only checks, or writes elsewhere, edits nothing', () => {
+test('finds no edits in a command that only checks, or writes elsewhere', () => {
   for (const command of [
     'black --check .',
     'ruff check .',

@@ -6,7 +6,7 @@ const result = (toolName: string, toolInput: unknown) =>
   ({ index: 0, role: 'user', kind: 'tool_result', text: '', toolName, toolInput }) as const;
 const again = (command: string) => canBeCalledAgain(result('Bash', { command }));
 
-test('calls that only look, check or build can be repeated', () => {
+test('treats calls that only read, check or build as repeatable', () => {
   for (const command of [
     'cat src/a.ts | head -40',
     'cd /w && git -C sub log --oneline -20',
@@ -27,7 +27,7 @@ test('calls that only look, check or build can be repeated', () => {
   assert.ok(canBeCalledAgain(result('str_replace_editor', { command: 'view', path: 'a.py' })));
 });
 
-test('calls with an effect cannot be repeated, nor can people’s answers', () => {
+test('treats calls with effects, and answers from people, as not repeatable', () => {
   for (const command of [
     'git push origin main',
     'git log -3 && git commit -am x',

@@ -16,7 +16,7 @@ const read = (index: number, path: string, lines: number): ConversationBlock => 
 
 const circumstances = { longTokens: 500, decided: new Map(), mayDecide: true };
 
-test('a request without a long result costs no more than to find that out', () => {
+test('does not read the tools of a request without a long result', () => {
   const blocks = [read(0, '/w/a.ts', 10), read(1, '/w/b.ts', 10)];
   const body = {
     get tools(): never {
@@ -28,7 +28,7 @@ test('a request without a long result costs no more than to find that out', () =
   assert.is(allowed.size + heldBack.length, 0);
 });
 
-test('results that may be sent in parts get their position and key', () => {
+test('returns the position and key of each result that may be sent in part, and not of a repeated one', () => {
   const blocks = [read(0, '/w/a.ts', 10), read(1, '/w/b.ts', 900), read(2, '/w/b.ts', 900)];
   const { blocks: made, allowed } = withParts(blocks, { ...circumstances, body: {} });
   assert.equal([...allowed], [[1, resultKeys(blocks)[1]]]);

@@ -19,7 +19,7 @@ function requestedLines(
 
 const number = { type: 'number' };
 
-test('a reader of files is asked by the parameters that it declares', () => {
+test('words the request for lines with the parameters that a file reader declares', () => {
   const path = { path: 'a.ts' };
   const zero = { type: 'number', description: 'The 0-based line to start reading from.' };
   for (const [name, properties, expected] of [
@@ -67,7 +67,7 @@ test('a reader of files is asked by the parameters that it declares', () => {
   );
 });
 
-test('in every dialect in which tools are declared', () => {
+test('finds the declared parameters in every dialect that declares tools', () => {
   const parameters = { properties: { offset: number, limit: number } };
   for (const tools of [
     [{ type: 'function', function: { name: 'Read', parameters } }],
@@ -81,7 +81,7 @@ test('in every dialect in which tools are declared', () => {
     );
 });
 
-test('who takes no part, was asked for one, or reads no file is not asked', () => {
+test('asks for no lines of tools that take no range, were already given one, or read no file', () => {
   const range = { offset: number, limit: number };
   assert.is(requestedLines('read_file', { path: 'a.ts' }, { path: number }), undefined);
   assert.is(requestedLines('Read', { path: 'a.ts', offset: 40 }, range), undefined);
@@ -103,7 +103,7 @@ test('who takes no part, was asked for one, or reads no file is not asked', () =
   assert.type(requestedLines('Read', { path: 'a.ts', offset: 0 }, range), 'string');
 });
 
-test('lines of a shell command’s output can be requested with sed, if nothing is run or written again', () => {
+test('asks for lines of shell output with sed, unless that would run or write something again', () => {
   const piped = "the same command with | sed -n '13,24p' behind it";
   for (const [command, expected] of [
     ['cat src/a.ts', "sed -n '13,24p' src/a.ts"],

@@ -58,7 +58,7 @@ const FUNCTIONS: Readonly<Record<string, (name: string, body: string) => string>
   sh: (name, body) => `${name}() {\n  ${body}\n}\n`,
 };
 
-test('of code in every language with a parser the signatures stay', () => {
+test('keeps the signatures of code in every language that has a parser', () => {
   for (const [extension, make] of Object.entries(FUNCTIONS)) {
     const names = times(30, (n) => `Handler${String.fromCodePoint(97 + (n % 26))}${n}`);
     const calls = (n: number) =>
@@ -78,7 +78,7 @@ test('of code in every language with a parser the signatures stay', () => {
   }
 });
 
-test('of prose the headings stay, of configuration the outermost keys', () => {
+test('keeps the headings of prose and the outermost keys of configuration', () => {
   const chapter = (n: number) =>
     `## Chapter ${n} on ports\n\n${times(12, (m) => `Harbour ${n * 100 + m} lies by a river and has a market of its own, built by ${m} masons.`).join('\n')}\n`;
   const prose = `# Ports\n\n${times(25, chapter).join('\n')}`;
@@ -99,7 +99,7 @@ test('of prose the headings stay, of configuration the outermost keys', () => {
   for (let n = 0; n < 60; n++) assert.ok(config.includes(`service${n}:`), `${n}`);
 });
 
-test('what the question names stays whole, and what stands at a line that it names', () => {
+test('keeps definitions and lines that the question names', () => {
   const text = times(80, (n) =>
     FUNCTIONS['py']!(`handle_${n}`, times(6, (m) => `run_${n}_${m}()`).join('\n    ')),
   ).join('\n');
@@ -112,7 +112,7 @@ test('what the question names stays whole, and what stands at a line that it nam
   assert.not.ok(out.includes('run_33_3()'));
 });
 
-test('the parts keep within a third of the limit, whatever the text', () => {
+test('limits the kept parts to a third of the limit, whatever the text', () => {
   for (const text of [
     times(3000, (n) => `alpha${n} beta${n * 7} gamma${n * 31}`).join('\n'),
     times(3000, (n) => `## Heading ${n}`).join('\n'),
@@ -128,7 +128,7 @@ test('the parts keep within a third of the limit, whatever the text', () => {
     }
 });
 
-test('where lines cannot be named, nothing goes', () => {
+test('leaves a text whole if its lines cannot be requested by number', () => {
   const classification = { kind: 'other' } as const;
   const of = (text: string) =>
     shortenLong(text, {
@@ -150,7 +150,7 @@ test('where lines cannot be named, nothing goes', () => {
   assert.match(of(view(100, 400).join('\n'))!.text, /\(lines 1\d\d–/);
 });
 
-test('the outline of a header is its declarations, all of them, and no openings of comments', () => {
+test('lists all declarations of a header file in its outline, and no comment openings', () => {
   const doc = (n: number): string =>
     `/**\n * @brief Does thing number ${n} with the buffer and gives back how many bytes it took.\n *\n * @param ctx The context that was made before with lib_create.\n */`;
   const header = (declare: (n: number) => string): string =>
@@ -174,7 +174,7 @@ test('the outline of a header is its declarations, all of them, and no openings 
   }
 });
 
-test('licences, texts about the code and decorators are no entries of an outline', () => {
+test('leaves licences, docstrings and decorators out of an outline', () => {
   const parts = times(
     60,
     (n) =>

@@ -55,7 +55,7 @@ const STRINGS: readonly (readonly [string, string, string, string, string])[] = 
   ['sh', '#', '#!/bin/sh\n', 'cat <<-"A"\n\t# x\n\n\n\tA\nrun \\\n# z\n  on', '\n'],
 ];
 
-test('strings over several lines are kept to the byte, remarks around them go', () => {
+test('keeps multi-line strings byte for byte, and removes the comments around them', () => {
   for (const [extension, sign, before, string, after] of STRINGS) {
     const text = `${before}${remarks(sign)}\n${string}${after}\n\n${remarks(sign)}\n`;
     const out = stripped(text, extension);
@@ -214,7 +214,7 @@ const DIRECTIVES: readonly (readonly [string, string, string, readonly string[]]
   ['css', '/*', 'a {}\n', ['/*! licence */\n', '/* stylelint-disable */\n']],
 ];
 
-test('comments that tools act upon, and warnings, stay', () => {
+test('keeps warnings, and comments that tools act upon', () => {
   for (const [extension, sign, before, kept] of DIRECTIVES) {
     for (const part of kept) {
       const notes = sign === '/*' ? remarks(sign).replaceAll(/$/gm, ' */') : remarks(sign);
@@ -228,7 +228,7 @@ test('comments that tools act upon, and warnings, stay', () => {
   assert.not.match(stripped(licence, 'py'), 'Remark');
 });
 
-test('a part of a file that may begin inside a string or a here-document stays as it is', () => {
+test('leaves a part of a file unchanged that may begin inside a string or a here-document', () => {
   const here = `${remarks('#')}\nworkers=4\n\n\ntimeout=30\n`;
   for (const [extension, text] of [
     ['sh', `${here}EOF\n${remarks('#')}\nrun "1"\n`],
@@ -282,7 +282,7 @@ const CODE: readonly (readonly [string, string, readonly string[]])[] = [
   ],
 ];
 
-test('comment lines go, all other lines stay to the letter', () => {
+test('removes comment lines and keeps all other lines unchanged', () => {
   for (const [extension, text, gone] of CODE) {
     const out = stripCode(text, {
       ...contextFor('code'),
@@ -306,7 +306,7 @@ test('comment lines go, all other lines stay to the letter', () => {
     assert.match(ts.text, kept);
 });
 
-test('a numbered view keeps its numbers; broken code is left alone', () => {
+test('keeps the numbers of a numbered view, and leaves code with syntax errors alone', () => {
   const options = {
     ...contextFor('code'),
     classification: { kind: 'code', extension: 'py' } as const,
@@ -329,7 +329,7 @@ test('a numbered view keeps its numbers; broken code is left alone', () => {
   assert.ok(CODE_EXTENSIONS.includes('rs'));
 });
 
-test('comments stay that the question names or asks for, or that say why something is as it is', () => {
+test('keeps comments that the question names or asks for, or that give reasons', () => {
   const text = Array.from(
     { length: 12 },
     (_, n) =>

@@ -47,7 +47,7 @@ const GO: readonly (readonly [string | undefined, string, string])[] = [
   [undefined, 'FROM a\nRUN a && \\\n  # between\n  b\n', 'ENV A="#1"\n'],
 ];
 
-test('remarks go, values stay to the letter', () => {
+test('removes comments and keeps values unchanged', () => {
   for (const [extension, before, after] of GO) {
     for (const eol of ['\n', '\r\n']) {
       const [head, tail, notes] = [before, after, NOTES].map((part) =>
@@ -97,11 +97,11 @@ const STAY: readonly (readonly [string | undefined, string])[] = [
   [undefined, `${NOTES}\n{\n  // the only words on it\n  "a": "http://x" // more\n}\n`],
 ];
 
-test('a text that no parser accepts completely is unchanged', () => {
+test('leaves a text unchanged that no parser accepts completely', () => {
   for (const [extension, text] of STAY) assert.is(stripped(text, extension), text);
 });
 
-test('comments for tools and warnings stay', () => {
+test('keeps warnings and comments for tools', () => {
   const kept = [
     '# yaml-language-server: $schema=x.json',
     '# TODO: remove',
@@ -115,7 +115,7 @@ test('comments for tools and warnings stay', () => {
   assert.not.match(out, 'remark');
 });
 
-test('documents mean the same before and after', () => {
+test('keeps the meaning of documents', () => {
   const text = `${NOTES}\na:\n  - |+\n    x\n\n\n  - >\n    y\n\n\n    z\n\n${NOTES}\nb: "c\n\n\n  # d"\n`;
   const read = (source: string): unknown =>
     parseAllDocuments(source).map((document) => document.toJS() as unknown);
@@ -124,7 +124,7 @@ test('documents mean the same before and after', () => {
   assert.equal(read(out), read(text));
 });
 
-test('configuration loses comments and stays equal', () => {
+test('removes comments from configuration without changing the parsed values', () => {
   const yaml =
     '# top\n# more\na: 1 # kept\nscript: |\n  # content\n  run\n\n\n\n# gone\nb:\n  - x\n  # gone as well\n  - "# y"\n';
   const out = stripConfig(yaml, contextFor('config'))!.text;
@@ -141,7 +141,7 @@ test('configuration loses comments and stays equal', () => {
   assert.is(stripConfig('a: 1\nb: 2\n', contextFor('config')), undefined);
 });
 
-test('comments of configuration stay that the question names or asks for, or that say why', () => {
+test('keeps comments that the question names or asks for, or that give reasons', () => {
   const text = Array.from(
     { length: 12 },
     (_, n) =>
@@ -159,7 +159,7 @@ test('comments of configuration stay that the question names or asks for, or tha
   assert.is(out('Do its comments tell?'), text);
 });
 
-test('comments that say what must or must not be done stay', () => {
+test('keeps comments that say what must or must not be done', () => {
   const comments = [
     'do not update, see the vendor',
     "Don't bump before the move",

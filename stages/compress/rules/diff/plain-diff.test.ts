@@ -24,7 +24,7 @@ function hunkAt(start: number, name: string, heading = ''): string {
 const HUNKS = (name: string, heading = ''): string =>
   [10, 50, 90, 130].map((start) => hunkAt(start, name, heading)).join('\n');
 
-test('what marks its changes inside lines, or has no line with a sign, stays as it is', () => {
+test('leaves a diff unchanged if it marks changes inside lines, or has no signed line', () => {
   const words = (line: (n: number) => string): string =>
     `diff --git a/a.md b/a.md\nindex 1234567..89abcde 100644\n--- a/a.md\n+++ b/a.md\n${[10, 50, 90]
       .map(
@@ -48,7 +48,7 @@ test('what marks its changes inside lines, or has no line with a sign, stays as 
   assert.match(shrinkDiff(mixed, CONTEXT)!.text, ' b [-gone-]{+come+}');
 });
 
-test('a heading is repeated in every file, whatever its header looks like', () => {
+test('repeats the section heading for every file, whatever the form of the file header', () => {
   const heads: readonly ((name: string) => string)[] = [
     (name) => `diff -urp a/${name} b/${name}\n--- a/${name}\t2024-01-01\n+++ b/${name}\t2024-01-02`,
     (name) => `--- ${name}.orig\n+++ ${name}`,
@@ -69,7 +69,7 @@ test('a heading is repeated in every file, whatever its header looks like', () =
   }
 });
 
-test('a hunk whose header counts wrongly stays as it is, lines and header', () => {
+test('leaves a hunk with wrong counts in its header unchanged', () => {
   const more = `--- a\n+++ b\n${hunkAt(10, 'x')}\n+one more that nobody counted\n and its context\n${HUNKS('y')}\n`;
   assert.match(shrinkDiff(more, CONTEXT)!.text, `${hunkAt(10, 'x')}\n+one more`);
   const later = `--- a\n+++ b\n${hunkAt(10, 'x')}\n\n+one more behind a line that lost its blank\n${HUNKS('y')}\n`;
@@ -79,21 +79,21 @@ test('a hunk whose header counts wrongly stays as it is, lines and header', () =
   assert.match(out, `${hunkAt(10, 'x').replace('7 +10,7', '8 +10,8')}\n--- c\n+++ d\n@@ `);
 });
 
-test('the end of a mail and the next file are not taken for lines that nobody counted', () => {
+test('does not count a mail signature or the next file as lines of a hunk', () => {
   const mail = `diff --git a/a.c b/a.c\nindex 1..2 100644\n--- a/a.c\n+++ b/a.c\n${HUNKS('a')}\n-- \n2.43.0\n\n`;
   const out = shrinkDiff(mail.repeat(2), CONTEXT)!.text;
   assert.is(out.split('\n').filter((line) => line.startsWith(' ')).length, 16);
   assert.is(out.split('\n-- \n2.43.0').length, 3);
 });
 
-test('insertions at the top without context keep their place; only new and deleted files do without', () => {
+test('keeps the position of insertions at the top without context, except in new and deleted files', () => {
   const added = SOURCE_LINES.slice(0, 20).map((line) => `+${line}`);
   const top = `--- a/x.ts\n+++ b/x.ts\n@@ -0,0 +1,20 @@\n${added.join('\n')}\n@@ -40 +60 @@\n-a\n+b\n`;
   const out = shrinkDiff(top.repeat(3), CONTEXT)?.text ?? top;
   assert.match(out, '@@ -0,0 +1,20 @@\n');
 });
 
-test('a file ends its lines as it did; a packed line does not seem to have a sign or to be a header', () => {
+test('keeps line endings, and packs no line that would look signed or like a header', () => {
   const text = `--- a/x.c\n+++ b/x.c\n${HUNKS('x', ' int f(void)')}\n`
     .repeat(2)
     .replaceAll('\n', '\r\n');
@@ -114,7 +114,7 @@ test('a file ends its lines as it did; a packed line does not seem to have a sig
   assert.equal(changesOf(unpackSigns(out)), added);
 });
 
-test('generated files are counted, and the header does not claim their lines', () => {
+test('counts the changes in generated files, and does not claim that all lines were kept', () => {
   const lock = diffOf(
     'package-lock.json',
     [' {', '-  "a": 1,', '+  "a": 2,', ' }'].concat(SOURCE_LINES.map((line) => `+${line}`)),
@@ -131,7 +131,7 @@ test('generated files are counted, and the header does not claim their lines', (
   assert.match(both.text, 'Binary files a/bun.lockb');
 });
 
-test('what is written in a generated file is shown where it is all that changed, or is asked for', () => {
+test('shows the changes in a generated file if they are the only ones, or were asked for', () => {
   const changed = [' {', '-  "a": 1,', '+  "a": 2,', ' }'];
   const source = diffOf(
     'a.ts',
@@ -151,7 +151,7 @@ test('what is written in a generated file is shown where it is all that changed,
   }
 });
 
-test('combined, coloured and binary diffs keep every line', () => {
+test('keeps every line of combined, coloured and binary diffs', () => {
   const combined = `diff --cc x.c\nindex 1,2..3\n--- a/x.c\n+++ b/x.c\n@@@ -1,6 -1,6 +1,7 @@@ main\n  c1\n  c2\n- old\n -old2\n++new\n  c4\n  c5\n  c6\n`;
   const coloured = `\u001b[36m@@ -1,7 +1,7 @@\u001b[m\n a\n b\n c\n\u001b[31m-d\u001b[m\n\u001b[32m+e\u001b[m\n f\n g\n h\n`;
   const binary = `GIT binary patch\ndelta 6\nNcmZ3;v5lNk+0\n\ndelta 6\nNcmZ3;v5lNk-0\n\n`;

@@ -14,7 +14,7 @@ import { unpackSigns } from '../../decode/decoders.ts';
 
 const CONTEXT = contextFor('diff');
 
-test('the sign of a whole new file is written once, and the lines read as in the file', () => {
+test('writes the sign of a whole new file once, followed by its plain lines', () => {
   const added = SOURCE_LINES.map((line) => `+${line}`);
   const diff = diffOf('src/new.ts', added);
   const out = shrinkDiff(diff, CONTEXT)!.text;
@@ -27,7 +27,7 @@ test('the sign of a whole new file is written once, and the lines read as in the
   assert.ok(estimateTokens(out) < estimateTokens(diff));
 });
 
-test('a deleted file and a long replaced stretch are packed, a small edit keeps its signs', () => {
+test('packs a deleted file and a long replaced run, but leaves a small edit signed', () => {
   const gone = diffOf(
     'a.ts',
     SOURCE_LINES.map((line) => `-${line}`),
@@ -48,7 +48,7 @@ test('a deleted file and a long replaced stretch are packed, a small edit keeps 
   assert.equal(changesOf(unpackSigns(out)), changesOf(diffOf('b.ts', both)));
 });
 
-test('the heading of a hunk is not repeated in a row, nor two paths three times', () => {
+test('does not repeat the heading of consecutive hunks, or paths that are stated twice', () => {
   const hunk = (at: number): string =>
     `@@ -${at},7 +${at},7 @@ class Long {\n a\n b\n c\n-x${at}\n+y${at}\n d\n e\n f`;
   const head =
@@ -59,7 +59,7 @@ test('the heading of a hunk is not repeated in a row, nor two paths three times'
   assert.match(out, 'kept; the source is complete]\n--- a/old.ts\n+++ b/new.ts\n@@ -12,3');
 });
 
-test('a line that imitates the head of a packed run switches packing off', () => {
+test('packs nothing if a line looks like the head of a packed run', () => {
   const diff = `@@+3\n${diffOf(
     'c.ts',
     SOURCE_LINES.map((line) => `+${line}`),
@@ -97,7 +97,7 @@ function numberedLines(diff: string): readonly string[] {
   });
 }
 
-test('hunk headers of a cut hunk keep true line numbers', () => {
+test('gives a shortened hunk correct line numbers', () => {
   const sides = fc.array(
     fc.tuple(fc.constantFrom('+', '-', ' '), fc.integer({ min: 1, max: 12 })),
     { minLength: 1, maxLength: 16 },
@@ -123,7 +123,7 @@ test('hunk headers of a cut hunk keep true line numbers', () => {
   );
 });
 
-test('any diff keeps its changes in order; twice is once; never larger, never empty', () => {
+test('keeps the changes of any diff in order, is idempotent, and makes it neither larger nor empty', () => {
   fc.assert(
     fc.property(changes, fc.array(content, { minLength: 5, maxLength: 40 }), (runs, pool) => {
       let at = 0;
@@ -172,7 +172,7 @@ index 1234567..89abcde 100644
  }
 `;
 
-test('a diff keeps every + and - line of source, with true line numbers', () => {
+test('keeps every + and - line of source code, with correct line numbers', () => {
   const out = shrinkDiff(DIFF, CONTEXT)!.text;
   const lines = out.split('\n');
   for (const kept of ['-old', '+new', '-- dash line', '+++ plus line'])
@@ -183,7 +183,7 @@ test('a diff keeps every + and - line of source, with true line numbers', () => 
   assert.not.match(out, '"b": 1');
 });
 
-test('a hunk that does not add up is left as it is', () => {
+test('leaves a hunk unchanged whose counts do not add up', () => {
   const broken = DIFF.replace('@@ -10,9 +10,9 @@', '@@ -10,90 +10,9 @@');
   const out = shrinkDiff(broken, CONTEXT)?.text ?? broken;
   for (const line of ['one', 'two', 'three', 'six']) assert.match(out, ` ${line}\n`);

@@ -22,14 +22,14 @@ const GREP = [
   '',
 ].join('\n');
 
-test('hits are grouped by file, every path and line number comes back', () => {
+test('groups hits by file, so that every path and line number can be restored', () => {
   const out = groupGrep(GREP.repeat(3), CONTEXT)!.text;
   assert.is(ungroupGrep(out), GREP.repeat(3));
   assert.match(out, 'all below src/');
   assert.is(groupGrep('no hits here\n', CONTEXT), undefined);
 });
 
-test('paths with a root beside paths without one share no directory', () => {
+test('keeps absolute and relative paths in separate directories', () => {
   for (const first of ['/app/src/a.ts', '/a.ts']) {
     const hits = [first, '/app/src/b.ts', 'c.ts', '/app/src/d.ts'];
     const text = hits.map((path, at) => `${path}:${at + 1}:  const answer${at} = 42;`).join('\n');
@@ -38,7 +38,7 @@ test('paths with a root beside paths without one share no directory', () => {
   }
 });
 
-test('hits without numbers, and lines that are no hits, come back too', () => {
+test('restores hits without numbers, and lines that are not hits', () => {
   const text = Array.from(
     { length: 8 },
     (_, n) => `./pkg/long/path/to/module-${n % 2}.py:import os, sys  # ${n}`,
@@ -49,7 +49,7 @@ test('hits without numbers, and lines that are no hits, come back too', () => {
   assert.is(ungroupGrep(out), text);
 });
 
-test('the same hit in many files is written once', () => {
+test('writes a hit that occurs in many files once', () => {
   const text = ['de', 'fi', 'sl', 'vi', 'zh', 'ko', 'ja', 'it']
     .map((name) => `app/locale/${name}/messages.po:msgid "not found"`)
     .join('\n');
@@ -58,7 +58,7 @@ test('the same hit in many files is written once', () => {
   assert.is(ungroupGrep(out), text);
 });
 
-test('places between brackets are no part of a name', () => {
+test('does not treat a position in brackets as part of the file name', () => {
   const error = "error TS2345: Argument of type 'undefined' is not assignable";
   const text = [16, 36, 56, 75]
     .map((line) => `../tui/test/(app)/markdown.test.ts(${line},5): ${error}`)
@@ -70,7 +70,7 @@ test('places between brackets are no part of a name', () => {
   assert.is(ungroupGrep(out), text);
 });
 
-test('hits that say the same are named by the line that says it, and come back', () => {
+test('refers hits with equal text to the first of them, and restores them', () => {
   const define = '    def database_forwards(self, app_label, schema_editor, from_state):';
   const text = [93, 352, 401, 530].map((n) => `${n}:${define}`).join('\n');
   const out = nameSameHits(`${text}\n12:other\n`, CONTEXT)!.text;
@@ -88,7 +88,7 @@ test('hits that say the same are named by the line that says it, and come back',
   assert.is(nameSameHits(view, CONTEXT), undefined, 'a view of a file is no list of hits');
 });
 
-test('any hits that say the same come back', () => {
+test('restores any hits with equal text', () => {
   const hit = fc.tuple(
     fc.integer({ min: 1, max: 9 }),
     fc.constantFrom(
@@ -133,7 +133,7 @@ const LISTED = [
   '(Results are truncated. Consider using a more specific path or pattern.)',
 ].join('\n');
 
-test('hits that an agent lists below their files are grouped by directory, and come back', () => {
+test('groups hits listed below their files by directory, and restores them', () => {
   const out = groupGrep(LISTED, CONTEXT)!.text;
   assert.equal(out.split('\n').slice(0, 7), [
     '[svc hits under their directory/ and file, complete; "7:" was "  Line 7: "; all below /app/src/]',
@@ -149,7 +149,7 @@ test('hits that an agent lists below their files are grouped by directory, and c
   assert.equal(builtIn.apply(LISTED, { ...CONTEXT, hints }).by, ['grep']);
 });
 
-test('any list of hits comes back or is left alone', () => {
+test('restores any list of hits, or leaves it alone', () => {
   const line = fc.constantFrom(...LISTED.split('\n'), 'Found 1 match', 'a.ts:3:x', '  Line 3:', '');
   fc.assert(
     fc.property(fc.array(line, { maxLength: 14 }), (lines) => {
@@ -161,7 +161,7 @@ test('any list of hits comes back or is left alone', () => {
   );
 });
 
-test('any lines at all come back or are left alone', () => {
+test('restores any lines at all, or leaves them alone', () => {
   survivesRoundTrip((text) => groupGrep(text, CONTEXT)?.text, ungroupGrep);
 });
 

@@ -11,13 +11,13 @@ const apply = (text: string): string | undefined => compressJson(text, CONTEXT)?
 const original = (text: string): string => decodeJson(text) ?? text;
 const compactOf = (text: string): string => printCompact(readJson(text)!);
 
-test('number text, escapes and key order survive; only white space goes', () => {
+test('keeps number spellings, escapes and key order; removes only white space', () => {
   const text = '{ "10": 1.0, "2": 1e400,\n "n": 12345678901234567890, "s": "\\u00e9\\/" }';
   assert.is(apply(text), '{"10":1.0,"2":1e400,"n":12345678901234567890,"s":"\\u00e9\\/"}');
   assert.is(apply('{"a":1}'), undefined);
 });
 
-test('alike objects become a table that decodes to the same JSON', () => {
+test('encodes similar objects as a table that decodes to the same JSON', () => {
   const rows = Array.from({ length: 20 }, (_, id) => ({
     id,
     name: `user ${id}`,
@@ -36,7 +36,7 @@ test('alike objects become a table that decodes to the same JSON', () => {
   assert.ok(out.length < text.length * 0.4);
 });
 
-test('maps of alike objects and JSON Lines become tables', () => {
+test('encodes maps of similar objects and JSON Lines as tables', () => {
   const map = Object.fromEntries(
     ['a', 'b c', 'd'].map((key, n) => [key, { size: n, kind: 'file', path: `src/${key}` }]),
   );
@@ -55,7 +55,7 @@ test('maps of alike objects and JSON Lines become tables', () => {
   assert.is(decodeJson(encoded), lines + '\n' + lines + '\n' + lines);
 });
 
-test('objects scattered over a document share their keys', () => {
+test('shares the keys of similar objects across a document', () => {
   const owner = (n: number): unknown => ({
     login: n % 2 === 0 ? 'ann (a)' : '#1(x)',
     node_id: `node${n}`,
@@ -73,7 +73,7 @@ test('objects scattered over a document share their keys', () => {
   assert.is(decodeJson(out), text);
 });
 
-test('what is not JSON, repeats keys or nests too deep is left alone', () => {
+test('leaves text alone that is not JSON, repeats keys or nests too deep', () => {
   for (const text of [
     '{"a":1,}',
     '[1 2]',
@@ -89,7 +89,7 @@ test('what is not JSON, repeats keys or nests too deep is left alone', () => {
   assert.is(apply(twice), compactOf(twice));
 });
 
-test('any JSON decodes to itself, also when its strings imitate the encoding', () => {
+test('decodes any JSON to itself, even if its strings look like the encoding', () => {
   const key = fc.constantFrom('id', 'a b', 'x,y', 'u"v', '@3(', '');
   const word = fc.oneof(
     fc.string(),

@@ -24,7 +24,7 @@ function open(json: string): string | undefined {
   );
 }
 
-test('a text stands below its document, with what stands beside it', () => {
+test('moves a text below its document, with the members beside it as context', () => {
   const json = JSON.stringify([{ query: 'make', result: TEXT, success: true }]);
   assert.is(
     open(json),
@@ -33,7 +33,7 @@ test('a text stands below its document, with what stands beside it', () => {
   assert.equal(textsInJson(json)?.texts[0]?.beside, { query: 'make', result: TEXT });
 });
 
-test('a document with texts is the same document when they are put back', () => {
+test('restores the same document when the texts are put back', () => {
   const documents: unknown[] = [
     { stdout: TEXT, stderr: `${TEXT}\n\n`, exitCode: 0 },
     [TEXT],
@@ -50,7 +50,7 @@ test('a document with texts is the same document when they are put back', () => 
     }
 });
 
-test('unusual numbers and repeated members keep their spelling', () => {
+test('keeps the spelling of unusual numbers and of repeated members', () => {
   const json = `{"n":1e400,"n":12345678901234567890, "t":${JSON.stringify(TEXT)}}`;
   assert.is(
     readTexts(open(json)!)?.frame,
@@ -58,7 +58,7 @@ test('unusual numbers and repeated members keep their spelling', () => {
   );
 });
 
-test('other documents are left alone', () => {
+test('leaves other documents alone', () => {
   const half = { text: TEXT, others: Array.from({ length: 400 }, (_, n) => n) };
   const others: readonly (readonly [why: string, json: string])[] = [
     ['no JSON', `{"result":${JSON.stringify(TEXT)}`],
@@ -74,7 +74,7 @@ test('other documents are left alone', () => {
   for (const [why, json] of others) assert.is(textsInJson(json), undefined, why);
 });
 
-test('any strings, in any document', () => {
+test('restores any strings in any document', () => {
   const random = createRandom(7);
   const pieces = [
     '\n',

@@ -27,7 +27,7 @@ for (const [what, around] of Object.entries(AROUND))
     ['pretty', PRETTY],
     ['one a line', LINES],
   ] as const)
-    test(`JSON is found among other lines, which stay: ${what}, ${form}`, () => {
+    test(`compresses JSON between other lines and keeps those: ${what}, ${form}`, () => {
       const text = around(json);
       const alone = result(json, 'Bash', { command: './list' }, 'hybrid');
       const out = result(text, 'Bash', { command: './list' }, 'hybrid');
@@ -41,7 +41,7 @@ for (const [what, around] of Object.entries(AROUND))
       assert.is(decodeJsonWithin(out.text), head! + compact + tail!);
     });
 
-test('what only begins or ends like JSON is none', () => {
+test('does not treat text as JSON that only begins or ends like it', () => {
   for (const text of [
     PRETTY,
     `[INFO] start\n${'[INFO] step of the build\n'.repeat(40)}[INFO] end }`,
@@ -52,7 +52,7 @@ test('what only begins or ends like JSON is none', () => {
     assert.is(jsonWithin(text), undefined, text.slice(0, 30));
 });
 
-test('a file that was read keeps its form in hybrid; in aggressive one of a single line is encoded', () => {
+test('keeps the form of a file in hybrid mode; encodes a single-line file in aggressive mode', () => {
   const read = (json: string, mode: 'hybrid' | 'aggressive') =>
     result(`${json}\nShell cwd was reset to /w`, 'Bash', { command: 'cat rows.json' }, mode).by;
   const single = JSON.stringify(ROWS);

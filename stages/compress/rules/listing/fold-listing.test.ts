@@ -10,11 +10,11 @@ import { unfoldRepeats } from '../../decode/decoders.ts';
 
 const CONTEXT = contextFor('listing');
 
-test('any lines at all come back or are left alone', () => {
+test('restores any lines at all, or leaves them alone', () => {
   survivesRoundTrip((text) => foldListing(text, CONTEXT)?.text, unfoldListing);
 });
 
-test('names that differ in the middle share what is around it', () => {
+test('factors out the common start and end of names that differ in the middle', () => {
   const names = ['inventory', 'jsdump', 'logging', 'matching', 'nodes', 'rst'].map(
     (name) => `tests/test_util_${name}.py`,
   );
@@ -29,7 +29,7 @@ test('names that differ in the middle share what is around it', () => {
   assert.is(unfoldListing(out), text);
 });
 
-test('columns of ls -l are written once', () => {
+test('writes repeated columns of ls -l once', () => {
   const row = (size: number, name: string): string =>
     `-rw-r--r--  1 me   staff ${String(size).padStart(6)} Nov 20 23:14 ${name}`;
   const text = [
@@ -65,7 +65,7 @@ const LONG: Readonly<Record<string, (at: number) => string>> = {
     `-rw-rw-r-- 1 me me ${1000 + at} 2026-09-03 09:53:01.123456789 +0200 file-${at}`,
 };
 
-test('columns of ls -l are written once, whatever system and locale printed them', () => {
+test('writes repeated columns of ls -l once, for every system and locale', () => {
   for (const [name, row] of Object.entries(LONG)) {
     const text = ['total 64', ...Array.from({ length: 12 }, (_, at) => row(at + 1))].join('\n');
     const out = foldListing(text, CONTEXT)?.text ?? text;
@@ -75,7 +75,7 @@ test('columns of ls -l are written once, whatever system and locale printed them
   }
 });
 
-test('a number of links is given only if it differs from that of most rows', () => {
+test('gives a link count only where it differs from that of most rows', () => {
   const row = (links: number, name: string): string =>
     `drwxr-xr-x ${String(links).padStart(2)} me me 4096 Nov 23 10:51 ${name}`;
   const text = [row(2, 'a'), row(2, 'b'), row(14, 'c'), row(3, '2 d')].join('\n');
@@ -116,7 +116,7 @@ const RECURSIVE = [
   '',
 ].join('\n');
 
-test('a recursive listing becomes a tree, every directory on a line', () => {
+test('turns a recursive listing into a tree with one line per directory', () => {
   const tree = foldSections(RECURSIVE.split('\n'))!;
   assert.is(unfoldSections(tree).join('\n'), RECURSIVE);
   assert.equal(tree.slice(0, 5), [
@@ -153,7 +153,7 @@ const treeLine = fc.constantFrom(
   '\ttab',
 );
 
-test('any lines with headings come back or are left alone', () => {
+test('restores any lines with headings, or leaves them alone', () => {
   fc.assert(
     fc.property(fc.array(treeLine, { maxLength: 40 }), (lines) => {
       const text = lines.join('\n');
@@ -167,7 +167,7 @@ test('any lines with headings come back or are left alone', () => {
   );
 });
 
-test('equal lines that are taken for a listing become one and a count', () => {
+test('replaces equal lines that are classified as a listing by one line and a count', () => {
   const context = { ...CONTEXT, hints: { toolName: 'Bash', command: 'npm test' } };
   const text = Array.from({ length: 60 }, () => 'part /health 200 ok ok ok ok ok ok ok ok ').join(
     '\n',

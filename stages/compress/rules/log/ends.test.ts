@@ -123,12 +123,12 @@ function endsOf({ tool, text }: ToolLog): readonly string[] {
   return [...new Set([...lines.slice(-3), ...totals])];
 }
 
-test('there are enough of them, and of enough tools', () => {
+test('has enough logs, of enough tools', () => {
   assert.ok(LOGS.length >= 240, `${LOGS.length}`);
   assert.ok(new Set(LOGS.map(({ tool }) => tool)).size >= 35);
 });
 
-test('what a tool says at its end is there to the letter, at first and again', () => {
+test('keeps the final lines of every tool unchanged, at first and when repeated', () => {
   const missing: string[] = [];
   let shrunk = 0;
   for (const [at, log] of LOGS.entries()) {
@@ -146,7 +146,7 @@ test('what a tool says at its end is there to the letter, at first and again', (
   assert.ok(shrunk > LOGS.length / 4, `${shrunk}`);
 });
 
-test('every test that failed is named to the letter, at first and again', () => {
+test('keeps the name of every failed test, at first and when repeated', () => {
   const missing: string[] = [];
   let names = 0;
   for (const [at, log] of LOGS.entries()) {
@@ -163,7 +163,7 @@ test('every test that failed is named to the letter, at first and again', () => 
   assert.ok(names > 400, `${names}`);
 });
 
-test('of hundreds of failed tests the last are named, and room is left for why they failed', () => {
+test('keeps the last of hundreds of failed test names, with room for the failure messages', () => {
   const names = times(400, (n) => `FAILED tests/test_part.py::test_case_${n} - AssertionError`);
   const why = times(400, (n) => `E       assert total(${n}) == ${n + 1}`);
   const end = '400 failed, 3 passed in 4.20s';
@@ -179,7 +179,7 @@ test('of hundreds of failed tests the last are named, and room is left for why t
   assert.ok(estimateTokens(again!.text) < 2000, `${estimateTokens(again!.text)}`);
 });
 
-test('totals of any tool stay wherever they stand, at first and again', () => {
+test('keeps the totals of every tool wherever they are, at first and when repeated', () => {
   const missing: string[] = [];
   for (const { tool, command, work, totals } of LOG_ENDINGS) {
     const noise = times(12, (n) => `note ${n}: see the handbook, chapter ${n}`);
@@ -194,7 +194,7 @@ test('totals of any tool stay wherever they stand, at first and again', () => {
   assert.ok(new Set(LOG_ENDINGS.map(({ tool }) => tool)).size >= 45);
 });
 
-test('a long last line stays whole where half of the budget holds it', () => {
+test('keeps a long last line whole if it fits into half of the budget', () => {
   const archive = `ar rcs lib.a ${times(120, (n) => `src/account_${n}.o`).join(' ')}`;
   const text = [...times(600, (n) => `[${n}/600] Compiling src/account_${n}.c`), archive].join(
     '\n',
@@ -208,7 +208,7 @@ test('a long last line stays whole where half of the budget holds it', () => {
   assert.is(out!.text.split('\n').at(-1), archive);
 });
 
-test('of totals that say the same the last few stay, of others all', () => {
+test('keeps the last few of equal totals, and all of different ones', () => {
   const lines = [
     'a',
     'b',
@@ -230,7 +230,7 @@ test('of totals that say the same the last few stay, of others all', () => {
   );
 });
 
-test('a line that only sets a colour is no end', () => {
+test('does not count a line that only sets a colour as a final line', () => {
   const lines = ['\u001b[1mpart\u001b[0m', '\u001b[39m', 'b', 'c', 'd', 'x', 'y', '\u001b[0m', 'z'];
   assert.equal(
     [...endingLines(lines)].toSorted((a, b) => a - b),

@@ -96,7 +96,7 @@ function noise(): string[] {
 }
 
 for (const budget of [3500, 2000]) {
-  test(`what failed is kept at ${budget} tokens, wherever it stands`, () => {
+  test(`keeps failures wherever they are in the log, with a budget of ${budget} tokens`, () => {
     for (const [name, texts] of Object.entries(FAILURES)) {
       for (const share of [0.25, 0.6, 0.98]) {
         const lines = noise();
@@ -110,7 +110,7 @@ for (const budget of [3500, 2000]) {
   });
 }
 
-test('what only points at a line does not stay without it', () => {
+test('removes a caret line if the line that it points at is removed', () => {
   const calls = Array.from({ length: 400 }, (_, n) => [
     `src/backends.py:${n + 500}: in run_${WORDS[n % 9]}`,
     '    return self.call(*args, **kwargs)',
@@ -126,7 +126,7 @@ test('what only points at a line does not stay without it', () => {
 /** A line that states a failure has at least this score. */
 const STATED = 7;
 
-test('a harmless phrase does not hide the failure beside it, and is none by itself', () => {
+test('recognises a failure beside a harmless phrase, and no failure in the phrase alone', () => {
   for (const line of [
     'Tests run: 3, Failures: 1, Errors: 0',
     '0 errors in lint, 2 tests failed',

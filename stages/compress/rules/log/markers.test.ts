@@ -68,7 +68,7 @@ function readBack(lines: readonly string[], { text }: Applied): readonly LineRan
 }
 
 for (const [name, lines] of Object.entries(LOGS)) {
-  test(`markers name lines of the block, and with what stands there make up the whole: ${name}`, () => {
+  test(`numbers omitted lines so that markers and kept lines add up to the original: ${name}`, () => {
     const applied = builtIn.apply(lines.join('\n'), CONTEXT);
     assert.ok(applied.by.includes('log-reduce'), applied.by.join());
     const omissions = readBack(lines, applied);
@@ -77,7 +77,7 @@ for (const [name, lines] of Object.entries(LOGS)) {
   });
 }
 
-test('text that a user pasted is numbered from where it begins in the block', () => {
+test('numbers the lines of a pasted text from the start of its block', () => {
   const lines = LOGS['folded']!;
   const applied = builtIn.apply(lines.join('\n'), { ...CONTEXT, linesBefore: 7, linesAfter: 3 });
   const first = applied.text.split('\n').flatMap((line) => readOmitted(line) ?? [])[0];
@@ -85,7 +85,7 @@ test('text that a user pasted is numbered from where it begins in the block', ()
   assert.match(applied.text, `omitted 37 of ${lines.length + 10} lines here`);
 });
 
-test('a count of repeats goes and stays with its line', () => {
+test('keeps or removes a repeat count together with its line', () => {
   const lines = [
     ...times(200, (n) => `Compiling crate-${n} v0.1.${n}`),
     ...times(30, () => '   45% done'),

@@ -14,7 +14,7 @@ const expectErrors = (name: string, n: number): readonly string[] => [
   `    --- PASS: ${name}/broken_${n} (0.00s)`,
 ];
 
-test('what a test that passed printed belongs to it, parts and old order included', () => {
+test('assigns output to the passed test that printed it, in subtests and in the old order too', () => {
   const lines = [
     'ok so far',
     ...expectErrors('TestA', 1),
@@ -31,7 +31,7 @@ test('what a test that passed printed belongs to it, parts and old order include
   assert.equal([...passedLines(lines)], [1, 2, 3, 4, 5, 6, 12]);
 });
 
-test('a failed test goes before whatever errors the passed ones expected', () => {
+test('prefers a failed test to errors that passed tests expected', () => {
   const failed = [
     '• [FAILED] [1.014 seconds]',
     'Cache [It] should evict the oldest',
@@ -55,7 +55,7 @@ test('a failed test goes before whatever errors the passed ones expected', () =>
   for (const line of failed) assert.ok(out.includes(line), line);
 });
 
-test('what stands shortly before the last failure goes before commands elsewhere', () => {
+test('prefers the lines shortly before the last failure to commands elsewhere', () => {
   const word = (n: number) => `${'klmnopqrst'[n % 10]}${'uvwxyzklmn'[Math.floor(n / 10)]}o`;
   const step = (n: number) =>
     [

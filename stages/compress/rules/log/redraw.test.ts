@@ -8,7 +8,7 @@ import { makeLog, times } from '../../../../fixtures/compress/texts.ts';
 
 const CONTEXT = makeLog(3500);
 
-test('of states of the same progress the last one stays', () => {
+test('keeps the last state of a redrawn progress line', () => {
   const cases: readonly (readonly [string, string])[] = [
     [
       'Receiving objects:  10% (1/10)\rReceiving objects: 100% (10/10), done.',
@@ -26,7 +26,7 @@ test('of states of the same progress the last one stays', () => {
   for (const [line, printed] of cases) assert.is(cleanLine(line), printed);
 });
 
-test('a piece that says something else stays, above all one that warns or fails', () => {
+test('keeps a redrawn line with different content, above all a warning or failure', () => {
   for (const line of [
     'Progress 10%\rERROR: checksum mismatch for a.tar.gz\rProgress 100%',
     'Progress 10%\rwarning: 3% of blocks are bad\rwarning: 4% of blocks are bad\rProgress 100%',
@@ -38,7 +38,7 @@ test('a piece that says something else stays, above all one that warns or fails'
     assert.is(cleanLine(line), line);
 });
 
-test('back to the first column is a redraw too, and the chosen answer stays marked', () => {
+test('treats a move to the first column as a redraw, and keeps the chosen option marked', () => {
   const [esc, ask] = ['\u001b', 'Use the new bundler?'];
   const prompt = `${esc}[?25l${esc}[2K${esc}[1G${esc}[36m?${esc}[39m ${ask} › No / ${esc}[36m${esc}[4mYes${esc}[39m${esc}[24m`;
   assert.is(cleanLine(prompt), `\r? ${ask} › No / ${esc}[4mYes${esc}[24m`.slice(1));
@@ -49,7 +49,7 @@ test('back to the first column is a redraw too, and the chosen answer stays mark
   assert.is(cleanLine(bar), 'fetching 80%');
 });
 
-test('removed lines are counted, and removed only if that is shorter', () => {
+test('counts the lines that it removes, and removes them only if that is shorter', () => {
   const lines = [
     ...times(40, (n) => `Fetching part ${n} of the tools`),
     times(90, (n) => `tools.tar ${n}% of 40 MB`).join('\r'),
@@ -67,7 +67,7 @@ test('removed lines are counted, and removed only if that is shorter', () => {
   assert.is(cleanLog(few, context), undefined);
 });
 
-test('records with nothing but carriage returns between them all stay', () => {
+test('keeps all records that are separated only by carriage returns', () => {
   const records = times(80, (n) =>
     n === 40 ? 'ERROR disk full on node 7' : `INFO step ${n} done`,
   );
@@ -76,7 +76,7 @@ test('records with nothing but carriage returns between them all stay', () => {
   for (const record of records) assert.ok(out.includes(record), record);
 });
 
-test('one long line is never dropped whole: it stays, or is cut to what it says', () => {
+test('never drops a single long line whole, but keeps it or cuts it to its important parts', () => {
   const words = times(1500, (n) => `unit${n} loaded`).join(' ');
   for (const [text, must] of [
     [`${words} FATAL out of memory in worker 17`, 'FATAL out of memory in worker 17'],
@@ -92,7 +92,7 @@ test('one long line is never dropped whole: it stays, or is cut to what it says'
   }
 });
 
-test('a failure is found in text whose letters stand apart', () => {
+test('finds a failure in text whose letters are spaced out', () => {
   const spaced = (line: string): string => line.replaceAll(/./g, '$&\u0000');
   const error = spaced('ERROR lost shard 4');
   const lines = times(400, (n) => spaced(`unit ${n} loaded from disk`));

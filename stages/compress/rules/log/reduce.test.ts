@@ -16,14 +16,14 @@ const context = (logBudgetTokens: number): CompressContext => ({
   logBudgetTokens,
 });
 
-test('a line is what a terminal would show of it', () => {
+test('cleans a line to what a terminal would show', () => {
   assert.is(cleanLine('\u001b[31;1mred\u001b[0m'), 'red');
   assert.is(cleanLine('^[[38;5;9mred^[[0m'), 'red');
   assert.is(cleanLine('10%\r50%\r100% done\r'), '100% done');
   assert.is(cleanLine('a[0] = b[1m]'), 'a[0] = b[1m]');
 });
 
-test('runs of equal lines fold, and unfold to what was there', () => {
+test('folds runs of equal lines, and unfolds them to the original', () => {
   const text = `start\n${'Destroying test database\n'.repeat(40)}\n\nend`;
   const folded = cleanLog(text, context(100))!.text;
   assert.match(folded, '[svc the line above 39 more times]');
@@ -31,7 +31,7 @@ test('runs of equal lines fold, and unfold to what was there', () => {
   assert.is(cleanLog('a\na\nb', context(100)), undefined);
 });
 
-test('what states a failure scores high, what only names the word does not', () => {
+test('gives a high score to lines that state a failure, and not to those that only mention the word', () => {
   const failures = [
     'error: cannot find symbol',
     'src/a.ts(3,1): error TS2304: x',
@@ -62,7 +62,7 @@ function ciLog(): string {
   return lines.join('\n');
 }
 
-test('a failure and what stands around it survive, within the budget', () => {
+test('keeps a failure and the lines around it within the budget', () => {
   const text = ciLog();
   const out = reduceLog(text, context(500))!;
   assert.ok(estimateTokens(out.text) <= 500);
@@ -72,7 +72,7 @@ test('a failure and what stands around it survive, within the budget', () => {
   assert.match(out.text, 'the source is complete]');
 });
 
-test('the budget left by failures is used for less important lines, never for blank ones', () => {
+test('spends the remaining budget on less important lines, never on blank ones', () => {
   const lines = times(200, (n) =>
     n % 3 === 0
       ? ''
@@ -89,7 +89,7 @@ test('the budget left by failures is used for less important lines, never for bl
   assert.not.match(out, /^\[svc omitted .*\n\n\[svc omitted /m);
 });
 
-test('every kept line is a line of the input, and kept and removed add up', () => {
+test('keeps only lines of the input, and counts kept and removed lines correctly', () => {
   const text = ciLog();
   const lines = text.split('\n');
   const out = reduceLog(text, context(800))!;
@@ -102,11 +102,11 @@ test('every kept line is a line of the input, and kept and removed add up', () =
   assert.is(kept.length + removed, lines.length);
 });
 
-test('a small or fitting log is left alone', () => {
+test('leaves a small log alone', () => {
   assert.is(reduceLog('error: no\n', context(3500)), undefined);
 });
 
-test('a log that fits once its lines share one stamp loses nothing else', () => {
+test('removes no line from a log that fits once the common timestamp is factored out', () => {
   const lines = Array.from(
     { length: 200 },
     (_, n) => `2026-11-25T10:00:${String(n % 60).padStart(2, '0')}Z INFO batch ${n} in ${n * 7} ms`,

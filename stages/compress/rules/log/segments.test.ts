@@ -36,7 +36,7 @@ const LINES: Readonly<Record<string, string>> = {
 };
 
 for (const [name, line] of Object.entries(LINES)) {
-  test(`no word and no number is cut in two: ${name}`, () => {
+  test(`splits no word or number: ${name}`, () => {
     const out = cut(line);
     assert.is.not(out, line);
     const known = new Set(wordsOf(line));
@@ -45,7 +45,7 @@ for (const [name, line] of Object.entries(LINES)) {
   });
 }
 
-test('a line without a place to cut stays whole, a long piece among others goes whole', () => {
+test('keeps a line whole that cannot be cut, and drops a long unbreakable piece of another', () => {
   for (const line of ['1234567890'.repeat(500), 'abc'.repeat(3000), '1,234,567'.repeat(900)])
     assert.is(cut(line), line);
   const out = cut(LINES['words before a long number']!);
@@ -58,7 +58,7 @@ test('a line without a place to cut stays whole, a long piece among others goes 
   assert.match(cut(`begin ${times(900, (n) => `v${n}`).join(' ')} ${'9'.repeat(4000)}`), /…$/);
 });
 
-test('the count of the note is that of the characters that stay', () => {
+test('states the number of characters kept', () => {
   for (const line of Object.values(LINES)) {
     const [note, rest] = cut(line).split('\n');
     const [, kept, all] = /^\[svc (\d+) of (\d+) characters/.exec(note!)!;
@@ -67,7 +67,7 @@ test('the count of the note is that of the characters that stay', () => {
   }
 });
 
-test('a failure within a piece that cannot be cut is seen', () => {
+test('finds a failure within a piece that cannot be cut', () => {
   const piece = `${'x:'.repeat(500)}FATAL:lost-shard${':x'.repeat(500)}`;
   assert.ok(seenParts(segmentLine(piece)).some((part) => part.includes('FATAL')));
   const out = cut(
@@ -77,7 +77,7 @@ test('a failure within a piece that cannot be cut is seen', () => {
   assert.match(out, 'FATAL:lost-shard');
 });
 
-test('the first and the last parts of a line are what is looked at', () => {
+test('scores only the first and the last parts of a very long line', () => {
   const parts = seenParts(segmentLine(times(200_000, (n) => `a${n}`).join(' ')));
   assert.ok(parts.length <= 256);
   assert.match(parts[0]!, /^a0 a1 /);
@@ -85,7 +85,7 @@ test('the first and the last parts of a line are what is looked at', () => {
   assert.equal(seenParts(segmentLine('2026-01-02T03:04:05Z one line')), ['one line']);
 });
 
-test('cut lines go out in whole words through the whole pass', () => {
+test('cuts lines between words in a full compression pass, too', () => {
   const line = `ERROR begin ${times(4000, (n) => `id=${n * 1234567}`).join(' ')} FATAL lost 1234567`;
   const { text } = builtIn.apply(`INFO start\n${line}\nINFO end`, makeLog(500));
   assert.match(text, 'FATAL lost 1234567');

@@ -7,7 +7,7 @@ const dropped = (text: string): readonly string[] =>
     .filter((chunk) => chunk.droppable)
     .map((chunk) => chunk.text);
 
-test('rows, names, usage texts and marked lines are no sentences', () => {
+test('does not treat rows, names, usage texts and marked lines as sentences', () => {
   for (const row of [
     'root       412  0.0  0.1  12345  6000 ?  Ss  06:00  0:00 worker process of the idle queue.',
     '+The value was read by the parser and written again.',
@@ -23,7 +23,7 @@ test('rows, names, usage texts and marked lines are no sentences', () => {
   }
 });
 
-test('a sentence that is wrapped over lines goes or stays as one', () => {
+test('drops or keeps a sentence that is wrapped over several lines as a whole', () => {
   const text =
     'The harbour was quiet on that morning, and the whole of the\ncrew said nothing at all. Nobody had expected the ship to\nreturn so early in the year.\n';
   assert.equal(dropped(text), [
@@ -35,7 +35,7 @@ test('a sentence that is wrapped over lines goes or stays as one', () => {
   assert.equal(dropped(item), []);
 });
 
-test('sentences of any script are found', () => {
+test('finds sentences in any script', () => {
   for (const text of [
     'В то утро в гавани было совсем тихо. Никто не ждал корабль так рано.',
     'لم يتوقع أحد وصول السفينة مبكرا في ذلك الصباح. هل قال الطاقم شيئا عن ذلك اليوم؟',
@@ -44,7 +44,7 @@ test('sentences of any script are found', () => {
     assert.is(dropped(text).length, 2, text);
 });
 
-test('a step to be taken, and what is not supported or the default, is never dropped', () => {
+test('never drops a sentence that gives a step, or says what is unsupported or the default', () => {
   for (const sentence of [
     'Install the crane before the quay is closed.',
     'Copy the list of berths to the harbour office.',

@@ -25,7 +25,7 @@ function kept(first: string, second: string): boolean {
 const LONG =
   'for all accounts of the northern branch while the move from the old cluster to the new one is going on in autumn';
 
-test('sentences that differ in any word stay, however long and alike they are', () => {
+test('keeps sentences that differ in any word, however long and similar they are', () => {
   const pairs: readonly (readonly [string, string])[] = [
     [`The export stays enabled ${LONG}.`, `The export stays disabled ${LONG}.`],
     [`The daemon does copy archives ${LONG}.`, `The daemon doesn't copy archives ${LONG}.`],
@@ -49,7 +49,7 @@ test('sentences that differ in any word stay, however long and alike they are', 
   for (const [first, second] of pairs) assert.ok(kept(first, second), second);
 });
 
-test('the same words with other white space or punctuation are a copy', () => {
+test('treats the same words with other white space or punctuation as a copy', () => {
   const first = `The export, as agreed, stays "enabled" ${LONG}.`;
   for (const second of [
     `The export as agreed stays enabled ${LONG}!`,
@@ -59,7 +59,7 @@ test('the same words with other white space or punctuation are a copy', () => {
     assert.not(kept(first, second), second);
 });
 
-test('chunks joined are the text', () => {
+test('splits a text into chunks that join to the same text', () => {
   for (const text of [
     STORY,
     'One. Two!\n\n- a list\n\n```\ncode. here.\n```\nDr. A. Smith came.',
@@ -75,7 +75,7 @@ test('chunks joined are the text', () => {
   }
 });
 
-test('with a question, what is near it stays, and every kept sentence is one of the text', () => {
+test('keeps what is relevant to the question, and only whole sentences of the text', () => {
   const out = extractNarrative(STORY, asking('Who was the keeper of the lighthouse?'))!;
   assert.match(out.text, 'The lighthouse keeper of Corvo was called Almeida.');
   assert.match(out.text, '`config.yaml`');
@@ -89,7 +89,7 @@ test('with a question, what is near it stays, and every kept sentence is one of 
   }
 });
 
-test('without a question only copies go', () => {
+test('removes only copies if there is no question', () => {
   const copies = Array.from(
     { length: 20 },
     () => 'The same remark about the same weather was printed in every one of the papers that day.',

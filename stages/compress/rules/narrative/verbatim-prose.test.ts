@@ -15,7 +15,7 @@ const isCut = (hints: ClassifyHints): boolean =>
     return builtIn.apply(STORY, context).by.includes('narrative');
   });
 
-test('instructions to whoever works on a project stay whole, however they are read', () => {
+test('keeps instructions for people and agents whole, whichever command reads them', () => {
   for (const name of [
     'AGENTS.md',
     'CLAUDE.md',
@@ -38,7 +38,7 @@ test('instructions to whoever works on a project stay whole, however they are re
   }
 });
 
-test('lines that were asked for by number stay whole', () => {
+test('keeps lines whole that were requested by number', () => {
   for (const command of [
     "sed -n '1,80p' docs/notes.md",
     'sed -n 20,90p docs/notes.md',
@@ -50,7 +50,7 @@ test('lines that were asked for by number stay whole', () => {
     assert.not(isCut({ toolName: 'Bash', command }), command);
 });
 
-test('other prose is cut as before', () => {
+test('shortens other prose', () => {
   for (const hints of [
     {},
     { toolName: 'Read', path: '/app/docs/notes.md' },

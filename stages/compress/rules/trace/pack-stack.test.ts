@@ -16,7 +16,7 @@ const TRACE = [
   'ValueError: bad: 12 apples',
 ].join('\n');
 
-test('frames are packed and come back', () => {
+test('packs stack frames so that they can be restored', () => {
   const out = packStack(TRACE, CONTEXT)!;
   assert.match(out.text, '~/ is /srv/shop/app/]');
   assert.match(out.text, '  ~/part3.py:13 step3');
@@ -25,7 +25,7 @@ test('frames are packed and come back', () => {
   assert.equal(out.removed, []);
 });
 
-test('lines that look packed already are told apart', () => {
+test('distinguishes packed lines from lines that merely look packed', () => {
   const text = `a.py:12 is wrong\n| table\n~/b.py:3 too\n${TRACE}`;
   assert.is(unpackStack(packStack(text, CONTEXT)!.text), text);
   const home = TRACE.replaceAll('/srv/shop/app/part1.py', '~/part1.py');
@@ -33,7 +33,7 @@ test('lines that look packed already are told apart', () => {
   if (packed !== undefined) assert.is(unpackStack(packed.text), home);
 });
 
-test('a few frames are left alone', () => {
+test('leaves a few frames alone', () => {
   const few = TRACE.split('\n').slice(0, 7).join('\n');
   assert.is(packStack(few, CONTEXT), undefined);
 });

@@ -18,7 +18,7 @@ const many = (
 const thrown = (...frames: readonly string[]): string =>
   ['Error: it broke', ...frames, ''].join('\n');
 
-test('own code stays whatever its folders and packages are called', () => {
+test('keeps the project’s own frames, whatever its folders and packages are called', () => {
   for (const text of [
     thrown(...many(js, (n) => `/app/src/runtime/part${n}.ts`)),
     thrown(...many(js, (n) => `/app/src/internal/part${n}.js`)),
@@ -48,7 +48,7 @@ test('own code stays whatever its folders and packages are called', () => {
     assert.is(short(text), text);
 });
 
-test('installed code between own frames goes', () => {
+test('removes frames of installed packages between the project’s own frames', () => {
   const places: readonly (readonly [(path: string) => string, (n: number) => string])[] = [
     [js, (n) => `/app/node_modules/x/part${n}.js`],
     [js, (n) => `node_modules/x/part${n}.js`],
@@ -87,7 +87,7 @@ test('installed code between own frames goes', () => {
   }
 });
 
-test('the frames nearest the error and the outermost one stay; so do the only ones', () => {
+test('keeps the frames nearest the error and the outermost one, even if there are no others', () => {
   const only = thrown(...many(js, (n) => `/app/node_modules/x/part${n}.js`));
   assert.is(short(only), only);
   const causes = `${only}Caused by: x\n${many(java, (n) => `java.util.Part${n}.run`).join('\n')}\n\t... 23 more\n`;
@@ -112,7 +112,7 @@ test('the frames nearest the error and the outermost one stay; so do the only on
   assert.not.match(kept, 'part16.py');
 });
 
-test('a project that is a framework keeps its frames', () => {
+test('keeps the frames of a project that is itself a framework', () => {
   const text = thrown(
     java('java.lang.String.valueOf'),
     ...many(java, (n) => `org.springframework.boot.Part${n}.run`),
@@ -125,7 +125,7 @@ test('a project that is a framework keeps its frames', () => {
   assert.not.match(out, 'jupiter.Part3');
 });
 
-test('frames inside libraries go; messages, own frames, first and last frame stay', () => {
+test('removes frames inside libraries; keeps messages, own frames, the first and the last frame', () => {
   const library = Array.from(
     { length: 12 },
     (_, n) =>
