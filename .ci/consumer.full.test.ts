@@ -77,7 +77,7 @@ defineProvider({ name: 'mine', kind: 'poetry', baseUrl: 'http://127.0.0.1:9' });
 void new MessagesAdapter({}).call({ model: 'm', messages: [] });
 `;
 
-test('a strict project compiles against every door', async () => {
+test('a strict TypeScript project compiles against every export', async () => {
   fs.writeFileSync(join(folder, 'consumer.ts'), CONSUMER);
   const strict = ['--strict', '--noUncheckedIndexedAccess', '--exactOptionalPropertyTypes'];
   const argv = ['--noEmit', '--module', 'nodenext', '--target', 'es2022', '--types', 'node'];
@@ -90,13 +90,13 @@ test('a strict project compiles against every door', async () => {
   assert.equal(ours, []);
 });
 
-test('publint and attw find nothing', async () => {
+test('publint and attw report no problem', async () => {
   const lint = await execute(tool('publint'), [tarball, '--strict']);
   assert.match(lint.stdout, 'All good');
   await execute(tool('attw'), [tarball, '--profile', 'esm-only']);
 });
 
-test('only the imported adapters are bundled, and nothing that needs Node', async () => {
+test('a bundle holds only the imported adapters, and no Node built-in module', async () => {
   const bundle = async (source: string) => {
     const { outputFiles } = await build({
       stdin: { contents: source, resolveDir: folder },
@@ -122,7 +122,7 @@ test('only the imported adapters are bundled, and nothing that needs Node', asyn
   assert.is((await bundle(`import 'svc/client';`)).trim().length < 200, true);
 });
 
-test('every program of the page on adapters runs', () =>
+test('every program on the adapters page runs', () =>
   withProxy({}, async (t) => {
     const page = fs.readFileSync(join(projectRoot, 'docs', 'adapters.md'), 'utf8');
     const programs = [...page.matchAll(/^```js\n([^]*?)^```/gm)].map(([, source]) => source!);

@@ -22,7 +22,7 @@ const envOf = () =>
       .map((one) => one.split('=')),
   );
 
-test('it has two stages, and the second holds only what was installed', () => {
+test('the image has two stages, and the second holds only what was installed', () => {
   const from = lines.filter(([word]) => word === 'FROM').map(([, image]) => image);
   assert.equal(from, ['node:${NODE}-bookworm AS build', 'node:${NODE}-bookworm-slim']);
   assert.match(of('COPY'), /^--from=build /);
@@ -41,7 +41,7 @@ test('it has two stages, and the second holds only what was installed', () => {
   );
 });
 
-test('it runs as a user without rights, with its home in the volume', () => {
+test('the container runs as an unprivileged user whose home is in the volume', () => {
   const words = last.map(([word]) => word);
   assert.is(of('USER'), 'node');
   assert.ok(words.lastIndexOf('RUN') < words.indexOf('USER'), 'nothing is made by that user');
@@ -49,7 +49,7 @@ test('it runs as a user without rights, with its home in the volume', () => {
   assert.is(of('EXPOSE'), '8766 8767');
 });
 
-test('its command requires a key, then serves, and its health check follows', async () => {
+test('the command requires a key and starts the proxy, and its health check succeeds', async () => {
   const place = makePlace();
   const env = { SVC_HOST: envOf()['SVC_HOST'] ?? '', SVC_PORT: '0', SVC_WS_PORT: '0' };
   const argv = JSON.parse(of('CMD')) as readonly string[];

@@ -35,7 +35,7 @@ interface Compose {
 const compose = parse(textOf('compose.yaml'), { merge: true }) as Compose;
 const services = Object.entries(compose.services);
 
-test('every image of others has a version, and ours is built here', () => {
+test('every third-party image is pinned to a version, and our own is built here', () => {
   for (const [name, { image, build }] of services)
     if (build === undefined) assert.match(image, /^[\w/]+:v?\d+\.\d+(?:\.\d+)?$/, name);
     else assert.ok(fs.existsSync(join(projectRoot, build.dockerfile)), name);
@@ -55,7 +55,7 @@ test('every mounted path exists in this repository or is a volume', () => {
     }
 });
 
-test('everything that a service depends on, queries or keeps secret is declared', () => {
+test('every dependency, query and secret of a service is declared', () => {
   for (const [name, { depends_on: needs = {}, secrets = [] }] of services) {
     for (const secret of secrets) assert.ok(secret in compose.secrets, `${name}: ${secret}`);
     for (const other of Array.isArray(needs) ? needs : Object.keys(needs))
@@ -73,7 +73,7 @@ test('everything that a service depends on, queries or keeps secret is declared'
   for (const host of hosts) assert.ok(host !== null && host in compose.services, String(host));
 });
 
-test('svc takes the configuration, in compose and in the cluster', async () => {
+test('svc accepts the configuration of the compose file and of the cluster', async () => {
   const place = makePlace();
   const env = { ...place.env, POSTGRES_PASSWORD: 'a1', SVC_API_KEY: `svc_${'0'.repeat(48)}` };
   const [map] = parseAllDocuments(textOf('deploy/kubernetes/svc.yaml')).map(
@@ -127,7 +127,7 @@ interface Spec {
   ];
 }
 
-test('the names by which the manifests refer to each other exist', () => {
+test('every name by which one manifest refers to another exists', () => {
   const documents = parseAllDocuments(textOf('deploy/kubernetes/svc.yaml'));
   assert.equal(
     documents.flatMap(({ errors }) => errors),
@@ -155,7 +155,7 @@ test('the names by which the manifests refer to each other exist', () => {
   assert.equal(container.args, compose.services['svc-1']!.command);
 });
 
-test('the services of systemd and launchd are what their own tools read', () => {
+test('systemd and launchd can parse their service files', () => {
   const unit = textOf('deploy/systemd/svc.service').replace('/usr/bin/env svc', '/bin/true');
   const place = makePlace();
   const file = join(place.folder, 'svc.service');
@@ -170,7 +170,7 @@ test('the services of systemd and launchd are what their own tools read', () => 
   place.dispose();
 });
 
-test('Grafana loads the board from the folder it is configured with', () => {
+test('Grafana loads the dashboard from the folder in its configuration', () => {
   const grafana = compose.services['grafana']!;
   const { providers } = parse(textOf('deploy/grafana/boards.yaml')) as {
     readonly providers: readonly [{ readonly options: { readonly path: string } }];

@@ -38,7 +38,7 @@ async function withExamples(
   }
 }
 
-test('a document that shows a file of an example shows it as it is', () => {
+test('every document that quotes an example file quotes it exactly', () => {
   const files = fs
     .readdirSync(examples, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.includes('/'));
@@ -57,7 +57,7 @@ test('a document that shows a file of an example shows it as it is', () => {
   assert.is(count, 5);
 });
 
-test('every folder is on the page, and everything that the page names is there', () => {
+test('every example folder is on the page, and every file named on the page exists', () => {
   const page = textOf('examples/README.md');
   const folders = fs
     .readdirSync(examples, { withFileTypes: true })
@@ -66,14 +66,14 @@ test('every folder is on the page, and everything that the page names is there',
   for (const { name } of folders) assert.ok(page.includes(`| \`examples/${name}\` |`), name);
 });
 
-test('the recipe holds on its example', () =>
+test('the recipe passes its own example', () =>
   withExamples(async (svc) => {
     const { code, stdout, stderr } = await svc('recipe', 'test', 'examples/recipe/shop.yaml');
     assert.is(code, 0, stderr);
     assert.match(stdout, '1 of 1 example holds');
   }));
 
-test('the macro makes a log smaller, and keeps what it must', () =>
+test('the macro shortens a log and keeps its important lines', () =>
   withExamples(async (svc, folder) => {
     const made = await svc('macro', 'create', 'build-log', 'examples/macro/build-log.yaml');
     assert.is(made.code, 0, made.stderr);
@@ -84,7 +84,7 @@ test('the macro makes a log smaller, and keeps what it must', () =>
     assert.match(small, "unused variable 'price'");
   }));
 
-test('the macro that is a stage stands before compress', () =>
+test('the macro that runs as a stage is placed before compress', () =>
   withExamples(async (svc) => {
     const made = await svc('macro', 'create', 'build-stage', 'examples/macro/build-stage.yaml');
     assert.is(made.code, 0, made.stderr);
@@ -107,7 +107,7 @@ for (const name of ['stage', 'stage-stream', 'provider', 'redaction'])
     fs.rmSync(env.HOME, { recursive: true, force: true });
   });
 
-test('the job in CI is green for what was recorded, and red for another configuration', async () => {
+test('the CI job passes for the recorded configuration and fails for a different one', async () => {
   const { jobs } = parse(textOf('examples/replay-in-ci/check.yml')) as {
     readonly jobs: { readonly replay: { readonly steps: readonly { readonly run?: string }[] } };
   };
@@ -156,7 +156,7 @@ test('the job in CI is green for what was recorded, and red for another configur
   );
 });
 
-test('the programs get an answer, and say what was wrong', () =>
+test('the programs print the response, or the error with its cause', () =>
   withProxy({}, async (t) => {
     assert.match(await printed('adapters/ask.mjs', t.proxy.url, 'Why?'), /^You said: Why\?.*\n$/);
     assert.match(
@@ -170,7 +170,7 @@ test('the programs get an answer, and say what was wrong', () =>
     assert.match(String((failed as { readonly stderr: unknown }).stderr), /^500: /);
   }));
 
-test('the board, the alerts and the configuration of Prometheus name measurements that there are', () =>
+test('every metric in the dashboard, the alerts and the Prometheus configuration exists', () =>
   withProxy({}, async (t) => {
     await printed('adapters/ask.mjs', t.proxy.url);
     await t.rows(1);

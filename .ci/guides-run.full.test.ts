@@ -253,7 +253,7 @@ async function withShell(
   }
 }
 
-test('every command line of every document runs, on the files that it shows', () =>
+test('every command line in the documents runs on the files that the document shows', () =>
   withShell(async (runLine, folder) => {
     // The documents' commands need a request, an index, and a second folder in it.
     for (const line of [

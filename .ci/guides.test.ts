@@ -33,7 +33,7 @@ function anchorsOf(file: string): ReadonlySet<string> {
   return new Set(headings.map((text) => headingId(text, seen)));
 }
 
-test('every link leads to a file that is there, and to a heading in it', () => {
+test('every link leads to an existing file, and every anchor to a heading in it', () => {
   for (const file of [...files, ...maintained]) {
     for (const [, href] of proseOf(file).matchAll(/\]\(([^)\s]+)\)/g)) {
       if (href!.startsWith('https:')) continue;
@@ -45,7 +45,7 @@ test('every link leads to a file that is there, and to a heading in it', () => {
   }
 });
 
-test('every page of docs is in its index, and every file that a document names is there', () => {
+test('every page of docs is in its index, and every file that a document names exists', () => {
   const index = textOf('docs/index.md');
   for (const file of files.filter((one) => /^docs\/(?!index)[^/]+$/.test(one)))
     assert.ok(
@@ -63,7 +63,7 @@ test('every page of docs is in its index, and every file that a document names i
       assert.ok(fs.existsSync(join(projectRoot, path!)), `${file}: ${path}`);
 });
 
-test('every page of docs says what it is for, and shows one command or file before it goes on', () => {
+test('every page of docs starts with its purpose and soon shows a command or a file', () => {
   for (const file of files.filter((one) => /^docs\/[^/]+$/.test(one))) {
     const [, opening = ''] = /^# .+\n\n([^]*?)(?=^## |$(?![^]))/m.exec(textOf(file)) ?? [];
     assert.match(opening, /^[A-Z`[]/, `${file} begins with a sentence`);
@@ -73,7 +73,7 @@ test('every page of docs says what it is for, and shows one command or file befo
   }
 });
 
-test('every page is made, without anything that a browser would load or run', () => {
+test('every page is built, and has nothing that a browser would load or run', () => {
   const pages = renderGuides();
   assert.is(pages.length, files.length);
   for (const { name, html } of pages) {
@@ -94,7 +94,7 @@ test('every page is made, without anything that a browser would load or run', ()
 /** All together, since every clone and every installation downloads them. */
 const MOST_PICTURE_BYTES = 400_000;
 
-test('pictures are of this repository, are shown by a page, are small, and hold nothing but what is seen', () => {
+test('every picture is local, small, used by a page, and free of hidden data', () => {
   const folder = join(projectRoot, 'docs/pictures');
   const names = fs.readdirSync(folder).toSorted();
   const shown = new Set(renderGuides().flatMap(({ pictures }) => pictures));
@@ -117,7 +117,7 @@ test('pictures are of this repository, are shown by a page, are small, and hold 
     assert.is(fs.readFileSync(join(folder, name)).toString('latin1', 8, 12), 'WEBP', name);
 });
 
-test('words for the search are of pages that there are', () => {
+test('every search word leads to an existing page', () => {
   const names = new Set([...renderGuides().map(({ name }) => name), API_PAGE]);
   assert.equal(
     [...SEARCH_WORDS.keys()].filter((name) => !names.has(name)),
@@ -125,7 +125,7 @@ test('words for the search are of pages that there are', () => {
   );
 });
 
-test('every command that is named in a text exists, with its options', async () => {
+test('every command named in a text exists, with its options', async () => {
   const definitions = await allDefinitions();
   const paths = definitions.map((one) => ({ one, path: pathOf(one) }));
   const topics = new Set(['all', '<topic>', ...readTopics().map(({ name }) => name)]);
@@ -152,7 +152,7 @@ test('every command that is named in a text exists, with its options', async () 
   }
 });
 
-test('every script that is named exists, and so does every test that it is given', () => {
+test('every npm script named in a text exists, and so does every test path passed to it', () => {
   const { scripts } = JSON.parse(textOf('package.json')) as {
     readonly scripts: Readonly<Record<string, string>>;
   };
@@ -174,7 +174,7 @@ test('every script that is named exists, and so does every test that it is given
   }
 });
 
-test('every decision says what it is about, in four parts, and is in the list', () => {
+test('every decision has a subject and four sections, and is in the list', () => {
   const [list = '', ...pages] = pagesIn('docs/decisions').toSorted(
     (a, b) => Number(b.endsWith('README.md')) - Number(a.endsWith('README.md')),
   );
@@ -187,7 +187,7 @@ test('every decision says what it is about, in four parts, and is in the list', 
   }
 });
 
-test('the package holds the documents', () => {
+test('the package contains the documents', () => {
   const { files: listed } = JSON.parse(textOf('package.json')) as { files?: readonly string[] };
   if (listed !== undefined)
     assert.ok(

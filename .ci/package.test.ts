@@ -40,7 +40,7 @@ function reachedFrom(entries: readonly string[]): Set<string> {
   return reached;
 }
 
-test('whatever the exports and the processes of the benchmark lead to is in the package, with types', () => {
+test('the package has every file that its exports and benchmark processes import, with types', () => {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly exports: Readonly<Record<string, string>>;
   };
@@ -71,7 +71,7 @@ test('the program, its data and the documents are in the package', () => {
   );
 });
 
-test('no test, no corpus check, no source map and nothing of an earlier build is in the package', () => {
+test('the package has no test, corpus check, source map or leftover of an earlier build', () => {
   const unwanted = /\.test\.|-testing\.|\/corpus|\.map$|\.tsx?$|\.npmignore$/;
   assert.equal(
     [...paths].filter((path) => unwanted.test(path.replace(/\.d\.ts$/, ''))),
@@ -84,7 +84,7 @@ test('no test, no corpus check, no source map and nothing of an earlier build is
   );
 });
 
-test('the package stays within its size', () => {
+test('the package stays within its size limit', () => {
   assert.ok(packed.size < MOST_PACKED_BYTES, `${packed.size} bytes packed`);
   assert.ok(packed.unpackedSize < MOST_UNPACKED_BYTES, `${packed.unpackedSize} bytes unpacked`);
 });

@@ -23,7 +23,7 @@ for (const [script, path] of Object.entries(PROGRAMS)) {
     return spawnSync(process.execPath, [file, option], { encoding: 'utf8' });
   };
 
-  test(`npm ${script}: --help prints how to call it, and an unknown option is refused`, () => {
+  test(`npm ${script}: --help prints the usage, and an unknown option is refused`, () => {
     const { status, stdout, stderr } = run('--help');
     assert.equal([status, stderr], [0, '']);
     assert.match(stdout, `npm ${script}`);

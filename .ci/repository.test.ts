@@ -23,7 +23,7 @@ interface Job {
 
 const workflow = parse(textOf('.github/workflows/check.yml')) as Workflow;
 
-test('the version of Node that people work with is also that of both containers, and CI tries it', () => {
+test('.nvmrc and both containers have the same Node version, and CI tests it', () => {
   const version = textOf('.nvmrc').trim();
   assert.ok(textOf('Containerfile').includes(`ARG NODE=${version}\n`));
   assert.ok(textOf('.devcontainer/Containerfile').includes(`FROM node:${version}-bookworm\n`));
@@ -33,7 +33,7 @@ test('the version of Node that people work with is also that of both containers,
   assert.ok(tried.includes(version) && tried.includes(oldest!), tried.join());
 });
 
-test('CI does what a contributor does: it runs .ci/run, which can be run', () => {
+test('CI runs the same .ci/run as a contributor, and the file is executable', () => {
   const runs = Object.values(workflow.jobs).flatMap(({ steps }) => steps.map(({ run }) => run));
   assert.equal(
     runs.filter((run) => run !== undefined),
@@ -47,14 +47,14 @@ test('the README says how to start the proxy and how to run the tests', () => {
   for (const command of ['npm start', 'npm test']) assert.match(readme, command);
 });
 
-test('the development container is described by files that are there', () => {
+test('every file that the development container refers to exists', () => {
   const { build } = JSON.parse(textOf('.devcontainer/devcontainer.json')) as {
     readonly build: { readonly dockerfile: string };
   };
   assert.ok(fs.existsSync(join(projectRoot, '.devcontainer', build.dockerfile)));
 });
 
-test('no registry is named: images and packages come from where a person has set it', () => {
+test('no file names a package registry: images and packages come from the configured one', () => {
   const visit = (path: string): readonly string[] =>
     fs.statSync(join(projectRoot, path)).isFile()
       ? [path]

@@ -40,7 +40,7 @@ function packIn(place: string): string {
   return createHash('sha256').update(fs.readFileSync(file)).digest('hex');
 }
 
-test('two builds in two folders make the same package', () => {
+test('two builds in two folders produce identical packages', () => {
   assert.is(packIn('one'), packIn(join('two', 'deeper')));
 });
 

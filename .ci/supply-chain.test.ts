@@ -46,7 +46,7 @@ const locked = Object.entries(packages)
 /** The packages installed with svc. */
 const installed = locked.filter(({ dev, devOptional }) => dev !== true && devOptional !== true);
 
-test('every package is one version with its hash, and comes from the registry that a person has set', () => {
+test('every package has one version and one hash, and comes from the configured registry', () => {
   assert.is(lockfileVersion, 3);
   assert.ok(installed.length > 50);
   const loose = locked.filter(
@@ -58,7 +58,7 @@ test('every package is one version with its hash, and comes from the registry th
   assert.equal(loose, []);
 });
 
-test('no package but those that are known runs a script at its install', () => {
+test('only the known packages run a script when they are installed', () => {
   const running = locked.filter(({ hasInstallScript }) => hasInstallScript === true);
   assert.equal(running.map(({ name }) => name).toSorted(), [...MAY_RUN.keys()].toSorted());
   assert.equal(
@@ -67,7 +67,7 @@ test('no package but those that are known runs a script at its install', () => {
   );
 });
 
-test('what is installed may be passed on', () => {
+test('every installed package has a licence that allows redistribution', () => {
   assert.equal(
     installed.filter(({ license = '' }) => !LICENCES.test(license)),
     [],
@@ -75,7 +75,7 @@ test('what is installed may be passed on', () => {
 });
 
 // Without `--omit dev`, with which npm omits packages needed by tests as well (npm 11.19).
-test('the list of parts names every package with the hash of the lock file', () => {
+test('the list of components has every package with its hash from the lock file', () => {
   const argv = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
   const text = execFileSync('npm', argv, {
     cwd: projectRoot,

@@ -40,7 +40,7 @@ function run(files: Readonly<Record<string, string>>, more: readonly string[] = 
 
 const ONE = "test('one', () => {});";
 
-test('a file whose tests all pass is green', () => {
+test('a file whose tests all pass is reported as passed', () => {
   const { code, lastLine, output } = run({
     a: `${ONE} test.run();`,
     b: `const s = suite('s'); s('x', () => {}); s('y', async () => {}); s.run(); ${ONE} test.run();`,
@@ -136,7 +136,7 @@ const RED: Readonly<Record<string, readonly [text: string, problem: RegExp, pass
   'what is left open': [`setInterval(() => {}, 1000); ${ONE} test.run();`, /left open: Timeout/, 1],
 };
 
-test('each of these faults fails the run, and is named with the reason', () => {
+test('each of these faults fails the run and is reported with its reason', () => {
   const names = Object.keys(RED);
   const bad = Object.entries(RED).map(([name, [text]]) => [name.replaceAll(' ', '-'), text]);
   const { code, lastLine, output } = run({
@@ -158,13 +158,13 @@ test('each of these faults fails the run, and is named with the reason', () => {
   assert.is(lastLine, `${sum} passed, ${names.length} failed`, output);
 });
 
-test('what a hook throws is shown', () => {
+test('an error thrown by a hook is shown', () => {
   const { output } = run({ bad: `test.before(() => fail('set-up broke')); ${ONE} test.run();` });
   assert.match(output, /FAIL {2}before/);
   assert.match(output, /Error: set-up broke/);
 });
 
-test('figures are counted, not read from what a test prints', () => {
+test('the totals are counted, not parsed from the output of a test', () => {
   const { code, lastLine } = run({
     bad: `console.log('  Total:     7\\n  Passed:    7\\n'); ${ONE} test('two', () => fail('no')); test.run();`,
   });
@@ -172,7 +172,7 @@ test('figures are counted, not read from what a test prints', () => {
   assert.is(code, 1);
 });
 
-test('a file that passes only at the second try is green, named and counted', () => {
+test('a file that passes only on the second attempt passes, and is listed and counted', () => {
   const { code, lastLine, output } = run({
     unsteady: `test('one', () => { if (!fs.existsSync('mark')) { fs.writeFileSync('mark', ''); fail('at first'); } }); test.run();`,
     good: `${ONE} test.run();`,
@@ -188,7 +188,7 @@ test('a file that passes only at the second try is green, named and counted', ()
   assert.match(output, /Error: at first|at first/);
 });
 
-test('of more than ten files the slowest ten are named', () => {
+test('with more than ten files, the ten slowest are listed', () => {
   const files = Object.fromEntries(
     Array.from({ length: 12 }, (_, n) => [`f${n}`, `${ONE} test.run();`]),
   );
@@ -197,7 +197,7 @@ test('of more than ten files the slowest ten are named', () => {
   assert.is(named?.length, 10, output);
 });
 
-test('in one process a file that breaks it down, or leaves something open, is the only red one', () => {
+test('in a shared process only the file that crashes or leaves a handle open fails', () => {
   const good = `import { setTimeout as pause } from 'node:timers/promises'; ${ONE} test.run();`;
   const { code, lastLine, output } = run({
     a: good,
@@ -228,7 +228,7 @@ test('a crash between two files is attributed to the file that caused it', () =>
   assert.is(code, 1);
 });
 
-test('a process that ends badly after several files runs each of them alone', () => {
+test('when a process fails after several files, each of them is run again alone', () => {
   const { code, lastLine, output } = run({
     a: `${ONE} test.run();`,
     b: `process['o' + 'n']('exit', () => { process['exit' + 'Code'] = 3; }); ${ONE} test.run();`,
@@ -239,7 +239,7 @@ test('a process that ends badly after several files runs each of them alone', ()
   assert.is(lastLine, '3 passed, 1 failed', output);
 });
 
-test('a run without test files is not a success', () => {
+test('a run without test files fails', () => {
   const { code } = run({ good: `${ONE} test.run();` }, ['--only', 'nothing-of-that-name']);
   assert.is(code, 1);
 });

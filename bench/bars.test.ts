@@ -46,7 +46,7 @@ function comparison(workload: string, plainMs: number, svcMs: number): Compariso
   };
 }
 
-test('what an arm adds is taken against the direct figures of the same round', () => {
+test('added time is the difference from the direct figures of the same round', () => {
   const slowRound = armFigures(
     { events: 0 },
     'svc',
@@ -61,14 +61,14 @@ test('what an arm adds is taken against the direct figures of the same round', (
   assert.is(slowRound.failed, 2);
 });
 
-test('CPU is shared out among the events, and direct has none', () => {
+test('CPU time is divided by the number of events, and direct has none', () => {
   const [direct, , svc] = comparison('sse-burst', 2, 2).arms;
   assert.is(svc?.cpuUsPerEvent, 6);
   assert.is(direct?.cpuUsPerRequest, null);
   assert.is(direct?.addedP50Ms, null);
 });
 
-test('json: throughput, added p50 and p99 are met at the bar and missed beyond it', () => {
+test('json: throughput and added p50 and p99 pass at the bar and fail beyond it', () => {
   const met = judge(comparison('json', 1.5, 2));
   assert.equal(
     met.map(({ value, met: isMet }) => [value, isMet]),
@@ -85,7 +85,7 @@ test('json: throughput, added p50 and p99 are met at the bar and missed beyond i
   );
 });
 
-test('streams have bars of their own, and a workload without a bar has none', () => {
+test('streams have bars of their own, and a workload without a bar is not judged', () => {
   assert.equal(
     judge(comparison('sse-burst', 3, 2)).map(({ what, met }) => [what, met]),
     [["sse-burst: throughput over the plain proxy's", true]],
@@ -94,7 +94,7 @@ test('streams have bars of their own, and a workload without a bar has none', ()
   assert.equal(judge(comparison('large-body', 2, 2)), []);
 });
 
-test('a bar without a measurement is not met', () => {
+test('a bar without a measurement counts as missed', () => {
   assert.not(judgeStart(Number.NaN).met);
   assert.ok(judgeStart(0.5).met);
   const run = { workload: 'json', requests: 1, failed: 0, p99Ms: 19.9 };
@@ -113,7 +113,7 @@ test('a bar without a measurement is not met', () => {
   );
 });
 
-test('memory: the most counts, and growth only in the second half', () => {
+test('memory: the maximum is judged, and growth only in the second half', () => {
   const grown = [60, 90, 100, 101, 100, 102, 101, 103].map((mb) => mb * MB);
   assert.equal(
     judgeMemory(grown).map(({ value, met }) => [value, met]),
@@ -129,7 +129,7 @@ test('memory: the most counts, and growth only in the second half', () => {
   );
 });
 
-test('the vault: every backend and length has its bars, and what is missing is missed', () => {
+test('the vault: every backend and query length has bars, and a missing figure misses its bar', () => {
   const indexing = [
     { kind: 'prose', blocks: 1, filesPerSecond: 1_500, unchangedSeconds: 1 },
     { kind: 'code', blocks: 1, filesPerSecond: 199, unchangedSeconds: 0.2 },

@@ -7,7 +7,7 @@ import { builtInBodies, readBodies, readBody, toBenchBody } from './bodies.ts';
 
 const pathOf = (value: unknown): string => toBenchBody('x', JSON.stringify(value)).path;
 
-test('the shape of a body says where it goes', () => {
+test('the endpoint is recognised from the shape of a body', () => {
   const messages = [{ role: 'user', content: 'x' }];
   assert.is(pathOf({ model: 'claude-x', messages }), '/v1/messages');
   assert.is(pathOf({ model: 'local', system: 'be kind', messages }), '/v1/messages');
@@ -17,13 +17,13 @@ test('the shape of a body says where it goes', () => {
   assert.is(pathOf({ model: 'g', contents: [] }), '/v1beta/models/g:generateContent');
 });
 
-test('what is no request is reported with its name', () => {
+test('a file that is not a request is reported with its name', () => {
   assert.throws(() => toBenchBody('x', '{}', 'a/x.json'), /a\/x\.json is no request/);
   assert.throws(() => toBenchBody('x', '[]', 'a/x.json'), /not a JSON object/);
   assert.throws(() => toBenchBody('x', '{', 'a/x.json'), /not a JSON object/);
 });
 
-test('a folder gives its JSON files by name', () => {
+test('the JSON files of a folder are loaded in order of name', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bodies-'));
   try {
     assert.throws(() => readBodies(folder), /holds no request body/);
@@ -45,7 +45,7 @@ test('a folder gives its JSON files by name', () => {
   }
 });
 
-test('the built-in set is made of requests of different sizes', () => {
+test('the built-in set consists of requests of different sizes', () => {
   const bodies = builtInBodies();
   assert.ok(bodies.length >= 5);
   assert.is(new Set(bodies.map(({ name }) => name)).size, bodies.length);

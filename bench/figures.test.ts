@@ -21,19 +21,19 @@ test('a quantile is the measured value at the nearest rank', () => {
   assert.ok(Number.isNaN(quantile([], 0.5)));
 });
 
-test('quantiles sort by value, not as text, and leave their input alone', () => {
+test('quantiles sort by value, not as text, and do not modify their input', () => {
   const samples = [100, 9, 20];
   assert.equal(quantiles(samples), { p50: 20, p95: 100, p99: 100 });
   assert.equal(samples, [100, 9, 20]);
 });
 
-test('the median of an even number is between the middle two', () => {
+test('the median of an even number of values is the mean of the middle two', () => {
   assert.is(median([10, 1, 2]), 2);
   assert.is(median([4, 1, 10, 2]), 3);
   assert.ok(Number.isNaN(median([])));
 });
 
-test('the upper end of the interval of a median lies above it, and is one of the values', () => {
+test('the upper confidence limit of a median lies above it and is one of the values', () => {
   const values = [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.9];
   const upper = upperMedian(values);
   assert.ok(upper > median(values) && upper < 0.9, `${upper}`);
@@ -43,14 +43,14 @@ test('the upper end of the interval of a median lies above it, and is one of the
   assert.ok(Number.isNaN(upperMedian([])));
 });
 
-test('differences and ratios are taken within a round, then the median', () => {
+test('differences and ratios are taken within a round before the median is taken', () => {
   // The machine is slower by ten in the second round; the difference stays the same.
   assert.is(medianDifference([3, 13, 4], [1, 11, 2]), 2);
   assert.is(medianRatio([2, 30, 4], [1, 10, 4]), 2);
   assert.throws(() => medianRatio([1], [1, 2]), /1 rounds against 2/);
 });
 
-test('a rate is settled when its newest values are near each other', () => {
+test('a rate has settled when its newest values are close to each other', () => {
   assert.not(isSettled([100, 100], 3, 0.05));
   assert.not(isSettled([10, 100, 100], 3, 0.05));
   assert.ok(isSettled([10, 100, 97, 99], 3, 0.05));

@@ -20,7 +20,7 @@ function readAll(parts: readonly Buffer[]): { answers: Answer[]; firsts: number 
   return { answers, firsts };
 }
 
-test('answers of each framing, one after another, cut at every byte', () => {
+test('reads responses of each framing in sequence, split at every byte', () => {
   const wire = Buffer.from(SIZED + EMPTY + CHUNKED + SIZED);
   const expected = {
     answers: [
@@ -42,7 +42,7 @@ test('an unfinished body is not a response', () => {
   assert.is(readAll([Buffer.from(SIZED.slice(0, -1))]).answers.length, 0);
 });
 
-test('broken framing is a fault, not a short body', () => {
+test('broken framing is an error, not a short body', () => {
   const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
   assert.throws(() => readAll([Buffer.from(`${head}4\r\nabcdX`)]), /between chunks/);
   assert.throws(() => readAll([Buffer.from(`${head}g\r\n`)]), /chunk's size/);

@@ -4,7 +4,7 @@ import { createBench, posted, textOf } from '../fixtures/compress/stage.ts';
 import { SERIAL, toolResults } from './tool-results.ts';
 import { workloads } from './workloads.ts';
 
-test('every tool result of the load is compressed anew, whatever its serial number', async () => {
+test('every tool result of the load is compressed afresh, whatever its serial number', async () => {
   const bench = await createBench();
   try {
     const { path, body } = toolResults(workloads[0]!);

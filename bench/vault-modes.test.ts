@@ -5,7 +5,7 @@ import { benchVault } from './vault-modes.ts';
 import { measureRetrieval, scoreGap } from './vault-quality.ts';
 import { makeQueries } from './vault-tree.ts';
 
-test('a small run of the vault measures everything and judges it', async () => {
+test('a small run of the vault measures and judges everything', async () => {
   const { run, verdicts, text } = await benchVault(12, () => undefined, 4);
   assert.equal(
     run.queries.map(({ backend, length }) => `${backend} ${length}`),
@@ -22,7 +22,7 @@ test('long queries have 32 different words, short ones 3 to 12', () => {
   assert.ok(lengths().every((length) => length >= 3 && length <= 12));
 });
 
-test('retrieval is perfect where every query names its document', async () => {
+test('retrieval is perfect if every query names its document', async () => {
   const random = createRandom(3);
   const docs = Array.from({ length: 20 }, (_, n) => ({
     id: `d${n}`,

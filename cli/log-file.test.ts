@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { followFile, lastLines } from './log-file.ts';
 import { makePlace } from '../fixtures/cli/run.ts';
 
-test('the last lines of a file far larger than one read, and of one without an end', () => {
+test('reads the last lines of a file larger than one read, and of one without a final newline', () => {
   const place = makePlace();
   const path = join(place.folder, 'svc.log');
   const lines = Array.from(
@@ -23,7 +23,7 @@ test('the last lines of a file far larger than one read, and of one without an e
   place.dispose();
 });
 
-test('rotated files are looked into, newest first, others are not', () => {
+test('reads rotated files, newest first, and ignores other files', () => {
   const place = makePlace();
   const write = (name: string, text: string) => writeFileSync(join(place.folder, name), text);
   write('svc.log', 'e\n');
@@ -36,7 +36,7 @@ test('rotated files are looked into, newest first, others are not', () => {
   place.dispose();
 });
 
-test('a follower sees whole lines only, over a rotation and a truncation', () => {
+test('a follower gets only whole lines, across a rotation and a truncation', () => {
   const place = makePlace();
   const path = join(place.folder, 'svc.log');
   writeFileSync(path, 'old\n');

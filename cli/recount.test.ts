@@ -150,7 +150,7 @@ test.after(async () => {
   await t.close();
 });
 
-test('the simulated day covers everything', () => {
+test('the simulated day covers every case', () => {
   assert.is(rows.length, COUNT);
   const { errors, saved_tokens, cache_hits, unpriced, cost } = recount(rows);
   const { long_results: parts, tools } = recountLanes(rows);
@@ -160,7 +160,7 @@ test('the simulated day covers everything', () => {
     assert.ok(Number(figure) > 0, `${name}: ${figure}`);
 });
 
-test('/stats', async () => {
+test('/stats equals the recount', async () => {
   const stats = await getJson(t, '/stats');
   equal(stats['session'], rows, 'session', 12);
   equal(stats['today'], rows, 'today', 12);
@@ -170,7 +170,7 @@ test('/stats', async () => {
   }
 });
 
-test('/savings', async () => {
+test('/savings equals the recount', async () => {
   const savings = await getJson(t, '/savings');
   const { requests, saved_tokens, cost_saved, cost_added, tokens_added, unpriced } = recount(rows);
   assert.is(savings['total_requests'], requests);
@@ -194,7 +194,7 @@ test('/savings', async () => {
   assert.equal(await command(t, ['savings']), savings);
 });
 
-test('/health, /stats/session, /stats/last and /recent', async () => {
+test('/health, /stats/session, /stats/last and /recent equal the recount', async () => {
   const expected = recount(rows);
   equal((await getJson(t, '/health'))['stats'], rows, 'health', 12);
   const session = await getJson(t, '/stats/session');
@@ -223,7 +223,7 @@ test('/health, /stats/session, /stats/last and /recent', async () => {
   }
 });
 
-test('/metrics/dashboard', async () => {
+test('/metrics/dashboard equals the recount', async () => {
   const shown = (await getJson(t, '/metrics/dashboard')) as Readonly<Record<string, Json>>;
   const expected = recount(rows);
   assert.is(shown['requests']!['total'], expected.requests);
@@ -248,7 +248,7 @@ test('/metrics/dashboard', async () => {
   );
 });
 
-test('/cache-stats', async () => {
+test('/cache-stats equals the recount', async () => {
   const { prompt_cache: cache } = await getJson(t, '/cache-stats');
   assert.is(
     (cache as Json)['read_tokens'],
@@ -260,7 +260,7 @@ test('/cache-stats', async () => {
   );
 });
 
-test('/metrics', async () => {
+test('/metrics equals the recount', async () => {
   const { text } = await exchange(t.proxy.port, { path: '/metrics', method: 'GET' });
   const value = (name: string) =>
     Number(
@@ -286,7 +286,7 @@ test('/metrics', async () => {
   }
 });
 
-test('the dashboard', async () => {
+test('the dashboard equals the recount', async () => {
   const report = await getJson(t, '/dashboard/api/report?range=24h');
   equal(report['totals'], rows, 'totals', 12);
   for (const [key, of] of [
@@ -322,7 +322,7 @@ test('the dashboard', async () => {
     );
 });
 
-test('the live state that monitor and dashboard are sent', async () => {
+test('the live state of the monitor and the dashboard equals the recount', async () => {
   const response = await fetch(`${t.proxy.url}/dashboard/events`);
   const decoder = new TextDecoder();
   let text = '';
@@ -336,7 +336,7 @@ test('the live state that monitor and dashboard are sent', async () => {
   equal(state['health']!['stats'], rows, 'state health', 12);
 });
 
-test('the audit log', async () => {
+test('the audit log equals the recount', async () => {
   const requests = () =>
     readFileSync(join(dirname(t.db), 'audit.jsonl'), 'utf8')
       .trimEnd()
@@ -356,7 +356,7 @@ test('the audit log', async () => {
   assert.is(requests().length, COUNT);
 });
 
-test('the commands', async () => {
+test('the commands equal the recount', async () => {
   const { ever, today } = await command(t, ['stats']);
   equal(ever, rows, 'svc stats, ever', 10);
   equal(today, rows, 'svc stats, today', 10);

@@ -32,7 +32,7 @@ async function withSocket(
   }
 }
 
-test('an answer that takes its time is waited for', () =>
+test('waits for a slow response', () =>
   withSocket(
     (_request, response) => {
       setTimeout(() => response.end('{"paused": true}'), LATE_MS);
@@ -44,7 +44,7 @@ test('an answer that takes its time is waited for', () =>
     },
   ));
 
-test('a proxy that hangs is not waited for: soon there is an error, or what is known without it', () =>
+test('does not wait for a proxy that hangs: it soon reports an error or what it knows without it', () =>
   withSocket(
     () => undefined,
     async (place) => {
@@ -63,7 +63,7 @@ test('a proxy that hangs is not waited for: soon there is an error, or what is k
     },
   ));
 
-test('a command that the proxy breaks off is not carried out on its files', () =>
+test('a command that the proxy breaks off is not carried out on its files instead', () =>
   withSocket(
     (request) => request.socket.destroy(),
     async (place) => {
@@ -73,7 +73,7 @@ test('a command that the proxy breaks off is not carried out on its files', () =
     },
   ));
 
-test('for an unusable home folder no command claims that a proxy is running', async () => {
+test('with an unusable home folder no command claims that a proxy is running', async () => {
   const makers: readonly [reason: RegExp, make: (home: string) => void][] = [
     [/not a folder/, (home) => writeFileSync(home, '')],
     [/it is a link/, (home) => symlinkSync(home, home)],

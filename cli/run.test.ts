@@ -13,7 +13,7 @@ import { makePlace, run } from '../fixtures/cli/run.ts';
 const place = makePlace();
 test.after(() => place.dispose());
 
-test('every command has a category, a description and an example that starts with its own name', async () => {
+test('every command has a category, a description and an example that starts with its name', async () => {
   const definitions = await loadDefinitions();
   assert.ok(definitions.length >= 18);
   for (const one of definitions) {
@@ -57,7 +57,7 @@ const WITHOUT_JSON = [
   'template use',
 ];
 
-test('every command that reports something does so as JSON too, with --json and --raw alike', async () => {
+test('every reporting command also prints JSON, with --json and --raw alike', async () => {
   const without: string[] = [];
   for (const one of await loadDefinitions()) {
     const names = optionNames(one).filter((name) => ['--json', '--raw'].includes(name));
@@ -73,7 +73,7 @@ test('every command that reports something does so as JSON too, with --json and 
   assert.is(typeof JSON.parse(raw.stdout), 'object');
 });
 
-test('a --since that is no date is refused by every command that has one', async () => {
+test('every command with --since refuses a value that is not a date', async () => {
   const withSince = (await loadDefinitions()).filter((one) => optionNames(one).includes('--since'));
   assert.ok(withSince.length >= 8, String(withSince.length));
   for (const one of withSince) {
@@ -90,7 +90,7 @@ function wordsOf(line: string): string[] {
   return (line.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''));
 }
 
-test('every example but those for a shell is a command line that is understood', async () => {
+test('every example, except those for a shell, is a valid command line', async () => {
   const cli = new Cli<CliContext>({ binaryName: 'svc' });
   for (const command of await loadCommands(undefined)) cli.register(command);
   for (const { examples, path } of cli.definitions()) {
@@ -108,7 +108,7 @@ test('every example but those for a shell is a command line that is understood',
   }
 });
 
-test('a group is found by the first word of each of its commands, and by no other', async () => {
+test('a group is found by the first word of each of its commands, and by no other word', async () => {
   for (const group of commandGroups) {
     const words = (await group.load()).commands.flatMap(({ paths }) =>
       (paths ?? []).flatMap(([first = '']) => first),
@@ -119,7 +119,7 @@ test('a group is found by the first word of each of its commands, and by no othe
   assert.is(new Set(all).size, all.length);
 });
 
-test('svc alone shows fifteen commands in groups, and where the others are', async () => {
+test('svc alone shows fifteen commands in groups, and how to list the others', async () => {
   const { code, stdout, stderr } = await run(place, []);
   assert.equal([code, stderr], [0, '']);
   const definitions = await loadDefinitions();
@@ -136,13 +136,13 @@ test('svc alone shows fifteen commands in groups, and where the others are', asy
     assert.is((await run(place, argv)).stdout, stdout, argv.join(' '));
 });
 
-test('no line of help is longer than a screen of 80 columns', async () => {
+test('no line of help exceeds 80 columns', async () => {
   for (const argv of [[], ['help', 'all']])
     for (const line of (await run(place, argv)).stdout.split('\n'))
       assert.ok(line.length <= 80, line);
 });
 
-test('help all shows every command, and the exit codes of the table', async () => {
+test('help all shows every command and the table of exit codes', async () => {
   const { code, stdout, stderr } = await run(place, ['help', 'all']);
   assert.is(code, 0);
   assert.is(stderr, '');
@@ -152,7 +152,7 @@ test('help all shows every command, and the exit codes of the table', async () =
     assert.match(stdout, new RegExp(`^ {2}${number} +${meaning}$`, 'm'));
 });
 
-test('the definitions beside the bundle are those of the commands', async () => {
+test('the definitions next to the bundle equal those of the commands', async () => {
   const file = new URL(`../app/${DEFINITIONS_FILE}`, import.meta.url);
   assert.equal(
     JSON.parse(readFileSync(file, 'utf8')),
@@ -160,7 +160,7 @@ test('the definitions beside the bundle are those of the commands', async () => 
   );
 });
 
-test('every exit code that can occur is explained', () => {
+test('every possible exit code is explained', () => {
   const explained = new Set(exitMeanings.map(([code]) => code));
   for (const code of Object.values(exitCodes)) assert.ok(explained.has(code), String(code));
 });
@@ -180,7 +180,7 @@ test('--help of a command shows its options and its examples and runs nothing', 
   assert.match((await run(place, ['auth', '--help'])).stdout, /auth: [^]*auth list: [^]*revoke: /);
 });
 
-test('help shows what is typed: the arguments, and the options that must be there', async () => {
+test('help shows the syntax: the arguments and the required options', async () => {
   const typed = async (...argv: string[]) => (await run(place, [...argv, '--help'])).stdout;
   assert.match(await typed('vault-health'), /\n  \$ svc vault-health \[repair\] \[options\]\n/);
   assert.match(await typed('route', 'add'), /\$ svc route add --target <target> \[options\]\n/);
@@ -225,7 +225,7 @@ for (const [argv, pattern] of MISTAKES) {
   });
 }
 
-test('without a proxy, what needs one says how to start it', async () => {
+test('a command that needs a proxy says how to start one if none is running', async () => {
   for (const argv of [
     ['pause'],
     ['resume'],
@@ -245,7 +245,7 @@ test('without a proxy, what needs one says how to start it', async () => {
   assert.equal([stop.code, stop.stdout], [0, 'svc is not running\n']);
 });
 
-test('colour appears on a terminal only, and never with NO_COLOR', async () => {
+test('colour appears only on a terminal, and never with NO_COLOR', async () => {
   const { PassThrough } = await import('node:stream');
   const printed = async (env: Record<string, string>) => {
     const stdout = Object.assign(new PassThrough(), { isTTY: true });
@@ -260,7 +260,7 @@ test('colour appears on a terminal only, and never with NO_COLOR', async () => {
   assert.not.ok((await run(place, ['--help'])).stdout.includes('\u001b['));
 });
 
-test('a fault of svc itself has exit code 1, and its stack only when asked for', async () => {
+test('a bug in svc has exit code 1, and shows its stack trace only on request', async () => {
   const random = (): Buffer => {
     throw new TypeError('no entropy');
   };
@@ -282,13 +282,13 @@ test('in a checkout, every command is shown in the form that npm runs', async ()
   assert.match(stdout, /^ {2}npm run svc -- stop --force$/m);
 });
 
-test('versions', async () => {
+test('--version prints the version and exits with 0', async () => {
   assert.is((await run(place, ['--version'])).stdout, '9.8.7\n');
   const json = JSON.parse((await run(place, ['version', '--json'])).stdout) as object;
   assert.equal(json, { cli: '9.8.7', proxy: null, config: '9.8.7', node: '22.1.0' });
 });
 
-test('the home folder is read behind = as a shell reads it behind a space', async () => {
+test('a leading ~ after --home= is expanded, as a shell does for a separate argument', async () => {
   const named = (at: string) => run(place, ['config', 'show', at]);
   const { stderr } = await named('--config=~/none.yaml');
   assert.match(stderr, `${place.folder}/none.yaml: it does not exist`);

@@ -197,7 +197,7 @@ test('the check of help texts detects a broken word', () => {
   assert.equal(brokenParts('answers of the provi\nder at claude-opus-4', whole), ['provi', 'der']);
 });
 
-test('nothing from outside commands the terminal, also as JSON', () =>
+test('no foreign text can control the terminal, also as JSON', () =>
   withTraffic(async (place) => {
     const unknown = join(place.folder, 'unknown.yaml');
     writeFileSync(unknown, `${JSON.stringify(HOSTILE)}: 1\n`, { mode: 0o600 });

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compareConfig } from './config-readers.ts';
 
-test('a configuration without its comments means the same', () => {
+test('a configuration means the same without its comments', () => {
   const cases = [
     ['toml', '# remark\na = 1\n[b] # here\n"c#d" = "#"\n', 'a = 1\n[b]\n"c#d" = "#"\n'],
     ['yaml', 'a:\n  # remark\n  - 1\n  - "#"\n', 'a:\n  - 1\n  - "#"\n'],
@@ -15,7 +15,7 @@ test('a configuration without its comments means the same', () => {
   }
 });
 
-test('a value that is lost, altered or taken for a comment is reported, in every format', () => {
+test('a value that is lost, changed or taken for a comment is reported, in every format', () => {
   const cases = [
     ['toml', 'a = 1\nb = "x"\n', 'a = 1\n'],
     ['toml', 'a = """\n# text\n"""\n', 'a = """\n"""\n'],
@@ -35,7 +35,7 @@ test('a value that is lost, altered or taken for a comment is reported, in every
   }
 });
 
-test('in an unknown format, lines that are not comments are compared', () => {
+test('in an unknown format, the lines that are not comments are compared', () => {
   assert.equal(compareConfig('Some prose, over\ntwo lines.', '').formats, []);
   assert.equal(compareConfig('FROM a\nRUN b\n', '').formats, []);
   assert.equal(compareConfig('FROM a\n# x\nRUN b\n', 'FROM a\nRUN b\n').faults, []);

@@ -110,7 +110,7 @@ const missed = (found: QualityReport): readonly string[] =>
     .filter(({ met }) => !met)
     .map(({ what }) => what);
 
-test('a run at its bars meets every one', () => {
+test('a run exactly at its bars meets all of them', () => {
   assert.equal(missed(report), []);
   assert.is(judgeQuality(report).length, 54);
 });
@@ -129,7 +129,7 @@ function variants(value: unknown, from: number, to: number): unknown[] {
   );
 }
 
-test('beyond any bar the run misses just that one', () => {
+test('a run beyond one bar misses only that one', () => {
   const cases: readonly (readonly [
     part: keyof QualityReport,
     from: number,
@@ -170,7 +170,7 @@ test('beyond any bar the run misses just that one', () => {
   }
 });
 
-test('a text that lost something, a prefix that changed and a costly conversation are missed wherever they are', () => {
+test('a lost line, a changed prefix or a costly conversation is detected in any position', () => {
   for (const at of report.encodings.keys()) {
     const encodings = report.encodings.with(at, { ...report.encodings[at]!, broken: 1 });
     assert.is(missed({ ...report, encodings }).length, 1, encodings[at]!.name);
@@ -187,7 +187,7 @@ test('a text that lost something, a prefix that changed and a costly conversatio
   }
 });
 
-test('a missing row or class misses its bar, a new one is judged as well', () => {
+test('a missing row or class misses its bar, and a new one is judged as well', () => {
   for (const at of CLASSES.keys())
     assert.is(missed({ ...report, classes: report.classes.toSpliced(at, 1) }).length, 1);
   for (const at of report.encodings.keys())
@@ -201,7 +201,7 @@ test('a missing row or class misses its bar, a new one is judged as well', () =>
   assert.equal(missed({ ...report, encodings }), ['html: texts that lost something']);
 });
 
-test('a missing measurement misses its bar; without a corpus its bars do not apply', () => {
+test('a missing measurement misses its bar; without a corpus the bars of the corpus do not apply', () => {
   const empty = {
     classes: [],
     encodings: [],

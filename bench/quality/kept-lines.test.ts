@@ -68,14 +68,14 @@ function run(blocks: readonly ConversationBlock[], state: ConversationState): st
   return compressConversation(blocks, OPTIONS, undefined, state).at(-1)!.text;
 }
 
-test('every kept line is in the input or decodes to a line that is', () => {
+test('every kept line is in the input or decodes to a line of the input', () => {
   const blocks = session();
   const { kept, strange } = strangeLines(blocks, OPTIONS);
   assert.ok(kept > 1000, String(kept));
   assert.equal(strange.slice(0, 5), []);
 });
 
-test('thinned line numbers are announced, and all source lines of frames stay', () => {
+test('thinned line numbers are announced, and all source lines of stack frames are kept', () => {
   const blocks = session();
   const state = emptyState();
   const view = blocks[0]!.text;
@@ -92,7 +92,7 @@ test('thinned line numbers are announced, and all source lines of frames stay', 
   assert.match(out, 'ValueError: 7');
 });
 
-test('a part of a line does not count as a line, nor a part of a sentence as a sentence', () => {
+test('part of a line does not count as a line, nor part of a sentence as a sentence', () => {
   const before = [
     'Build 7 failed: 12 of 340 tests are red.',
     'The first bridge was built in 1801. It fell in 1802, said the mayor. Nobody mourned.',
@@ -114,7 +114,7 @@ test('a part of a line does not count as a line, nor a part of a sentence as a s
   assert.not(isKnown(`${'x'.repeat(400)}… y`, 'log-reduce'));
 });
 
-test('a line that was cut begins and ends where its own does, unless a sign says otherwise', () => {
+test('a shortened line keeps its beginning and its end, unless a mark says otherwise', () => {
   const stamp = '2026-01-02T03:04:05Z ';
   const before = `${stamp}${'a'.repeat(900)}${'b'.repeat(900)}${'c'.repeat(900)}`;
   const isKnown = knownLines(before, ['log-reduce'], 120);
@@ -139,7 +139,7 @@ test('a line that was cut begins and ends where its own does, unless a sign says
     assert.not(isKnown(line), line);
 });
 
-test('a line that mentions a marker is a line like any other', () => {
+test('a line that mentions a marker is treated like any other line', () => {
   const text = `[svc omitted 3 of 9 lines here (lines 1–3); the source is complete]\nmade up [svc x]`;
   const state = emptyState();
   const outcome = {
@@ -157,7 +157,7 @@ test('a line that mentions a marker is a line like any other', () => {
   assert.equal(keptLines(outcome, state, block), ['made up [svc x]']);
 });
 
-test('an encoding inside a user text, and JSON among other lines, are decoded and judged', () => {
+test('an encoding inside a user text and JSON between other lines are decoded and judged', () => {
   const folders = Array.from(
     { length: 120 },
     (_, n) => `./src/components/part-${n % 9}/item-${n}.ts`,

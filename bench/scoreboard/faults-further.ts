@@ -152,7 +152,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A port that another program uses',
     required: 'the start ends with a message that names it',
     file: 'cli/commands/serve.test.ts',
-    test: 'a taken port is reported with the process that has it',
+    test: 'a port in use is reported with the process that has it',
     sabotage: {
       file: 'cli/process/foreground.ts',
       before: "if (cause?.code !== 'EADDRINUSE' || port === undefined) return thrown;",
@@ -291,7 +291,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A client that sends the status line arbitrary input',
     required: 'one line of text comes out, without terminal escapes',
     file: 'cli/statusline/line.test.ts',
-    test: 'whatever comes from outside is text, and of whatever type',
+    test: 'input of any type is accepted and printed as text',
     sabotage: {
       file: 'cli/statusline/line.ts',
       before:

@@ -8,7 +8,7 @@ import { ROWS } from './rows.ts';
 
 const textOf = (file: string): string => readFileSync(join(projectRoot, file), 'utf8');
 
-test('every row has an id of its own, a test that is there, and a defect that fits once', () => {
+test('every row has a unique id, an existing test, and a defect whose text occurs exactly once', () => {
   assert.is(new Set(ROWS.map(({ id }) => id)).size, ROWS.length);
   for (const { id, file, test: name, sabotage } of ROWS) {
     // A test name may be composed of parts; the longest of its words is in the file in any case.

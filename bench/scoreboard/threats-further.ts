@@ -66,7 +66,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A link or a process id planted where svc keeps its own',
     required: 'a file that svc did not write is not touched',
     file: 'cli/process/daemon.test.ts',
-    test: 'a file that svc did not write is left alone; one that was cut short is taken over',
+    test: 'a file that svc did not write is left alone; a truncated pid file is taken over',
     sabotage: {
       file: 'cli/process/daemon.ts',
       before: 'if (other !== undefined) throw alreadyRuns(other);\n      setAside(path);',
@@ -79,7 +79,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A process that now has the number of a stopped proxy',
     required: 'it never gets a signal',
     file: 'cli/process/daemon.test.ts',
-    test: 'stop never signals a process that merely has the pid of the file',
+    test: 'stop never signals a different process that has reused the pid',
     sabotage: {
       file: 'cli/process/processes.ts',
       before: 'if (!isRunning(target)) return false;\n  try {\n    process.kill',
@@ -141,7 +141,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A date in a query that a lenient parser, or SQL, would misread',
     required: 'only ISO 8601 is accepted',
     file: 'cli/run.test.ts',
-    test: 'a --since that is no date is refused by every command that has one',
+    test: 'every command with --since refuses a value that is not a date',
     sabotage: {
       file: 'server/routes/iso-date.ts',
       before: 'if (match === null) return undefined;',
@@ -178,7 +178,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A settings repository with a link that leads out of it',
     required: 'it is refused, and none of its programs runs',
     file: 'cli/config-source/config-source.test.ts',
-    test: 'a repository: its file at a branch, no link out of it, none of its programs run',
+    test: 'a repository: reads its file at a branch, follows no link out of it, runs no program',
     sabotage: {
       file: 'cli/config-source/fetch.ts',
       before: 'if (!real.startsWith(realpathSync(where) + sep))',

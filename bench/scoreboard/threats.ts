@@ -297,7 +297,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A model that searches the user’s files by MCP',
     required: 'it finds only what may be sent',
     file: 'cli/mcp/mcp.test.ts',
-    test: 'a search finds what may be sent, and nothing else',
+    test: 'a search finds only what may be sent to a provider',
     sabotage: {
       file: 'stages/vault/search/search.ts',
       before: '(block: number) => index.isSafe(block)',

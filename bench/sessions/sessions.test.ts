@@ -12,7 +12,7 @@ import { planOf } from './plan.ts';
 import { makeTree } from './tree.ts';
 import type { Tree } from './tree.ts';
 
-test('times that a client recorded after a jump are shifted by it, and nothing else changes', () => {
+test('times that a client recorded after a clock jump are shifted by it, and nothing else changes', () => {
   const startMs = Date.UTC(2026, 0, 2, 3, 4, 5);
   let realMs = startMs;
   const clock = createSessionClock(() => realMs);
@@ -28,7 +28,7 @@ test('times that a client recorded after a jump are shifted by it, and nothing e
   assert.is(toSessionTimeJson(json(startMs + 200), clock), json(startMs + 600_200));
 });
 
-test('a seed is a plan: lengths and pauses keep to their bounds, and all tasks come up', () => {
+test('a seed determines the plan: lengths and pauses stay within bounds, and every task occurs', () => {
   const plans = Array.from({ length: 200 }, (_, n) => planOf(n));
   assert.equal(planOf(7), plans[7]);
   assert.is(new Set(plans.map(({ task }) => task)).size, 5);
@@ -57,7 +57,7 @@ function carryOut(call: Call, tree: Tree): void {
   }
 }
 
-test('the agent reads and edits what is there, turn by turn', () => {
+test('the agent reads and edits existing files, turn by turn', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-agent-test-'));
   try {
     const tree = makeTree('ws', join(folder, 'ws'));

@@ -95,7 +95,7 @@ function stateOf(folder: string): unknown {
     });
 }
 
-test('files and folders: by node, by model, by day, and in a span', () =>
+test('files and folders are grouped by node, model or day, and limited to a time span', () =>
   inPlace(async (place) => {
     const [desk, attic, nameless] = [
       rowsOf('desk', 'desk'),
@@ -137,7 +137,7 @@ test('files and folders: by node, by model, by day, and in a span', () =>
     assert.equal(stateOf(place.folder), before, 'files are only read');
   }));
 
-test('one machine in two ledgers is one line', () =>
+test('one machine in two ledgers is shown as one row', () =>
   inPlace(async (place) => {
     const rows = [rowsOf('a', 'desk', 3), rowsOf('b', 'desk', 4)];
     for (const [at, some] of rows.entries()) await ledger(place, `${at}.db`, some);
@@ -161,7 +161,7 @@ test('unpriced or unmeasured figures are shown as a dash', () =>
     assert.match(stderr, 'of no known price');
   }));
 
-test('a request in two files, and a file given twice, are counted once and reported', () =>
+test('a request in two files, or in a file given twice, is counted once and reported', () =>
   inPlace(async (place) => {
     const rows = rowsOf('desk', 'desk');
     const file = await ledger(place, 'now.db', rows);
@@ -184,7 +184,7 @@ test('a request in two files, and a file given twice, are counted once and repor
     assert.match(stderr, 'older.db: 5 requests of it were in a ledger before, and counted once');
   }));
 
-test('a ledger that a proxy writes, and one copied with its log', () =>
+test('reads a ledger while a proxy writes it, and a ledger copied with its write-ahead log', () =>
   inPlace(async (place) => {
     const rows = rowsOf('desk', 'desk');
     const { writer, file } = openIn(place.folder, { file: join(place.folder, 'live.db') });
@@ -199,7 +199,7 @@ test('a ledger that a proxy writes, and one copied with its log', () =>
     expectRows(await aggregate(place, 'copy.db'), rows);
   }));
 
-test('a file that is not a ledger, or has another version, is named with the cure', () =>
+test('a file that is not a ledger or has another version is named, with a remedy', () =>
   inPlace(async (place) => {
     fs.mkdirSync(join(place.folder, 'empty'));
     fs.writeFileSync(join(place.folder, 'notes.txt'), 'hello');
@@ -235,7 +235,7 @@ test('a file that is not a ledger, or has another version, is named with the cur
       assert.is((await run(place, ['aggregate', 'good.db', option, 'soon'])).code, 2);
   }));
 
-test('names in ledgers command no terminal', () =>
+test('names from a ledger cannot control the terminal', () =>
   inPlace(async (place) => {
     const name = '\u001b[2J\u202eevil\nline';
     await ledger(place, 'a\u001b[1m.db', [
@@ -257,7 +257,7 @@ async function add(place: Place, name: string, url: string, key?: string): Promi
   assert.is(ran.code, 0, ran.stderr);
 }
 
-test('without arguments: this machine alone, with and without a ledger, with a proxy and without', () =>
+test('without arguments: shows this machine alone, with or without a ledger or a proxy', () =>
   inPlace(async (place) => {
     const none = await aggregate(place);
     assert.is(objectIn(none['totals'])['requests'], 0);
@@ -283,7 +283,7 @@ test('without arguments: this machine alone, with and without a ledger, with a p
     }
   }));
 
-test('without arguments: the machines of the fleet, and who is missing', () =>
+test('without arguments: shows the machines of the fleet, and which are missing', () =>
   withProxy({ yaml: LOCKED }, (attic) =>
     withProxy({}, (shed) =>
       inPlace(async (place) => {

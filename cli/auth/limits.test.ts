@@ -8,7 +8,7 @@ import { makePlace, run } from '../../fixtures/cli/run.ts';
 
 type Key = Readonly<Record<string, unknown>>;
 
-test('limits are shown, updated, removed and inherited by a rotated key', async () => {
+test('limits are shown, updated, removed, and inherited by a rotated key', async () => {
   const place = makePlace();
   const made = await run(place, [
     'auth',
@@ -101,7 +101,7 @@ test('an invalid limit is refused and changes nothing', async () => {
   place.dispose();
 });
 
-test('a limit that matches no known model is kept, with a warning', async () => {
+test('a limit that matches no known model is stored, with a warning', async () => {
   const place = makePlace();
   mkdirSync(place.home, { recursive: true, mode: 0o700 });
   writeFileSync(

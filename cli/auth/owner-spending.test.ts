@@ -24,7 +24,7 @@ const ROWS = [
   [null, null, 0, 7],
 ] as const;
 
-test('spend status lists each owner’s day and month, with limits of keys and of the configuration', async () => {
+test('spend status lists the daily and monthly spending of each owner, with the limits', async () => {
   const place = makePlace();
   const { writer } = openIn(place.folder, { file: join(place.home, 'monitor.db') });
   for (const [at, [keyLabel, project, daysAgo, usd]] of ROWS.entries())

@@ -50,7 +50,7 @@ const checksOf = (stdout: string): Json => {
   return Object.fromEntries(checks.map(({ name, holds }) => [name, holds]));
 };
 
-test('sessions of several clients hold; nothing is printed beyond 80 columns', () =>
+test('sessions of several clients pass, and no output line exceeds 80 columns', () =>
   inPlace(async (place) => {
     write(place, '.claude/projects/-app/one.jsonl', claudeCodeLines().join('\n'));
     write(place, '.codex/sessions/2026/01/02/rollout-1.jsonl', codexLines().join('\n'));
@@ -62,14 +62,14 @@ test('sessions of several clients hold; nothing is printed beyond 80 columns', (
     for (const line of ran.stdout.split('\n')) assert.ok(Array.from(line).length <= 80, line);
   }));
 
-test('without sessions the demo’s session is judged, and the output says so', () =>
+test('without sessions the session of the demo is judged, and the output says so', () =>
   inPlace(async (place) => {
     const ran = await run(place, ['certify']);
     assert.is(ran.code, 0, ran.stderr);
     assert.match(ran.stdout, /^The certificate holds: the demo’s session/);
   }));
 
-test('a recipe that drops an error line turns it red, and says where', () =>
+test('a recipe that drops an error line fails the certificate, which shows where', () =>
   inPlace(async (place) => {
     write(place, 'sessions/shop.jsonl', failedSession());
     const kept = await run(place, ['certify', 'sessions', '--json']);
@@ -112,7 +112,7 @@ test('a recipe that drops an error line turns it red, and says where', () =>
     assert.is((await run(place, ['check-alerts'])).code, 0, 'what holds again ends it');
   }));
 
-test('a folder without sessions is not found', () =>
+test('a folder without sessions is reported as not found', () =>
   inPlace(async (place) => {
     write(place, 'empty/readme.txt', 'nothing');
     const ran = await run(place, ['certify', 'empty']);

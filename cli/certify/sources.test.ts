@@ -70,7 +70,7 @@ const TURNS = [1, 2, 3, 4];
 const notHeld = ({ stdout }: { readonly stdout: string }): readonly string[] =>
   (JSON.parse(stdout) as Printed).checks.filter(({ holds }) => !holds).map(({ name }) => name);
 
-test('captures are sessions: requests that go on with each other are one', () =>
+test('captures are grouped into sessions: each request that continues another belongs to it', () =>
   inPlace((place) =>
     withProxy({ yaml: 'capture: { enabled: true }\n' }, async (t) => {
       for (const n of TURNS) await exchange(t.proxy.port, { body: json(bodyOf(n)) });
@@ -121,7 +121,7 @@ const withoutLines =
         .join('\n'),
     );
 
-test('another tool is judged by the same promises, and each of them can be broken', () =>
+test('another tool is held to the same promises, and each of them can be broken', () =>
   inPlace(async (place) => {
     const judge = (folder: string) => run(place, ['certify', '--pairs', folder, '--json']);
     const good = await judge(writePairs(place, 'good', withoutLines(/^ {2}fetch/), 5000));
@@ -146,7 +146,7 @@ test('another tool is judged by the same promises, and each of them can be broke
     }
   }));
 
-test('pairs that cannot be read are named, and nothing is kept for alerts', () =>
+test('unreadable pairs are named, and nothing is stored for alerts', () =>
   inPlace(async (place) => {
     const folder = writePairs(place, 'tool', (body) => body);
     write(place, 'tool/broken/1.before.json', json(bodyOf(1)));

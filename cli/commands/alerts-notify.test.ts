@@ -81,7 +81,7 @@ function allFiles(folder: string): string {
     .join('\n');
 }
 
-test('the beginning and end of an alert are sent to a webhook, signed, once each', async () => {
+test('the start and the end of an alert are each sent to a webhook once, signed', async () => {
   const receiver = await startReceiver(ok);
   const { place, flags } = placeWith(
     `{ webhook: '${receiver.url}/hook?x=1', secret: '\${ALERT_KEY}' }`,
@@ -120,7 +120,7 @@ test('the beginning and end of an alert are sent to a webhook, signed, once each
   }
 });
 
-test('a receiver that fails gets the same notice again; the address is read nowhere', async () => {
+test('a failed delivery is repeated unchanged, and the address appears nowhere', async () => {
   const receiver = await startReceiver((n, response) => {
     if (n === 1) response.statusCode = 503;
     response.end();
@@ -162,7 +162,7 @@ test('a receiver that fails gets the same notice again; the address is read nowh
   }
 });
 
-test('a redirect is not followed, and a refusal is not tried again', async () => {
+test('a redirect is not followed, and a refusal is not retried', async () => {
   const other = await startReceiver(ok);
   const receiver = await startReceiver((n, response) => {
     response.writeHead(n === 1 ? 307 : 410, { location: `${other.url}/stolen` }).end();
@@ -187,7 +187,7 @@ test('a redirect is not followed, and a refusal is not tried again', async () =>
   }
 });
 
-test('a receiver that never answers holds up no request, no check and no stop', async () => {
+test('a receiver that never responds delays no request, no check and no shutdown', async () => {
   const receiver = await startReceiver(() => undefined);
   const { place, flags } = placeWith(`{ webhook: '${receiver.url}/hook' }`);
   const proxy = start(place, ['serve', '--port', '0', ...flags]);
@@ -209,7 +209,7 @@ test('a receiver that never answers holds up no request, no check and no stop', 
   }
 });
 
-test('a command gets the alert on its input and none of our keys', async () => {
+test('a command gets the alert on its standard input, and none of our keys', async () => {
   const { place, flags } = placeWith(
     `{ command: [node, -e, 'require("fs").writeFileSync("seen.json", JSON.stringify([JSON.parse(require("fs").readFileSync(0, "utf8")), process.env]))'] }`,
   );
@@ -234,7 +234,7 @@ test('a command gets the alert on its input and none of our keys', async () => {
   }
 });
 
-test('without a proxy the beginning of an alert is sent too, once', async () => {
+test('without a proxy the start of an alert is sent too, once', async () => {
   const receiver = await startReceiver(ok);
   const place = makePlace();
   const file = join(place.folder, 'svc.yaml');

@@ -8,7 +8,7 @@ import { makePlace, run, start } from '../../fixtures/cli/run.ts';
 
 const rule = (name: string, when: string) => `  - { name: ${name}, when: { ${when} } }\n`;
 
-test('it exits with 1 when a rule fires, with 0 when none does, with or without a proxy', async () => {
+test('exits with 1 when a rule fires and with 0 when none does, with or without a proxy', async () => {
   const place = makePlace();
   const file = join(place.folder, 'svc.yaml');
   const flags = ['--config', file];
@@ -49,7 +49,7 @@ test('it exits with 1 when a rule fires, with 0 when none does, with or without 
   }
 });
 
-test('a proxy that was started before its file had rules says how it learns of them', async () => {
+test('with a proxy that was started without rules, check-alerts says how to load them', async () => {
   const place = makePlace();
   const proxy = start(place, ['serve', '--port', '0']);
   try {

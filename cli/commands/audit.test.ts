@@ -103,7 +103,7 @@ test('the audit log has requests, reloads, keys and commands, but no bodies, key
     assert.match(verified.stdout, `ok ${records.length} records, 1 to ${records.length}`);
   }));
 
-test('kill -9 of a busy proxy leaves a chain that verifies and that the next start continues', () =>
+test('kill -9 of a busy proxy leaves a valid chain, which the next start continues', () =>
   withRunning(ON, async ({ place, proxy, port }) => {
     const client = async () => {
       for (;;) await exchange(port, { body: json(MESSAGE) });
@@ -117,7 +117,7 @@ test('kill -9 of a busy proxy leaves a chain that verifies and that the next sta
     assert.is(verified.code, 0, verified.stdout);
   }));
 
-test('a custom provider is noted with the hash of its content', async () => {
+test('a custom provider is recorded with the hash of its module', async () => {
   const place = makePlace();
   const module = join(place.folder, 'acme.mjs');
   writeFileSync(module, 'export default 1;', { mode: 0o600 });
@@ -151,7 +151,7 @@ test('the audit log is off by default, and turning it off is its last record', a
   });
 });
 
-test('verify names a forged record and exits with 1; export, summary and prune', async () => {
+test('verify names a forged record and exits with 1; export, summary and prune work', async () => {
   const place = makePlace();
   try {
     const env = { ...place.env };

@@ -10,7 +10,7 @@ import { createKeyring } from '../../server/auth/auth.ts';
 import { exitCodes } from '../exit.ts';
 import { entry, makePlace, run } from '../../fixtures/cli/run.ts';
 
-test('a key is printed once, alone on stdout, and only its hash is kept', async () => {
+test('a key is printed once, alone on stdout, and only its hash is stored', async () => {
   const place = makePlace();
   const made = await run(place, ['auth', '--generate', '--label', 'laptop']);
   assert.is(made.code, 0);
@@ -24,7 +24,7 @@ test('a key is printed once, alone on stdout, and only its hash is kept', async 
   place.dispose();
 });
 
-test('a disk that fills up while a key is written loses none, and the error has the path', async () => {
+test('a disk that fills up while a key is written loses no key, and the error names the path', async () => {
   const place = makePlace();
   const add = ['auth', '--generate', '--label', 'a'.repeat(200)];
   for (let n = 0; n < 6; n += 1) assert.is((await run(place, add)).code, 0);
@@ -42,7 +42,7 @@ test('a disk that fills up while a key is written loses none, and the error has 
   place.dispose();
 });
 
-test('list and revoke speak JSON, and a key that is gone is not found', async () => {
+test('list and revoke print JSON, and a missing key is reported as not found', async () => {
   const place = makePlace();
   const made = await run(place, ['auth', '--generate', '--expires', '30d', '--json']);
   const { id, expires, created } = JSON.parse(made.stdout) as Record<string, string>;

@@ -54,7 +54,7 @@ async function besideProxy(place: Place, use: (requestId: string, port: number) 
   }
 }
 
-test('with a running proxy: changed blocks, learned rules and savings are shown', async () => {
+test('with a running proxy: shows changed blocks, learned rules and savings', async () => {
   const place = makePlace();
   await besideProxy(place, async (requestId) => {
     const lost = await asJson(place, 'diff');
@@ -126,7 +126,7 @@ test('diff shows how and why each block of a conversation with thinking is sent'
   place.dispose();
 });
 
-test('without a proxy: memory is gone, files can still be asked', async () => {
+test('without a proxy: the stored requests are unavailable, but files can still be previewed', async () => {
   const place = makePlace();
   for (const command of ['diff', 'cache-stats']) {
     const ran = await run(place, [command]);

@@ -20,7 +20,7 @@ interface Printed {
 
 const KEY = 'key-that-must-not-be-printed-0001';
 
-test('show says value, source and place, and never a key', async () => {
+test('show prints value, source and location of a setting, and never a key', async () => {
   const place = makePlace();
   writeFileSync(join(place.folder, 'svc.yaml'), 'streaming:\n  buffer_tokens: 7\n');
   const env = { ...place.env, ANTHROPIC_API_KEY: KEY, SVC_PORT: '9123' };
@@ -65,7 +65,7 @@ test('every listed setting has an effect, and a value that cannot have one is re
   place.dispose();
 });
 
-test('schema prints what editors read', async () => {
+test('schema prints the JSON Schema that editors read', async () => {
   const place = makePlace();
   const { code, stdout } = await run(place, ['config', 'schema']);
   assert.is(code, 0);
@@ -80,7 +80,7 @@ test('schema prints what editors read', async () => {
   place.dispose();
 });
 
-test('init writes a private file once, and it is valid', async () => {
+test('init writes a private, valid file, and does not overwrite it', async () => {
   const place = makePlace();
   const path = join(place.home, 'config.yaml');
   const umask = process.umask(0);
@@ -105,7 +105,7 @@ test('init writes a private file once, and it is valid', async () => {
   place.dispose();
 });
 
-test('path names the file that a start would read', async () => {
+test('path prints the file that a start would read', async () => {
   const place = makePlace();
   const none = await run(place, ['config', 'path']);
   assert.is(none.stdout, `${join(place.home, 'config.yaml')}\n`);
@@ -147,7 +147,7 @@ test('validate lists every fault at once, with exit code 4', async () => {
   place.dispose();
 });
 
-test('validate reports what a start would refuse: listening to the network without a key', async () => {
+test('validate reports what a start would refuse: listening on the network without a key', async () => {
   const place = makePlace();
   writeFileSync(join(place.folder, 'open.yaml'), 'server: { host: 0.0.0.0 }\n');
   const argv = ['config', 'validate', 'open.yaml'];
@@ -169,7 +169,7 @@ test('validate reports what a start would refuse: listening to the network witho
   place.dispose();
 });
 
-test('loopback is recognised by the whole host name, not by how it begins', async () => {
+test('loopback is recognised by the whole host name, not by its first part', async () => {
   const place = makePlace();
   const file = join(place.folder, 'host.yaml');
   for (const [host, code] of [
@@ -185,7 +185,7 @@ test('loopback is recognised by the whole host name, not by how it begins', asyn
   place.dispose();
 });
 
-test('what a module of a provider prints is kept out of the results', async () => {
+test('the output of a provider module is kept out of the results', async () => {
   const place = makePlace();
   const module = join(place.folder, 'loud.mjs');
   writeFileSync(

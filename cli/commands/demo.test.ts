@@ -24,7 +24,7 @@ function leftovers(): string[] {
   return readdirSync(tmpdir()).filter((name) => name.startsWith('svc-demo-'));
 }
 
-test('the demo plays every turn through the proxy, and leaves nothing behind', async () => {
+test('the demo plays every turn through the proxy and leaves nothing behind', async () => {
   const place = makePlace();
   const before = leftovers();
   // A key and a URL in the environment must not make the demo call a real provider.
@@ -47,7 +47,7 @@ test('the demo plays every turn through the proxy, and leaves nothing behind', a
   place.dispose();
 });
 
-test('its table has a row a request and a total', async () => {
+test('the table has a row for each request and a total', async () => {
   const place = makePlace();
   const { code, stdout } = await run(place, ['demo']);
   assert.is(code, 0);

@@ -70,7 +70,7 @@ function readCsv(text: string): string[][] {
   return lines.slice(0, -1);
 }
 
-test('CSV has every request once, all columns, and money to the last digit', () =>
+test('CSV has every request once, all columns, and exact amounts of money', () =>
   withRows(async (place) => {
     const ran = await run(place, ['export', '--csv']);
     assert.is(ran.code, 0, ran.stderr);
@@ -98,7 +98,7 @@ test('CSV has every request once, all columns, and money to the last digit', () 
     assert.not.match(ran.stdout, '\u001b');
   }));
 
-test('JSON has the same, and a span is kept to', () =>
+test('JSON has the same rows as CSV, within the time span', () =>
   withRows(async (place) => {
     const ran = await run(place, [
       'export',
@@ -122,7 +122,7 @@ test('JSON has the same, and a span is kept to', () =>
     }
   }));
 
-test('without a ledger nothing is written but the error', async () => {
+test('without a ledger nothing but the error is written', async () => {
   const place = makePlace();
   try {
     for (const form of ['--csv', '--json']) {
@@ -135,7 +135,7 @@ test('without a ledger nothing is written but the error', async () => {
   }
 });
 
-test('one of the two forms has to be named, and an empty span is a whole document', () =>
+test('a format is required, and an empty time span gives a complete document', () =>
   withRows(async (place) => {
     for (const argv of [[], ['--csv', '--json']])
       assert.is((await run(place, ['export', ...argv])).code, exitCodes.usage);

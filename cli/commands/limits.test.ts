@@ -7,7 +7,7 @@ import { systemClock } from '../../engine/clock.ts';
 import { inPlace, run } from '../../fixtures/cli/run.ts';
 import { LIMITS_FILE, openPlanLimits } from '../../stages/limits/limits-file.ts';
 
-test('the last proxy’s state is shown, with a note that none is running', () =>
+test('shows the state of the last proxy, with a note that none is running', () =>
   inPlace(async (place) => {
     mkdirSync(place.home, { mode: 0o700 });
     const known = await openPlanLimits({
@@ -38,7 +38,7 @@ test('a damaged file is named, and left for the proxy to move aside', () =>
     assert.is(readFileSync(file, 'utf8'), '{"format":1,"windo');
   }));
 
-test('where no proxy ever ran, nothing is known', () =>
+test('without any earlier proxy the state is unknown', () =>
   inPlace(async (place) => {
     const shown = await run(place, ['limits']);
     assert.is(shown.code, 0, shown.stderr);

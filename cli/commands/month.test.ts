@@ -20,7 +20,7 @@ function readCsv(text: string): string[][] {
     );
 }
 
-test('a month: every line of the CSV and the sums of the page are a recount of the rows', () =>
+test('a month: every line of the CSV and every sum of the page equals a recount of the rows', () =>
   withReports(async (place) => {
     const of = (argv: readonly string[]) =>
       run(place, ['report', '--month', '2026-11', ...argv], { clock });
@@ -71,7 +71,7 @@ test('a month: every line of the CSV and the sums of the page are a recount of t
     assert.equal(new Set(keys), new Set(['anna', 'ci', null]));
   }));
 
-test('a page of a month has nothing from elsewhere, and names in it are text', async () => {
+test('the page of a month loads nothing from elsewhere, and escapes names', async () => {
   const place = makePlace();
   try {
     const { writer } = openIn(place.folder, { file: join(place.home, 'monitor.db') });

@@ -181,7 +181,7 @@ function installWith(
   }
 }
 
-test('a failed install shows the end of what npm printed, and the one line that helps', () => {
+test('a failed install shows the end of the npm output and one line with a remedy', () => {
   const wall = 'i=0; while [ $i -lt 200 ]; do echo "gyp ERR! line $i"; i=$((i+1)); done; ';
   const compiler = installWith(`${wall} echo "gyp ERR! find Python"; exit 1`);
   assert.match(compiler, /install python3, make and g\+\+/);
@@ -238,7 +238,7 @@ function withNode(version: string, use: (node: string, folder: string) => void):
   }
 }
 
-test("Node's own headers are used where they lie, and what the user chose is kept", () => {
+test('the headers that come with Node are used where present, and a user setting is kept', () => {
   const { node: own } = process.versions;
   withNode(own, (node, folder) => {
     assert.is(named(node), folder);
@@ -253,7 +253,7 @@ test("Node's own headers are used where they lie, and what the user chose is kep
   );
 });
 
-test('a long install prints a progress line again and again, and none after it ended', async () => {
+test('a long install prints a progress line repeatedly, and none after it has ended', async () => {
   const place = makePlace();
   const go = join(place.folder, 'go');
   // Its timer runs a thousand times faster.

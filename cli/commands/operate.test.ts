@@ -43,7 +43,7 @@ async function withRunning(use: (place: Place) => Promise<void>, config?: string
 const aimAt = (target: string) => ['route', 'add', '--target', target];
 const ADD = ['route', 'add', '--model', 'claude-*', '--target', 'messages/claude-mini'];
 
-test('rules that are added at the same moment are all there', () =>
+test('rules that are added at the same moment are all stored', () =>
   inPlace(async (place) => {
     const ran = await Promise.all(Array.from({ length: 6 }, () => run(place, ADD)));
     for (const { code, stderr } of ran) assert.is(code, 0, stderr);
@@ -93,7 +93,7 @@ test('rules are added, listed and removed without a proxy', () =>
     assert.match(off.stderr, /No rules.*The router is off/s);
   }));
 
-test('a rule whose provider is gone is reported as one that decides nothing', () =>
+test('a rule whose provider was removed is reported as having no effect', () =>
   inPlace(async (place) => {
     const local = '{ kind: chat, base_url: "http://127.0.0.1:1", auth: none }';
     const config = write(place, 'local.yaml', `providers: { local: ${local} }\n`);
@@ -106,7 +106,7 @@ test('a rule whose provider is gone is reported as one that decides nothing', ()
     assert.is((await run(place, ['route', 'list', '--config', config])).stderr, '');
   }));
 
-test('a rule may aim at a provider of a plugin, without a proxy too', () =>
+test('a rule may name a provider of a plugin, without a proxy too', () =>
   inPlace(async (place) => {
     const shop = "{ name: 'shop-llm', kind: 'chat', baseUrl: 'http://127.0.0.1:1', auth: 'none' }";
     write(place, 'shop.mjs', `export default { name: 'shop', providers: [${shop}] };`);
@@ -116,7 +116,7 @@ test('a rule may aim at a provider of a plugin, without a proxy too', () =>
     assert.is((await run(place, ['route', 'list', '--config', config])).stderr, '');
   }));
 
-test('every fault of a rule is reported at once', () =>
+test('all faults of a rule are reported together', () =>
   inPlace(async (place) => {
     const bad = [
       'route',
@@ -135,7 +135,7 @@ test('every fault of a rule is reported at once', () =>
     assert.match(unknown.stderr, /there is no provider 'nobody'; there are messages, chat/);
   }));
 
-test('a running proxy uses a rule at once and answers for itself', () =>
+test('a running proxy applies a new rule immediately and validates it itself', () =>
   withRunning(async (place) => {
     const added = await run(place, ADD);
     assert.match(added.stderr, /uses the change from now on/, added.stderr);
@@ -192,7 +192,7 @@ test('models are listed without a proxy, and a missing key is reported', () =>
     }),
   ));
 
-test('the price table', () =>
+test('prints the price table', () =>
   inPlace(async (place) => {
     const all = await run(place, ['list-pricing', '--json']);
     const { prices } = JSON.parse(all.stdout) as { prices: Record<string, unknown>[] };
@@ -206,7 +206,7 @@ test('the price table', () =>
     assert.is((await run(place, ['list-pricing', '--vendor', 'nobody'])).code, 5);
   }));
 
-test('the price table begins with the prices of the configuration', () =>
+test('the price table starts with the prices from the configuration', () =>
   inPlace(async (place) => {
     const file = join(place.folder, 'own.yaml');
     const pricing = '{ input_cost_per_1m_tokens: 1, output_cost_per_1m_tokens: 2 }';
@@ -223,7 +223,7 @@ test('the price table begins with the prices of the configuration', () =>
     assert.match(own.stdout, /local +\* +1 +2/);
   }));
 
-test('the proxy obeys its own user’s commands even where it requires a key from others', () =>
+test('the proxy accepts commands from its own user even if it requires a key from others', () =>
   withRunning(async (place) => {
     const json = async (...args: string[]): Promise<Record<string, unknown>> => {
       const { code, stdout, stderr } = await run(place, [...args, '--json']);
@@ -257,7 +257,7 @@ test('commands to the proxy are in its log', () =>
     assert.match(stdout, /"provider":"messages","state":"unhealthy"/);
   }));
 
-test('logs says where the lines go that are not in its file', async () => {
+test('logs tells where to find the lines that are not in its file', async () => {
   const reported = async (config: string): Promise<string> => {
     let stderr = '';
     await withRunning(async (place) => {
@@ -276,7 +276,7 @@ test('logs says where the lines go that are not in its file', async () => {
   assert.not.match(await reported('logging: { level: info }\n'), /The proxy/);
 });
 
-test('config reload says what changed, what waits for a restart, and what is wrong', () =>
+test('config reload reports what changed, what needs a restart, and what is wrong', () =>
   withRunning(async (place) => {
     const file = join(place.folder, 'svc.yaml');
     const reload = async (yaml: string, ...more: string[]) => {

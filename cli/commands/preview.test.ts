@@ -67,7 +67,7 @@ async function printed(place: Place, ...argv: readonly string[]): Promise<Printe
   return JSON.parse(ran.stdout) as Printed;
 }
 
-test('each kind of request is known by its shape', async () => {
+test('each kind of request is recognised by its shape', async () => {
   const place = makePlace();
   for (const [kind, body] of Object.entries(BODIES)) {
     const preview = await printed(place, write(place, `${kind}.json`, body), '--threshold', '0');
@@ -115,7 +115,7 @@ test('any other file is previewed as a tool result', async () => {
   place.dispose();
 });
 
-test('the config file that the proxy runs with may be named', async () => {
+test('--config may name the file that the proxy runs with', async () => {
   const place = makePlace();
   const request = write(place, 'request.json', BODIES.messages);
   const config = write(place, 'mine.yaml', 'compression: { mode: strict }\n');
@@ -124,7 +124,7 @@ test('the config file that the proxy runs with may be named', async () => {
   place.dispose();
 });
 
-test('a file that cannot be read is reported with the reason in words', async () => {
+test('an unreadable file is reported with the reason in plain words', async () => {
   const place = makePlace();
   const ran = await run(place, ['preview', place.folder]);
   assert.is(ran.code, exitCodes.bad_request);
@@ -132,7 +132,7 @@ test('a file that cannot be read is reported with the reason in words', async ()
   place.dispose();
 });
 
-test('saved is the difference, and never negative, in every mode', async () => {
+test('the saving is the difference, and never negative, in every mode', async () => {
   const place = makePlace();
   const file = write(place, 'request.json', BODIES.messages);
   for (const mode of ['strict', 'hybrid', 'aggressive']) {
@@ -145,7 +145,7 @@ test('saved is the difference, and never negative, in every mode', async () => {
   place.dispose();
 });
 
-test('the threshold of the configuration holds for requests', async () => {
+test('the threshold of the configuration applies to requests', async () => {
   const place = makePlace();
   const file = write(place, 'request.json', BODIES.messages);
   const { blocks, total } = await printed(place, file);
@@ -156,7 +156,7 @@ test('the threshold of the configuration holds for requests', async () => {
   place.dispose();
 });
 
-test('definitions of tools that the configuration trims count, each in a row of its own', async () => {
+test('tool definitions that the configuration trims count, each in a row of its own', async () => {
   const place = makePlace();
   const properties = { pattern: { title: 'Pattern', type: 'string' } };
   const tools = ['Grep', 'Glob'].map((name) => ({
@@ -195,7 +195,7 @@ test('definitions of tools that the configuration trims count, each in a row of 
   place.dispose();
 });
 
-test('people get a table, the totals and the lines', async () => {
+test('the human-readable output has a table, the totals and the lines', async () => {
   const place = makePlace();
   const file = write(place, 'request.json', BODIES.messages);
   const { stdout } = await run(place, ['preview', file, '--threshold', '0', '--show', '2']);
@@ -211,7 +211,7 @@ test('people get a table, the totals and the lines', async () => {
   place.dispose();
 });
 
-test('nothing in a text commands the terminal', async () => {
+test('nothing in a text can control the terminal', async () => {
   const place = makePlace();
   const hostile = grepOutput.replaceAll('item3', '\u001b]0;title\u0007\u009b2J');
   const file = write(place, 'hits.txt', hostile);
@@ -221,7 +221,7 @@ test('nothing in a text commands the terminal', async () => {
   place.dispose();
 });
 
-test('what cannot be previewed is reported with its cause', async () => {
+test('a file that cannot be previewed is reported with its cause', async () => {
   const place = makePlace();
   const file = write(place, 'request.json', BODIES.messages);
   const codeOf = async (...argv: string[]) => (await run(place, ['preview', ...argv])).code;
@@ -235,7 +235,7 @@ test('what cannot be previewed is reported with its cause', async () => {
   place.dispose();
 });
 
-test('prose is previewed as in a request with a question', async () => {
+test('prose is previewed as part of a request with a question', async () => {
   const place = makePlace();
   const essay = `# The harbour town\n\n${Array.from(
     { length: 60 },

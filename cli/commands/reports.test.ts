@@ -19,7 +19,7 @@ import { makePlace, run } from '../../fixtures/cli/run.ts';
 import { isFailure, ledgerRow } from '../../stages/ledger/row.ts';
 import { exitCodes } from '../exit.ts';
 
-test('stats: today and in total', () =>
+test('stats: shows today and the total', () =>
   withReports(async (place) => {
     const printed = await json(place, ['stats']);
     assert.is(printed['session'], null, 'no proxy runs');
@@ -31,7 +31,7 @@ test('stats: today and in total', () =>
     );
   }));
 
-test('savings --misses: dollars by cause, the dearest first, with what helps', () =>
+test('savings --misses: dollars by cause, the most expensive first, with a remedy', () =>
   withReports(async (place) => {
     const missed = rows.filter((row) => row.cacheMiss !== null);
     const printed = await json(place, ['savings', '--misses']);
@@ -66,7 +66,7 @@ test('savings --misses: dollars by cause, the dearest first, with what helps', (
     assert.is(both.code, exitCodes.usage);
   }));
 
-test('models, usage and cost-breakdown: every group', () =>
+test('models, usage and cost-breakdown: every grouping', () =>
   withReports(async (place) => {
     const since = '2026-10-25';
     const inSpan = rows.filter((row) => dayOf(row) >= since);
@@ -103,7 +103,7 @@ test('models, usage and cost-breakdown: every group', () =>
     assert.ok(Math.abs(shares - 1) < 1e-9);
   }));
 
-test('timeline, cost and report: days, those without a request too', () =>
+test('timeline, cost and report: include days without requests', () =>
   withReports(async (place) => {
     const { days } = await json(place, ['timeline', '--days', '45']);
     assert.is((days as Json[]).length, 45);
@@ -134,7 +134,7 @@ test('timeline, cost and report: days, those without a request too', () =>
     );
   }));
 
-test('attribution and leaderboard', () =>
+test('attribution and leaderboard group by each dimension', () =>
   withReports(async (place) => {
     const { attribution } = await json(place, ['attribution', '--by', 'agent,skill']);
     for (const group of attribution as Json[])
@@ -205,7 +205,7 @@ test('attribution by tool and by MCP server', () =>
     );
   }));
 
-test('invalid options are reported, with the valid values', () =>
+test('invalid options are reported with the valid values', () =>
   withReports(async (place) => {
     for (const [argv, message] of [
       [['models', '--since', 'yesterday'], /not an ISO 8601 date/],
@@ -230,7 +230,7 @@ test('invalid options are reported, with the valid values', () =>
     }
   }));
 
-test('tables for people: figures under heads, a dash for what is not known, and no ledger', async () => {
+test('tables have headings, a dash for unknown figures, and a message without a ledger', async () => {
   await withReports(async (place) => {
     for (const argv of [
       ['stats'],
@@ -267,7 +267,7 @@ test('tables for people: figures under heads, a dash for what is not known, and 
   place.dispose();
 });
 
-test('a name is text in Markdown too: no image, no link, no other column', () =>
+test('names in Markdown are escaped: no image, no link, no extra column', () =>
   withReports(async (place) => {
     const { writer } = openIn(place.folder, { file: join(place.home, 'monitor.db') });
     const names = [

@@ -46,7 +46,7 @@ test('requests: every filter', () =>
     assert.is(three.length, 3);
   }));
 
-test('requests are newest first, in the table as in JSON', () =>
+test('requests are sorted newest first, in the table and in JSON', () =>
   withReports(async (place) => {
     const { requests } = (await json(place, ['requests', '-n', '20'])) as { requests: Json[] };
     const times = requests.map((row) => String(row['timestamp']));
@@ -61,7 +61,7 @@ test('requests are newest first, in the table as in JSON', () =>
       assert.ok(String(requests[at]!['request_id']).endsWith(id), `${at}: ${id}`);
   }));
 
-test('requests --follow prints what comes, in the same columns, until it is interrupted', () =>
+test('requests --follow prints new requests in the same columns until it is interrupted', () =>
   withReports(async (place) => {
     const [facts] = rows.filter(({ model, costNanoUsd }) => model !== null && costNanoUsd !== null);
     const add = async (...some: readonly (readonly [id: string, startedMs: number])[]) => {
@@ -99,7 +99,7 @@ test('requests --follow prints what comes, in the same columns, until it is inte
     assert.equal(new Set(columns).size, 1, ran.stdout);
   }));
 
-test('compare: the last request, one by (part of) its id, and none', () =>
+test('compare: takes the last request, part of an id, or reports that there is none', () =>
   withReports(async (place) => {
     const last = rows.find(({ inputTokensRaw }) => inputTokensRaw !== null);
     assert.is((await json(place, ['compare']))['request_id'], last?.id);

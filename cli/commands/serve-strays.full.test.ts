@@ -112,7 +112,7 @@ test('a fallback takes over from a provider that was stopped', () =>
     assert.is((await ask('shaky-model')).status, 200);
   }));
 
-test('a module that throws later at its top level is stopped as well, from the start on', () =>
+test('a module that throws at its top level later is stopped too, even during startup', () =>
   withProviders(
     '',
     '',
@@ -124,7 +124,7 @@ test('a module that throws later at its top level is stopped as well, from the s
     "setTimeout(() => { throw new Error('early') }, 1);",
   ));
 
-test('what a plugin leaves running and throws is logged with its name, and hurts no request', async () => {
+test('an error thrown in the background by a plugin is logged by name and fails no request', async () => {
   const place = makePlace();
   const upstream = await startUpstream();
   const left = [
@@ -165,7 +165,7 @@ test('what a plugin leaves running and throws is logged with its name, and hurts
   }
 });
 
-test('a fault of ours ends the proxy with its stack, after the rows are written', async () => {
+test('a fault in svc itself ends the proxy with a stack trace, after the rows are written', async () => {
   const place = makePlace();
   const upstream = await startUpstream();
   const ours = join(place.folder, 'ours.mjs');

@@ -77,7 +77,7 @@ async function stream(url: string) {
   });
 }
 
-test('serve says where it listens, answers, and svc stop ends it', async () => {
+test('serve prints its address and responds, and svc stop ends it', async () => {
   const place = makePlace();
   const { proxy, url } = await startListening(place, { OPENAI_API_KEY: 'key-nobody-may-see-1234' });
   // The first line may arrive before the others.
@@ -118,7 +118,7 @@ test('a second proxy with the same home is told about the first', async () => {
   place.dispose();
 });
 
-test('a taken port is reported with the process that has it', async () => {
+test('a port in use is reported with the process that has it', async () => {
   const server = createServer((socket) => void socket.resume());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -132,7 +132,7 @@ test('a taken port is reported with the process that has it', async () => {
   place.dispose();
 });
 
-test('a port that another svc has is reported as such', async () => {
+test('a port in use by another svc is reported as such', async () => {
   const place = makePlace();
   const other = makePlace();
   const { proxy, url } = await startListening(other);
@@ -145,7 +145,7 @@ test('a port that another svc has is reported as such', async () => {
   other.dispose();
 });
 
-test('SIGTERM lets a slow stream finish, refuses new requests, and ends with 0', async () => {
+test('SIGTERM lets a slow stream finish, refuses new requests, and exits with 0', async () => {
   const upstream = await startUpstream();
   upstream.script(undefined, 'slow-drip', { bytes: 200, everyMs: 100 });
   const place = makePlace();
@@ -162,7 +162,7 @@ test('SIGTERM lets a slow stream finish, refuses new requests, and ends with 0',
   place.dispose();
 });
 
-test('a second signal does not wait', async () => {
+test('a second signal ends the proxy immediately', async () => {
   const upstream = await startUpstream();
   upstream.script(undefined, 'slow-drip', { bytes: 200, everyMs: 10_000 });
   const place = makePlace();
@@ -198,7 +198,7 @@ test('svc stop says what it waits for; with --force it does not wait', async () 
   place.dispose();
 });
 
-test('SIGHUP reads the configuration again and says how that went', async () => {
+test('SIGHUP reloads the configuration and reports the outcome', async () => {
   const place = makePlace();
   const file = join(place.folder, 'svc.yaml');
   writeFileSync(file, 'logging:\n  level: info\n');
@@ -239,7 +239,7 @@ test('under umask 000 everything is private', async () => {
   place.dispose();
 });
 
-test('a wrong configuration is reported without a stack, and leaves nothing behind', async () => {
+test('a wrong configuration is reported without a stack trace and leaves nothing behind', async () => {
   const place = makePlace();
   writeFileSync(join(place.folder, 'svc.yaml'), 'server:\n  prot: 1\n');
   const refused = await start(place, ['serve', '--config', 'svc.yaml']).ended;

@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import { inPlace, run, start } from '../../fixtures/cli/run.ts';
 import { openIn, rowOf } from '../../fixtures/ledger/temp-ledger.ts';
 
-test('spending before the start is included in the first answer', () =>
+test('earlier spending is included in the first response after a start', () =>
   inPlace(async (place) => {
     mkdirSync(place.home, { mode: 0o700 });
     const yaml = 'server: { port: 0, ws_port: 0 }\nbudget: { enabled: true, per_day_usd: 10 }\n';
@@ -33,7 +33,7 @@ test('spending before the start is included in the first answer', () =>
     }
   }));
 
-test('without limits it says since when day and month are counted', () =>
+test('without limits it says since when the day and the month are counted', () =>
   inPlace(async (place) => {
     mkdirSync(place.home, { mode: 0o700 });
     const yaml = 'server: { port: 0, ws_port: 0 }\n';

@@ -30,7 +30,7 @@ const REGISTER = asModule(
   `import { register } from 'node:module'; register(${JSON.stringify(asModule(HOOK))});`,
 );
 
-test('help and commands that only read load little', () =>
+test('help and read-only commands load few modules', () =>
   inPlace(async (place) => {
     await run(place, ['config', 'init']);
     await openIn(place.folder, { file: join(place.home, 'monitor.db') }).writer.close();

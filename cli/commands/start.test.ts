@@ -66,7 +66,7 @@ test('a proxy in the background: start, status, logs, switches, restart, stop', 
   place.dispose();
 });
 
-test('of two starts at once one runs, and the other says so', async () => {
+test('of two simultaneous starts one runs, and the other says so', async () => {
   const place = makePlace();
   const both = await Promise.all([run(place, START), run(place, START)]);
   const codes = both.map(({ code }) => code).toSorted((a, b) => a - b);
@@ -76,7 +76,7 @@ test('of two starts at once one runs, and the other says so', async () => {
   place.dispose();
 });
 
-test('a failing start in the background fails here, with the same words', async () => {
+test('a background start that fails reports the same error here', async () => {
   const server = createServer((socket) => void socket.resume());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -89,7 +89,7 @@ test('a failing start in the background fails here, with the same words', async 
   place.dispose();
 });
 
-test('a killed proxy leaves a pid file that hinders nothing', async () => {
+test('the pid file of a killed proxy does not prevent a start', async () => {
   const place = makePlace();
   await run(place, START);
   const instance = runningInstance(place.home);
@@ -128,7 +128,7 @@ test('logs --follow shows new lines until it is interrupted', async () => {
   place.dispose();
 });
 
-test('logs --json prints JSON also where the log is text, and for a line of neither form', async () => {
+test('logs --json prints JSON even if the log is text or a line has neither form', async () => {
   const { appendFileSync, mkdirSync } = await import('node:fs');
   const place = makePlace();
   const file = join(place.home, 'logs', 'svc.log');

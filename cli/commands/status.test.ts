@@ -20,7 +20,7 @@ async function ask(url: string): Promise<void> {
   await answer.text();
 }
 
-test('status shows the newest retries with why, and what provider caches read', async () => {
+test('status shows the newest retries with their reasons, and what provider caches read', async () => {
   const upstream = await startUpstream();
   const place = makePlace();
   const file = join(place.folder, 'svc.yaml');

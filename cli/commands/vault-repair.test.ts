@@ -10,7 +10,7 @@ import { runCli } from '../run.ts';
 import { makeContext } from '../../fixtures/cli/run.ts';
 import { json, logOf, withFiles } from '../../fixtures/cli/vault-files.ts';
 
-test('a damaged index is reported by vault-health, and repaired', async () => {
+test('vault-health reports a damaged index, and repairs it', async () => {
   await withFiles(async (place, svc) => {
     await svc('index', 'files', '-w', '1');
     assert.is((await svc('vault-health')).code, 0);
@@ -35,7 +35,7 @@ test('a damaged index is reported by vault-health, and repaired', async () => {
   });
 });
 
-test('a repair leaves another program’s file alone, and is not suggested because of it', async () => {
+test('a repair leaves the file of another program alone, and is not suggested for it', async () => {
   await withFiles(async (place, svc) => {
     await svc('index', 'files', '-w', '1');
     const stranger = join(place.home, '.index', 'blocks.db');
@@ -53,7 +53,7 @@ test('a repair leaves another program’s file alone, and is not suggested becau
   });
 });
 
-test('damage that a search meets is repaired before it answers, or later if that is interrupted', async () => {
+test('damage found by a search is repaired before it responds, or later if interrupted', async () => {
   await withFiles(async (place, svc) => {
     await svc('index', 'files', '-w', '1');
     const damage = (): void => {
@@ -87,7 +87,7 @@ test('damage that a search meets is repaired before it answers, or later if that
   });
 });
 
-test('a folder is taken out of the index, also when it is gone', async () => {
+test('a folder can be removed from the index even if it no longer exists', async () => {
   await withFiles(async (place, svc) => {
     await svc('index', 'files', '-w', '1');
     assert.is((await svc('index', '--forget')).code, exitCodes.usage);
@@ -110,7 +110,7 @@ test('a folder is taken out of the index, also when it is gone', async () => {
   });
 });
 
-test('a folder is taken out with a word on the copies of its text that stay', async () => {
+test('removing a folder mentions the copies of its text that remain', async () => {
   await withFiles(async (place, svc) => {
     await svc('index', 'files', '-w', '1');
     const sent = join(place.home, 'decisions.jsonl');

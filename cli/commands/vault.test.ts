@@ -9,7 +9,7 @@ import { runCli } from '../run.ts';
 import { makeContext, run } from '../../fixtures/cli/run.ts';
 import { json, withFiles, write } from '../../fixtures/cli/vault-files.ts';
 
-test('index reports what was read, what was left out and why, and reads nothing twice', async () => {
+test('index reports what was read and what was skipped and why, and reads nothing twice', async () => {
   await withFiles(async (_place, svc) => {
     const first = await svc('index', 'files', '-w', '1');
     assert.is(first.code, 0, first.stderr);
@@ -43,7 +43,7 @@ test('status shows what is indexed, or how to create an index', async () => {
   });
 });
 
-test('search shows path, lines, score and the hit marked; unsafe blocks only when asked for', async () => {
+test('search shows path, lines, score and the marked hit; unsafe blocks only on request', async () => {
   await withFiles(async (place, svc) => {
     await svc('index', 'files', '-w', '1');
     const { code, stdout } = await svc('search', 'flumbrick', 'gate');
@@ -68,7 +68,7 @@ test('search shows path, lines, score and the hit marked; unsafe blocks only whe
   });
 });
 
-test('both backends answer alike, without indexing again', async () => {
+test('both backends give the same results without indexing again', async () => {
   await withFiles(async (place, svc) => {
     await svc('index', 'files', '-w', '1');
     const answers: string[] = [];
@@ -86,7 +86,7 @@ test('both backends answer alike, without indexing again', async () => {
   });
 });
 
-test('calibrate keeps what it found, and index uses no more workers than allowed', async () => {
+test('calibrate stores its result, and index uses no more workers than allowed', async () => {
   await withFiles(async (_place, svc) => {
     const found = json((await svc('calibrate', 'files', '--max-workers', '1', '--json')).stdout);
     assert.is(found['workers'], 1);
@@ -108,7 +108,7 @@ test('calibrate keeps what it found, and index uses no more workers than allowed
   });
 });
 
-test('what the disk refuses is reported with its path, and is no bug in svc', async () => {
+test('a disk error is reported with its path, and not as a bug in svc', async () => {
   await withFiles(async (place, svc) => {
     const file = join(place.folder, 'files', 'gate.md');
     const one = await svc('index', 'files/gate.md');
@@ -133,7 +133,7 @@ test('what the disk refuses is reported with its path, and is no bug in svc', as
   });
 });
 
-test('an interrupt keeps what was read, says so, and the next run goes on', async () => {
+test('an interrupted index keeps what was read, says so, and is continued by the next run', async () => {
   await withFiles(async (place, svc) => {
     for (let n = 0; n < 600; n++) {
       write(place.folder, { [`many/f${n}.md`]: `File ${n}.\n${'words and words\n'.repeat(200)}` });
@@ -159,7 +159,7 @@ test('an interrupt keeps what was read, says so, and the next run goes on', asyn
   });
 });
 
-test('watch indexes a change and ends with the interrupt', async () => {
+test('watch indexes a change and ends on an interrupt', async () => {
   await withFiles(async (place, svc) => {
     const events = new EventEmitter();
     const { context, pieces } = makeContext(place, { events });

@@ -43,7 +43,7 @@ os.kill(pid, 9)
 sys.exit(0 if found else 1)
 `;
 
-test('zsh completes commands, options, and options behind arguments', () => {
+test('zsh completes commands, options, and options after arguments', () => {
   const place = makePlace();
   const file = join(place.folder, '_svc');
   writeFileSync(file, script('zsh'));
@@ -54,7 +54,7 @@ test('zsh completes commands, options, and options behind arguments', () => {
   place.dispose();
 });
 
-test('fish completes the same, with what each is for', () => {
+test('fish completes the same, with a description of each', () => {
   const place = makePlace();
   const file = join(place.folder, 'svc.fish');
   writeFileSync(file, script('fish'));

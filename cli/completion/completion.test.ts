@@ -38,7 +38,7 @@ test('bash offers commands, subcommands and the options of each', async () => {
 });
 
 for (const shell of ['zsh', 'fish'])
-  test(`${shell} has every command; its parser takes the script where it is installed`, async () => {
+  test(`the ${shell} script has every command, and parses if the shell is installed`, async () => {
     const source = await script(shell);
     for (const word of ['integrate', 'doctor', 'validate', 'offline']) assert.match(source, word);
     const place = makePlace();
@@ -50,7 +50,7 @@ for (const shell of ['zsh', 'fish'])
     if (parsed.error === undefined) assert.equal([parsed.status, parsed.stderr], [0, '']);
   });
 
-test('a shell that is not known', async () => {
+test('an unknown shell is refused', async () => {
   const place = makePlace();
   const { code, stderr } = await run(place, ['completion', 'bsh']);
   assert.is(code, exitCodes.usage);

@@ -27,7 +27,7 @@ function makeHome() {
   };
 }
 
-test('a file is shown, applied after a yes alone, and kept as a copy', async () => {
+test('a file is shown, applied only after confirmation, and stored as a copy', async () => {
   const { place, config, shared, now, svc } = makeHome();
   fs.writeFileSync(shared, 'compression:\n  mode: strict\n');
   for (const typed of ['', 'n\n']) {
@@ -55,7 +55,7 @@ test('a file is shown, applied after a yes alone, and kept as a copy', async () 
   place.dispose();
 });
 
-test('a diff holds no secret, however it is written, and shows that one has changed', () => {
+test('a diff hides every secret, in any notation, but shows that one has changed', () => {
   const shapeless = [
     'providers: { one: { api_key: hidden-a, headers: { x-tenant: hidden-b } } }',
     'security:\n  api_key: "hidden-c"',
@@ -82,7 +82,7 @@ test('a diff holds no secret, however it is written, and shows that one has chan
   assert.is(locationText('https://me:hidden@host/a.git'), 'https://host/a.git');
 });
 
-test('a faulty file, one that is missing, and a sync without a pull change nothing', async () => {
+test('a faulty file, a missing one, and a sync without a pull change nothing', async () => {
   const { place, shared, now, svc } = makeHome();
   assert.is((await svc(['config', 'sync', '--yes'])).code, exitCodes.not_found);
   for (const [text, reason] of [
@@ -102,7 +102,7 @@ test('a faulty file, one that is missing, and a sync without a pull change nothi
   place.dispose();
 });
 
-test('a running proxy takes it up; where it refuses, the former file comes back', async () => {
+test('a running proxy takes up the new file; if it refuses, the former file is restored', async () => {
   const { place, shared, now, svc } = makeHome();
   fs.writeFileSync(shared, 'compression:\n  mode: aggressive\n');
   assert.is((await svc(['start', '--background', '--port', '0'])).code, 0);
@@ -122,7 +122,7 @@ test('a running proxy takes it up; where it refuses, the former file comes back'
   place.dispose();
 });
 
-test('a repository: its file at a branch, no link out of it, none of its programs run', async () => {
+test('a repository: reads its file at a branch, follows no link out of it, runs no program', async () => {
   const { place, now, svc } = makeHome();
   const repository = join(place.folder, 'repo');
   const git = (...argv: readonly string[]) => {

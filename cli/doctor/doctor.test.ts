@@ -69,7 +69,7 @@ async function within(use: (place: Place) => Promise<void>): Promise<void> {
   }
 }
 
-test('beside a proxy that runs all is well, and the exit code says so', () =>
+test('with a healthy running proxy every check passes, and so does the exit code', () =>
   within(async (place) => {
     const upstream = await startUpstream();
     const env = {
@@ -113,7 +113,7 @@ test('beside a proxy that runs all is well, and the exit code says so', () =>
     }
   }));
 
-test('a fleet that cannot be read, or whose keys are not there', () =>
+test('an unreadable fleet file, and one with missing keys, are reported', () =>
   within(async (place) => {
     assert.is((await examine(place)).of('Fleet'), '');
     const file = join(place.home, 'fleet.yaml');
@@ -141,7 +141,7 @@ test('a damaged file does not hide other faults', () =>
     assert.match(result.of('SQLite'), /^ok/);
   }));
 
-test('a file in place of the home folder is said to be one', () =>
+test('a file in place of the home folder is reported', () =>
   within(async (place) => {
     fs.rmSync(place.home, { recursive: true });
     fs.writeFileSync(place.home, '');
@@ -151,7 +151,7 @@ test('a file in place of the home folder is said to be one', () =>
     fs.rmSync(place.home);
   }));
 
-test('no proxy: an address that this machine has not is no taken port', () =>
+test('no proxy: an address that this machine does not have is not reported as a taken port', () =>
   within(async (place) => {
     const result = await examine(place, ['--offline'], {
       SVC_HOST: '192.0.2.1',
@@ -187,14 +187,14 @@ test('no proxy: a client that points to it is reported, and a taken port is name
     assert.match(moved.of('Clients'), /warning: Claude Code uses a former address of svc/);
   }));
 
-test('a proxy that would listen on an IPv6 address is looked for there', () =>
+test('a proxy configured for an IPv6 address is looked up at that address', () =>
   within(async (place) => {
     const examined = await examine(place, ['--offline'], { SVC_HOST: '::1' });
     assert.match(examined.of('Proxy'), 'svc is not running');
     assert.match(examined.of('Clients'), /^note: /);
   }));
 
-test('--fix closes what others may read, removes a stale pid file and makes the folder', () =>
+test('--fix makes files private, removes a stale pid file and creates the folder', () =>
   within(async (place) => {
     fs.writeFileSync(join(place.home, 'config.yaml'), '{}\n', { mode: 0o600 });
     fs.mkdirSync(join(place.home, 'logs'));
@@ -224,7 +224,7 @@ test('--fix closes what others may read, removes a stale pid file and makes the 
     assert.is(fs.statSync(place.home).mode & 0o777, 0o700);
   }));
 
-test('a configuration that is wrong is the worst of all', () =>
+test('a wrong configuration is the most severe finding', () =>
   within(async (place) => {
     fs.writeFileSync(join(place.home, 'config.yaml'), 'server: { port: none }\nfoo: 1\n', {
       mode: 0o600,
@@ -234,7 +234,7 @@ test('a configuration that is wrong is the worst of all', () =>
     assert.match(result.of('Configuration'), /server\.port[\s\S]*foo/);
   }));
 
-test('prices with which no proxy starts are a fault, for the doctor and for config validate', () =>
+test('prices that prevent a start are a fault, in the doctor and in config validate', () =>
   within(async (place) => {
     const file = join(place.home, 'prices.json');
     fs.writeFileSync(file, '[{ "model": "new", "input": "much" }]', { mode: 0o600 });
@@ -248,7 +248,7 @@ test('prices with which no proxy starts are a fault, for the doctor and for conf
     assert.match(started.stderr, `${file}: entry 1: 'input'`);
   }));
 
-test('a damaged ledger and a refused key are faults; a provider that is gone, too', () =>
+test('a damaged ledger, a refused key and an unreachable provider are faults', () =>
   within(async (place) => {
     fs.writeFileSync(join(place.home, 'monitor.db'), Buffer.alloc(8192, 7), { mode: 0o600 });
     const upstream = await startUpstream();
@@ -269,7 +269,7 @@ test('a damaged ledger and a refused key are faults; a provider that is gone, to
     assert.match(offline.of('Keys'), /^note: messages from MSGPROV_API_KEY; not tried: --offline/);
   }));
 
-test('a key that is refused with 400, as Google does, is a fault; another 400 is none', () =>
+test('a key refused with 400, as Google does, is a fault; any other 400 is not', () =>
   within(async (place) => {
     const env = (url: string) => ({ GENPROV_BASE_URL: url, GENPROV_API_KEY: 'key-1' });
     const reason = (of: string) => [
@@ -298,7 +298,7 @@ test('a key that is refused with 400, as Google does, is a fault; another 400 is
     }
   }));
 
-test('machine: proxy variables without loopback, an old Node, a clock that is off', () =>
+test('machine: proxy variables without loopback, an old Node, and a wrong clock are reported', () =>
   within(async (place) => {
     const proxied = await examine(place, ['--offline'], { HTTPS_PROXY: 'http://p:1' });
     assert.match(proxied.of('Proxy variables'), /^warning: HTTPS_PROXY set/);
@@ -321,7 +321,7 @@ test('machine: proxy variables without loopback, an old Node, a clock that is of
     await upstream.close();
   }));
 
-test('for people: a line for each finding, the cure below, and what to do next', () =>
+test('the text output has a line for each finding, its remedy, and what to do next', () =>
   within(async (place) => {
     // Somebody who runs the tests may run svc as well.
     const env = { SVC_PORT: String(await freePort()), SVC_WS_PORT: String(await freePort()) };
@@ -332,7 +332,7 @@ test('for people: a line for each finding, the cure below, and what to do next',
     assert.match(stderr, /1 fault, 0 warnings/);
   }));
 
-test('the last lines name each fault again, with its cure', () =>
+test('the last lines name each fault again, with its remedy', () =>
   within(async (place) => {
     fs.writeFileSync(join(place.home, 'fleet.yaml'), '- not a fleet\n', { mode: 0o600 });
     const { stdout } = await run(place, ['doctor', '--offline']);

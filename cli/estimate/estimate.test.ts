@@ -56,7 +56,7 @@ test('all clients are found; nothing is written, and no content is printed', () 
     assert.equal(filesIn(place.folder), before);
   }));
 
-test('one folder as JSON, with the mode and the time that are asked for', () =>
+test('one folder as JSON, with the requested mode and time span', () =>
   withSessions(async (place) => {
     const folder = join(place.folder, '.claude');
     const ask = async (...more: string[]) =>
@@ -77,7 +77,7 @@ test('one folder as JSON, with the mode and the time that are asked for', () =>
     assert.is((await ask()).groups[0].saved_tokens, 0, 'as the configuration says');
   }));
 
-test('what is left out at pauses is counted where the configuration has it on', () =>
+test('results left out at pauses are counted if the configuration enables that', () =>
   withSessions(async (place) => {
     const text = (await run(place, ['savings', '--estimate'])).stdout;
     assert.match(text, 'forgetting (compression.cold_trim is off)');
@@ -92,7 +92,7 @@ test('what is left out at pauses is counted where the configuration has it on', 
     assert.not.match(on, 'forgetting');
   }));
 
-test('a folder without sessions, one that is not there, and options that do not fit', () =>
+test('an empty folder, a missing one, and incompatible options are refused', () =>
   withSessions(async (place) => {
     mkdirSync(join(place.folder, 'empty'));
     const none = await run(place, ['savings', '--estimate', 'empty']);
@@ -116,7 +116,7 @@ test('a folder without sessions, one that is not there, and options that do not 
     assert.match(await refused('--seconds', '3'), 'go with --estimate');
   }));
 
-test('tools that were never called, what they cost, and how to turn them off', () =>
+test('shows tools that were never called, their cost, and how to turn them off', () =>
   withSessions(async (place) => {
     const lines = claudeCodeLines({ session: 'sent', isSent: true });
     writeFileSync(join(place.folder, '.claude/projects/-app/sent.jsonl'), lines.join('\n'));

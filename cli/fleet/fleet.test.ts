@@ -44,7 +44,7 @@ async function status(place: Place, env: Readonly<Record<string, string>> = {}) 
   return { code, stdout, stderr, of: new Map(machines.map((one) => [one['node'], one])) };
 }
 
-test('init names the machine once, in a file of its user’s alone', () =>
+test('init names the machine once, in a private file', () =>
   inPlace(async (place) => {
     process.umask(0);
     const first = await svc(place, 'fleet', 'init', '--node', 'desk');
@@ -69,7 +69,7 @@ test('init names the machine once, in a file of its user’s alone', () =>
     assert.match(other.stderr, 'Rows carry attic all the same');
   }));
 
-test('the host’s name becomes a name', () => {
+test('the host name is converted to a valid machine name', () => {
   assert.is(toNodeName('desk.lan'), 'desk');
   assert.is(toNodeName('Anna’s MacBook'), 'Anna-s-MacBook');
   assert.is(toNodeName('__x'), 'x');
@@ -77,7 +77,7 @@ test('the host’s name becomes a name', () => {
   assert.is(toNodeName('x'.repeat(100)).length, 64);
 });
 
-test('members come and go; a key is never printed', () =>
+test('members are added and removed, and a key is never printed', () =>
   inPlace(async (place) => {
     await svc(place, 'fleet', 'init', '--node', 'desk');
     const added = await run(
@@ -122,7 +122,7 @@ test('members come and go; a key is never printed', () =>
       assert.not.match(stdout + stderr, KEY);
   }));
 
-test('machines that are added at the same moment are all there', () =>
+test('machines that are added at the same moment are all stored', () =>
   inPlace(async (place) => {
     const names = Array.from({ length: 8 }, (_, at) => `m${at}`);
     await Promise.all([
@@ -142,7 +142,7 @@ test('machines that are added at the same moment are all there', () =>
     );
   }));
 
-test('a key that is typed is not shown', () =>
+test('a typed key is not echoed', () =>
   inPlace(async (place) => {
     const terminal = findTerminal();
     if (terminal === undefined) return;
@@ -188,7 +188,7 @@ for (const [argv, says, code = 8] of BAD_MEMBERS)
       assert.is(existsSync(fileIn(place)), false);
     }));
 
-test('no key, or one that is none, is refused', () =>
+test('a missing or malformed key is refused', () =>
   inPlace(async (place) => {
     for (const [text, code] of [
       ['', 130],
@@ -202,7 +202,7 @@ test('no key, or one that is none, is refused', () =>
     assert.is(existsSync(fileIn(place)), false);
   }));
 
-test('a faulty fleet.yaml is said to be faulty, and never overwritten', () =>
+test('a faulty fleet.yaml is reported and never overwritten', () =>
   inPlace(async (place) => {
     mkdirSync(place.home, { mode: 0o700 });
     for (const text of [
@@ -247,7 +247,7 @@ test('status of an empty fleet, and of this machine alone', () =>
     }
   }));
 
-test('status asks all at once; each failure has its cause, and no key shows', () =>
+test('status queries all machines at once; each failure has its cause, and no key is shown', () =>
   withProxy({ yaml: LOCKED, env: { SVC_NODE: 'attic' } }, (attic) =>
     withProxy({}, (shed) =>
       inPlace(async (place) => {

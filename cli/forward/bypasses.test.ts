@@ -20,7 +20,7 @@ function remarksFor(
 
 const nowhere = { folder: '/nowhere', home: '/nowhere/home' };
 
-test('a base URL of another host is named without what else it holds', () => {
+test('a base URL with another host is named, without its other parts', () => {
   const env = {
     ANTHROPIC_BASE_URL: 'https://user:secret@gateway.example:8443/anthropic?key=secret',
     OPENAI_BASE_URL: 'https://api.openai.com/v1',
@@ -33,7 +33,7 @@ test('a base URL of another host is named without what else it holds', () => {
   assert.equal(remarksFor(nowhere, 'agent'), []);
 });
 
-test("a client whose maker's host is not opened is told, unless it is sent elsewhere", () => {
+test('a client whose usual host is not intercepted is reported, unless it is redirected', () => {
   const opened = ['llm.example', 'generativelanguage.googleapis.com'];
   const past = (program: string, env: Readonly<Record<string, string>> = {}): string =>
     waysPast(
@@ -55,7 +55,7 @@ test("a client whose maker's host is not opened is told, unless it is sent elsew
   assert.not.match(past('claude', { ANTHROPIC_BASE_URL: 'https://a.example' }), 'api.anthropic');
 });
 
-test('Codex with a ChatGPT login asks another host of its maker', () => {
+test('Codex with a ChatGPT login uses another host of its maker', () => {
   const where = { env: {}, userHome: '/nowhere', cwd: '/nowhere' };
   assert.equal(
     waysPast('codex', where, { home: '/nowhere/home', url, hosts: ['chatgpt.com'] }),
@@ -63,7 +63,7 @@ test('Codex with a ChatGPT login asks another host of its maker', () => {
   );
 });
 
-test("hosts that the user's NO_PROXY names are known, and a cloud that is asked in their place", () => {
+test('hosts in NO_PROXY are recognised, and so is a cloud that is used in their place', () => {
   assert.equal(remarksFor(nowhere, 'claude', { NO_PROXY: 'localhost,.openai.com' }), [
     'NO_PROXY names api.openai.com, so its requests bypass svc',
   ]);
@@ -75,7 +75,7 @@ test("hosts that the user's NO_PROXY names are known, and a cloud that is asked 
   assert.equal(remarksFor(nowhere, 'claude', { CLAUDE_CODE_USE_BEDROCK: '0' }), []);
 });
 
-test("what Claude Code's own settings say counts, the nearest file first", () =>
+test('settings files of Claude Code are taken into account, the nearest first', () =>
   inPlace(async (place) => {
     const settings = (name: string, env: object) =>
       write(place, name, `// mine\n${JSON.stringify({ env })}`);
@@ -100,7 +100,7 @@ test("what Claude Code's own settings say counts, the nearest file first", () =>
     assert.equal(remarksFor(place, 'codex'), []);
   }));
 
-test('svc’s own settings do not bypass it, but its base URL does', () =>
+test('the settings that svc wrote do not bypass it, but its base URL does', () =>
   inPlace(async (place) => {
     const env = {
       HTTPS_PROXY: 'http://svc:token@127.0.0.1:8765',
@@ -120,7 +120,7 @@ test('svc’s own settings do not bypass it, but its base URL does', () =>
     );
   }));
 
-test("Codex's provider, of a profile too, and its .env", () =>
+test('reads the provider of Codex, also from a profile and its .env', () =>
   inPlace(async (place) => {
     const config = (head: string) =>
       write(
@@ -145,7 +145,7 @@ test("Codex's provider, of a profile too, and its .env", () =>
     assert.equal(rest, []);
   }));
 
-test('Gemini CLI reads the nearest .env, for what is not set', () =>
+test('Gemini CLI reads the nearest .env for variables that are not set', () =>
   inPlace(async (place) => {
     write(place, '.gemini/.env', 'GOOGLE_GEMINI_BASE_URL=https://far.example\n');
     assert.match(remarksFor(place, 'gemini').join(), 'in ~/.gemini/.env leads to far.example');
@@ -160,7 +160,7 @@ test('Gemini CLI reads the nearest .env, for what is not set', () =>
     ]);
   }));
 
-test("how Gemini CLI logs in, as the project's settings say or the user's", () =>
+test('the login method of Gemini CLI comes from the project settings, else from the user settings', () =>
   inPlace(async (place) => {
     const login = (name: string, selectedType: string) =>
       write(place, name, `{ // mine\n "security": {"auth": {"selectedType": "${selectedType}"}} }`);
@@ -177,7 +177,7 @@ test("how Gemini CLI logs in, as the project's settings say or the user's", () =
     assert.equal(remarksFor(place, 'qwen'), []);
   }));
 
-test("opencode's, pi's and Aider's providers with an address of their own", () =>
+test('reads the providers of opencode, pi and Aider that have their own address', () =>
   inPlace(async (place) => {
     const at = (baseURL: string) => JSON.stringify({ provider: { a: { options: { baseURL } } } });
     write(place, '.config/opencode/opencode.jsonc', at('https://far.example/v1'));
@@ -199,7 +199,7 @@ test("opencode's, pi's and Aider's providers with an address of their own", () =
     assert.match(remarksFor(place, 'aider').join(), 'leads to y.example');
   }));
 
-test('a file that is no settings file says nothing', () =>
+test('a file that is not a settings file is ignored', () =>
   inPlace(async (place) => {
     write(place, '.claude/settings.json', '{"env": [');
     write(place, '.codex/config.toml', '= = =');

@@ -27,7 +27,7 @@ function counts(path: string | undefined, names: readonly string[]): readonly nu
   return names.map((name) => text.split(pem(name)).length - 1);
 }
 
-test('every list that the user names stays trusted, folders and links to the same file too', () =>
+test('every certificate list that the user names stays trusted, including folders and links', () =>
   inPlace(async (place) => {
     const folder = join(place.folder, 'certs');
     write(place, 'certs/one.pem', `${pem('dir')}\r\n`);
@@ -67,7 +67,7 @@ function systemCount(env: Environment): number {
   return (all ?? []).filter((one) => !named.includes(one)).length;
 }
 
-test('a list that names nothing is as if it were not named', () =>
+test('a list without certificates is ignored', () =>
   inPlace(async (place) => {
     const odd = {
       SSL_CERT_FILE: place.folder,

@@ -62,7 +62,7 @@ write(
 ] }) };`,
 );
 
-test('a recipe, a macro, a provider that is code and a stage of a plugin each change the graph', async () => {
+test('recipes, macros, provider modules and plugin stages each change the graph', async () => {
   const plain = await graph('{}\n');
   assert.match(plain, /^ +recipes +plugin recipes, (\d+) recipes \(\1 bundled\)\n +compress$/m);
   const count = Number(/(\d+) recipes/.exec(plain)?.[1]);
@@ -103,7 +103,7 @@ test('a recipe, a macro, a provider that is code and a stage of a plugin each ch
   ]);
 });
 
-test('without recipes there is no stage of them', async () => {
+test('without recipes the graph has no recipe stage', async () => {
   assert.not.match(await graph('compression: { recipes: off }\n'), /recipes/);
 });
 

@@ -48,7 +48,7 @@ writeFileSync(
   { mode: 0o644 },
 );
 
-test('the built-in graph, in the order of both ways, without anything in the home', async () => {
+test('shows the built-in graph in order of both directions, for an empty home', async () => {
   const graph = await printed([]);
   assert.equal(
     graph.request.map(({ node }) => node),
@@ -63,7 +63,7 @@ test('the built-in graph, in the order of both ways, without anything in the hom
   assert.ok(!existsSync(place.home) || readdirSync(place.home).length === 0);
 });
 
-test('a plugin stands where it was inserted, and its own stream apart', async () => {
+test('a plugin is placed where it was inserted, and its own stream is shown separately', async () => {
   const graph = await printed([
     '--plugin',
     fixturePath('plugins', 'cost-cap.mjs'),
@@ -83,14 +83,14 @@ test('a plugin stands where it was inserted, and its own stream apart', async ()
   assert.match(forward[at + 1]!, /^fused: meter/);
 });
 
-test('a plugin that needs settings gets them by --settings', async () => {
+test('a plugin that requires settings gets them from --settings', async () => {
   const footer = ['graph', '--plugin', fixturePath('plugins', 'footer.mjs')];
   assert.is((await run(place, footer)).code, 4);
   const settled = await run(place, [...footer, '--settings', '{text: checked}']);
   assert.match(settled.stdout, /plugin footer/, settled.stderr);
 });
 
-test('text, Mermaid and SVG show the same nodes, whatever they are called', async () => {
+test('text, Mermaid and SVG show the same nodes, whatever their names', async () => {
   const text = await run(place, ['graph', '--plugin', streamed]);
   assert.match(text.stdout, /own<stream> +plugin streamed, web stream\n/);
   assert.match(
@@ -110,7 +110,7 @@ test('text, Mermaid and SVG show the same nodes, whatever they are called', asyn
   assert.not.match(svg.stdout, /own<stream>/);
 });
 
-test('a faulty plugin is named with its line, and a place that is not there', async () => {
+test('a faulty plugin is named with its line, and so is an unknown place', async () => {
   const broken = join(place.folder, 'broken.mjs');
   writeFileSync(
     broken,
@@ -135,7 +135,7 @@ test('a faulty plugin is named with its line, and a place that is not there', as
   assert.match(misplaced.stderr, /Plugin 'lost' inserts 'lost' beside 'nowhere'/);
 });
 
-test('one form at a time', async () => {
+test('only one output format may be requested', async () => {
   const ran = await run(place, ['graph', '--svg', '--json']);
   assert.is(ran.code, 2);
 });

@@ -197,7 +197,7 @@ const BRACES: Readonly<Partial<Record<FormatName, readonly string[]>>> = {
 };
 
 for (const [name, texts] of Object.entries(BRACES)) {
-  test(`${name}: a value put beside comments is taken out again, and they stay`, () => {
+  test(`${name}: removing a value that was written next to comments keeps the comments`, () => {
     const format = formats[name as FormatName];
     for (const before of texts) {
       const after = format.put(before, ['url'], format.encode('x'));
@@ -218,7 +218,7 @@ for (const [name, texts] of Object.entries(BRACES)) {
   });
 }
 
-test('yaml: the last pair, the only pair and one behind a dash are taken out', () => {
+test('yaml: the last pair, the only pair and a pair after a dash are removed', () => {
   const { yaml } = formats;
   const cases: readonly (readonly [before: string, path: KeyPath, after: string])[] = [
     ['{ a: 1, url: x } # c\n', ['url'], '{ a: 1 } # c\n'],
@@ -236,12 +236,12 @@ test('yaml: the last pair, the only pair and one behind a dash are taken out', (
   }
 });
 
-test('the later of two equal keys counts, and it alone is replaced', () => {
+test('with duplicate keys the later one counts, and only that one is replaced', () => {
   const { json } = formats;
   assert.is(json.put('{"a": 1, "a": 2}', ['a'], '"x"'), '{"a": 1, "a": "x"}');
 });
 
-test('what is not of the format is refused with its line; what is in the way, too', () => {
+test('invalid syntax is refused with its line, and so is a value of another type', () => {
   const refusals: readonly (readonly [FormatName, KeyPath, string, RegExp])[] = [
     ['json', ['a'], '{\n"b": }', /not JSON: .* line 2/],
     ['json', ['a'], '{"b": 1} x', /not JSON/],

@@ -16,7 +16,7 @@ const read = (path: string): string => fs.readFileSync(path, 'utf8');
 const tokensOf = (home: string): readonly { label: string; expires?: string }[] =>
   JSON.parse(read(join(home, 'forward', 'tokens.json'))).keys;
 
-test('Claude Code gets the proxy with a token of its own, readable by this user alone; undone, the token is gone', () =>
+test('Claude Code gets a private proxy address with its own token, which undo revokes', () =>
   inPlace(async (place) => {
     const path = write(place, '.claude/settings.json', BEFORE);
     fs.chmodSync(path, 0o644);
@@ -58,7 +58,7 @@ test('Claude Code gets the proxy with a token of its own, readable by this user 
     assert.not.ok(fs.existsSync(join(place.home, 'integrations.json')));
   }));
 
-test("Codex reads it from its .env, with a list of certificates that holds the system's too", () =>
+test('Codex reads the proxy from its .env, with a certificate list that includes the system list', () =>
   inPlace(async (place) => {
     await run(place, ['integrate', 'codex', '--forward', '--apply']);
     const text = read(join(place.folder, '.codex', '.env'));
@@ -91,7 +91,7 @@ test('base URL and forward mode exclude each other, and a failed write leaves no
     assert.equal(tokensOf(place.home), []);
   }));
 
-test('the preview contains no token, and clients that read no proxy from a file get another hint', () =>
+test('the preview contains no token, and clients without a settings file get a hint', () =>
   inPlace(async (place) => {
     const shown = await run(place, claude);
     assert.match(shown.stdout, 'http://svc:<token>@127.0.0.1');
@@ -118,7 +118,7 @@ test('other settings that bypass forward mode are named, and a new authority is 
 /** A certificate of the user's own, which svc must keep. */
 const THEIRS = rootCertificates[0]!;
 
-test('a list that the settings name stays trusted, with the authority added, until it is undone', () =>
+test('a certificate list in the settings stays trusted, with the authority added, until undone', () =>
   inPlace(async (place) => {
     const company = write(place, 'company.pem', `# ours\n${THEIRS}\n`);
     const before = JSON.stringify({ env: { NODE_EXTRA_CA_CERTS: company } });
@@ -164,7 +164,7 @@ test('a list named in the shell is included too, and an unreadable one is report
     assert.match(gone.stderr, 'is not a certificate list that svc can read');
   }));
 
-test('what --apply would refuse is said before', () =>
+test('the preview reports what --apply would refuse', () =>
   inPlace(async (place) => {
     const path = join(place.folder, '.claude', 'settings.json');
     write(place, '.claude/settings.json', BEFORE);
@@ -191,7 +191,7 @@ test('what --apply would refuse is said before', () =>
     assert.is(other.code, 0);
   }));
 
-test('what is shown is what --apply writes, but for the token', () =>
+test('the preview shows exactly what --apply writes, except the token', () =>
   inPlace(async (place) => {
     const company = write(place, 'company.pem', THEIRS);
     const listed = { NODE_EXTRA_CA_CERTS: company };
@@ -232,7 +232,7 @@ test('what is shown is what --apply writes, but for the token', () =>
     assert.match(codex.stdout, `SSL_CERT_FILE=${join(place.home, 'forward', 'codex.pem')}`);
   }));
 
-test("a list in Codex's .env stays trusted too, in place of the system's as before", () =>
+test('a list in the .env of Codex stays trusted too, in place of the system list', () =>
   inPlace(async (place) => {
     const company = write(place, 'company.pem', THEIRS);
     const before = `SSL_CERT_FILE=${company}\n`;
@@ -246,7 +246,7 @@ test("a list in Codex's .env stays trusted too, in place of the system's as befo
     assert.is(read(path), before);
   }));
 
-test('settings of the project, an administrator or the shell that bypass it are named', () =>
+test('project, administrator and shell settings that bypass forward mode are named', () =>
   inPlace(async (place) => {
     const project = { env: { ANTHROPIC_BASE_URL: 'https://u:secret@near.example/x' } };
     write(place, '.claude/settings.json', '{}');
@@ -277,7 +277,7 @@ test('settings of the project, an administrator or the shell that bypass it are 
 const certificates = (path: string): readonly string[] =>
   read(path).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
 
-test("Codex's own provider with another address is named when it is set", () =>
+test('the address of a custom Codex provider is named when it is set', () =>
   inPlace(async (place) => {
     const config =
       'model_provider = "mine"\n[model_providers.mine]\nbase_url = "https://u:p@mine.example/v1"\n';
@@ -290,7 +290,7 @@ test("Codex's own provider with another address is named when it is set", () =>
     assert.not.match(`${stdout}${stderr}`, 'u:p');
   }));
 
-test('providers whose hosts are not opened are named, and an authority that was made before another host', () =>
+test('names providers whose hosts are not intercepted, and an authority made before a host was added', () =>
   inPlace(async (place) => {
     const groq = 'providers:\n  groq: { kind: chat, base_url: "https://api.groq.com/openai/v1" }\n';
     const own = '  near: { kind: chat, base_url: "http://127.0.0.1:11434/v1" }\n';
@@ -318,7 +318,7 @@ test('providers whose hosts are not opened are named, and an authority that was 
     );
   }));
 
-test('so are those of providers that are code; as the primary such a one is opened', () =>
+test('the same holds for provider modules; a module that is the primary provider is intercepted', () =>
   inPlace(async (place) => {
     const coded = (name: string) =>
       `export default {name: '${name}', kind: 'chat', baseUrl: 'https://${name}.example/v1', auth: 'none'};`;
@@ -340,7 +340,7 @@ test('so are those of providers that are code; as the primary such a one is open
     assert.ok(made.hosts.includes('coded.example'));
   }));
 
-test('once the authority is removed, clients that still use it are named', () =>
+test('after the authority is removed, clients that still use it are named', () =>
   inPlace(async (place) => {
     await run(place, [...claude, '--apply']);
     const removed = await run(place, ['ca', 'remove']);

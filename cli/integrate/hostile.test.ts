@@ -36,7 +36,7 @@ function setList(place: Place, ...integrations: unknown[]): void {
 
 const undoAll = (place: Place) => run(place, ['integrate', '--undo']);
 
-test('what a list calls a backup is neither read nor removed outside the folder of backups', () =>
+test('a backup outside the backup folder is neither read nor removed', () =>
   inPlace(async (place) => {
     const settings = write(place, SETTINGS, BEFORE);
     const good = await applied(place);
@@ -77,7 +77,7 @@ test('what a list calls a backup is neither read nor removed outside the folder 
     assert.is(fs.statSync(victim).nlink, 2);
   }));
 
-test('a saved file that was changed is not put back, and what is ours is taken out', () =>
+test('after a later change the saved file is not restored, but what svc wrote is removed', () =>
   inPlace(async (place) => {
     const settings = write(place, SETTINGS, BEFORE);
     const good = await applied(place);
@@ -89,7 +89,7 @@ test('a saved file that was changed is not put back, and what is ours is taken o
     assert.match(read(backup), /evil/);
   }));
 
-test('no file is removed, replaced or edited that does not hold what svc writes', () =>
+test('no file is removed, replaced or edited unless it holds what svc writes', () =>
   inPlace(async (place) => {
     write(place, SETTINGS, BEFORE);
     const good = await applied(place);
@@ -120,7 +120,7 @@ test('no file is removed, replaced or edited that does not hold what svc writes'
     }
   }));
 
-test('entries that are none are named, left alone, and keep nothing from the others', () =>
+test('invalid entries are named and left alone, and do not block the others', () =>
   inPlace(async (place) => {
     const settings = write(place, SETTINGS, BEFORE);
     const good = await applied(place);
@@ -169,7 +169,7 @@ test('entries that are none are named, left alone, and keep nothing from the oth
     }
   }));
 
-test('one file that cannot be taken back keeps no other from it', () =>
+test('one file that cannot be undone does not block the others', () =>
   inPlace(async (place) => {
     const codex = write(place, '.codex/config.toml', 'model = "x"\n');
     write(place, SETTINGS, BEFORE);
@@ -186,7 +186,7 @@ test('one file that cannot be taken back keeps no other from it', () =>
     assert.ok(fs.existsSync(join(place.home, 'backups')), 'what was saved is still there');
   }));
 
-test('an entry of an earlier version, with a path and no hash, is taken back', () =>
+test('an entry of an earlier version, with a path and no hash, is undone', () =>
   inPlace(async (place) => {
     const settings = write(place, SETTINGS, BEFORE, 0o644);
     const { before, ...good } = await applied(place);
@@ -202,7 +202,7 @@ test('an entry of an earlier version, with a path and no hash, is taken back', (
     assert.equal(fs.readdirSync(place.home), []);
   }));
 
-test('what was saved outlives the file that it was saved of', () =>
+test('a backup outlives the file that was backed up', () =>
   inPlace(async (place) => {
     const settings = write(place, SETTINGS, BEFORE);
     const good = await applied(place);
@@ -213,7 +213,7 @@ test('what was saved outlives the file that it was saved of', () =>
     assert.is(read(join(place.home, 'backups', String(good['backup']))), BEFORE);
   }));
 
-test('a link that leads nowhere yet stays one, and its target is made and removed', () =>
+test('a dangling link stays a link, and its target is created and removed', () =>
   inPlace(async (place) => {
     const target = join(place.folder, 'dotfiles/claude.json');
     fs.mkdirSync(dirname(target));
@@ -241,7 +241,7 @@ test('a link that leads nowhere yet stays one, and its target is made and remove
     assert.ok(fs.lstatSync(link).isSymbolicLink());
   }));
 
-test('a flow map with a comment is taken back after a change', () =>
+test('a flow map with a comment is undone after a change', () =>
   inPlace(async (place) => {
     const texts = [
       '{ model: x } # mine\n',
@@ -275,7 +275,7 @@ async function svc(place: Place, argv: readonly string[]): Promise<readonly [num
   return [code, text];
 }
 
-test('seven concurrent runs are all recorded with what they replaced; the lock of a dead process is taken over', () =>
+test('seven concurrent runs are all recorded with what they replaced; a stale lock is taken over', () =>
   inPlace(async (place) => {
     const files = Array.from({ length: 7 }, (_, at) =>
       write(place, `project-${at}/.env`, `OPENAI_API_KEY=key-${at}\n`),

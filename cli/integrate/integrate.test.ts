@@ -101,7 +101,7 @@ const SAMPLES: readonly Sample[] = [
 ];
 
 for (const { client, name, text, holds } of SAMPLES) {
-  test(`${client}: applied, once more, and undone to the former bytes`, () =>
+  test(`${client}: applied, applied again, and undone to the original bytes`, () =>
     inPlace(async (place) => {
       const path = write(place, name, text, 0o640);
       const applied = await run(place, ['integrate', client, '--apply', '--json']);
@@ -137,7 +137,7 @@ for (const { client, name, text, holds } of SAMPLES) {
     }));
 }
 
-test('a file that was changed since loses only what svc wrote; what was changed of that stays', () =>
+test('undo removes only what svc wrote from a file that was changed since, and keeps the changes', () =>
   inPlace(async (place) => {
     const path = write(place, '.codex/config.toml', 'model = "gpt-5"\nmodel_provider = ""\n');
     await run(place, ['integrate', 'codex', '--apply']);
@@ -156,7 +156,7 @@ test('a file that was changed since loses only what svc wrote; what was changed 
     });
   }));
 
-test('a file that svc made is removed with its folder; one that was there empty is empty again', () =>
+test('a file that svc created is removed with its folder; an empty one is empty again', () =>
   inPlace(async (place) => {
     const made = await run(place, ['integrate', 'claude', '--apply']);
     assert.is(made.code, 0, made.stderr);
@@ -171,7 +171,7 @@ test('a file that svc made is removed with its folder; one that was there empty 
     assert.is(fs.readFileSync(path, 'utf8'), '');
   }));
 
-test('nothing is left of a file that svc created, in any order of undoing, even if it was rewritten since', () =>
+test('undo in any order leaves nothing of a file that svc created, even if it was rewritten', () =>
   inPlace(async (place) => {
     const path = join(place.folder, '.claude/settings.json');
     const statusline = ['integrate', 'claude', '--statusline'];
@@ -207,7 +207,7 @@ test('a link to a file elsewhere stays a link', () =>
     assert.is(fs.readFileSync(target, 'utf8'), '{}\n');
   }));
 
-test("somebody else's address is not replaced unless that is asked for", () =>
+test('the address of another program is replaced only on request', () =>
   inPlace(async (place) => {
     const text = '{ "env": { "ANTHROPIC_BASE_URL": "https://gateway.example.com" } }\n';
     const path = write(place, '.claude/settings.json', text);
@@ -221,7 +221,7 @@ test("somebody else's address is not replaced unless that is asked for", () =>
     assert.is(fs.readFileSync(path, 'utf8'), text);
   }));
 
-test('models with addresses of their own stay as they are, and it is reported which', () =>
+test('models with their own addresses are left unchanged and reported', () =>
   inPlace(async (place) => {
     const text =
       'model_list:\n  - model_name: a\n    litellm_params:\n      model: openai/gpt-5\n      api_base: http://127.0.0.1:11434/v1\n  - model_name: b\n    litellm_params: {model: anthropic/claude-x}\n';
@@ -236,7 +236,7 @@ test('models with addresses of their own stay as they are, and it is reported wh
     assert.is(fs.readFileSync(path, 'utf8'), text);
   }));
 
-test('what cannot be done is refused with cause and cure, and changes nothing', () =>
+test('an impossible change is refused with its cause and a remedy, and changes nothing', () =>
   inPlace(async (place) => {
     const path = write(place, '.claude/settings.json', '{ "env": \n');
     const refusals: readonly (readonly [readonly string[], number, RegExp])[] = [
@@ -257,7 +257,7 @@ test('what cannot be done is refused with cause and cure, and changes nothing', 
     assert.not.ok(fs.existsSync(place.home));
   }));
 
-test('opencode: the providers that have a key, and none without one', () =>
+test('opencode: only providers that have a key are changed', () =>
   inPlace(async (place) => {
     const path = join(place.folder, '.config/opencode/opencode.json');
     const without = await run(place, ['integrate', 'opencode', '--apply']);
@@ -274,7 +274,7 @@ test('opencode: the providers that have a key, and none without one', () =>
     });
   }));
 
-test('every client shows what to set for the address of this proxy', () =>
+test('for every client it shows what to set for the address of this proxy', () =>
   inPlace(async (place) => {
     const env = { ...place.env, SVC_PORT: '9345' };
     const { stdout } = await run(place, ['integrate', '--json'], { env });
@@ -287,7 +287,7 @@ test('every client shows what to set for the address of this proxy', () =>
     }
   }));
 
-test('the statusline of Claude Code is written and taken back apart from the address', () =>
+test('the statusline of Claude Code is written and undone separately from the address', () =>
   inPlace(async (place) => {
     const text = '{\n  "env": {"A": "1"}\n}\n';
     const path = write(place, '.claude/settings.json', text);
@@ -319,7 +319,7 @@ test('the statusline of Claude Code is written and taken back apart from the add
     assert.is((await run(place, ['integrate', 'codex', '--statusline'])).code, exitCodes.usage);
   }));
 
-test("a statusline of one's own stays, unless it is to be replaced, and then comes back", () =>
+test('the statusline of the user is replaced only on request, and undo restores it', () =>
   inPlace(async (place) => {
     const text = '{"statusLine": {"type": "command", "command": "mine.sh", "padding": 0}}';
     const path = write(place, '.claude/settings.json', text);

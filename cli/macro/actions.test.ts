@@ -25,7 +25,7 @@ const CONVERSATION = {
   ],
 };
 
-test('every action does to a running proxy what it says', async () => {
+test('every action has its stated effect on a running proxy', async () => {
   const upstream = await startUpstream();
   const ended = inPlace(async (place) => {
     const config = 'cache: { enabled: true }\n';

@@ -26,7 +26,7 @@ test('compress writes a new private file, and needs no proxy', () =>
     assert.is((await runSteps(place, [COMPRESS], '--replace')).code, 0);
   }));
 
-test('what cannot be done is said before anything is done', () =>
+test('an impossible step is reported before any step is run', () =>
   withRecipe(async (place) => {
     const cases: readonly (readonly [step: string, reason: RegExp, code: number])[] = [
       ['compress: { file: none.log, recipe: pytest, to: a }', /There is no file none\.log/, 5],
@@ -54,7 +54,7 @@ test('what cannot be done is said before anything is done', () =>
     assert.match(ran.stderr, /not below the folder/);
   }));
 
-test('a fault of a typed step is named by its place among them', () =>
+test('a fault in a step given on the command line is reported with its position', () =>
   inPlace(async (place) => {
     for (const [step, reason] of [
       ['nonsense', /- --step 2: .*"nonsense" is not an action/],
@@ -66,7 +66,7 @@ test('a fault of a typed step is named by its place among them', () =>
     }
   }));
 
-test('a step may use the file of an earlier one, and a recipe that is not meant for it fails', () =>
+test('a step may use the output of an earlier one, and an unsuitable recipe fails', () =>
   withRecipe(async (place) => {
     const chained = await runSteps(place, [
       COMPRESS,

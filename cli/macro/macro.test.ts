@@ -10,7 +10,7 @@ import { macro } from '../../fixtures/cli/macros.ts';
 import { inPlace, run, write } from '../../fixtures/cli/run.ts';
 import { exitCodes } from '../exit.ts';
 
-test('a macro is kept privately, shown as it was written, listed and deleted', () =>
+test('a macro is stored privately, shown as written, listed and deleted', () =>
   inPlace(async (place) => {
     write(
       place,
@@ -51,7 +51,7 @@ test('a macro is kept privately, shown as it was written, listed and deleted', (
     assert.match((await macro(place, 'list')).stderr, /There is no macro/);
   }));
 
-test('what create writes without a file can be run, and stdin is a file too', () =>
+test('the macro that create writes without a file runs, and stdin counts as a file', () =>
   inPlace(async (place) => {
     assert.is((await macro(place, 'create', 'begin')).code, 0);
     const dry = await macro(place, 'run', 'begin', '--dry-run');
@@ -61,7 +61,7 @@ test('what create writes without a file can be run, and stdin is a file too', ()
     assert.is(piped.code, 0, piped.stderr);
   }));
 
-test('a faulty macro is refused with each fault on its line, and not kept', () =>
+test('a faulty macro is refused with each fault on its line, and is not stored', () =>
   inPlace(async (place) => {
     write(
       place,
@@ -115,7 +115,7 @@ test('a faulty macro is refused with each fault on its line, and not kept', () =
       assert.match((await macro(place, ...argv)).stderr, /cannot be the name of a macro/);
   }));
 
-test('a file that was broken by hand is listed with its fault, and does not run', () =>
+test('a file broken by hand is listed with its fault, and does not run', () =>
   inPlace(async (place) => {
     await macro(place, 'create', 'broken');
     await macro(place, 'create', 'sound');
@@ -134,7 +134,7 @@ test('a file that was broken by hand is listed with its fault, and does not run'
     assert.match((await macro(place, 'run', 'sounds')).stderr, /did you mean sound\?/);
   }));
 
-test('a missing variable is named with how to give it, and an unknown one too', () =>
+test('missing and unknown variables are named, with the way to set them', () =>
   inPlace(async (place) => {
     write(
       place,
@@ -151,7 +151,7 @@ test('a missing variable is named with how to give it, and an unknown one too', 
     assert.match(dry.stdout, /would add \{\{log\}\} to the vault/, 'a value is data');
   }));
 
-test('a macro of a plugin is listed with its origin, runs, and is not deleted', () =>
+test('the macro of a plugin is listed with its origin, runs, and cannot be deleted', () =>
   inPlace(async (place) => {
     write(
       place,

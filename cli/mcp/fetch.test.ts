@@ -67,7 +67,7 @@ async function agent(live: Live, client: Client): Promise<{ said: string; heard:
   }
 }
 
-test('the model fetches a left-out block by the id in its mark, and the text is byte-equal', () =>
+test('the model fetches an omitted block by the id in its marker, byte for byte', () =>
   withLive(
     (live) =>
       withMcp(live.place, async (client) => {
@@ -96,7 +96,7 @@ test('the model fetches a left-out block by the id in its mark, and the text is 
     { replies: fetchingModel, settings: SETTINGS },
   ));
 
-test('a text that is no longer kept is reported as such', () =>
+test('a block that is no longer stored is reported as such', () =>
   withLive((live) =>
     withMcp(live.place, async (client) => {
       const { text, isError } = await call(client, 'get_block', { id: 'AAAAAAAAAAAA' });

@@ -11,7 +11,7 @@ import { moreFields } from '../../fixtures/upstream/more-fields.ts';
 
 const parsed = (text: string): Json => JSON.parse(text) as Json;
 
-test('the tools say what the commands and paths say, and each is marked as one that only reads', () =>
+test('the tools return the same as the commands and paths, and each is marked as read-only', () =>
   withLive(async (live) => {
     const undo = live.upstream.script(undefined, '400', { times: 1 });
     const failed = await live.ask('claude-sonnet-4-5', 'Why?').finally(undo);
@@ -33,7 +33,7 @@ test('the tools say what the commands and paths say, and each is marked as one t
     });
   }));
 
-test('a search finds what may be sent, and nothing else', () =>
+test('a search finds only what may be sent to a provider', () =>
   withLive(async (live) => {
     const files = join(live.place.folder, 'notes');
     mkdirSync(files);
@@ -55,7 +55,7 @@ test('a search finds what may be sent, and nothing else', () =>
     });
   }));
 
-test('what the provider says of limits comes through', () =>
+test('the limits reported by the provider are passed through', () =>
   withLive(async (live) => {
     const fields = { 'anthropic-ratelimit-unified-5h-utilization': '0.42' };
     const undo = live.upstream.script(undefined, moreFields(fields));
@@ -66,7 +66,7 @@ test('what the provider says of limits comes through', () =>
     });
   }));
 
-test('without a proxy the tools say so, and an unknown id is an answer for the model', () =>
+test('without a proxy the tools say so, and an unknown id is an error for the model', () =>
   inPlace(async (place) => {
     await withMcp(place, async (client) => {
       const { text, isError } = await call(client, 'usage');
@@ -75,7 +75,7 @@ test('without a proxy the tools say so, and an unknown id is an answer for the m
     });
   }));
 
-test('it ends when its client does', () =>
+test('the server ends when its client does', () =>
   inPlace(async (place) => {
     const { ended } = start(place, ['mcp']);
     const { code, stdout, stderr } = await ended;

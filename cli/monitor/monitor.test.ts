@@ -52,7 +52,7 @@ test('a running proxy serves the monitor on its other port, and the command prin
   }
 });
 
-test('on its own port the monitor shows what the proxy reports, and says when none is running', async () => {
+test('the monitor on its own port shows the state of the proxy, or says that none is running', async () => {
   const place = makePlace();
   const monitor = start(place, ['monitor', '--port', '0']);
   try {
@@ -78,7 +78,7 @@ test('on its own port the monitor shows what the proxy reports, and says when no
   }
 });
 
-test('the monitor’s own server is read-only and answers this machine alone', async () => {
+test('the server of the monitor is read-only and accepts only this machine', async () => {
   const place = makePlace();
   const monitor = start(place, ['monitor', '--port', '0']);
   try {

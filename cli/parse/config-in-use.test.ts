@@ -6,7 +6,7 @@ import { startUpstream } from '../../fixtures/upstream.ts';
 import { json, MESSAGE } from '../../fixtures/server/exchange.ts';
 import { until } from '../../fixtures/cli/live.ts';
 
-test('a proxy that was started with --config and --env-file is the one that commands report on', () =>
+test('commands report on a proxy that was started with --config and --env-file', () =>
   inPlace(async (place) => {
     const upstream = await startUpstream();
     const config = write(

@@ -8,7 +8,7 @@ import { toArguments, toLoadOptions, toServeFlags } from './flags.ts';
 const place = makePlace();
 test.after(() => place.dispose());
 
-test('--telemetry and --debug reach the configuration, also of a start in the background', async () => {
+test('--telemetry and --debug reach the configuration, also for a background start', async () => {
   const { context } = makeContext(place);
   const none = { port: undefined, config: undefined, envFile: undefined };
   const off = await loadConfig(toLoadOptions(toServeFlags(none, context), context));
@@ -21,7 +21,7 @@ test('--telemetry and --debug reach the configuration, also of a start in the ba
   assert.equal(toArguments(flags), ['--debug', '--telemetry', '--ingest']);
 });
 
-test('--workers reaches the configuration, also of a start in the background, within its bounds', async () => {
+test('--workers reaches the configuration within its bounds, also for a background start', async () => {
   const { context } = makeContext(place);
   const typed = (workers: string) =>
     toServeFlags({ port: undefined, config: undefined, envFile: undefined, workers }, context);

@@ -32,7 +32,7 @@ test('every page is a topic, and svc help all lists them', async () => {
   place.dispose();
 });
 
-test('a topic has every word of its page, and none of the marks', async () => {
+test('a topic has every word of its page, without the Markdown syntax', async () => {
   const place = makePlace();
   for (const name of pages) {
     const { code, stdout, stderr } = await run(place, ['help', name]);
@@ -56,7 +56,7 @@ test('a topic has every word of its page, and none of the marks', async () => {
   place.dispose();
 });
 
-test('a command of the same name comes first; what is neither is named, with what is near', async () => {
+test('a command takes precedence over a topic, and an unknown name gets a suggestion', async () => {
   const place = makePlace();
   const page = /A record contains the client/;
   const both = await run(place, ['help', 'replay']);

@@ -11,7 +11,7 @@ test.after(() => place.dispose());
 
 const module = join(place.folder, 'word-count', 'word-count.mjs');
 
-test('what `new` writes passes its test, and fails it once it is broken', async () => {
+test('the test that `new` writes passes, and fails once the plugin is broken', async () => {
   const made = await run(place, ['plugin', 'new', 'word-count']);
   assert.is(made.code, 0, made.stderr);
   assert.match(made.stdout, /svc plugin test word-count\/word-count\.mjs/);
@@ -25,7 +25,7 @@ test('what `new` writes passes its test, and fails it once it is broken', async 
   writeFileSync(module, source);
 });
 
-test('`new` overwrites nothing and wants a name', async () => {
+test('`new` overwrites nothing and requires a name', async () => {
   const again = await run(place, ['plugin', 'new', 'word-count']);
   assert.is.not(again.code, 0);
   assert.match(again.stderr, /already exists; nothing was written/);
@@ -34,13 +34,13 @@ test('`new` overwrites nothing and wants a name', async () => {
   assert.match(wrong.stderr, /cannot be a plugin's name/);
 });
 
-test('`test` without tests says where they are looked for', async () => {
+test('`test` without tests says where they are expected', async () => {
   const none = await run(place, ['plugin', 'test', fixturePath('plugins', 'footer.mjs')]);
   assert.is.not(none.code, 0);
   assert.match(none.stderr, /no test for .*footer\.mjs/);
 });
 
-test('`list` shows what is configured and where it stands, and what cannot be loaded', async () => {
+test('`list` shows what is configured and its position, and what cannot be loaded', async () => {
   const config = join(place.folder, 'c.yaml');
   const footer = fixturePath('plugins', 'footer.mjs');
   const acme = join(projectRoot, 'examples', 'provider', 'acme.mjs');
@@ -69,7 +69,7 @@ test('`list` shows what is configured and where it stands, and what cannot be lo
   assert.match(faulty.stdout, /provider acme \(chat\)/);
 });
 
-test('`bench` shows what a slow stage adds', async () => {
+test('`bench` shows the time that a slow stage adds', async () => {
   const slow = join(place.folder, 'slow.mjs');
   writeFileSync(
     slow,

@@ -38,7 +38,7 @@ async function goneProcess(): Promise<{ pid: number; startTime: string }> {
   return { pid, startTime };
 }
 
-test('a claim is a private file that names this process, and goes with its release', () => {
+test('a pid file is private, names this process, and is removed on release', () => {
   const place = makePlace();
   const umask = process.umask(0);
   try {
@@ -58,7 +58,7 @@ test('a claim is a private file that names this process, and goes with its relea
   place.dispose();
 });
 
-test('a second claim is refused while the first one runs', () => {
+test('a second claim is refused while the first process runs', () => {
   const place = makePlace();
   const claim = claimHome(place.home, makeContext(place).context, HOW);
   try {
@@ -72,7 +72,7 @@ test('a second claim is refused while the first one runs', () => {
   place.dispose();
 });
 
-test('a file whose process is gone, or whose pid belongs to a later process, is taken over', async () => {
+test('a pid file is taken over if its process has ended or the pid was reused', async () => {
   const gone = await goneProcess();
   for (const changes of [gone, { pid: process.pid, startTime: 'earlier' }, { pid: 'x' }]) {
     const place = makePlace();
@@ -85,7 +85,7 @@ test('a file whose process is gone, or whose pid belongs to a later process, is 
   }
 });
 
-test('a file that svc did not write is left alone; one that was cut short is taken over', () => {
+test('a file that svc did not write is left alone; a truncated pid file is taken over', () => {
   const place = makePlace();
   writeFile(place, {});
   writeFileSync(pidFile(place.home), 'my notes');
@@ -100,7 +100,7 @@ test('a file that svc did not write is left alone; one that was cut short is tak
   place.dispose();
 });
 
-test('a folder that may not be read is reported, since a proxy may run in it', () => {
+test('an unreadable folder is reported, since a proxy may run in it', () => {
   const place = makePlace();
   writeFile(place, {});
   // Root may read everything, so the process temporarily becomes another user.
@@ -116,7 +116,7 @@ test('a folder that may not be read is reported, since a proxy may run in it', (
   place.dispose();
 });
 
-test('the release of a claim that was lost leaves the new one alone', () => {
+test('releasing a lost claim leaves the new one alone', () => {
   const place = makePlace();
   const claim = claimHome(place.home, makeContext(place).context, HOW);
   writeFile(place, {});
@@ -127,7 +127,7 @@ test('the release of a claim that was lost leaves the new one alone', () => {
   place.dispose();
 });
 
-test('a home folder whose socket would land elsewhere is refused', () => {
+test('a home folder whose socket would be placed elsewhere is refused', () => {
   const place = makePlace();
   const home = `${place.folder}/${'x'.repeat(100)}`;
   const claim = () => claimHome(home, makeContext(place).context, HOW);
@@ -145,7 +145,7 @@ test('a pid file that only looks stale is kept', () => {
   place.dispose();
 });
 
-test('stop never signals a process that merely has the pid of the file', async () => {
+test('stop never signals a different process that has reused the pid', async () => {
   const place = makePlace();
   const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
   const pid = stranger.pid ?? 0;

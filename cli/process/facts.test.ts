@@ -25,7 +25,7 @@ async function factsWith(
   return factsOf(loaded, { url, wsPort: 8767 }, own);
 }
 
-test('the first lines say where keys come from, and hold no key', async () => {
+test('the first lines show the source of each key, but never the key', async () => {
   const secret = 'a-secret-of-more-than-twenty-characters';
   const facts = await factsWith({ ANTHROPIC_API_KEY: secret, GEMINI_API_KEY: secret });
   const text = banner(facts, context, plain).join('\n');
@@ -35,7 +35,7 @@ test('the first lines say where keys come from, and hold no key', async () => {
   assert.match(none, /Keys +none configured/);
 });
 
-test('they are short, and end with the warnings', async () => {
+test('the first lines are short and end with the warnings', async () => {
   const quiet = banner(await factsWith({}), context, plain);
   assert.ok(quiet.length <= 9, quiet.join('\n'));
   assert.ok(quiet.every((line) => line.length <= 100));
@@ -47,7 +47,7 @@ test('they are short, and end with the warnings', async () => {
   assert.match(text, /\n\n +! look here$/);
 });
 
-test('clients are pointed at loopback when the proxy listens everywhere', async () => {
+test('clients are pointed at loopback when the proxy listens on all addresses', async () => {
   for (const [url, client] of [
     ['http://0.0.0.0:8766', 'http://127.0.0.1:8766'],
     ['http://[::]:8766', 'http://[::1]:8766'],
@@ -60,7 +60,7 @@ test('clients are pointed at loopback when the proxy listens everywhere', async 
   }
 });
 
-test('a Node without security fixes is named in one line, a kept one is not', () => {
+test('a Node version without security fixes is named in one line; a supported one is not', () => {
   assert.match(endOfLifeNote('20.20.2')?.[0] ?? '', /^Node 20 .* since 2026-04-30/);
   for (const version of ['22.1.0', '24.0.0', '26.3.1'])
     assert.is(endOfLifeNote(version), undefined);

@@ -12,7 +12,7 @@ for (const [what, flags] of [
   ['with a plugin that keeps a timer', []],
   ['that watches its files', ['--debug']],
 ] as const)
-  test(`a proxy ${what} ends when it is told to, and is not killed`, () =>
+  test(`a proxy ${what} stops on request, without being killed`, () =>
     inPlace(async (place) => {
       const module = write(place, 'ticking.mjs', TICKING);
       const plugins = flags.length === 0 ? `[{ module: ${module} }]` : '[]';

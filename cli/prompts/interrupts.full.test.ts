@@ -108,7 +108,7 @@ async function closesWindow(place: Place, asking: Asking): Promise<void> {
   assert.equal(filesOf(place), before, 'its window is closed');
 }
 
-test('setup', async () => {
+test('an interrupt at a prompt of setup changes nothing', async () => {
   const place = makePlace();
   const upstream = await startUpstream();
   try {
@@ -139,7 +139,7 @@ test('setup', async () => {
   }
 });
 
-test('config pull and config sync', async () => {
+test('an interrupt at a prompt of config pull or config sync changes nothing', async () => {
   const place = makePlace();
   try {
     const shared = join(place.folder, 'shared.yaml');
@@ -155,7 +155,7 @@ test('config pull and config sync', async () => {
   }
 });
 
-test('fleet add', async () => {
+test('an interrupt at the prompt of fleet add changes nothing', async () => {
   const place = makePlace();
   try {
     const adding: Asking = {
@@ -179,7 +179,7 @@ case "$1" in
 esac
 `;
 
-test('update', async () => {
+test('an interrupt at the prompt of update changes nothing', async () => {
   const place = makePlace();
   try {
     // As npm would have installed it.

@@ -47,7 +47,7 @@ function session(quoted: string): string {
 
 const COMMAND = ['--command', 'shop deploy'];
 
-test('a shape that repeats itself becomes a recipe that passes its own test', () =>
+test('a repeated line shape becomes a recipe that passes its own test', () =>
   inPlace(async (place) => {
     write(place, 'Deploy_Log.txt', printed(3));
     write(place, '.claude/projects/-app/one.jsonl', session('warning: the disk is slow'));
@@ -68,7 +68,7 @@ test('a shape that repeats itself becomes a recipe that passes its own test', ()
     assert.match(again.stderr, 'nothing was written');
   }));
 
-test('a shape of which a session quotes a line is given up', () =>
+test('a line shape is dropped if a session quotes one of its lines', () =>
   inPlace(async (place) => {
     write(place, 'deploy.log', printed(3));
     write(place, 'sessions/one.jsonl', session(QUOTED));
@@ -92,7 +92,7 @@ test('a shape of which a session quotes a line is given up', () =>
     assert.not.match(recipe, 'fetch');
   }));
 
-test('text without a repeated shape, an invalid name and a missing file are reported', () =>
+test('a text without repeated shapes, an invalid name and a missing file are reported', () =>
   inPlace(async (place) => {
     write(place, 'prose.txt', 'One sentence.\nAnd another one, which is longer.\n');
     const none = await run(place, ['recipe', 'learn', 'prose.txt']);

@@ -16,7 +16,7 @@ const place = makePlace();
 test.after(() => place.dispose());
 const file = join(place.folder, 'my-tool.yaml');
 
-test('what `create` writes is valid, holds, and is what the guide shows', async () => {
+test('the recipe that `create` writes is valid, passes, and is the one in the guide', async () => {
   const made = await run(place, ['recipe', 'create', 'my-tool']);
   assert.is(made.code, 0, made.stderr);
   assert.is((await run(place, ['recipe', 'validate', 'my-tool.yaml'])).code, 0);
@@ -30,7 +30,7 @@ test('what `create` writes is valid, holds, and is what the guide shows', async 
   assert.is((await run(place, ['recipe', 'create', '../x'])).code, 2);
 });
 
-test('`test` fails where an example does not hold, and `validate` names line and fault', async () => {
+test('`test` fails if an example does not match, and `validate` names line and fault', async () => {
   const good = readFileSync(file, 'utf8');
   writeFileSync(file, good.replace('saves: 30', 'saves: 99'));
   const failed = await run(place, ['recipe', 'test', 'my-tool.yaml']);
@@ -50,7 +50,7 @@ test('`test` fails where an example does not hold, and `validate` names line and
   writeFileSync(file, good);
 });
 
-test('a missing file is reported as such, and a folder without recipes does not pass a check', async () => {
+test('a missing file is reported as such, and a folder without recipes fails a check', async () => {
   mkdirSync(join(place.folder, 'no recipes'));
   for (const args of [
     ['validate', 'nowhere.yaml'],
@@ -72,7 +72,7 @@ test('a missing file is reported as such, and a folder without recipes does not 
   assert.match(folder.stderr, /no recipes cannot be read: it is a folder/);
 });
 
-test('`benchmark` measures files of the author', async () => {
+test('`benchmark` measures the files of the author', async () => {
   const log = Array.from({ length: 40 }, (_, n) => `  step ${n}: did one of the many things`);
   writeFileSync(
     join(place.folder, 'out.log'),
@@ -106,7 +106,7 @@ test('`benchmark` measures files of the author', async () => {
   );
 });
 
-test("`benchmark` without files measures the recipe's own examples", async () => {
+test('`benchmark` without files measures the examples of the recipe', async () => {
   const ran = await run(place, ['recipe', 'benchmark', 'my-tool.yaml']);
   assert.is(ran.code, 0, ran.stderr);
   assert.match(ran.stdout, /^example 1: \d+ → \d+ tokens \(−\d.*\), 2 of 2 lines that must stay/);
@@ -124,7 +124,7 @@ test("`benchmark` without files measures the recipe's own examples", async () =>
   assert.match(none.stderr, /bare\.yaml has no examples\n.*Name files/);
 });
 
-test('`test` says which tool printed each example, and with --show what goes out in its place', async () => {
+test('`test` names the tool that printed each example, and --show adds the compressed text', async () => {
   const tested = await run(place, ['recipe', 'test', 'pytest']);
   assert.match(tested.stdout, /^ok +pytest: pytest -v \S+ \(pytest \d[\d.]+\): /m);
   assert.match(
@@ -141,7 +141,7 @@ test('`test` says which tool printed each example, and with --show what goes out
   assert.match(String(row['text']), /1 failed, 85 passed/);
 });
 
-test('the schema accepts every bundled recipe, and no operation that there is not', async () => {
+test('the schema accepts every bundled recipe, and refuses an unknown operation', async () => {
   const printed = await run(place, ['recipe', 'schema']);
   const validate = new Ajv2020({ allowUnionTypes: true }).compile(
     JSON.parse(printed.stdout) as object,
@@ -154,7 +154,7 @@ test('the schema accepts every bundled recipe, and no operation that there is no
   assert.not.ok(validate(parse(newRecipe('x').replace('drop_lines', 'drop_linse'))));
 });
 
-test('`list`, `show` and `operations` print what there is', async () => {
+test('`list`, `show` and `operations` print the recipes and the operations', async () => {
   const listed = await run(place, ['recipe', 'list', '--json']);
   assert.ok((JSON.parse(listed.stdout) as unknown[]).length >= 40);
   assert.match((await run(place, ['recipe', 'show', 'pytest'])).stdout, /^name: pytest/);

@@ -109,7 +109,7 @@ test('a difference is shown side by side, and fails a check', () =>
     assert.match(lenient.stderr, '--mode: "lenient" is not a mode');
   }));
 
-test('a recipe is tried on what was captured, beside the configured ones', () =>
+test('a recipe is tried on captured requests, next to the configured recipes', () =>
   withCaptures(async (t, svc, place) => {
     const at = (name: string) => join(place.folder, name);
     const steps = Array.from({ length: 900 }, (_, n) => `step ${n}: all of part ${n * 7} is done`);
@@ -161,7 +161,7 @@ const ANSWER = {
   usage: { input_tokens: 8, output_tokens: 3 },
 };
 
-test('a HAR file is replayed as it is, without its credentials', () =>
+test('a HAR file is replayed unchanged, without its credentials', () =>
   withCaptures(async (_t, svc, place) => {
     const entry = (url: string, method = 'POST') => ({
       startedDateTime: '2026-01-02T03:04:05.000Z',
@@ -232,7 +232,7 @@ test('a session of Claude Code is replayed turn by turn', () =>
     assert.is(second.model, 'claude-sonnet-4-5');
   }));
 
-test('a file of another kind, and one cut short, are told apart', () =>
+test('a file of another kind and a truncated file get different errors', () =>
   withCaptures(async (t, svc, place) => {
     const at = (name: string) => join(place.folder, name);
     writeFileSync(at('notes.txt'), 'nothing of that kind');

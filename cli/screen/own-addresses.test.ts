@@ -8,7 +8,7 @@ import { makePlace, run, start } from '../../fixtures/cli/run.ts';
 import { control } from '../remote.ts';
 import { originsElsewhere } from './own-addresses.ts';
 
-test('an address that others reach is named, and loopback is not', () => {
+test('an address that others can reach is named, and loopback is not', () => {
   for (const url of ['http://127.0.0.1:8766', 'http://localhost:1', 'http://[::1]:8766'])
     assert.equal(originsElsewhere(url), [], url);
   assert.equal(originsElsewhere('http://10.1.2.3:8766'), ['http://10.1.2.3:8766']);
@@ -22,7 +22,7 @@ test('an address that others reach is named, and loopback is not', () => {
     }
 });
 
-test('the proxy makes a link as soon as there is a key, and only then', async () => {
+test('the proxy creates a link as soon as there is a key, and only then', async () => {
   const place = makePlace();
   const proxy = start(place, ['serve', '--port', '0']);
   const [, url = ''] = await proxy.prints(/listens on (http:\S+)/);

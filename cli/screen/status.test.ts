@@ -38,7 +38,7 @@ test('an unknown cost is not shown as zero', () => {
   assert.match(costLine({ cost: 0.5, unpriced: 1 }) ?? '', /\$0\.5000, and 1 request without a/);
 });
 
-test('says why nothing was saved, the most frequent reasons first', () => {
+test('shows why nothing was saved, the most frequent reasons first', () => {
   const trace = (because?: string): Json => ({
     stages: [{ name: 'parse' }, { name: 'compaction', not_compressed_because: because }],
   });
@@ -53,7 +53,7 @@ test('says why nothing was saved, the most frequent reasons first', () => {
   assert.not.match(lines.join(), /: d/);
 });
 
-test('says that requests wait for a thread, while they do', () => {
+test('says when requests wait for a thread', () => {
   const lineOf = (waiting: number) => {
     const threads = { most: 2, running: 2, at_work: 2, jobs_waiting: waiting };
     const health = { status: 'ok', compression_threads: threads };

@@ -23,14 +23,14 @@ function printed(
 const HEADER = ['model', '>requests', '>errors', '>input', '>saved', '>output', '>cost'];
 const FIGURES = ['1,987', '127', '44,705,967', '5,080,441', '2,632,561', '$1,076'];
 
-test('names give way to figures, which stay whole', () => {
+test('names are shortened before figures, which stay whole', () => {
   const lines = printed(HEADER, [['deepseek.ai/deepseek-reasoner-v3.1-terminus', ...FIGURES]]);
   assert.is(lines.length, 4);
   assert.ok(lines.every((line) => widthOf(line) <= 80));
   for (const figure of FIGURES) assert.ok(lines[1]!.includes(figure), lines[1]);
 });
 
-test('one odd name does not cost the others their table', () => {
+test('one unusual name does not change the table of the others', () => {
   const odd = 'x'.repeat(70);
   const lines = printed(HEADER, [
     ['gpt-5', ...FIGURES],
@@ -42,19 +42,19 @@ test('one odd name does not cost the others their table', () => {
   assert.is(lines.join('').match(/x/g)?.length, odd.length);
 });
 
-test('a terminal that does not know its size is taken for one of 80 columns', () => {
+test('a terminal of unknown size is assumed to have 80 columns', () => {
   const row = ['deepseek.ai/deepseek-reasoner-v3.1-terminus', ...FIGURES];
   assert.equal(printed(HEADER, [row], 0), printed(HEADER, [row]));
 });
 
-test('where figures alone are too wide, a row becomes names and values', () => {
+test('if the figures alone are too wide, each row is shown as names and values', () => {
   const wide = HEADER.map((name) => (name === 'model' ? 'gpt-5' : '123,456,789,012'));
   const lines = printed(HEADER, [wide]);
   assert.is(lines[0], 'gpt-5');
   assert.is(lines[3], '  input     123,456,789,012');
 });
 
-test('a narrow screen goes without what is expendable, and each row stays one line', () => {
+test('a narrow screen omits optional columns, and each row stays on one line', () => {
   const model = 'claude-sonnet-4-5-20250929';
   const header = ['request', 'model', '>in', '>sent', '>saved', '>cost', 'outcome'];
   const row = ['1on3oj', model, '2,673,000', '1,673,000', '1,000,000', '$0.0083', 'error (502)'];

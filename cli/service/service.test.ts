@@ -11,7 +11,7 @@ import { exitCodes } from '../exit.ts';
 import { rememberRewritten } from '../../fixtures/cli/remembered.ts';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 
-test('the systemd unit starts this program with this home, whatever is in the path', async () => {
+test('the systemd unit starts this program with this home, whatever characters the path has', async () => {
   const place = makePlace();
   const home = join(place.folder, 'a "b" 100% $HOME');
   const env = { ...place.env, SVC_HOME: home };
@@ -30,7 +30,7 @@ test('the systemd unit starts this program with this home, whatever is in the pa
   place.dispose();
 });
 
-test('no path adds a line to the unit', async () => {
+test('no path can add a line to the unit', async () => {
   const place = makePlace();
   for (const control of ['\n', '\r', '\r\n', '\v', '\u001b', '\u007f', '\\\n']) {
     const env = { ...place.env, SVC_HOME: `/tmp/x${control}ExecStartPre=/bin/evil` };
@@ -47,7 +47,7 @@ test('no path adds a line to the unit', async () => {
   place.dispose();
 });
 
-test('the launchd list is XML; another kind is refused', async () => {
+test('the launchd property list is XML; an unknown kind is refused', async () => {
   const place = makePlace();
   const env = { ...place.env, SVC_HOME: '/a&b' };
   const { stdout } = await run(place, ['service', 'print', 'launchd'], { env });
@@ -60,7 +60,7 @@ test('the launchd list is XML; another kind is refused', async () => {
   place.dispose();
 });
 
-test('uninstall stops the proxy and gives clients back; data go with --data alone', async () => {
+test('uninstall stops the proxy and restores clients; data is removed only with --data', async () => {
   const place = makePlace();
   const settings = join(place.folder, '.claude/settings.json');
   fs.mkdirSync(join(place.folder, '.claude'));

@@ -64,7 +64,7 @@ async function withProxy(use: (stage: Stage, upstream: Upstream) => Promise<void
   }
 }
 
-test('a client goes through a proxy that was started for it; exit code and receipt', () =>
+test('a client runs through a proxy that was started for it, with exit code and receipt', () =>
   withProxy(async ({ place, client, env }, upstream) => {
     const argv = ['run', '--', process.execPath, client];
     const asks = ['ANTHROPIC_BASE_URL=/v1/messages', 'OPENAI_BASE_URL=/chat/completions'];
@@ -87,7 +87,7 @@ test('a client goes through a proxy that was started for it; exit code and recei
     assert.equal([none.code, none.stderr], [0, 'svc: no request went through the proxy.\n']);
   }));
 
-test('a signal reaches the client, and its own end is passed on', () =>
+test('a signal is forwarded to the client, and its exit is passed on', () =>
   withProxy(async ({ place, client, env }) => {
     const running = start(place, ['run', '-q', '--', process.execPath, client, 'wait'], env);
     await running.prints(/waiting/);
@@ -95,7 +95,7 @@ test('a signal reaches the client, and its own end is passed on', () =>
     assert.is((await running.ended).code, 42);
   }));
 
-test('Codex gets its settings as arguments; a proxy of the network is left out', () =>
+test('Codex gets its settings as arguments, and loopback is added to NO_PROXY', () =>
   withProxy(async ({ place, env }) => {
     const codex = join(place.folder, 'codex');
     fs.writeFileSync(codex, '#!/bin/sh\necho "$NO_PROXY"\nprintf "%s\\n" "$@"\n', { mode: 0o755 });
@@ -127,7 +127,7 @@ socket.once('data', (bytes) => {
 });
 `;
 
-test('in forward mode a client gets the proxy with a token that ends with it, and what to trust', () =>
+test('in forward mode the client gets the proxy, a token for the session and a certificate list', () =>
   withProxy(async ({ place, env }) => {
     const client = join(place.folder, 'tunneller.mjs');
     fs.writeFileSync(client, TUNNELLER);
@@ -151,7 +151,7 @@ test('in forward mode a client gets the proxy with a token that ends with it, an
     late.socket.destroy();
   }));
 
-test("what a client's own settings lead past forward mode is said before it starts", () =>
+test('settings of the client that bypass forward mode are reported before it starts', () =>
   withProxy(async ({ place, env }) => {
     const settings = { env: { ANTHROPIC_BASE_URL: 'https://user:secret@gateway.example/v1' } };
     fs.mkdirSync(join(place.folder, '.claude'));
@@ -166,7 +166,7 @@ test("what a client's own settings lead past forward mode is said before it star
     assert.not.match(stderr, 'secret');
   }));
 
-test('a proxy that is its own outbound proxy does not start', () =>
+test('a proxy that is configured as its own outbound proxy does not start', () =>
   withProxy(async ({ place, env }) => {
     const port = String(await freePort());
     const own = { ...env, SVC_PORT: port, HTTPS_PROXY: `http://svc:t@127.0.0.1:${port}` };
@@ -182,7 +182,7 @@ function showing(place: Place, name: string, script: string): string {
   return client;
 }
 
-test('two clients that are started at once share one proxy', () =>
+test('two clients that are started at the same time share one proxy', () =>
   withProxy(async ({ place, client, env }, upstream) => {
     const argv = [
       'run',
@@ -199,7 +199,7 @@ test('two clients that are started at once share one proxy', () =>
     assert.is(upstream.requests.length, 3);
   }));
 
-test('opencode gets an address with a version for each provider that it has a key for', () =>
+test('opencode gets a versioned address for each provider that it has a key for', () =>
   withProxy(async ({ place, env }) => {
     const client = showing(
       place,
@@ -220,7 +220,7 @@ test('opencode gets an address with a version for each provider that it has a ke
     });
   }));
 
-test('pi gets an extension that says where its providers are, and none for its own commands', () =>
+test('pi gets an extension with the provider addresses, except for its own commands', () =>
   withProxy(async ({ place, env }) => {
     const client = showing(place, 'pi', 'printf "%s\\n" "$@"');
     const { stdout } = await start(place, ['run', '-q', client, '-p', 'hi'], env).ended;
@@ -245,7 +245,7 @@ test('pi gets an extension that says where its providers are, and none for its o
     assert.is(own.stdout, 'install\nx\n');
   }));
 
-test('a client that reads no variable is started with a word on how it goes through svc', () =>
+test('a client that reads no variables is started, with a hint on how to use svc with it', () =>
   withProxy(async ({ place, env }) => {
     const hint = /reads its address from its own settings alone, so (?:perhaps )?it bypasses svc/;
     for (const [name, way] of [
@@ -273,7 +273,7 @@ test('a client that reads no variable is started with a word on how it goes thro
     }
   }));
 
-test('what follows the client is for the client, also without --', () =>
+test('the arguments after the client are passed to it, also without --', () =>
   withProxy(async ({ place, env }) => {
     const client = join(place.folder, 'client');
     fs.writeFileSync(client, '#!/bin/sh\nprintf "%s|" "$@"\n', { mode: 0o755 });
@@ -290,7 +290,7 @@ test('what follows the client is for the client, also without --', () =>
     assert.match(help.stdout, /svc run/);
   }));
 
-test('a program that is not there starts no proxy', () =>
+test('a missing program starts no proxy', () =>
   inPlace(async (place) => {
     for (const program of ['no-such-client', './no-such-client']) {
       const { code, stderr } = await start(place, ['run', program]).ended;
@@ -301,7 +301,7 @@ test('a program that is not there starts no proxy', () =>
     assert.is(runningInstance(place.home), undefined);
   }));
 
-test('a program that is not there', () =>
+test('an unknown program after -- is reported', () =>
   withProxy(async ({ place, env }) => {
     const { code, stderr } = await start(place, ['run', '--', 'no-such-client'], env).ended;
     assert.is(code, exitCodes.not_found);

@@ -65,7 +65,7 @@ const typed = (...lines: readonly string[]) => {
   return stdin;
 };
 
-test('--yes writes, starts, proves and points clients, and asks no provider', async () => {
+test('--yes writes, starts, verifies and integrates clients, and calls no provider', async () => {
   const { place, env, upstream, claude, dispose } = await newcomer();
   const { code, stdout, stderr } = await run(place, ['setup', '--yes', '--json'], { env });
   assert.is(code, 0, stderr);
@@ -102,7 +102,7 @@ test('--yes writes, starts, proves and points clients, and asks no provider', as
   await dispose();
 });
 
-test('the end of the input is no consent, at none of the questions', async () => {
+test('the end of the input counts as a refusal at every question', async () => {
   const { place, env, dispose } = await newcomer();
   const before = filesOf(place);
   const answers = ['aggressive', 'all', 'y'];
@@ -137,7 +137,7 @@ test('answers are followed, and an invalid answer is asked for again', async () 
   await dispose();
 });
 
-test('who has a subscription is asked once what svc may do with it, and told how to change that', async () => {
+test('a user with a subscription is asked once how svc may use it, and told how to change that', async () => {
   const { place, env, dispose } = await newcomer();
   // Its existence is a sign; the file is never read.
   fs.writeFileSync(join(place.folder, '.claude/.credentials.json'), '', { mode: 0 });
@@ -180,7 +180,7 @@ function terminal(keys: readonly string[]) {
   return { stdin: input, stderr: output, screen: () => screen };
 }
 
-test('Ctrl-C at each menu leaves everything as it was', async () => {
+test('Ctrl-C at each menu changes nothing', async () => {
   const { place, env, dispose } = await newcomer();
   const before = filesOf(place);
   for (let enters = 0; enters <= 3; enters += 1) {
@@ -194,7 +194,7 @@ test('Ctrl-C at each menu leaves everything as it was', async () => {
   await dispose();
 });
 
-test('a config file that is there keeps its comments and gets a copy; a taken port is left', async () => {
+test('an existing config file keeps its comments and is backed up; a taken port is avoided', async () => {
   const { place, env, dispose } = await newcomer();
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
@@ -223,7 +223,7 @@ test('a config file that is there keeps its comments and gets a copy; a taken po
   await dispose();
 });
 
-test('the file that config init writes gets its lines added, and loses none', async () => {
+test('lines are added to the file that config init writes, and none is lost', async () => {
   const { place, env, dispose } = await newcomer();
   assert.is((await run(place, ['config', 'init'])).code, 0);
   const path = join(place.home, 'config.yaml');

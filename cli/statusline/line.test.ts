@@ -75,7 +75,7 @@ function line({ client, status = STATUS, isRunning = true, ...options }: Shown):
   });
 }
 
-test('a session shows what svc counted of it, and the window of its own credential that ends first', () => {
+test('a session shows what svc counted for it, and the window of its credential that ends first', () => {
   assert.is(
     line({ client: CLIENT }),
     'Opus 5.5 | ctx 42% | $2.00 | saved $0.5000 | cache 80% | 5h 60%, used up ~15:30',
@@ -84,7 +84,7 @@ test('a session shows what svc counted of it, and the window of its own credenti
   assert.match(all, /^5h 60%, used up ~15:30, 7d 70%, resets (?:Sun|Mon|Tue) \d\d:00$/);
 });
 
-test('figures that svc has not seen come from the client, and are marked so', () => {
+test('figures unknown to svc come from the client, and are marked as such', () => {
   const foreign = line({ client: { ...CLIENT, session_id: 'foreign' } });
   assert.match(
     foreign,
@@ -97,7 +97,7 @@ test('figures that svc has not seen come from the client, and are marked so', ()
   assert.match(proto, 'not through svc');
 });
 
-test('without a client the line shows today’s figures of all credentials', () => {
+test('without a client the line shows the figures of today for all credentials', () => {
   assert.is(
     line({ client: undefined }),
     'today $30.00 | saved $10.00 | cache 80% | 5h 60%, used up ~15:30',
@@ -106,7 +106,7 @@ test('without a client the line shows today’s figures of all credentials', () 
   assert.is(line({ client: undefined, status: yesterday, isRunning: false }), 'svc off');
 });
 
-test('during a break the end of a window moves on with the clock, until the window lasts', () => {
+test('during a break the end of a window moves with the clock, until the window has elapsed', () => {
   // Half an hour's use is left; the file is as it was when the break began.
   const ends = { used_up_at: iso(inHours(-1)), used_per_hour: 0.8 };
   const shown = (resets: number): string => {
@@ -124,7 +124,7 @@ test('a window that has started again since is not shown', () => {
   assert.not.match(shown, '5h');
 });
 
-test('segments of which nothing is known are left out, and the least needed ones where it is narrow', () => {
+test('segments without data are omitted, and the least important ones on a narrow line', () => {
   assert.is(line({ client: {}, status: {} }), '');
   assert.is(line({ client: { model: { id: 'm' } }, status: {} }), 'm');
   assert.is(line({ client: CLIENT, width: 45 }), 'Opus 5.5 | ctx 42% | 5h 60%, used up ~15:30');
@@ -134,7 +134,7 @@ test('segments of which nothing is known are left out, and the least needed ones
     assert.ok(line({ client: CLIENT, width }).length <= width, `${width}`);
 });
 
-test('a template can use every field, and unknown ones stay as they are', () => {
+test('a template can use every field, and leaves unknown ones unchanged', () => {
   for (const name of FIELD_NAMES.filter((one) => one !== 'svc'))
     assert.is.not(line({ client: CLIENT, format: `{${name}}` }), '', name);
   assert.is(line({ client: CLIENT, format: '{svc}' }), '');
@@ -162,7 +162,7 @@ test('colours are those of the terminal that shows the line', () => {
   );
 });
 
-test('implausible numbers are unknown', () => {
+test('implausible numbers are treated as unknown', () => {
   for (const value of [-1, -1e300, 1e300, Number.MAX_SAFE_INTEGER]) {
     const client = {
       cost: { total_cost_usd: value },
@@ -177,7 +177,7 @@ test('implausible numbers are unknown', () => {
   }
 });
 
-test('whatever comes from outside is text, and of whatever type', () => {
+test('input of any type is accepted and printed as text', () => {
   const hostile = {
     session_id: 'one',
     model: { display_name: 'x\u001b]0;owned\u0007\n\u009b2J' },

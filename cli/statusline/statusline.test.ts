@@ -72,7 +72,7 @@ function status(place: Place): StatusJson | undefined {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as StatusJson) : undefined;
 }
 
-test('a session beside a proxy that runs, hangs, ends and starts again', () =>
+test('a session next to a proxy that runs, hangs, ends and starts again', () =>
   withLive(async (live) => {
     const { place } = live;
     const resets = Math.floor(Date.now() / 1000) + 9000;
@@ -122,7 +122,7 @@ test('a session beside a proxy that runs, hangs, ends and starts again', () =>
     }
   }));
 
-test('a proxy that was killed is off', () =>
+test('a killed proxy is shown as off', () =>
   inPlace(async (place) => {
     const proxy = start(place, ['serve', '--port', '0']);
     await proxy.prints(/listens on/);
@@ -132,7 +132,7 @@ test('a proxy that was killed is off', () =>
     assert.is(await line(place), 'Sonnet 4.5 | svc off');
   }));
 
-test('any input and any home give one line and no error', () =>
+test('any input and any home folder give one line and no error', () =>
   inPlace(async (place) => {
     for (const input of [
       '',
@@ -188,7 +188,7 @@ test('an invalid option is refused, and --help shows help', () =>
     assert.match(help.stdout, '{model} | {cost}');
   }));
 
-test('the fast way takes options as the command does, and leaves mistakes to it', () =>
+test('the fast path accepts the same options as the command, and leaves errors to it', () =>
   inPlace(async (place) => {
     const cases = [
       ['--format', 'a {svc}!', '--for', 'tmux', '--width', '80', '--no-color'],
@@ -206,7 +206,7 @@ test('the fast way takes options as the command does, and leaves mistakes to it'
     for (const args of wrong) assert.is(fastOptions(args), undefined, args.join(' '));
   }));
 
-test('the file that Claude Code starts is the statusline alone, and the program for what that leaves open', () =>
+test('Claude Code starts the small statusline module, which loads the program only when needed', () =>
   inPlace(async (place) => {
     const path = write(place, '.claude/settings.json', '{}');
     await run(place, ['integrate', 'claude-code', '--statusline', '--apply'], { entry });

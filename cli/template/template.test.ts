@@ -60,7 +60,7 @@ test('errors state their cause and leave no file', async () => {
   }
 });
 
-test('with --model the answer comes through the proxy that runs', async () => {
+test('with --model the response comes through the running proxy', async () => {
   const upstream = await startUpstream();
   await run(place, ['template', 'add', 'explain', 'explain.md']);
   const argv = [

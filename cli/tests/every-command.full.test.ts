@@ -32,7 +32,7 @@ function callsOf(live: Live, command: string, from = 0): readonly (readonly stri
     .map((argv) => argv.slice(words.length));
 }
 
-test('every command has its effect, and those of the specification were run with its options', () =>
+test('every command has its effect, and every specified one was run with its options', () =>
   withLive(async (live) => {
     await traffic(live);
     const failed: string[] = [];

@@ -117,7 +117,7 @@ async function readOnly(use: (place: Surroundings, home: string) => Promise<void
   }
 }
 
-test('a home that cannot be written: what reads works, what writes names the path', () =>
+test('an unwritable home: reading commands work, writing commands name the path', () =>
   readOnly(async (place, home) => {
     for (const argv of WRITING) {
       const { code, stdout, stderr } = await svc(argv, place);
@@ -137,7 +137,7 @@ test('a home that cannot be written: what reads works, what writes names the pat
     assert.match(stdout, home);
   }));
 
-test('no HOME: the user database says where home is', async () => {
+test('without HOME the home folder comes from the user database', async () => {
   const place = makePlace();
   const { code, stdout, stderr } = await svc(['config', 'path'], { cwd: place.folder, env: {} });
   assert.is(code, 0, stderr);
@@ -161,7 +161,7 @@ const LOCALES: readonly Readonly<Record<string, string>>[] = [
   { LANG: 'nonsense', LC_ALL: '' },
 ];
 
-test('whatever the language: the same bytes, the same exit codes', async () => {
+test('in every locale the bytes and the exit codes are the same', async () => {
   const place = makePlace();
   fs.writeFileSync(join(place.folder, 'proxy.yaml'), 'compression: { MODE: strict }\n');
   fs.writeFileSync(
@@ -188,7 +188,7 @@ test('whatever the language: the same bytes, the same exit codes', async () => {
   place.dispose();
 });
 
-test('a reader that leaves, and a closed output, are no failure', async () => {
+test('a reader that closes early and a closed output are not errors', async () => {
   const place = makePlace();
   const ends = (script: string) =>
     new Promise<Ended>((resolve) => {
@@ -223,7 +223,7 @@ test('a reader that leaves, and a closed output, are no failure', async () => {
   place.dispose();
 });
 
-test('a terminal that can do little, or is to stay without colour, gets plain text', async () => {
+test('a terminal with few features, or with colour turned off, gets plain text', async () => {
   const place = makePlace();
   const terminal = findTerminal();
   if (terminal === undefined) throw new Error('this needs `script` or `python3`, for a terminal');

@@ -63,10 +63,10 @@ const ENDPOINTS = [
   '/dashboard/api/conversations',
 ];
 
-const equal = postgresSuite('svc with its ledger in Postgres, beside one in a file');
+const equal = postgresSuite('svc with its ledger in Postgres, compared with one in a file');
 
 equal(
-  '200 requests: every command and page says what it says of a file; no word of the password',
+  'after 200 requests every command and page shows the same as with a file, and no password',
   async (t) => {
     const db = await t.server.create('outside');
     await withMachines(t, { desk: db, copy: '' }, async (desk, copy) => {

@@ -8,7 +8,7 @@ import { stored } from '../../fixtures/ledger/temp-ledger.ts';
 const shared = postgresSuite('machines that share a ledger in Postgres');
 
 shared(
-  'two machines at once: sums are exact, each by its name, and nothing is counted twice',
+  'two machines that write at the same time get exact sums, by machine, without duplicates',
   async (t) => {
     const db = await t.server.create('fleet');
     await withMachines(t, { desk: db, attic: db }, async (desk, attic) => {

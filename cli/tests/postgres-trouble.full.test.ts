@@ -23,9 +23,9 @@ import { migrations } from '../../stages/ledger/migrations.ts';
 /** A row is guaranteed for a response that ended at least this long ago. */
 const ACKNOWLEDGED_MS = 1000;
 
-const trouble = postgresSuite('svc with its ledger in Postgres, where something breaks');
+const failures = postgresSuite('svc with its ledger in Postgres, with failures');
 
-trouble('killed under load: no acknowledged row is lost, none is there twice', async (t) => {
+failures('a proxy killed under load loses no acknowledged row and writes none twice', async (t) => {
   const db = await t.server.create('killed');
   await withMachines(t, { desk: db }, async (desk) => {
     const url = await desk.serve();
@@ -75,7 +75,7 @@ trouble('killed under load: no acknowledged row is lost, none is there twice', a
   });
 });
 
-trouble('the server stops and starts under load: no client sees it, no row is lost', async (t) => {
+failures('a restart of the database under load fails no request and loses no row', async (t) => {
   const db = await t.server.create('restarted');
   await withMachines(t, { desk: db }, async (desk) => {
     const url = await desk.serve();
@@ -121,8 +121,8 @@ trouble('the server stops and starts under load: no client sees it, no row is lo
   });
 });
 
-trouble(
-  'not reachable at the start: it serves, says why and what to do, and writes later',
+failures(
+  'a proxy whose database is unreachable at startup serves, reports it, and writes later',
   async (t) => {
     const db = await t.server.create('late');
     await t.server.stop();
@@ -154,24 +154,27 @@ trouble(
   },
 );
 
-trouble('a newer schema is refused by the proxy and by commands, in the same words', async (t) => {
-  const db = await t.server.create('newer');
-  const next = [...migrations, ['ALTER TABLE requests ADD COLUMN later INTEGER']];
-  const { writer } = openIn('/nowhere', { file: db, migrations: next });
-  await writer.ready();
-  await writer.close();
-  await withMachines(t, { desk: db }, async (desk) => {
-    const served = await start(desk.place, ['serve']).ended;
-    assert.is(served.code, 4);
-    const versions = `(schema ${next.length}, this one knows ${migrations.length})`;
-    assert.ok(served.stderr.includes(`was written by a newer svc ${versions}`), served.stderr);
-    assert.match(served.stderr, /Update svc/);
-    const ran = await desk.svc('usage');
-    assert.is(ran.code, 4);
-    assert.match(ran.stderr, /has another version than this svc, a newer one/);
-    assert.match((await desk.svc('doctor')).stdout, /was written by a newer svc/);
-    holdsNoSecret(`${served.stderr}${ran.stderr}`, 'printed');
-  });
-});
+failures(
+  'a newer schema is refused by the proxy and by commands with the same message',
+  async (t) => {
+    const db = await t.server.create('newer');
+    const next = [...migrations, ['ALTER TABLE requests ADD COLUMN later INTEGER']];
+    const { writer } = openIn('/nowhere', { file: db, migrations: next });
+    await writer.ready();
+    await writer.close();
+    await withMachines(t, { desk: db }, async (desk) => {
+      const served = await start(desk.place, ['serve']).ended;
+      assert.is(served.code, 4);
+      const versions = `(schema ${next.length}, this one knows ${migrations.length})`;
+      assert.ok(served.stderr.includes(`was written by a newer svc ${versions}`), served.stderr);
+      assert.match(served.stderr, /Update svc/);
+      const ran = await desk.svc('usage');
+      assert.is(ran.code, 4);
+      assert.match(ran.stderr, /has another version than this svc, a newer one/);
+      assert.match((await desk.svc('doctor')).stdout, /was written by a newer svc/);
+      holdsNoSecret(`${served.stderr}${ran.stderr}`, 'printed');
+    });
+  },
+);
 
-trouble.run();
+failures.run();

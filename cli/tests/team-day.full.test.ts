@@ -75,7 +75,7 @@ function equalTools(list: unknown, name: string, wanted: ReturnType<typeof toolS
     assert.equal(figures, wanted.get(named as string | null), `${name} ${String(named)}`);
 }
 
-test('the simulated day covers everything, and shows the cost of the kill', () => {
+test('the simulated day covers every case, and shows the cost of the kill', () => {
   const { requests, errors, unpriced, cost } = sums(day.all);
   assert.is(requests, COUNT - day.lost);
   assert.ok(errors > 0 && unpriced > 0 && cost! > 0);
@@ -92,7 +92,7 @@ test('the simulated day covers everything, and shows the cost of the kill', () =
   );
 });
 
-test('svc export, as JSON and as CSV', async () => {
+test('svc export equals the recount, as JSON and as CSV', async () => {
   const ofRow = (name: string) => (row: Json) => row[name] as string | null;
   for (const [name, of] of [
     ['key', GROUPS['key']!],
@@ -147,7 +147,7 @@ function nanoOf(usd: string): bigint {
   return BigInt(whole + rest.padEnd(9, '0'));
 }
 
-test('svc attribution, by each word', async () => {
+test('svc attribution equals the recount, for each dimension', async () => {
   for (const [by, of] of Object.entries(GROUPS)) {
     const { attribution } = await json('attribution', '--by', by);
     equalList(attribution, by, day.all, of, `--by ${by}`, 7);
@@ -166,7 +166,7 @@ test('svc attribution, by each word', async () => {
   equalTools(servers['attribution'], 'mcp', toolSums(day.all, mcpServerOf));
 });
 
-test('/stats of both proxies: today of all, and what each has seen since its start', async () => {
+test('/stats of both proxies: today of all machines, and what each has seen since its start', async () => {
   for (const node of NODES) {
     const stats = (await get(node, '/stats')) as Readonly<Record<string, Json>>;
     const seen = day.seenBy(node);
@@ -191,7 +191,7 @@ test('/stats of both proxies: today of all, and what each has seen since its sta
 const entries = (object: object) =>
   Object.entries(object as Json).toSorted(([a], [b]) => (a < b ? -1 : 1));
 
-test('/metrics of both proxies', async () => {
+test('/metrics of both proxies equal the recount', async () => {
   for (const node of NODES) {
     const text = await day.get(node, '/metrics');
     const series = new Map(
@@ -247,7 +247,7 @@ test('/metrics of both proxies', async () => {
   }
 });
 
-test('svc spend status, by key and by project', async () => {
+test('svc spend status equals the recount, by key and by project', async () => {
   for (const by of ['key', 'project'] as const) {
     const { spending } = (await json('spend', 'status', '--by', by)) as {
       readonly spending: readonly { name: string; day: Json; month: Json }[];
@@ -262,7 +262,7 @@ test('svc spend status, by key and by project', async () => {
   }
 });
 
-test('svc report of the month, as JSON and as CSV', async () => {
+test('svc report of the month equals the recount, as JSON and as CSV', async () => {
   for (const by of ['key', 'project', 'agent', 'node'] as const) {
     const report = await json('report', '--month', MONTH, '--by', by);
     equal(report['totals'] as Json, sums(day.all), 'totals', 7);
@@ -288,7 +288,7 @@ test('svc report of the month, as JSON and as CSV', async () => {
   }
 });
 
-test('the dashboard', async () => {
+test('the dashboard equals the recount', async () => {
   for (const node of NODES) {
     const report = await get(node, '/dashboard/api/report');
     equal(report['totals'] as Json, sums(day.all), 'totals', 7);
@@ -335,7 +335,7 @@ test('the dashboard', async () => {
   }
 });
 
-test('the audit logs of both proxies', async () => {
+test('the audit logs of both proxies equal the recount', async () => {
   const events = () =>
     day.homes.flatMap((home) =>
       readFileSync(join(home, 'audit.jsonl'), 'utf8')

@@ -50,7 +50,7 @@ async function ask(url: string, model: string): Promise<void> {
   await response.text();
 }
 
-test('shows requests as they come, takes keys, outlives the proxy, and gives the terminal back', async () => {
+test('shows new requests, handles keys, survives the end of the proxy, and restores the terminal', async () => {
   const place = makePlace();
   const upstream = await startUpstream();
   let proxy = await serve(place, upstream.url);
@@ -93,7 +93,7 @@ test('shows requests as they come, takes keys, outlives the proxy, and gives the
   }
 });
 
-test('every view fits the screen that there is, also while it changes', async () => {
+test('every view fits the screen, also while the screen is resized', async () => {
   const place = makePlace();
   const upstream = await startUpstream();
   const proxy = await serve(place, upstream.url);
@@ -130,7 +130,7 @@ test('every view fits the screen that there is, also while it changes', async ()
   }
 });
 
-test('keys and signals that end it give the terminal back, and it says how to start the proxy', async () => {
+test('quitting by key or signal restores the terminal and says how to start the proxy', async () => {
   const place = makePlace();
   const ways: readonly (readonly [name: string, end: (typing: Typing) => void])[] = [
     ['q', ({ press }) => press('q')],
@@ -176,7 +176,7 @@ test('ends when its terminal is closed', async () => {
   }
 });
 
-test('off a terminal it prints once what the first screen shows', async () => {
+test('without a terminal it prints the first screen once', async () => {
   const place = makePlace();
   const upstream = await startUpstream();
   const proxy = await serve(place, upstream.url);
@@ -201,7 +201,7 @@ test('off a terminal it prints once what the first screen shows', async () => {
   }
 });
 
-test('off a terminal without a proxy it is an error that says how to start one', async () => {
+test('without a terminal and a proxy it reports an error that says how to start one', async () => {
   const place = makePlace();
   try {
     for (const argv of [['dashboard'], ['dashboard', '--public'], ['dashboard', '--json']]) {

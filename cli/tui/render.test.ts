@@ -13,7 +13,7 @@ import { SIZES, row, REPORT, LIVE, MODEL, PLAIN, VIEWS } from './screens-testing
 
 const textOf = (model: Model, size: Size) => renderScreen(model, size, PLAIN).lines.join('\n');
 
-test('every view fills the screen, is no wider, and nothing in it commands the terminal', () => {
+test('every view fills the screen exactly, and no content can control the terminal', () => {
   for (const [name, model] of VIEWS)
     for (const size of SIZES)
       for (const colors of [PLAIN, createColors(true)]) {
@@ -27,7 +27,7 @@ test('every view fills the screen, is no wider, and nothing in it commands the t
       }
 });
 
-test('the overview says what was saved, paid and went wrong, also without colours', () => {
+test('the overview shows savings, cost and failures, also without colours', () => {
   const text = textOf(MODEL, SIZES[0]!);
   assert.match(text, '[1 Overview]');
   assert.match(text, /Requests +12 {2}3 running, up 1 min 5 s/);
@@ -57,7 +57,7 @@ const FIVE_HOURS = {
   spared_requests: 0,
 };
 
-test('the word in the header follows the worst that is known', () => {
+test('the word in the header reflects the worst known state', () => {
   const word = (change: object, health: object = {}) => {
     const calm = {
       ...LIVE.health,
@@ -93,7 +93,7 @@ test('the word in the header follows the worst that is known', () => {
   assert.is(plan(1, { resets_at: new Date(Date.now() - 1).toISOString() }), 'working');
 });
 
-test('a plan is shown with how long it lasts, and nothing of it where none is known', () => {
+test('a plan is shown with its remaining time, or not at all if none is known', () => {
   const text = (limits: readonly object[]) =>
     textOf({ ...MODEL, live: { ...LIVE, limits } as unknown as LiveState }, SIZES[0]!);
   assert.match(
@@ -112,7 +112,7 @@ test('a proxy of an older version, which reports no attempts, is shown all the s
     assert.match(textOf({ ...older, tab } as unknown as Model, SIZES[0]!), 'messages');
 });
 
-test('a screen of 24 rows shows newest requests below many causes of failure', () => {
+test('a screen of 24 rows shows the newest requests below many causes of failure', () => {
   const [failure] = REPORT.failures;
   const report = {
     ...REPORT,
@@ -131,7 +131,7 @@ test('a screen of 24 rows shows newest requests below many causes of failure', (
   assert.match(text, /^Time +Model.*\n\d\d:\d\d/m);
 });
 
-test('an alert that fires, a long reason and old results left out are shown whole', () => {
+test('a firing alert, a long reason and omitted old results are shown in full', () => {
   const alerts = [{ name: 'spend', text: 'spend: $12 in an hour, over $10' }];
   assert.match(
     textOf({ ...MODEL, live: { ...LIVE, alerts } as unknown as LiveState }, SIZES[0]!),
@@ -155,7 +155,7 @@ test('an alert that fires, a long reason and old results left out are shown whol
   assert.match(savings, /Old results left out +\$0\.2500 {2}7,000 tokens not sent in 2 requests/);
 });
 
-test('a cancelled request has no status, an answer that failed is an error', () => {
+test('a cancelled request has no status, and a failed response is an error', () => {
   const requests = [
     row(1, { outcome: 'cancelled', status_code: 200 }),
     row(2, { outcome: 'ok', status_code: 429, failed: true }),
@@ -165,7 +165,7 @@ test('a cancelled request has no status, an answer that failed is an error', () 
   assert.match(printed, /error 429$/m);
 });
 
-test('columns go before figures are cut', () => {
+test('columns are dropped before figures are cut', () => {
   const wide = textOf({ ...MODEL, tab: 'requests' }, SIZES[2]!);
   for (const head of ['Provider', 'Agent', 'Sent', 'Cost', 'Took', 'Outcome'])
     assert.match(wide, head);
@@ -174,7 +174,7 @@ test('columns go before figures are cut', () => {
   assert.match(narrow, 'error 502');
 });
 
-test('the chosen request has a mark, stays chosen as others come, and opens with its stages', () => {
+test('the selected request is marked, stays selected as others arrive, and opens with its stages', () => {
   let model: Model = { ...MODEL, tab: 'requests' };
   const [newest = '', next = ''] = model.requests!.map((one) => one.request_id);
   model = press(model, { name: 'j' }, 20) as Model;
@@ -194,7 +194,7 @@ test('the chosen request has a mark, stays chosen as others come, and opens with
   assert.is((press(opened, { name: 'escape' }, 20) as Model).detail, undefined);
 });
 
-test('failed requests alone, views by number, and the end', () => {
+test('filters failed requests, opens views by number, and quits', () => {
   const failed = press({ ...MODEL, tab: 'requests' }, { name: 'f' }, 20) as Model;
   assert.is(textOf(failed, SIZES[0]!).match(/error 502/g)?.length, 1);
   assert.not.match(textOf(failed, SIZES[0]!), 'モデル模型');
@@ -204,13 +204,13 @@ test('failed requests alone, views by number, and the end', () => {
   assert.is(press(MODEL, { name: 'c', ctrl: true }, 20), 'quit');
 });
 
-test('a view is scrolled no further than its end', () => {
+test('a view cannot be scrolled beyond its end', () => {
   const end = renderScreen({ ...MODEL, tab: 'savings', scroll: 1_000_000 }, SIZES[1]!, PLAIN);
   assert.ok(end.scroll > 0 && end.scroll < 100);
   assert.not.match(end.lines.at(-1)!, 'more below');
 });
 
-test('the model that answered is whole at 80 columns; the one that was asked for gives way', () => {
+test('at 80 columns the responding model is shown whole, and the requested one is shortened', () => {
   const answering = 'claude-sonnet-4-5-20250929-preview';
   const requested = 'claude-opus-with-a-very-long-name-4-1-20250805';
   const rows = [row(1, { model_requested: requested, model_resolved: answering }), row(2)];

@@ -59,7 +59,7 @@ function installation(answer: unknown, folder = 'lib/node_modules/svc') {
   };
 }
 
-test('a newer version is shown, and installed after a yes alone', async () => {
+test('a newer version is shown, and installed only after confirmation', async () => {
   const { place, update, installs } = installation({ name: 'svc', version: '1.10.0', bin: BIN });
   const checked = await update(['--check']);
   assert.is(checked.code, 1);
@@ -90,7 +90,7 @@ test('a newer version is shown, and installed after a yes alone', async () => {
   place.dispose();
 });
 
-test('nothing newer, another program of that name, no such package', async () => {
+test('reports no newer version, another program of that name, and a missing package', async () => {
   for (const [answer, expected] of [
     [{ version: '1.2.3', bin: BIN }, /^svc 1\.2\.3 is the newest version$/m],
     [{ version: '1.2.3-rc.1', bin: BIN }, /^svc 1\.2\.3 is the newest version$/m],
@@ -108,7 +108,7 @@ test('nothing newer, another program of that name, no such package', async () =>
   }
 });
 
-test('without network, without npm, and when npm fails: cause and cure', async () => {
+test('a missing network, a missing npm and a failing npm are reported with cause and remedy', async () => {
   const offline = installation({ error: { code: 'ENOTFOUND' } });
   const first = await offline.update(['--check']);
   assert.is(first.code, exitCodes.bad_gateway);
@@ -128,7 +128,7 @@ test('without network, without npm, and when npm fails: cause and cure', async (
   full.place.dispose();
 });
 
-test('a checkout and a dependency of a project are left to whom they belong', async () => {
+test('a checkout and a project dependency are not updated', async () => {
   const project = installation({ version: '2.0.0', bin: BIN }, 'project/node_modules/svc');
   const { code, stdout } = await project.update([]);
   assert.is(code, 0);

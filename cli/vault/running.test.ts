@@ -56,7 +56,7 @@ async function withProxy(
   }
 }
 
-test('a proxy that runs answers in place of the index, with the same words', async () => {
+test('a running proxy responds in place of the index, with the same text', async () => {
   await withFiles(async (place, svc) => {
     await svc('index', 'files', '-w', '1');
     const alone: Ran[] = [];
@@ -70,7 +70,7 @@ test('a proxy that runs answers in place of the index, with the same words', asy
   });
 });
 
-test('one with another index, or without any, is passed over', async () => {
+test('a proxy with another index, or without any, is skipped', async () => {
   await withFiles(async (place, svc) => {
     await svc('index', 'files', '-w', '1');
     await withProxy(place, `${place.folder}/other`, async (requests) => {
@@ -87,7 +87,7 @@ test('one with another index, or without any, is passed over', async () => {
   });
 });
 
-test('if the proxy cannot answer, the command searches the index itself', async () => {
+test('if the proxy cannot respond, the command searches the index itself', async () => {
   await withFiles(async (place, svc) => {
     await svc('index', 'files', '-w', '1');
     const fail = () => {

@@ -5,14 +5,14 @@ import acme from './acme.mjs';
 
 const provider = testProvider(acme);
 
-test('a request gets a tenant, the path of the version, and nothing that acme refuses', () => {
+test('a request gets a tenant and the versioned path, and loses the fields that acme refuses', () => {
   const sent = provider.sends({ model: 'fast', messages: [], stream_options: {} });
   assert.equal(sent.path, '/2026-01/chat/completions');
   assert.equal(sent.headers['x-acme-tenant'], 'demo');
   assert.deepEqual(Object.keys(sent.body), ['model', 'messages']);
 });
 
-test('an answer has its text where the dialect has it', async () => {
+test('the text of a response is moved to where the dialect expects it', async () => {
   const answer = await provider.answers({ choices: [{ message: { output_text: 'Hello' } }] });
   assert.deepEqual(answer, { choices: [{ message: { content: 'Hello' } }] });
 });

@@ -17,7 +17,7 @@ async function through(module, node, body) {
 }
 
 for (const stream of [false, true])
-  test(`does what the handlers do, ${stream ? 'in a stream' : 'in one document'}`, async () => {
+  test(`does the same as the handlers, ${stream ? 'in a stream' : 'in one document'}`, async () => {
     const messages = [{ role: 'user', content: 'What is in {release}?' }];
     const body = { model: 'claude-sonnet-4-5', max_tokens: 9, stream, messages };
     const handlers = await through('../stage/release-name.mjs', 'release-name', body);

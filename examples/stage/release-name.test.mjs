@@ -7,7 +7,7 @@ const ask = (content) => ({
 });
 
 for (const file of ['release-name.mjs', 'release-stream.mjs'])
-  test(`${file} names the release, and leaves other requests alone`, async () => {
+  test(`${file} adds the name of the release, and leaves other requests alone`, async () => {
     const module = new URL(file, import.meta.url);
     const proxy = await testPlugin(module, { config: { name: 'Blue "7"' } });
     try {
