@@ -31,7 +31,7 @@ async function faultOf(module: string): Promise<string | undefined> {
   return faults[0]?.message;
 }
 
-test('what is wrong with one module stops only that one, and names it', () =>
+test('a faulty module disables only itself, and its fault names it', () =>
   inFolder(async (folder) => {
     const good = write(folder, 'good.mjs', SOUND);
     const throwing = write(folder, 'throwing.mjs', `throw new Error('no tenant');`);
@@ -50,7 +50,7 @@ test('what is wrong with one module stops only that one, and names it', () =>
     );
   }));
 
-test('a module that others may write is not run', () =>
+test('does not load a module that other users can write', () =>
   inFolder(async (folder) => {
     const ran = join(folder, 'ran');
     const text = `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(ran)}, ''); ${SOUND}`;
@@ -65,7 +65,7 @@ test('a module that others may write is not run', () =>
     assert.is(await faultOf(inside), undefined, 'a sticky folder is as good as a private one');
   }));
 
-test('a changed module is loaded anew, an unchanged one is not', () =>
+test('a reload imports a changed module again, but not an unchanged one', () =>
   inFolder(async (folder) => {
     const path = write(folder, 'one.mjs', SOUND);
     const source = [{ module: path, name: 'one' }];
@@ -76,7 +76,7 @@ test('a changed module is loaded anew, an unchanged one is not', () =>
     assert.is(second?.baseUrl, 'https://llm.example/new');
   }));
 
-test('other languages and other exports have different errors', () =>
+test('a wrong file type, a missing default export and a syntax error give different faults', () =>
   inFolder(async (folder) => {
     assert.match((await faultOf(write(folder, 'a.cjs', ''))) ?? '', /ends in \.js or \.mjs/);
     assert.match((await faultOf(write(folder, 'b.mjs', 'export const x = 1;'))) ?? '', /default/);
@@ -113,7 +113,7 @@ test('an address that would send keys unencrypted is refused', () => {
   assert.equal(faults('https://a.example/v1/chat/completions'), [], 'a full address is as good');
 });
 
-test('defineProvider freezes what it is given', () => {
+test('defineProvider returns a frozen definition', () => {
   const definition = defineProvider({ kind: 'chat', baseUrl: 'https://a.example' });
   assert.ok(Object.isFrozen(definition));
 });

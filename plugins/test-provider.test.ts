@@ -18,7 +18,7 @@ function withMistakes(hooks: Readonly<Record<string, () => unknown>>): ProviderD
   return Object.assign({ ...base }, hooks);
 }
 
-test('the kit shows what the example sends and reads', async () => {
+test('shows what the example provider would send and how it reads responses', async () => {
   const provider = testProvider(acme);
   const sent = provider.sends({ model: 'm', stream_options: {} }, { headers: { Accept: 'x/y' } });
   assert.equal(sent, {
@@ -35,13 +35,13 @@ test('the kit shows what the example sends and reads', async () => {
   assert.equal(events, [{ event: 'delta', data: { n: 1 } }]);
 });
 
-test('without hooks everything stays as it is', async () => {
+test('a provider without hooks leaves requests and responses unchanged', async () => {
   const provider = testProvider(base);
   assert.equal(provider.sends({ a: 1 }).body, { a: 1 });
   assert.equal(await provider.answers({ b: 2 }), { b: 2 });
 });
 
-test('a hook that throws, waits or takes too long is named', async () => {
+test('names a hook that throws, returns a promise, takes too long or returns an invalid value', async () => {
   const clock = createManualClock();
   const faults: [ProviderDefinition, RegExp][] = [
     [
@@ -85,7 +85,7 @@ test('a hook that throws, waits or takes too long is named', async () => {
   );
 });
 
-test('an unsound definition is refused with its faults', () => {
+test('refuses an invalid definition and lists its faults', () => {
   assert.throws(() => testProvider({ ...base, baseUrl: 'nowhere' }), /baseUrl/);
 });
 

@@ -21,7 +21,7 @@ export const CERTIFICATE: readonly Row[] = [
     threat: 'A session that becomes dearer, or figures that promise too much',
     required: 'each turns the certificate red by itself',
     file: 'server/certify/certify.test.ts',
-    test: 'a claim above the recount, and a session that cost more, each fail the check on their own',
+    test: 'a claim above the recount and a session that cost more each fail their own check',
     sabotage: {
       file: 'server/certify/costs.ts',
       before: '.filter(({ before, after }) => after > before * DEARER)',

@@ -21,7 +21,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'Every fault a provider can have: refused, reset, stalled, cut, malformed, too long',
     required: 'the answer is passed on or is an error, and each request has one row',
     file: 'server/tests/streams/faults.test.ts',
-    test: 'every fault of a provider ends as it must, with one row each',
+    test: 'every fault of a provider has the expected result, with one row each',
     sabotage: {
       file: 'stages/providers/idle-limit.ts',
       before: 'this.#timer = setTimeout(this.#onIdle, this.#limitMs);',
@@ -70,7 +70,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A request with very many header fields',
     required: 'two hundred pass, one more is 431',
     file: 'server/gate/gate.test.ts',
-    test: 'two hundred header fields are accepted, one more is not',
+    test: 'accepts two hundred header fields, but not one more',
     sabotage: {
       file: 'server/gate/gate.ts',
       before: 'export const MAX_HEADER_FIELDS = 200;',
@@ -96,7 +96,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A client that is still writing when it is refused',
     required: 'it can write the rest, and reads the reason',
     file: 'server/http/hang-up.test.ts',
-    test: 'a client refused while still sending can send the rest and read the reason',
+    test: 'a client that is refused while sending can finish sending and read the reason',
     sabotage: {
       file: 'server/http/hang-up.ts',
       before:
@@ -215,7 +215,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'Records of small requests faster than the disk',
     required: 'the queue is limited by its real memory',
     file: 'server/capture/capture.test.ts',
-    test: 'small records that wait for the disk are bounded by what they take in memory',
+    test: 'the memory for small records that wait for the disk is bounded',
     sabotage: {
       file: 'stages/captures/record.ts',
       before: 'const OVERHEAD_BYTES = 16 * 1024;',
@@ -241,7 +241,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A Redis that hangs',
     required: 'one request waits fifty milliseconds, and none after it until Redis answers',
     file: 'server/shared/link.test.ts',
-    test: 'after fifty milliseconds without a response no one waits any more, until a trial succeeds',
+    test: 'after fifty milliseconds without a response no request waits until a probe succeeds',
     sabotage: {
       file: 'server/shared/link.ts',
       before: 'if (!isOver) this.#onSilence();',
@@ -266,7 +266,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A telemetry collector that is down',
     required: 'it is reported once, and delays nothing',
     file: 'server/telemetry/telemetry.test.ts',
-    test: 'a collector that is away is reported once and holds up nobody',
+    test: 'an unreachable collector is reported once and delays no request',
     sabotage: {
       file: 'server/telemetry/exporter.ts',
       before: 'if (result.code !== 0 && !isFailing) report(',
@@ -279,7 +279,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'Requests older than they may be kept',
     required: 'their rows are deleted at the start and then daily; totals stay',
     file: 'server/run/retention.test.ts',
-    test: 'rows older than metrics.retention_days go at the start and then daily; totals stay',
+    test: 'rows older than metrics.retention_days are deleted at the start and daily, and totals stay',
     sabotage: {
       file: 'server/run/retention.ts',
       before: '(Math.floor(nowMs / DAY_MS) - retentionDays) * DAY_MS',

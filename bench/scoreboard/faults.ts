@@ -8,7 +8,7 @@ export const FAULTS: readonly Row[] = [
     threat: 'A provider stream that breaks off',
     required: 'the client gets an error in its own format, never an end that looks complete',
     file: 'server/tests/streams/cut-streams.test.ts',
-    test: 'a stream cut in its middle ends in an error, counts, and is partial in row and trace',
+    test: 'a stream that is cut in the middle ends in an error, and is partial in row and trace',
     sabotage: {
       file: 'stages/forward/answer/watched-body.ts',
       before: 'if (!hasFailed && observer?.isCutShort() === true) {',
@@ -57,7 +57,7 @@ export const FAULTS: readonly Row[] = [
     threat: 'A client that reads slowly, or not at all',
     required: 'a fixed number of chunks is held, and the provider is paused',
     file: 'server/sink/http.test.ts',
-    test: 'a slow client holds a stream back until it has taken what was written',
+    test: 'a slow client holds a stream back until it has read what was written',
     sabotage: {
       file: 'server/sink/http.ts',
       before: 'return response.write(bytes) ? undefined : this.#drained();',
@@ -82,7 +82,7 @@ export const FAULTS: readonly Row[] = [
     threat: 'A stop while answers are being streamed',
     required: 'they finish, new requests are refused, every row is written',
     file: 'server/run/lifecycle.test.ts',
-    test: 'the drain lets streams finish, refuses new requests and writes every row',
+    test: 'draining lets streams finish, refuses new requests and writes every row',
     sabotage: {
       file: 'server/run/lifecycle.ts',
       before: '    await waitForDrain();',
@@ -94,7 +94,7 @@ export const FAULTS: readonly Row[] = [
     threat: 'A reload of a faulty configuration',
     required: 'it changes nothing',
     file: 'server/tests/settings/faulty-reload.test.ts',
-    test: 'a fault changes nothing, and the next good file is taken up',
+    test: 'a fault changes nothing, and the next valid file is used',
     sabotage: {
       file: 'server/generation/reload.ts',
       before: 'const next = await options.load();',
@@ -107,7 +107,7 @@ export const FAULTS: readonly Row[] = [
     threat: 'kill −9 under load',
     required: 'no acknowledged row is lost, and none is stored twice',
     file: 'stages/ledger/writer/kill.test.ts',
-    test: 'kills under load: no acknowledged row lost, none twice, none invented',
+    test: 'kills under load lose, repeat or invent no acknowledged row',
     sabotage: {
       file: 'stages/ledger/sqlite/store.ts',
       before: 'knownSets = insertAll.immediate(cells);',
@@ -159,7 +159,7 @@ export const FAULTS: readonly Row[] = [
     threat: 'A plugin that throws or hangs',
     required: 'it affects its own request only, or none if it is set to pass',
     file: 'server/tests/graph/plugin-door.test.ts',
-    test: 'a hook that throws or hangs hurts its own request, or none where it says pass',
+    test: 'a hook that throws or hangs fails its own request, or none if it is set to pass',
     sabotage: {
       file: 'plugins/guarded.ts',
       before: "    if (onFault === 'pass') return undefined;\n    throw thrown;",

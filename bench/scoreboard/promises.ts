@@ -57,7 +57,7 @@ export const PROMISES: readonly Row[] = [
     threat: 'A key limited to some models that requests others',
     required: '403 with what it may use, and no provider gets the request',
     file: 'server/tests/money/key-limits.test.ts',
-    test: 'models beyond the key are 403, with what it may use, and no provider hears of them',
+    test: 'models that a key may not use are 403 with the allowed ones, and reach no provider',
     sabotage: {
       file: 'stages/route/permitted.ts',
       before: 'return globs.some((glob) => isGlobMatch(glob.toLowerCase(), name.toLowerCase()));',
@@ -72,7 +72,7 @@ export const PROMISES: readonly Row[] = [
     required:
       'the request is unpriced, never cheap: a thousand shapes of usage cost what the published tables say',
     file: 'server/tests/money/bill-shapes.test.ts',
-    test: 'shapes of usage cost what the published tables say',
+    test: 'shapes of usage are priced as in the published tables',
     sabotage: {
       file: 'stages/ledger/prices/bill.ts',
       before: 'if (one === undefined) return `tier ${tier}`;',

@@ -21,7 +21,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A proxy key in a field for a provider’s key',
     required: 'it is removed, and the configured key is sent',
     file: 'server/tests/gate/own-keys.test.ts',
-    test: 'an unknown or revoked key of our shape is 401 from anywhere, and reaches nobody',
+    test: 'an unknown or revoked key of our format is 401 from anywhere and reaches no provider',
     sabotage: {
       file: 'server/auth/auth.ts',
       before: "if (found === undefined) return 'unknown';",
@@ -54,7 +54,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A path with dot segments (path traversal)',
     required: 'it never matches a path of the proxy',
     file: 'server/tests/gate/targets.test.ts',
-    test: 'no spelling of the reload path lets another machine or page reload',
+    test: 'no spelling of the reload path lets another machine or a foreign page reload',
     sabotage: {
       file: 'server/http/router.ts',
       before: "segment === '.' || segment === '..'",
@@ -103,7 +103,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A flood of requests from ever new addresses',
     required: 'the rate limiter’s memory does not grow with them',
     file: 'server/http/limit.test.ts',
-    test: 'a million sources take no more memory than twenty thousand, and a busy one is not forgotten',
+    test: 'a million sources use no more memory than twenty thousand, and a busy one is remembered',
     sabotage: {
       file: 'server/http/limit.ts',
       before: 'if (young.size >= max) {',
@@ -115,7 +115,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A model, path or session name with terminal escapes',
     required: 'control characters are shown, never sent to the terminal',
     file: 'server/log/visible.test.ts',
-    test: 'control characters are escaped, everything else stays',
+    test: 'escapes control characters and nothing else',
     sabotage: {
       file: 'server/log/visible.ts',
       before: 'const UNSAFE = /[\\0-\\u0008\\u000a-\\u001f',
@@ -128,7 +128,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A model name that ends its label in /metrics',
     required: 'it is escaped',
     file: 'server/routes/metrics.test.ts',
-    test: '/metrics says what the ledger says, and a hostile name stays inside its label',
+    test: '/metrics equals the ledger, and a hostile name stays inside its label',
     sabotage: {
       file: 'server/facts/metrics-text.ts',
       before: `return value.replaceAll('\\\\', '\\\\\\\\').replaceAll('"', '\\\\"').replaceAll('\\n', '\\\\n');`,
@@ -153,7 +153,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A person who steals forward mode’s certificate authority',
     required: 'clients accept its certificates for the opened hosts only',
     file: 'server/forward-proxy/ca/certificate.test.ts',
-    test: 'Node trusts the authority for the opened hosts alone',
+    test: 'Node trusts the authority only for the intercepted hosts',
     sabotage: {
       file: 'server/forward-proxy/ca/certificate.ts',
       before: '      extension(id_ce_nameConstraints, constraints, true),\n',
@@ -165,7 +165,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A person who can write to the shared Redis',
     required: 'a changed entry is not served',
     file: 'server/shared/seal.test.ts',
-    test: 'a changed bit, truncation and garbage are all rejected',
+    test: 'rejects changed, truncated and random data',
     sabotage: {
       file: 'server/shared/seal.ts',
       before: 'cipher.final()]);\n  } catch {',
@@ -216,7 +216,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A caller on another machine who asks for texts by MCP',
     required: 'it needs a key, and gets no text of a conversation',
     file: 'server/tests/records/mcp.test.ts',
-    test: 'a caller of another machine needs a key, and gets no texts of conversations',
+    test: 'a caller on another machine needs a key, and gets no text of conversations',
     sabotage: {
       file: 'server/routes/mcp.ts',
       before: "isThisMachine: verdict === 'local',",

@@ -9,7 +9,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A web page whose host name resolves to this machine (DNS rebinding)',
     required: 'a request needs exactly one Host field, with one of our names',
     file: 'server/gate/hosts.test.ts',
-    test: 'at least sixty Host forms, on every kind of path',
+    test: 'accepts only our own Host names, in at least sixty forms and on every kind of path',
     sabotage: {
       file: 'server/gate/names.ts',
       before: '      if (isOwnName(name, localAddress)) return true;\n      const canonical',
@@ -21,7 +21,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A web page that sends requests to the proxy (CSRF)',
     required: 'a foreign page gets none of the rights that this machine has without a key',
     file: 'server/gate/origins.test.ts',
-    test: 'Origin × Sec-Fetch-Site: the truth table',
+    test: 'every combination of Origin and Sec-Fetch-Site has its verdict',
     sabotage: gate(
       '!options.trustBrowserOrigins &&',
       '(options.trustBrowserOrigins as boolean) &&',
@@ -33,7 +33,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A web page that opens a WebSocket to the proxy',
     required: 'the gate checks the upgrade like any request',
     file: 'server/tests/gate/bad-bytes.test.ts',
-    test: 'upgrades that are refused',
+    test: 'refuses an upgrade on a wrong path, from a foreign page or without a key',
     sabotage: gate("if (crossSite && kind === 'upgrade') {", "if (crossSite && kind === 'pass') {"),
   },
   {
@@ -41,7 +41,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A request from another machine, relayed by a web server on this one',
     required: 'a forwarding header only ever removes rights',
     file: 'server/gate/gate.test.ts',
-    test: 'a forwarding field takes locality away and never gives it',
+    test: 'a forwarding header can make a client remote, but never local',
     sabotage: gate(
       'isLocalSocket(request.socket) && !scan.forwarded',
       'isLocalSocket(request.socket)',
@@ -52,7 +52,7 @@ export const THREATS: readonly Row[] = [
     threat: 'An address that only looks like loopback',
     required: 'only addresses that the system routes to itself count, in every spelling',
     file: 'server/gate/hosts.test.ts',
-    test: 'forty spellings of a peer',
+    test: 'recognises forty spellings of loopback and remote peers',
     sabotage: {
       file: 'server/gate/addresses.ts',
       before: 'return LOOPBACK.check(',
@@ -64,7 +64,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A proxy that listens to all machines without a key',
     required: 'it does not start',
     file: 'server/gate/open-bind.test.ts',
-    test: 'a generated key is enough to listen for other machines, until it is revoked or expires',
+    test: 'a generated key allows listening for other machines, until it is revoked or expires',
     sabotage: {
       file: 'server/gate/open-bind.ts',
       before:
@@ -78,7 +78,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A body whose end two servers find in different places (request smuggling)',
     required: 'framing is read strictly, and written anew',
     file: 'server/gate/gate.test.ts',
-    test: 'message framing that Node may accept is refused here too',
+    test: 'refuses ambiguous message framing that Node may accept',
     sabotage: {
       file: 'server/gate/framing.ts',
       before: "if (scan.lengths > 0) return 'Both Content-Length and Transfer-Encoding';",
@@ -90,7 +90,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A header value with a line break',
     required: 'the request is refused',
     file: 'server/gate/gate.test.ts',
-    test: 'a control character in any value is refused',
+    test: 'refuses a control character in any header value',
     sabotage: {
       file: 'server/gate/scan.ts',
       before: 'if (UNCLEAN.test(value)) scan.unclean = true;',
@@ -151,7 +151,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A key that reaches the log, in any encoding',
     required: 'no form of a known secret is written',
     file: 'server/log/redact.test.ts',
-    test: 'a known secret is removed in every encoding and position',
+    test: 'removes a known secret in every encoding and position',
     sabotage: {
       file: 'server/log/redact.ts',
       before: 'for (const form of secretForms(value)) {',
@@ -164,7 +164,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A key in a recorded session',
     required: 'it is masked before it reaches the disk',
     file: 'server/capture/capture.test.ts',
-    test: 'canaries: no key of the client or the configuration reaches the disk, in any form',
+    test: 'no key of the client or of the configuration reaches the disk in any form',
     sabotage: {
       file: 'stages/captures/scrub.ts',
       before: 'return MASK.repeat(Math.ceil(length / MASK.length)).slice(0, length);',
@@ -176,7 +176,7 @@ export const THREATS: readonly Row[] = [
     threat: 'Another user of this machine',
     required: 'files have mode 0600, whatever the umask',
     file: 'server/config/home.test.ts',
-    test: 'files get 0600 under umask 0 and replace loose ones',
+    test: 'files get mode 0600 whatever the umask, and replace files with a wider mode',
     sabotage: {
       file: 'server/config/home.ts',
       before: 'fs.fchmodSync(file, 0o600);',
@@ -200,7 +200,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A small YAML file whose aliases expand to a huge one',
     required: 'aliases, depth and size are limited',
     file: 'server/config/yaml.test.ts',
-    test: 'each limit of a YAML document applies on its own',
+    test: 'each limit of a YAML document is enforced on its own',
     sabotage: {
       file: 'server/config/yaml.ts',
       before: '  aliases: 50,',
@@ -248,7 +248,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A plugin file that other users can write to',
     required: 'it is not run',
     file: 'plugins/load.test.ts',
-    test: 'a module that others may write is not run',
+    test: 'does not load a module that other users can write',
     sabotage: {
       file: 'plugins/module.ts',
       before: 'if ((mode & 0o022) !== 0 && !isSticky)',
@@ -284,7 +284,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A forward-mode tunnel into the private network',
     required: 'addresses that are not public are refused',
     file: 'server/forward-proxy/destinations.test.ts',
-    test: 'addresses of the public internet, and all the others',
+    test: 'tells addresses of the public internet from private and special ones',
     sabotage: {
       file: 'server/forward-proxy/destinations.ts',
       before: "  ['169.254.0.0', 16],\n",

@@ -117,7 +117,7 @@ test('during a break the end of a window moves with the clock, until the window 
   assert.match(shown(0.4), '5h 60%, resets');
 });
 
-test('a window that has started again since is not shown', () => {
+test('a window that has started again is not shown with its old use', () => {
   const limits = [plan('client 1', '5h', 0.9, { resets_at: iso(NOW_MS - 1) })];
   const rate_limits = { five_hour: { used_percentage: 90, resets_at: NOW_MS / 1000 - 1 } };
   const shown = line({ client: { ...CLIENT, rate_limits }, status: { ...STATUS, limits } });

@@ -34,7 +34,7 @@ const RULE: AlertRule = {
   notify: [],
 };
 
-test('a rule with a fault is refused, and the nearest metric is named', async () => {
+test('refuses an invalid rule, and suggests the nearest metric for an unknown one', async () => {
   const rule = (when: string, rest = '') => `alerts: [{ name: a, when: { ${when} }${rest} }]`;
   const cases: BadCase[] = [
     [
@@ -77,7 +77,7 @@ test('a rule with a fault is refused, and the nearest metric is named', async ()
   ]);
 });
 
-test('an alert begins once, ends, and begins again only after its cooldown', () => {
+test('an alert fires once, ends, and fires again only after its cooldown', () => {
   let state: AlertState = { sinceMs: null, announcedMs: null, isAnnounced: false };
   const at = (minute: number, value: number | null, trouble?: string) => {
     const judged = judge(RULE, value, trouble, state, minute * MINUTE_MS);
@@ -97,7 +97,7 @@ test('an alert begins once, ends, and begins again only after its cooldown', () 
   assert.equal(at(62, 0.7), [true, 'begun', 50]);
 });
 
-test('every metric is what a recount of the rows gives', () =>
+test('every metric equals a recount of the ledger rows', () =>
   withProxy({}, async (t) => {
     for (let n = 0; n < 3; n += 1) await exchange(t.proxy.port, { body: json(MESSAGE) });
     t.upstream.script(undefined, 'status', { status: 400, times: 1 });
@@ -152,7 +152,7 @@ test('every metric is what a recount of the rows gives', () =>
     assert.is(noRequest, null);
   }));
 
-test('a running proxy logs when an alert begins and ends, and keeps since when', () =>
+test('a running proxy logs the start and end of an alert, and remembers since when it fires', () =>
   withProxy({}, async (t) => {
     const clock = createManualClock(Date.now());
     const lines: string[] = [];

@@ -46,7 +46,7 @@ function judged(ring: Keyring, key: string) {
   return rest;
 }
 
-test('a key is 256 bits from the source of random bytes', () => {
+test('a key consists of 256 bits from the random source', () => {
   assert.is(
     generateKey((size) => Buffer.alloc(size, 0xff)),
     `svc_${'_'.repeat(42)}8`,
@@ -54,7 +54,7 @@ test('a key is 256 bits from the source of random bytes', () => {
   assert.match(generateKey(randomBytes), /^svc_[A-Za-z0-9_-]{43}$/);
 });
 
-test('the store holds a hash, is private, and never the key', ({ folder }) => {
+test('the store is private and contains the hash of a key, never the key', ({ folder }) => {
   const { store, file } = open(folder);
   const mask = process.umask(0);
   try {
@@ -91,7 +91,7 @@ test('a running server sees new, revoked and expired keys within a second', ({ f
   assert.is(ring.check('x'.repeat(20_000)), 'unknown');
 });
 
-test('list shows all, revoke takes an id or an unambiguous label', ({ folder }) => {
+test('list shows all keys, and revoke takes an id or an unambiguous label', ({ folder }) => {
   const { store } = open(folder);
   const first = store.create({ label: 'ci' });
   const second = store.create({ label: 'ci' });
@@ -118,7 +118,7 @@ test('list shows all, revoke takes an id or an unambiguous label', ({ folder }) 
   assert.is(store.list().length, 2);
 });
 
-test('a label means the key in use and those that it replaced, and nothing that has expired', ({
+test('a label selects the current key and the keys it replaced, but no expired ones', ({
   folder,
 }) => {
   const { store, ring, clock } = open(folder);
@@ -141,7 +141,7 @@ test('a label means the key in use and those that it replaced, and nothing that 
   for (const { key } of keys) assert.is(ring.check(key), 'dead');
 });
 
-test('an id means that key alone, also after a rotation', ({ folder }) => {
+test('an id selects only its own key, even after a rotation', ({ folder }) => {
   const { store, ring, clock } = open(folder);
   const first = store.create({ label: 'ci' });
   const second = store.rotate('ci', { graceS: 3600 });
@@ -158,7 +158,7 @@ test('an id means that key alone, also after a rotation', ({ folder }) => {
   assert.equal(store.revoke('ci').length, 1);
 });
 
-test('the configured key is one more, and is dead once replaced', ({ folder }) => {
+test('the configured key is accepted too, until a reload replaces it', ({ folder }) => {
   const { ring } = open(folder);
   ring.setConfigKey('old');
   assert.equal(judged(ring, 'old'), { verdict: 'keyed', keyId: 'config' });
@@ -174,7 +174,9 @@ test('the configured key is one more, and is dead once replaced', ({ folder }) =
   assert.is(ring.check(''), 'unknown');
 });
 
-test('a broken file is reported once and leaves the keys that were read last', ({ folder }) => {
+test('a broken file is reported once, and the keys that were read last stay valid', ({
+  folder,
+}) => {
   const { store, ring, clock, file, faults } = open(folder);
   const { key } = store.create({ label: 'laptop' });
   assert.is.not(ring.check(key), 'unknown');
@@ -194,7 +196,7 @@ test('a broken file is reported once and leaves the keys that were read last', (
   }
 });
 
-test('a file that others may write is not trusted', ({ folder }) => {
+test('a key file that other users can write is not trusted', ({ folder }) => {
   const { store, clock, file } = open(folder);
   const { key } = store.create({ label: 'laptop' });
   chmodSync(file, 0o666);
@@ -207,7 +209,7 @@ test('a file that others may write is not trusted', ({ folder }) => {
   assert.is.not(ring.check(key), 'unknown');
 });
 
-test('two writers at once: the second gets an error, and a crash does not lock forever', ({
+test('a second concurrent writer gets an error, and a lock left by a crash expires', ({
   folder,
 }) => {
   const { store, file } = open(folder);

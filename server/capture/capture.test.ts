@@ -51,7 +51,7 @@ test('nothing is recorded unless a setting or a request asks for it', () =>
     assert.not('capture' in traceOf(t, row!.id)!);
   }));
 
-test('a record has the request, each exchange, the answer and the row, and joins the ledger', () =>
+test('a record holds the request, its exchanges, the response and the row, under the id of the row', () =>
   withProxy({ yaml: ON }, async (t) => {
     const answers = [
       await exchange(t.proxy.port, { body: json(MESSAGE) }),
@@ -93,7 +93,7 @@ test('a record has the request, each exchange, the answer and the row, and joins
     }
   }));
 
-test('small records that wait for the disk are bounded by what they take in memory', () =>
+test('the memory for small records that wait for the disk is bounded', () =>
   withProxy({ yaml: ON }, async (t) => {
     await exchange(t.proxy.port, { body: json(MESSAGE) });
     const [record] = await recordsOf(t, 1);
@@ -125,7 +125,7 @@ test('files are private, whatever the umask', () =>
     for (const { path } of captureFiles(folderOf(t))) assert.is(statSync(path).mode & 0o777, 0o600);
   }));
 
-test('a request may ask to be recorded, or not to be', () =>
+test('a request header turns recording on or off for its request', () =>
   withProxy({}, async (t) => {
     const ask = (capture: string, model: string) =>
       exchange(t.proxy.port, {
@@ -148,7 +148,7 @@ test('a request may ask to be recorded, or not to be', () =>
     assert.is((await recordsOf(t, 5)).length, 2, 'a reload turns it on for all');
   }));
 
-test('a translated answer and each failed attempt are recorded', () =>
+test('a translated response and each failed attempt are recorded', () =>
   withProxy({ yaml: `${ON}fallback: [chat]\n` }, async (t) => {
     t.upstream.script('/v1/messages', 'status', { status: 503, times: 1 });
     const answered = await exchange(t.proxy.port, { body: json(MESSAGE, { stream: true }) });
@@ -167,7 +167,7 @@ test('a translated answer and each failed attempt are recorded', () =>
 
 const OWN_KEY = 'sk-ant-own-0123456789abcdef';
 
-test('canaries: no key of the client or the configuration reaches the disk, in any form', () =>
+test('no key of the client or of the configuration reaches the disk in any form', () =>
   withProxy({ yaml: ON }, async (t) => {
     const unknown = `AKIA${'ABCD2345'.repeat(2)}`;
     // A key block that starts and never ends: the text after this string is not part of the key.
@@ -222,7 +222,7 @@ test('a record truncated by a crash damages no other, and the next start begins 
   });
 });
 
-test('records beyond the age or size limit are deleted, the oldest first', () =>
+test('records beyond the age or size limit are deleted, oldest first', () =>
   withProxy({ yaml: 'capture: { enabled: true, max_mb: 1, retention_days: 1 }\n' }, async (t) => {
     const ask = (n: number) => {
       const content = `${n} ${'word '.repeat(40_000)}`;
@@ -243,7 +243,7 @@ test('records beyond the age or size limit are deleted, the oldest first', () =>
     assert.equal(readdirSync(folderOf(t)), []);
   }));
 
-test('a failed write loses the record and not the request, and the trace says so', () =>
+test('a failed write loses the record but not the request, and the trace reports it', () =>
   withProxy({ yaml: ON }, async (t) => {
     appendFileSync(folderOf(t), 'a file in the place of the folder');
     const answered = await exchange(t.proxy.port, { body: json(MESSAGE, { stream: true }) });

@@ -21,7 +21,7 @@ const SETTINGS = {
   logBudgetTokens: 3500,
 } as const;
 
-test('a prefix that changes from turn to turn, or after a restart, is detected', async () => {
+test('detects a prefix that changes from turn to turn, or after a restart', async () => {
   const conversation = readSessionText(claudeCodeLines().join('\n'))!.conversations[0]!;
   const real = createConversationCompressor(100);
   const count = (text: string): number => text.length;
@@ -52,7 +52,7 @@ test('a prefix that changes from turn to turn, or after a restart, is detected',
   );
 });
 
-test('a claim above the recount, and a session that cost more, each fail the check on their own', async () => {
+test('a claim above the recount and a session that cost more each fail their own check', async () => {
   const conversation = readSessionText(claudeCodeLines().join('\n'))!.conversations[0]!;
   const uncounted = {
     ...conversation,
@@ -82,7 +82,7 @@ test('a claim above the recount, and a session that cost more, each fail the che
   assert.equal(await broken({ prices: inverse }), ['cost']);
 });
 
-test('lines are compared without numbers, blanks and colours; short ones are not', () => {
+test('lines are compared without numbers, whitespace and colours, and short lines are ignored', () => {
   assert.is(comparable('    12→  const answer = 42;'), 'const answer = 42;');
   assert.is(comparable('  \u001b[31mconst answer = 42;\u001b[0m '), 'const answer = 42;');
   assert.is(comparable('  }'), undefined);
@@ -90,7 +90,7 @@ test('lines are compared without numbers, blanks and colours; short ones are not
   assert.not(isSameJson('{ "a": [1, 2] }', '{"a":[1]}'));
 });
 
-test('failure lines: tests, errors, exit statuses and the last line; none for a successful run', () => {
+test('finds failed tests, errors, exit statuses and the last line, but nothing in a successful run', () => {
   const text = [
     'collected 3 items',
     'FAILED tests/test_a.py::test_one - AssertionError',
@@ -111,7 +111,7 @@ test('failure lines: tests, errors, exit statuses and the last line; none for a 
   assert.equal(failureLines(LOG), []);
 });
 
-test('bounds of a median are those of the values, and the same every time', () => {
+test('the bounds enclose the median, and the same values always give the same bounds', () => {
   assert.is(boundsOf([]), null);
   assert.equal(boundsOf([0.9]), { median: 0.9, from: 0.9, to: 0.9 });
   const values = Array.from({ length: 40 }, (_, n) => n / 40);

@@ -48,7 +48,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-test('messages: call, and each step by itself under both names', () =>
+test('messages: every step of a call works under both of its names', () =>
   withProxy({}, async (t) => {
     const adapter = new MessagesAdapter({ baseUrl: t.proxy.url, apiKey: 'mine' });
     assert.instance(adapter, SvcAdapter);
@@ -76,7 +76,7 @@ test('messages: call, and each step by itself under both names', () =>
     assert.ok((tokens.input_tokens ?? 0) > 0 && (tokens.output_tokens ?? 0) > 0);
   }));
 
-test('steps that a subclass overrides by either name are used by call, streams and models', () =>
+test('a step overridden under either name is used by calls, streams and language models', () =>
   withProxy({}, async (t) => {
     const options = { baseUrl: t.proxy.url, apiKey: 'mine' };
     const steps: string[] = [];
@@ -139,7 +139,7 @@ test('steps that a subclass overrides by either name are used by call, streams a
     assert.equal(marks, [...Array(4).fill('specified'), ...Array(4).fill('spelled')]);
   }));
 
-test('chat: call and tokens, of which cached ones are counted apart', () =>
+test('chat: returns the response, and counts cached tokens apart from the others', () =>
   withProxy({}, async (t) => {
     const adapter = new ChatCompletionsAdapter({ base_url: `${t.proxy.url}/v1/`, api_key: 'mine' });
     const answered = await adapter.call(CHAT);
@@ -159,7 +159,7 @@ test('chat: call and tokens, of which cached ones are counted apart', () =>
     assert.is(adapter.extractTokens({}).input_tokens, null, 'unmeasured is null');
   }));
 
-test('streams: events and text, in both dialects', () =>
+test('streams yield events or text in both dialects', () =>
   withProxy({}, async (t) => {
     const options = { baseUrl: t.proxy.url, apiKey: 'mine' };
     const messages = new MessagesAdapter(options);
@@ -173,7 +173,7 @@ test('streams: events and text, in both dialects', () =>
     assert.ok(pieces.length > 1, 'piece by piece');
   }));
 
-test('a consumer that leaves a stream cancels it', () =>
+test('leaving a stream early cancels the request', () =>
   withProxy({}, async (t) => {
     t.upstream.script(undefined, 'events', { count: 200, everyMs: 5 });
     const adapter = new MessagesAdapter({ baseUrl: t.proxy.url, apiKey: 'mine' });
@@ -182,7 +182,7 @@ test('a consumer that leaves a stream cancels it', () =>
     assert.is(row?.outcome, 'cancelled');
   }));
 
-test('multi: the model decides on the dialect, and each dialect has its key', () =>
+test('multi: the model selects the dialect, and each dialect has its own key', () =>
   withProxy({}, async (t) => {
     const apiKeys = { chat: 'chat-of-mine' };
     const adapter = new MultiProviderAdapter({ baseUrl: t.proxy.url, apiKey: 'mine', apiKeys });
@@ -207,7 +207,7 @@ test('multi: the model decides on the dialect, and each dialect has its key', ()
     }
   }));
 
-test('options and requests that lack something are config errors, and nothing is sent', () =>
+test('invalid options and requests throw config errors, and nothing is sent', () =>
   withProxy({}, async (t) => {
     const options: AdapterOptions = { baseUrl: t.proxy.url, apiKey: 'mine' };
     const wrong: readonly [AdapterOptions, RegExp][] = [
@@ -260,7 +260,7 @@ test('options and requests that lack something are config errors, and nothing is
     assert.is(t.upstream.requests.length, 0);
   }));
 
-test('error responses: 401 and 403 are auth errors, others carry status, code and request id', () =>
+test('401 and 403 throw auth errors, and all errors carry status, code and request id', () =>
   withProxy(
     { yaml: 'security: { require_api_key: true, api_key: let-me-in-please }' },
     async (t) => {
@@ -293,7 +293,7 @@ test('error responses: 401 and 403 are auth errors, others carry status, code an
     },
   ));
 
-test('no proxy, no response, a partial one or no JSON: never an error of the HTTP library', () =>
+test('connection failures and invalid responses never throw an error of the HTTP library', () =>
   withProxy({}, async (t) => {
     const options = { baseUrl: t.proxy.url, apiKey: 'mine', timeoutS: 0.3 };
     const adapter = new MessagesAdapter(options);
@@ -316,7 +316,7 @@ test('no proxy, no response, a partial one or no JSON: never an error of the HTT
     await expectError(() => adapter.call(MESSAGES), SvcAdapterError, /./);
   }));
 
-test('the time that a consumer takes does not count', () =>
+test('the time that the consumer takes does not count towards the timeout', () =>
   withProxy({}, async (t) => {
     const adapter = new MessagesAdapter({ baseUrl: t.proxy.url, apiKey: 'mine', timeoutS: 1 });
     t.upstream.script(undefined, 'events', { count: 3, everyMs: 1 });
@@ -328,7 +328,7 @@ test('the time that a consumer takes does not count', () =>
     assert.is(count, 3);
   }));
 
-test('a signal ends a call with its own reason', () =>
+test('an aborted call throws the reason of its signal', () =>
   withProxy({}, async (t) => {
     t.upstream.script(undefined, 'stall-before-head');
     const adapter = new MessagesAdapter({ baseUrl: t.proxy.url, apiKey: 'mine' });
@@ -340,7 +340,7 @@ test('a signal ends a call with its own reason', () =>
     assert.is(await thrownBy(() => collect(adapter.stream(MESSAGES, { signal }))), reason);
   }));
 
-test('an answer of another shape is refused by parseResponse', async () => {
+test('parseResponse refuses a response of another shape', async () => {
   const options = { baseUrl: 'http://127.0.0.1:1', apiKey: 'mine' };
   const messages = new MessagesAdapter(options);
   await expectError(() => messages.parseResponse({ choices: [] }), SvcAdapterError, /messages/);
@@ -348,7 +348,7 @@ test('an answer of another shape is refused by parseResponse', async () => {
   await expectError(() => chat.parseResponse({ type: 'message' }), SvcAdapterError, /chat/);
 });
 
-test('the options are readable under both names, as a subclass needs them', () => {
+test('options can be read under both of their names, for example by a subclass', () => {
   class Own extends SvcAdapter {
     keys(): string[] {
       return [this.apiKey, this.api_key];
@@ -363,7 +363,7 @@ test('the options are readable under both names, as a subclass needs them', () =
   );
 });
 
-test('a value that is not an object, and a subclass without a dialect, are adapter errors', async () => {
+test('a request that is no object and a subclass without a dialect throw adapter errors', async () => {
   const options = { base_url: 'http://127.0.0.1:9', api_key: 'mine' };
   const all = [
     MessagesAdapter,

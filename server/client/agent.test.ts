@@ -50,7 +50,7 @@ for (const name of MODELS) {
       assert.ok(((await streamed.usage).outputTokens ?? 0) > 0);
     }));
 
-  test(`${name}: a loop with a tool ends with text, whole and streamed`, () =>
+  test(`${name}: a tool loop ends with text, whole and streamed`, () =>
     withProxy({}, async (t) => {
       const model = modelOf(t.proxy.url, name);
       const options = {
@@ -87,7 +87,7 @@ for (const name of MODELS) {
       assert.ok(t.upstream.requests[0]?.body.includes(PIXEL.toString('base64')));
     }));
 
-  test(`${name}: a refused request and a broken stream are errors of the adapter`, () =>
+  test(`${name}: a refused request and a broken stream throw adapter errors`, () =>
     withProxy({}, async (t) => {
       const model = modelOf(t.proxy.url, name);
       const errors: unknown[] = [];
@@ -104,7 +104,7 @@ for (const name of MODELS) {
     }));
 }
 
-test('reasoning comes back with its signature in the next turn; further fields go by providerOptions', () =>
+test('reasoning and its signature are sent back in the next turn, and providerOptions add fields', () =>
   withProxy({}, async (t) => {
     const options = {
       model: modelOf(t.proxy.url, 'claude-fixture-1'),
@@ -123,7 +123,7 @@ test('reasoning comes back with its signature in the next turn; further fields g
     }
   }));
 
-test('an option that the dialect cannot express is a warning or a config error', () =>
+test('an option that the dialect cannot express gives a warning or a config error', () =>
   withProxy({}, async (t) => {
     const model = modelOf(t.proxy.url, 'claude-fixture-1');
     const { warnings } = await generateText({ model, prompt: 'Hi', seed: 7, maxRetries: 0 });

@@ -238,7 +238,7 @@ const BAD: readonly BadCase[] = [
   beside('telemetry: {log_file: /tmp/x}', 'telemetry.log_file'),
 ];
 
-test('each makes one fault that says what is wrong, where, and what is right', () =>
+test('each mistake gives one fault with the setting, the place and the expected value', () =>
   expectOneFaultEach(BAD));
 
 test.run();

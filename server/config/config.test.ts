@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { loadText } from '../../fixtures/server/config-text.ts';
 
-test('providers: built-in ones, overrides, and named ones with the narrower time-out', async () => {
+test('providers: built-in ones, overrides, and named ones with the shorter timeout', async () => {
   const { config } = await loadText({
     file: [
       'advanced: {proxy_timeout_seconds: 10}',
@@ -41,7 +41,7 @@ test('names from the file never reach a prototype', async () => {
   assert.is(config.providers['messages']?.headers['constructor'], undefined);
 });
 
-test('an alias of a model may hold dots', async () => {
+test('a model alias may contain dots', async () => {
   const { config } = await loadText({
     file: 'models:\n  gpt-4.10: {provider: chat}\n  4.10: {stream: false}',
   });
@@ -54,7 +54,7 @@ test('an alias of a model may hold dots', async () => {
   );
 });
 
-test('paths: ~ is home, relative ones start at the file that names them or at the current folder', async () => {
+test("`~` is the home folder, and relative paths start at the file's folder or the current one", async () => {
   const fromFile = await loadText({
     file: 'ledger: {db: m.db}\ncustom_providers: [{module: ./p.mjs, name: p}]\ntelemetry: {log_file: ~/t.jsonl}',
   });
@@ -73,7 +73,7 @@ test('the built-in body size limit applies under /v1 only until the user sets on
   assert.is(set.config.limits.maxProxiedRequestBytes, 10_485_760);
 });
 
-test('limits: 0 is none, a rate has a burst', async () => {
+test('a limit of 0 means no limit, and a rate has a default burst', async () => {
   const { config } = await loadText({
     file: 'security: {rate_limit_per_minute: 0}\nrate_limit: {requests_per_second: 2.5}\nrate_limiting: {chat: {rpm: 50}, messages: }',
   });
@@ -82,7 +82,7 @@ test('limits: 0 is none, a rate has a burst', async () => {
   assert.equal({ ...config.routing.rpm }, { chat: 50 });
 });
 
-test('a rate a second is not capped by a limit a minute that nobody has set', async () => {
+test('the default limit per minute does not apply if only a rate per second is set', async () => {
   const minute = async (file: string) => (await loadText({ file })).config.limits.requestsPerMinute;
   assert.is(await minute(''), 1000);
   assert.is(await minute('rate_limit: {requests_per_second: 100}'), null);
@@ -90,7 +90,7 @@ test('a rate a second is not capped by a limit a minute that nobody has set', as
   assert.is(await minute(both), 1000);
 });
 
-test('the configuration is frozen to its leaves', async () => {
+test('the configuration is deeply frozen', async () => {
   const { config } = await loadText({ file: 'providers: {chat: {extra_body: {a: {b: [1]}}}}' });
   const thaw = (value: unknown, path: string): void => {
     if (typeof value !== 'object' || value === null) return;

@@ -179,7 +179,7 @@ const BAD: readonly BadCase[] = [
   ),
 ];
 
-test('each bad value in a file makes one fault that says what is wrong, where, and what is right', () =>
+test('each bad value in a file gives one fault with the setting, the place and the expected value', () =>
   expectOneFaultEach(BAD));
 
 /** Each file is rejected as a whole with CONFIG_001. */
@@ -199,7 +199,7 @@ const MALFORMED: readonly (readonly [text: string, message: string])[] = [
   ['a: &a [*a]', 'Failed to load config: /etc/svc/c.yaml:1: '],
 ];
 
-test('what is not plain YAML is refused as a whole, with its line', async () => {
+test('refuses a file that is not plain YAML, and names the line', async () => {
   for (const [text, message] of MALFORMED) {
     const error = await loadText({ file: text }).then(
       () => undefined,
@@ -237,12 +237,12 @@ test('all faults of all sources are reported in one error', async () => {
   );
 });
 
-test('a fault in a value is reported even if a source of higher precedence overrides it', async () => {
+test('reports an invalid value even if a source of higher precedence overrides it', async () => {
   const faults = await faultsOf({ file: 'server: {port: x}', flags: { 'server.port': 9000 } });
   assert.is(faults.length, 1);
 });
 
-test('no fault ever quotes a secret', async () => {
+test('no fault quotes a secret', async () => {
   const canary = 'canary with spaces 0123456789';
   const text = `security: {api_key: "${canary}"}\nproviders: {chat: {api_key: "${canary}", headers: {x: ["${canary}"]}}}`;
   const faults = await faultsOf({ file: text, env: { MSGPROV_OAUTH_TOKEN: canary } });

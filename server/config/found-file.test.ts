@@ -26,7 +26,7 @@ test('a found file is merged over the one in the home folder, and its changes ar
   assert.equal(warnings, ['proxy.yaml in this folder changes compression.mode (strict → hybrid)']);
 });
 
-test('a found file that changes nothing gives no warning', async () => {
+test('a found file that changes nothing causes no warning', async () => {
   assert.equal((await loadText({ own: OWN, beside: '' })).warnings, []);
   assert.equal((await loadText({ own: OWN, beside: 'provider: chat' })).warnings, []);
 });
@@ -65,7 +65,7 @@ test('a found file may not make any setting looser', async () => {
   assert.equal(await faultsOf({ beside: 'security: { require_api_key: true }' }), []);
 });
 
-test('a found file may not decide where requests go, what they carry, or who has access', async () => {
+test('a found file may not change where requests go, what they contain, or who has access', async () => {
   for (const beside of [
     'providers: { chat: { base_url: "https://else.example" } }',
     'providers: { chat: { extra_body: { store: true } } }',

@@ -40,7 +40,7 @@ const thrownBy = (work: () => unknown): unknown => {
   return undefined;
 };
 
-test('the home folder is $SVC_HOME, or .svc', () => {
+test('the home folder is $SVC_HOME, or ~/.svc by default', () => {
   assert.is(resolveHome({}, '/home/ada', '/w'), '/home/ada/.svc');
   assert.is(resolveHome({ SVC_HOME: '' }, '/home/ada', '/w'), '/home/ada/.svc');
   assert.is(resolveHome({ SVC_HOME: '~' }, '/home/ada', '/w'), '/home/ada');
@@ -48,7 +48,7 @@ test('the home folder is $SVC_HOME, or .svc', () => {
   assert.is(absolutePath('~ada/x', '/w', '/home/ada'), '/w/~ada/x');
 });
 
-test('folders get 0700 under umask 0, and loose ones are tightened', ({ folder }) => {
+test('folders get mode 0700 whatever the umask, and existing ones are tightened', ({ folder }) => {
   const fresh = join(folder, 'a', 'b');
   ensurePrivateFolder(fresh);
   assert.is(modeOf(fresh), '700');
@@ -59,14 +59,16 @@ test('folders get 0700 under umask 0, and loose ones are tightened', ({ folder }
   assert.is(modeOf(loose), '700');
 });
 
-test('a file in the way of a folder is reported', ({ folder }) => {
+test('reports a file in the place of a folder', ({ folder }) => {
   const path = join(folder, 'file');
   fs.writeFileSync(path, '');
   const error = thrownBy(() => ensurePrivateFolder(path));
   assert.ok(isSvcError(error) && error.kind === 'config');
 });
 
-test('files get 0600 under umask 0 and replace loose ones', ({ folder }) => {
+test('files get mode 0600 whatever the umask, and replace files with a wider mode', ({
+  folder,
+}) => {
   const path = join(folder, 'config.yaml');
   fs.writeFileSync(path, 'old', { mode: 0o666 });
   writePrivateFile(path, 'new');
@@ -75,7 +77,7 @@ test('files get 0600 under umask 0 and replace loose ones', ({ folder }) => {
   assert.equal(fs.readdirSync(folder), ['config.yaml']);
 });
 
-test('a planted link is replaced, and what it points to stays untouched', ({ folder }) => {
+test('a planted link is replaced, and its target stays untouched', ({ folder }) => {
   const victim = join(folder, 'victim');
   const path = join(folder, 'pid');
   fs.writeFileSync(victim, 'precious');
@@ -85,7 +87,7 @@ test('a planted link is replaced, and what it points to stays untouched', ({ fol
   assert.ok(fs.lstatSync(path).isFile());
 });
 
-test('creating never overwrites and never follows a dangling link', ({ folder }) => {
+test('creating a file never overwrites one and never follows a dangling link', ({ folder }) => {
   const path = join(folder, 'once');
   createPrivateFile(path, '1');
   assert.is(modeOf(path), '600');
@@ -97,7 +99,7 @@ test('creating never overwrites and never follows a dangling link', ({ folder })
   assert.not.ok(fs.existsSync(join(folder, 'target')));
 });
 
-test('a write that fails leaves nothing behind', ({ folder }) => {
+test('a failed write leaves no file behind', ({ folder }) => {
   const path = join(folder, 'taken');
   fs.mkdirSync(path);
   const error = thrownBy(() => writePrivateFile(path, 'x'));
@@ -105,7 +107,7 @@ test('a write that fails leaves nothing behind', ({ folder }) => {
   assert.equal(fs.readdirSync(folder), ['taken']);
 });
 
-test('reading: an absent file is undefined; a folder, bytes that are not text, and too much are reported', ({
+test('an absent file reads as undefined; folders, binary files and large files are reported', ({
   folder,
 }) => {
   assert.is(readConfigFile(join(folder, 'absent'), 10), undefined);

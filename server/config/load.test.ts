@@ -24,7 +24,7 @@ const PORTS = [
   { source: 'flag', port: 1004, where: '--port', sources: { flags: { 'server.port': '1004' } } },
 ] as const;
 
-test('lines of an env file that say nothing are reported with their place', async () => {
+test('reports lines of an env file that set nothing, with their place', async () => {
   const text =
     'not a line\n=x\nSVC_MODE strict\n# a comment\n\nexport A="two\nlines"\nSVC_PORT=8000\n';
   const { warnings, config } = await loadConfig({
@@ -78,12 +78,12 @@ test('an empty variable counts as unset', async () => {
   assert.is(config.server.port, 1002);
 });
 
-test('a flag that is not given is no flag', async () => {
+test('an undefined flag counts as absent', async () => {
   const { config } = await loadText({ flags: { 'server.port': undefined } });
   assert.is(config.server.port, 8766);
 });
 
-test('the config file is the named one, else the one in the current folder, else our own', async () => {
+test('uses the named config file, else the one in the current folder, else the one in the home folder', async () => {
   const own = 'server: {port: 3}';
   const beside = 'server: {port: 2}';
   const file = 'server: {port: 1}';
@@ -98,19 +98,19 @@ test('the config file is the named one, else the one in the current folder, else
   );
 });
 
-test('SVC_HOME moves the home folder and with it everything in it', async () => {
+test('SVC_HOME moves the home folder and everything in it', async () => {
   const { config } = await loadText({ env: { SVC_HOME: '~/elsewhere' } });
   assert.is(config.home, '/home/ada/elsewhere');
   assert.is(config.ledger.db, '/home/ada/elsewhere/monitor.db');
   assert.is(config.vault.indexPath, '/home/ada/elsewhere/.index');
 });
 
-test('a file with every section empty changes nothing', async () => {
+test('a file in which every section is empty changes nothing', async () => {
   const { provenance } = await loadText({ file: 'server:\ncompression:\nproviders:\n  chat:\n' });
   assert.ok([...provenance.values()].every(({ source }) => source === 'default'));
 });
 
-test('aliases mean the same setting; where two disagree the first named wins and it is reported', async () => {
+test('of two disagreeing aliases the first one wins, and the conflict is reported', async () => {
   const cases: readonly (readonly [
     TextSources,
     (config: Awaited<ReturnType<typeof loadText>>['config']) => unknown,
@@ -176,12 +176,12 @@ test('aliases mean the same setting; where two disagree the first named wins and
   }
 });
 
-test('two spellings that agree are not worth a warning', async () => {
+test('two aliases with the same value cause no warning', async () => {
   const { warnings } = await loadText({ file: 'proxy: {port: 5}\nserver: {port: 5}' });
   assert.equal(warnings, []);
 });
 
-test('the names that users already have are read; base URLs of clients never are', async () => {
+test('reads variables that users already have, but never the base URLs of clients', async () => {
   const { config } = await loadText({
     env: {
       ANTHROPIC_API_KEY: 'a',
@@ -212,7 +212,7 @@ test('the names that users already have are read; base URLs of clients never are
   );
 });
 
-test('warnings: a misspelt variable, a moved provider, a file with keys that others may read', async () => {
+test('warns of a misspelt variable, a moved provider and a readable file with keys', async () => {
   const { warnings } = await loadText({
     file: 'providers: {chat: {api_key: abc}}',
     envFile: 'CHATPROV_BASE_URL=https://else.example/v1',
@@ -226,7 +226,7 @@ test('warnings: a misspelt variable, a moved provider, a file with keys that oth
   ]);
 });
 
-test('a file that others may read is reported for the secrets that stand in it, and for no others', async () => {
+test('warns that others can read a file only if the file contains secrets', async () => {
   const env = { A_KEY: 'abc', SVC_HOME: '/h' };
   const WARNING = [
     '/etc/svc/c.yaml holds keys and others on this machine may read it: chmod 600 /etc/svc/c.yaml',
@@ -252,7 +252,7 @@ test('a file that others may read is reported for the secrets that stand in it, 
   assert.equal(warnings, WARNING, 'a key that the environment overrides lies there all the same');
 });
 
-test('a spending limit that nothing enforces is reported', async () => {
+test('warns of a spending limit that nothing enforces', async () => {
   const limits = 'per_day_usd: 5, total_tokens: 9, warn_percent: 50';
   const { warnings } = await loadText({ file: `budget: {${limits}}` });
   assert.equal(warnings, [
@@ -264,14 +264,14 @@ test('a spending limit that nothing enforces is reported', async () => {
   assert.equal((await loadText({ file })).warnings, []);
 });
 
-test('a budget without a limit is reported', async () => {
+test('warns of an enabled budget without a limit', async () => {
   const { warnings } = await loadText({ file: 'budget: {enabled: true, warn_percent: 50}' });
   assert.equal(warnings, [
     'budget.enabled limits nothing: set one of budget.total_tokens, budget.per_request_usd, budget.per_session_usd, budget.per_day_usd, budget.per_month_usd, budget.projects',
   ]);
 });
 
-test('an env file: export, quotes, comments, unusual names, the last definition counts', async () => {
+test('an env file may have export, quotes, comments and unusual names; the last definition wins', async () => {
   const envFile =
     'SVC_PORTS=1\n# SVC_PORT=5\nexport SVC_PORT="6"\nSVC_(PORT=1\nSVC_PORT=7 # ours\n';
   const { config, provenance } = await loadText({ envFile });
@@ -279,7 +279,7 @@ test('an env file: export, quotes, comments, unusual names, the last definition 
   assert.is(provenance.get('server.port')?.where, 'my.env:5, SVC_PORT');
 });
 
-test('an env file: a # inside a value is part of it, one behind white space begins a comment', async () => {
+test('in an env file, a # begins a comment only after white space', async () => {
   const envFile = [
     'MSGPROV_API_KEY=sk-a#b#c # of the team',
     'CHATPROV_API_KEY="d#e"',
@@ -296,7 +296,7 @@ test('an env file: a # inside a value is part of it, one behind white space begi
   assert.is(config.server.host, '127.0.0.1');
 });
 
-test('ALL_PROXY, which nothing reads, is named with what to set instead', async () => {
+test('warns that ALL_PROXY is not read, and names the variables to set instead', async () => {
   const env = { ALL_PROXY: 'socks5://127.0.0.1:1080' };
   const { warnings } = await loadText({ env });
   assert.match(
@@ -307,7 +307,7 @@ test('ALL_PROXY, which nothing reads, is named with what to set instead', async 
   assert.equal((await loadText({ env: both })).warnings, []);
 });
 
-test('an env file: an invalid line does not affect the others', async () => {
+test('an invalid line of an env file does not affect the other lines', async () => {
   const envFile = 'SVC_HOST\nSVC_PORT=6\r\n  loose words\r\nSVC_MODE="strict"\nSVC_PORT';
   const { config, warnings } = await loadText({ envFile });
   assert.equal([config.server.port, config.compression.mode], [6, 'strict']);
@@ -324,7 +324,7 @@ test('a found proxy.yaml may set harmless values', async () => {
   assert.is(config.server.port, 9000);
 });
 
-test('a file that was named and is missing is CONFIG_001', async () => {
+test('a named config file that is missing is CONFIG_001', async () => {
   for (const named of [{ configPath: 'nowhere.yaml' }, { envFile: 'nowhere.env' }]) {
     const error: unknown = await loadConfig({
       env: {},

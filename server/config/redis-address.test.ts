@@ -5,7 +5,7 @@ import { secretsOf } from '../log/open-log.ts';
 import { redisAddress, redisFault, redisPlace, unencryptedRedis } from './redis-address.ts';
 import { showConfig } from './show.ts';
 
-test('an address is parsed into user, password, host, port and database', () => {
+test('parses an address into user, password, host, port and database', () => {
   for (const [text, wanted, place] of [
     ['redis://db', ['db', 6379, false, undefined, undefined, 0], 'db:6379'],
     ['redis://:p%40ss%23@db:7000/2', ['db', 7000, false, undefined, 'p@ss#', 2], 'db:7000/2'],
@@ -18,7 +18,7 @@ test('an address is parsed into user, password, host, port and database', () => 
   }
 });
 
-test('no fault quotes what may be a password', () => {
+test('no fault quotes a possible password', () => {
   for (const text of [
     'redis://:s3cret@',
     'x://:s3cret@h',
@@ -29,7 +29,7 @@ test('no fault quotes what may be a password', () => {
     assert.not.match(redisFault(text) ?? 'none', 's3cret', text);
 });
 
-test('a password that travels unencrypted to another machine is a warning', async () => {
+test('warns of a password that is sent unencrypted to another machine', async () => {
   for (const [text, isWarned] of [
     ['redis://:s3cret@db', true],
     ['redis://:s3cret@10.0.0.7/1', true],
@@ -45,7 +45,7 @@ test('a password that travels unencrypted to another machine is a warning', asyn
   assert.is(unencryptedRedis(null), undefined);
 });
 
-test('its password is masked in logs and captures, unless it is too short', async () => {
+test('the password of the address is masked in logs and captures, unless it is too short', async () => {
   for (const [text, secrets] of [
     ['redis://ada:p%40ss@127.0.0.1', ['p@ss']],
     ['redis://ada:let@127.0.0.1', []],
@@ -57,7 +57,7 @@ test('its password is masked in logs and captures, unless it is too short', asyn
   }
 });
 
-test('config show displays no part of it', async () => {
+test('config show displays no part of the address', async () => {
   const loaded = await loadText({ file: 'shared: {redis_url: "redis://ada:s3cret@127.0.0.1"}' });
   const row = showConfig(loaded).find(({ key }) => key === 'shared.redis_url');
   assert.is(row?.value, 'set (a URL)');

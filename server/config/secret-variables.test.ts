@@ -4,7 +4,7 @@ import { faultsOf, loadText } from '../../fixtures/server/config-text.ts';
 
 const FILE = 'providers: { chat: { api_key: "${MY_KEY}", headers: { X-Team: "team ${TEAM}" } } }';
 
-test('a secret may be the value of a variable', async () => {
+test('a secret may be taken from a variable', async () => {
   const { config } = await loadText({ file: FILE, env: { MY_KEY: 'sesame', TEAM: 'blue' } });
   const chat = config.providers['chat'];
   assert.equal(
@@ -16,7 +16,7 @@ test('a secret may be the value of a variable', async () => {
   assert.is((await loadText({ file: own, envFile: 'MY_KEY=b' })).config.security.apiKey, 'b');
 });
 
-test('a variable that is not set is a fault, and so is what is no name', async () => {
+test('an unset variable and an invalid variable name are faults', async () => {
   for (const [file, words] of [
     [
       'providers: { chat: { api_key: "${MY_KEY}" } }',
@@ -33,12 +33,12 @@ test('a variable that is not set is a fault, and so is what is no name', async (
   }
 });
 
-test('variables in settings that are not secrets are left unexpanded', async () => {
+test('variables are expanded only in secrets', async () => {
   const { config } = await loadText({ file: 'provider: chat\nvault: { root: "/x/${HOME}" }' });
   assert.match(config.vault.indexPath, '${HOME}');
 });
 
-test('a file that everybody may write is refused, with the cure', async () => {
+test('refuses a file that everybody can write, and says how to fix it', async () => {
   for (const mode of [0o666, 0o602, 0o777])
     for (const sources of [{ file: '' }, { own: '' }, { beside: '' }, { envFile: '' }]) {
       const error: unknown = await loadText({ ...sources, mode }).catch(

@@ -8,20 +8,20 @@ import { freshConfig } from './init.ts';
 import { settings, SPELLINGS } from './settings.ts';
 import { loadText } from '../../fixtures/server/config-text.ts';
 
-test('no spelling and no variable belongs to two settings', () => {
+test('no key, alias or variable belongs to two settings', () => {
   assert.is(new Set(SPELLINGS).size, SPELLINGS.length);
   const names = allVariables().map((variable) => variable.name);
   assert.is(new Set(names).size, names.length);
   assert.ok(!names.some((name) => /^(ANTHROPIC|OPENAI|GEMINI|GOOGLE)_.*URL$/.test(name)));
 });
 
-test('every default is a value that the setting accepts', () => {
+test('every default is valid for its setting', () => {
   for (const row of settings) {
     assert.ok(row.default === null || allows(row.type.definition, row.default), row.key);
   }
 });
 
-test('secrets, paths and addresses of providers are guarded against a found file', () => {
+test('a found file can set no secret, path or provider address', () => {
   for (const row of settings) {
     const { key } = row;
     const risky = row.secret === true || row.resolve !== undefined || key.endsWith('base_url');
@@ -32,7 +32,7 @@ test('secrets, paths and addresses of providers are guarded against a found file
     assert.ok(settingsByKey.get(`logging.include_${what}_body`)?.guarded, what);
 });
 
-test('a fresh file loads and changes nothing, and so does each of its lines uncommented', async () => {
+test('a fresh file changes nothing, even with any one of its lines uncommented', async () => {
   const text = freshConfig();
   const { provenance } = await loadText({ file: text });
   assert.ok([...provenance.values()].every(({ source }) => source === 'default'));
@@ -52,7 +52,7 @@ test('a fresh file loads and changes nothing, and so does each of its lines unco
   for (const { key } of settings) assert.ok(text.includes(`#${key.split('.').at(-1)}: `), key);
 });
 
-test('the document has one row a setting with its variables', () => {
+test('the document has one row per setting, with its variables', () => {
   const rows = settingsTable().split('\n').slice(2);
   assert.is(rows.length, settings.length);
   const key = rows.find((row) => row.startsWith('| `providers.<name>.api_key`'));

@@ -6,7 +6,7 @@ import { compareConfigs } from './reload.ts';
 import { showConfig } from './show.ts';
 import { loadText } from '../../fixtures/server/config-text.ts';
 
-test('show: secrets are never printed, every row says where it came from', async () => {
+test('show never prints secrets, and every row names its source', async () => {
   const secret = 'sk-canary-0123456789-abcdefgh';
   const loaded = await loadText({
     file: `security: {api_key: ${secret}}\nproviders: {chat: {api_key: shortkey, headers: {x-team: ${secret}}}}`,
@@ -36,7 +36,7 @@ test('show: secrets are never printed, every row says where it came from', async
   assert.ok(showConfig(loaded, { changedOnly: true }).every((one) => one.source !== 'default'));
 });
 
-test('show: programs get values, not words for them', async () => {
+test('show prints values for programs, and words only for people', async () => {
   const file =
     'server: {port: 99}\ncache: {enabled: false}\nfallback: [chat]\nrate_limiting: {chat: {rpm: 5}}';
   const rows = showConfig(await loadText({ file, env: { SVC_INJECT_MIN_SCORE: '0.6' } }));
@@ -50,7 +50,7 @@ test('show: programs get values, not words for them', async () => {
   assert.is(value('security.api_key'), null);
 });
 
-test('reload: what changed is split into what applies and what needs a restart', async () => {
+test('a reload separates changes that apply at once from those that need a restart', async () => {
   const before = await loadText({ file: 'server: {port: 1}\nproviders: {gone: {kind: chat}}' });
   const after = await loadText({
     file: 'server: {port: 2}\ncompression: {mode: strict}\nproviders: {new: {kind: chat, timeout_seconds: 5}}',

@@ -151,7 +151,7 @@ const MENTIONED: readonly (readonly [key: string, text: string, effect: Effect])
   ['proxy.port', '9000', { 'server.port': 9000 }],
 ];
 
-test('every variable of the specification reaches what it is for, and nothing else', async () => {
+test('every variable of the specification sets its own setting, and no other', async () => {
   const known = new Map(allVariables().map((one) => [one.name, one.setting.default]));
   for (const [name, unset, text, effect] of VARIABLES) {
     assert.is(known.get(name), unset, name);
@@ -159,7 +159,7 @@ test('every variable of the specification reaches what it is for, and nothing el
   }
 });
 
-test('every key of the specification has its default and reaches what it is for', async () => {
+test('every key of the specification has its default and sets its setting', async () => {
   const ours = settings.filter((one) => KEYS.some(([name]) => name === one.key));
   assert.equal(
     ours.map((setting) => [setting.key, setting.default]),
@@ -169,7 +169,7 @@ test('every key of the specification has its default and reaches what it is for'
     assert.equal(await changes(fileWith(name, text)), effect, name);
 });
 
-test('every key that the specification mentions reaches what it is for', async () => {
+test('every key that the specification mentions sets its setting', async () => {
   for (const [name, text, effect] of MENTIONED)
     assert.equal(await changes(fileWith(name, text)), effect, name);
   const burst = 'rate_limit: { requests_per_second: 1, burst_size: 500 }';

@@ -19,7 +19,7 @@ function aliases(count: number): string {
   return `a: &a 1\nb: [${Array.from({ length: count }, () => '*a').join(', ')}]`;
 }
 
-test('each limit of a YAML document applies on its own', async () => {
+test('each limit of a YAML document is enforced on its own', async () => {
   assert.is(await reason(aliases(YAML_LIMITS.aliases)), 'accepted');
   assert.match(await reason(aliases(YAML_LIMITS.aliases + 1)), 'more than 50 aliases');
   const long = Array.from({ length: 1000 }, () => '1').join(', ');
@@ -42,7 +42,7 @@ test('a syntax error does not quote the source', async () => {
   }
 });
 
-test('aliases within the limits are followed, and brackets in text are no nesting', async () => {
+test('aliases within the limit are resolved, and brackets inside text do not count as nesting', async () => {
   const file = await readYaml(`base: &base {x: 1}\na: *base\nb: "${'['.repeat(500)}"`, 'f');
   assert.equal(JSON.parse(JSON.stringify(file.data)).a, { x: 1 });
   assert.is(file.originOf(['a']).where, 'f:2');
@@ -54,7 +54,7 @@ test('maps have no prototype', async () => {
   assert.is(Object.getPrototypeOf(data), null);
 });
 
-test('a file may hold as many values as its limit says', async () => {
+test('a file may contain as many values as the limit allows', async () => {
   const settings = Array.from({ length: 1000 }, (_, index) => `    m${index}: model-${index}`);
   const file = await readYaml(
     `providers:\n  chat:\n   model_aliases:\n${settings.join('\n')}`,
@@ -104,7 +104,7 @@ const KEY = fc.constantFrom(
   'unknown.key',
 );
 
-test('for any scalar, loading succeeds or fails with a config error', async () => {
+test('any scalar either loads or fails with a config error', async () => {
   await fc.assert(
     fc.asyncProperty(KEY, SCALAR, async (key, scalar) => {
       const path = key.split('.');
@@ -119,7 +119,7 @@ test('for any scalar, loading succeeds or fails with a config error', async () =
   );
 });
 
-test('for any file, loading succeeds or fails with a config error', async () => {
+test('any file either loads or fails with a config error', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.string({ maxLength: 300 }), fc.json()), async (text) => {
       const outcome: unknown = await inspectConfig(fromText({ file: text })).catch(

@@ -73,7 +73,7 @@ const INVALID: readonly (readonly [value: unknown, path: string])[] = [
 
 const check = (value: unknown) => validatePack(Buffer.from(JSON.stringify(value, undefined, 2)));
 
-test('valid packs are accepted, others have a fault with its path', async () => {
+test('accepts valid packs, and reports the path of the fault in others', async () => {
   for (const value of VALID) assert.equal((await check(value)).valid, true, JSON.stringify(value));
   for (const [value, path] of INVALID) {
     const result = await check(value);
@@ -85,7 +85,7 @@ test('valid packs are accepted, others have a fault with its path', async () => 
   }
 });
 
-test('the published schema is the same, and judges alike', async () => {
+test('the published schema is up to date and gives the same verdicts', async () => {
   const file = new URL('../../../server/context-pack/context-pack-1.0.json', import.meta.url);
   const published: unknown = JSON.parse(readFileSync(fileURLToPath(file), 'utf8'));
   assert.equal(published, JSON.parse(JSON.stringify(packSchemaDocument())));
@@ -96,7 +96,7 @@ test('the published schema is the same, and judges alike', async () => {
     if (path !== 'header.created') assert.not(judge(JSON.parse(JSON.stringify(value))), path);
 });
 
-test('line and column are those of the file', async () => {
+test('faults have the line and column in the file', async () => {
   const faults = async (text: string | Buffer) => {
     const result = await validatePack(Buffer.from(text));
     return result.valid ? [] : result.faults.map((one) => `${one.line}:${one.column} ${one.path}`);
@@ -123,7 +123,7 @@ test('line and column are those of the file', async () => {
   assert.equal(await faults('{"__proto__": 1}').then(([first]) => first), '1:1 ');
 });
 
-test('YAML is judged as JSON is, with line and column of the file', async () => {
+test('YAML gets the same verdicts as JSON, with line and column', async () => {
   for (const value of VALID) {
     const bytes = Buffer.from(stringify(value));
     assert.is((await validatePack(bytes, 'yaml')).valid, true, bytes.toString());
@@ -179,7 +179,7 @@ test('YAML is judged as JSON is, with line and column of the file', async () => 
   assert.match(await why(`a: [${'1,'.repeat(600_000)}1]`), /too many values/);
 });
 
-test('the command: exit codes, lines for people, JSON, schema', async () => {
+test('the command has exit codes, text output, JSON output and the schema', async () => {
   const place = makePlace();
   try {
     const write = (name: string, value: unknown) =>
@@ -208,7 +208,7 @@ test('the command: exit codes, lines for people, JSON, schema', async () => {
   }
 });
 
-test('a chain of aliases is refused at the first one, before the parser has looked at any', async () => {
+test('refuses aliases at the first one, without resolving any', async () => {
   const chain = (length: number) =>
     Array.from({ length }, (_, at) => (at === 0 ? 'k0: &a0 1' : `k${at}: &a${at} [*a${at - 1}]`));
   const texts = [

@@ -39,7 +39,7 @@ async function record(t: TestProxy, count: number, agoMs: number): Promise<void>
 const headOf = (page: Page, title: string) =>
   page.locator('.chart', { has: page.getByRole('heading', { name: title, exact: true }) });
 
-test('charts are stacked by what the address says, and a name leads to its requests', () =>
+test('charts are stacked by the group in the URL, and a name links to its requests', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 30, HOUR_MS / 2);
     const { page, faults } = await open();
@@ -64,7 +64,7 @@ test('charts are stacked by what the address says, and a name leads to its reque
     assert.equal(faults, []);
   }));
 
-test('the axis ends with the data, one point is a bar, and lanes without savings are folded', () =>
+test('the axis ends with the data, a single point is a bar, and lanes without savings are collapsed', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 1, 8 * HOUR_MS);
     const { page, faults } = await open();

@@ -42,7 +42,7 @@ function unitsOf(row: Partial<LedgerRow>) {
   );
 }
 
-test('a unit has the rate of the whole prompt, and the fee of the request stands apart', () => {
+test('units are priced at the rate of the whole prompt, and the request fee is listed apart', () => {
   // 400 uncached tokens at the rate above 1,000, 900 cache reads, 10 output tokens, and the fee.
   const costNanoUsd = 400 * 6000 + 900 * 300 + 10 * 15_000 + 10_000_000;
   assert.equal(
@@ -56,7 +56,7 @@ test('a unit has the rate of the whole prompt, and the fee of the request stands
   );
 });
 
-test('searches are a unit of their own, counted and without tokens', () => {
+test('searches are a unit with a count but no tokens', () => {
   const costNanoUsd = 100 * 3000 + 2 * 10_000_000 + 10_000_000;
   assert.equal(unitsOf({ inputTokensSent: 100, webSearches: 2, costNanoUsd }), [
     ['input', 100, 0.0003],
@@ -65,7 +65,7 @@ test('searches are a unit of their own, counted and without tokens', () => {
   ]);
 });
 
-test('what has no price has no units', () => {
+test('a request without a price has no units', () => {
   assert.equal(unitsOf({ inputTokensSent: 100 }), []);
   assert.equal(unitsOf({ inputTokensSent: 100, costNanoUsd: 5, cacheHit: true }), []);
 });

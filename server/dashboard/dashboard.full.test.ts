@@ -74,7 +74,7 @@ test('an empty ledger shows how to send the first request, and then the request'
     assert.equal(faults, []);
   }));
 
-test('requests appear when they end, and figures are updated', () =>
+test('requests appear when they end, and the figures are updated', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     await ask(t);
     const { page, faults } = await open();
@@ -101,7 +101,7 @@ const statusOf = (page: Page) => page.locator('.top-end .status');
 const providerOf = (page: Page, name: string) =>
   page.locator('.lines li', { has: page.getByText(name, { exact: true }) }).locator('.status');
 
-test('the first screen shows what works, what a fallback answered and what is about to run out', () =>
+test('the overview shows what works, what a fallback served and what is about to run out', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     t.configure(`${YAML}
 budget: { enabled: true, per_day_usd: 1000 }
@@ -138,7 +138,7 @@ providers: { spare: { kind: messages, base_url: '${t.upstream.url}/spare', api_k
     assert.equal(faults, []);
   }));
 
-test('a provider that refuses every attempt is not healthy, whatever its breaker says', () =>
+test('a provider that refuses every attempt is shown as unhealthy even if its breaker is closed', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     t.upstream.script(undefined, 'status', { status: 401 });
     await ask(t);
@@ -190,7 +190,7 @@ test('filters are kept in the URL: typed filters change it, and a URL sets its f
     assert.equal([...faults, ...again.faults], []);
   }));
 
-test('typing a filter asks the proxy when the typing stops, not for every letter', () =>
+test('typing into a filter sends one request when the typing stops, not one per letter', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     await ask(t, { model: 'claude-opus-4-5' });
     await ask(t, { model: 'claude-haiku-4-5' });
@@ -218,7 +218,7 @@ test('typing a filter asks the proxy when the typing stops, not for every letter
     assert.is(await page.getByLabel('Model').inputValue(), '');
   }));
 
-test('a request shows its stages, and line by line what compression changed', () =>
+test('a request shows its stages, and the changes by compression line by line', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     await ask(t);
     const [row] = await t.rows(1);
@@ -238,7 +238,7 @@ test('a request shows its stages, and line by line what compression changed', ()
     assert.equal(faults, []);
   }));
 
-test('definitions of tools that were trimmed are shown where nothing else was changed', () =>
+test('trimmed tool definitions are shown even if nothing else was changed', () =>
   withBrowser({ yaml: 'compression: { tools: trim }' }, async (t, open) => {
     const description = 'Runs a command.   \n\n\n        It may take long.   ';
     await ask(t, { log: 'short', tools: [{ name: 'Bash', description, input_schema: {} }] });
@@ -249,7 +249,7 @@ test('definitions of tools that were trimmed are shown where nothing else was ch
     assert.equal(faults, []);
   }));
 
-test('a request that failed says so without an error of the page, and dashes where nothing was measured', () =>
+test('a failed request is explained on its page, with dashes for figures that were not measured', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     const undo = t.upstream.script(undefined, 'status', { status: 429 });
     await ask(t, { log: 'short' });
@@ -276,7 +276,7 @@ const HOSTILE = [
   '../../../etc/passwd?a=b#c',
 ];
 
-test('hostile models, sessions and prompts are text in every view', () =>
+test('hostile names and prompts are shown as plain text in every view', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     for (const text of HOSTILE)
       await ask(t, { model: text, text, log: `${text}\n${LOG}\n${text}` });
@@ -310,7 +310,7 @@ test('hostile models, sessions and prompts are text in every view', () =>
     assert.equal(faults, []);
   }));
 
-test('ten thousand requests scroll with few of them in the document', () =>
+test('a list of ten thousand requests keeps only a few rows in the document', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     const { page, faults } = await open();
     const { drawn, frameMs } = await flingThrough(t, page);
@@ -329,7 +329,7 @@ test('ten thousand requests scroll with few of them in the document', () =>
     assert.equal(faults, []);
   }));
 
-test('every view fits a phone, has a heading, and names for all that is typed or chosen', () =>
+test('every view fits a phone, and has a heading and labels for all inputs', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     for (let n = 0; n < 4; n += 1)
       await ask(t, { model: `a-model-with-quite-a-long-name-${n}-20261122-preview` });
@@ -356,7 +356,7 @@ test('every view fits a phone, has a heading, and names for all that is typed or
     assert.equal(faults, []);
   }));
 
-test('the WebSocket port serves the monitor at its root, which is updated live', () =>
+test('the WebSocket port serves the monitor at its root, updated live', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     for (const viewport of [undefined, NARROW]) {
       const { page, faults } = await open(viewport);
@@ -383,7 +383,7 @@ test('the WebSocket port serves the monitor at its root, which is updated live',
     }
   }));
 
-test('a broken connection is restored, and requests that ended meanwhile are shown', () =>
+test('a broken connection is restored, and shows requests that ended in the meantime', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     await ask(t);
     const { page } = await open();

@@ -51,7 +51,7 @@ function unreached(): readonly string[] {
     .map((one) => `${one.tagName} ${one.className} ${one.textContent?.slice(0, 30)}`);
 }
 
-test('the Tab key walks through every page', () =>
+test('the Tab key reaches every control of every page', () =>
   withBrowser({}, async (t, open) => {
     await record(t);
     const { page, faults } = await open();

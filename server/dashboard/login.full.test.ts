@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { closeClients } from '../../fixtures/server/exchange.ts';
 import { withBrowser } from '../../fixtures/server/dashboard-browser.ts';
 
-test('where a key is required, the page asks for it', () => {
+test('the page asks for a key where one is required', () => {
   const key = `svc_${'k'.repeat(43)}`;
   return withBrowser(
     { yaml: `security: { api_key: ${key}, require_api_key: true }` },
@@ -25,7 +25,7 @@ test('where a key is required, the page asks for it', () => {
   );
 });
 
-test('a browser of another machine gets in with a key, or by a link, and out with the key', () => {
+test('a browser on another machine logs in with a key or a link, and logs out', () => {
   const key = `svc_${'k'.repeat(43)}`;
   return withBrowser({ yaml: `security: { api_key: ${key} }` }, async (t, open) => {
     const remote = async () => {

@@ -37,7 +37,7 @@ const barsOf = (page: Page) =>
     })),
   );
 
-test('a bar is as long as its figure, and the cost is the sum of its units', () =>
+test('the length of a bar matches its figure, and the cost is the sum of its units', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     const id = await ask(t);
     const { page, faults } = await open();
@@ -68,7 +68,7 @@ test('a bar is as long as its figure, and the cost is the sum of its units', () 
     assert.equal(faults, []);
   }));
 
-test('the received and the sent text are shown side by side, and a search also marks unchanged parts', () =>
+test('received and sent text are shown side by side, and a search also finds unchanged parts', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     const id = await ask(t);
     const { page, faults } = await open();
@@ -104,7 +104,7 @@ test('the received and the sent text are shown side by side, and a search also m
     assert.equal([...faults, ...narrow.faults], []);
   }));
 
-test('there is no JSON and no id to read but in what is raw, which can be copied', () =>
+test('JSON and ids appear only in the raw view, which can be copied', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     const id = await ask(t);
     const { page, faults } = await open();

@@ -51,7 +51,7 @@ const idsOf = (page: Page) =>
 const firstIs = (page: Page, id: string) =>
   page.locator(`[aria-rowindex="2"] a[href*="/request/${id}"]`).waitFor();
 
-test('a click on a column head sorts by it, the URL keeps that, and new requests are sorted in', () =>
+test('clicking a column head sorts, the URL keeps the order, and new requests are sorted in', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 20);
     const { page, faults } = await open();
@@ -82,7 +82,7 @@ test('a click on a column head sorts by it, the URL keeps that, and new requests
     assert.equal([...faults, ...again.faults], []);
   }));
 
-test('a search finds part of an id, an agent, a project or a key, and live rows as well', () =>
+test('a search finds part of an id, agent, project or key, in live rows as well', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 20);
     const { page, faults } = await open();
@@ -114,7 +114,7 @@ test('a search finds part of an id, an agent, a project or a key, and live rows 
     assert.equal(faults, []);
   }));
 
-test('columns are chosen in the address, and broad ones are scrolled to', () =>
+test('the URL selects the columns, and wide tables can be scrolled', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 3);
     const { page, faults } = await open();
@@ -141,7 +141,7 @@ test('columns are chosen in the address, and broad ones are scrolled to', () =>
     assert.equal(faults, []);
   }));
 
-test('keys search, move, open, filter, help and lead from view to view', () =>
+test('keys search, move, open, filter, show help and switch between views', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 60);
     const { page, faults } = await open();
@@ -189,7 +189,7 @@ test('keys search, move, open, filter, help and lead from view to view', () =>
     assert.equal(faults, []);
   }));
 
-test('a phone orders by a choice, and more rows come at the end than one answer has', () =>
+test('on a phone a menu sets the order, and more rows are loaded at the end of the list', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 10_600, 20_000);
     const { page, faults } = await open(NARROW);

@@ -17,7 +17,7 @@ const cellsOf = (page: Page, title: string) =>
     .locator('th, td')
     .allTextContents();
 
-test('tools and MCP servers are listed with calls, results and the cost of their definitions', () =>
+test('lists tools and MCP servers with calls, results and the cost of their definitions', () =>
   withBrowser({}, async (t, open) => {
     await recordTools(t);
     const stats = (await (await fetch(`${t.proxy.url}/dashboard/api/tools`)).json()) as {
@@ -56,7 +56,7 @@ test('tools and MCP servers are listed with calls, results and the cost of their
       }
   }));
 
-test('filters apply to tools, and one that does not apply is named', () =>
+test('filters apply to tools, and a filter without effect on them is named', () =>
   withBrowser({}, async (t, open) => {
     await recordTools(t);
     const { page, faults } = await open();

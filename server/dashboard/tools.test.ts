@@ -18,7 +18,7 @@ async function get(t: TestProxy, query = ''): Promise<ToolsJson> {
   return (await response.json()) as ToolsJson;
 }
 
-test('tools and servers of all requests, or of those that sums are kept by', () =>
+test('sums of tools and servers cover all requests, or those of one filter', () =>
   withProxy({}, async (t) => {
     assert.equal(await get(t), { tools: [], mcp_servers: [] });
     await recordTools(t);
@@ -53,7 +53,7 @@ test('tools and servers of all requests, or of those that sums are kept by', () 
     }
   }));
 
-test('a filter by which tool sums are not kept is refused rather than ignored', () =>
+test('refuses a filter by which no tool sums are stored, instead of ignoring it', () =>
   withProxy({}, async (t) => {
     await recordTools(t);
     for (const query of ['?session=s', '?outcome=ok', '?failed=1', '?q=opus'])

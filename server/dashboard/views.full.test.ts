@@ -41,7 +41,7 @@ const hiddenPart = (page: Page) =>
     return Math.max(0, around.left - own.left, own.right - around.right);
   });
 
-test('on a phone the navigation shows where one is', () =>
+test('on a phone the navigation shows the current view', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 3);
     const { page, faults } = await open(NARROW);
@@ -56,7 +56,7 @@ test('on a phone the navigation shows where one is', () =>
     assert.equal(faults, []);
   }));
 
-test('a new view is scrolled to its top, with the focus where its link has disappeared', () =>
+test('a new view starts at its top, and focus moves there if the link is gone', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 40);
     const { page, faults } = await open(NARROW);
@@ -72,7 +72,7 @@ test('a new view is scrolled to its top, with the focus where its link has disap
     assert.equal(faults, []);
   }));
 
-test('the monitor needs one screen of a desktop: requests, providers and the log', () =>
+test('the monitor shows requests, providers and the log on one desktop screen', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 60);
     t.proxy.services.log.warning('a line of the log');
@@ -98,7 +98,7 @@ test('the monitor needs one screen of a desktop: requests, providers and the log
     assert.equal(faults, []);
   }));
 
-test('an unused proxy says in the monitor how to begin, and no list calls that a mismatch', () =>
+test('an unused proxy explains how to begin, and empty lists say why they are empty', () =>
   withBrowser({}, async (t, open) => {
     const { page, faults } = await open();
     await page.goto(`http://127.0.0.1:${t.proxy.wsPort}/`);
@@ -128,7 +128,7 @@ const look = () => ({
     .map((one) => one.className),
 });
 
-test('what can be scrolled is reached by the keyboard, and what is not there has a heading', () =>
+test('scrollable areas are reachable by keyboard, and a missing request has a heading', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 9);
     const { page } = await open(NARROW);
@@ -153,7 +153,7 @@ test('what can be scrolled is reached by the keyboard, and what is not there has
     }
   }));
 
-test('the height of a view is that of its visible content, without its figures for screen readers', () =>
+test('the height of a view is that of its visible content', () =>
   withBrowser({}, async (t, open) => {
     // In steps of ten seconds the charts have 60 values each.
     await record(t, 600);
@@ -167,7 +167,7 @@ test('the height of a view is that of its visible content, without its figures f
     assert.ok(beyond <= 1, `${beyond} pixels`);
   }));
 
-test('a provider whose prices are not known cost an unknown amount', () =>
+test('shows an unknown cost for a provider without prices', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 1, { inputTokensSent: 5, outputTokens: 5 });
     const { page } = await open();
@@ -175,7 +175,7 @@ test('a provider whose prices are not known cost an unknown amount', () =>
     await page.getByText('cost unknown').waitFor();
   }));
 
-test('a failed request names its provider on a phone, and only what was measured is shown', () =>
+test('a failed request names its provider on a phone, and shows only what was measured', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 4, { sessionId: 'talk' });
     const { page } = await open(NARROW);
@@ -187,7 +187,7 @@ test('a failed request names its provider on a phone, and only what was measured
     await page.getByText('nothing measured · 0 ms').first().waitFor();
   }));
 
-test('each page links to the documentation that is about it, and that leads back', () =>
+test('each page links to its documentation, which links back', () =>
   withBrowser({}, async (t, open) => {
     const { page, faults } = await open();
     for (const [view, name] of [
@@ -206,7 +206,7 @@ test('each page links to the documentation that is about it, and that leads back
     assert.equal(faults, []);
   }));
 
-test('a name with characters that reverse the text direction is shown escaped', () =>
+test('characters that reverse the text direction are shown escaped', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 4);
     const { page, faults } = await open();
@@ -221,7 +221,7 @@ test('a name with characters that reverse the text direction is shown escaped', 
     assert.equal(faults, []);
   }));
 
-test('the windows of plans are distinguishable, and do not overlap on a phone either', () =>
+test('the windows of plans can be told apart, and do not overlap on a phone', () =>
   withBrowser({}, async (t, open) => {
     const window = 'anthropic-ratelimit-unified-7d_opus';
     const inSeconds = String(Math.floor(Date.now() / 1000) + 300_000);

@@ -9,7 +9,7 @@ const LOG = Array.from({ length: 300 }, (_, n) => `GET /items/${n % 7} 200 in 5 
 
 const YAML = 'compression: { threshold_tokens: 0 }';
 
-test('the graph shows rate, time and share of each stage, as requests pass', () =>
+test('the graph shows rate, time and share of each stage as requests pass', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     const { page, faults } = await open();
     await page.goto(`${t.proxy.url}/dashboard/graph`);
@@ -28,7 +28,7 @@ test('the graph shows rate, time and share of each stage, as requests pass', () 
     assert.equal(faults, []);
   }));
 
-test('recipes show what each saved and on what, the others are folded', () =>
+test('recipes show what they saved and on which input, and unused ones are collapsed', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     for (const viewport of [undefined, NARROW]) {
       const { page, faults } = await open(viewport);

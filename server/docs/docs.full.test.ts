@@ -15,7 +15,7 @@ const PAGES = [
   '/docs/api',
 ];
 
-test('search finds a page by keyboard alone, without anything from elsewhere', () =>
+test('search finds a page by keyboard alone, without loading anything from another host', () =>
   withBrowser({}, async (t, open) => {
     const { page, faults } = await open();
     await page.goto(`${t.proxy.url}/docs`);
@@ -33,7 +33,7 @@ test('search finds a page by keyboard alone, without anything from elsewhere', (
     assert.equal(faults, []);
   }));
 
-test('a block of code is copied as it stands', () =>
+test('copies a block of code exactly', () =>
   withBrowser({}, async (t, open) => {
     const { page, context, faults } = await open();
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -48,7 +48,7 @@ test('a block of code is copied as it stands', () =>
 
 for (const [form, viewport] of Object.entries({ wide: WIDE, narrow: NARROW }))
   for (const colorScheme of ['light', 'dark'] as const)
-    test(`pages fit, ${form} and ${colorScheme}`, () =>
+    test(`pages fit the screen, ${form} and ${colorScheme}`, () =>
       withBrowser({}, async (t, open) => {
         const { page, faults } = await open(viewport);
         await page.emulateMedia({ colorScheme });

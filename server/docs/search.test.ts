@@ -105,7 +105,7 @@ const QUESTIONS: readonly (readonly [string, ...string[]])[] = [
 
 const MAX_MISSED = 2;
 
-test('questions of a new user: the page is among the first two', () => {
+test("a new user's question finds its page among the first two results", () => {
   const missed = QUESTIONS.filter(([query, ...pages]) => {
     const found = search(index, query).map(({ href }) => /^\/docs\/([\w-]+)/.exec(href)?.[1] ?? '');
     const firstTwo = [...new Set(found)].slice(0, 2);
@@ -116,7 +116,7 @@ test('questions of a new user: the page is among the first two', () => {
   assert.ok(missed.length <= MAX_MISSED, found.map((one) => one.slice(0, 5).join(' ')).join('\n'));
 });
 
-test('the last word may be half typed, and endings do not matter', () => {
+test('the last word may be incomplete, and word endings do not matter', () => {
   const page = (href: string, title: string, part: string, text: string): PageText => ({
     title,
     about: '',

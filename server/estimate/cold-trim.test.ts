@@ -138,7 +138,7 @@ const [READ, WRITTEN] = [PLAIN * 0.1, PLAIN * 1.25];
 const isNear = (value: number, expected: number): void =>
   assert.ok(Math.abs(value - expected) < Math.abs(expected) / 100, `${value} is not ${expected}`);
 
-test('what is left out from a cold moment on is what a proxy leaves out of the same requests', async () => {
+test('the estimate leaves out the same results after a pause as a proxy does', async () => {
   const shape = { pauses: { 13: 6, 15: 40 }, cold: [13, 15] };
   const saved = await leftOut(shape);
   const group = await estimated(shape);
@@ -148,7 +148,7 @@ test('what is left out from a cold moment on is what a proxy leaves out of the s
   assert.is((await estimated(shape, null)).savedTokens, 0);
 });
 
-test('where a thought is signed over the old results, nothing is left out, and that is counted', async () => {
+test('leaves nothing out if a signed thought covers the old results, and counts that', async () => {
   const shape = { pauses: { 13: 6, 15: 40 }, cold: [13, 15], isThinking: true };
   assert.is(await leftOut(shape), 0);
   const group = await estimated(shape);
@@ -163,7 +163,7 @@ test('without a long enough pause nothing changes', async () => {
   assert.ok((await estimated(shape)).costSavedNanoUsd > 0);
 });
 
-test('what is left out saves its first write again, and its reads in later requests', async () => {
+test('an omitted result saves its cache write once, and its cache reads in later requests', async () => {
   const shape = { pauses: { 13: 6 }, cold: [13] };
   const { savedTokens, costSavedNanoUsd, costNanoUsd, share } = await estimated(shape);
   // The same tokens were in three requests: one wrote them to the cache again, two read them.
@@ -171,7 +171,7 @@ test('what is left out saves its first write again, and its reads in later reque
   assert.is(share!.median, costSavedNanoUsd / costNanoUsd);
 });
 
-test('if the cache had not expired, everything after the first change is paid as a write', async () => {
+test('if the cache had not expired, everything after the first change is charged as a write', async () => {
   const shape = { pauses: { 15: 6 } };
   const { savedTokens, costSavedNanoUsd, share } = await estimated(shape);
   const count = await loadTokenCounter('claude');
@@ -185,7 +185,7 @@ test('if the cache had not expired, everything after the first change is paid as
   assert.ok(share!.lowest < 0, 'dearer than without svc');
 });
 
-test('a cache written for an hour is cold after an hour', async () => {
+test('a cache with a lifetime of an hour is cold after an hour', async () => {
   const soon = { pauses: { 13: 30 }, isForAnHour: true };
   assert.equal(await estimated(soon), await estimated(soon, null));
   const late = { pauses: { 13: 61 }, cold: [13], isForAnHour: true };

@@ -92,7 +92,7 @@ async function leftOut(lines: readonly string[]): Promise<number> {
   return saved;
 }
 
-test('the tokens that are saved are those that a proxy leaves out of the same requests', async () => {
+test('the estimate saves the same tokens as a proxy does for the same requests', async () => {
   const log = claudeCodeLines({ isSent: true });
   for (const lines of [log, withCode(log)]) {
     const saved = await leftOut(lines);
@@ -103,7 +103,7 @@ test('the tokens that are saved are those that a proxy leaves out of the same re
   }
 });
 
-test('tool definitions are counted as a proxy writes them, if trimming is on', async () => {
+test('tool definitions are counted as a proxy sends them while trimming is on', async () => {
   const title = (line: string): string =>
     line.replaceAll('{"type":"string"}', '{"title":"Command","type":"string"}');
   const lines = claudeCodeLines({ isSent: true }).map(title);
@@ -133,7 +133,7 @@ test('tool definitions are counted as a proxy writes them, if trimming is on', a
   assert.is(await saved('trim', 'strict'), 0);
 });
 
-test('a saving has the price of its place in the request: written when new, read when old', async () => {
+test('a saving is priced as a cache write when new and as a cache read afterwards', async () => {
   const { groups } = await estimated({ 'a.jsonl': claudeCodeLines() });
   const [all] = groups;
   const usdPerToken = 3e-6;
@@ -153,7 +153,7 @@ test('a saving has the price of its place in the request: written when new, read
   assert.is(strict.groups[0]!.costSavedNanoUsd, 0);
 });
 
-test('sums go by client and length of session; what a client copied into another file counts once', async () => {
+test('sums are grouped by client and session length, and a copied conversation counts once', async () => {
   const again = claudeCodeLines().map((line) =>
     line.replaceAll('"sessionId":"s-1"', '"sessionId":"s-2"'),
   );
@@ -176,7 +176,7 @@ test('sums go by client and length of session; what a client copied into another
   assert.is(of('codex')[0]!.inputTokens, INPUT);
 });
 
-test('what is not known is left out and counted: no usage, no price', async () => {
+test('requests without usage or a price are left out and counted', async () => {
   const bare = claudeCodeLines().map((line) => line.replaceAll('"usage"', '"used"'));
   const unpriced = claudeCodeLines({ session: 'x' }).map((line) =>
     line.replaceAll(SESSION_MODEL.claude, 'some-model-of-ours'),
@@ -192,7 +192,7 @@ test('what is not known is left out and counted: no usage, no price', async () =
   assert.is(all!.share, null);
 });
 
-test('unreadable files are named, and the time limit stops the work between two files', async () => {
+test('unreadable files are listed, and the time limit applies between two files', async () => {
   const lines = claudeCodeLines();
   const { failed, files } = await estimated({ 'a.jsonl': lines, 'b.jsonl': ['no JSON'] });
   assert.is(files, 1);

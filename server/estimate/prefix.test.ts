@@ -33,7 +33,7 @@ async function ofSessions(sinceMs = 0) {
   return report.end();
 }
 
-test('a tool costs what the first tokens of each request cost, and more where nobody called it', async () => {
+test('a tool costs as much as the first tokens of each request, and is marked where it was never called', async () => {
   const { tools, sessions, requests, unpriced } = await ofSessions();
   assert.equal([sessions, requests, unpriced], [2, 6, 0]);
   const of = (name: string) => tools.find((tool) => tool.name === name)!;
@@ -56,7 +56,7 @@ test('a tool costs what the first tokens of each request cost, and more where no
   assert.is(tools.at(-1)!.name, 'Bash', 'the dearest that was not called comes first');
 });
 
-test('requests before the span do not count, and files without tools are counted apart', async () => {
+test('requests before the time range do not count, and files without tools are counted apart', async () => {
   assert.is((await ofSessions(sentAtMs(1))).requests, 4);
   const report = newReport();
   const [conversation] = readSessionText(claudeCodeLines().join('\n'))!.conversations;
@@ -64,7 +64,7 @@ test('requests before the span do not count, and files without tools are counted
   assert.equal(report.end(), { tools: [], sessions: 0, requests: 0, unpriced: 0, withoutTools: 1 });
 });
 
-test('captures of any dialect give the same figures', () =>
+test('captures give the same figures in every dialect', () =>
   withProxy({ yaml: 'capture: { enabled: true }\n' }, async (t) => {
     const schema = { type: 'object', properties: {} };
     const call = { id: 'c1', type: 'function', function: { name: 'used', arguments: '{}' } };

@@ -31,7 +31,7 @@ async function healthUntil(port: number, wanted: (health: Health) => boolean): P
 const isDegraded = ({ status }: Health): boolean => status === 'degraded';
 const isOk = ({ status }: Health): boolean => status === 'ok';
 
-test('/health says that the home folder and the ledger are gone, and that they are back', () =>
+test('/health reports that the home folder and the ledger are gone, and that they are back', () =>
   withProxy({}, async ({ proxy, db }) => {
     const home = dirname(db);
     assert.equal((await healthUntil(proxy.port, isOk)).reasons, []);
@@ -47,7 +47,7 @@ test('/health says that the home folder and the ledger are gone, and that they a
     assert.is((await stored(db)).length, 1);
   }));
 
-test('/health says that another file stands where the ledger was', () =>
+test('/health reports that the ledger was replaced by another file', () =>
   withProxy({}, async ({ proxy, db }) => {
     await healthUntil(proxy.port, isOk);
     renameSync(db, `${db}.moved`);
@@ -60,7 +60,7 @@ test('/health says that another file stands where the ledger was', () =>
     assert.equal((await healthUntil(proxy.port, isOk)).reasons, []);
   }));
 
-test('/health says that the home cannot be looked at', () =>
+test('/health reports that the home folder cannot be read', () =>
   withProxy({}, async ({ proxy, db }) => {
     const home = dirname(db);
     await healthUntil(proxy.port, isOk);

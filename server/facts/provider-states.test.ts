@@ -14,7 +14,7 @@ interface Health {
   };
 }
 
-test('an open breaker is in /health, and the operator closes it', () =>
+test('/health shows an open breaker, which an operator can close', () =>
   withProxy({}, async (t) => {
     const { states } = t.proxy.services;
     t.upstream.script(undefined, '500');
@@ -39,7 +39,7 @@ test('an open breaker is in /health, and the operator closes it', () =>
     assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 200);
   }));
 
-test('a provider’s shown state contains no key, and a forced state does not recover by itself', () =>
+test('the state of a provider contains no key, and a forced state does not recover by itself', () =>
   withProxy({}, async (t) => {
     const { states } = t.proxy.services;
     forceHealth(states, { provider: 'chat', state: 'unhealthy' });
@@ -54,7 +54,7 @@ test('a provider’s shown state contains no key, and a forced state does not re
     );
   }));
 
-test('a provider without a key is distinguished from one whose clients bring theirs', () =>
+test('a provider without a key is told apart from one whose clients send their own', () =>
   withProxy(
     { yaml: 'providers: { local: { kind: chat, base_url: "http://127.0.0.1:9", auth: none } }\n' },
     async (t) => {

@@ -33,7 +33,7 @@ async function budget(t: TestProxy): Promise<Record<string, unknown>> {
   return (JSON.parse(text) as { budget: Record<string, unknown> }).budget;
 }
 
-test('a request above its limit is refused with 402, unless it is allowed once', () =>
+test('refuses a request above its limit with 402, unless it is allowed once', () =>
   withProxy({ yaml: priced('per_request_usd: 100') }, async (t) => {
     const refused = await send(t);
     assert.is(refused.status, 402);
@@ -55,7 +55,7 @@ test('a request above its limit is refused with 402, unless it is allowed once',
     );
   }));
 
-test('what is spent is the real cost, and what failed costs nothing', () =>
+test('counts the real cost of a request, and nothing for a failed one', () =>
   withProxy({ yaml: priced('per_day_usd: 1000000') }, async (t) => {
     const stop = t.upstream.script(undefined, '400');
     await send(t);
@@ -75,7 +75,7 @@ test('what is spent is the real cost, and what failed costs nothing', () =>
     assert.is(printed['enabled'], true);
   }));
 
-test('requests abandoned by the client hold no reservation afterwards', () =>
+test('a request abandoned by its client releases its reservation', () =>
   withProxy({ yaml: priced('per_day_usd: 1000000') }, async (t) => {
     t.upstream.script(undefined, 'stall-before-head');
     const leave = new AbortController();
@@ -88,7 +88,7 @@ test('requests abandoned by the client hold no reservation afterwards', () =>
     assert.is(t.proxy.services.spending.view().heldNanoUsd, 0);
   }));
 
-test('a session and a day run out, and other sessions do not', () =>
+test('an exhausted session refuses its requests, but not those of other sessions', () =>
   withProxy({ yaml: priced('per_session_usd: 1200') }, async (t) => {
     const one = { 'x-session-id': 'one' };
     const { spending } = t.proxy.services;
@@ -97,7 +97,7 @@ test('a session and a day run out, and other sessions do not', () =>
     assert.is((await send(t, { 'x-session-id': 'two' })).status, 200);
   }));
 
-test('tokens of the day are counted where no price is known', () =>
+test('counts the tokens of the day if no price is known', () =>
   withProxy({ yaml: 'budget: { enabled: true, total_tokens: 5000 }\n' }, async (t) => {
     const { spending } = t.proxy.services;
     const unknown = { body: json(TURN, { model: 'nobody-knows-it' }) };
@@ -111,7 +111,7 @@ test('tokens of the day are counted where no price is known', () =>
     assert.match(over.text, '5,000 tokens per day');
   }));
 
-test('with the guard off nothing is refused, and turning it on includes earlier spending', () =>
+test('refuses nothing while the guard is off, and turning it on includes earlier spending', () =>
   withProxy({ yaml: priced('per_day_usd: 1').replace('true', 'false') }, async (t) => {
     assert.is((await send(t)).status, 200);
     await t.rows(1);
@@ -121,7 +121,7 @@ test('with the guard off nothing is refused, and turning it on includes earlier 
     assert.is((await send(t)).status, 402);
   }));
 
-test('when a request that others wait for is refused, the next one is sent', () =>
+test('a refusal is not cached for the next request, and a cached response costs nothing', () =>
   withProxy({ yaml: `${priced('per_request_usd: 100')}cache: { enabled: true }\n` }, async (t) => {
     const headers = { 'x-svc-cache': 'on' };
     assert.is((await send(t, headers)).status, 402);
@@ -130,7 +130,7 @@ test('when a request that others wait for is refused, the next one is sent', () 
     assert.is((await send(t, headers)).status, 200, 'a kept answer costs nothing');
   }));
 
-test('a limit that is nearly used warns in the trace and passes', () =>
+test('a nearly exhausted limit lets the request pass with a warning in the trace', () =>
   withProxy({ yaml: priced('per_request_usd: 100000, warn_percent: 1') }, async (t) => {
     const { headers, status } = await exchange(t.proxy.port, { body: json(TURN) });
     assert.is(status, 200);
@@ -153,7 +153,7 @@ async function post(t: TestProxy, path: string, body: object): Promise<number> {
   return (await exchange(t.proxy.port, { path, body: JSON.stringify(body), headers })).status;
 }
 
-test('whatever has a price is estimated, held and refused: embeddings and legacy completions', () =>
+test('every priced request is estimated, reserved and refused, embeddings and legacy completions included', () =>
   withProxy({ yaml: CHAT_PRICES }, async (t) => {
     const { spending } = t.proxy.services;
     const long = 'x'.repeat(3_600);
@@ -178,7 +178,7 @@ test('whatever has a price is estimated, held and refused: embeddings and legacy
     assert.is(spending.view().tokensToday, row.inputTokensSent);
   }));
 
-test('an exhausted day refuses requests that cannot be estimated, and admits free ones', () =>
+test('an exhausted day refuses requests without an estimate, and admits free ones', () =>
   withProxy({ yaml: CHAT_PRICES }, async (t) => {
     t.proxy.services.spending.count(501e9, 0);
     assert.is(await post(t, '/v1/embeddings', { model: 'emb', input: 'x' }), 402);
@@ -190,7 +190,7 @@ test('an exhausted day refuses requests that cannot be estimated, and admits fre
     }
   }));
 
-test('a start counts what the running proxy counted, of every kind of request', () =>
+test('after a restart every kind of request counts as it did before', () =>
   withProxy(
     { yaml: `${CHAT_PRICES.replace('500', '1000000')}cache: { enabled: true }\n` },
     async (t) => {
@@ -240,7 +240,7 @@ const UNLIMITED = {
   warnPercent: 80,
 };
 
-test('a start finds what the day has cost before it, and no more', () =>
+test('a start counts what was spent earlier on the same day, and nothing else', () =>
   withProxy({ yaml: priced('per_day_usd: 1000000') }, async (t) => {
     await send(t);
     const [row] = await t.rows(1);
@@ -256,7 +256,7 @@ test('a start finds what the day has cost before it, and no more', () =>
     await questions.close();
   }));
 
-test('a session has cost what it had cost before a restart', () =>
+test('a session keeps its cost across a restart', () =>
   withProxy({ yaml: priced('per_session_usd: 1000000') }, async (t) => {
     for (const session of ['s-1', 's-1', 's-2']) await send(t, { 'session-id': session });
     await send(t);
@@ -277,7 +277,7 @@ test('a session has cost what it had cost before a restart', () =>
     assert.ok(leftOf('s-3', limit));
   }));
 
-test('after a restart no request is let through on a limit that was used up before it', async () => {
+test('after a restart no request passes a limit that was exhausted before', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-spending-'));
   const env = { SVC_DB: join(folder, 'monitor.db') };
   try {
@@ -300,7 +300,7 @@ test('after a restart no request is let through on a limit that was used up befo
   }
 });
 
-test('requests wait for what was spent before, however long it takes to read', () =>
+test('requests wait until earlier spending has been read, however long it takes', () =>
   withProxy({ yaml: priced('per_day_usd: 1000000') }, async (t) => {
     const { spending, clock } = t.proxy.services;
     let finish = (): void => undefined;
@@ -319,7 +319,7 @@ test('requests wait for what was spent before, however long it takes to read', (
     assert.is(t.upstream.requests.length, 0);
   }));
 
-test('if earlier spending cannot be read, requests are refused until it can', () =>
+test('refuses requests while earlier spending cannot be read', () =>
   withProxy({ yaml: priced('per_day_usd: 1000000').replace('true', 'false') }, async (t) => {
     const kept = `${t.db}.kept`;
     renameSync(t.db, kept);

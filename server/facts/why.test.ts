@@ -26,7 +26,7 @@ async function why(t: TestProxy): Promise<Why> {
   return JSON.parse(text) as Why;
 }
 
-test("a limit of svc's own: nobody was asked, and its cure is whole", () =>
+test('a limit of svc is explained with its remedy, and says that no provider was called', () =>
   withProxy({ yaml: PRICED }, async (t) => {
     const turn = { ...MESSAGE, messages: [{ role: 'user', content: 'x'.repeat(360) }] };
     assert.is((await exchange(t.proxy.port, { body: json(turn) })).status, 402);
@@ -37,7 +37,7 @@ test("a limit of svc's own: nobody was asked, and its cure is whole", () =>
     assert.is(cost, 'nothing: no provider was asked');
   }));
 
-test("a provider's error is told in its own words", () =>
+test('the error of a provider is quoted in its own words', () =>
   withProxy({}, async (t) => {
     for (const status of ['400', '529'] as const) {
       const stop = t.upstream.script(undefined, status);
@@ -51,7 +51,7 @@ test("a provider's error is told in its own words", () =>
     }
   }));
 
-test('a provider used later than configured, or not at all, is named with the reason', () =>
+test('names a provider that was called later than configured or not at all, with the reason', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     const rounds: (readonly string[])[] = [];
     const send = async (): Promise<void> => {
@@ -78,7 +78,7 @@ test('a provider used later than configured, or not at all, is named with the re
     assert.is(rounds.at(-1)?.[0], 'messages: asked later: set to unhealthy by hand');
   }));
 
-test('a fallback that cannot be used is named where the first provider failed', () =>
+test('names a fallback that could not be used after the first provider failed', () =>
   withProxy(
     {
       yaml: 'providers:\n  bare: { kind: chat, base_url: "http://127.0.0.1:9/v1" }\nfallback: [bare]\n',
@@ -97,7 +97,7 @@ test('a fallback that cannot be used is named where the first provider failed', 
     },
   ));
 
-test('what it costs is not known where a provider broke off without an answer', () =>
+test('the cost is unknown if a provider broke off without a response', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.upstream.script(undefined, 'reset-before-head');
     t.spare.script(undefined, '400');
@@ -110,7 +110,7 @@ test('what it costs is not known where a provider broke off without an answer', 
     assert.is((await why(t)).cost, 'not known');
   }));
 
-test('a request that its client left before the provider answered', () =>
+test('explains a request whose client left before the provider responded', () =>
   withProxy({}, async (t) => {
     const stop = t.upstream.script(undefined, 'stall-before-head');
     const client = new AbortController();
@@ -125,7 +125,7 @@ test('a request that its client left before the provider answered', () =>
     assert.equal(providers, ['messages: had not answered when the client left']);
   }));
 
-test('a response that bills nothing, and one without usage, are explained', () =>
+test('explains a response that is not billed, and one without usage', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const json200 = (answer: object) =>
       upstream.answer((answered) => {

@@ -23,7 +23,7 @@ const kindOf = async (work: Promise<unknown>): Promise<string> => {
   }
 };
 
-test('addresses of the public internet, and all the others', () => {
+test('tells addresses of the public internet from private and special ones', () => {
   const open = [
     '1.1.1.1',
     '8.8.8.8',
@@ -74,7 +74,7 @@ test('addresses of the public internet, and all the others', () => {
   for (const address of [...closed, ...closed6]) assert.ok(isPrivateAddress(address), address);
 });
 
-test('a name is resolved once; one that has a private address beside a public one is refused', async () => {
+test('resolves a name once, and refuses it if any of its addresses is private', async () => {
   let lookups = 0;
   const answers = [
     [{ address: '127.0.0.1', family: 4 }],
@@ -92,7 +92,7 @@ test('a name is resolved once; one that has a private address beside a public on
   assert.is(await kindOf(openTunnel(target, { ...options, resolve: none })), 'bad_gateway');
 });
 
-test('the connection goes to the address that was judged; a listed host may be private', async () => {
+test('connects to the address that was checked, and allows a listed host to be private', async () => {
   const server = createServer((socket) => socket.end());
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;

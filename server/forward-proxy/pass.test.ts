@@ -9,7 +9,7 @@ import { systemClock } from '../../engine/index.ts';
 import type { SvcError } from '../../engine/index.ts';
 import { createPass } from './pass.ts';
 
-test('a host that cannot be found is a bad gateway, and no fault of the proxy', async () => {
+test('a host that cannot be resolved gives a 502, and is not an internal error', async () => {
   const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
   const pass = createPass((_way, done) => done(unknown, null), systemClock);
   let error: SvcError | undefined;
@@ -56,14 +56,14 @@ async function passed(bytes: string): Promise<string> {
 
 const WHOLE = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nwell';
 
-test('early hints with two links are passed on, and ones that cannot be written are left out', async () => {
+test('forwards early hints with several links, and drops ones that cannot be written', async () => {
   const hint = (link: string): string => `HTTP/1.1 103 Early Hints\r\n${link}\r\n${WHOLE}`;
   const two = await passed(hint('Link: </a>; rel=preload\r\nLink: </b>; rel=preload\r\n'));
   assert.match(two, /103 Early Hints[^]*<\/a>[^]*<\/b>[^]*well$/);
   assert.match(await passed(hint('Link: garbage\r\n')), /^HTTP\/1\.1 200 OK[^]*well$/);
 });
 
-test('an answer whose head cannot be passed on is a bad gateway, and the proxy lives', async () => {
+test('a response head that cannot be forwarded gives a 502, and the proxy keeps running', async () => {
   for (const line of ['HTTP/1.1 099 Odd', 'HTTP/1.1 200 O\u0001K'])
     assert.match(await passed(WHOLE.replace('HTTP/1.1 200 OK', line)), /502[^]*bad_gateway/, line);
 });

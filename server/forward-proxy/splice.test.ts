@@ -56,7 +56,7 @@ async function received(socket: Socket): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-test('both ways carry all bytes in their order at once, and one that has ended leaves the other open', () =>
+test('both directions carry all bytes in order, and one stays open after the other has ended', () =>
   spliced(async (near, far) => {
     const up = counted(24 * MB);
     const down = counted(20 * MB).subarray(4 * MB);
@@ -87,7 +87,7 @@ test('small writes between large ones are not delayed', () =>
     assert.is(echoed, sent);
   }));
 
-test('a side that reads nothing stops the other, and goes on where it stopped', () =>
+test('a side that does not read pauses the other, and loses nothing', () =>
   spliced(async (near, far, [, farMiddle]) => {
     const all = counted(64 * MB);
     far.pause();
@@ -115,7 +115,7 @@ test('the memory of forwarded bytes is freed at once', () =>
     assert.ok(large.some((length) => length >= 16 * 1024));
   }));
 
-test('after a side has ended, only silence ends the other: a response that goes on arrives whole', () => {
+test('after one side has ended, the other is closed only by silence', () => {
   const clock = createManualClock();
   return spliced(async (near, far, [nearMiddle]) => {
     near.end('question');
@@ -135,7 +135,7 @@ test('after a side has ended, only silence ends the other: a response that goes 
   }, clock);
 });
 
-test('while both sides are open, a pause of minutes is kept and one of half an hour is not', () => {
+test('while both sides are open, a pause of minutes is allowed and one of half an hour is not', () => {
   const clock = createManualClock();
   return spliced(async (near, far, [nearMiddle]) => {
     for (let n = 0; n < 3; n += 1) {
@@ -149,7 +149,7 @@ test('while both sides are open, a pause of minutes is kept and one of half an h
   }, clock);
 });
 
-test('memory in use elsewhere is not freed', () => {
+test('the splice never frees memory that is used elsewhere', () => {
   const giveBack = createGiveBack();
   const whole = Buffer.from(new ArrayBuffer(64 * 1024));
   const half = Buffer.from(new ArrayBuffer(64 * 1024), 0, 32 * 1024);

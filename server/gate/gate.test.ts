@@ -10,7 +10,7 @@ import {
   request,
 } from '../../fixtures/server/gate.ts';
 
-test('a forwarding field takes locality away and never gives it', () => {
+test('a forwarding header can make a client remote, but never local', () => {
   const gate = gateWith();
   const fields = [
     'Forwarded',
@@ -94,7 +94,7 @@ test('a forwarding field takes locality away and never gives it', () => {
   }
 });
 
-test('public paths: which are public, for whom, and with which method', () => {
+test('which paths are public, for whom, and with which method', () => {
   const gate = gateWith();
   const strangers: readonly RequestOverrides[] = [
     { peer: '10.0.0.9' },
@@ -157,7 +157,7 @@ test('a link to the dashboard may be followed, but not loaded in a frame or by f
   }
 });
 
-test('keys: who, which, and where', () => {
+test('decides by peer, setting and key who is admitted', () => {
   const cases: readonly (readonly [string, boolean, readonly string[], string])[] = [
     ['127.0.0.1', false, [], 'local'],
     ['127.0.0.1', false, ['X-Svc-Key', KEY], 'local'],
@@ -194,7 +194,7 @@ test('keys: who, which, and where', () => {
   }
 });
 
-test('the configuration is reloaded from this machine only, whatever key is held', () => {
+test('the configuration can be reloaded from this machine only, whatever key is sent', () => {
   const gate = gateWith();
   const reload = { path: '/config/reload', method: 'POST' };
   const key = ['X-Svc-Key', KEY];
@@ -212,7 +212,7 @@ test('the configuration is reloaded from this machine only, whatever key is held
   assert.is(outcome(gate(request({ ...reload, headers: forwarded }))), '403');
 });
 
-test('message framing that Node may accept is refused here too', () => {
+test('refuses ambiguous message framing that Node may accept', () => {
   const gate = gateWith();
   const framed = (httpVersion: string, ...headers: string[]) =>
     outcome(gate({ ...request({ method: 'POST', headers }), httpVersion }));
@@ -235,7 +235,7 @@ test('message framing that Node may accept is refused here too', () => {
   }
 });
 
-test('a refusal closes the connection where the next request could not be told from the body', () => {
+test('a refusal closes the connection if the end of the request is ambiguous', () => {
   const gate = gateWith();
   const closes = (sketch: Parameters<typeof request>[0]) => {
     const answer = gate(request(sketch));
@@ -250,13 +250,13 @@ function filler(count: number): string[] {
   return Array.from({ length: count }, () => ['X-A', 'b']).flat();
 }
 
-test('two hundred header fields are accepted, one more is not', () => {
+test('accepts two hundred header fields, but not one more', () => {
   const gate = gateWith();
   assert.is(outcome(gate(request({ headers: filler(199) }))), 'local');
   assert.is(outcome(gate(request({ headers: filler(200) }))), '431');
 });
 
-test('a target becomes its path and query without a URL parser', () => {
+test('splits a target into path and query without a URL parser', () => {
   assert.is(originForm('/v1/messages?beta=true'), '/v1/messages?beta=true');
   assert.is(originForm('//evil.example/x'), '//evil.example/x');
   assert.is(originForm('http://localhost:8766/a?b=http://c/'), '/a?b=http://c/');
@@ -265,7 +265,7 @@ test('a target becomes its path and query without a URL parser', () => {
   assert.is(originForm('*'), '*');
 });
 
-test('no field of any kind makes a remote peer local or the gate throw', () => {
+test('no header field makes a remote peer local or makes the gate throw', () => {
   const names = ['Origin', 'Host', 'Forwarded', 'X-Forwarded-For', 'Sec-Fetch-Site', 'X-Real-IP'];
   const field = fc.tuple(fc.oneof(fc.constantFrom(...names), fc.string()), fc.string());
   const gate = gateWith({
@@ -282,7 +282,7 @@ test('no field of any kind makes a remote peer local or the gate throw', () => {
   );
 });
 
-test('a control character in any value is refused', () => {
+test('refuses a control character in any header value', () => {
   const gate = gateWith();
   fc.assert(
     fc.property(fc.string(), fc.constantFrom('\r', '\n', '\0'), fc.string(), (a, bad, b) => {

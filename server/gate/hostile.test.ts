@@ -108,7 +108,7 @@ test(`${CASES.length} raw requests`, async () => {
   assert.equal(faults, []);
 });
 
-test('HTTP/1.0 is spoken, with a Host', async () => {
+test('HTTP/1.0 is accepted with a Host', async () => {
   const server = await startServer();
   try {
     const bytes = `GET /stats HTTP/1.0\r\n${H}\r\n`;
@@ -118,7 +118,7 @@ test('HTTP/1.0 is spoken, with a Host', async () => {
   }
 });
 
-test('a refusal is a whole answer: type, code, id, and no word of the cause', async () => {
+test('a refusal is a complete response with type, code and id that does not reveal the cause', async () => {
   const server = await startServer();
   try {
     const text = await new Promise<string>((resolve) => {

@@ -88,7 +88,7 @@ const MALFORMED_HOSTS = [
   'x'.repeat(254),
 ];
 
-test('at least sixty Host forms, on every kind of path', () => {
+test('accepts only our own Host names, in at least sixty forms and on every kind of path', () => {
   assert.ok(OUR_HOSTS.length + FOREIGN_HOSTS.length + MALFORMED_HOSTS.length >= 60);
   const gate = gateWith();
   for (const path of OWN_PATHS) {
@@ -101,7 +101,7 @@ test('at least sixty Host forms, on every kind of path', () => {
   }
 });
 
-test('a foreign Host is refused with a key, from anywhere, on an upgrade and for OPTIONS', () => {
+test('refuses a foreign Host even with a key, on upgrades and for OPTIONS', () => {
   const gate = gateWith();
   const headers = ['X-Svc-Key', KEY];
   assert.is(outcome(gate(request({ host: 'evil.example', headers }))), '403');
@@ -110,14 +110,14 @@ test('a foreign Host is refused with a key, from anywhere, on an upgrade and for
   assert.is(outcome(gate(request({ host: 'evil.example', path: '/ws' }), 'upgrade')), '403');
 });
 
-test('no Host and two Hosts are malformed, whatever they say', () => {
+test('a missing Host and two Hosts are malformed', () => {
   const gate = gateWith();
   const twice = request({ headers: ['hOsT', 'localhost:8766'] });
   assert.is(outcome(gate(twice)), '400');
   assert.is(outcome(gate({ ...twice, rawHeaders: [] })), '400');
 });
 
-test('allowed_hosts: a name takes any port, a name with a port that one', () => {
+test('allowed_hosts: a name allows every port, a name with a port only that one', () => {
   const gate = gateWith({
     allowedHosts: ['Proxy.lan', 'tunnel.example:443', '::1'],
   });
@@ -131,7 +131,7 @@ test('allowed_hosts: a name takes any port, a name with a port that one', () => 
   assert.throws(() => gateWith({ allowedHosts: ['*'] }), /allowed_hosts/);
 });
 
-test('the bound address counts as our own name; with a wildcard, the dialled address does', () => {
+test('the bound address is one of our names, or the local address if bound to a wildcard', () => {
   const bound = gateWith({ boundHost: '192.168.1.5' });
   const remote = { peer: '192.168.1.9', headers: ['X-Svc-Key', KEY] };
   assert.is(outcome(bound(request({ ...remote, host: '192.168.1.5:8766' }))), 'keyed');
@@ -197,7 +197,7 @@ const REMOTE_PEERS = [
   'unix',
 ];
 
-test('forty spellings of a peer', () => {
+test('recognises forty spellings of loopback and remote peers', () => {
   assert.ok(LOOPBACK_PEERS.length + REMOTE_PEERS.length >= 40);
   const gate = gateWith();
   for (const peer of LOOPBACK_PEERS) assert.is(outcome(gate(request({ peer }))), 'local', peer);
@@ -207,7 +207,7 @@ test('forty spellings of a peer', () => {
   assert.is(outcome(gate(request({ peer: undefined }))), '401 AUTH_001');
 });
 
-test('the ports are read for each request, because they are known only once the listeners are', () => {
+test('the ports are read for each request, since they are known only after listening', () => {
   let port = 0;
   const gate = gateWith({ ports: () => [port] });
   const page = { headers: ['Origin', 'http://127.0.0.1:8766'] };

@@ -40,7 +40,7 @@ const PROXIED = [
   'GET http://localhost:8766/v1/models',
 ];
 
-test('pages, prefetches and the like from a browser reach no provider without a key', () => {
+test('pages and prefetches of a browser reach no provider without a key', () => {
   const gate = gateWith({ allowedOrigins: ['*', 'https://app.example'] });
   for (const load of LOADS) {
     for (const line of PROXIED) {
@@ -56,7 +56,7 @@ test('pages, prefetches and the like from a browser reach no provider without a 
   }
 });
 
-test('our own pages may be opened, and clients are not treated as pages', () => {
+test('our own pages may be opened, and API clients are not treated as pages', () => {
   const gate = gateWith();
   for (const load of LOADS) {
     for (const path of ['/dashboard', '/stats', '/docs', '/health', '/metrics']) {

@@ -8,7 +8,7 @@ import { openKeyStore } from '../auth/auth.ts';
 import { loadText } from '../../fixtures/server/config-text.ts';
 import { keysFile, openBindFaults, refuseOpenBind } from './open-bind.ts';
 
-test('a generated key is enough to listen for other machines, until it is revoked or expires', async () => {
+test('a generated key allows listening for other machines, until it is revoked or expires', async () => {
   const home = mkdtempSync(join(tmpdir(), 'svc-bind-'));
   try {
     const clock = createManualClock(1_800_000_000_000);

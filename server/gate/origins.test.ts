@@ -37,7 +37,7 @@ const TRUTH: readonly (readonly [string | undefined, string])[] = [
 ];
 const SITES = [undefined, 'none', 'same-origin', 'same-site', 'cross-site', 'Same-Origin'];
 
-test('Origin × Sec-Fetch-Site: the truth table', () => {
+test('every combination of Origin and Sec-Fetch-Site has its verdict', () => {
   const gate = gateWith({ allowedOrigins: ['*', LISTED, 'null'] });
   for (const [origin, row] of TRUTH) {
     for (const [index, site] of SITES.entries()) {
@@ -70,7 +70,7 @@ test('Origin × Sec-Fetch-Site: the truth table', () => {
   }
 });
 
-test('a second Origin or Sec-Fetch-Site counts as foreign', () => {
+test('a repeated Origin or Sec-Fetch-Site counts as foreign', () => {
   const gate = gateWith();
   for (const headers of [
     ['Origin', OURS, 'Origin', OURS],
@@ -81,7 +81,7 @@ test('a second Origin or Sec-Fetch-Site counts as foreign', () => {
   }
 });
 
-test('a page served through a tunnel with a name of ours is same-origin', () => {
+test('a page served under an allowed host name is same-origin', () => {
   const gate = gateWith({ allowedHosts: ['proxy.lan:9000'] });
   const host = 'proxy.lan:9000';
   assert.is(

@@ -49,7 +49,7 @@ async function health(t: TestProxy): Promise<{ status: string; reasons: string[]
   return JSON.parse(text) as { status: string; reasons: string[] };
 }
 
-test('the example serves chat and messages clients, with its own header, path and key', () =>
+test('the example serves chat and messages clients with its own header, path and key', () =>
   withAcme(
     at,
     async (t) => {
@@ -83,7 +83,7 @@ test('the example serves chat and messages clients, with its own header, path an
     'routing: { primary: acme }\n',
   ));
 
-test('its stream is read event by event', () =>
+test('the stream of the example is read event by event', () =>
   withAcme(
     (url) =>
       at(url)
@@ -102,7 +102,7 @@ test('its stream is read event by event', () =>
     'routing: { primary: acme }\n',
   ));
 
-test('a hook that throws fails its attempt, and the fallback answers', () =>
+test('a hook that throws fails its attempt, and the fallback responds', () =>
   withAcme(
     (url) =>
       at(url).replace(
@@ -129,7 +129,7 @@ test('a hook that throws fails its attempt, and the fallback answers', () =>
     'routing: { primary: acme }\n',
   ));
 
-test('a faulty module is named in /health, and everything else works', () =>
+test('/health names a faulty module, and everything else works', () =>
   withAcme(
     (url) => at(url).replace("kind: 'chat'", "kind: 'soap'"),
     async (t, write) => {
@@ -143,7 +143,7 @@ test('a faulty module is named in /health, and everything else works', () =>
     },
   ));
 
-test('a reload reports which code it has loaded, and which it cannot use', () =>
+test('a reload reports which modules it loaded and which it could not use', () =>
   withAcme(at, async (t, write) => {
     const reported = async () => {
       const { text } = await exchange(t.proxy.port, { path: '/config/reload' });
@@ -223,7 +223,7 @@ const REQUEST_FAULTS: readonly (readonly [string, RegExp])[] = [
   ],
 ];
 
-test('whatever a request hook leaves behind is reported as its fault, and never as the upstream\u2019s', () =>
+test('an invalid result of a request hook is reported as a fault of the hook, not of the upstream', () =>
   withAcme(
     at,
     async (t, write) => {
@@ -255,7 +255,7 @@ const RESPONSE_FAULTS = [
   'return 7',
 ];
 
-test('a response hook and an event hook likewise', () =>
+test('an invalid result of a response or event hook is reported as a fault of the hook', () =>
   withAcme(
     at,
     async (t, write) => {

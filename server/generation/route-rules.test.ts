@@ -29,7 +29,7 @@ async function health(t: TestProxy): Promise<Record<string, unknown>> {
   return JSON.parse(text) as Record<string, unknown>;
 }
 
-test('a rule changes the model, and the trace names it', () =>
+test('a rule changes the model, and the trace names the rule', () =>
   withProxy({}, async (t) => {
     t.proxy.services.router.use([
       {
@@ -74,7 +74,7 @@ test('a rule may select a provider of another kind', () =>
     assert.equal([row?.provider, row?.modelRequested], ['local', 'claude-fixture-1']);
   }));
 
-test('rules without their provider, a disabled router and requests to be forwarded verbatim change nothing', () =>
+test('a rule without its provider, a disabled router and a bypass change nothing', () =>
   withProxy({}, async (t) => {
     const { router } = t.proxy.services;
     router.use([{ id: 'gone', priority: 0, target: 'gone/x' }]);
@@ -110,7 +110,7 @@ function withHome(use: (home: string) => void): void {
   }
 }
 
-test('rules are kept in a private file, and every fault of a rule is reported', () =>
+test('rules are stored in a private file, and every fault of a rule is reported', () =>
   withHome((home) => {
     const store = openRouteRules(home, () => ['messages']);
     const rule = { model: 'claude-*', target: 'messages/claude-mini' };
@@ -132,7 +132,7 @@ test('rules are kept in a private file, and every fault of a rule is reported', 
       assert.throws(() => toRouteCommand(input), /route takes/);
   }));
 
-test('a damaged file of rules is reported with its place', () =>
+test('reports the place of a fault in a damaged rules file', () =>
   withHome((home) => {
     writeFileSync(
       routeRulesFile(home),

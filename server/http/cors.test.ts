@@ -23,7 +23,7 @@ function preflight(allowed: readonly string[], origin: string | undefined, more 
   );
 }
 
-test('CORS: the configured origins may read, one by one', () => {
+test('CORS: each configured origin may read responses', () => {
   const table: readonly (readonly [
     readonly string[],
     string | undefined,
@@ -52,7 +52,7 @@ test('CORS: the configured origins may read, one by one', () => {
   }
 });
 
-test('credentials are never allowed', () => {
+test('CORS never allows credentials', () => {
   for (const allowed of [['*'], [NAMED], ['*', NAMED]]) {
     for (const origin of [NAMED, FOREIGN, 'null', undefined]) {
       const all = { ...fields(createCors(allowed).headers(origin)), ...preflight(allowed, origin) };
@@ -61,7 +61,7 @@ test('credentials are never allowed', () => {
   }
 });
 
-test('the private network is open to a named origin only', () => {
+test('CORS allows access to the private network only for a named origin', () => {
   const preflightOptions = { privateNetwork: 'true' };
   const granted = 'access-control-allow-private-network';
   assert.is(preflight(['*', NAMED], NAMED, preflightOptions)[granted], 'true');
@@ -71,7 +71,7 @@ test('the private network is open to a named origin only', () => {
   assert.is(preflight(['*', 'null'], 'null', preflightOptions)[granted], undefined);
 });
 
-test('a preflight repeats field names, and nothing else', () => {
+test('a preflight repeats the field names, and nothing else', () => {
   const allow = 'access-control-allow-headers';
   assert.is(preflight(['*'], FOREIGN)[allow], 'content-type, x-api-key');
   for (const requestHeaders of ['x\r\nSet-Cookie: a=b', 'a:b', 'é', '', 'x'.repeat(5000), '<b>']) {
@@ -79,7 +79,7 @@ test('a preflight repeats field names, and nothing else', () => {
   }
 });
 
-test('an OPTIONS request that is not a preflight gets the methods and no more', () => {
+test('an OPTIONS request that is not a preflight gets only the methods', () => {
   const answer = preflight(['*'], FOREIGN, { requestMethod: undefined });
   assert.equal(Object.keys(answer).toSorted(), ['allow', 'vary']);
   assert.match(preflight(['*'], FOREIGN)['vary'] ?? '', /Origin.*Access-Control-Request-Headers/);

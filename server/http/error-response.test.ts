@@ -127,7 +127,7 @@ test('every code has its status, type and message', () => {
   }
 });
 
-test('statuses and types that have no code', () => {
+test('errors without a code have a status and a type', () => {
   const table: readonly (readonly [SvcError, number, string])[] = [
     [errors.malformedRequest('x'), 400, 'bad_request'],
     [errors.forbidden('x'), 403, 'forbidden'],
@@ -172,7 +172,7 @@ test('cause, cure and node of an error are never sent', () => {
   assert.not.match(rawErrorResponse(error, 'r').toString('utf8'), /canary|at .*\.ts|\.js:/);
 });
 
-test('headers: id, length, wait, and close where the connection is spent', () => {
+test('error headers contain id, length, wait, and `close` if the connection ends', () => {
   const wait = new SvcError('unavailable', 'x', { retryAfterS: 0.2 });
   const headers = errorHeaders(wait, 'req_9', 12);
   assert.is(headers['X-Request-ID'], 'req_9');
@@ -182,7 +182,7 @@ test('headers: id, length, wait, and close where the connection is spent', () =>
   assert.is(errorHeaders(wait, 'req_9', 12, true)['Connection'], 'close');
 });
 
-test('every way of running out of memory or disk has its code, and nothing else has', () => {
+test('running out of memory or disk space always has its own code', () => {
   const codes = {
     RESOURCE_001: ['ERR_MEMORY_ALLOCATION_FAILED', 'ENOMEM', 'Z_MEM_ERROR'],
     RESOURCE_002: ['ENOSPC', 'EDQUOT', 'SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'],

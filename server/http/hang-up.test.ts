@@ -38,7 +38,7 @@ async function isGivenBack(port: number, bytes: string, withinMs: number): Promi
   return `${status.slice(0, 12)} ${failed ? 'given back' : 'kept'}`;
 }
 
-test('no descriptor stays open after CONNECT, a refused upgrade or a bad head', async () => {
+test('no descriptor stays open after CONNECT, a refused upgrade or an invalid head', async () => {
   await withProxy({}, async ({ proxy }) => {
     const cases = [
       ['CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n', 'HTTP/1.1 405'],
@@ -67,7 +67,7 @@ async function writeSlowly(socket: Socket, sizeBytes: number, framed: boolean): 
   if (framed) socket.write('0\r\n\r\n');
 }
 
-test('a client refused while still sending can send the rest and read the reason', () =>
+test('a client that is refused while sending can finish sending and read the reason', () =>
   withProxy({ yaml: 'advanced: { max_request_size_bytes: 20000 }' }, async ({ proxy }) => {
     const size = 8 * 1024 * 1024;
     for (const path of ['/v1/messages', '/ingest'])
@@ -101,7 +101,7 @@ test('no descriptor stays open after a head that did not arrive in time', async 
   });
 });
 
-test('an upgrade or CONNECT behind a running response waits for that response to end', async () => {
+test('an upgrade or CONNECT behind a running response waits until that response ends', async () => {
   await withProxy({}, async (t) => {
     for (const [bytes, after] of [
       [upgrade(''), /^HTTP\/1.1 101 /],

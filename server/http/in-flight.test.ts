@@ -32,7 +32,7 @@ async function begin(port: number, sizeBytes: number, sent: Buffer): Promise<Soc
   return socket;
 }
 
-test('incoming bodies share a memory limit and release what they held', async () => {
+test('incoming bodies share a memory limit and release their share when they end', async () => {
   await withProxy({ yaml: YAML }, async (t) => {
     const { proxy, upstream } = t;
     const { inFlight } = proxy.services;
@@ -109,7 +109,7 @@ test('a complete body no longer counts against the limit', async () => {
   });
 });
 
-test('the pieces of a body are put together again, however many they are', async () => {
+test('a body is reassembled from any number of chunks', async () => {
   await withProxy({}, async ({ proxy, upstream }) => {
     const body = json({ ...MESSAGE, padding: 'x'.repeat(3000) });
     const socket = await begin(proxy.port, body.length, Buffer.alloc(0));
@@ -125,7 +125,7 @@ test('the pieces of a body are put together again, however many they are', async
   });
 });
 
-test('a byte now and then does not count as progress', () => {
+test('a single byte now and then does not count as progress', () => {
   const clock = createManualClock(0);
   const inFlight = createInFlight(clock, 1000 * MB);
   let why = '';
@@ -147,7 +147,7 @@ test('a byte now and then does not count as progress', () => {
   assert.is(inFlight.heldBytes, 0);
 });
 
-test('a slow connection that makes progress is not ended', () => {
+test('a slow connection that makes progress is not closed', () => {
   const clock = createManualClock(0);
   const inFlight = createInFlight(clock);
   const steady = inFlight.open(() => assert.unreachable('it goes on'));

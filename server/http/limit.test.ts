@@ -8,7 +8,7 @@ import type { Bucket, SharedCounts } from './limit.ts';
 const START_MS = Date.UTC(2026, 0, 1);
 const START_S = START_MS / 1000;
 
-test('a source has its minute, then waits for the next request to be due', () => {
+test('a source may use its limit at once, and then waits until the next request is due', () => {
   const clock = createManualClock(START_MS);
   const limiter = createRateLimiter({ perMinute: 60, clock });
   for (let left = 59; left >= 0; left -= 1) {
@@ -33,7 +33,7 @@ test('a source has its minute, then waits for the next request to be due', () =>
   assert.is(limiter.take('10.0.0.1')?.remaining, 59, 'full again, and no fuller');
 });
 
-test('the wait in the answer is long enough, and refusals do not lengthen it', () => {
+test('Retry-After is long enough, and refusals do not lengthen the wait', () => {
   const clock = createManualClock(START_MS);
   const limiter = createRateLimiter({ perMinute: 4, clock });
   for (let i = 0; i < 4; i += 1) limiter.take('a');
@@ -43,7 +43,7 @@ test('the wait in the answer is long enough, and refusals do not lengthen it', (
   assert.is(limiter.take('a')?.isAllowed, true);
 });
 
-test('of two limits both apply, and the tighter one is reported', () => {
+test('both limits apply, and the tighter one is reported', () => {
   const clock = createManualClock(START_MS);
   const limiter = createRateLimiter({ perMinute: 10, perSecond: 2, burst: 3, clock });
   for (let i = 0; i < 3; i += 1) assert.is(limiter.take('a')?.isAllowed, true);
@@ -60,13 +60,13 @@ test('of two limits both apply, and the tighter one is reported', () => {
   assert.is(perMinute?.limit, 10);
 });
 
-test('without limits nothing is limited or kept', () => {
+test('a limiter without limits admits everything and stores nothing', () => {
   const limiter = createRateLimiter({ perMinute: 0, perSecond: 0, clock: systemClock });
   assert.is(limiter.take('a'), undefined);
   assert.is(limiter.size, 0);
 });
 
-test('headers are whole numbers', () => {
+test('the rate headers are whole numbers', () => {
   const clock = createManualClock(START_MS + 1);
   const decision = createRateLimiter({ perMinute: 7, clock }).take('a');
   assert.ok(decision);
@@ -81,7 +81,7 @@ test('headers are whole numbers', () => {
   ]);
 });
 
-test('a million sources take no more memory than twenty thousand, and a busy one is not forgotten', () => {
+test('a million sources use no more memory than twenty thousand, and a busy one is remembered', () => {
   const clock = createManualClock(START_MS);
   const limiter = createRateLimiter({ perMinute: 2, clock });
   limiter.take('busy');
@@ -130,7 +130,7 @@ function createModel(limits: readonly Limit[]) {
 const PER_MINUTE = [1, 2, 3, 6, 10, 48, 60, 1000];
 const PER_SECOND = [0.1, 0.5, 1, 2, 5, 10, 40];
 
-test('every decision is that of two plain buckets', () => {
+test('the limiter decides like two plain token buckets', () => {
   fc.assert(
     fc.property(
       fc.option(fc.constantFrom(...PER_MINUTE), { nil: undefined }),
@@ -161,7 +161,7 @@ test('every decision is that of two plain buckets', () => {
   );
 });
 
-test('reloading the same limits changes nothing, and other limits keep the counts', () => {
+test('reloading the same limits changes nothing, and new limits keep the counts', () => {
   const clock = createManualClock(START_MS);
   const limiter = createRateLimiter({ perMinute: 6, perSecond: 10, burst: 4, clock });
   for (let n = 0; n < 4; n += 1) assert.is(limiter.take('a')?.isAllowed, true);
@@ -208,7 +208,7 @@ function createSharedModel(clock: { monotonicMs(): number }) {
   return { model, counts, forget: () => full.clear() };
 }
 
-test('two limiters that share their counts decide as one', async () => {
+test('two limiters with shared counts decide like one', async () => {
   for (const limits of [
     { perMinute: 10 },
     { perSecond: 2, burst: 3 },
@@ -229,7 +229,7 @@ test('two limiters that share their counts decide as one', async () => {
   }
 });
 
-test('if the shared counts do not answer, the last known ones decide, and admitted requests count later', async () => {
+test('if the shared counts do not respond, the last known ones decide', async () => {
   const clock = createManualClock(START_MS);
   const { model, counts, forget } = createSharedModel(clock);
   const [one, other] = [0, 1].map(() =>
@@ -249,7 +249,7 @@ test('if the shared counts do not answer, the last known ones decide, and admitt
   assert.is((await other!.takeTogether('a'))?.remaining, 3, 'though all others have forgotten it');
 });
 
-test('reloaded limits also apply to a request that waited in vain for the shared counts', async () => {
+test('reloaded limits also apply to a request that waited for the shared counts in vain', async () => {
   const clock = createManualClock(START_MS);
   const { model, counts } = createSharedModel(clock);
   model.answers = false;
@@ -269,7 +269,7 @@ test('without limits the shared counts are not queried', async () => {
   assert.is(model.asked, 0);
 });
 
-test('streams: a fixed number of slots, each released once', () => {
+test('streams have a fixed number of slots, each released once', () => {
   const streams = createStreamLimit(2);
   const first = streams.acquire();
   const second = streams.acquire();
@@ -282,7 +282,7 @@ test('streams: a fixed number of slots, each released once', () => {
   assert.is(streams.acquire(), undefined);
 });
 
-test('streams: a new limit applies at once, and running streams continue', () => {
+test('a new limit for streams applies at once, and running streams continue', () => {
   const streams = createStreamLimit(1);
   const first = streams.acquire();
   streams.configure(2);
@@ -293,7 +293,7 @@ test('streams: a new limit applies at once, and running streams continue', () =>
   assert.is(streams.acquire(), undefined);
 });
 
-test('streams without a limit are counted', () => {
+test('streams are counted even without a limit', () => {
   for (const max of [undefined, 0]) {
     const streams = createStreamLimit(max);
     for (let i = 0; i < 1000; i += 1) assert.ok(streams.acquire());

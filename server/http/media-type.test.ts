@@ -14,7 +14,7 @@ import {
   sendRaw,
 } from '../../fixtures/server/exchange.ts';
 
-test('which media types count as JSON', () => {
+test('recognises the media types that count as JSON', () => {
   for (const type of [
     'application/json',
     'Application/JSON',
@@ -53,7 +53,7 @@ const PATHS: readonly (readonly [string, object])[] = [
   ['/v1beta/models/m:generateContent', { contents: [{ parts: [{ text: 'hello' }] }] }],
 ];
 
-test('a conversation is accepted as JSON only', async () => {
+test('a conversation is accepted only as JSON', async () => {
   await withProxy({}, async ({ proxy, upstream }) => {
     for (const [path, body] of PATHS) {
       for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])
@@ -68,7 +68,7 @@ test('a conversation is accepted as JSON only', async () => {
   });
 });
 
-test('a missing type passes with a key that no form could have set', async () => {
+test('a missing media type is accepted with a key that no HTML form could send', async () => {
   await withProxy({}, async ({ proxy, upstream }) => {
     const body = json(MESSAGE);
     const sent = (fields: string): Promise<string> =>
@@ -88,7 +88,7 @@ test('a missing type passes with a key that no form could have set', async () =>
   });
 });
 
-test('a file that is uploaded keeps its own type', async () => {
+test('an uploaded file keeps its media type', async () => {
   await withProxy({}, async ({ proxy, upstream }) => {
     const headers = { 'content-type': 'multipart/form-data; boundary=x' };
     await exchange(proxy.port, { path: '/v1/files', body: '--x--', headers });

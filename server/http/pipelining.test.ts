@@ -9,7 +9,7 @@ const REQUESTS = 60;
 /** Long enough for one more request to arrive, if one were sent. */
 const ONE_MORE_MS = 50;
 
-test('of pipelined requests sixteen run at a time, and all are answered in order', () =>
+test('at most sixteen pipelined requests run at a time, and all are answered in order', () =>
   withPlainUpstream({}, async ({ proxy }, upstream) => {
     const held: (() => void)[] = [];
     let answered = 0;

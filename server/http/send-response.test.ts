@@ -52,7 +52,7 @@ async function serving(
   }
 }
 
-test('a reader that is slower than the stream leaves nothing behind for each wait', async () => {
+test('waiting for a slow reader leaks no listeners', async () => {
   const { found, seen } = pieces(40);
   await serving(found, async (port, served) => {
     const socket = connect(port, '127.0.0.1');
@@ -91,7 +91,7 @@ test('a client that disconnects while the stream waits for it cancels the stream
   });
 });
 
-test('whatever is no stream is sent whole, with its length', async () => {
+test('a response without a stream is sent whole, with its length', async () => {
   await serving(Response.json({ a: 1 }), async (port) => {
     const { status, headers } = await fetch(`http://127.0.0.1:${port}`);
     assert.equal([status, headers.get('content-length')], [200, '7']);

@@ -47,7 +47,7 @@ function lines(text: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('a log file is private, and its folder made', async ({ folder }) => {
+test('the log file and its folder are private', async ({ folder }) => {
   const path = join(folder, 'logs', 'svc.log');
   const mask = process.umask(0);
   try {
@@ -63,7 +63,7 @@ test('a log file is private, and its folder made', async ({ folder }) => {
   assert.is(statSync(join(folder, 'logs')).mode & 0o777, 0o700);
 });
 
-test('rotated files older than the limit are deleted, others stay', async ({ folder }) => {
+test('deletes rotated files older than the limit, and no others', async ({ folder }) => {
   const path = join(folder, 'svc.log');
   const dayS = 86_400;
   const kept = [
@@ -86,7 +86,7 @@ test('rotated files older than the limit are deleted, others stay', async ({ fol
   assert.equal(readdirSync(folder).toSorted(), [...kept, 'svc.log'].toSorted());
 });
 
-test('a file is rotated by size, and what was rotated is private and whole', async ({ folder }) => {
+test('rotates by size, and keeps rotated files private and complete', async ({ folder }) => {
   const path = join(folder, 'svc.log');
   const log = createLog({ ...fileOptions(path), clock: systemClock, rotateAtBytes: 2000 });
   for (let i = 0; i < 50; i += 1) {
@@ -105,7 +105,7 @@ test('a file is rotated by size, and what was rotated is private and whole', asy
   assert.equal(texts, Array.from({ length: 50 }, (_, i) => `line ${i}`).toSorted());
 });
 
-test('a file of an earlier day is set aside under that day', async ({ folder }) => {
+test('sets aside the file of an earlier day under its date', async ({ folder }) => {
   const path = join(folder, 'svc.log');
   writeFileSync(path, '{"msg":"old"}\n');
   const dayBeforeS = Date.now() / 1000 - 86_400;
@@ -120,7 +120,7 @@ test('a file of an earlier day is set aside under that day', async ({ folder }) 
   assert.not.match(readFileSync(path, 'utf8'), /old/);
 });
 
-test('canaries: no secret reaches the file in any form, on any path', async ({ folder }) => {
+test('no secret reaches the file in any form, on any path', async ({ folder }) => {
   const canary = 'canary/Key+0123456789==';
   const late = 'z9';
   const path = join(folder, 'svc.log');
@@ -157,7 +157,7 @@ test('canaries: no secret reaches the file in any form, on any path', async ({ f
   assert.not.match(written, /canary|crumb|is z9/);
 });
 
-test('a second run appends', async ({ folder }) => {
+test('a second run appends to the file', async ({ folder }) => {
   const path = join(folder, 'svc.log');
   for (const message of ['one', 'two']) {
     const log = createLog(fileOptions(path));
@@ -170,7 +170,7 @@ test('a second run appends', async ({ folder }) => {
   );
 });
 
-test('a log that cannot be written counts what it lost and throws nothing', async ({ folder }) => {
+test('a log that cannot be written counts lost lines and throws nothing', async ({ folder }) => {
   const blocked = join(folder, 'file');
   writeFileSync(blocked, '');
   const log = createLog(fileOptions(join(blocked, 'svc.log')));
@@ -180,7 +180,9 @@ test('a log that cannot be written counts what it lost and throws nothing', asyn
   assert.is(log.dropped, 2);
 });
 
-test('a log whose file is a folder counts what it lost and ends nothing', async ({ folder }) => {
+test('a folder in the place of the log file counts lost lines and ends no process', async ({
+  folder,
+}) => {
   const path = join(folder, 'logs', 'svc.log');
   mkdirSync(path, { recursive: true });
   // Files of earlier runs, so that scanning them takes longer than the failure to open.

@@ -46,7 +46,7 @@ function lines(text: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('a line is one JSON object with time, level, message and fields, in order of calls', async () => {
+test('a line is a JSON object with time, level, message and fields, in call order', async () => {
   const { log, text } = toMemory();
   log.info('started', { port: 8766, nested: { a: [1, 'b'] } });
   log.warning('odd');
@@ -63,7 +63,7 @@ test('a line is one JSON object with time, level, message and fields, in order o
   assert.match(JSON.stringify(third?.['error']), /"message":"why"/);
 });
 
-test('lines written before and after the logger has loaded keep their order', async () => {
+test('lines logged before and after the logger has loaded keep their order', async () => {
   const { log, text } = toMemory();
   for (let i = 0; i < 10; i += 1) log.info(`early ${i}`);
   await new Promise((resolve) => setTimeout(resolve, 200));
@@ -74,7 +74,7 @@ test('lines written before and after the logger has loaded keep their order', as
   assert.is(messages[10], 'late 0');
 });
 
-test('the level switches while running, and off is off', async () => {
+test('the level can be changed while running, and `off` logs nothing', async () => {
   const { log, text } = toMemory();
   log.debug('no');
   log.setDebug(true);
@@ -101,7 +101,7 @@ test('the level switches while running, and off is off', async () => {
   assert.is(await off.text(), '');
 });
 
-test('fields of a caller cannot replace those of the line', async () => {
+test('a caller cannot replace the standard fields of a line', async () => {
   const { log, text } = toMemory();
   log.info('real', { time: 'fake', level: 'fake', msg: 'fake' });
   const raw = await text();
@@ -112,7 +112,7 @@ test('fields of a caller cannot replace those of the line', async () => {
   assert.is(raw.match(/"msg":/g)?.length, 1);
 });
 
-test('text is one line an entry, whatever the message holds', async () => {
+test('every entry is one line of text, whatever the message contains', async () => {
   const { log, text } = toMemory({ format: 'text' });
   log.info('first\n2026-01-01 ERROR forged\u001b[2J', { path: '/v1/messages', note: 'a\nb "c"' });
   const written = await text();
@@ -123,7 +123,7 @@ test('text is one line an entry, whatever the message holds', async () => {
   );
 });
 
-test('bodies are written only when asked for, by direction', async () => {
+test('bodies are logged only if enabled, separately for each direction', async () => {
   const bytes = Buffer.from('{"messages":["the prompt"]}');
   for (const [request, response] of [
     [false, false],
@@ -146,7 +146,7 @@ test('bodies are written only when asked for, by direction', async () => {
   assert.not.match(await text(), /prompt/);
 });
 
-test('a stream that fails stops the log, not the caller', async () => {
+test('a failed stream stops the log, but not the caller', async () => {
   const stream = new Writable({ write: (_chunk, _encoding, done) => done(new Error('disk full')) });
   const broken = toMemory({ destination: { kind: 'stream', stream } }).log;
   const failed = once(stream, 'error');

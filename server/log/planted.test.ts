@@ -34,7 +34,7 @@ function inFolder(use: (folder: string) => Promise<void>): () => Promise<void> {
 }
 
 test(
-  'a link at the log is moved aside, not followed',
+  'a symbolic link in the place of the log is moved aside, not followed',
   inFolder(async (folder) => {
     const target = join(folder, 'target');
     writeFileSync(target, 'theirs', { mode: 0o644 });
@@ -80,7 +80,7 @@ for (const content of ['["slow:theirs","1"]\n', undefined]) {
 }
 
 test(
-  'a link that is put there later is not followed either',
+  'a symbolic link that is planted later is not followed either',
   inFolder(async (folder) => {
     const file = join(folder, 'decisions.jsonl');
     const troubles: string[] = [];
@@ -94,7 +94,7 @@ test(
   }),
 );
 
-test('credentials are found in headers and in the query', () => {
+test('finds credentials in headers and in the query', () => {
   const headers = ['X-Api-Key', 'a key', 'authorization', 'Bearer tok~en', 'Accept', 'text/html'];
   assert.equal(credentialsOf(headers, '/v1/x?key=in%20query&alt=sse&key=x'), [
     'a key',
@@ -113,7 +113,7 @@ function read(file: string): string {
 
 const LOGGED = 'logging: { include_request_body: true, include_response_body: true }';
 
-test('a key of any shape that the provider repeats is not in the log', async () => {
+test('a key that the provider repeats is not in the log, whatever its shape', async () => {
   await withPlainUpstream({ yaml: LOGGED }, async ({ proxy, db }, upstream) => {
     upstream.answer((response, request) => {
       const key = String(request.headers['x-api-key'] ?? request.headers.authorization);

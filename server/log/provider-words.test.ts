@@ -53,7 +53,7 @@ function expectNone(kept: Kept): void {
   }
 }
 
-test('an error in a stream that is converted to a document', () =>
+test('a stream error converted to a document', () =>
   withEcho(
     'routing: { primary: chat }\n',
     (key) => streamOf({ error: { message: `No such key: ${key}` } }),
@@ -68,7 +68,7 @@ test('an error in a stream that is converted to a document', () =>
     },
   ));
 
-test('the name of a model', () =>
+test('a model name', () =>
   withEcho(
     '',
     (key) => (response) => {

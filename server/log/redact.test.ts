@@ -30,7 +30,7 @@ function disguises(secret: string): string[] {
   ];
 }
 
-test('a known secret is removed in every encoding and position', () => {
+test('removes a known secret in every encoding and position', () => {
   for (const key of KEYS) {
     const redactor = createRedactor([key]);
     for (const disguise of disguises(key)) {
@@ -43,7 +43,7 @@ test('a known secret is removed in every encoding and position', () => {
   }
 });
 
-test('a secret inside a longer base64 text is removed at each alignment', () => {
+test('removes a secret inside a longer base64 text at each alignment', () => {
   const secret = 'canary-secret-value';
   const redactor = createRedactor([secret]);
   for (const before of ['', 'u', 'us', 'user:', 'someone:']) {
@@ -65,13 +65,13 @@ test('a secret inside a longer base64 text is removed at each alignment', () => 
   }
 });
 
-test('a short secret is removed where it stands alone and leaves words whole', () => {
+test('removes a short secret as a word of its own, but not inside words', () => {
   const { text } = createRedactor(['k1', 'abc']);
   assert.is(text('key=k1, k1; (abc)'), `key=${REDACTED}, ${REDACTED}; (${REDACTED})`);
   assert.is(text('task12 abcd xabc'), 'task12 abcd xabc');
 });
 
-test('a secret is found in keys, errors, causes, maps, urls and header lists', () => {
+test('finds a secret in keys, errors, causes, maps, URLs and header lists', () => {
   const secret = 'canary-0123';
   const redactor = createRedactor([secret]);
   const value = {
@@ -85,7 +85,7 @@ test('a secret is found in keys, errors, causes, maps, urls and header lists', (
   assert.not.match(JSON.stringify(redactor.value(value)), /canary/);
 });
 
-test('a value under the name of a secret is removed, known or not', () => {
+test('removes a value whose name suggests a secret', () => {
   const { value } = createRedactor();
   for (const name of [
     ...'Authorization authorization Proxy-Authorization x-api-key X-Svc-Key x-goog-api-key api_key'.split(
@@ -112,7 +112,7 @@ test('a value under the name of a secret is removed, known or not', () => {
   assert.equal(value({ api_key: null }), { api_key: null });
 });
 
-test('whatever looks like a key in free text is removed', () => {
+test('removes anything in free text that looks like a key', () => {
   const { text } = createRedactor();
   for (const sample of [
     'Authorization: Bearer canary.canary',
@@ -131,7 +131,7 @@ test('whatever looks like a key in free text is removed', () => {
   assert.is(text('the key is under the mat'), 'the key is under the mat');
 });
 
-test('terminal control sequences are removed, and cannot split a secret', () => {
+test('removes terminal control sequences, which cannot split a secret', () => {
   const { text } = createRedactor(['canary-0123']);
   assert.is(text('a\u001b[31mred\u001b[0m b'), 'ared b');
   assert.is(text('\u001b]0;title\u0007x \u001b]8;;http://e\u001b\\y \u009b2Jz'), 'x y z');
@@ -140,7 +140,7 @@ test('terminal control sequences are removed, and cannot split a secret', () => 
   assert.is(text('cana\u001b[0mry-0\u0000123'), REDACTED);
 });
 
-test('a long text is cut after its secrets are gone', () => {
+test('removes secrets before a long text is cut', () => {
   const { text } = createRedactor(['canary-0123']);
   for (let offset = 16_370; offset < 16_390; offset += 1) {
     const cleaned = text(`${' '.repeat(offset)}canary-0123${' '.repeat(100)}`);
@@ -149,7 +149,7 @@ test('a long text is cut after its secrets are gone', () => {
   }
 });
 
-test('a text of any length is cleaned, and its edge shows no half of a secret', () => {
+test('cleans a text of any length, and leaves no part of a secret where it is cut', () => {
   const { text } = createRedactor(['canary-0123']);
   for (let offset = 65_520; offset < 65_540; offset += 1) {
     const shrinking = 'canary-0123'.repeat(6000).slice(0, offset - (offset % 11));
@@ -157,7 +157,7 @@ test('a text of any length is cleaned, and its edge shows no half of a secret', 
   }
 });
 
-test('unusual values are logged without an error', () => {
+test('cyclic and other unusual values are logged without an error', () => {
   const { value } = createRedactor();
   const loop: Record<string, unknown> = {};
   loop['loop'] = loop;
@@ -172,7 +172,7 @@ test('unusual values are logged without an error', () => {
   assert.is((value(Array.from({ length: 1000 }, () => 1)) as unknown[]).length, 201);
 });
 
-test('any secret, anywhere in any text, does not come through', () => {
+test('no secret passes through in any text', () => {
   const secrets = fc.string({ unit: 'grapheme-ascii', minLength: 6, maxLength: 40 });
   fc.assert(
     fc.property(secrets, fc.string(), fc.string(), (secret, before, after) => {

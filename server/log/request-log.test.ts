@@ -21,7 +21,7 @@ async function linesOf(t: TestProxy): Promise<Line[]> {
   return lines.map((line) => JSON.parse(line) as Line).filter((line) => 'requestId' in line);
 }
 
-test('at level info a successful request logs nothing, a failed one why and where', () =>
+test('level info logs nothing for a success, and reason and place for a failure', () =>
   withProxy({ yaml: 'routing: { fallback: [chat] }' }, async (t) => {
     await exchange(t.proxy.port, { body: json(MESSAGE) });
     t.upstream.script('/v1/messages', '529');
@@ -47,7 +47,7 @@ test('at level info a successful request logs nothing, a failed one why and wher
     );
   }));
 
-test('requests that were refused, broke off or were abandoned by the client are logged, too', () =>
+test('refused, broken off and abandoned requests are logged as well', () =>
   withProxy({}, async (t) => {
     await exchange(t.proxy.port, { body: '{"model": 1' });
     await t.rows(1);
@@ -76,7 +76,7 @@ test('requests that were refused, broke off or were abandoned by the client are 
     ]);
   }));
 
-test('a fault of our own is reported with its cause and where it arose', () =>
+test('an internal error is logged with its cause and the place where it was thrown', () =>
   withProxy({}, async (t) => {
     const cause = new TypeError('a programming fault');
     Object.assign(t.proxy.services.router, {
@@ -94,7 +94,7 @@ test('a fault of our own is reported with its cause and where it arose', () =>
     assert.is(failed?.['msg'], 'request failed');
   }));
 
-test('at level debug every request has a line with its steps and tries, until debug is off', () =>
+test('level debug logs a line per request with its stages and attempts, until it is turned off', () =>
   withProxy({ yaml: 'logging: { level: debug }' }, async (t) => {
     await exchange(t.proxy.port, { body: json(MESSAGE) });
     await t.rows(1);
@@ -113,7 +113,7 @@ test('at level debug every request has a line with its steps and tries, until de
     assert.is(attempt?.['status'], 200);
   }));
 
-test('the whole trace is written when asked for, as it is shown elsewhere', () =>
+test('the whole trace is logged if enabled, as it is shown elsewhere', () =>
   withProxy({ yaml: 'advanced: { enable_trace_logs: true }' }, async (t) => {
     await exchange(t.proxy.port, { body: json(MESSAGE) });
     await t.rows(1);
@@ -126,7 +126,7 @@ test('the whole trace is written when asked for, as it is shown elsewhere', () =
 
 const BODIES = 'logging: { include_request_body: true, include_response_body: true }';
 
-test('bodies are written when asked for, streamed, whole and over WebSocket, and never a key', () =>
+test('bodies are logged if enabled, streamed, whole and over WebSocket, but never a key', () =>
   withProxy({ yaml: BODIES }, async (t) => {
     const content = 'what is messages-key?';
     const turn = { ...MESSAGE, messages: [{ role: 'user', content }] };
@@ -153,7 +153,7 @@ test('bodies are written when asked for, streamed, whole and over WebSocket, and
     assert.is(answers.length, 3);
   }));
 
-test('an encoded answer is written decoded, and what is no text is named only', async () => {
+test('an encoded response is logged decoded, and binary data only by its type', async () => {
   const answer =
     '{"id":"m","type":"message","role":"assistant","content":[],"usage":{"input_tokens":1,"output_tokens":1}}';
   const encoded = gzipSync(answer);
@@ -180,7 +180,7 @@ test('an encoded answer is written decoded, and what is no text is named only', 
   });
 });
 
-test('a reload changes what is logged, and keys added by it are masked', () =>
+test('a reload changes what is logged, and masks the keys that it adds', () =>
   withProxy({}, async (t) => {
     await exchange(t.proxy.port, { body: json(MESSAGE) });
     t.configure(`${BODIES}\nproviders: { messages: { headers: { x-extra: brand-new-secret } } }`);

@@ -4,7 +4,7 @@ import { visible, visibleJson } from './visible.ts';
 
 const HOSTILE = '\u001b[31mred\u001b]0;title\u0007\r\nnext\u009b2J\u007f\u202eabc';
 
-test('control characters are escaped, everything else stays', () => {
+test('escapes control characters and nothing else', () => {
   assert.is(
     visible(HOSTILE),
     String.raw`\x1b[31mred\x1b]0;title\x07\x0d\x0anext\x9b2J\x7f\u202eabc`,

@@ -53,7 +53,7 @@ async function served(t: TestProxy): Promise<Document> {
   return parseYaml(await response.text(), { maxAliasCount: 0 }) as Document;
 }
 
-test('it is OpenAPI 3.0, and what is served is the same', () =>
+test('the document is valid OpenAPI 3.0 and is served unchanged', () =>
   withProxy({}, async (t) => {
     const yaml = await served(t);
     assert.equal(Object.keys(yaml.paths), Object.keys(document.paths));
@@ -62,7 +62,7 @@ test('it is OpenAPI 3.0, and what is served is the same', () =>
     await parse(structuredClone(yaml) as never);
   }));
 
-test('every route is described, and every path described as ours is routed', () =>
+test('every route is described, and every described path of ours is routed', () =>
   withProxy({}, (t) => {
     const routed = t.proxy.app.routes.map(({ method, path }) => `${method} ${path}`).toSorted();
     const described = ownOperations
@@ -73,7 +73,7 @@ test('every route is described, and every path described as ours is routed', () 
     return Promise.resolve();
   }));
 
-test('path parameters are declared under the names that the paths have', () => {
+test('path parameters are declared under the names used in the paths', () => {
   assert.ok('/trace/{request_id}' in document.paths);
   for (const [path, methods] of Object.entries(document.paths)) {
     assert.not.match(path, /\/[:*]|\{\}/);
@@ -88,7 +88,7 @@ test('path parameters are declared under the names that the paths have', () => {
   }
 });
 
-test('every status of the error table is an error response', () => {
+test('every status of the error table has an error response', () => {
   for (const { status } of Object.values(errorTable))
     assert.ok(`Error${status}` in document.components.responses, String(status));
 });
@@ -149,7 +149,7 @@ async function expectAnswers(t: TestProxy, id: string): Promise<string[]> {
   return refused;
 }
 
-test('answers are as described: before the first request, and after some', () =>
+test('responses match their descriptions, before and after the first requests', () =>
   withProxy({ yaml: 'compression: { threshold_tokens: 0 }' }, async (t) => {
     const before = await expectAnswers(t, 'nobody');
     assert.equal(before, [
@@ -174,7 +174,7 @@ test('answers are as described: before the first request, and after some', () =>
     assert.equal(await expectAnswers(t, id), []);
   }));
 
-test('the path of the WebSocket says so to a request without an upgrade', () =>
+test('the path of the WebSocket responds with 426 to a request without an upgrade', () =>
   withProxy({}, async (t) => {
     assert.ok('426' in (document.paths['/ws']?.['get']?.responses ?? {}));
     for (const url of [t.proxy.url, `http://127.0.0.1:${t.proxy.wsPort}`])
@@ -189,7 +189,7 @@ test('the path of the WebSocket says so to a request without an upgrade', () =>
       }
   }));
 
-test('what is posted is answered as described', () =>
+test('POST requests are answered as described', () =>
   withProxy({}, async (t) => {
     const block = { block_id: 'b1', content: 'The rate limit is 40.', source_path: 'notes.md' };
     const schemas = document.components.schemas;
@@ -238,7 +238,7 @@ test('every header field of ours is described', () => {
   assert.equal([...new Set(ours)].toSorted(), [...namedInSources()].toSorted());
 });
 
-test('an answer has the header fields that are described, and no other of ours', () =>
+test('responses have only the described header fields of ours', () =>
   withProxy({ yaml: 'security: { rate_limit_per_minute: 5 }' }, async (t) => {
     const asks = { ...ASK, temperature: 0 };
     for (const [method, path, status] of [

@@ -13,7 +13,7 @@ import {
 
 const limits = (more: string): string => `providers:\n  messages: { ${more} }\n`;
 
-test('a response head that does not arrive within timeout_seconds is a 504', () =>
+test('a response head that does not arrive within timeout_seconds gives a 504', () =>
   withProxy({ yaml: limits('timeout_seconds: 0.2') }, async (t) => {
     t.upstream.script(undefined, 'stall-before-head');
     const startedMs = performance.now();
@@ -24,7 +24,7 @@ test('a response head that does not arrive within timeout_seconds is a 504', () 
     assert.ok(tookMs >= 190 && tookMs < 20_000, `${tookMs} ms`);
   }));
 
-test('a body without data for idle_timeout_seconds is aborted; the limit of the head does not apply to it', () =>
+test('a body that pauses for idle_timeout_seconds is aborted, whatever the limit for the head', () =>
   withProxy({ yaml: limits('idle_timeout_seconds: 3, timeout_seconds: 2') }, async (t) => {
     t.upstream.script(undefined, 'stall-mid-body');
     const startedMs = performance.now();
@@ -35,7 +35,7 @@ test('a body without data for idle_timeout_seconds is aborted; the limit of the 
     assert.is(row?.outcome, 'partial');
   }));
 
-test('a connection is kept and used again, by one request at a time', () =>
+test('a connection is reused, by one request at a time', () =>
   withProxy({}, async (t) => {
     for (let i = 0; i < 5; i += 1) await exchange(t.proxy.port, { body: json(MESSAGE) });
     assert.equal(

@@ -80,7 +80,7 @@ const RUNS: readonly (readonly [command: string, text: string, name: string])[] 
 ];
 
 for (const mode of ['hybrid', 'aggressive'] as const)
-  test(`${mode}: a run that failed keeps the name of what failed`, async () => {
+  test(`${mode}: a failed run keeps the name of the failed test`, async () => {
     for (const [command, text, name] of RUNS) {
       assert.ok(text.includes(name), `${command} lacks ${name}`);
       const sent = await sentOf(text, command, mode);
@@ -95,7 +95,7 @@ for (const mode of ['hybrid', 'aggressive'] as const)
 const PASSED =
   /(?:✓|✔|√|\bok\b|\bPASS|\bPassed\b|<testcase .*\/>|Failures: 0, Errors: 0|duration_ms|^\s*(?:---|\.\.\.|type: ')|# Subtest|Running \S+$|^\s+at .*(?:node_modules\/uvu|node:internal)|^\s*$|^\[INFO\]|^ +Start +\d+: |^\[ERROR\] *(?:$|To see|Re-run|For more|\[Help|-> ))/;
 
-test('whatever it printed: of a run with a bad exit status only what passed goes', async () => {
+test('a run with a bad exit status loses only the lines of passed tests', async () => {
   const isForHybrid = bundledRecipes().filter(({ match }) => match.mode === undefined);
   const programs = new Set(isForHybrid.flatMap(({ match }) => match.program ?? []));
   let count = 0;
@@ -113,7 +113,7 @@ test('whatever it printed: of a run with a bad exit status only what passed goes
   assert.ok(count > 40, `${count}`);
 });
 
-test('a list with check marks is not taken for a test run, nor one with bullets or dots', async () => {
+test('a list with check marks, bullets or dots is not mistaken for a test run', async () => {
   const lists = [
     [
       'git commit -m x',
@@ -140,7 +140,7 @@ test('a list with check marks is not taken for a test run, nor one with bullets 
     }
 });
 
-test('git diff --stat, git status and the files of a commit are lists that go out whole', async () => {
+test('lists of files printed by git are sent whole', async () => {
   const stat = readFileSync(fixturePath('compress/printed/git-diff-stat.txt'), 'utf8');
   const untracked = `On branch main\nUntracked files:\n  (use "git add <file>..." to include in what will be committed)\n${times(40, (n) => `\tsrc/part-${n}/new${n}.ts`)}\n\nnothing added to commit but untracked files present (use "git add" to track)\n`;
   const created = `[main 1a2b3c4] parts\n 41 files changed, 90 insertions(+)\n${times(40, (n) => ` create mode 100644 src/part${n}.ts`)}`;
@@ -162,7 +162,7 @@ test('git diff --stat, git status and the files of a commit are lists that go ou
   }
 });
 
-test('columns of tables are never glued together nor moved under another name', async () => {
+test('table columns are never joined or moved under another heading', async () => {
   const found = times(
     24,
     (n) =>

@@ -38,7 +38,7 @@ test('without must_keep a bundled recipe only makes lossless changes', () => {
 });
 
 for (const mode of ['hybrid', 'aggressive'] as const)
-  test(`${mode}: endings and what must stay are there to the letter, nothing is made up`, async () => {
+  test(`${mode}: endings and required lines are kept verbatim, and nothing is invented`, async () => {
     const recipes = await loadRecipes('bundled');
     const checks = await createTextChecks(recipes);
     const options = { ...SETTINGS, mode };
@@ -123,7 +123,7 @@ const FOUND: readonly (readonly [
   ],
 ];
 
-test('in hybrid a recipe leaves out neither what a tool found nor what was skipped', async () => {
+test('in hybrid a recipe omits neither search results nor skipped tests', async () => {
   const recipes = (await loadRecipes('bundled'))!;
   const compressor = createConversationCompressor(0);
   for (const [command, text, stay, isAsItCame] of FOUND) {
@@ -138,7 +138,7 @@ test('in hybrid a recipe leaves out neither what a tool found nor what was skipp
   }
 });
 
-test('a turn is sent the same way in the next turn, whatever else that one adds', async () => {
+test('a turn is sent the same way in the next turn, whatever that one adds', async () => {
   const rewriter = createRecipeCompiler()((await loadRecipes('bundled'))!);
   const blocks = (await recipeTexts()).map(blockOf);
   const options = { ...SETTINGS, thresholdTokens: 4500, mode: 'hybrid', rewriter } as const;

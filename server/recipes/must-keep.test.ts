@@ -65,7 +65,7 @@ const SPEC = [
   'ℹ fail 0',
 ];
 
-test('a line named in the question or the call is kept among equal lines that are removed', async () => {
+test('keeps a line named in the question or the call among similar lines that are removed', async () => {
   const go = [
     ...times(40, (n) => `=== RUN   TestPart${n}\n--- PASS: TestPart${n} (0.00s)`),
     '=== RUN   TestTokenExpiry\n--- PASS: TestTokenExpiry (0.00s)',
@@ -121,7 +121,7 @@ test('a line named in the question or the call is kept among equal lines that ar
   );
 });
 
-test('in hybrid what was skipped, tried again, slow or cached stays', async () => {
+test('in hybrid keeps what was skipped, retried, slow or cached', async () => {
   const pytest = times(
     40,
     (n) => `tests/test_${n}.py ${n === 17 ? '..s..' : n === 23 ? '.x...' : '.....'}    [ ${n}%]`,
@@ -207,7 +207,7 @@ const LS = times(
     `  13${10 + n}      4 -rw-r--r--   1 ${n === 17 ? 'root     root    ' : 'app      app     '} 10${10 + n} Nov 28 10:${10 + n} ./file-${n}.json`,
 );
 
-test('where tests that passed are asked for, all of them go out', async () => {
+test('sends all passed tests if the question is about them', async () => {
   const go = times(40, (n) => `=== RUN   TestPart${n}\n--- PASS: TestPart${n} (0.0${n % 9}s)`);
   const cargo = times(40, (n) => `test part::case_${n} ... ok`);
   const pytest = times(40, (n) => `tests/test_part.py::test_case_${n} PASSED   [ ${n + 10}%]`);
@@ -251,7 +251,7 @@ test('where tests that passed are asked for, all of them go out', async () => {
   }
 });
 
-test('in aggressive a line stays whole that is unlike its neighbours in what they lose', async () => {
+test('in aggressive keeps a line whole if what it would lose differs from its neighbours', async () => {
   await check(
     [
       {
@@ -342,7 +342,7 @@ test('in aggressive a line stays whole that is unlike its neighbours in what the
   );
 });
 
-test('in aggressive no recipe leaves out what is asked for', async () => {
+test('in aggressive no recipe omits what the question is about', async () => {
   const log = times(
     8,
     (n) =>

@@ -18,7 +18,7 @@ const OF_SERVICES = ['ci-log', 'http-json', 'kubectl-get'];
 
 for (const file of recipeFiles(bundledFolder())) {
   const name = basename(file, '.yaml');
-  test(`${name} saves 30 % of real output, keeps what it must, and says where that comes from`, async () => {
+  test(`${name} saves 30 % of real output, keeps the required lines, and names its source`, async () => {
     const read = await readRecipe(file);
     assert.is(read.recipe.name, name);
     assert.ok(read.recipe.description.length > 10);
@@ -36,7 +36,7 @@ for (const file of recipeFiles(bundledFolder())) {
   });
 }
 
-test('the build has left all of them for the program', () => {
+test('the build compiles every bundled recipe', () => {
   assert.equal(
     bundledRecipes().map(({ name }) => name),
     recipeFiles(bundledFolder()).map((file) => basename(file, '.yaml')),
@@ -51,7 +51,7 @@ const write = (name: string, text: string): string => {
   return file;
 };
 
-test("one's own recipes come before the bundled ones and replace those of the same name", async () => {
+test("the user's own recipes run before the bundled ones and replace those of the same name", async () => {
   const file = write('a.yaml', 'name: pytest\nmatch: { class: log }\noperations: [strip_ansi]\n');
   const [bundled, both, off] = await Promise.all([
     loadRecipes('bundled'),
@@ -67,7 +67,7 @@ test("one's own recipes come before the bundled ones and replace those of the sa
   assert.is(names[0]!.operations[0]!.name, 'strip_ansi');
 });
 
-test('a file that cannot be used says what is wrong and on which line', async () => {
+test('a recipe file that cannot be used is reported with the fault and its line', async () => {
   const file = write(
     'b.yaml',
     'name: mine\nmatch:\n  klass: log\noperations:\n  - drop_lines: { pattern: x }\n',

@@ -67,7 +67,7 @@ const RUNS: readonly (readonly [
 ];
 
 for (const [command, recipe, text, kept] of RUNS) {
-  test(`a slow test that passed stays in what ${command} printed`, async () => {
+  test(`keeps a slow passed test in the output of ${command}`, async () => {
     const { sent, by } = await outcomeOf(text, command, 'hybrid');
     assert.ok(
       by?.some((one) => one.includes(recipe)),

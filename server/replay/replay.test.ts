@@ -104,7 +104,7 @@ function rawAnswer({ bytes, status, contentType }: ReturnType<typeof loadWireRes
   return Buffer.concat([Buffer.from(head + size), bytes, Buffer.from(last)]);
 }
 
-test('every recorded response of the fixtures, and its request, is replayed to the same bytes', () =>
+test('every recorded response of the fixtures is replayed to the same bytes', () =>
   withProxy({ yaml: ON }, async (t) => {
     const responses = loadWireResponses();
     for (const response of responses) {
@@ -121,7 +121,7 @@ test('every recorded response of the fixtures, and its request, is replayed to t
     assertSame(await replay(records));
   }));
 
-test('every recorded request of the fixtures goes upstream as it did', () =>
+test('every recorded request of the fixtures is sent upstream unchanged', () =>
   withProxy({ yaml: ON }, async (t) => {
     const requests = loadWireRequests();
     for (const { path, bytes } of requests) await exchange(t.proxy.port, { path, body: bytes });
@@ -162,7 +162,7 @@ test('a broken stream and a client that left are replayed', () =>
     assertSame(await replay(records));
   }));
 
-test('a request that came encoded is replayed from the same bytes', () =>
+test('an encoded request is replayed from the same bytes', () =>
   withProxy({ yaml: ON }, async (t) => {
     const body = gzipSync(json(MESSAGE));
     await exchange(t.proxy.port, { headers: { 'content-encoding': 'gzip' }, body });
@@ -190,7 +190,7 @@ const WITH_LOG = {
   ],
 };
 
-test('another configuration shows what it would change: bytes, tokens, cost', () =>
+test('another configuration shows its effect on bytes, tokens and cost', () =>
   withProxy({ yaml: `${ON}compression: { mode: strict }\n` }, async (t) => {
     await exchange(t.proxy.port, {
       headers: { 'x-svc-mode': 'strict' },
@@ -209,7 +209,7 @@ test('another configuration shows what it would change: bytes, tokens, cost', ()
     assert.ok(differences.some(({ what }) => what === 'request upstream: body'));
   }));
 
-test('the effect of a plugin shows in replayed responses', () =>
+test('a replay shows the effect of a plugin on responses', () =>
   withProxy({ yaml: ON }, async (t) => {
     await exchange(t.proxy.port, { body: json(MESSAGE, { stream: true }) });
     const records = await recordsOf(t, 1);
@@ -222,7 +222,7 @@ test('the effect of a plugin shows in replayed responses', () =>
     assert.match(Buffer.from(made[0]!.answer.body.bytes).toString(), /\[checked\]/);
   }));
 
-test('responses from the cache and refusals, which have no provider, are replayed', () =>
+test('cached responses and refusals, which have no provider, are replayed', () =>
   withProxy({ yaml: ON }, async (t) => {
     const body = json(MESSAGE, { temperature: 0, model: 'claude-sonnet-4-5' });
     await exchange(t.proxy.port, { body });

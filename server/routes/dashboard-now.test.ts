@@ -19,7 +19,7 @@ async function getJson<T>(t: TestProxy, path: string): Promise<T> {
   return (await response.json()) as T;
 }
 
-test('recipes and rules count what they changed, and in what', () =>
+test('recipes and rules count their changes, by tool', () =>
   withProxy({ yaml: 'compression: { threshold_tokens: 0 }' }, async (t) => {
     const before = await getJson<RecipesJson>(t, '/dashboard/api/recipes');
     assert.ok(before.recipes.length > 5, 'the bundled ones are listed');
@@ -56,7 +56,7 @@ test('recipes and rules count what they changed, and in what', () =>
     }
   }));
 
-test('stages have the times of the traces that are kept', () =>
+test('stage times are those of the stored traces', () =>
   withProxy({}, async (t) => {
     const none = await getJson<StagesJson>(t, '/dashboard/api/stages');
     assert.equal(none, { requests: 0, requests_per_second: 0, stages: [] });
@@ -81,7 +81,7 @@ test('stages have the times of the traces that are kept', () =>
     assert.ok(stages.some(({ node }) => node === 'forward'));
   }));
 
-test('stacks are the rows of each name, by step and in all', () =>
+test('stacks equal the ledger rows of each name, per time step and in total', () =>
   withProxy({}, async (t) => {
     const none = await getJson<StacksJson>(t, '/dashboard/api/stacks?by=model');
     assert.equal(none.stacks, []);

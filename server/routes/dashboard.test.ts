@@ -80,7 +80,7 @@ async function readEvents(
   }
 }
 
-test('the page holds no data, no inline script, and loads its own files alone', () =>
+test('the page contains no data and no inline script, and loads only its own files', () =>
   withProxy({}, async (t) => {
     await ask(t, 'secret-model');
     await t.rows(1);
@@ -110,7 +110,7 @@ test('the page holds no data, no inline script, and loads its own files alone', 
     assert.is(none.status, 404);
   }));
 
-test('no spelling of a path reaches a file', () =>
+test('no spelling of a path reaches a file of the disk', () =>
   withProxy({}, async (t) => {
     const ups = ['..', '%2e%2e', '%2E.', '..%2f', '..%5c', '%252e%252e', '....//', '.%00.', '..;'];
     const files = ['package.json', 'etc/passwd', 'server/app.ts', 'app.js'];
@@ -147,7 +147,7 @@ test('a link from another site opens the empty page and nothing else', () =>
     assert.is((await from('/dashboard', 'navigate', 'iframe')).status, 401);
   }));
 
-test('requests are those of the ledger, filtered', () =>
+test('requests are those of the ledger, with filters applied', () =>
   withProxy({}, async (t) => {
     const none = await getJson<RequestsJson>(t, '/dashboard/api/requests');
     assert.equal(none, { requests: [], complete: true });
@@ -193,7 +193,7 @@ test('requests are those of the ledger, filtered', () =>
     }
   }));
 
-test('the report is a recount of the ledger, and filters hold for every figure', () =>
+test('the report equals a recount of the ledger, and filters apply to every figure', () =>
   withProxy({}, async (t) => {
     const empty = await getJson<ReportJson>(t, '/dashboard/api/report');
     assert.equal([empty.totals.requests, empty.latency.p50_ms, empty.series], [0, null, []]);
@@ -252,7 +252,7 @@ test('the report is a recount of the ledger, and filters hold for every figure',
     }
   }));
 
-test('one request has its row and its trace, and conversations are those that clients name', () =>
+test('a request has its row and trace, and conversations are the sessions that clients name', () =>
   withProxy({}, async (t) => {
     for (const session of ['s1', 's2', 's1']) await ask(t, 'gpt-4o', { 'x-session-id': session });
     await ask(t);
@@ -275,7 +275,7 @@ test('one request has its row and its trace, and conversations are those that cl
     );
   }));
 
-test('the log is shown on this machine alone', () =>
+test('the log is shown only on this machine', () =>
   withProxy({ yaml: `security: { api_key: ${KEY} }` }, async (t) => {
     const healthy = t.upstream.script(undefined, 'status', { status: 400 });
     await ask(t);
@@ -300,7 +300,7 @@ test('the log is shown on this machine alone', () =>
     assert.not.ok(events.includes('log'));
   }));
 
-test('events bring the state, and requests as they end', () =>
+test('events carry the state, and each request when it ends', () =>
   withProxy({}, async (t) => {
     const seen: string[] = [];
     await readEvents(
@@ -325,7 +325,7 @@ test('events bring the state, and requests as they end', () =>
     );
   }));
 
-test('a reader that disconnected is forgotten, and one beyond the limit is refused with the reason', () =>
+test('a disconnected reader is removed, and one beyond the limit is refused with the reason', () =>
   withProxy({}, async (t) => {
     const aborts: AbortController[] = [];
     // A response without a reference may be garbage-collected, and its connection with it.

@@ -38,7 +38,7 @@ test('every link of the root page works, and the page describes every route that
     for (const id of links) assert.ok(page.text.includes(`id="${id}"`), id);
   }));
 
-test('a page for every guide, with the same policy; others are 404, and a stranger gets none', () =>
+test('every guide has a page with the same policy; other names are 404, and strangers get 401', () =>
   withProxy({}, async (t) => {
     const get = (path: string, headers: Record<string, string> = {}) =>
       exchange(t.proxy.port, { path, method: 'GET', headers });
@@ -71,7 +71,7 @@ test('a page for every guide, with the same policy; others are 404, and a strang
     assert.is(foreign.status, 401);
   }));
 
-test('every page leads to the next one, and has a twin in Markdown whose links lead to twins', () =>
+test('every page links to the next, and its Markdown version links to Markdown versions', () =>
   withProxy({}, async (t) => {
     const get = (path: string) => exchange(t.proxy.port, { path, method: 'GET' });
     const visited: string[] = [];
@@ -104,7 +104,7 @@ test('every page leads to the next one, and has a twin in Markdown whose links l
     assert.match((await get('/docs/docs.js')).headers['content-type'] ?? '', /^text\/javascript/);
   }));
 
-test('pictures of pages are there, for the page and for its twin, and no other file', () =>
+test('pictures of pages are served, and no other files', () =>
   withProxy({}, async (t) => {
     const get = (path: string) => exchange(t.proxy.port, { path, method: 'GET' });
     const { text } = await get('/docs/dashboard');

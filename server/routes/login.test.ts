@@ -34,7 +34,7 @@ const logIn = (t: TestProxy, body: unknown, headers: Readonly<Record<string, str
 const cookieOf = ({ headers }: Awaited<ReturnType<typeof logIn>>): string =>
   String(headers['set-cookie']).split(';')[0] ?? '';
 
-test('a key becomes a strict cookie, which reads the dashboard and does nothing else', () =>
+test('a key is exchanged for a strict cookie that can only read the dashboard', () =>
   withProxy({ yaml: `security: { api_key: ${KEY} }` }, async (t) => {
     const status = async (path: string, headers: Record<string, string>, method = 'GET') =>
       (await exchange(t.proxy.port, { path, method, headers: { ...REMOTE, ...headers } })).status;
@@ -74,7 +74,7 @@ test('a key becomes a strict cookie, which reads the dashboard and does nothing 
     assert.is(await status(DATA, { cookie }), 401);
   }));
 
-test('a logout ends its own cookie and no other', () =>
+test('a logout ends only its own session', () =>
   withProxy({ yaml: `security: { api_key: ${KEY} }` }, async (t) => {
     const post = (headers: Record<string, string>) =>
       exchange(t.proxy.port, { path: '/dashboard/logout', headers: { ...REMOTE, ...headers } });
@@ -95,7 +95,7 @@ test('a logout ends its own cookie and no other', () =>
     assert.is((await post({})).status, 200, 'without one');
   }));
 
-test('an open stream of events ends with the key that opened it, and others go on', () =>
+test('an open event stream ends with the key that opened it, and others continue', () =>
   withProxy({ yaml: `security: { api_key: ${KEY} }` }, async (t) => {
     const cookie = cookieOf(await logIn(t, { key: KEY }));
     const open = async (headers: Record<string, string>): Promise<IncomingMessage> => {
@@ -124,7 +124,7 @@ test('without a key the login body is limited to the size of a key', () =>
     assert.is((await logIn(t, { key: 'x'.repeat(3000) })).status, 401);
   }));
 
-test('a browser without a key gets the empty page, and a program the error', () =>
+test('without a key a browser gets the empty page, and a program the error', () =>
   withProxy({}, async (t) => {
     const get = (path: string, accept: string) =>
       exchange(t.proxy.port, { path, method: 'GET', headers: { ...REMOTE, accept } });

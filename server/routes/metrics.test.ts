@@ -52,7 +52,7 @@ function parse(text: string): Map<string, number> {
   return series;
 }
 
-test('/metrics says what the ledger says, and a hostile name stays inside its label', () =>
+test('/metrics equals the ledger, and a hostile name stays inside its label', () =>
   withProxy({ prepares: true }, async (t) => {
     const rows = await mixedLoad(t);
     const response = await fetch(`${t.proxy.url}/metrics`);
@@ -104,7 +104,7 @@ test('/metrics says what the ledger says, and a hostile name stays inside its la
       assert.ok((series.get(`svc_stage_duration_seconds_count{stage="${stage}"}`) ?? 0) > 0, stage);
   }));
 
-test('/metrics names the provider of a request that reached none as the reports do', () =>
+test('/metrics uses the same provider name as the reports for a request that reached none', () =>
   withProxy({}, async (t) => {
     const refused = await fetch(`${t.proxy.url}/v1/messages`, {
       method: 'POST',
@@ -152,7 +152,7 @@ test('/metrics/dashboard equals a recount of the ledger', () =>
     assert.is(body['cache']?.['hit_ratio'], null, 'unmeasured is null');
   }));
 
-test('an empty ledger: null where nothing was measured, and 0 where zero is the truth', () =>
+test('an empty ledger gives null for averages and shares, and 0 for counts', () =>
   withProxy({}, async (t) => {
     const body = (await (await fetch(`${t.proxy.url}/metrics/dashboard`)).json()) as Record<
       string,
@@ -165,7 +165,7 @@ test('an empty ledger: null where nothing was measured, and 0 where zero is the 
     assert.is(body['window_24h']?.['total_cost'], 0);
   }));
 
-test('metrics.enabled: false collects nothing, and a reload turns it on again', () => {
+test('metrics.enabled: false collects nothing, and a reload turns metrics on again', () => {
   let laterMs = 0;
   const clock: Clock = {
     wallMs: () => systemClock.wallMs() + laterMs,
@@ -197,7 +197,7 @@ test('metrics.enabled: false collects nothing, and a reload turns it on again', 
   });
 });
 
-test('many models are counted together past a bound', () =>
+test('models beyond a maximum number are counted together', () =>
   withProxy({ yaml: 'security: { rate_limit_per_minute: 0 }' }, async (t) => {
     for (let index = 0; index < 60; index += 1) await ask(t, `model-${index}`);
     await t.rows(60);

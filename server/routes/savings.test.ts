@@ -44,7 +44,7 @@ async function sendLosing(t: TestProxy): Promise<string> {
   return String(answer.headers['x-request-id']);
 }
 
-test('the changes of a request can be read on this machine, block by block, and not from elsewhere', async () => {
+test('the changes of a request can be read block by block, on this machine only', async () => {
   await withProxy({ yaml: YAML }, async (t) => {
     assert.is((await read(t, '/v1/svc/lost/last')).status, 404);
     const id = await sendLosing(t);
@@ -76,7 +76,7 @@ test('none of our paths under /v1 ever reaches a provider', async () => {
   });
 });
 
-test('savings count what the provider counted; unmeasured figures are null', async () => {
+test('savings use the counts of the provider, and unmeasured figures are null', async () => {
   await withProxy({ yaml: YAML }, async (t) => {
     assert.is((await read(t, '/health')).json['compression_ratio_avg'], null);
     await sendLosing(t);
@@ -94,7 +94,7 @@ test('savings count what the provider counted; unmeasured figures are null', asy
   });
 });
 
-test('saved tokens are the model’s own, by the ratio learned from its usage', async () => {
+test('saved tokens are in the model’s own tokens, by the ratio learned from its usage', async () => {
   await withProxy({ yaml: YAML }, async (t) => {
     const id = await sendLosing(t);
     const [row] = await t.rows(1);
@@ -164,7 +164,7 @@ test('the hit ratio of a provider’s cache is its share of all input', () =>
     assert.match(metrics.text, /prompt_cache_hit_ratio\{[^}]*"chat"[^}]*\} 0\.000128$/m);
   }));
 
-test('dates are ISO 8601 or nothing', () => {
+test('accepts only ISO 8601 dates', () => {
   assert.is(parseIsoDate('2026-01-31'), Date.UTC(2026, 0, 31));
   assert.is(parseIsoDate('2026-01-31T12:30:00+02:00'), Date.UTC(2026, 0, 31, 10, 30));
   assert.is(parseIsoDate('2024-02-29T00:00Z'), Date.UTC(2024, 1, 29));

@@ -41,7 +41,7 @@ const TULIP = {
   source_path: 'n/1',
 };
 
-test('an ingested block is answered with its id and size, and the next question gets it', async () => {
+test('an ingested block is confirmed with its id and size, and used for the next question', async () => {
   await withVault(async (rig, place) => {
     const { status, json } = await call(rig, '/ingest', TULIP);
     assert.is(status, 200);
@@ -60,7 +60,7 @@ test('an ingested block is answered with its id and size, and the next question 
   });
 });
 
-test('the same block is accepted twice, different content under its id is a conflict', async () => {
+test('the same block is accepted twice, and other content under its id is a conflict', async () => {
   await withVault(async (rig) => {
     await call(rig, '/ingest', TULIP);
     const again = await call(rig, '/ingest', TULIP);
@@ -101,7 +101,7 @@ test('an invalid block is refused, naming the wrong field', async () => {
   });
 });
 
-test('a batch may be posted under any of its names, and its valid blocks are kept', async () => {
+test('a batch may be posted under any of its names, and its valid blocks are stored', async () => {
   await withVault(async (rig) => {
     for (const [index, name] of ['blocks', 'documents', 'events'].entries()) {
       const list = [{ block_id: `b${index}`, content: `Content number ${index}.` }];
@@ -139,7 +139,7 @@ test('a batch may be posted under any of its names, and its valid blocks are kep
   });
 });
 
-test('a thousand blocks go in, and the list has pages', async () => {
+test('a thousand blocks can be ingested and listed in pages', async () => {
   await withVault(async (rig) => {
     const blocks = Array.from({ length: 1000 }, (_, n) => ({
       block_id: `k-${String(n).padStart(4, '0')}`,
@@ -158,7 +158,7 @@ test('a thousand blocks go in, and the list has pages', async () => {
   });
 });
 
-test('/vault, /health and /stats say what there is', async () => {
+test('/vault, /health and /stats report the contents of the vault', async () => {
   await withVault(async (rig, place) => {
     const path = join(place.folder, 'index');
     const { json } = await call(rig, '/vault');
@@ -175,7 +175,7 @@ test('/vault, /health and /stats say what there is', async () => {
   });
 });
 
-test('without an index nothing is available, and nothing is made until something is written', async () => {
+test('without an index nothing is available, and no file is created until something is written', async () => {
   const place = makeVaultPlace();
   const rig = await place.start();
   try {
@@ -196,7 +196,7 @@ test('without an index nothing is available, and nothing is made until something
   }
 });
 
-test('a vault that cannot be read costs no request, and is reported in /health', async () => {
+test('a vault that cannot be read fails no request, and is reported in /health', async () => {
   const place = makeVaultPlace();
   mkdirSync(layoutOf(join(place.folder, 'index')).log, { recursive: true });
   const rig = await place.start();
@@ -215,7 +215,7 @@ test('a vault that cannot be read costs no request, and is reported in /health',
   }
 });
 
-test('a vault that is busy is not waited for, and what was added before stays', async () => {
+test('requests do not wait for a busy vault, and keep the blocks added before', async () => {
   await withVault(
     async (rig, place) => {
       const first = await sent(rig, MESSAGES.path, about('the flumbrick gate?'));

@@ -20,7 +20,7 @@ import {
 
 const STREAM = json(MESSAGE, { stream: true });
 
-test('a start does not load arktype, which takes longer than all the rest', () => {
+test('a start does not load arktype, which takes longer than everything else', () => {
   const hook = `export const resolve = (name, context, next) => {
     if (name === 'arktype') throw new Error('loaded by ' + context.parentURL);
     return next(name, context);
@@ -64,7 +64,7 @@ test('reloads under load fail no request', () =>
     process.stdout.write(`  25 reloads during ${sent} requests, 0 failed\n`);
   }));
 
-test('a configuration with a fault changes nothing', () =>
+test('a reload of a faulty configuration changes nothing', () =>
   withProxy({}, async (t) => {
     t.configure('streaming: { buffer_tokens: [] }');
     const got = await exchange(t.proxy.port, { path: '/config/reload', body: '' });
@@ -73,7 +73,7 @@ test('a configuration with a fault changes nothing', () =>
     assert.is((await exchange(t.proxy.port, { body: STREAM })).status, 200);
   }));
 
-test('a run keeps the configuration that it began with', () =>
+test('a run keeps the configuration with which it began', () =>
   withProxy({}, async (t) => {
     t.upstream.script(undefined, 'events', { count: 20, everyMs: 5 });
     const running = await openAnswer(t.proxy.port, { body: STREAM });
@@ -86,7 +86,7 @@ test('a run keeps the configuration that it began with', () =>
     assert.is(next.headers['content-type'], 'application/x-ndjson');
   }));
 
-test('the drain lets streams finish, refuses new requests and writes every row', async () => {
+test('draining lets streams finish, refuses new requests and writes every row', async () => {
   const t = await startTestProxy();
   const { db, proxy } = t;
   const before = await exchange(proxy.port, { body: json(MESSAGE) });
@@ -158,7 +158,7 @@ test('a second stop does not wait', async () => {
   await t.close();
 });
 
-test('a refused start leaves nothing open', async () => {
+test('a failed start leaves nothing open', async () => {
   for (const env of [{ SVC_DB: 'mysql://localhost/x' }, { SVC_HOST: '0.0.0.0' }]) {
     const message = await startTestProxy({ env }).then(
       () => 'started',

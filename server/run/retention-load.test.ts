@@ -9,7 +9,7 @@ import { askWhilePruning } from '../../fixtures/server/pruning.ts';
  */
 const MIN_STORED = 5;
 
-test('requests are answered and their rows stored while 100,000 old rows are deleted', async () => {
+test('requests are served and recorded while 100,000 old rows are deleted', async () => {
   const { stored, tookMs } = await askWhilePruning();
   assert.ok(stored > MIN_STORED, `only ${stored} rows were stored in ${tookMs} ms`);
 });

@@ -47,7 +47,7 @@ async function rowsLeft(t: TestProxy, count: number): Promise<number> {
   return left.length;
 }
 
-test('rows older than metrics.retention_days go at the start and then daily; totals stay', () => {
+test('rows older than metrics.retention_days are deleted at the start and daily, and totals stay', () => {
   const clock = shiftedClock(-10 * DAY_MS);
   return withProxy({ clock, yaml: 'metrics: {retention_days: 2}' }, async (t) => {
     await ask(t);

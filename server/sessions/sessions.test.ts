@@ -81,7 +81,7 @@ const countsOf = ({ requests }: Conversation) =>
     usage?.cacheWriteTokens,
   ]);
 
-test('Claude Code: messages, without system prompt and tools', async () => {
+test('Claude Code: reads messages, without system prompt and tools', async () => {
   const found = await readLines(claudeCodeLines());
   assertWhole(found, 'claude-code');
   assert.equal(
@@ -92,7 +92,7 @@ test('Claude Code: messages, without system prompt and tools', async () => {
   assert.not('system' in found[0]!.params);
 });
 
-test('Claude Code: requests as they were sent, with system prompt and tools', async () => {
+test('Claude Code: reads requests as they were sent, with system prompt and tools', async () => {
   const found = await readLines(claudeCodeLines({ isSent: true }));
   assertWhole(found, 'claude-code');
   assert.equal(
@@ -109,7 +109,7 @@ test('Claude Code: requests as they were sent, with system prompt and tools', as
   assert.not('system' in less[0]!.params, 'where one is missing, the messages are taken');
 });
 
-test('Claude Code: messages that have a line of their own and are named by its hash alone', async () => {
+test('Claude Code: reads messages that are stored on lines of their own under their hash', async () => {
   const named = claudeCodeLines({ isSent: true }).filter(
     (line) => !line.includes('"api-request-blob"') || !line.includes('"tool_result"'),
   );
@@ -118,7 +118,7 @@ test('Claude Code: messages that have a line of their own and are named by its h
   assert.equal(found[0]!.params['system'], SYSTEM);
 });
 
-test('Claude Code: blocks of one answer that come between results, agents, compaction, retries', async () => {
+test('Claude Code: handles interleaved blocks, agents, compaction and retries', async () => {
   const line = (type: string, message: object, more: object = {}) =>
     JSON.stringify({ type, message, sessionId: 's', timestamp: '2026-01-02T03:04:05Z', ...more });
   const answer = (id: string, block: object) => ({
@@ -164,7 +164,7 @@ test('Claude Code: blocks of one answer that come between results, agents, compa
   assert.equal(resultsOf(found[0]!).texts, ['text of a', 'text of b']);
 });
 
-test('Codex: items, instructions, counts that are written twice, compaction', async () => {
+test('Codex: reads items and instructions, handles compaction, and counts repeated usage once', async () => {
   const found = await readLines(codexLines());
   assertWhole(found, 'codex');
   assert.equal(
@@ -188,7 +188,7 @@ test('Codex: items, instructions, counts that are written twice, compaction', as
   );
 });
 
-test('Gemini CLI: lines, and the document of older versions', async () => {
+test('Gemini CLI: reads lines, and the document of older versions', async () => {
   const found = await readLines(geminiLines());
   assertWhole(found, 'gemini-cli');
   assert.equal(
@@ -209,7 +209,7 @@ test('Gemini CLI: lines, and the document of older versions', async () => {
   assert.equal(resultsOf(older!), { counts: [0, 1, 2], texts: [LOG, LOG] });
 });
 
-test('OpenCode: the database, beside which nothing is written', () =>
+test('OpenCode: reads the database and creates no file beside it', () =>
   withFolder(async (folder) => {
     const path = join(folder, 'opencode.db');
     writeOpencode(path);
@@ -224,7 +224,7 @@ test('OpenCode: the database, beside which nothing is written', () =>
     assert.equal(readdirSync(folder), before);
   }));
 
-test('a request of OpenCode that only wrote to the cache is counted; one that broke off is not', async () => {
+test('OpenCode: counts a request that only wrote to the cache, but not one that broke off', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-sessions-test-'));
   try {
     const path = join(folder, 'opencode.db');
@@ -243,7 +243,7 @@ test('a request of OpenCode that only wrote to the cache is counted; one that br
   }
 });
 
-test('a file that is not a session, broken or too long is refused or skipped, and never affects the others', () =>
+test('a foreign, damaged or oversized file is refused or skipped, and does not affect others', () =>
   withFolder(async (folder) => {
     const refused = async (name: string, text: string | Buffer): Promise<string> => {
       writeFileSync(join(folder, name), text);

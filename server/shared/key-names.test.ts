@@ -9,7 +9,7 @@ test('a key name shows its kind and nothing of its content', () => {
   assert.is(sharedName('rate', '10.0.0.7'), name);
 });
 
-test('no two lists of parts have the same name', () => {
+test('different lists of parts have different names', () => {
   const names = [
     sharedName('key', 'ab', 'c'),
     sharedName('key', 'a', 'bc'),
@@ -22,7 +22,7 @@ test('no two lists of parts have the same name', () => {
   assert.is(new Set(names).size, names.length);
 });
 
-test('a server on loopback differs on each machine, all others are the same', () => {
+test('a loopback server has a different name on each machine, and other servers the same one', () => {
   for (const url of ['http://127.0.0.1:11434/v1', 'http://localhost:1', 'http://[::1]:1']) {
     assert.is.not(placeOf(url, 'one'), placeOf(url, 'other'), url);
   }

@@ -63,7 +63,7 @@ function open() {
   };
 }
 
-test('no command is sent before a trial has succeeded, nor while Redis is unreachable', async () => {
+test('no command is sent before the first probe succeeds, or while Redis is unreachable', async () => {
   const t = open();
   assert.is(await t.ask(), undefined);
   assert.is(t.asked.length, 0);
@@ -84,7 +84,7 @@ test('no command is sent before a trial has succeeded, nor while Redis is unreac
   assert.equal(t.lines, []);
 });
 
-test('after fifty milliseconds without a response no one waits any more, until a trial succeeds', async () => {
+test('after fifty milliseconds without a response no request waits until a probe succeeds', async () => {
   const t = open();
   await t.up();
   const late = t.ask();
@@ -110,7 +110,7 @@ test('after fifty milliseconds without a response no one waits any more, until a
   assert.equal(t.lines.slice(1), ['info: Redis is back ()']);
 });
 
-test('a response that arrived while this process was busy is used', async () => {
+test('a response that arrived while this process was busy is still used', async () => {
   const t = open();
   await t.up();
   const reply = t.ask();
@@ -121,7 +121,7 @@ test('a response that arrived while this process was busy is used', async () => 
   assert.ok(t.link.isUp);
 });
 
-test('a silent connection is dropped, and so is a connection attempt without a result', async () => {
+test('a silent connection and an unfinished connection attempt are dropped', async () => {
   const t = open();
   await t.up();
   void t.ask();
@@ -140,7 +140,7 @@ test('a silent connection is dropped, and so is a connection attempt without a r
   assert.ok(t.link.isUp);
 });
 
-test('an error of the whole server takes the link down, an error of one command does not', async () => {
+test('an error of the server takes the link down, an error of one command does not', async () => {
   const t = open();
   await t.up();
   const wrong = t.ask();
@@ -159,7 +159,7 @@ test('an error of the whole server takes the link down, an error of one command 
   assert.is(t.link.view().unanswered, 2);
 });
 
-test('a lost connection is one warning, however often it is tried again', async () => {
+test('a lost connection is one warning, however many reconnections fail', async () => {
   const t = open();
   await t.up();
   for (let i = 0; i < 5; i += 1) {
@@ -189,7 +189,7 @@ test('a start waits for the first result, good or bad, and no longer', async () 
   assert.match(none.lines.join(), /it has not answered yet/);
 });
 
-test('pending work is done at once and twice a second', async () => {
+test('pending work runs when the link comes up, and twice a second', async () => {
   const t = open();
   let done = 0;
   t.link.everyTick(() => (done += 1));
@@ -205,7 +205,7 @@ test('pending work is done at once and twice a second', async () => {
   assert.is(done, 3);
 });
 
-test('errors never show what was sent', () => {
+test('errors never quote what was sent', () => {
   const error = Object.assign(new Error('WRONGPASS invalid username-password pair'), {
     command: { name: 'auth', args: ['s3cret'] },
   });

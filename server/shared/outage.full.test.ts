@@ -44,7 +44,7 @@ async function logOf(t: TestProxy): Promise<string> {
 }
 const count = (text: string, words: string): number => text.split(words).length - 1;
 
-test('killed in the middle of requests: none fails or waits, and afterwards limits hold together again', () =>
+test('killing Redis fails or delays no request, and afterwards the limits are shared again', () =>
   withPair({ yaml: LIMITED }, async (one, other, redis) => {
     await sendMany(one, 5);
     const running = sendMany(one, 60, 5);
@@ -62,7 +62,7 @@ test('killed in the middle of requests: none fails or waits, and afterwards limi
     assert.equal([count(log, 'Redis is unreachable'), count(log, 'Redis is back')], [1, 1], log);
   }));
 
-test('Redis hangs: one request waits for fifty milliseconds, the others do not wait', () =>
+test('if Redis hangs, one request waits for fifty milliseconds and the others not at all', () =>
   withPair({ yaml: LIMITED }, async (one, other, redis) => {
     await sendMany(one, 20);
     redis.freeze();
@@ -82,7 +82,7 @@ test('Redis hangs: one request waits for fifty milliseconds, the others do not w
     assert.equal([count(log, 'Redis is unreachable'), count(log, 'Redis is back')], [1, 1], log);
   }));
 
-test('a pause of Redis shorter than a second is in no log', () =>
+test('a pause of Redis shorter than a second is not logged', () =>
   withPair({ yaml: LIMITED }, async (one, _other, redis) => {
     await sendMany(one, 5);
     redis.freeze();
@@ -93,7 +93,7 @@ test('a pause of Redis shorter than a second is in no log', () =>
     assert.is(count(await logOf(one), 'Redis is'), 0);
   }));
 
-test('what happened while Redis was away is shared when it is back', () =>
+test('changes during an outage of Redis are shared when it is back', () =>
   withPair({}, async (one, other, redis) => {
     await redis.kill();
     await until('both know', () => !isUp(one) && !isUp(other));
@@ -106,7 +106,7 @@ test('what happened while Redis was away is shared when it is back', () =>
     await until('open in both', () => breaker(other) === 'open');
   }));
 
-test('an unreachable Redis at the start is a warning, and is used from when it is there', async () => {
+test('an unreachable Redis is a warning at the start, and is used once it is reachable', async () => {
   const redis = await startRedis();
   await redis.kill();
   const t = await startTestProxy({ yaml: LIMITED, env: { SVC_REDIS_URL: redis.url } });
@@ -161,7 +161,7 @@ for (const [what, options, user, reason] of [
     "ERR unknown command 'auth'",
   ],
 ] as const) {
-  test(`${what} is said without the password, and requests go on`, async () => {
+  test(`${what} is reported without the password, and requests continue`, async () => {
     const redis = await startRedis(options, user);
     const t = await startTestProxy({ yaml: LIMITED, env: { SVC_REDIS_URL: redis.url } });
     try {
@@ -180,7 +180,7 @@ for (const [what, options, user, reason] of [
   });
 }
 
-test('the right user and password, and a database of its own', async () => {
+test('connects with user, password and database number', async () => {
   const acl = ['--user', 'svc', 'on', '>p@ss:w0rd/#?', '~svc:*', '+@all', '-@admin', '-@dangerous'];
   const redis = await startRedis(acl, `svc:${encodeURIComponent('p@ss:w0rd/#?')}@`);
   const t = await startTestProxy({ yaml: LIMITED, env: { SVC_REDIS_URL: `${redis.url}/3` } });

@@ -15,7 +15,7 @@ const COLD = json(MESSAGE, { temperature: 0 });
 const COLD_STREAM = json(MESSAGE, { temperature: 0, stream: true });
 const isHit = ({ headers }: Answered): boolean => headers['x-svc-cache'] === 'hit';
 
-test('a limit of ten a minute holds for both together, with the answers of one', () =>
+test('two proxies share a limit of ten a minute, and refuse like a single one', () =>
   withSteadyPair({ yaml: 'security: { rate_limit_per_minute: 10 }' }, async (one, other) => {
     const answers: Answered[] = [];
     const startedMs = Date.now();
@@ -36,7 +36,7 @@ test('a limit of ten a minute holds for both together, with the answers of one',
     assert.is(other.upstream.requests.length, 10);
   }));
 
-test('what the two let through at the same moment is never more than the limit', () =>
+test('two proxies never admit more than the limit at the same moment', () =>
   withSteadyPair({ yaml: 'security: { rate_limit_per_minute: 25 }' }, async (one, other) => {
     const sent = Array.from({ length: 60 }, (_, i) => send(i % 2 === 0 ? one : other));
     const startedMs = Date.now();
@@ -84,7 +84,7 @@ test('a breaker opened by one proxy is open in the other, and an operator closes
     assert.is((await send(one)).status, 200);
   }));
 
-test('after thirty seconds there is one probe among both, and what it finds holds for both', () =>
+test('after thirty seconds only one of two proxies probes, and its result counts for both', () =>
   withSteadyPair({}, async (one, other) => {
     const { upstream } = other;
     const fail = upstream.script(undefined, '500');
@@ -132,7 +132,7 @@ test('a response cached by one proxy is served by the other, byte for byte', () 
 const nameOf = async (redis: { ask(...words: string[]): Promise<string> }) =>
   /svc:1:answer:\S+/.exec(await redis.ask('KEYS', 'svc:1:answer:*'))![0];
 
-test('a response is never served to another credential, neither a client’s own nor a configured one', () =>
+test('a cached response is never served to another credential', () =>
   withSteadyPair({ yaml: 'cache: { enabled: true }' }, async (one, other) => {
     await send(one, COLD, { 'x-api-key': 'mine' });
     await send(one, COLD);
@@ -165,7 +165,7 @@ test('with another configured key a cached response is not used', () =>
     },
   ));
 
-test('nothing in Redis shows content, caller or key, and all of it expires', () =>
+test('Redis contains no content, caller or key in plain text, and everything in it expires', () =>
   withSteadyPair(
     { yaml: 'cache: { enabled: true }\nsecurity: { rate_limit_per_minute: 100 }' },
     async (one, other, redis) => {

@@ -159,7 +159,7 @@ test('another server under the same name is another provider', async () => {
   assert.is(other.ring.view()[0]?.state, 'usable');
 });
 
-test('only one proxy probes; a released probe can be claimed again', async () => {
+test('only one proxy probes, and a released probe can be claimed again', async () => {
   const store = createStore();
   const [one, other] = [await join(store), await join(store)];
   one.fail(5);
@@ -179,7 +179,7 @@ test('only one proxy probes; a released probe can be claimed again', async () =>
   assert.is(await other.claimProbe(), true, 'the first was given back');
 });
 
-test('a proxy that wants to probe first learns the result of the last probe', async () => {
+test('a proxy that is about to probe learns the result of the last probe', async () => {
   for (const outcome of ['succeeded', 'failed'] as const) {
     const store = createStore();
     const [one, other] = [await join(store), await join(store)];
@@ -198,7 +198,7 @@ test('a proxy that wants to probe first learns the result of the last probe', as
   }
 });
 
-test('what could not be written is written when Redis is back, and what it has lost as well', async () => {
+test('records that failed to be written, or were lost by Redis, are written when it is back', async () => {
   const store = createStore();
   const [one, other] = [await join(store), await join(store)];
   store.state.isAway = true;
@@ -230,7 +230,7 @@ test('an operator’s decision that could not be written is not undone by an old
   assert.equal([one.breaker.view().state, other.breaker.view().state], ['closed', 'closed']);
 });
 
-test('a cooldown that could not be written and has ended does not end another one', async () => {
+test('an expired cooldown that could not be written does not end a newer one', async () => {
   const store = createStore();
   const [other, one] = [await join(store), await join(store)];
   const [id = ''] = one.ring.ids();
@@ -248,7 +248,7 @@ test('a cooldown that could not be written and has ended does not end another on
   );
 });
 
-test('a probe counts even if an older opening is read only now', async () => {
+test('a probe counts even if an older opening is read after it', async () => {
   const store = createStore();
   const [one, other] = [await join(store), await join(store)];
   store.state.isAway = true;
@@ -267,7 +267,7 @@ test('a probe counts even if an older opening is read only now', async () => {
   assert.is(one.breaker.view().state, 'closed');
 });
 
-test('while Redis is unreachable a probe is not claimed', async () => {
+test('no probe is claimed while Redis is unreachable', async () => {
   const store = createStore();
   const one = await join(store);
   store.state.isAway = true;

@@ -59,7 +59,7 @@ for (const limits of [
   { perMinute: 6, perSecond: 0.03, burst: 11 },
   { perSecond: 0.3 },
 ])
-  test(`${JSON.stringify(limits)}: two through Redis decide as one in memory`, () =>
+  test(`${JSON.stringify(limits)}: two limiters with Redis decide like one in memory`, () =>
     withLimiters([limits, limits], async (pair) => {
       const alone = createRateLimiter({ ...limits, clock: systemClock });
       for (let i = 0; i < 20; i += 1)
@@ -67,7 +67,7 @@ for (const limits of [
       assert.is((await pair[0]!.takeTogether('b'))?.isAllowed, true, 'another source');
     }));
 
-test('with other limits each counts the requests that were used', () =>
+test("proxies with different limits count each other's requests", () =>
   withLimiters([{ perMinute: 6 }, { perMinute: 60 }, { perMinute: 2 }], async (limiters) => {
     const [six, sixty, two] = limiters;
     for (let i = 0; i < 3; i += 1) await six!.takeTogether('a');
@@ -82,7 +82,7 @@ test('with other limits each counts the requests that were used', () =>
     assert.is((await sixty!.takeTogether('a'))?.remaining, 54, 'a refusal uses nothing');
   }));
 
-test('a limit configured in only one of them applies there while the other admits requests', () =>
+test('a limit configured in one proxy applies there while another proxy admits requests', () =>
   withLimiters([{ perMinute: 10, perSecond: 0.01, burst: 3 }, { perMinute: 10 }], async (pair) => {
     const [both, minute] = pair;
     await both!.takeTogether('a');
@@ -94,7 +94,7 @@ test('a limit configured in only one of them applies there while the other admit
     assert.is((await minute!.takeTogether('a'))?.remaining, 2);
   }));
 
-test('a bucket refills by the time of Redis, and its record ends when it is full', () =>
+test('a bucket refills by the clock of Redis, and its record expires when it is full', () =>
   withLimiters([{ perSecond: 0.5, burst: 2 }], async ([limiter], redis) => {
     const take = async () => (await limiter!.takeTogether('a'))?.isAllowed;
     assert.equal([await take(), await take(), await take()], [true, true, false]);
@@ -104,7 +104,7 @@ test('a bucket refills by the time of Redis, and its record ends when it is full
     assert.ok(leftMs > 0 && leftMs <= 5000, String(leftMs));
   }));
 
-test('frames of a WebSocket count as well, and keep their order', () =>
+test('frames of a WebSocket are counted as well, and keep their order', () =>
   withSteadyPair({ yaml: 'security: { rate_limit_per_minute: 6 }' }, async (one, other) => {
     const first = await talk(one.proxy.port);
     const second = await talk(other.proxy.port);

@@ -115,7 +115,7 @@ test('a response that is too large or has no lifetime is not shared', async () =
   assert.is(store.values.size, 0);
 });
 
-test('while Redis is unreachable, local responses are served, and clearing reports that it is incomplete', async () => {
+test('while Redis is unreachable local responses are served, and clearing is reported as incomplete', async () => {
   const store = createStore();
   const one = await join(store);
   one.put(KEY, answer('so it was said'));

@@ -31,7 +31,7 @@ async function costs(t: TestProxy, rows: number): Promise<readonly (number | nul
 
 const spentUsd = (t: TestProxy): number => t.proxy.services.spending.view().spentTodayNanoUsd / 1e9;
 
-test('a background response is billed by the proxy that sees its end first, and by no other', () =>
+test('a background response is billed once, by the proxy that sees its end first', () =>
   withPlainServer((env, upstream) =>
     withSteadyPair(
       { env, yaml: 'budget: { enabled: true, per_day_usd: 1000 }\n' },

@@ -82,7 +82,7 @@ async function ownersAt(
 }
 
 for (const owner of ['project', 'key'] as const)
-  test(`two hundred at once on the last of a ${owner} spend it within 1 %, and no more`, () =>
+  test(`two hundred concurrent requests spend the rest of a ${owner} budget within 1 %, and no more`, () =>
     withSteadyPair({ yaml: limited('any: { per_day_usd: 1 }') }, async (one, other) => {
       const { estimate, cost } = await measure(one);
       assert.ok(cost > 0 && cost <= estimate, `${cost} of ${estimate}`);
@@ -156,7 +156,7 @@ test('keys with the same label share one budget, whichever proxy created them', 
   }));
 
 for (const how of ['gone', 'silent'])
-  test(`while Redis is ${how} each goes on by itself, and after that both know what was spent`, () =>
+  test(`while Redis is ${how} each proxy counts alone, and afterwards both know the spending`, () =>
     withSteadyPair({ yaml: limited('any: { per_day_usd: 1 }') }, async (one, other, redis) => {
       const { estimate, cost } = await measure(one);
       for (const t of [one, other]) {

@@ -25,7 +25,7 @@ async function withTls(use: (port: number) => Promise<void>): Promise<void> {
   }
 }
 
-test('an untrusted certificate is refused and reported', () =>
+test('refuses and reports an untrusted certificate', () =>
   withTls(async (port) => {
     const t = await startTestProxy({ env: { SVC_REDIS_URL: `rediss://localhost:${port}` } });
     try {
@@ -37,7 +37,7 @@ test('an untrusted certificate is refused and reported', () =>
     }
   }));
 
-test('a trusted certificate is accepted, by name and by address', () =>
+test('accepts a trusted certificate, by name and by address', () =>
   withTls(async (port) => {
     for (const host of ['localhost', '127.0.0.1']) {
       const options = {

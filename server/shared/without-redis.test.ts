@@ -29,7 +29,7 @@ test('without a Redis URL the package is not loaded and nothing is reported', ()
     assert.not.ok(isLoaded());
   }));
 
-test('an unreachable Redis is reported everywhere, without its password, and requests continue', async () => {
+test('an unreachable Redis is reported everywhere without its password, and requests continue', async () => {
   const port = await freePort();
   const env = { SVC_REDIS_URL: `redis://ada:s3cret-word@127.0.0.1:${port}/2` };
   const yaml = 'security: { rate_limit_per_minute: 3 }\ncache: { enabled: true }';
@@ -78,7 +78,7 @@ const hook = \`export async function resolve(name, context, next) {
 register('data:text/javascript,' + encodeURIComponent(hook));
 `;
 
-test('without the package a start with Redis fails with cause and cure, and one without Redis works', async () => {
+test('a start with Redis but without its package fails with the cause and a remedy', async () => {
   const place = makePlace();
   const hook = join(place.folder, 'without.mjs');
   writeFileSync(hook, WITHOUT);

@@ -42,7 +42,7 @@ async function piped(sink: HttpSink, frames: readonly ProxyFrame[]): Promise<voi
 
 const chunk = (text: string): ProxyFrame => toChunk(Buffer.from(text));
 
-test('frames of one event loop turn are sent in one write, with the head and the end', async () => {
+test('frames of one event loop turn are written at once, with the head and the end', async () => {
   let writes = 0;
   const text = await served((sink, response) => {
     const { socket } = response;
@@ -62,7 +62,7 @@ test('frames of one event loop turn are sent in one write, with the head and the
   assert.is(writes, 1);
 });
 
-test('a slow client holds a stream back until it has taken what was written', async () => {
+test('a slow client holds a stream back until it has read what was written', async () => {
   const piece = chunk(`data: ${'x'.repeat(40_000)}\n\n`);
   const held: boolean[] = [];
   await served((sink, response) => {
@@ -110,7 +110,7 @@ test('a paced stream is flushed by time, by size, and at its end', async () => {
   assert.is(pace.rest().length, 0);
 });
 
-test('frames held by a paced stream when it breaks can still be read, and its timer does nothing', async () => {
+test('frames held when a paced stream breaks can still be read, and its timer is stopped', async () => {
   const clock = createManualClock();
   const pace = createPace({ bufferTokens: 1000, flushIntervalMs: 10, clock });
   const writer = pace.stream.writable.getWriter();

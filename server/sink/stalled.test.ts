@@ -127,7 +127,7 @@ const http =
       ...more,
     });
 
-test('exactly two chunks: one at the sink, one in the TransformStream of the segment', async () => {
+test('a stalled client admits exactly two chunks: one in the sink, one in the TransformStream', async () => {
   assert.is(await admitted(http()), 2, 'events');
   assert.is(await admitted(http({ encode: createLineEncoding() })), 2, 'lines');
   const socket = await stalledWebSocket();

@@ -16,7 +16,7 @@ const completed = (id: string, output: readonly object[] = []) => ({
   response: { id, output },
 });
 
-test('every byte except the connection header fields stays as it was written', () => {
+test('every byte except the fields for the connection stays as the client wrote it', () => {
   const text =
     '{ "type":"response.create",\n "model" : "m", "store":false, "n": 1.0, "input": [ {"a":1e2} ] , "stream": false}';
   const { body } = begin(createContinuation(upTo(1000)), text);
@@ -26,7 +26,7 @@ test('every byte except the connection header fields stays as it was written', (
   );
 });
 
-test('reasoning without encrypted content is left out, and a list and a text form one list', () => {
+test('omits reasoning without encrypted content, and joins a list and a text into one list', () => {
   const one = createContinuation(upTo(1000));
   const first = begin(one, '{"store":false,"input":"hi"}');
   first.heard(done({ type: 'reasoning', id: 'rs_1' }));
@@ -52,7 +52,7 @@ test('a history that is too long to keep is left to the provider', () => {
   assert.match(begin(one, text).body.toString(), '"previous_response_id":"r1"');
 });
 
-test('a kept history releases its memory when a newer one is kept, and when the connection closes', () => {
+test('a kept history is released when a newer one is kept, and when the connection closes', () => {
   let held = 0;
   const one = createContinuation((bytes) => {
     held += bytes;

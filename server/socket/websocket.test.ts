@@ -13,7 +13,7 @@ import {
 } from '../../fixtures/server/exchange.ts';
 import { sendOne, isEnd, isError, talk } from '../../fixtures/server/websocket.ts';
 
-test('events, then the usage, then the end, on both ports', () =>
+test('a stream arrives as events, usage and end, on both ports', () =>
   withProxy({}, async (t) => {
     for (const [n, port] of [t.proxy.port, t.proxy.wsPort].entries()) {
       const one = await talk(port, {
@@ -40,7 +40,7 @@ test('events, then the usage, then the end, on both ports', () =>
     }
   }));
 
-test('a client without access after a reload gets no answer on its open connection', () =>
+test('a client that loses access in a reload gets no response on its open connection', () =>
   withProxy({}, async (t) => {
     const one = await talk(t.proxy.wsPort);
     one.ask(MESSAGE);
@@ -63,7 +63,7 @@ test('a client without access after a reload gets no answer on its open connecti
     for (const { socket } of [one, keyed]) socket.terminate();
   }));
 
-test('a frame that the gate refuses uses nothing of the limit, as over HTTP', () =>
+test('a frame refused by the gate does not count against the rate limit, as over HTTP', () =>
   withProxy({ yaml: 'security: { rate_limit_per_minute: 3 }' }, async (t) => {
     const one = await talk(t.proxy.wsPort);
     const key = 'svc_0123456789abcdef';
@@ -78,7 +78,7 @@ test('a frame that the gate refuses uses nothing of the limit, as over HTTP', ()
     one.socket.terminate();
   }));
 
-test('an empty key counts as none, as in a header: the configured key is sent', () =>
+test('an empty key counts as none, as in a header, and the configured key is sent', () =>
   withProxy({ env: { MSGPROV_API_KEY: 'configured' } }, async (t) => {
     const one = await sendOne(t, MESSAGE, { api_key: '' });
     await one.until(isEnd);
@@ -86,7 +86,7 @@ test('an empty key counts as none, as in a header: the configured key is sent', 
     one.socket.terminate();
   }));
 
-test('a non-streamed response arrives as one object', () =>
+test('a response that is not streamed arrives as one object', () =>
   withProxy({}, async (t) => {
     const one = await sendOne(t, MESSAGE);
     const reported = await one.until(isEnd);
@@ -97,7 +97,7 @@ test('a non-streamed response arrives as one object', () =>
     one.socket.terminate();
   }));
 
-test('other endpoints, and binary frames where the client asks for gzip', () =>
+test('serves other endpoints, and sends binary frames if the client requests gzip', () =>
   withProxy({}, async (t) => {
     const one = await sendOne(t, CHAT, {
       stream: true,
@@ -139,7 +139,7 @@ const BAD_MESSAGES: readonly BadMessage[] = [
   ['a binary frame', Buffer.from(json(MESSAGE)), 'bad_request'],
 ];
 
-test('invalid frames get an error and the connection stays open', () =>
+test('an invalid frame gets an error and the connection stays open', () =>
   withProxy({}, async (t) => {
     const one = await talk(t.proxy.wsPort);
     for (const [name, frame, type, code] of BAD_MESSAGES) {
@@ -158,7 +158,7 @@ test('invalid frames get an error and the connection stays open', () =>
     one.socket.terminate();
   }));
 
-test('a client whose messages are all refused is told so, and its connection ends', () =>
+test('a connection whose messages are all refused is closed with a reason', () =>
   withProxy({}, async (t) => {
     const one = await talk(t.proxy.wsPort);
     const closed = once(one.socket, 'close', { signal: AbortSignal.timeout(TIMEOUT_MS) });
@@ -178,7 +178,7 @@ test('a frame over the limit closes the connection', () =>
     assert.is(t.upstream.requests.length, 0);
   }));
 
-test('one request runs, one is queued, a third is refused', () =>
+test('one request runs, one is queued, and a third is refused', () =>
   withProxy({}, async (t) => {
     const stop = t.upstream.script(undefined, 'slow-first-event', { delayMs: 100 });
     const one = await talk(t.proxy.wsPort);

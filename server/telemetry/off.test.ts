@@ -11,7 +11,7 @@ const isLoaded = (): boolean =>
   Object.keys(createRequire(import.meta.url).cache).some((path) => path.includes('@opentelemetry'));
 const sent = (headers: Readonly<Record<string, string>>) => ({ headers, body: json(MESSAGE) });
 
-test('while telemetry is off, nothing is written and traceparent stays as it was', () =>
+test('with telemetry off nothing is written and traceparent is forwarded unchanged', () =>
   withProxy({}, async (t) => {
     await exchange(t.proxy.port, sent({ traceparent: 'nonsense' }));
     await t.rows(1);
@@ -20,7 +20,7 @@ test('while telemetry is off, nothing is written and traceparent stays as it was
     assert.not.ok(existsSync(join(dirname(t.db), 'telemetry.jsonl')));
   }));
 
-test('when telemetry is on, its packages are loaded', () =>
+test('with telemetry on its packages are loaded', () =>
   withProxy({ yaml: 'telemetry: {enabled: true}' }, async () => {
     assert.ok(isLoaded());
   }));
@@ -34,7 +34,7 @@ const hook = \`export async function resolve(name, context, next) {
 register('data:text/javascript,' + encodeURIComponent(hook));
 `;
 
-test('without its packages a start with telemetry ends with cause and cure, and one without goes on', async () => {
+test('a start with telemetry but without its packages fails with the cause and a remedy', async () => {
   const place = makePlace();
   const hook = join(place.folder, 'without.mjs');
   writeFileSync(hook, WITHOUT);

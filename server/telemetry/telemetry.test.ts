@@ -70,7 +70,7 @@ const sent = (headers: Readonly<Record<string, string>> = {}) => ({
   body: json(MESSAGE, { messages: [{ role: 'user', content: SECRET }] }),
 });
 
-test('spans and measurements reach a collector, as parts of the trace of the client', async () => {
+test("spans and measurements reach a collector as parts of the client's trace", async () => {
   const collector = await startCollector();
   const t = await startTestProxy({
     yaml: `telemetry: {enabled: true, endpoint: '${collector.endpoint}/'}`,
@@ -132,7 +132,7 @@ test('spans and measurements reach a collector, as parts of the trace of the cli
   assert.not.ok(everything.includes(SECRET), 'no contents');
 });
 
-test('a collector that is away is reported once and holds up nobody', () =>
+test('an unreachable collector is reported once and delays no request', () =>
   withProxy({ yaml: 'telemetry: {enabled: true, endpoint: "http://127.0.0.1:9"}' }, async (t) => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => exchange(t.proxy.port, sent())),

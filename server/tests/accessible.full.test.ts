@@ -75,7 +75,7 @@ async function isDrawn(page: Page): Promise<void> {
   await page.getByText('Loading…').waitFor({ state: 'detached' });
 }
 
-test('axe-core finds nothing on any page of the dashboard, nor in what opens on it', () =>
+test('axe-core finds no fault on any page or dialog of the dashboard', () =>
   withUsedProxy(async (t, open, { long, rescued, failed, conversation }) => {
     t.proxy.services.log.warning('a line of the log');
     const { page, faults } = await open();
@@ -132,7 +132,7 @@ test('axe-core finds nothing on any page of the dashboard, nor in what opens on 
     );
   }));
 
-test('axe-core finds nothing on any page of the documentation, nor in its search and menu', () =>
+test('axe-core finds no fault on any page, search or menu of the documentation', () =>
   withBrowser({}, async (t, open) => {
     const { page, faults } = await open();
     const found: string[] = [];

@@ -37,7 +37,7 @@ function resultWith(notify: readonly NotifyTarget[], name = 'down'): AlertResult
 
 const hook: NotifyTarget = { kind: 'webhook', url: URL_OF_HOOK, template: 'json', secret: null };
 
-test('each message format contains the text, and none mentions a whole channel', () => {
+test('every message format contains the text, and none can mention a whole channel', () => {
   const notice = toNotice(resultWith([]), 'firing', { id: 'alert_1', nowMs: 0 });
   const text = 'svc alert: down: unhealthy_providers is 1, fires above 0: <!channel> & @everyone';
   assert.equal(JSON.parse(noticeBody(notice, 'slack')), {
@@ -52,7 +52,7 @@ test('each message format contains the text, and none mentions a whole channel',
   assert.ok(JSON.parse(noticeBody(long, 'discord')).content.length <= 2000);
 });
 
-test('the shape follows the host, and of a target only the host or the program is named', () => {
+test('the format follows from the host, and only the host or the program of a target is shown', () => {
   assert.is(templateOf('https://hooks.slack.com/services/T/B/x'), 'slack');
   assert.is(templateOf('https://discord.com/api/webhooks/1/x'), 'discord');
   assert.is(templateOf('https://discord.com/api/webhooks/1/x/slack'), 'json');
@@ -62,7 +62,7 @@ test('the shape follows the host, and of a target only the host or the program i
   assert.ok(targetSecrets(hook).includes('/services/T0/B0/secret'));
 });
 
-test('a wrong target is refused, and its address is not quoted', async () => {
+test('refuses an invalid target without quoting its address', async () => {
   const rule = (notify: string) =>
     `alerts: [{ name: a, when: { metric: errors, above: 1 }, notify: ${notify} }]`;
   const cases: BadCase[] = [
@@ -126,7 +126,7 @@ function failing() {
   return { clock, triesMs, failures, notifier, settle };
 }
 
-test('retries are made at growing intervals, end, and are reported without the address', async () => {
+test('retries at growing intervals, then gives up and reports it without the address', async () => {
   const { clock, triesMs, failures, notifier, settle } = failing();
   notifier.notify([resultWith([hook])]);
   for (let second = 0; second < 400; second += 1) {
@@ -140,7 +140,7 @@ test('retries are made at growing intervals, end, and are reported without the a
   ]);
 });
 
-test('the queue for a target is bounded, and a stop ends it at once', async () => {
+test('the queue of a target is bounded, and stopping discards it', async () => {
   const { triesMs, failures, notifier, settle } = failing();
   for (let n = 0; n < 60; n += 1) notifier.notify([resultWith([hook], `rule ${n}`)]);
   await settle();
@@ -155,7 +155,7 @@ test('the queue for a target is bounded, and a stop ends it at once', async () =
   assert.is(triesMs.length, 1);
 });
 
-test('a command that cannot be started, for whatever reason, is reported, and the next notice is tried', async () => {
+test('reports a command that cannot be started, and still delivers the next notice', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-alert-'));
   const file = join(folder, 'file');
   writeFileSync(file, '#!/bin/sh\ntouch ran\n', { mode: 0o700 });

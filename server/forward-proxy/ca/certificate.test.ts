@@ -42,13 +42,13 @@ async function verdictOfNode(host: string): Promise<string> {
   return verdict;
 }
 
-test('Node trusts the authority for the opened hosts alone', async () => {
+test('Node trusts the authority only for the intercepted hosts', async () => {
   for (const host of HOSTS) assert.is(await verdictOfNode(host), 'trusted', host);
   for (const host of REFUSED) assert.not.equal(await verdictOfNode(host), 'trusted', host);
   assert.is(await verdictOfNode('example.com'), 'permitted subtree violation');
 });
 
-test('OpenSSL trusts it for the same hosts, and finds nothing against the standard', () => {
+test('OpenSSL trusts the authority only for the intercepted hosts, and accepts its form', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-ca-'));
   const file = (name: string, text: string): string => {
     const path = join(folder, name);
@@ -74,7 +74,7 @@ test('OpenSSL trusts it for the same hosts, and finds nothing against the standa
   }
 });
 
-test('the certificate states its purpose, and leaf certificates are valid for days', async () => {
+test('the certificate names its hosts, and leaf certificates are valid for days', async () => {
   assert.equal(permittedHosts(authority.certificatePem), HOSTS);
   const { X509Certificate } = await import('node:crypto');
   const leaf = new X509Certificate(createLeaf(HOSTS[0]!, authority, leafKey, Date.now()));
@@ -83,7 +83,7 @@ test('the certificate states its purpose, and leaf certificates are valid for da
   assert.not(leaf.ca);
 });
 
-test('its files are readable by their owner alone, refused otherwise, and leave no trace', async () => {
+test('the files are private, refused if others can read them, and removed without a trace', async () => {
   const home = mkdtempSync(join(tmpdir(), 'svc-ca-'));
   const umask = process.umask(0);
   try {

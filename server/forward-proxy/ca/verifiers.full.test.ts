@@ -46,14 +46,14 @@ async function judge(verdictOf: Verdict, refusal: RegExp): Promise<void> {
   for (const host of OTHERS) assert.match(await verdictOf(host), refusal, host);
 }
 
-test('curl trusts the authority for the opened hosts alone', () =>
+test('curl trusts the authority only for the intercepted hosts', () =>
   judge(async (host) => {
     const to = ['--noproxy', '*', '--connect-to', `::127.0.0.1:${port}`];
     const curl = run('curl', ['-sS', '--cacert', ca, ...to, `https://${host}/`]);
     return curl.then(({ stdout }) => stdout).catch((error: Error) => error.message);
   }, /permitted subtree violation/));
 
-test('Go trusts the authority for the opened hosts alone', async () => {
+test('Go trusts the authority only for the intercepted hosts', async () => {
   const source = join(folder, 'verify.go');
   writeFileSync(source, GO_PROGRAM);
   const program = join(folder, 'verify');
@@ -71,7 +71,7 @@ test('Go trusts the authority for the opened hosts alone', async () => {
   }, /not permitted by any constraint/);
 });
 
-test('Chromium trusts the authority for the opened hosts alone, if the user has installed it', async () => {
+test('Chromium trusts an installed authority only for the intercepted hosts', async () => {
   const store = join(folder, '.pki', 'nssdb');
   mkdirSync(store, { recursive: true });
   const database = ['-d', `sql:${store}`];

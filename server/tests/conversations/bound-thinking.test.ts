@@ -97,7 +97,7 @@ const ENDS_SAVING: ReadonlySet<string> = new Set([
 let names = 0;
 for (const dialect of ['messages', 'responses'] as const) {
   for (const [what, change] of Object.entries(SWITCHES)) {
-    test(`${dialect}: ${what} in the middle costs no thought`, async () => {
+    test(`${dialect}: ${what} in mid-conversation loses no thought`, async () => {
       const { refused, dropped, thoughts, matched } = await converse(
         dialect,
         async (all) => {
@@ -118,7 +118,7 @@ for (const dialect of ['messages', 'responses'] as const) {
     });
   }
 
-  test(`${dialect}: begun without svc: raw up to the last thought for good, smaller behind it`, async () => {
+  test(`${dialect}: a conversation begun without svc is compressed only after its last thought`, async () => {
     const { refused, dropped } = await converse(dialect, async ({ directly, turn, restart }) => {
       for (let n = 0; n < 4; n += 1) await directly();
       const first = await turn();
@@ -131,7 +131,7 @@ for (const dialect of ['messages', 'responses'] as const) {
   });
 }
 
-test('messages: the trace says of each block how it goes out, and why', async () => {
+test('messages: the trace says for each block in which form it is sent, and why', async () => {
   await converse('messages', async (all) => {
     for (let n = 0; n < 3; n += 1) await all.directly();
     for (let n = 0; n < 2; n += 1) await all.turn();
@@ -153,7 +153,7 @@ test('messages: the trace says of each block how it goes out, and why', async ()
   });
 });
 
-test('messages: cold_trim after a pause leaves a conversation with thoughts as it is', async () => {
+test('messages: cold_trim does not change a conversation with thinking blocks after a pause', async () => {
   let atMs = Date.now();
   const { systemClock } = await import('../../../engine/index.ts');
   const clock = { ...systemClock, wallMs: () => atMs };
@@ -170,7 +170,7 @@ test('messages: cold_trim after a pause leaves a conversation with thoughts as i
   assert.equal([refused, dropped], [[], []]);
 });
 
-test('messages: tools: trim switched on in the middle leaves the tools as they are', async () => {
+test('messages: turning `tools: trim` on in mid-conversation leaves its tools unchanged', async () => {
   const { refused, dropped } = await converse('messages', async (all) => {
     const more = {
       tools: [
@@ -193,7 +193,7 @@ test('messages: tools: trim switched on in the middle leaves the tools as they a
   assert.equal([refused, dropped], [[], []]);
 });
 
-test('messages: trimmed tools stay so under bypass, strict and off', async () => {
+test('messages: trimmed tools stay trimmed under bypass, strict and off', async () => {
   const trim = 'compression: { threshold_tokens: 0, tools: trim }\n';
   const { refused, dropped } = await converse(
     'messages',
@@ -220,7 +220,7 @@ test('messages: trimmed tools stay so under bypass, strict and off', async () =>
   assert.equal([refused, dropped], [[], []]);
 });
 
-test('messages: a lost memory costs one more request, not the conversation', async () => {
+test('messages: losing the memory costs one more request, not the conversation', async () => {
   const { refused } = await converse('messages', async ({ turn, restart, running }) => {
     for (let n = 0; n < 4; n += 1) await turn();
     await restart(undefined, () => '');
@@ -253,7 +253,7 @@ test('messages: a lost memory costs one more request, not the conversation', asy
   assert.is(refused.length, 1);
 });
 
-test('messages: any other refusal, and one that the client asked for, is passed on', async () => {
+test('messages: any other refusal, and one that the client requested, is passed on', async () => {
   await converse('messages', async ({ turn, restart, running, send }) => {
     for (let n = 0; n < 3; n += 1) await turn();
     await restart(undefined, () => '');
@@ -268,7 +268,7 @@ test('messages: any other refusal, and one that the client asked for, is passed 
 });
 
 for (const dialect of ['messages', 'responses'] as const) {
-  test(`${dialect}: tokens are counted of what would be sent`, async () => {
+  test(`${dialect}: counts the tokens of the request as it would be sent`, async () => {
     const { refused, dropped } = await converse(dialect, async ({ turn, count, restart }) => {
       for (let n = 0; n < 3; n += 1) await turn();
       const sent = await turn();
@@ -284,7 +284,7 @@ for (const dialect of ['messages', 'responses'] as const) {
   });
 }
 
-test('responses: a conversation is summarised as its turns were sent', async () => {
+test('responses: a conversation is compacted in the form in which its turns were sent', async () => {
   const { refused, dropped, differences } = await converse(
     'responses',
     async ({ turn, compact, running, restart }) => {
@@ -304,7 +304,7 @@ test('responses: a conversation is summarised as its turns were sent', async () 
   assert.equal([refused, dropped, differences], [[], [], []]);
 });
 
-test('messages: a conversation stays with the key that it began with', async () => {
+test('messages: a conversation keeps the key that it began with', async () => {
   const provider = createBindingProvider();
   const yaml = `${ON}keys: { rotation: roundrobin }\n`;
   const running = await startTestProxy({
@@ -347,7 +347,7 @@ for (const [how, headers, yaml] of [
   ['under x-svc-bypass', { 'x-svc-bypass': '1' }, ON],
   ['under remember: off', {}, 'compression: { threshold_tokens: 0, remember: false }\n'],
 ] as const)
-  test(`what one token sent gives way to what another sent ${how}, where a thought was made over that`, async () => {
+  test(`the form sent ${how} by another credential wins if a thought was signed over it`, async () => {
     const { refused, dropped, differences } = await converse(
       'messages',
       async (all) => {
@@ -378,7 +378,7 @@ for (const [when, thinks] of [
   ['before and after', (turn: number) => turn !== 4],
   ['only after', (turn: number) => turn > 4],
 ] as const)
-  test(`two tokens send a result differently, and the model thinks ${when} that`, async () => {
+  test(`two credentials send a result in different forms, with a thought ${when} it`, async () => {
     const as = (token: string, more: BoundTurn = {}, headers = {}): BoundTurn => ({
       ...more,
       headers: { 'x-api-key': token, ...headers },

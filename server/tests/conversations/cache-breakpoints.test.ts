@@ -33,7 +33,7 @@ function movedClock() {
   };
 }
 
-test('from the second request on an agent gets four markers, moved from turn to turn', () =>
+test('from the second request on, an agent gets four markers that move from turn to turn', () =>
   withProxy({}, async (t) => {
     const got: Got[] = [];
     for (const body of turns(5)) got.push(await send(t, body));
@@ -60,7 +60,7 @@ test('from the second request on an agent gets four markers, moved from turn to 
     assert.match(JSON.stringify(got[1]!.trace), '"tools.1","system","messages.0.content"');
   }));
 
-test('a marker that the client wrote as null is set in its place', () =>
+test('a marker that the client wrote as null is replaced by ours', () =>
   withProxy({}, async (t) => {
     const none = { cache_control: null };
     const more = {
@@ -79,7 +79,7 @@ test('a marker that the client wrote as null is set in its place', () =>
     assert.equal((body['tools'] as object[])[0], { ...TOOLS[0], ...none });
   }));
 
-test('a client that sets markers, and a model that is not known to read them, get none', () =>
+test('no markers for clients that set their own, or for models without prompt caching', () =>
   withProxy({}, async (t) => {
     const mark = { cache_control: { type: 'ephemeral' } };
     const [, , last] = turns(3);
@@ -121,7 +121,7 @@ test('a client that sets markers, and a model that is not known to read them, ge
     }
   }));
 
-test('text that mentions markers is not a marker', () =>
+test('text that mentions markers does not count as a marker', () =>
   withProxy({}, async (t) => {
     const call = { name: 'Write', input: { cache_control: { type: 'ephemeral' } } };
     const more = [
@@ -137,7 +137,7 @@ test('text that mentions markers is not a marker', () =>
     assert.is(markersIn(body).length, 5, 'four, and the member of the call');
   }));
 
-test('what is too short to be cached gets no marker, for each model by its own minimum', () =>
+test("a prompt below the model's own minimum for caching gets no marker", () =>
   withProxy({}, async (t) => {
     const cases: readonly (readonly [string, number, number])[] = [
       ['claude-sonnet-4-5', 100, 0],
@@ -156,7 +156,7 @@ test('what is too short to be cached gets no marker, for each model by its own m
     }
   }));
 
-test('single requests, few-shot ones and retries go out byte for byte', () =>
+test('single requests, few-shot prompts and retries are sent byte for byte', () =>
   withProxy({}, async (t) => {
     const [first] = turns(1);
     for (let n = 0; n < 3; n += 1) {
@@ -207,7 +207,7 @@ test('two concurrent runs of one task are two conversations', () =>
     assert.equal(counts, [0, 0, 4, 4, 4, 4, 4, 4]);
   }));
 
-test('a conversation whose pauses are longer than the cache lifetime gets no markers until it is fast again', async () => {
+test('a conversation with pauses beyond the cache lifetime gets no markers until it is fast again', async () => {
   const { clock, wait } = movedClock();
   await withProxy({ clock }, async (t) => {
     const all = turns(12);
@@ -222,7 +222,7 @@ test('a conversation whose pauses are longer than the cache lifetime gets no mar
   });
 });
 
-test('a restart changes nothing', async () => {
+test('a restart changes no marker', async () => {
   const home = mkdtempSync(join(tmpdir(), 'svc-breakpoints-'));
   const options: ProxyOptions = { env: { SVC_HOME: home } };
   try {
@@ -245,7 +245,7 @@ test('a restart changes nothing', async () => {
   }
 });
 
-test('when caching is off, everything is sent byte for byte', () =>
+test('with caching off everything is sent byte for byte', () =>
   withProxy({ yaml: 'inject: { cache_breakpoints: off }' }, async (t) => {
     for (const body of turns(3)) {
       const { sent, text } = await send(t, body);
@@ -359,7 +359,7 @@ test('markers are also set in a request translated to the messages dialect', () 
     },
   ));
 
-test('a messages provider may say that it takes markers, or that it does not', async () => {
+test('the configuration may say whether a messages provider accepts markers', async () => {
   const counts = async (promptCache: string, model: string) => {
     const found: number[] = [];
     await withProxy(

@@ -22,7 +22,7 @@ async function send(t: TestProxy, body: object, path: string) {
   return { sent, text, body: JSON.parse(text) as Readonly<Record<string, unknown>> };
 }
 
-test('a chat provider that is not known to take a key gets none', () =>
+test('a chat provider not known to accept a cache key gets none', () =>
   withProxy({}, async (t) => {
     const all = [ask('Hi.'), { role: 'assistant', content: 'Yes?' }, ask('Go.')];
     for (const length of [1, 3]) {
@@ -35,7 +35,7 @@ test('a chat provider that is not known to take a key gets none', () =>
     }
   }));
 
-test('a chat provider that takes it gets one key a conversation, from the second request on', () =>
+test('a chat provider gets one cache key per conversation, from the second request on', () =>
   withProxy({ yaml: 'providers: { chat: { prompt_cache: on } }' }, async (t) => {
     const run = (first: string) => [ask(first), { role: 'assistant', content: 'Yes?' }, ask('Go.')];
     const keys: unknown[] = [];

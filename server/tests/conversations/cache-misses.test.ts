@@ -79,7 +79,7 @@ async function withPlace(use: (place: Place) => Promise<void>): Promise<void> {
 
 const missIn = ({ cacheMiss, cacheMissDetail }: LedgerRow) => [cacheMiss, cacheMissDetail];
 
-test('a turn that reads what the turn before left has no cause', () =>
+test('a turn that reads what the previous turn cached has no cause for a miss', () =>
   withPlace(async ({ send }) => {
     assert.equal(missIn(await send(talk(1))), ['first_request', null]);
     for (const turn of [2, 3, 4]) {
@@ -89,7 +89,7 @@ test('a turn that reads what the turn before left has no cause', () =>
     }
   }));
 
-test('a change of model, a long pause and changed tools are reported, with what they cost', () =>
+test('reports a changed model, a long pause and changed tools, with their cost', () =>
   withPlace(async ({ send, wait, read }) => {
     await send(talk(1));
     const hit = await send(talk(2));
@@ -132,7 +132,7 @@ test('a change of model, a long pause and changed tools are reported, with what 
     assert.ok(Math.abs(Number(report['cost_missed_usd']) - sum / 1e9) < 1e-9);
   }));
 
-test('a marker too far after the cached part is reported', () =>
+test('reports a marker that is too far after the cached part', () =>
   withPlace(async ({ send }) => {
     const part = (of: string) => ({ type: 'text', text: words(60, of) });
     const marked = (of: string) => ({ ...part(of), cache_control: MARKER });
@@ -154,7 +154,7 @@ test('a marker too far after the cached part is reported', () =>
     assert.match(far.cacheMissDetail!, /^the next marker is 31 blocks behind what was cached/);
   }));
 
-test('a pause longer than the shorter of two lifetimes is reported', () =>
+test('reports a pause longer than the shorter of two lifetimes', () =>
   withPlace(async ({ send, wait }) => {
     const system = [
       { type: 'text', text: words(1500, 'rule'), cache_control: { ...MARKER, ttl: '1h' } },
@@ -168,7 +168,7 @@ test('a pause longer than the shorter of two lifetimes is reported', () =>
     ]);
   }));
 
-test('a cause that the provider names is used, and ours is shown beside it', () =>
+test('a cause named by the provider is used, and ours is shown beside it', () =>
   withPlace(async ({ send, read, upstream }) => {
     await send(talk(1));
     await send(talk(2));
@@ -207,7 +207,7 @@ test('a cause that the provider names is used, and ours is shown beside it', () 
     );
   }));
 
-test('a change of provider is reported', async () => {
+test('reports a change of provider', async () => {
   const { replies } = createCachingModel({ clock: systemClock });
   await withPair(
     { yaml: withSpare('messages', 'providers:'), upstream: { replies } },

@@ -127,7 +127,7 @@ async function afterPause(
   return got;
 }
 
-test('after a long pause old results are one line each, and stay so in every later turn', async () => {
+test('after a long pause old results are replaced by one line each, in every later turn', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-cold-'));
   const { clock, wait } = movedClock();
   const options = { yaml: ON, clock, env: { SVC_HOME: folder } };
@@ -194,7 +194,7 @@ const UNCHANGED = [
 ];
 const again = (n: number, text: string): Step => ({ input: { file_path: `/w/f${n}.txt` }, text });
 
-test('a result that the client refers back to is kept', async () => {
+test('keeps a result that the client refers back to', async () => {
   for (const text of UNCHANGED) {
     const steps = reads(15).with(12, again(1, text));
     const sent = await afterPause(steps, {}, { yaml: ON }, 6 * MINUTE_MS);
@@ -203,7 +203,7 @@ test('a result that the client refers back to is kept', async () => {
   }
 });
 
-test('if the client refers back to an omitted result, that result is sent again in its place', async () => {
+test('if the client refers back to an omitted result, the result is sent there in full', async () => {
   const { clock, wait } = movedClock();
   await withProxy({ yaml: ON, clock }, async (t) => {
     for (const [n, text] of UNCHANGED.entries()) {
@@ -224,7 +224,7 @@ test('if the client refers back to an omitted result, that result is sent again 
   });
 });
 
-test('off by default, and nothing is omitted without a pause longer than every cache lifetime', async () => {
+test('is off by default, and omits nothing without a pause longer than every cache lifetime', async () => {
   const steps = reads(15);
   const plain = { yaml: 'compression: { threshold_tokens: 0 }' };
   assert.equal(leftOut(await afterPause(steps, {}, plain, 60 * MINUTE_MS)), []);
@@ -241,12 +241,12 @@ test('off by default, and nothing is omitted without a pause longer than every c
   assert.is(leftOut(await afterPause(steps, {}, longer, 21 * MINUTE_MS)).length, 5);
 });
 
-test('where the provider edits the context itself, nothing is left out', async () => {
+test('omits nothing if the provider edits the context itself', async () => {
   const clears = { context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } };
   assert.equal(leftOut(await afterPause(reads(15), clears, { yaml: ON }, 9 * MINUTE_MS)), []);
 });
 
-test('results of calls with an effect stay, and so do files that any tool has edited since', async () => {
+test('keeps results of calls with an effect, and files edited since by any tool', async () => {
   const editor = 'str_replace_based_edit_tool';
   const steps: readonly Step[] = [
     { text: prose(61), name: 'Bash', input: { command: 'git push origin main' } },
@@ -262,7 +262,7 @@ test('results of calls with an effect stay, and so do files that any tool has ed
   assert.equal(got, [3, 7], 'the file of which nothing was heard since');
 });
 
-test('errors, short results, and results that were edited since or cannot be repeated are kept', async () => {
+test('keeps errors, short results, and results that were edited or cannot be repeated', async () => {
   const steps: readonly Step[] = [
     { text: prose(51), error: true },
     { text: 'short' },
@@ -280,7 +280,7 @@ test('errors, short results, and results that were edited since or cannot be rep
   assert.is(got[2], JSON.stringify([prose(51)]));
 });
 
-test('a result that repeats an omitted one is sent whole', async () => {
+test('a repetition of an omitted result is sent in full', async () => {
   const text = prose(57);
   const steps: readonly Step[] = [
     { text, input: { file_path: '/w/a.txt' } },
@@ -299,7 +299,7 @@ test('a result that repeats an omitted one is sent whole', async () => {
   });
 });
 
-test('two runs with the same beginning: one that continues keeps the other’s cache warm', async () => {
+test('one of two runs with a common beginning keeps the cache of the other warm', async () => {
   const { clock, wait } = movedClock();
   await withProxy({ yaml: ON, clock }, async (t) => {
     const one = reads(15);
@@ -312,7 +312,7 @@ test('two runs with the same beginning: one that continues keeps the other’s c
   });
 });
 
-test('the receipt shows the saving under its own source, and under no other', async () => {
+test('the receipt shows the saving under its own source only', async () => {
   const { clock, wait } = movedClock();
   const usage = { input: 8000, output: 7, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
   await withProxy({ yaml: ON, clock, upstream: { replies: () => ({ usage }) } }, async (t) => {

@@ -64,7 +64,7 @@ for (const [what, off] of [
   ['strict', 'mode: strict'],
   ['enabled: false', 'enabled: false'],
 ] as const) {
-  test(`${what} wins over what running conversations began with, after a restart and a reload`, () =>
+  test(`${what} overrides the pinned settings of conversations, after a restart and a reload`, () =>
     inPlace(async (start, home) => {
       const first = await start(settings('mode: hybrid'));
       for (const name of ['one', 'two', 'three'])
@@ -93,7 +93,7 @@ for (const [what, off] of [
     }));
 }
 
-test('any other change applies to new conversations; /health says to which', () =>
+test('any other change applies to new conversations, as /health says', () =>
   inPlace(async (start) => {
     const first = await start(settings('mode: hybrid'));
     const before = await sent(first, '/v1/messages', request('one', 1));
@@ -107,7 +107,7 @@ test('any other change applies to new conversations; /health says to which', () 
     await again.close();
   }));
 
-test('the settings that one caller requests change nothing for another caller who sends the same text', () =>
+test('options of one caller do not affect another caller who sends the same text', () =>
   withProxy({ yaml: settings('mode: hybrid') }, async (running) => {
     const ask = async (turn: number, headers: Record<string, string>): Promise<string> => {
       const body = JSON.stringify(request('both', turn));

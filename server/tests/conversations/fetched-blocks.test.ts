@@ -84,7 +84,7 @@ const [one, two, three] = ['alpha', 'beta', 'gamma'].map((tag) => ({ result: log
 ];
 const nameIn = (text: string | undefined): string | undefined => MARK.exec(text ?? '')?.[1];
 
-test('a mark names the tool as the client does, and its id gives the text, byte for byte', () =>
+test("a mark uses the client's name of the tool, and its id fetches the text byte for byte", () =>
   withProxy({ yaml: YAML }, async (t) => {
     const [first] = await sent(t, [one], [BASH, FETCH]);
     const [, name, id] = MARK.exec(first!) ?? [];
@@ -96,7 +96,7 @@ test('a mark names the tool as the client does, and its id gives the text, byte 
     assert.match(await diff.text(), 'the whole result');
   }));
 
-test('without the tool nothing changes: no mark, and otherwise the same bytes', () =>
+test('without the tool there is no mark, and all other bytes are the same', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const other = { ...FETCH, description: 'Reads a block of the chain.' };
     const [plain] = await sent(t, [one], [BASH, other]);
@@ -112,7 +112,7 @@ test('without the tool nothing changes: no mark, and otherwise the same bytes', 
     });
   }));
 
-test('the fetched text is sent in full, and its earlier form is repeated', () =>
+test('fetched text is sent in full, and its earlier form stays as it was', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const tools = [BASH, FETCH];
     const [first] = await sent(t, [one], tools);
@@ -129,7 +129,7 @@ test('the fetched text is sent in full, and its earlier form is repeated', () =>
   }));
 
 for (const thinking of [false, true])
-  test(`a tool that comes in the middle is named from there on; thinking: ${thinking}`, () =>
+  test(`a tool added in mid-conversation is named from then on; thinking: ${thinking}`, () =>
     withProxy({ yaml: YAML }, async (t) => {
       const [a, b, c] = [one, two, three].map((turn) => ({ ...turn, thinking })) as [
         Turn,
@@ -146,7 +146,7 @@ for (const thinking of [false, true])
       assert.is(nameIn(third[2]), FETCH.name);
     }));
 
-test('Codex and Gemini CLI see the tool names that they declared', () =>
+test('Codex and Gemini CLI get the tool names that they declared', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const { description, input_schema: parameters } = FETCH;
     const space = {

@@ -6,7 +6,7 @@ import { assertUnharmed, playHostileOperator } from '../../../fixtures/server/ho
 const TURNS = Number(process.env['SVC_OPERATOR_TURNS'] ?? 40);
 const SEED = Number(process.env['SVC_OPERATOR_SEED'] ?? 1);
 
-test(`${TURNS} turns under somebody who switches everything, seed ${SEED}`, async () => {
+test(`${TURNS} turns survive an operator who switches every setting, seed ${SEED}`, async () => {
   assertUnharmed(await playHostileOperator({ seed: SEED, turns: TURNS, restartEvery: 15 }), TURNS);
 });
 

@@ -99,7 +99,7 @@ for (const [what, headers] of [
   ['x-svc-bypass', { 'x-svc-bypass': '1' }],
   ['x-svc-mode: strict', { 'x-svc-mode': 'strict' }],
 ] as const) {
-  test(`${what} in the middle costs no thought`, () =>
+  test(`${what} in mid-conversation loses no thought`, () =>
     converse(async ({ start, turn, count }) => {
       const t = await start();
       for (let n = 0; n < 3; n += 1) await turn(t);
@@ -109,7 +109,7 @@ for (const [what, headers] of [
     }));
 }
 
-test('a fallback to a chat server, and back, costs no thought', () =>
+test('a fallback to a chat server and back loses no thinking block', () =>
   converse(async ({ start, turn }) => {
     const spare = await startUpstream();
     try {
@@ -128,7 +128,7 @@ test('a fallback to a chat server, and back, costs no thought', () =>
   }));
 
 for (const order of ['ABABAB', 'AABBAB', 'BAAABB']) {
-  test(`two proxies in the same home take turns (${order}) without loss`, () =>
+  test(`two proxies in the same home folder take turns (${order}) without loss`, () =>
     converse(async ({ start, turn, count }) => {
       const proxies = { A: await start(), B: await start() };
       for (const name of order) {

@@ -121,7 +121,7 @@ async function inParts(
   return got.flatMap((result, at) => (isInParts(result) ? [at] : []));
 }
 
-test('a long file keeps its ends, what it defines and what is asked about, and says how to see the rest', () =>
+test('a long file keeps its ends, its definitions and what the question names, and says how to read the rest', () =>
   withProxy({}, async (t) => {
     const [got] = await send(t, body([read('a.ts', 'alpha')]));
     const original = source('alpha').split('\n');
@@ -149,7 +149,7 @@ test('a long file keeps its ends, what it defines and what is asked about, and s
     assert.ok(got!.length < source('alpha').length / 2);
   }));
 
-test('in every later turn it is the same, whatever is edited by then, also after a restart', async () => {
+test('later turns send the same excerpt, even after edits or a restart', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-long-'));
   const steps = [
     read('a.ts', 'alpha'),
@@ -186,7 +186,7 @@ test('in every later turn it is the same, whatever is edited by then, also after
   }
 });
 
-test('a file sent in full stays in full, even if it was edited since it was first seen', () =>
+test('a file sent in full stays in full, even after an edit', () =>
   withProxy({}, async (t) => {
     const steps = [read('a.ts', 'alpha'), edit('a.ts'), read('b.ts', 'beta'), edit('x.ts')];
     const first = await send(t, body(steps.slice(0, 3)));
@@ -221,7 +221,7 @@ test('errors, requested parts, and results that cannot be fetched in parts are s
   );
 });
 
-test('off, in strict, below the limit and where the provider edits the context, nothing is left out', async () => {
+test('omits nothing if off, in strict, below the limit or if the provider edits the context', async () => {
   const steps = [read('a.ts', 'alpha')];
   const yaml = (text: string): ProxyOptions => ({ yaml: `compression: { ${text} }` });
   assert.equal(await inParts(steps, {}, yaml('mode: aggressive')), [0]);
@@ -232,7 +232,7 @@ test('off, in strict, below the limit and where the provider edits the context, 
   assert.equal(await inParts(steps, clears), []);
 });
 
-test('a result that rules have made small enough is sent in that form', async () => {
+test('a result that rules have shortened enough is sent in that form', async () => {
   const rows = Array.from({ length: 900 }, (_, id) => ({
     id,
     name: `part ${id}`,
@@ -289,7 +289,7 @@ test('the marker uses the parameter names of the tool, in every dialect', async 
   });
 });
 
-test('the receipt shows the saving under its own source, and under no other', () => {
+test('the receipt shows the saving under its own source only', () => {
   const usage = { input: 9000, output: 7, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
   return withProxy({ upstream: { replies: () => ({ usage }) } }, async (t) => {
     const table = Array.from({ length: 400 }, (_, id) => ({ id, name: `part ${id * 7919}` }));

@@ -57,7 +57,7 @@ const FILE = times(120, (n) => `export const value${n} = compute(${n}, 'the text
 const ASK = 'Please look into this.';
 const CLEARS = { context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } };
 
-test('if the provider may clear results, nothing refers to one', () =>
+test('nothing refers to a result if the provider may clear results', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const steps = [read('/w/a.ts', FILE), read('/w/a.ts', FILE)];
     const [, again] = await results(t, body(ASK, steps));
@@ -80,7 +80,7 @@ test('if the provider may clear results, nothing refers to one', () =>
     assert.equal(await results(t, body(`${ASK} later`, steps)), [FILE, FILE]);
   }));
 
-test('a response that the provider keeps, and a list that it may cut, are not pointed into', () =>
+test('nothing refers to a response stored by the provider, or to a list that it may cut', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const call = (at: number) => [
       { type: 'function_call', call_id: `c${at}`, name: 'Read', arguments: '{"path":"a.ts"}' },
@@ -129,7 +129,7 @@ test('text written by a person or a client is sent verbatim', () =>
     assert.match(pasted, '[svc JSON, complete');
   }));
 
-test('lines that someone wrote between pasted names or hits stay as they are', () =>
+test('lines that someone wrote between pasted paths or search results stay unchanged', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const paths = times(90, (n) => `src/components/deep/folder/part${n}/index.tsx`);
     const hits = times(60, (n) => `src/deep/folder/part${n % 9}.ts:${n}:  return early(${n});`);
@@ -195,7 +195,7 @@ test('prose of users may be shortened if they allow it', () =>
     assert.match(await sent(t, '/v1/messages', request), 'sentences, at each …');
   }));
 
-test('a reference counts lines of the original, whatever was left out of it', () =>
+test('a reference counts lines of the original, whatever was omitted from it', () =>
   withProxy({ yaml: 'compression: { threshold_tokens: 0, mode: aggressive }' }, async (t) => {
     const source = times(40, (n) =>
       [
@@ -224,7 +224,7 @@ test('a reference counts lines of the original, whatever was left out of it', ()
     }
   }));
 
-test('nothing is left out of a log within the budget', () =>
+test('nothing is omitted from a log within the budget', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const dots = times(60, (n) => `test/part_${n}_test.exs: ok ${n} in ${n % 7}.${n} ms`);
     const mix = `Compiling 12 files (.ex)\nGenerated app\n${dots}\n\nFinished in 4.1 seconds\n386 tests, 0 failures\n\nRandomized with seed 4711`;
@@ -250,7 +250,7 @@ test('nothing is left out of a log within the budget', () =>
     }
   }));
 
-test('a longer log keeps its ends, the totals, the exit status and the odd line', () =>
+test('a longer log keeps its ends, the totals, the exit status and unusual lines', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const lines = [
       'shell cwd was /w',
@@ -310,7 +310,7 @@ test('the decisive parts of a repeated run are sent again', () =>
       assert.match(line, /result 1 \(npm test\)/);
   }));
 
-test('code stays code in hybrid, JSON of a file stays as it is, small gains are not taken', () =>
+test('in hybrid code and JSON from a file stay unchanged, and small gains are not taken', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const method = (n: number) =>
       `  async load${n}() {\n    const connection = await this.pool.acquire({ timeoutMs: 5000 });\n    try {\n      return await connection.query(this.statements.load${n}, { fresh: true });\n    } finally {\n      this.pool.release(connection);\n    }\n  }`;

@@ -10,7 +10,7 @@ import { playPlantedMisses } from '../../../fixtures/server/planted-misses.ts';
 const MISSES = Number(process.env['SVC_PLANTED_MISSES'] ?? 1000);
 const SEED = Number(process.env['SVC_PLANTED_SEED'] ?? 2);
 
-test(`${MISSES} planted misses, seed ${SEED}`, async () => {
+test(`finds the cause of ${MISSES} planted misses, seed ${SEED}`, async () => {
   const { planted, right, hits, invented, wrong } = await playPlantedMisses({
     seed: SEED,
     misses: MISSES,

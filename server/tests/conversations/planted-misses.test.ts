@@ -7,7 +7,7 @@ import { playPlantedMisses } from '../../../fixtures/server/planted-misses.ts';
 const MISSES = 96;
 const SEED = 1;
 
-test(`${MISSES} planted misses in twelve kinds, seed ${SEED}`, async () => {
+test(`finds the cause of ${MISSES} planted misses in twelve kinds, seed ${SEED}`, async () => {
   const { planted, right, hits, invented, wrong } = await playPlantedMisses({
     seed: SEED,
     misses: MISSES,

@@ -102,7 +102,7 @@ function resultsIn(body: string): readonly string[] {
 
 for (const dialect of ['messages', 'responses'] as const) {
   for (const mode of ['hybrid', 'aggressive']) {
-    test(`${dialect}, ${mode}: what a program reads goes out as it came`, async () => {
+    test(`${dialect}, ${mode}: results that a program reads are sent unchanged`, async () => {
       const yaml = `compression: { threshold_tokens: 0, mode: ${mode} }\n`;
       const t = await startTestProxy({ yaml });
       try {
@@ -129,7 +129,7 @@ for (const dialect of ['messages', 'responses'] as const) {
 }
 
 for (const dialect of ['messages', 'responses'] as const) {
-  test(`${dialect}: nothing points at what a program handed to a tool`, async () => {
+  test(`${dialect}: nothing refers to the input that a program gave to a tool`, async () => {
     const t = await startTestProxy({ yaml: 'compression: { threshold_tokens: 0 }\n' });
     try {
       const path = dialect === 'messages' ? '/v1/messages' : '/v1/responses';

@@ -196,7 +196,7 @@ test('each result counts once, in the turn that adds it, and each definition in 
     );
   }));
 
-test('definitions cost what the beginning of the prompt does: read, then written, then plain', () =>
+test('definitions cost the rates at the start of the prompt: cache reads, then writes, then input', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const [read, write] = [Math.floor(ALL / 2), Math.floor(ALL / 4)];
     const rest = ALL - read - write;
@@ -226,7 +226,7 @@ test('definitions cost what the beginning of the prompt does: read, then written
       );
   }));
 
-test('in a long context definitions cost its rates', () =>
+test('in a long context definitions cost the rates of a long context', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const model = 'claude-haiku-5-5';
     const input = 150_000;
@@ -258,7 +258,7 @@ test('failed requests and cached responses do not count', () =>
     assert.equal([bash?.totals.calls, bash?.totals.definitions], [2, 1]);
   }));
 
-test('names of tools are found in every dialect', () =>
+test('finds the names of tools in every dialect', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const parameters = SCHEMA('city');
     await ask(

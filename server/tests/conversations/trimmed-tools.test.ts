@@ -88,7 +88,7 @@ async function send(
 
 const toolsOf = (sent: string): unknown => (JSON.parse(sent) as Json)['tools'];
 
-test('white space and repetitions are removed; whatever a marker or the provider depends on stays', () =>
+test('removes white space and repetitions, but nothing that a marker or the provider needs', () =>
   withProxy({ yaml: ON }, async (t) => {
     const request = body(1);
     const sent = await send(t, request);
@@ -109,7 +109,7 @@ test('with trimming off (the default) and in strict every byte stays', () =>
     assert.is(await send(t, other, '/v1/messages', strict), JSON.stringify(other));
   }));
 
-test('every turn sends the same definitions, also after a restart and a change of the setting', async () => {
+test('every turn sends the same definitions, even after a restart or a change of the setting', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-tools-'));
   const of = (turns: number) => body(turns, messagesTools, { metadata: { user_id: 'u' } });
   const toolBytes = (sent: string) => sent.slice(sent.indexOf('"tools"'));
@@ -172,7 +172,7 @@ test('in chat, a strict tool keeps its schema', () =>
     ]);
   }));
 
-test('in responses, tools are strict unless they say otherwise; namespaces and later tools count too', () =>
+test('in responses, tools are strict by default, including namespaces and tools added later', () =>
   withProxy({ yaml: ON }, async (t) => {
     const of = (description: string, parameters: object, more: object = { strict: false }) => ({
       type: 'function',
@@ -199,7 +199,7 @@ test('in responses, tools are strict unless they say otherwise; namespaces and l
     assert.equal(JSON.parse(sent), build(SHORT, SHORT_SCHEMA));
   }));
 
-test('in the generative dialect, under both names of its members', () =>
+test('in the generative dialect, both spellings of its fields are trimmed', () =>
   withProxy({ yaml: ON }, async (t) => {
     const build = (description: string, schema: object) => ({
       contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
@@ -216,7 +216,7 @@ test('in the generative dialect, under both names of its members', () =>
     );
   }));
 
-test('a provider of another kind gets the trimmed definitions too', () =>
+test('a provider with another dialect gets the trimmed definitions too', () =>
   withProxy({ yaml: `${ON}\nrouting: { primary: chat }` }, async (t) => {
     const request = { ...body(1), tools: [messagesTools[0]] };
     const sent = JSON.parse(await send(t, request)) as { tools: readonly { function: Json }[] };
@@ -225,7 +225,7 @@ test('a provider of another kind gets the trimmed definitions too', () =>
     assert.is(JSON.stringify(sent.tools).includes('draft-07'), false);
   }));
 
-test('trace, diff and the receipt show it, in a lane of its own', () => {
+test('trace, diff and receipt show the saving in a lane of its own', () => {
   const usage = { input: 9000, output: 7, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
   return withProxy({ yaml: ON, upstream: { replies: () => ({ usage }) } }, async (t) => {
     await send(t, body(1));

@@ -67,7 +67,7 @@ const DIALECTS: Readonly<
 };
 
 for (const [name, { path, body, turnsOf, ask, called }] of Object.entries(DIALECTS))
-  test(`${name}: each turn begins with what the turn before sent`, () =>
+  test(`${name}: each turn begins with the bytes of the previous turn`, () =>
     withProxy({ yaml: 'compression: { threshold_tokens: 0 }' }, async ({ proxy, upstream }) => {
       const turns: object[] = [ask];
       for (let n = 0; n < 3; n += 1) {

@@ -50,7 +50,7 @@ const RAW: readonly (readonly [name: string, bytes: string, status: number])[] =
   ],
 ];
 
-test('bytes that are not a valid request', () =>
+test('bytes that are not a valid request are refused with an id', () =>
   withProxy({}, async (t) => {
     for (const [name, bytes, status] of RAW) {
       for (const port of [t.proxy.port, t.proxy.wsPort]) {
@@ -132,7 +132,7 @@ async function upgradeStatus(port: number, path: string, headers: Record<string,
   return outcome;
 }
 
-test('a faulty handshake is refused like any request, with an id and what would be accepted', () =>
+test('an invalid handshake is refused with an id and what would be accepted', () =>
   withProxy({}, async (t) => {
     const key = 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
     const handshake = (method: string, more: string) =>
@@ -169,7 +169,7 @@ test('a faulty handshake is refused like any request, with an id and what would 
       }
   }));
 
-test('upgrades that are refused', () =>
+test('refuses an upgrade on a wrong path, from a foreign page or without a key', () =>
   withProxy({ yaml: 'security: { rate_limit_per_minute: 6 }' }, async (t) => {
     for (const port of [t.proxy.port, t.proxy.wsPort]) {
       const foreign = await upgradeStatus(port, '/ws', { origin: 'https://evil.example' });
@@ -188,7 +188,7 @@ test('upgrades that are refused', () =>
     assert.match(String(limited.fields['retry-after']), /^[1-9]/);
   }));
 
-test('a page that may read answers may read refusals', () =>
+test('a page that may read responses may also read refusals', () =>
   withProxy({}, async (t) => {
     const headers = { origin: 'https://page.example' };
     const got = await exchange(t.proxy.port, { body: json(MESSAGE), headers });

@@ -34,7 +34,7 @@ function yaml(url: string): string {
   return `providers:\n${providers.join('')}models:\n${models.join('')}`;
 }
 
-test('every form of a base URL leads a native and a translated request to the same endpoint', () =>
+test('every form of a base URL leads native and translated requests to the same endpoint', () =>
   withPair({ yaml }, async (t) => {
     for (const [name, [, path]] of Object.entries(CHAT_SERVERS)) {
       const requests = [
@@ -50,7 +50,7 @@ test('every form of a base URL leads a native and a translated request to the sa
     assert.is(t.upstream.requests.length, 0);
   }));
 
-test('a client that adds a query keeps it', () =>
+test('a query added by the client is kept', () =>
   withPair({ yaml }, async (t) => {
     const body = json(CHAT, { model: 'azure-model' });
     for (const [query, expected] of [

@@ -38,7 +38,7 @@ const socket = (url) => new Promise((resolve) => {
 }
 
 for (const host of ['127.0.0.1', 'localhost']) {
-  test(`a page from ${host} on another port gets nowhere`, async () => {
+  test(`a page from ${host} on another port is refused`, async () => {
     await withProxy({}, async ({ proxy, upstream }) => {
       const page = attackPage(proxy.port, proxy.wsPort);
       const server = await servePage(page);

@@ -9,7 +9,7 @@ const BOTH = 'Accept-Encoding, origin';
 const CORS = ['access-control-allow-origin', 'access-control-expose-headers', 'vary'] as const;
 const PAGE = 'https://app.example';
 
-test('what a browser may read is declared once, by this proxy', async () => {
+test('CORS headers are set once, by this proxy', async () => {
   const cases: readonly (readonly [
     yaml: string,
     origin: string | undefined,

@@ -184,7 +184,7 @@ async function survives(t: TestProxy, kind: string | undefined, bypass: boolean)
 
 for (const kind of PROVIDERS) {
   const yaml = kind === undefined ? '' : `routing: { primary: ${kind} }\n`;
-  test(`nothing deep gets further than the reading, for ${kind ?? 'each own provider'}`, () =>
+  test(`deeply nested requests are refused while parsing, for ${kind ?? 'the provider of each path'}`, () =>
     withProxy({ yaml }, (t) => survives(t, kind, false)));
 }
 
@@ -198,7 +198,7 @@ test('128 levels are fine', () =>
     assert.is((await exchange(t.proxy.port, { body })).status, 200);
   }));
 
-test('work after an answer that fails costs neither the process nor the row', () =>
+test('a failure after the response crashes nothing, and the row is written', () =>
   withProxy({}, async (t) => {
     const { priceList } = t.proxy.services;
     const inner = { ...priceList };

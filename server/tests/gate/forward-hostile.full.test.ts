@@ -107,7 +107,7 @@ function forms(t: ForwardMode, listening: number): readonly (readonly [string, n
   ];
 }
 
-test('hostile forms are refused, and open nothing', () =>
+test('hostile CONNECT requests are refused and open no connection', () =>
   withForwardMode({}, async (t) => {
     let reached = 0;
     const listener = createServer(() => (reached += 1));
@@ -130,7 +130,7 @@ test('hostile forms are refused, and open nothing', () =>
     listener.close();
   }));
 
-test('what follows a refused CONNECT on its connection is never read', () =>
+test('bytes after a refused CONNECT on its connection are never read', () =>
   withForwardMode({}, async (t) => {
     const next = `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\n\r\n{}`;
     const { socket } = await t.connect(connectHead(HOST, undefined) + next);
@@ -142,7 +142,7 @@ test('what follows a refused CONNECT on its connection is never read', () =>
     assert.is(t.upstream.requests.length, 0);
   }));
 
-test('bytes sent ahead of the answer belong to the tunnel, and are no request', () =>
+test('bytes sent ahead of the CONNECT response belong to the tunnel and are no request', () =>
   withForwardMode({}, async (t) => {
     const next = 'GET /stats HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
     const { socket, status } = await t.connect(connectHead(HOST, t.token) + next);
@@ -167,7 +167,7 @@ async function inside(t: ForwardMode, bytes: string): Promise<string> {
   return received;
 }
 
-test('inside an opened connection there is no way to another host, nor to what is ours', () =>
+test('an intercepted connection leads to no other host and to none of our own paths', () =>
   withForwardMode({}, async (t) => {
     const body = json(MESSAGE);
     const length = `Content-Length: ${Buffer.byteLength(body)}\r\n`;
@@ -201,7 +201,7 @@ test('inside an opened connection there is no way to another host, nor to what i
     assert.is(t.upstream.requests.length, 0);
   }));
 
-test('the token never leaves, whatever field a client repeats it in', () =>
+test('the proxy token is never forwarded, whatever header a client repeats it in', () =>
   withForwardMode({}, async (t) => {
     const fields = `Host: ${ANTHROPIC}\r\n${basic(`svc:${t.token}`)}X-Svc-Key: ${t.token}\r\n`;
     await inside(t, `GET /api/x HTTP/1.1\r\n${fields}\r\n`);
@@ -211,7 +211,7 @@ test('the token never leaves, whatever field a client repeats it in', () =>
     }
   }));
 
-test('a thousand tunnels: so many as are allowed, and the proxy serves on', () =>
+test('of a thousand tunnels only the allowed number opens, and the proxy keeps serving', () =>
   withForwardMode({ yaml: 'forward_proxy: { max_tunnels: 100 }' }, async (t) => {
     const counts = new Map<number, number>();
     const open: Socket[] = [];

@@ -48,7 +48,7 @@ async function ask(
   return { answer: got, text };
 }
 
-test('conversations go through the graph, each to the provider whose host was asked', () =>
+test('conversations pass through the graph, each to the provider of the requested host', () =>
   forwardMode(async (t) => {
     const cases = [
       [ANTHROPIC, '/v1/messages?beta=true', json(MESSAGE), KEY],
@@ -76,7 +76,7 @@ test('conversations go through the graph, each to the provider whose host was as
     assert.is((JSON.parse(stats.text) as { today: { requests: number } }).today.requests, 4);
   }));
 
-test('what is sent equals what a base URL sends, byte for byte', () =>
+test('sends the same bytes as with a base URL', () =>
   forwardMode(async (t) => {
     for (const body of [json(MESSAGE), LONG, json(MESSAGE, { stream: true })]) {
       const headers = { ...KEY, 'anthropic-version': '2023-06-01', 'x-odd-Field': 'a  b' };
@@ -95,7 +95,7 @@ test('what is sent equals what a base URL sends, byte for byte', () =>
     }
   }));
 
-test('a stream comes as it is made, and its end by the client reaches the provider', () =>
+test('a stream is forwarded as it arrives, and cancelling it reaches the provider', () =>
   forwardMode(async (t) => {
     const body = json(MESSAGE, { stream: true });
     const whole = await ask(t, ANTHROPIC, { path: '/v1/messages', headers: KEY, body });
@@ -111,7 +111,7 @@ test('a stream comes as it is made, and its end by the client reaches the provid
     await closed;
   }));
 
-test('all other paths and methods are forwarded to the host unchanged, and none of ours precedes them', () =>
+test('all other paths and methods are forwarded to the host unchanged, even paths like our own', () =>
   forwardMode(async (t) => {
     const cases: readonly (readonly [host: string, method: string, path: string])[] = [
       [ANTHROPIC, 'GET', '/api/claude_code/settings'],
@@ -185,7 +185,7 @@ test('a subscription’s request is sent unchanged, and is counted', () =>
     assert.ok(t.upstream.requests.at(-1)!.body.length < body.length);
   }));
 
-test('a ChatGPT login goes out unchanged and is counted, where its address is that of the provider', () =>
+test("a ChatGPT login is sent unchanged and is counted, if its address is the provider's", () =>
   withForwardMode(
     {
       yaml: 'providers: { chat: { base_url: "https://chatgpt.com/backend-api/codex" } }',
@@ -230,7 +230,7 @@ test('a ChatGPT login goes out unchanged and is counted, where its address is th
     },
   ));
 
-test('a WebSocket passes to the host; one for a conversation in an unknown protocol goes on over HTTP', () =>
+test('a WebSocket is passed on, but refused for a conversation in an unknown protocol', () =>
   forwardMode(async (t) => {
     const upgrade = (host: string, path: string): string =>
       `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`;
@@ -286,7 +286,7 @@ test('any other host is tunnelled, and the client sees its own certificate', () 
     assert.is((JSON.parse(stats.text) as { today: { requests: number } }).today.requests, 0);
   }));
 
-test('a program that asks by HTTP/1.0 and without a Host gets its tunnel', () =>
+test('a client that sends HTTP/1.0 without a Host gets its tunnel', () =>
   withForwardMode({ names: ['example.test'] }, async (t) => {
     const basic = Buffer.from(`svc:${t.token}`).toString('base64');
     const { socket, status } = await t.connect(
@@ -297,7 +297,7 @@ test('a program that asks by HTTP/1.0 and without a Host gets its tunnel', () =>
     (await secured(socket, 'example.test', internet)).destroy();
   }));
 
-test('open tunnels end when their token or the authority is removed', () =>
+test('open tunnels are closed when their token or the authority is removed', () =>
   withForwardMode({ names: ['elsewhere.example'] }, async (t) => {
     const { dropToken, makeToken } = await import('../../forward-proxy/tokens.ts');
     const { removeAuthority } = await import('../../forward-proxy/ca/files.ts');
@@ -325,7 +325,7 @@ test('open tunnels end when their token or the authority is removed', () =>
     await closed;
   }));
 
-test('without an authority there are no tunnels; a host that it does not cover is tunnelled', () =>
+test('without an authority there are no tunnels, and a host that it does not cover is tunnelled', () =>
   withForwardMode({ hosts: [ANTHROPIC] }, async (t) => {
     const { socket, status } = await t.connect(connectHead(`${OPENAI}:443`, t.token));
     assert.is(status, 200);

@@ -60,7 +60,7 @@ test('header fields are sent upstream with their case and order, except ours and
     assert.not.match(request.headerBytes.toString(), /svc/i);
   }));
 
-test('response header fields come back with their case and order', () =>
+test('response header fields are returned with their case and order', () =>
   withProxy({}, async (t) => {
     const raw =
       'HTTP/1.1 200 OK\r\nX-First: 1\r\nanthropic-RateLimit-Requests-Remaining: 7\r\nrequest-id: req_theirs\r\nX-Hop: x\r\nConnection: close, X-Hop\r\nKeep-Alive: timeout=9\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
@@ -89,7 +89,7 @@ test('response header fields come back with their case and order', () =>
 
 type KeyCase = readonly [sent: Sent, field: string, value: string | undefined];
 
-test('the client’s own key wins; a configured one goes only where there is none', () =>
+test('the client’s own key is used first, and a configured one only if there is none', () =>
   withProxy({}, async (t) => {
     const cases: KeyCase[] = [
       [{ body: BODY }, 'x-api-key', 'messages-key'],
@@ -207,7 +207,7 @@ test('a body that is not rewritten is not decoded', () =>
     assert.is(request.header('content-encoding'), 'unheard-of');
   }));
 
-test('encoded answers keep their bytes and are metered', () =>
+test('encoded responses keep their bytes and are metered', () =>
   withProxy({}, async (t) => {
     for (const name of ['gzip', 'deflate', 'br'] as const) {
       const stop = t.upstream.script(undefined, name);
@@ -226,7 +226,7 @@ test('encoded answers keep their bytes and are metered', () =>
     }
   }));
 
-test('bypass, pause and a subscription’s token leave the request as it is', () =>
+test('bypass, pause and a subscription’s token leave the request unchanged', () =>
   withProxy({}, async (t) => {
     // A chat stream, to whose body the proxy would otherwise add `stream_options`.
     const body = json(CHAT, { stream: true });
@@ -250,7 +250,7 @@ test('bypass, pause and a subscription’s token leave the request as it is', ()
     assert.not(await same({}), 'resumed');
   }));
 
-test('HEAD and bodiless answers', () =>
+test('HEAD responses and 204 have no body', () =>
   withProxy({}, async (t) => {
     const head = await exchange(t.proxy.port, { path: '/v1/models', method: 'HEAD' });
     assert.is(head.status, 200);
@@ -268,14 +268,14 @@ test('HEAD and bodiless answers', () =>
     assert.match(counted.text, 'input_tokens');
   }));
 
-test('a client that waits sends its body after 100 Continue', () =>
+test('a client that expects 100 Continue gets it and then sends its body', () =>
   withProxy({}, async (t) => {
     const got = await exchange(t.proxy.port, { body: BODY, headers: { expect: '100-continue' } });
     assert.is(got.status, 200);
     assert.is(t.upstream.requests[0]?.header('expect'), undefined);
   }));
 
-test('a switch in a header that says neither on nor off is refused, and an empty one is none', () =>
+test('a header switch that is neither on nor off is refused, and an empty one is ignored', () =>
   withProxy({}, async (t) => {
     for (const name of ['x-svc-capture', 'x-svc-bypass', 'x-svc-cache']) {
       for (const path of ['/v1/messages', '/v1/files']) {

@@ -64,7 +64,7 @@ test('large requests are sent to the provider byte for byte, and are recorded', 
     assert.is(rows[0]!.modelRequested, MESSAGE.model);
   }));
 
-test('large requests cannot be translated for a provider of another kind', () =>
+test('large requests cannot be translated for a provider with another dialect', () =>
   withProxy({ yaml: 'routing: { primary: generative }\n' }, async (t) => {
     const got = await exchange(t.proxy.port, LARGE['messages of text']);
     assert.is(got.status, 400, got.text.slice(0, 300));

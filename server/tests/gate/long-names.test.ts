@@ -38,7 +38,7 @@ async function inHome(use: (home: string) => Promise<void>): Promise<void> {
   }
 }
 
-test('very long model names are kept nowhere once their requests are over', () =>
+test('very long model names do not stay in memory after their requests', () =>
   inHome(async (home) => {
     const upstream = await startUpstream();
     const proxy = await forkProxy(home, { upstreamUrl: upstream.url });

@@ -81,7 +81,7 @@ const message = (stream: boolean) =>
 
 const yaml = 'security:\n  api_key: let-me-in-through-nginx\n';
 
-test('through a reverse proxy no client counts as local, and a key gives access', async () => {
+test('behind a reverse proxy no client counts as local, and a key grants access', async () => {
   await withProxy({ yaml }, async ({ proxy, upstream }) => {
     const nginx = await startNginx(
       proxy.port,
@@ -116,7 +116,7 @@ test('through a reverse proxy no client counts as local, and a key gives access'
   });
 });
 
-test('a reverse proxy that passes its own Host is not one of ours', async () => {
+test('a reverse proxy that passes on its own Host is refused', async () => {
   await withProxy({ yaml }, async ({ proxy }) => {
     const nginx = await startNginx(proxy.port, `${FORWARDED} proxy_set_header Host evil.example;`);
     try {

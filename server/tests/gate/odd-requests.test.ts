@@ -55,7 +55,7 @@ test('TRACE is refused everywhere and never forwarded', () =>
     assert.is(upstream.requests.length, 0);
   }));
 
-test('unsupported methods that node parses are refused on our own paths', () =>
+test('methods that we do not support are refused on our own paths', () =>
   withProxy({}, async ({ proxy: { port } }) => {
     for (const method of ['PUT', 'PATCH', 'DELETE', 'LINK', 'M-SEARCH', 'PURGE', 'PROPFIND']) {
       const { status } = await exchange(port, { path: '/stats', method });
@@ -63,7 +63,7 @@ test('unsupported methods that node parses are refused on our own paths', () =>
     }
   }));
 
-test('an Allow names each method once', () =>
+test('an Allow header names each method once', () =>
   withProxy({}, async ({ proxy: { port } }) => {
     for (const [path, method] of [
       ['/v1/models', 'POST'],
@@ -81,7 +81,7 @@ test('an Allow names each method once', () =>
     }
   }));
 
-test('CONNECT gets an error: this is no tunnel', () =>
+test('CONNECT gets an error while there are no tunnels', () =>
   withProxy({}, async ({ proxy: { port } }) => {
     const text = await sendRaw(
       port,
@@ -121,7 +121,7 @@ const BROKEN = [
   'fffffffffffffffff\r\n',
 ];
 
-test('a body with invalid chunks is answered with 400, is recorded, and ends the connection', () =>
+test('a body with invalid chunks gets a 400, is recorded, and ends the connection', () =>
   withProxy({}, async (t) => {
     const { port } = t.proxy;
     const head = (path: string) =>

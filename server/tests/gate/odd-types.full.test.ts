@@ -69,7 +69,7 @@ function requestsWith(odd: unknown): readonly Asked[] {
 
 const PRIMARIES = ['messages', 'chat', 'generative'];
 for (const primary of PRIMARIES) {
-  test(`no odd type, role or index of a request is a 500 (${primary})`, () =>
+  test(`no unexpected type, role or index in a request causes a 500 (${primary})`, () =>
     withProxy({ yaml: `routing: { primary: ${primary} }` }, async (t) => {
       let count = 0;
       for (const [path, body] of ODD.flatMap(requestsWith)) {
@@ -117,7 +117,7 @@ function eventsWith(odd: unknown): readonly object[][] {
 }
 
 for (const primary of PRIMARIES) {
-  test(`no odd type, role or index of an answer is a 500 (${primary})`, () =>
+  test(`no unexpected type, role or index in a response causes a 500 (${primary})`, () =>
     withPlainUpstream({ yaml: `routing: { primary: ${primary} }` }, async (t, upstream) => {
       const requests: readonly Asked[] = [
         ['/v1/messages', MESSAGE],

@@ -45,7 +45,7 @@ async function withOutbound(
   }
 }
 
-test('a TLS provider is reached through a tunnel, its name and certificate checked', async () => {
+test('a TLS provider is reached through a tunnel, and its name and certificate are checked', async () => {
   const provider = await startUpstream({ tls: {} });
   const outbound = await startConnectProxy(provider.port);
   const config = `outbound: { https_proxy: "http://u:p%40ss@127.0.0.1:${outbound.port}" }`;
@@ -102,7 +102,7 @@ test('the connection to the outbound proxy may also use TLS', async () => {
   await provider.close();
 });
 
-test('a provider of plain http: is reached through a tunnel, with every field as it was', () =>
+test('a provider with plain http: is reached through a tunnel, with every header field unchanged', () =>
   withOutbound({}, async (t) => {
     const twice = { 'x-twice': ['a', 'b'], '7': 'last' };
     for (let n = 0; n < 3; n += 1) {
@@ -120,7 +120,7 @@ test('a provider of plain http: is reached through a tunnel, with every field as
     assert.not.match(String(fields), CREDENTIALS);
   }));
 
-test('an answer through a tunnel may begin with 100 Continue', () =>
+test('a response through a tunnel may begin with 100 Continue', () =>
   withOutbound({}, async (t) => {
     t.upstream.script(undefined, '100-first');
     assert.is((await exchange(t.proxy.port, { body: BODY })).status, 200);
@@ -158,7 +158,7 @@ test('hosts in no_proxy, this machine, and the other protocol are reached direct
     }
   }));
 
-test('an outbound proxy that refuses, breaks off or is not there is an unreachable provider', async () => {
+test('if the outbound proxy refuses, breaks off or is missing, the provider is unreachable', async () => {
   const answers: readonly (readonly [answer: string, reason: RegExp])[] = [
     ['HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n', /outbound proxy answered 407/],
     ['HTTP/1.1 502 Bad Gateway\r\n\r\nno such host', /outbound proxy answered 502/],

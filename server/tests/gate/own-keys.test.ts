@@ -99,7 +99,7 @@ function holds(text: string, key: string): boolean {
   );
 }
 
-test('a valid key in any credential field lets in from afar, stays here, and the configured key goes out', () =>
+test('a valid key in any credential field is accepted and removed, and the configured key is sent', () =>
   withProxy({}, async (t) => {
     const { key } = makeKey(t);
     let sent = 0;
@@ -123,7 +123,7 @@ test('a valid key in any credential field lets in from afar, stays here, and the
     }
   }));
 
-test('the provider of a path that several have is still the one that the field belongs to', () =>
+test('a path that several providers share still goes to the provider of the credential field', () =>
   withProxy({}, async (t) => {
     const { key } = makeKey(t);
     const keys: Fields = {
@@ -139,7 +139,7 @@ test('the provider of a path that several have is still the one that the field b
     }
   }));
 
-test('an unknown or revoked key of our shape is 401 from anywhere, and reaches nobody', () =>
+test('an unknown or revoked key of our format is 401 from anywhere and reaches no provider', () =>
   withProxy({}, async (t) => {
     const { key, store } = makeKey(t);
     store.revoke('test');
@@ -169,7 +169,7 @@ test('an unknown or revoked key of our shape is 401 from anywhere, and reaches n
     assert.is(t.upstream.requests.length, 0);
   }));
 
-test('other fields, other parameters and a path do not carry a key out either', () =>
+test('our key is not forwarded in any other header, parameter or path either', () =>
   withProxy({}, async (t) => {
     const { key } = makeKey(t);
     for (const name of [
@@ -189,7 +189,7 @@ test('other fields, other parameters and a path do not carry a key out either', 
     assert.not.ok(holds(received(t), key));
   }));
 
-test("the client's own key of the provider goes out beside ours", () =>
+test("the client's own provider key is sent if ours is in another field", () =>
   withProxy({}, async (t) => {
     const { key } = makeKey(t);
     const own = { authorization: 'Bearer sk-ant-own', 'x-api-key': key };
@@ -247,7 +247,7 @@ async function open(url: string, protocols: string[], headers: Fields): Promise<
   return Promise.race([opened, refused]);
 }
 
-test('a WebSocket takes it as subprotocol, in the query, in a field and in a frame', () =>
+test('a WebSocket accepts the key as subprotocol, in the query, in a header and in a frame', () =>
   withProxy({}, async (t) => {
     const { key } = makeKey(t);
     const url = `ws://127.0.0.1:${t.proxy.wsPort}/ws`;
@@ -294,7 +294,7 @@ test('a WebSocket takes it as subprotocol, in the query, in a field and in a fra
     assert.not.ok(received(t).includes('svc_'));
   }));
 
-test('a key names the same caller wherever it stands, and two keys name two', async () => {
+test('a key identifies the same caller in every field, and two keys are two callers', async () => {
   const callers: string[] = [];
   const watching = defineStage<ProxyFrame, undefined, undefined>({
     name: 'callers',
@@ -359,7 +359,7 @@ test('no key is left in captures, traces, logs or the ledger', () =>
     },
   ));
 
-test('a key of ours that is configured in the place of a provider key is not used', () =>
+test('a key of ours that is configured in place of a provider key is not used', () =>
   withProxy({ env: { MSGPROV_API_KEY: '', CHATPROV_API_KEY: '' } }, async (t) => {
     const { key } = makeKey(t);
     t.configure(`providers:\n  messages:\n    api_key: ${key}\n`);

@@ -21,7 +21,7 @@ const ACKNOWLEDGED_MS = 1000;
  */
 const HELD_KIB = 2560;
 
-test(`${ROUNDS} kills under load: no acknowledged row lost, none twice, none invented`, async () => {
+test(`${ROUNDS} kills under load lose, repeat or invent no acknowledged row`, async () => {
   const home = mkdtempSync(join(tmpdir(), 'svc-process-'));
   const upstream = await startUpstream();
   try {
@@ -40,7 +40,7 @@ test(`${ROUNDS} kills under load: no acknowledged row lost, none twice, none inv
   }
 });
 
-test('a stream whose client does not read holds little memory', async () => {
+test('a stream whose client does not read uses little memory', async () => {
   const { buffersKiB, text } = await heldByStalledStreams();
   process.stdout.write(`  ${text}\n`);
   assert.ok(buffersKiB <= HELD_KIB, text);

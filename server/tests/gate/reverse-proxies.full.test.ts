@@ -120,7 +120,7 @@ const message = (content: string, stream: boolean) =>
 const FIELDS = { host: HOST, 'content-type': 'application/json' };
 
 for (const name of Object.keys(servers)) {
-  test(`${name}: a stranger is refused; with a key streams come as they are made`, () =>
+  test(`${name}: refuses a client without a key, and streams without delay to one with a key`, () =>
     withProxy({ yaml: YAML }, (t) =>
       behind(name, t.proxy.port, async (port, agent) => {
         const post = (body: string, more: Record<string, string> = {}) =>
@@ -148,7 +148,7 @@ for (const name of Object.keys(servers)) {
       }),
     ));
 
-  test(`${name}: WebSocket works through it`, () =>
+  test(`${name}: forwards a WebSocket`, () =>
     withProxy({ yaml: YAML }, (t) =>
       behind(name, t.proxy.port, async (port) => {
         const socket = new WebSocket(`wss://127.0.0.1:${port}/ws`, {

@@ -42,7 +42,7 @@ async function ask(port: number, method: string, target: string, fields = ''): P
 
 const statusOf = (answer: string): number => Number(answer.slice(9, 12));
 
-test('no spelling of the reload path lets another machine or page reload', () =>
+test('no spelling of the reload path lets another machine or a foreign page reload', () =>
   withProxy({ yaml: KEYED }, async ({ proxy: { port } }) => {
     const strangers = ['X-Forwarded-For: 1.2.3.4\r\n', 'Origin: https://evil.example\r\n'];
     for (const stranger of strangers) {
@@ -85,7 +85,7 @@ test('no spelling of a public path leads to one that is not', () =>
     assert.is(statusOf(await ask(port, 'GET', '/health?a=/../stats')), 200);
   }));
 
-test('a path with dots is no path of ours, also for those who may ask everything', () =>
+test('a path with dots is never one of ours, even for local clients', () =>
   withProxy({}, async ({ proxy: { port, wsPort } }) => {
     for (const target of ['/trace/..', '/trace/.', '/trace/%2e%2e', '/x/../health', '/.', '/..']) {
       for (const door of [port, wsPort ?? port]) {

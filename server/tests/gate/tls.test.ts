@@ -65,7 +65,7 @@ function expectNothingSent(provider: Upstream): void {
   assert.not.match(String(provider.failedHandshakes), 'HTTP_REQUEST');
 }
 
-test('a certificate that the machine trusts is enough', () =>
+test('accepts a certificate that the machine trusts', () =>
   withProvider({ tls: {} }, (provider) =>
     withProxyProcess({ upstreamUrl: provider.url, env: TRUSTING }, async ({ port }) => {
       for (const sent of REQUESTS) {
@@ -78,13 +78,13 @@ test('a certificate that the machine trusts is enough', () =>
     }),
   ));
 
-test('a certificate that nobody vouches for is refused', () =>
+test('refuses a certificate from an unknown authority', () =>
   withProvider({ tls: {} }, async (provider) => {
     await expectUnreachable(provider.url, /TLS failed \(DEPTH_ZERO_SELF_SIGNED_CERT\)/);
     expectNothingSent(provider);
   }));
 
-test('a trusted certificate of another name is refused', () =>
+test('refuses a trusted certificate for another name', () =>
   withProvider({ tls: {} }, async (provider) => {
     const upstreamUrl = `https://[::ffff:127.0.0.1]:${provider.port}`;
     await withProxyProcess({ upstreamUrl, env: TRUSTING }, async ({ port }) => {
@@ -96,7 +96,7 @@ test('a trusted certificate of another name is refused', () =>
     expectNothingSent(provider);
   }));
 
-test('an old version of TLS is not agreed to', () => {
+test('refuses an old version of TLS', () => {
   const old = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' } as const;
   return withProvider({ tls: old }, async (provider) => {
     await expectUnreachable(provider.url, /TLS failed \(\w+\)/);
@@ -104,7 +104,7 @@ test('an old version of TLS is not agreed to', () => {
   });
 });
 
-test('a provider that speaks plain HTTP where TLS is expected is refused', async () => {
+test('refuses a provider that speaks plain HTTP where TLS is expected', async () => {
   let connections = 0;
   const server = createServer((_request, response) => {
     connections += 1;
@@ -117,7 +117,7 @@ test('a provider that speaks plain HTTP where TLS is expected is refused', async
   server.close();
 });
 
-test('a host that has no address is unreachable', async () => {
+test('a host without an address is unreachable', async () => {
   const reason = /host name (?:not found|lookup failed)/;
   await expectUnreachable('https://provider.invalid', reason);
 });

@@ -67,7 +67,7 @@ const ask = ({ proxy }: TestProxy, body: string, path = '/v1/messages', more = {
   exchange(proxy.port, { path, body, ...more });
 const streamed = json(MESSAGE, { stream: true });
 
-test('every chunk is whole events, and the provider is asked not to encode them', async () => {
+test('every chunk consists of whole events, and the provider is asked not to encode them', async () => {
   const seen: ChunkEvent[] = [];
   const see = (chunk: ChunkFrame): undefined => {
     const events = chunk.events ?? [];
@@ -87,7 +87,7 @@ test('every chunk is whole events, and the provider is asked not to encode them'
   });
 });
 
-test('without such a stage the client may have it encoded', async () => {
+test('without such a stage the client may request an encoding', async () => {
   const t = await startTestProxy();
   try {
     answers(t, STREAM);
@@ -98,7 +98,7 @@ test('without such a stage the client may have it encoded', async () => {
   }
 });
 
-test('a provider that encodes all the same is decoded', async () => {
+test('a response that the provider encodes nevertheless is decoded', async () => {
   let events = 0;
   await withStage({ chunk: (chunk) => void (events += chunk.events?.length ?? 0) }, async (t) => {
     answers(t, gzipSync(STREAM), undefined, 'gzip');
@@ -108,7 +108,7 @@ test('a provider that encodes all the same is decoded', async () => {
   });
 });
 
-test('events may be dropped, split and added to, and the rest keeps its bytes', async () => {
+test('events may be dropped, split and added, and the others keep their bytes', async () => {
   const footer = Buffer.from(': checked\n\n');
   const on: Handlers = {
     chunk: ({ events = [] }) =>
@@ -129,7 +129,7 @@ test('events may be dropped, split and added to, and the rest keeps its bytes', 
   });
 });
 
-test('usage that was asked for on the side is metered and not shown, also behind such a stage', async () => {
+test('usage requested by the proxy itself is metered and not shown to the client', async () => {
   const chunk = (more: object) => encodeEvent(undefined, JSON.stringify({ id: 'c', ...more }));
   const text = chunk({ choices: [{ index: 0, delta: { content: 'Hi' } }], usage: null });
   const end = chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: null });

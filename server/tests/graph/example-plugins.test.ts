@@ -53,7 +53,7 @@ function streamOf(deltas: readonly object[]): Buffer {
 const replying = (type: string, body: Buffer) =>
   answer(() => toAnswer(200, [['content-type', type]], [body]));
 
-test('personal data does not reach the provider and stands in the whole answer', () =>
+test('personal data does not reach the provider and is restored in the response', () =>
   withProxy({ yaml: yamlOf(REDACT, { salt: SALT, words: ['Ada'] }) }, async (t) => {
     await ask(t, JSON.stringify(saying(`I am Ada. Write to ${ADDRESS} or +44 20 7946 0958.`)));
     const sent = t.upstream.requests[0]!.body.toString();
@@ -78,7 +78,7 @@ test('personal data does not reach the provider and stands in the whole answer',
     assert.ok(answered.whole);
   }));
 
-test('a mark that is cut between events, or escaped in arguments, is put back in streams', () =>
+test('a placeholder split between events, or escaped in arguments, is replaced in streams', () =>
   withProxy({ yaml: yamlOf(REDACT, { salt: SALT, words: ['say "hi"'] }) }, async (t) => {
     const body = JSON.stringify({ ...saying(`say "hi" to ${ADDRESS}`), stream: true });
     await ask(t, body);
@@ -105,7 +105,7 @@ test('a mark that is cut between events, or escaped in arguments, is put back in
     assert.equal(JSON.parse(written), { text: 'say "hi"' });
   }));
 
-test('personal data of chat clients comes back too', () =>
+test('personal data of chat clients is restored too', () =>
   withProxy({ yaml: yamlOf(REDACT, { salt: SALT }) }, async (t) => {
     const messages = [{ role: 'user', content: `Write to ${ADDRESS}` }];
     const body = JSON.stringify({ ...CHAT, messages, stream: true });
@@ -125,7 +125,7 @@ test('personal data of chat clients comes back too', () =>
     assert.match(text, /\[DONE\]/);
   }));
 
-test('a salt that anybody could guess stops the start', async () => {
+test('a salt that is easy to guess stops the start', async () => {
   const start = withProxy({ yaml: yamlOf(REDACT, { salt: 'x' }) }, async () => undefined);
   await start.then(
     () => assert.unreachable(),
@@ -136,7 +136,7 @@ test('a salt that anybody could guess stops the start', async () => {
 const PRICED =
   'providers: { messages: { pricing: { input_cost_per_1m_tokens: 3, output_cost_per_1m_tokens: 15 } } }\n';
 
-test('a cap above the estimate lets a request pass, one below it refuses', () =>
+test('a cap above the estimate lets a request pass, and one below it refuses', () =>
   withProxy(
     { yaml: `${yamlOf(fixturePath('plugins', 'cost-cap.mjs'), {})}${PRICED}` },
     async (t) => {
@@ -154,7 +154,7 @@ test('a cap above the estimate lets a request pass, one below it refuses', () =>
     },
   ));
 
-test('what has no price passes, or is refused where the configuration says so', async () => {
+test('a request without a price passes, unless the configuration says otherwise', async () => {
   for (const [unknown, status] of [
     ['pass', 200],
     ['refuse', 402],

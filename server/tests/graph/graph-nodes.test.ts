@@ -40,7 +40,7 @@ function provider(t: TestProxy): string {
   return `custom_providers: [{ module: ${module}, name: acme }]\n`;
 }
 
-test('a provider that is code is timed where it is asked, below forward', () =>
+test('a provider that is code is timed inside forward', () =>
   withProxy({}, async (t) => {
     const custom = provider(t);
     t.configure(`${custom}routing: { primary: acme }\n`);
@@ -66,7 +66,7 @@ test('a provider that is code is timed where it is asked, below forward', () =>
     assert.not.ok(nodes.includes('provider:acme'));
   }));
 
-test('one that fails and the one that stands in are both timed', () =>
+test('a failed provider and its fallback are both timed', () =>
   withProxy({}, async (t) => {
     t.configure(`${provider(t)}fallback: [acme]\n`);
     await t.proxy.reload();
@@ -80,7 +80,7 @@ test('one that fails and the one that stands in are both timed', () =>
     assert.ok(failed.nodes.includes('provider:acme'), failed.nodes.join());
   }));
 
-test('every name in a trace is one of the graph', () =>
+test('every name in a trace is a node of the graph', () =>
   withProxy({}, async (t) => {
     t.configure(`${provider(t)}routing: { primary: acme }\n`);
     await t.proxy.reload();

@@ -101,7 +101,7 @@ async function lastTrace(t: TestProxy) {
   };
 }
 
-test('a macro of the configuration is a stage for every request, and timed', () =>
+test('a configured macro is a stage for every request, and is timed', () =>
   withMacro(async (t) => {
     assert.not.ok(isShort((await ask(t, conversation('one'))).sent));
     assert.not.ok((await lastTrace(t)).nodes.includes('macro:builds'));
@@ -121,7 +121,7 @@ test('a macro of the configuration is a stage for every request, and timed', () 
     assert.is((await lastTrace(t)).nodes.filter((node) => node === 'macro:builds').length, 1);
   }));
 
-test('a header names one for its conversation, which keeps it', () =>
+test('a header selects a macro for its conversation, which keeps it', () =>
   withMacro(async (t) => {
     assert.ok(isShort((await ask(t, conversation('one'), NAMED)).sent));
     assert.ok((await lastTrace(t)).nodes.includes('macro:builds'));
@@ -137,7 +137,7 @@ test('a header names one for its conversation, which keeps it', () =>
     assert.is((await lastTrace(t)).stage('compress')?.prefix_changes_because_of, undefined);
   }));
 
-test('svc macro run does to a file what the stage does to the result of a tool', () =>
+test('svc macro run changes a file as the stage changes a tool result', () =>
   withMacro(async (t) => {
     const { sent } = await ask(t, conversation('one'), NAMED);
     const { messages } = JSON.parse(sent) as {
@@ -161,7 +161,7 @@ test('svc macro run does to a file what the stage does to the result of a tool',
     assert.match(lost.stderr, /is a stage: name the file/);
   }));
 
-test('a capture of a request that names one replays to the same', () =>
+test('a capture of a request with a macro replays to the same bytes', () =>
   withMacro(async (t) => {
     t.configure(`${EAGER}capture: { enabled: true }\n`);
     await t.proxy.reload();
@@ -176,7 +176,7 @@ test('a capture of a request that names one replays to the same', () =>
     assert.match(ran.stdout, /1 the same, 0 different/);
   }));
 
-test('a conversation that began without recipes is pinned to none', () =>
+test('a conversation that began without recipes never gets any', () =>
   withProxy({ yaml: 'compression: { threshold_tokens: 0, recipes: off }\n' }, async (t) => {
     await ask(t, conversation('one'));
     assert.not.ok((await lastTrace(t)).nodes.includes('recipes'));
@@ -186,7 +186,7 @@ test('a conversation that began without recipes is pinned to none', () =>
     assert.not.match(kept, /recipes/);
   }));
 
-test('a macro’s mode applies like a request’s, and strict in the configuration wins', () =>
+test('a macro’s mode applies like a request’s, and strict in the configuration takes precedence', () =>
   withMacro(async (t) => {
     writeMacro(t, 'off', 'steps:\n  - settings: { mode: strict }\n');
     t.configure('macros: [builds]\n');
@@ -199,7 +199,7 @@ test('a macro’s mode applies like a request’s, and strict in the configurati
     assert.not.ok(isShort((await ask(t, conversation('three'))).sent));
   }));
 
-test('a name that is not a stage is refused with the reason, and prevents a start or a reload', () =>
+test('a name that cannot be a stage is refused with the reason, and prevents a start or a reload', () =>
   withMacro(async (t) => {
     writeMacro(t, 'quiet', 'steps: [pause]\n');
     writeMacro(t, 'broken', 'steps: [nothing]\n');
@@ -234,7 +234,7 @@ test('a name that is not a stage is refused with the reason, and prevents a star
     );
   }));
 
-test('from another machine the header needs a key with the right to it', () =>
+test('from another machine the header needs a key with that right', () =>
   withMacro(async (t) => {
     const file = join(dirname(t.db), 'keys.json');
     const store = openKeyStore({ file, clock: systemClock, random: randomBytes });
@@ -251,7 +251,7 @@ test('from another machine the header needs a key with the right to it', () =>
     }
   }));
 
-test('a frame of a WebSocket may name one too', () =>
+test('a frame of a WebSocket may select a macro too', () =>
   withMacro(async (t) => {
     const client = await talk(t.proxy.wsPort, NAMED);
     await client.answered(conversation('one'));

@@ -35,7 +35,7 @@ const health = async (t: TestProxy) =>
     reasons: readonly string[];
   };
 
-test('a provider of a plugin serves, as the primary and for clients of another kind, and follows a reload', () =>
+test("a plugin's provider serves as primary and for clients of other dialects, and follows a reload", () =>
   withFolder((folder) =>
     withProxy({}, async (t) => {
       const source = (tenant: string) => `export default {
@@ -69,7 +69,7 @@ test('a provider of a plugin serves, as the primary and for clients of another k
     }),
   ));
 
-test('a provider of a plugin without its key is left out and named; a name that is taken stops the start', () =>
+test("a plugin's provider without its key is skipped and reported, and a taken name stops the start", () =>
   withFolder(async (folder) => {
     const source = (name: string) =>
       `export default { name: 'p', providers: [{ name: '${name}', kind: 'chat', baseUrl: 'http://127.0.0.1:9', auth: { env: 'NO_SUCH_KEY' } }] };`;
@@ -125,7 +125,7 @@ const toolResult = (command: string, content: string) => ({
   ],
 });
 
-test('a recipe of a plugin makes requests smaller, and no others', () =>
+test("a plugin's recipe shortens its matching requests only", () =>
   withFolder(async (folder) => {
     const module = write(folder, 'r.mjs', `export default { name: 'r', recipes: [${RECIPE}] };`);
     const sentWith = async (yaml: string, command: string) => {
@@ -162,7 +162,7 @@ const HOOKS = `export default {
   } }),
 };`;
 
-test('hooks change requests, answers and events, refuse and answer', () =>
+test('hooks change requests, responses and events, refuse, and respond themselves', () =>
   withFolder((folder) =>
     withProxy({ yaml: yamlOf(write(folder, 'h.mjs', HOOKS), { mark: 'yes' }) }, async (t) => {
       const whole = await ask(t, json(MESSAGE));
@@ -186,7 +186,7 @@ test('hooks change requests, answers and events, refuse and answer', () =>
     }),
   ));
 
-test('a hook that throws or hangs hurts its own request, or none where it says pass', () =>
+test('a hook that throws or hangs fails its own request, or none if it is set to pass', () =>
   withFolder(async (folder) => {
     for (const onFault of ['fail', 'pass']) {
       const module = write(
@@ -236,7 +236,7 @@ test('an event hook that returns a promise is a fault, not an event without data
     ),
   ));
 
-test('every fault of a plugin is named with file and line, and a reload leaves the running graph', () =>
+test('every fault of a plugin has file and line, and a failed reload keeps the running graph', () =>
   withFolder(async (folder) => {
     const good =
       "export default { name: 'g', hooks: { head: (head) => ({ ...head, headers: [...head.headers, 'x-g', '1'] }) } };";
@@ -283,7 +283,7 @@ test('every fault of a plugin is named with file and line, and a reload leaves t
     });
   }));
 
-test('a head that HTTP cannot carry is a fault of its stage, and the row stays; a wrong length does no harm', () =>
+test('a head that HTTP cannot carry is a fault of its stage, and a wrong length is corrected', () =>
   withFolder((folder) =>
     withProxy({}, async (t) => {
       const answering = (head: string, how: string) => `export default {
@@ -350,7 +350,7 @@ test('a head that HTTP cannot carry is a fault of its stage, and the row stays; 
     }),
   ));
 
-test('a stage that changes the body of an answer cannot break its framing by the head that it returns', () =>
+test('a stage that changes a response body cannot break its framing with the head that it returns', () =>
   withFolder((folder) =>
     withProxy({}, async (t) => {
       for (const promised of ['1', '99999']) {

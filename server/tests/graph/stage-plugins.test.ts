@@ -40,7 +40,7 @@ const yamlOf = (...modules: readonly string[]) =>
 const ask = (t: TestProxy, body: string, path = '/v1/messages') =>
   exchange(t.proxy.port, { path, body });
 
-test('a footer stands in streamed answers of both dialects, and nowhere else', () =>
+test('a footer is added to streamed responses of both dialects only', () =>
   withProxy(
     {
       yaml: `plugins:\n  - module: ${JSON.stringify(fixturePath('plugins', 'footer.mjs'))}\n    config: { text: " [checked]" }\n`,
@@ -58,7 +58,7 @@ test('a footer stands in streamed answers of both dialects, and nowhere else', (
     },
   ));
 
-test('a canned answer reaches no provider, and other models do', () =>
+test('a canned response reaches no provider, and other models do', () =>
   withProxy({ yaml: yamlOf(fixturePath('plugins', 'canned.mjs')) }, async (t) => {
     const canned = await ask(t, json(MESSAGE, { model: 'canned' }));
     assert.is(canned.status, 200);
@@ -124,7 +124,7 @@ const SINKS: Readonly<Record<string, (t: TestProxy) => Promise<string>>> = {
   },
 };
 
-test('a stage stands before and after every node, in every sink', () =>
+test('a stage can be placed before and after every node, with every sink', () =>
   withFolder(async (folder) => {
     const all = await places();
     assert.ok(all.length >= 2 * 12, `${all.length} places`);
@@ -144,7 +144,7 @@ test('a stage stands before and after every node, in every sink', () =>
     }
   }));
 
-test('a faulty plugin stops the start, and says file, line and why', () =>
+test('a faulty plugin stops the start and reports file, line and reason', () =>
   withFolder(async (folder) => {
     const cases: readonly (readonly [source: string, message: RegExp])[] = [
       ['export default 5;', /bad\.mjs: its default export is not a plugin/],
@@ -194,7 +194,7 @@ test('a faulty plugin stops the start, and says file, line and why', () =>
     assert.match((error as Error).message, /may be written by others/);
   }));
 
-test('a reload takes up changed code, and a faulty one leaves the running graph', () =>
+test('a reload uses changed code, and a faulty module keeps the running graph', () =>
   withFolder(async (folder) => {
     const source = (text: string) =>
       `export default { name: 'tag', setup: () => ({ stages: [{ after: 'forward', on: {
@@ -214,7 +214,7 @@ test('a reload takes up changed code, and a faulty one leaves the running graph'
     });
   }));
 
-test('a stage that throws or hangs hurts its own request, or none where it says pass', () =>
+test('a stage that throws or hangs fails its own request, or none if it is set to pass', () =>
   withFolder(async (folder) => {
     const source = (
       onFault: string,
@@ -240,7 +240,7 @@ test('a stage that throws or hangs hurts its own request, or none where it says 
     }
   }));
 
-test('a slow stage and one with a huge answer delay nobody else', () =>
+test('a slow stage and one with a huge response delay no other request', () =>
   withFolder(async (folder) => {
     const file = write(
       folder,
@@ -281,7 +281,7 @@ test('a slow stage and one with a huge answer delay nobody else', () =>
     });
   }));
 
-test('a stream that hangs ends its own request in time, wherever it stands', () =>
+test('a stream that hangs ends its own request in time, wherever it is placed', () =>
   withFolder(async (folder) => {
     const hangsAt = (kind: string, place: string) => `{ name: 'hangs-at-${kind}', ${place},
       timeoutMs: 100, transform: () => {
@@ -339,7 +339,7 @@ test('a stream that hangs ends its own request in time, wherever it stands', () 
     });
   }));
 
-test('a stream that hangs, and faults outside of handlers, hurt their own request', () =>
+test('a stream that hangs, and faults outside of handlers, fail only their own request', () =>
   withFolder(async (folder) => {
     const file = write(
       folder,

@@ -5,7 +5,7 @@ import { withProxy } from '../../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
 import { talk } from '../../../fixtures/server/websocket.ts';
 
-test('a row has the skill that the client named, and the provider does not hear of it', () =>
+test('a row has the skill named by the client, which is not forwarded to the provider', () =>
   withProxy({}, async (t) => {
     const skills = ['review', ' review ', '', 's'.repeat(500), undefined];
     for (const skill of skills) {
@@ -24,7 +24,7 @@ test('a row has the skill that the client named, and the provider does not hear 
     for (const sent of t.upstream.requests) assert.is(sent.header('x-svc-skill'), undefined);
   }));
 
-test('over a WebSocket, the upgrade names it', () =>
+test('over a WebSocket, the upgrade names the skill', () =>
   withProxy({}, async (t) => {
     const one = await talk(t.proxy.wsPort, { 'x-svc-skill': 'review' });
     await one.answered(json(MESSAGE));

@@ -43,7 +43,7 @@ async function take(port: number, { path, body, events }: Shape, way: Way): Prom
   }
 }
 
-test(`${COUNT} shapes of usage cost what the published tables say`, () =>
+test(`${COUNT} shapes of usage are priced as in the published tables`, () =>
   withPlainUpstream({}, async (t, upstream) => {
     const names = Object.keys(SHAPES) as (keyof typeof SHAPES)[];
     const ways: readonly Way[] = ['whole', 'streamed', 'cancelled'];

@@ -18,7 +18,7 @@ import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
 const PLAIN = { input_tokens: 1000, output_tokens: 200 };
 const OPUS = 'claude-opus-5-5';
 
-test('what has no price makes the row unpriced and says what is missing', () =>
+test('usage without a price makes the row unpriced and names what is missing', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const missing = async (): Promise<unknown> => {
       const { text } = await exchange(t.proxy.port, { method: 'GET', path: '/trace/last' });
@@ -45,7 +45,7 @@ test('what has no price makes the row unpriced and says what is missing', () =>
     assert.equal(await missing(), ['model nobody']);
   }));
 
-test('what a provider runs beside the model and gives no price of is never taken for nothing', () =>
+test('extra work of the provider without a known price is never counted as free', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const missing = async (): Promise<unknown> => {
       const { text } = await exchange(t.proxy.port, { method: 'GET', path: '/trace/last' });
@@ -118,7 +118,7 @@ test('what a provider runs beside the model and gives no price of is never taken
     assert.equal(await missing(), ['maps of gemini-2.5-flash']);
   }));
 
-test('a budget counts what it knows of a request without a price', () =>
+test('a budget counts the known part of a request without a price', () =>
   withPlainUpstream(
     { yaml: 'budget: { enabled: true, per_day_usd: 1000 }' },
     async (t, upstream) => {

@@ -22,7 +22,7 @@ const PLAIN = { input_tokens: 1000, output_tokens: 200 };
 const FABLE = 'claude-fable-5-1';
 const OPUS = 'claude-opus-5-5';
 
-test('a compaction at the provider is billed beside the answer', () =>
+test('a compaction by the provider is billed beside the response', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const compaction = { type: 'compaction', input_tokens: 180_000, output_tokens: 3500 };
     const usage = { input_tokens: 23_000, output_tokens: 1000 };
@@ -36,7 +36,7 @@ test('a compaction at the provider is billed beside the answer', () =>
     assert.equal([row.inputTokensSent, row.outputTokens], [23_000, 1000], 'figures stay');
   }));
 
-test('an advisor, and a model that stepped in, are billed at their own rates', () =>
+test('an advisor, and a model that was substituted, are billed at their own rates', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const advised = {
       input_tokens: 2414,
@@ -82,7 +82,7 @@ test('an advisor, and a model that stepped in, are billed at their own rates', (
     );
   }));
 
-test('fast mode counts as it was served, not as it was asked for', () =>
+test('fast mode is billed as served, not as requested', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const more = { speed: 'fast' };
     const used = { model: OPUS, input: 1000, output: 200 };
@@ -93,7 +93,7 @@ test('fast mode counts as it was served, not as it was asked for', () =>
     near(await cost(t, upstream, ...message(OPUS, PLAIN, more)), dollarsFor(used, []), 'not said');
   }));
 
-test('inference in the US, batches, and both with fast mode', () =>
+test('prices inference in the US, batches, and both with fast mode', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const used = { model: OPUS, input: 1000, output: 200 };
     const us = { ...PLAIN, inference_geo: 'us' };
@@ -109,7 +109,7 @@ test('inference in the US, batches, and both with fast mode', () =>
     near(await cost(t, upstream, batched, answer), dollarsFor(used, ['batch']), 'path');
   }));
 
-test('flex and priority count as the answer says, in every dialect that has them', () =>
+test('flex and priority are billed as the response says, in every dialect that has them', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const figures = { prompt_tokens: 1000, completion_tokens: 200, total_tokens: 1200 };
     const used = { model: 'gpt-5', input: 1000, output: 200 };
@@ -163,7 +163,7 @@ test('searches are billed one by one, in every dialect', () =>
     near(await cost(t, upstream, ...each), pro + 0.028, 'each query');
   }));
 
-test('pictures and sound have rates of their own', () =>
+test('images and audio have rates of their own', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const picture = {
       promptTokenCount: 300,
@@ -224,7 +224,7 @@ test('pictures and sound have rates of their own', () =>
     assert.is(await cost(t, upstream, ...chat('gpt-5', spoken)), null);
   }));
 
-test('writes for five minutes, one hour and twelve hours; reads at each part of the price', () =>
+test('prices cache writes for five minutes, one hour and twelve hours, and cache reads', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const usage = {
       input_tokens: 10,
@@ -254,7 +254,7 @@ test('a long context has its own rates for the whole request', () =>
     }
   }));
 
-test('a refusal before any output costs nothing, and one after it what was used', () =>
+test('a refusal before any output costs nothing, and one after it costs what was used', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const refused = (output: number, reason = 'refusal') => {
       const [sent, answer] = message(OPUS, { input_tokens: 1000, output_tokens: output });
@@ -288,7 +288,7 @@ test('a refusal before any output costs nothing, and one after it what was used'
     assert.equal([row.costNanoUsd, row.inputTokensSent, row.outcome], [0, 1000, 'ok']);
   }));
 
-test('a stream corrects its terms as it goes, and one that breaks off has those that were asked for', () =>
+test('a stream corrects its terms as it proceeds, and one that breaks off keeps the requested ones', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const started = (usage: Json) => ({
       type: 'message_start',
@@ -327,7 +327,7 @@ async function refusal(t: TestProxy, body: string): Promise<number[]> {
   return [...text.matchAll(/\$(\d+\.\d+)/g)].map(([, amount]) => Number(amount));
 }
 
-test('limits foresee what is asked for at the same prices, and say the range of it', () =>
+test('limits estimate a request at the same prices, and report the range', () =>
   withPlainUpstream({ yaml: 'budget: { enabled: true, per_request_usd: 0.000001 }' }, async (t) => {
     const more = { model: OPUS, max_tokens: 100_000 };
     const [plain, least, most] = await refusal(t, json(MESSAGE, more));

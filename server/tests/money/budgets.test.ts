@@ -49,7 +49,7 @@ const held = ({ proxy }: TestProxy): number => proxy.services.spending.view().he
 const post = (t: TestProxy, path: string, body: object, signal?: AbortSignal) =>
   exchange(t.proxy.port, { path, body: json(body), ...(signal && { signal }) });
 
-test('every limit on output is foreseen, by the name that the dialect has for it', () =>
+test("the estimate uses every limit on output, under each dialect's name for it", () =>
   withProxy({ yaml: priced('per_request_usd: 100') }, async (t) => {
     for (const [path, bodyOf] of Object.entries(BODIES)) {
       assert.is((await post(t, path, bodyOf(100))).status, 200, path);
@@ -68,7 +68,7 @@ test('every limit on output is foreseen, by the name that the dialect has for it
     assert.is(spent(t) < 100e9, true);
   }));
 
-test('many concurrent requests cannot exceed a limit together', () =>
+test('many concurrent requests together cannot exceed a limit', () =>
   withProxy({ yaml: priced('per_day_usd: 100') }, async (t) => {
     const body = BODIES['/v1/messages']!(3000);
     const all = await Promise.all(Array.from({ length: 24 }, () => post(t, '/v1/messages', body)));
@@ -98,7 +98,7 @@ async function leave(
   }
 }
 
-test('a client that disconnects before the head pays for what the provider received completely', () =>
+test('a client that disconnects before the head pays if the provider received the whole request', () =>
   withPlainUpstream({ yaml: priced('per_day_usd: 100000') }, async (t, upstream) => {
     const received = (then: (response: ServerResponse) => void) => upstream.answer(then);
     let count = 0;
@@ -177,7 +177,7 @@ test('a provider that times out before its head is charged, with and without a f
     },
   ));
 
-test('what the provider did not receive, or refused, costs nothing', async () => {
+test('a request that the provider did not receive, or refused, costs nothing', async () => {
   const yaml = priced('per_day_usd: 100000');
   await withPlainUpstream({ yaml }, async (t, upstream) => {
     for (const status of [400, 429, 500, 529]) {
@@ -297,7 +297,7 @@ test('figures beyond what request and model allow are noted and not charged', ()
     assert.ok((streamed?.outputTokens ?? 0) < 100, `${streamed?.outputTokens}`);
   }));
 
-test('figures that a request can have caused stay as they are, however large', () =>
+test('figures that a request can have caused are accepted, however large', () =>
   withPlainUpstream({ yaml: priced('per_day_usd: 100000000') }, async (t, upstream) => {
     const messages = BODIES['/v1/messages']!(64_000);
     const image = {

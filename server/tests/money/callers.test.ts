@@ -26,7 +26,7 @@ const ask = (t: TestProxy, headers: Readonly<Record<string, string>>, body: obje
 const get = async (t: TestProxy, path: string) =>
   (await exchange(t.proxy.port, { method: 'GET', path })).body.toString('utf8');
 
-test('a row has the label of the key, wherever it stood, and the project', () =>
+test('a row has the label of the key, in whichever field it was sent, and the project', () =>
   withProxy({}, async (t) => {
     const anna = keyOf(t, 'anna', 'shop');
     const unnamed = keyOf(t, '');
@@ -52,7 +52,7 @@ test('a row has the label of the key, wherever it stood, and the project', () =>
     for (const one of t.upstream.requests) assert.is(one.header('x-svc-project'), undefined);
   }));
 
-test('a request that is turned away says whose it was, and one over a WebSocket does', () =>
+test('the rows of refused requests and of WebSocket frames name their caller', () =>
   withProxy({}, async (t) => {
     const anna = keyOf(t, 'anna', 'shop');
     const headers = { ...REMOTE, 'x-svc-key': anna };
@@ -87,7 +87,7 @@ test('the project is the folder that the prompt of an agent names, and never its
     assert.not.match(JSON.stringify(rows), /\/srv/);
   }));
 
-test('/stats, /recent and /metrics tell keys and projects apart', () =>
+test('/stats, /recent and /metrics list keys and projects separately', () =>
   withProxy({}, async (t) => {
     const anna = keyOf(t, 'anna "a"', 'shop');
     for (let turn = 0; turn < 2; turn += 1) await ask(t, { 'x-svc-key': anna });
@@ -112,7 +112,7 @@ test('/stats, /recent and /metrics tell keys and projects apart', () =>
     assert.match(metrics, 'svc_project_requests_total{project="shop"} 2\n');
   }));
 
-test('the audit log names who asked, and what for', () =>
+test('the audit log names the key and project of each request', () =>
   withProxy({ yaml: 'audit: { enabled: true }\n' }, async (t) => {
     const anna = keyOf(t, 'anna', 'shop');
     await ask(t, { 'x-svc-key': anna });
@@ -123,7 +123,7 @@ test('the audit log names who asked, and what for', () =>
     assert.match(text, /"key":"anna","project":"shop"/);
   }));
 
-test('/metrics has a bounded number of projects, and their sum is whole', () =>
+test('/metrics has a bounded number of projects, and their sum is complete', () =>
   withProxy({}, async (t) => {
     const count = 130;
     for (let n = 0; n < count; n += 1) await ask(t, { 'x-svc-project': `p${n}` });

@@ -76,7 +76,7 @@ const near = (found: number | null, wanted: number, what: string): void =>
     `${what}: ${found} for ${wanted}`,
   );
 
-test('what was billed when it was made costs nothing when it is looked at again', () =>
+test('a response that was billed when created costs nothing when it is fetched again', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const made = await sent(t, upstream, ['POST', '/v1/responses'], response('resp_1'), {
       model: MODEL,
@@ -109,7 +109,7 @@ test('what was billed when it was made costs nothing when it is looked at again'
     assert.is(t.proxy.services.window.totals().unpriced, 0);
   }));
 
-test('a background response is billed at the first look at which it is final', () =>
+test('a background response is billed at the first fetch that finds it final', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const background = { background: true };
     const queued = response('resp_2', { ...background, status: 'queued', usage: null });
@@ -168,7 +168,7 @@ test('the limits hold an estimate of a background response until it is billed', 
     },
   ));
 
-test('results of a batch are priced once, at the rates of batches, each at its model’s', () =>
+test('results of a batch are priced once, at batch rates and per model', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const usage = { input_tokens: 1000, output_tokens: 200, service_tier: 'batch' };
     const line = (model: string, of: Json = usage) =>
@@ -204,7 +204,7 @@ test('results of a batch are priced once, at the rates of batches, each at its m
     assert.equal([bare.usd, bare.unpriced], [null, 2]);
   }));
 
-test('a batch that says what it used is billed by that, and its output file no more', () =>
+test('a batch that reports its usage is billed by that, and its output file costs no more', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const half = dollarsFor({ model: MODEL, input: 100_000, output: 2000 }, ['batch'])!;
     const batch = (more: Json) => ({ id: 'batch_1', object: 'batch', model: MODEL, ...more });
@@ -235,7 +235,7 @@ test('a batch that says what it used is billed by that, and its output file no m
     assert.equal([own.usd, own.unpriced], [null, 0]);
   }));
 
-test('results of a generative batch are priced, in the answer and in a file', () =>
+test('results of a generative batch are priced, both inline and in a file', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const model = 'gemini-2.5-flash';
     const usageMetadata = {
@@ -261,7 +261,7 @@ test('results of a generative batch are priced, in the answer and in a file', ()
     assert.is((await sent(t, upstream, ['GET', file], lines)).usd, null);
   }));
 
-test('interactions are read in their own words, and billed once', () =>
+test('interactions are read in their own format, and billed once', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const model = 'gemini-2.5-flash';
     const usage = {
@@ -308,7 +308,7 @@ test('a file without batch results costs nothing, however large', () =>
     }
   }));
 
-test('a proxy that starts again knows what is billed, and what limits hold of the rest', async () => {
+test('after a restart the proxy knows what is billed, and the limits hold what is not', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-deferred-'));
   const file = join(folder, 'deferred-bills.json');
   const clock = createManualClock();
@@ -374,7 +374,7 @@ test('the reservation of work with two ids that another proxy has billed is rele
   }
 });
 
-test('a proxy that starts again holds the tokens of work that goes on', async () => {
+test('after a restart the proxy holds the tokens of unfinished work', async () => {
   const home = mkdtempSync(join(tmpdir(), 'svc-deferred-'));
   const options = {
     env: { SVC_HOME: home },

@@ -21,7 +21,7 @@ const USAGE = {
 };
 const EXPECTED: Readonly<Record<string, number>> = { reasoning_tokens: 300, web_searches: 4 };
 
-test('every figure has what the provider reported, in each request and in all sums', () =>
+test('every figure equals what the provider reported, in each request and in all sums', () =>
   withPlainUpstream({}, async (t, upstream) => {
     assert.equal(
       FIGURES.map(({ name }) => name),

@@ -62,7 +62,7 @@ for (const stream of [false, true]) {
     }));
 }
 
-test('one made in the background is charged once, by the first look at it that finds it done', () =>
+test('a background interaction is charged once, by the first fetch that finds it done', () =>
   withPlainUpstream({}, async (t, upstream) => {
     let answer: object = { id: 'v1_1', status: 'in_progress', model: MODEL };
     upstream.answer((answered) => {

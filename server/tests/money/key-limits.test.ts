@@ -28,7 +28,7 @@ const ask = (t: TestProxy, key: string, body: object, path = '/v1/messages') =>
 const of = (model: string) => ({ ...MESSAGE, model });
 const chat = (model: string) => ({ model, messages: [{ role: 'user', content: 'hi' }] });
 
-test('models beyond the key are 403, with what it may use, and no provider hears of them', () =>
+test('models that a key may not use are 403 with the allowed ones, and reach no provider', () =>
   withProxy({}, async (t) => {
     const key = keyWith(t, { models: ['claude-haiku*', 'gpt-5*'] });
     assert.is((await ask(t, key, of('claude-haiku-4-5'))).status, 200);
@@ -53,7 +53,7 @@ test('models beyond the key are 403, with what it may use, and no provider hears
     );
   }));
 
-test('a model counts wherever the request names it', () =>
+test('a model is checked wherever the request names it', () =>
   withProxy({}, async (t) => {
     const key = keyWith(t, { models: ['claude-haiku*', 'gemini-2.5-flash', 'text-embedding-*'] });
     const contents = [{ role: 'user', parts: [{ text: 'hi' }] }];
@@ -79,7 +79,7 @@ test('a model counts wherever the request names it', () =>
     assert.is((await ask(t, key, batch, '/v1/messages/batches')).status, 403);
   }));
 
-test('an alias is the model that it stands for, or may be allowed by its own name', () =>
+test('an alias counts as its model, or may be allowed by its own name', () =>
   withProxy(
     {
       yaml: 'providers:\n  messages:\n    model_aliases:\n      quick: claude-haiku-4-5\n      best: claude-opus-4-1\n',
@@ -98,7 +98,7 @@ test('an alias is the model that it stands for, or may be allowed by its own nam
     },
   ));
 
-test('providers beyond the key are 403, and left out of the fallback', () =>
+test('providers that a key may not use are 403, and are left out of the fallback', () =>
   withProxy({ yaml: 'routing:\n  fallback: [chat, messages]\n' }, async (t) => {
     const key = keyWith(t, { providers: ['messages'] });
     assert.is((await ask(t, key, of('claude-haiku-4-5'))).status, 200);
@@ -110,7 +110,7 @@ test('providers beyond the key are 403, and left out of the fallback', () =>
     assert.match(trace.body.toString(), 'chat: the proxy key may not use it');
   }));
 
-test('a frame of a WebSocket is held to the same', () =>
+test('the same applies to a frame of a WebSocket', () =>
   withProxy({}, async (t) => {
     const key = keyWith(t, { models: ['claude-haiku*'] });
     const one = await talk(t.proxy.wsPort, { ...REMOTE, 'x-svc-key': key });

@@ -32,22 +32,22 @@ const both = (node: string | null) => [
   [400, node],
 ];
 
-test('without a name', async () => {
+test('a proxy without a configured name', async () => {
   assert.equal(await namesWith({}), both(null));
 });
 
-test('SVC_NODE, fleet.node', async () => {
+test('SVC_NODE and fleet.node set the name', async () => {
   assert.equal(await namesWith({ env: { SVC_NODE: 'desk-1.lan' } }), both('desk-1.lan'));
   assert.equal(await namesWith({ yaml: 'fleet: { node: desk }' }), both('desk'));
 });
 
-test('the name in fleet.yaml, unless the setting gives another', async () => {
+test('fleet.yaml sets the name, unless the setting does', async () => {
   const fleet = 'node: attic\nmembers: []\n';
   assert.equal(await namesWith({}, fleet), both('attic'));
   assert.equal(await namesWith({ env: { SVC_NODE: 'desk' } }, fleet), both('desk'));
 });
 
-test('a faulty fleet.yaml costs the name and nothing else', async () => {
+test('a faulty fleet.yaml loses the name and nothing else', async () => {
   for (const fleet of ['node: [', 'node: "a b"', 'members: 3', 'nodes: x'])
     assert.equal(await namesWith({}, fleet), both(null), fleet);
 });

@@ -65,7 +65,7 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 for (const [name, { path, body, answer }] of Object.entries(CASES)) {
-  test(`${name}: an odd token count loses no row and no health`, () =>
+  test(`${name}: an unusual token count loses no row and leaves /health ok`, () =>
     withPlainUpstream({}, async (t, upstream) => {
       for (const [index, [sent, kept]] of COUNTS.entries()) {
         const text = JSON.stringify(answer).replaceAll('"#"', sent);
@@ -95,7 +95,7 @@ for (const [name, { path, body, answer }] of Object.entries(CASES)) {
     }));
 }
 
-test('a stream and a translated answer with odd counts have their row, too', () =>
+test('a stream and a translated response with odd counts have their row, too', () =>
   withPlainUpstream({ yaml: 'routing: { primary: chat }' }, async (t, upstream) => {
     const usage = { prompt_tokens: 11.5, completion_tokens: -3, total_tokens: 1e300 };
     const delta = { role: 'assistant', content: 'x' };

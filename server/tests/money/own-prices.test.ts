@@ -72,7 +72,7 @@ const FILE = [
   },
 ];
 
-test('a price in the file holds from its day on, for all names of its model', () => {
+test('a price in the file applies from its date on, to all names of its model', () => {
   const own = readOwnPrices(JSON.stringify(FILE), 'prices.json');
   const prices = createPrices({ own });
   const usage = { ...emptyUsage, inputTokens: 1000, outputTokens: 0 };
@@ -87,7 +87,7 @@ test('a price in the file holds from its day on, for all names of its model', ()
   assert.is(prices.costNanoUsd(provider, 'new-model-7', american, Date.now()), 30_000_000);
 });
 
-test('a price in the file is that of one model, and what it leaves out follows from the list', () => {
+test('a price in the file applies to one model, and the list supplies what it omits', () => {
   const entries = [
     { model: 'gpt-5', input: 9, output: 90 },
     { model: 'claude-opus-5', input: 10, output: 50 },
@@ -129,7 +129,7 @@ test('an invalid price file is refused, naming the entry', () => {
   }
 });
 
-test('the file in the home folder is read by a reload', () =>
+test('a reload reads the price file in the home folder', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const answer = { type: 'message', role: 'assistant', content: [], usage: USAGE };
     upstream.answer((answered) => {

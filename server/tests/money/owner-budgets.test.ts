@@ -55,7 +55,7 @@ async function costOfOne(t: TestProxy): Promise<number> {
   return row!.costNanoUsd! / 1e9;
 }
 
-test('the limit of a key holds though the guard is off, and says until when', () =>
+test('the limit of a key applies with the guard off, and the refusal says until when', () =>
   withProxy({ yaml: PRICES }, async (t) => {
     const anna = keyWith(t, 'anna', { perDayUsd: 5000, perMonthUsd: 1e6 });
     const ben = keyWith(t, 'ben');
@@ -101,7 +101,7 @@ test('an alert sees the tightest limit of keys and projects', () =>
     },
   ));
 
-test('many at once cannot pass the last dollars of a key together', () =>
+test('concurrent requests together cannot pass the last dollars of a key', () =>
   withProxy({ yaml: PRICES }, async (t) => {
     const one = await costOfOne(t);
     const limit = one * 10;
@@ -123,7 +123,7 @@ test('many at once cannot pass the last dollars of a key together', () =>
     assert.is(t.proxy.services.spending.accountOf('key', 'anna', 'month').held, 0);
   }));
 
-test('the proxy has a month, and a project a day and a month', () =>
+test('limits apply to a month of the proxy, and to a day and a month of a project', () =>
   withProxy({ yaml: PRICES }, async (t) => {
     const one = await costOfOne(t);
     const limits = (text: string) => `${PRICES}budget: { enabled: true, ${text} }\n`;
@@ -144,7 +144,7 @@ test('the proxy has a month, and a project a day and a month', () =>
     assert.ok(budget['spent_month_usd']! >= one, text);
   }));
 
-test('a project of any length is known to the guard by the name that its rows have', () =>
+test('the guard knows a project of any length by the name in its rows', () =>
   withProxy({ yaml: PRICES }, async (t) => {
     await ask(t, { 'x-svc-project': 'p'.repeat(9000) });
     const [row] = await t.rows(1);
@@ -153,7 +153,7 @@ test('a project of any length is known to the guard by the name that its rows ha
     assert.ok(spent > 0);
   }));
 
-test('a start knows what keys and projects had spent, in this day and in its month', () =>
+test('a start reads what keys and projects have spent in this day and month', () =>
   withProxy({ yaml: PRICES }, async (t) => {
     const anna = keyWith(t, 'anna', { project: 'shop' });
     for (let n = 0; n < 3; n += 1) await ask(t, { 'x-svc-key': anna });
@@ -187,7 +187,7 @@ test('a start knows what keys and projects had spent, in this day and in its mon
     assert.is(guard.accountOf('key', 'anna', 'day').spent, 0);
   }));
 
-test('from four fifths of a limit on, every request says so in its trace', () =>
+test('from four fifths of a limit on, the trace of every request says so', () =>
   withProxy({ yaml: PRICES }, async (t) => {
     const poor = keyWith(t, 'poor', { perDayUsd: 0 });
     const { message } = await ask(t, { 'x-svc-key': poor });

@@ -34,7 +34,7 @@ type Fields = Readonly<Record<string, string>>;
 const ask = (t: TestProxy, headers: Fields, body: object = PRICED) =>
   exchange(t.proxy.port, { headers, body: json(body) });
 
-test('x-svc-allow-spend passes a limit on this machine, and from elsewhere with the right to it', () =>
+test('x-svc-allow-spend passes a limit on this machine, and elsewhere with the right to it', () =>
   withProxy({ yaml: LIMITED }, async (t) => {
     const allow = { 'x-svc-allow-spend': 'once' };
     const without = keyThatMay(t, 'capture', 'bypass');
@@ -54,7 +54,7 @@ test('x-svc-allow-spend passes a limit on this machine, and from elsewhere with 
     }
   }));
 
-test('where this machine needs a key too, it is the key that counts', () =>
+test('if this machine needs a key too, the key decides', () =>
   withProxy(
     { yaml: `${LIMITED}security:\n  require_api_key: true\n  api_key: k-1234567\n` },
     async (t) => {
@@ -78,7 +78,7 @@ test('a frame of a WebSocket is judged like a request', () =>
     rich.socket.close();
   }));
 
-test('x-svc-capture records, or stops recording, with the right to it', () =>
+test('x-svc-capture turns recording on or off, with the right to it', () =>
   withProxy({}, async (t) => {
     const keys = { no: keyThatMay(t, 'allow-spend'), yes: keyThatMay(t, 'capture') };
     const counts: number[] = [];
@@ -95,7 +95,7 @@ test('x-svc-capture records, or stops recording, with the right to it', () =>
     assert.equal(counts, [1, 1, 2]);
   }));
 
-test('x-svc-bypass is for all, until a plugin has a stage that it would get past', async () => {
+test('anyone may send x-svc-bypass, until a plugin has a stage that it would skip', async () => {
   const guard = `plugins:\n  - module: ${join(projectRoot, 'examples/redaction/redact.mjs')}\n    config:\n      salt: a long word\n`;
   const bypass = { 'x-svc-bypass': '1' };
   const isBypassed = async (t: TestProxy, headers: Fields): Promise<boolean> => {
@@ -116,7 +116,7 @@ test('x-svc-bypass is for all, until a plugin has a stage that it would get past
   });
 });
 
-test('every right is one that can be given', () => {
+test('every right can be given to a key', () => {
   assert.equal([...RIGHTS], ['allow-spend', 'capture', 'bypass', 'macro']);
 });
 

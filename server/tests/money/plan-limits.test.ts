@@ -29,7 +29,7 @@ async function limits(t: TestProxy): Promise<readonly LimitJson[]> {
 
 const inSeconds = (seconds: number): string => String(Math.floor(Date.now() / 1000) + seconds);
 
-test('each credential has limits of its own, by label or hash, and answers pass unchanged', () =>
+test('each credential has its own limits, by label or hash, and responses pass unchanged', () =>
   withProxy({}, async (t) => {
     assert.equal(await limits(t), []);
     const five = 'anthropic-ratelimit-unified-5h-utilization';
@@ -61,7 +61,7 @@ test('each credential has limits of its own, by label or hash, and answers pass 
     assert.ok(Date.parse(mine!.used_up_at!) < Date.parse(mine!.resets_at!));
   }));
 
-test('streams, refusals and other kinds of providers state them too', () =>
+test('streams, refusals and providers of other kinds report limits too', () =>
   withProxy({}, async (t) => {
     state(t, { 'x-codex-primary-used-percent': '30', 'x-codex-primary-window-minutes': '300' });
     const got = await exchange(t.proxy.port, {
@@ -75,7 +75,7 @@ test('streams, refusals and other kinds of providers state them too', () =>
     );
   }));
 
-test('a window that has started again since is not shown', () =>
+test('a window that has started again is not shown with its old use', () =>
   withProxy({}, async (t) => {
     state(t, {
       'anthropic-ratelimit-unified-5h-utilization': '0.4',
@@ -85,7 +85,7 @@ test('a window that has started again since is not shown', () =>
     assert.equal(await limits(t), []);
   }));
 
-test('a window without a reset time is out of date after its length, so a full plan is tried again', () => {
+test('a window without a reset time expires after its length, so that a full plan is tried again', () => {
   const clock = createManualClock();
   const planLimits = createPlanLimits(clock);
   const shown = () =>
@@ -135,7 +135,7 @@ const five = (used: string, seconds = 9000) => ({
   'anthropic-ratelimit-unified-5h-reset': inSeconds(seconds),
 });
 
-test('a plan that is nearly used up is left alone where that is wanted and another provider can answer', () =>
+test('a nearly exhausted plan is skipped if so configured and another provider can respond', () =>
   withProxy({ yaml: WALL }, async (t) => {
     state(t, five('0.94'));
     await tried(t);
@@ -179,7 +179,7 @@ test('a plan that is nearly used up is left alone where that is wanted and anoth
     assert.equal((await tried(t)).paths, ['/v1/messages']);
   }));
 
-test('tokens that svc leaves out, and requests that it answers itself, are counted beside the window', () =>
+test('saved tokens and requests served by svc itself are counted beside the window', () =>
   withProxy({}, async (t) => {
     state(t, five('0.4'));
     const messages = conversation('item');
@@ -201,7 +201,7 @@ test('tokens that svc leaves out, and requests that it answers itself, are count
     );
   }));
 
-test('a proxy that starts again knows the windows, their pace and what was spared', async () => {
+test('after a restart the proxy knows the windows, their pace and what was saved', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-limits-'));
   const file = join(folder, 'limits.json');
   const clock = createManualClock();
@@ -278,7 +278,7 @@ test('implausible times and counts, in headers or in the file, are unknown', asy
   rmSync(folder, { recursive: true });
 });
 
-test('alerts watch the fullest window and the time that is left', () =>
+test('alerts watch the fullest window and its remaining time', () =>
   withProxy({}, async (t) => {
     const { planLimits } = t.proxy.services;
     assert.equal(planFigures(planLimits, Date.now()), {

@@ -20,7 +20,7 @@ test('a foreign page does not use up the rate limit of this machine', async () =
   });
 });
 
-test('what is public is limited by itself', async () => {
+test('public pages have a rate limit of their own', async () => {
   await withProxy({ yaml: YAML }, async ({ proxy }) => {
     const statuses: number[] = [];
     for (let n = 0; n < 5; n += 1) {

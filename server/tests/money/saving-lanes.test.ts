@@ -38,7 +38,7 @@ async function read(t: TestProxy, path: string): Promise<Json> {
 const isClose = (found: unknown, expected: number): boolean =>
   typeof found === 'number' && Math.abs(found - expected) < 1e-9;
 
-test('markers are credited with what the provider said that it read, less what writing cost', () =>
+test('markers are credited with the cache reads of the provider, less the cost of writing', () =>
   withProxy(OPTIONS, async (t) => {
     await send(t, request(1));
     const id = await send(t, request(2));
@@ -88,7 +88,7 @@ test('cache reads by a client’s own markers are not credited', () =>
     assert.equal(lanes['provider_cache'], { read_tokens: 27_000, written_tokens: 3000 });
   }));
 
-test('a kept answer is a lane of its own', () =>
+test('a cached response is a lane of its own', () =>
   withProxy({ ...OPTIONS, yaml: 'cache: { enabled: true }' }, async (t) => {
     for (const _ of [1, 2]) {
       await send(t, request(1), { 'x-svc-cache': 'on' });

@@ -150,7 +150,7 @@ ${site}}`,
   });
 }
 
-test('one ledger, one set of limits, and every conversation at one proxy', () =>
+test('two proxies share one ledger and one set of limits, and a conversation stays at one of them', () =>
   withTeam(async ({ proxies, send }) => {
     const counts = () => proxies.map(({ upstream }) => upstream.requests.length);
     const used = new Set<number>();
@@ -185,7 +185,7 @@ interface Board {
   }[];
 }
 
-test('Prometheus takes both configurations, and every query of the board has an answer', () =>
+test('Prometheus accepts both configurations, and every query of the board has data', () =>
   withTeam(async ({ proxies, folder, send }) => {
     const data = join(folder, 'prometheus');
     mkdirSync(data);

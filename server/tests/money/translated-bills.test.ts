@@ -117,7 +117,7 @@ const billOf = ({ costNanoUsd, outputTokens, webSearches, thoughtsDropped }: Led
 });
 
 for (const kind of Object.keys(ANSWERS) as Kind[]) {
-  test(`answers of a ${kind} provider cost the same in every dialect`, () =>
+  test(`responses of a ${kind} provider cost the same in every dialect`, () =>
     withPair(
       {
         yaml: (url) =>

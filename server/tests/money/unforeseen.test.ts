@@ -43,7 +43,7 @@ const UNFORESEEN: readonly (readonly [path: string, body: object])[] = [
 const post = (t: TestProxy, path: string, body: object, headers: Record<string, string> = {}) =>
   exchange(t.proxy.port, { path, headers, body: JSON.stringify(body) });
 
-test('what cannot be priced beforehand does not pass a limit in dollars, of a key, a project or the proxy', async () => {
+test('a request without an estimate does not pass a dollar limit of a key, a project or the proxy', async () => {
   const yaml = 'budget: { enabled: true, projects: { shop: { per_month_usd: 5 } } }\n';
   await withProxy({ yaml }, async (t) => {
     const key = keyWith(t, { perDayUsd: 5 });
@@ -79,7 +79,7 @@ test('what cannot be priced beforehand does not pass a limit in dollars, of a ke
   });
 });
 
-test('an interaction is foreseen by its model and its input', () =>
+test('an interaction is estimated by its model and its input', () =>
   withProxy({ yaml: 'budget: { enabled: true, per_request_usd: 0.1 }\n' }, async (t) => {
     const path = '/v1beta/interactions';
     const body = { model: 'gemini-2.5-flash', input: 'x'.repeat(4_000_000) };
@@ -97,7 +97,7 @@ function answerWith(upstream: PlainUpstream, answer: object): void {
   });
 }
 
-test('a batch whose requests can be read is held by them until its results are priced', () =>
+test('a batch whose requests can be read holds their estimate until its results are priced', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const spent = () => t.proxy.services.spending.accountOf('key', 'anna', 'day').spent / 1e9;
     const key = keyWith(t, { perDayUsd: 5 });
@@ -130,7 +130,7 @@ test('a batch whose requests can be read is held by them until its results are p
     assert.ok(Math.abs(spent() - real) < 1e-9, `${spent()} for ${real}`);
   }));
 
-test('what limits count of a request without a price is in the ledger, for a restart and for `svc spend`', () =>
+test('the amount that limits count for a request without a price is stored in the ledger', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const key = keyWith(t, { perDayUsd: 500 });
     const headers = { 'x-svc-key': key };
@@ -173,7 +173,7 @@ test('what limits count of a request without a price is in the ledger, for a res
     assert.is(services.window.totals().unpriced, services.spending.view().unpriced);
   }));
 
-test('an answer without usage is unpriced where it is whole, and estimated where it was streamed', () =>
+test('a response without usage is unpriced if whole, and estimated if streamed', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const words = 'a few words of an answer, '.repeat(20);
     const choices = [{ index: 0, message: { role: 'assistant', content: words } }];
@@ -207,7 +207,7 @@ test('an answer without usage is unpriced where it is whole, and estimated where
     assert.equal([costNanoUsd! > 0, usageEstimated], [true, true]);
   }));
 
-test('pictures, sound and films whose answer says nothing of what they used are unpriced, not free', () =>
+test('images, audio and video without reported usage are unpriced, not free', () =>
   withPlainUpstream({}, async (t, upstream) => {
     answerWith(upstream, { created: 1, data: [{ url: 'https://pictures.example/1' }] });
     const calls = ['/v1/images/generations', '/v1/audio/speech', '/v1/images/edits'];

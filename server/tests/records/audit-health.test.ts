@@ -8,7 +8,7 @@ import { exchange } from '../../../fixtures/server/exchange.ts';
 /** `/health` is recomputed once a second. */
 const CACHE_MS = 1100;
 
-test('/health says that the audit log cannot be written, until it can', () =>
+test('/health reports that the audit log cannot be written, until it can', () =>
   withProxy({}, async (t) => {
     const health = async () => {
       const { text } = await exchange(t.proxy.port, { path: '/health', method: 'GET' });

@@ -32,7 +32,7 @@ async function withClient(
 
 const namesOf = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name);
 
-test('tools, documentation and templates over HTTP', () =>
+test('serves tools, documentation and templates over HTTP', () =>
   withProxy({}, async (t) => {
     const folder = join(dirname(t.db), 'templates');
     mkdirSync(folder);
@@ -77,7 +77,7 @@ test('tools, documentation and templates over HTTP', () =>
     assert.equal(t.upstream.requests, []);
   }));
 
-test('a caller of another machine needs a key, and gets no texts of conversations', () =>
+test('a caller on another machine needs a key, and gets no text of conversations', () =>
   withProxy({ yaml: `security: { api_key: ${KEY} }\n` }, async (t) => {
     const far = { 'x-forwarded-for': '203.0.113.9' };
     await withClient(t, { ...far, 'x-svc-key': KEY }, async (client) => {
@@ -98,7 +98,7 @@ test('a caller of another machine needs a key, and gets no texts of conversation
     });
   }));
 
-test('a page, a foreign name and a stranger are turned away before a message is read', () =>
+test('a foreign page, a foreign Host and a caller without a key are refused before a message is read', () =>
   withProxy({}, async (t) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} });
     const ask = async (headers: Readonly<Record<string, string>>, method = 'POST') => {

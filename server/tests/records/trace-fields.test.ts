@@ -18,7 +18,7 @@ for (const [what, yaml, headers] of [
   ['one while all is off', 'compression: { enabled: false }\nvault: { enabled: false }', {}],
   ['one that is passed by', '', { 'x-svc-bypass': '1' }],
 ] as const)
-  test(`the trace of ${what} has tokens and blocks`, () =>
+  test(`the trace of ${what} lists tokens and blocks`, () =>
     withProxy({ yaml }, async (t) => {
       await exchange(t.proxy.port, { body: BODY, headers });
       await t.rows(1);
@@ -39,7 +39,7 @@ for (const [what, path, yaml, text, isRough] of [
   ['a count while all is off', COUNTED, 'compression: { enabled: false }', TEXT, undefined],
   ['a large request', '/v1/messages', 'compression: { mode: strict }', TEXT.repeat(8), true],
 ] as const)
-  test(`the trace of ${what} says how large it is, and where that is rough`, () =>
+  test(`the trace of ${what} gives its size, and says if that is an estimate`, () =>
     withProxy({ yaml }, async (t) => {
       const messages = [{ role: 'user', content: text }];
       await exchange(t.proxy.port, {

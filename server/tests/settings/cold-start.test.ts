@@ -80,7 +80,7 @@ async function until(is: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test('a start that takes longer than a request may wait goes on, and what was sent meanwhile is compressed next time', () =>
+test('a slow start does not block requests, which are compressed once it has finished', () =>
   withCold(1000, false, async (cold) => {
     const body = askingOf('Where are the items?', LARGE);
     const sent = await Promise.all([1, 2, 3].map(() => cold.isSaved(body)));
@@ -96,7 +96,7 @@ test('a start that takes longer than a request may wait goes on, and what was se
     await until(async () => (await cold.health()).status === 'ok');
   }));
 
-test('threads that cannot start make /health say so, and small requests do without them', () =>
+test('threads that cannot start are reported in /health, and small requests work without them', () =>
   withCold(1000, true, async (cold) => {
     for (let n = 0; n < 3; n++) assert.not.ok(await cold.isSaved(askingOf(`Where? ${n}`, LARGE)));
     const { status, reasons } = await cold.health();

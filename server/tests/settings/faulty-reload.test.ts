@@ -13,7 +13,7 @@ providers: { chat: { pricing: { input_cost_per_1m_tokens: 1, output_cost_per_1m_
 budget: { enabled: true, per_day_usd: 500 }
 `;
 
-test('a fault changes nothing, and the next good file is taken up', () =>
+test('a fault changes nothing, and the next valid file is used', () =>
   withProxy({ yaml: BEFORE }, async (t) => {
     const { services } = t.proxy;
     const ask = () =>

@@ -42,7 +42,7 @@ const sentOf = (t: TestProxy) => {
   return { last, body: JSON.parse(last.body.toString()) as { messages: { content: unknown }[] } };
 };
 
-test('the text that the user wrote stands in the template, in both dialects', () =>
+test("the user's text is inserted into the template, in both dialects", () =>
   withTemplates(async (t) => {
     const headers = { 'x-svc-template': 'review', ...vars({ language: 'Gö {{input}}' }) };
     headers['x-svc-template-vars'] = headers['x-svc-template-vars'].replace('ö', '\\u00f6');
@@ -57,7 +57,7 @@ test('the text that the user wrote stands in the template, in both dialects', ()
     }
   }));
 
-test('without a place for it the template stands above, in the last text of a list', () =>
+test('a template without a place for the text precedes it, in the last text of a list', () =>
   withTemplates(async (t) => {
     const content = [
       { type: 'text', text: 'one' },
@@ -70,7 +70,7 @@ test('without a place for it the template stands above, in the last text of a li
     ]);
   }));
 
-test('what cannot be filled is refused with cause and cure, and nothing is sent', () =>
+test('a template that cannot be filled is refused with cause and remedy, and nothing is sent', () =>
   withTemplates(async (t) => {
     const cases: readonly (readonly [Readonly<Record<string, string>>, RegExp])[] = [
       [{ 'x-svc-template': 'none' }, /There is no template none; there are review, role/],
@@ -100,7 +100,7 @@ test('what cannot be filled is refused with cause and cure, and nothing is sent'
     assert.is(t.upstream.requests.length, 0);
   }));
 
-test('a member of the body does the same as the header, and is gone from bytes that else stay', () =>
+test('a field of the body works like the header, and is removed without changing other bytes', () =>
   withTemplates(async (t) => {
     const vars_ = { language: 'Gö' };
     const cases: readonly (readonly [unknown, string])[] = [
@@ -128,7 +128,7 @@ test('a member of the body does the same as the header, and is gone from bytes t
         }
   }));
 
-test('a member that cannot be understood or filled is refused, and nothing is sent', () =>
+test('a field that cannot be understood or filled is refused, and nothing is sent', () =>
   withTemplates(async (t) => {
     const cases: readonly (readonly [unknown, Readonly<Record<string, string>>, RegExp])[] = [
       ['none', {}, /There is no template none/],
@@ -173,7 +173,7 @@ test('a body with too many values to be parsed is refused with a template, and p
     assert.is(passed.status, 200, passed.text);
   }));
 
-test('counting tokens and asking beside a conversation go on without a template', () =>
+test('counting tokens and other endpoints ignore the template', () =>
   withTemplates(async (t) => {
     const headers = { 'x-svc-template': 'review', ...vars({ language: 'Go' }) };
     const body = json(MESSAGE);

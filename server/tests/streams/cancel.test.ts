@@ -31,7 +31,7 @@ for (const window of [...WINDOWS, 'WebSocket'] as const) {
     }));
 }
 
-test('a client that leaves before its body is whole has a row and asks nobody', () =>
+test('a client that leaves before its body is complete has a row, and no provider is called', () =>
   withProxy({}, async (t) => {
     const socket = await openSocket(t.proxy.port);
     socket.write(post(json(MESSAGE)).slice(0, -5));

@@ -37,7 +37,7 @@ async function leave(t: Pair): Promise<void> {
   );
 }
 
-test('their requests count as cancelled, and nowhere as failures', () =>
+test('requests abandoned by clients count as cancelled, and nowhere as failures', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.upstream.script(undefined, 'stall-before-head');
     for (let n = 1; n <= GONE; n += 1) {

@@ -67,7 +67,7 @@ test('@anthropic-ai/sdk', () =>
     assert.is(rows[0]?.client, 'anthropic-sdk');
   }));
 
-test('@anthropic-ai/sdk: errors are its own', () =>
+test('@anthropic-ai/sdk: throws its own error classes', () =>
   withProxy({}, async (t) => {
     const client = new Anthropic({ baseURL: t.proxy.url, apiKey: 'mine', ...CLIENT_OPTIONS });
     const request = { model: 'claude-fixture-1', max_tokens: 64, messages: ASK };

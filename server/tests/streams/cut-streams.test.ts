@@ -55,7 +55,7 @@ const CUT: readonly (readonly [name: string, sent: Sent, events: Events])[] = [
   ['generative', GENERATIVE, [candidate({})]],
 ];
 
-test('a stream cut in its middle ends in an error, counts, and is partial in row and trace', async () => {
+test('a stream that is cut in the middle ends in an error, and is partial in row and trace', async () => {
   for (const [name, sent, events] of CUT) {
     await withPlainUpstream({}, async (t, upstream) => {
       upstream.answer(streamOf(...events));
@@ -107,7 +107,7 @@ const COMPLETE: readonly (readonly [name: string, sent: Sent, events: Events])[]
   ],
 ];
 
-test('a stream that has its end event goes through as it is', () =>
+test('a stream with its end event is forwarded unchanged', () =>
   withPlainUpstream({}, async (t, upstream) => {
     for (const [name, sent, events] of COMPLETE) {
       upstream.answer(streamOf(...events));
@@ -117,7 +117,7 @@ test('a stream that has its end event goes through as it is', () =>
     }
   }));
 
-test('where no error can be written, the connection breaks', () =>
+test('if no error can be written, the connection is broken off', () =>
   withPlainUpstream({}, async (t, upstream) => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });

@@ -158,7 +158,7 @@ function mayServeAgain(ending: Ending): boolean {
 const isFine = ({ ending }: Round): boolean => ending.as === 'passthrough' && ending.row === 'ok';
 const quick = rounds((name) => !name.startsWith('stall'));
 
-test('what a provider may send arrives as it was sent, with one row each', () =>
+test('every valid response of a provider is forwarded unchanged, with one row each', () =>
   withProxy({}, async (t) => {
     const list = quick.filter(isFine);
     for (const round of list) {
@@ -172,7 +172,7 @@ test('what a provider may send arrives as it was sent, with one row each', () =>
     assert.is(new Set(rows.map((row) => row.id)).size, list.length);
   }));
 
-test('every fault of a provider ends as it must, with one row each', () =>
+test('every fault of a provider has the expected result, with one row each', () =>
   playAll(
     quick.filter((round) => !isFine(round)),
     {},
@@ -197,7 +197,7 @@ test('a connection that the upstream ends at once', async () => {
   );
 });
 
-test('an upstream that is not there', () =>
+test('an upstream that is unreachable', () =>
   withProxy({}, async (t) => {
     await t.upstream.stopListening();
     const got = await exchange(t.proxy.port, { body: json(MESSAGE) });
@@ -212,7 +212,7 @@ test('an upstream that is not there', () =>
     );
   }));
 
-test('bytes that nobody asked for do not become the next answer', () =>
+test('surplus bytes of one response do not become the next response', () =>
   withProxy({}, async (t) => {
     for (const name of ['extra-response', 'trailing-bytes'] as const) {
       const stop = t.upstream.script(undefined, name, { delayMs: 1 });

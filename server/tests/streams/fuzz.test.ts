@@ -129,7 +129,7 @@ async function checkAlive(port: number): Promise<void> {
   }
 }
 
-test(`${COUNT} hostile requests (seed ${SEED}) kill nothing, lose no row and are no 500`, async () => {
+test(`${COUNT} hostile requests (seed ${SEED}) crash nothing, lose no row and cause no 500`, async () => {
   const home = mkdtempSync(join(tmpdir(), 'svc-fuzz-'));
   writeFileSync(join(home, 'config.yaml'), YAML, { mode: 0o600 });
   const upstream = await startUpstream({ record: false, seed: SEED });
@@ -172,7 +172,7 @@ test(`${COUNT} hostile requests (seed ${SEED}) kill nothing, lose no row and are
   }
 });
 
-test('a status without a stream is forwarded to a client that asked for one', () =>
+test('a response without a stream is forwarded to a client that requested one', () =>
   withProxy({}, async (t) => {
     const path = '/v1beta/models/gemini-fixture-1:streamGenerateContent?alt=sse';
     const body = json({ contents: [{ role: 'user', parts: [{ text: 'hello' }] }] });

@@ -15,7 +15,7 @@ function inTurn(turn: number, then: () => void): void {
   else setImmediate(() => inTurn(turn - 1, then));
 }
 
-test('its run ends and releases its stream slot', () =>
+test('the run of a client that has left ends and releases its stream slot', () =>
   withPlainUpstream({ yaml: 'streaming: { max_concurrent_streams: 1 }' }, async (t, upstream) => {
     const turns = [0, 1, 2, 3];
     for (const turn of turns) {

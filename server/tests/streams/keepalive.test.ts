@@ -40,13 +40,13 @@ function interim(answer: string): number {
   return before.length / CONTINUE.length;
 }
 
-test('a client that expects it gets 100 Continue once more before long work', async () => {
+test('a client that expects it gets a second 100 Continue before long work', async () => {
   await withProxy({ env: ON }, async ({ proxy }) => {
     assert.is(interim(await answerTo(proxy.port, LARGE, '1.1', EXPECT)), 2);
   });
 });
 
-test('no second one before short or no work, and none for HTTP/1.0', async () => {
+test('no second 100 Continue before short work or none, and none for HTTP/1.0', async () => {
   await withProxy({ env: ON }, async ({ proxy }) => {
     assert.is(interim(await answerTo(proxy.port, SMALL, '1.1', EXPECT)), 1);
     const bypassed = await answerTo(proxy.port, LARGE, '1.1', `${EXPECT}X-Svc-Bypass: 1\r\n`);
@@ -55,7 +55,7 @@ test('no second one before short or no work, and none for HTTP/1.0', async () =>
   });
 });
 
-test('by default, and with compression off, there is only the one that was expected', async () => {
+test('by default, and with compression off, only the expected 100 Continue is sent', async () => {
   for (const env of [{}, { ...ON, SVC_COMPACT: '0' }]) {
     await withProxy({ env }, async ({ proxy }) => {
       assert.is(interim(await answerTo(proxy.port, LARGE, '1.1', EXPECT)), 1);
@@ -63,7 +63,7 @@ test('by default, and with compression off, there is only the one that was expec
   }
 });
 
-test('clients that do not expect one, such as fetch and the SDKs, are not sent any', async () => {
+test('clients that expect no 100 Continue, such as fetch and the SDKs, get none', async () => {
   await withProxy({ env: ON }, async (t) => {
     assert.is(interim(await answerTo(t.proxy.port, LARGE)), 0);
     const headers = { 'content-type': 'application/json', 'x-api-key': 'mine' };

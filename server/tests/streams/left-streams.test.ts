@@ -18,7 +18,7 @@ const FORMS: Readonly<Record<string, { readonly yaml: string; readonly accept?: 
 };
 
 for (const [form, { yaml, accept }] of Object.entries(FORMS))
-  test(`${LEAVERS} clients leave ${form}, and every run settles as cancelled`, async () => {
+  test(`${LEAVERS} clients leave ${form}, and every run is settled as cancelled`, async () => {
     const stray: unknown[] = [];
     const notice = (thrown: unknown): void => void stray.push(thrown);
     process.on('uncaughtException', notice).on('unhandledRejection', notice);

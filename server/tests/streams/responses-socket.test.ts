@@ -63,7 +63,7 @@ const user = (text: string) => ({
   content: [{ type: 'input_text', text }],
 });
 
-test('each message is a POST through the graph, and its answer the events of that stream', () =>
+test('each message is a POST through the graph, and its events are the response', () =>
   forwardMode(async (t) => {
     const one = await converse(t);
     const events = await one.say(create({ input: [user('hello')] }));
@@ -103,7 +103,7 @@ test('each message is a POST through the graph, and its answer the events of tha
     one.socket.terminate();
   }));
 
-test('what is new goes out after what the connection has said before, and begins with the same bytes', () =>
+test('new input is sent after the history of the connection, with the same bytes in front', () =>
   forwardMode(async (t) => {
     const one = await converse(t);
     const ready = await one.say(create({ generate: false, input: [user('rules')] }));
@@ -134,7 +134,7 @@ test('what is new goes out after what the connection has said before, and begins
     one.socket.terminate();
   }));
 
-test('what the provider stores, or nobody here knows, is left to the provider', () =>
+test('history that the provider stores, or that is unknown here, is left to the provider', () =>
   forwardMode(async (t) => {
     const one = await converse(t);
     const stored = await one.say(create({ store: true, input: [user('a')] }));
@@ -146,7 +146,7 @@ test('what the provider stores, or nobody here knows, is left to the provider', 
     one.socket.terminate();
   }));
 
-test("errors have the provider's form with the status, and the connection goes on", () =>
+test("errors have the provider's form with the status, and the connection continues", () =>
   forwardMode(async (t) => {
     const one = await converse(t);
     const unscript = t.upstream.script(undefined, '400');
@@ -168,7 +168,7 @@ test("errors have the provider's form with the status, and the connection goes o
     one.socket.terminate();
   }));
 
-test('a long result is made smaller, and a client that leaves stops the provider', () =>
+test('a long result is compressed, and a client that leaves cancels the request', () =>
   forwardMode(async (t) => {
     const one = await converse(t);
     const text = Array.from({ length: 900 }, (_, n) => `ok ${n} - fetches page ${n % 7}`).join(

@@ -6,7 +6,7 @@ import { CHAT, closeClients, exchange } from '../../../fixtures/server/exchange.
 
 const path = '/v1/chat/completions';
 
-test('what the client says of its stream options goes out as it came', () =>
+test('stream options of the client are sent unchanged', () =>
   withProxy({}, async (t) => {
     const texts = [
       '{"include_usage":false}',
@@ -31,7 +31,7 @@ test('what the client says of its stream options goes out as it came', () =>
     assert.is(row?.usageEstimated, true);
   }));
 
-test('where the request has no usage option it is added, and all other options stay', () =>
+test('a missing usage option is added, and all other options stay', () =>
   withProxy({}, async (t) => {
     for (const [options, sent] of [
       [undefined, { include_usage: true }],
@@ -46,7 +46,7 @@ test('where the request has no usage option it is added, and all other options s
     }
   }));
 
-test('a burst comes as it was sent, less the usage that was asked for, which has its row', () =>
+test('a burst arrives as it was sent, without the usage that we requested, which has its row', () =>
   withProxy({}, async (t) => {
     t.upstream.script(undefined, 'burst', { count: 300 });
     const stream = { ...CHAT, stream: true };
@@ -64,7 +64,7 @@ test('a burst comes as it was sent, less the usage that was asked for, which has
     assert.is(second?.usageEstimated, false);
   }));
 
-test('options that the configuration adds are the ones that go out', () => {
+test('options added by the configuration take precedence', () => {
   const yaml = 'providers: {chat: {extra_body: {stream_options: {include_usage: false}}}}';
   return withProxy({ yaml }, async (t) => {
     await exchange(t.proxy.port, { path, body: JSON.stringify({ ...CHAT, stream: true }) });

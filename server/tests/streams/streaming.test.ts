@@ -33,7 +33,7 @@ function lines(text: string): unknown[] {
     .map((line) => JSON.parse(line) as unknown);
 }
 
-test('by default an event is passed on before the next one comes', () =>
+test('by default an event is passed on before the next one arrives', () =>
   withProxy({}, async (t) => {
     let isSeen: () => void = () => undefined;
     const seen = new Promise<void>((resolve) => (isSeen = resolve));
@@ -56,7 +56,7 @@ test('by default an event is passed on before the next one comes', () =>
     assert.match(text, 'message_start');
   }));
 
-test('a client that accepts lines gets one event a line', () =>
+test('a client that accepts lines gets one event per line', () =>
   withProxy({}, async (t) => {
     const direct = await exchange(t.upstream.port, { body: STREAM });
     const got = await exchange(t.proxy.port, { body: STREAM, headers: { accept: LINES } });
@@ -81,13 +81,13 @@ test('a stream of lines that breaks off ends in an error line', () =>
     assert.ok(got.whole);
   }));
 
-test('`formats` decides where the client says nothing', () =>
+test('`formats` decides if the client states no preference', () =>
   withProxy({ yaml: 'streaming: { formats: [chunked] }' }, async (t) => {
     const got = await exchange(t.proxy.port, { body: STREAM });
     assert.is(got.headers['content-type'], LINES);
   }));
 
-test('without chunked among the formats, lines are not offered', () =>
+test('lines are not offered unless `formats` contains chunked', () =>
   withProxy({ yaml: 'streaming: { formats: [sse] }' }, async (t) => {
     const got = await exchange(t.proxy.port, { body: STREAM, headers: { accept: LINES } });
     assert.match(got.headers['content-type'] ?? '', 'text/event-stream');
@@ -105,7 +105,7 @@ const ACCEPTS: readonly (readonly [accept: string | readonly string[], isLines: 
   ['*/*', false],
 ];
 
-test('`Accept` is read as HTTP has it', () =>
+test('`Accept` is parsed as HTTP defines it', () =>
   withProxy({}, async (t) => {
     for (const [accept, isLines] of ACCEPTS) {
       const got = await exchange(t.proxy.port, { body: STREAM, headers: { accept } });
@@ -113,7 +113,7 @@ test('`Accept` is read as HTTP has it', () =>
     }
   }));
 
-test('streams of both forms ask a web server in front not to hold them back, documents do not', () =>
+test('streams of both forms ask a web server in front not to buffer them, documents do not', () =>
   withProxy({}, async (t) => {
     const exchangeAs = async (body: string, accept: string) =>
       (await exchange(t.proxy.port, { body, headers: { accept } })).headers;
@@ -147,7 +147,7 @@ async function inPieces(min: number, ask: () => ReturnType<typeof arrivals>) {
   return found;
 }
 
-test('buffer_tokens gathers, flush_interval_ms bounds the wait, nothing is lost', async () => {
+test('buffer_tokens collects events, flush_interval_ms limits the wait, and nothing is lost', async () => {
   const byCount = 'streaming: { buffer_tokens: 10, flush_interval_ms: 5000 }';
   await withProxy({ yaml: byCount }, async (t) => {
     const direct = await exchange(t.upstream.port, { body: STREAM });
@@ -174,7 +174,7 @@ test('buffer_tokens gathers, flush_interval_ms bounds the wait, nothing is lost'
   });
 });
 
-test('max_concurrent_streams: one more is 503 with Retry-After, and places come back', () =>
+test('one stream more than max_concurrent_streams is 503 with Retry-After, and slots are released', () =>
   withProxy({ yaml: 'streaming: { max_concurrent_streams: 2 }' }, async (t) => {
     const stop = t.upstream.script(undefined, 'stall-after-head');
     const gone = new AbortController();
@@ -226,7 +226,7 @@ providers:
 ];
 
 for (const yaml of WITHOUT) {
-  test(`a stream made of a whole answer: ${yaml.trim().split('\n')[0]}`, () =>
+  test(`a stream made from a whole response: ${yaml.trim().split('\n')[0]}`, () =>
     withProxy({ yaml }, async (t) => {
       for (const [name, sent, end] of SHORT) {
         const got = await exchange(t.proxy.port, sent);

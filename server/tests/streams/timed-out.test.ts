@@ -52,7 +52,7 @@ async function because(t: TestProxy, question: string): Promise<unknown> {
  */
 const trouble = (t: TestProxy): string => t.proxy.services.compressor.trouble() ?? '';
 
-test('a compression timeout is reported, also when it is remembered, and does not count as healthy', () => {
+test('a compression timeout is reported, even when remembered, and counts as degraded', () => {
   const clock = new LimitClock();
   return withProxy({ yaml: YAML, env, clock, prepares: true }, async (t) => {
     const late: string[] = [];

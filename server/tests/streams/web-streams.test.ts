@@ -39,18 +39,18 @@ async function pipedBy(yaml: string): Promise<{ readonly [sink: string]: Piped }
   return piped;
 }
 
-test('an answer passes one TransformStream, of all stages with handlers, and one pipe into its sink', async () => {
+test('a response passes one TransformStream of all stages with handlers, and one pipe to its sink', async () => {
   const once = { transforms: 1, others: 0, pipes: 1 };
   assert.equal(await pipedBy(''), { events: once, lines: once, WebSocket: once });
 });
 
-test('an answer in another dialect passes a second TransformStream, which translates', async () => {
+test('a response in another dialect passes a second TransformStream, which translates', async () => {
   const twice = { transforms: 2, others: 0, pipes: 1 };
   const piped = await pipedBy('provider: chat\n');
   assert.equal(piped, { events: twice, lines: twice, WebSocket: twice });
 });
 
-test('an answer that is complete in memory is not piped', async () => {
+test('a response that is complete in memory is not piped', async () => {
   await withProxy({}, async (t) => {
     const piped = await pipedDuring(async () => {
       const { status } = await exchange(t.proxy.port, { body: json(MESSAGE), headers: HEADERS });

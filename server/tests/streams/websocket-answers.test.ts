@@ -69,7 +69,7 @@ const FAILING: readonly (readonly [
   ['a flat error', RESPONSES_STREAM, [{ type: 'error', message: 'No luck' }], /^No luck$/],
 ];
 
-test('a stream that failed ends in an error and in nothing else', async () => {
+test('a failed stream ends in a single error', async () => {
   // Each case has its own proxy, because a provider that fails often is not asked again for a
   // while.
   for (const [name, frame, events, message] of FAILING) {
@@ -98,7 +98,7 @@ const PACKERS = {
   br: brotliCompressSync,
 } as const;
 
-test('an encoded answer arrives decoded', () =>
+test('an encoded response arrives decoded', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const one = await talk(t.proxy.wsPort);
     const long = { ...DELTA, delta: { type: 'text_delta', text: 'é東'.repeat(200_000) } };
@@ -143,7 +143,7 @@ test('an encoded answer arrives decoded', () =>
     one.socket.terminate();
   }));
 
-test('an encoded answer that is cut, corrupt or unreadable ends in an error', () =>
+test('an encoded response that is cut, corrupt or unreadable ends in an error', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const one = await talk(t.proxy.wsPort);
     const events = [START, DELTA].map(toEvent).join('');
@@ -170,7 +170,7 @@ test('an encoded answer that is cut, corrupt or unreadable ends in an error', ()
     one.socket.terminate();
   }));
 
-test('an answer that does not end is given up, whatever its status', () =>
+test('an endless response is abandoned, whatever its status', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const one = await talk(t.proxy.wsPort);
     for (const status of [200, 500]) {
@@ -195,7 +195,7 @@ test('an answer that does not end is given up, whatever its status', () =>
     one.socket.terminate();
   }));
 
-test('an answer with an error status ends in an error with a message', () =>
+test('a response with an error status ends in an error with a message', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const one = await talk(t.proxy.wsPort);
     for (const [body, message] of [

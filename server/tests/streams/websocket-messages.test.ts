@@ -64,7 +64,7 @@ test('refusals on a provider’s path are in the ledger, others are not', () =>
     assert.is(row?.latencyMs, null, 'a refusal at the door says nothing of how long answers take');
   }));
 
-test('a reload does not give back what was used of the rate limit', () =>
+test('a reload does not reset the rate limit', () =>
   withProxy({ yaml: 'security: { rate_limit_per_minute: 2 }' }, async (t) => {
     for (const status of [200, 200, 429])
       assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, status);
@@ -73,7 +73,7 @@ test('a reload does not give back what was used of the rate limit', () =>
     assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 429);
   }));
 
-test('a draining proxy finishes what runs and takes no frame', () =>
+test('a draining proxy finishes running requests and accepts no frame', () =>
   withProxy({}, async (t) => {
     t.upstream.script(undefined, 'slow-first-event', { delayMs: 300 });
     const busy = await talk(t.proxy.wsPort);
@@ -92,7 +92,7 @@ test('a draining proxy finishes what runs and takes no frame', () =>
     assert.is(t.upstream.requests.length, 1);
   }));
 
-test('a reload moves the limit of what one frame may hold', () =>
+test('a reload changes the size limit of frames', () =>
   withProxy({ yaml: 'advanced: { max_request_size_bytes: 2000 }' }, async (t) => {
     const long = json(MESSAGE, { metadata: { user_id: 'x'.repeat(3000) } });
     const closed = await talk(t.proxy.wsPort);
@@ -108,7 +108,7 @@ test('a reload moves the limit of what one frame may hold', () =>
     one.socket.terminate();
   }));
 
-test('the type of a frame is named in the words of JSON', () =>
+test('the error for a frame names its JSON type', () =>
   withProxy({}, async (t) => {
     const one = await talk(t.proxy.wsPort);
     const cases: readonly (readonly [frame: string, got: string])[] = [
@@ -143,7 +143,7 @@ const SPLICED: readonly (readonly [frame: string, sent: string])[] = [
   [`{"gzip":{"a":["}",{}]},${MEMBERS},"a":1,"a":2}`, `{${MEMBERS},"a":1,"a":2}`],
 ];
 
-test('a frame goes out byte for byte, less what is for us', () =>
+test('a frame is sent byte for byte, without the fields meant for us', () =>
   withProxy({}, async (t) => {
     const one = await talk(t.proxy.wsPort);
     for (const [frame, sent] of SPLICED) {
@@ -160,7 +160,7 @@ const COSTLY = `providers:
 budget: { enabled: true, per_request_usd: 0.01 }
 `;
 
-test('what a client says of itself and to us with the upgrade holds for its frames', () =>
+test('client and svc headers of the upgrade apply to its frames', () =>
   withProxy({ yaml: COSTLY }, async (t) => {
     const one = await talk(t.proxy.wsPort, {
       'X-Svc-Allow-Spend': 'once',
@@ -188,7 +188,7 @@ test('what a client says of itself and to us with the upgrade holds for its fram
     one.socket.terminate();
   }));
 
-test('the cache is asked for over WebSocket as over HTTP', () =>
+test('the cache is used over WebSocket as over HTTP', () =>
   withProxy({}, async (t) => {
     const one = await talk(t.proxy.wsPort, { 'x-svc-cache': 'on' });
     for (let n = 0; n < 2; n += 1) await one.answered(json(MESSAGE));

@@ -124,7 +124,7 @@ function expectRow(row: LedgerRow, wire: Case): void {
   assert.is(row.status, wire.status, wire.file);
 }
 
-test('every answer arrives whole, with its usage in the ledger', () =>
+test('every response arrives whole, with its usage in the ledger', () =>
   withProxy({}, async (t) => {
     const cases = loadWireResponses();
     for (const wire of cases) {
@@ -135,7 +135,7 @@ test('every answer arrives whole, with its usage in the ledger', () =>
     for (const [i, wire] of cases.entries()) expectRow(rows[i]!, wire);
   }));
 
-test('every answer arrives whole in every framing, cut at every byte', () =>
+test('every response arrives whole in every framing, split at every byte', () =>
   withProxy({}, async (t) => {
     const cases = loadWireResponses();
     const played: Case[] = [];
@@ -151,7 +151,7 @@ test('every answer arrives whole in every framing, cut at every byte', () =>
     for (const [i, wire] of played.entries()) expectRow(rows[i]!, wire);
   }));
 
-test('every request arrives upstream as it was sent', () =>
+test('every request arrives upstream unchanged', () =>
   withProxy({}, async (t) => {
     const cases = loadWireRequests();
     for (const wire of cases) {
@@ -184,7 +184,7 @@ function withoutUsageChunk(bytes: Buffer): Buffer {
   return Buffer.from(kept.join(''), 'latin1');
 }
 
-test('the usage that only we asked for is taken out again and counted', () =>
+test('usage that only we requested is counted and removed', () =>
   withProxy({}, async (t) => {
     const cases = loadWireResponses('chat').filter((wire) => wire.streaming);
     let played = 0;

@@ -18,7 +18,7 @@ async function read(t: TestProxy, path: string): Promise<Json> {
   return JSON.parse(text) as Json;
 }
 
-test('raw is what the client sent; what was added has a figure and a price of its own', async () => {
+test('raw tokens are those of the client, and added text has its own figure and price', async () => {
   await withVault(
     async (t) => {
       const ask = (text: string) => sent(t, MESSAGES.path, MESSAGES.body([MESSAGES.user(text)]));

@@ -21,7 +21,7 @@ function lastUserText(body: string): string {
 for (const dialect of DIALECTS) {
   const { name, path, body, user, assistant, call, result } = dialect;
 
-  test(`${name}: what was found stands at the tail of the last user message, and nowhere else`, async () => {
+  test(`${name}: adds found blocks at the end of the last user message, and nowhere else`, async () => {
     await withVault(async (proxy) => {
       const raw = body([user('hello there, friend'), assistant('Hi.'), user(QUESTION)]);
       const received = await sent(proxy, path, raw);
@@ -35,7 +35,7 @@ for (const dialect of DIALECTS) {
     });
   });
 
-  test(`${name}: a tool's result is never added to, and the question before it stays as it went out`, async () => {
+  test(`${name}: nothing is added to a tool result, and the question before it stays as it was sent`, async () => {
     await withVault(async (proxy) => {
       const first = await sent(proxy, path, body([user(QUESTION)]));
       const loop = [user(QUESTION), ...call('t1'), result('t1', 'flumbrick quorble output')];
@@ -47,7 +47,7 @@ for (const dialect of DIALECTS) {
     });
   });
 
-  test(`${name}: nothing is added where nothing scores`, async () => {
+  test(`${name}: adds nothing if no block scores`, async () => {
     await withVault(async (proxy) => {
       for (const text of [ABSENT, 'continue', '<system-reminder>flumbrick</system-reminder>']) {
         const raw = body([user(text)]);
@@ -59,7 +59,7 @@ for (const dialect of DIALECTS) {
 
 const raw = MESSAGES.body([MESSAGES.user(QUESTION)]);
 
-test('text behind a tool result, in the same message, is not added to', async () => {
+test('text after a tool result in the same message is not added to', async () => {
   await withVault(async (proxy) => {
     const answered = {
       role: 'user',
@@ -73,7 +73,7 @@ test('text behind a tool result, in the same message, is not added to', async ()
   });
 });
 
-test('with vault.enabled: false nothing is added, at start and after a reload', async () => {
+test('with vault.enabled: false nothing is added, at the start and after a reload', async () => {
   const files = { 'gate.md': 'The flumbrick gate opens twice.\n' };
   const off = 'vault:\n  enabled: false\n';
   await withVault(
@@ -90,7 +90,7 @@ test('with vault.enabled: false nothing is added, at start and after a reload', 
   );
 });
 
-test('requests that may not be touched get nothing', async () => {
+test('requests that must be forwarded unchanged get nothing', async () => {
   await withVault(async (rig) => {
     const asIs = JSON.stringify(raw);
     assert.is(await sent(rig, MESSAGES.path, raw, { 'x-svc-bypass': '1' }), asIs);
@@ -126,7 +126,7 @@ async function newest(port: number): Promise<Recent> {
   return (JSON.parse(text) as { recent: Recent[] }).recent[0]!;
 }
 
-test('the number of blocks, their size and the least score are what the settings say', async () => {
+test('the settings limit the number of blocks, their size and the least score', async () => {
   await withVault(
     async (rig) => {
       for (const [setting, expected] of [
@@ -167,7 +167,7 @@ test('the same text in two files is added once', async () => {
   );
 });
 
-test('a question asked anew is answered from the files as they are, and within two minutes as before', async () => {
+test('a repeated question gets the old text for two minutes, and then that of the current files', async () => {
   let laterMs = 0;
   const clock = { ...systemClock, wallMs: () => systemClock.wallMs() + laterMs };
   const use = async (rig: TestProxy, place: VaultPlace): Promise<void> => {
@@ -182,7 +182,7 @@ test('a question asked anew is answered from the files as they are, and within t
   await withVault(use, { clock });
 });
 
-test('a conversation carries at most four budgets of what was added', async () => {
+test('a conversation carries at most four budgets of added text', async () => {
   await withVault(
     async (rig) => {
       const messages: object[] = [];
@@ -203,7 +203,7 @@ test('a conversation carries at most four budgets of what was added', async () =
   );
 });
 
-test('what was added is in /recent and in the trace', async () => {
+test('added text is reported in /recent and in the trace', async () => {
   await withVault(async (rig) => {
     await sent(rig, MESSAGES.path, raw);
     const [row] = await rig.rows(1);
@@ -222,7 +222,7 @@ test('what was added is in /recent and in the trace', async () => {
   });
 });
 
-test('copies of one text take no place from another', async () => {
+test('copies of one text do not displace another text', async () => {
   const copy = `# Gate\n\n${'The flumbrick gate opens. '.repeat(9)}\n`;
   const copies = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`c${n}/gate.md`, copy]));
   const other =
@@ -245,7 +245,7 @@ async function wholeAndShort(rig: TestProxy): Promise<readonly [whole: string, s
   return [whole, lastUserText(await sent(rig, MESSAGES.path, raw))];
 }
 
-test('capsules make long blocks shorter, and only where that is so', async () => {
+test('capsules shorten long blocks, and are not used otherwise', async () => {
   const filler = Array.from(
     { length: 90 },
     (_, n) => `Some say that on many days there was nothing much to tell about it, as in ${n % 7}.`,

@@ -43,7 +43,7 @@ function assertGrowing(bodies: readonly string[]): void {
 const count = (text: string, part: string) => text.split(part).length - 1;
 
 for (const dialect of DIALECTS) {
-  test(`${dialect.name}: the beginning stays the same through turns, a restart and another index`, async () => {
+  test(`${dialect.name}: the prefix stays the same through turns, a restart and another index`, async () => {
     const place = makeVaultPlace();
     const bodies: string[] = [];
     const requests = [...conversation(dialect, 5)];
@@ -80,7 +80,7 @@ for (const dialect of DIALECTS) {
     }
   });
 
-  test(`${dialect.name}: the same conversation twice gives the same bytes`, async () => {
+  test(`${dialect.name}: sending a conversation twice gives the same bytes`, async () => {
     const place = makeVaultPlace();
     let rig = await place.startIndexed();
     try {
@@ -106,7 +106,7 @@ for (const dialect of DIALECTS) {
   });
 }
 
-test('while there is no index for a moment, what was added before still goes out', async () => {
+test('without an index for a moment, text that was added before is still sent', async () => {
   const place = makeVaultPlace();
   const rig = await place.startIndexed();
   try {
@@ -124,7 +124,7 @@ test('while there is no index for a moment, what was added before still goes out
   }
 });
 
-test('two requests for the same question at once go out alike', async () => {
+test('two simultaneous requests with the same question are sent alike', async () => {
   const place = makeVaultPlace();
   const rig = await place.startIndexed();
   try {

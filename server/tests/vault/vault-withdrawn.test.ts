@@ -40,7 +40,7 @@ async function sentAfter(
   return bodies;
 }
 
-test('a block that was made secret is not sent again in any turn of a conversation', async () => {
+test('a block that became secret is not sent again in any turn of a conversation', async () => {
   const block = { id: 'k', content: 'The flumbrick gate opens with the word sommerregen.' };
   await withVault(
     async (rig) => {
@@ -54,13 +54,13 @@ test('a block that was made secret is not sent again in any turn of a conversati
   );
 });
 
-test('what was forgotten is not sent again', async () => {
+test('a forgotten block is not sent again', async () => {
   const forget = (_rig: TestProxy, { files, env }: VaultPlace) =>
     forgetFolder({ root: files, indexDir: env['SVC_VAULT_INDEX']!, newId: () => 'forgotten' });
   assert.equal(await sentAfter('quorble', forget), [JSON.stringify(later), JSON.stringify(first)]);
 });
 
-test('a file that is there and left out from now on is not sent again', async () => {
+test('a file that is now excluded is not sent again', async () => {
   for (const change of [
     { '.gitignore': '/gate.*\n' },
     { 'gate.md': `${'x'.repeat(1_100_000)}\n` },
@@ -74,7 +74,7 @@ test('a file that is there and left out from now on is not sent again', async ()
   }
 });
 
-test('a file that has changed or was deleted leaves what was sent as it was, and so does a folder above it', async () => {
+test('a changed or deleted file, or folder above it, leaves earlier turns unchanged', async () => {
   for (const change of [
     async (_rig: TestProxy, place: VaultPlace) => {
       place.write({ 'gate.md': '# Another\n\nThe flumbrick gate is shut.\n' });
@@ -91,7 +91,7 @@ test('a file that has changed or was deleted leaves what was sent as it was, and
   }
 });
 
-test('a vault that is not ready is waited for once a request', async () => {
+test('requests wait at most once for a vault that is not ready', async () => {
   let waits = 0;
   const after: Clock['after'] = (ms, run) => {
     if (ms === 200) waits++;
