@@ -69,7 +69,7 @@ export const FAULTS: readonly Row[] = [
     threat: 'A connection that pipelines a thousand requests',
     required: 'sixteen run at a time, answered in order',
     file: 'server/http/pipelining.test.ts',
-    test: 'of pipelined requests sixteen run at a time',
+    test: 'at most sixteen pipelined requests run at a time',
     sabotage: {
       file: 'server/http/pipelining.ts',
       before: 'if (own.unanswered < MAX_PIPELINED) start();',

@@ -8,7 +8,7 @@ export const PROMISES: readonly Row[] = [
     threat: 'A setting changed in a conversation with signed thinking',
     required: 'everything before a thinking block is sent as it was before',
     file: 'server/tests/conversations/hostile-operator.test.ts',
-    test: 'turns under somebody who switches everything',
+    test: 'turns survive an operator who switches every setting',
     sabotage: {
       file: 'stages/conversations/as-sent.ts',
       before: 'if (!standing.isBound)',
@@ -85,7 +85,7 @@ export const PROMISES: readonly Row[] = [
     threat: 'A recipe that drops the line that names the failure',
     required: 'no bundled recipe does',
     file: 'server/recipes/harmless.test.ts',
-    test: 'hybrid: endings and what must stay are there to the letter',
+    test: 'hybrid: endings and required lines are kept verbatim',
     sabotage: {
       file: 'stages/compress/recipe/to-rule.ts',
       before: '...(recipe.mustKeep.length > 0 && { keeps: anyPattern(recipe.mustKeep) }),',
