@@ -34,7 +34,7 @@ const ENTRIES = [
 ];
 
 /** Pure JavaScript packages that every start needs; all others stay separate. */
-const JOINED = new Set([
+const BUNDLED_PACKAGES = new Set([
   'clipanion',
   'eventsource-parser',
   'fzstd',
@@ -52,7 +52,7 @@ function packagesApart(): string[] {
     readonly optionalDependencies: Readonly<Record<string, string>>;
   };
   return Object.keys({ ...dependencies, ...optionalDependencies }).filter(
-    (name) => !JOINED.has(name),
+    (name) => !BUNDLED_PACKAGES.has(name),
   );
 }
 
@@ -64,7 +64,7 @@ const DAY_MS = 24 * 3600 * 1000;
 const INDEX_FILE = 'docs-index.json';
 
 /** Files of `app` that are not bundled. */
-const MADE: ReadonlySet<string> = new Set([
+const GENERATED_FILES: ReadonlySet<string> = new Set([
   DEFINITIONS_FILE,
   GUIDES_FILE,
   INDEX_FILE,
@@ -78,7 +78,9 @@ const MADE: ReadonlySet<string> = new Set([
  */
 function prune(folder: string, outputs: readonly string[]): void {
   const current = new Set(outputs.map((path) => basename(path)));
-  const left = readdirSync(folder).filter((name) => !current.has(name) && !MADE.has(name));
+  const left = readdirSync(folder).filter(
+    (name) => !current.has(name) && !GENERATED_FILES.has(name),
+  );
   const isOld = (name: string) =>
     Date.now() - statSync(join(folder, name)).mtimeMs > KEPT_DAYS * DAY_MS;
   for (const name of left.filter(isOld)) rmSync(join(folder, name));
@@ -86,7 +88,7 @@ function prune(folder: string, outputs: readonly string[]): void {
 }
 
 /** Options shared by all bundles. */
-const JOINING = {
+const COMMON_OPTIONS = {
   bundle: true,
   format: 'esm',
   platform: 'node',
@@ -104,14 +106,14 @@ keepOutDeclarations(fileURLToPath(new URL('../..', import.meta.url)), compiled);
 /**
  * The statusline starts after every message, so it is one file of its own, not a dozen shared ones.
  */
-const ALONE = 'statusline/fast.js';
+const STANDALONE_ENTRY = 'statusline/fast.js';
 await build({
-  ...JOINING,
-  entryPoints: [`${compiled}cli/${ALONE}`],
-  outfile: `${compiled}app/${ALONE}`,
+  ...COMMON_OPTIONS,
+  entryPoints: [`${compiled}cli/${STANDALONE_ENTRY}`],
+  outfile: `${compiled}app/${STANDALONE_ENTRY}`,
 });
 await build({
-  ...JOINING,
+  ...COMMON_OPTIONS,
   format: 'cjs',
   entryPoints: [`${compiled}cli/statusline/start.js`],
   outfile: `${compiled}app/${STATUSLINE_FILE}`,
@@ -119,13 +121,13 @@ await build({
 });
 
 const { metafile } = await build({
-  ...JOINING,
+  ...COMMON_OPTIONS,
   entryPoints: ENTRIES.map((entry) => `${compiled}${entry}`),
   outdir: `${compiled}app`,
   entryNames: '[name]',
   chunkNames: '[name]-[hash]',
   splitting: true,
-  external: [...packagesApart(), `./${ALONE}`],
+  external: [...packagesApart(), `./${STANDALONE_ENTRY}`],
   // CommonJS packages load Node's modules by `require`, which does not exist in a module.
   banner: {
     js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",

@@ -17,7 +17,7 @@ const textOf = (file: string) => fs.readFileSync(join(projectRoot, file), 'utf8'
  * Lines with a different result here, as all providers are local and svc has learned from their
  * made-up counts.
  */
-const OTHERWISE: readonly (readonly [line: RegExp, output: RegExp])[] = [
+const LINES_WITH_OTHER_OUTPUT: readonly (readonly [line: RegExp, output: RegExp])[] = [
   [/^svc certify/, /certificate does not hold|"holds": false/],
   [/^svc run --forward/, /^error: No provider has a host/m],
   [/^svc ca show/, /There is no certificate authority/],
@@ -242,8 +242,10 @@ async function withShell(
       const kept = line.includes(PRINTED_ID) ? await newestCapture(place.folder, env) : '';
       const typed = line.replaceAll('http://127.0.0.1:8766', url).replaceAll(PRINTED_ID, kept);
       const ran = await shell(typed, place.folder, env);
-      const isSaid = OTHERWISE.some(([of, says]) => of.test(line) && says.test(ran.output));
-      if (!isSaid) assert.is(ran.code, 0, `${line}\n${ran.output}`);
+      const isExpectedDifference = LINES_WITH_OTHER_OUTPUT.some(
+        ([of, says]) => of.test(line) && says.test(ran.output),
+      );
+      if (!isExpectedDifference) assert.is(ran.code, 0, `${line}\n${ran.output}`);
       return ran.output;
     }, place.folder);
   } finally {

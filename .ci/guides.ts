@@ -16,7 +16,7 @@ import { SEARCH_WORDS } from './search-words.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Pages besides those of `docs`, by file. */
-const OTHERS: ReadonlyMap<string, string> = new Map([
+const OTHER_PAGES: ReadonlyMap<string, string> = new Map([
   ['README.md', 'readme'],
   ['SECURITY.md', 'promises'],
   ['CHANGELOG.md', 'changelog'],
@@ -37,7 +37,7 @@ export function guideFiles(): ReadonlyMap<string, string> {
   );
   return new Map([
     ...names.map((name) => [`docs/${name}.md`, name] as const),
-    ...OTHERS,
+    ...OTHER_PAGES,
     ...namesIn('docs/contributing').map((name) => [`docs/contributing/${name}.md`, name] as const),
     ...namesIn('docs/decisions').map(
       (name) =>

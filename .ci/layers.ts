@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const LAYERS = ['engine', 'stages', 'plugins', 'server', 'cli'];
 /** The folders that verbs and nouns build on, each importing only to its left as well. */
-const SHARED = ['threads', 'model', 'wire', 'dialect', 'settings'];
+const SHARED_FOLDERS = ['threads', 'model', 'wire', 'dialect', 'settings'];
 const VERBS = [
   'parse',
   'template',
@@ -47,7 +47,11 @@ const NOUNS = [
   'macros',
 ];
 /** Only these files may import both verbs and nouns. */
-const MEETING = new Set(['stages/graph.ts', 'stages/services.ts', 'stages/index.ts']);
+const MAY_USE_VERBS_AND_NOUNS = new Set([
+  'stages/graph.ts',
+  'stages/services.ts',
+  'stages/index.ts',
+]);
 /**
  * `bench` is the benchmark command's alone, and `fixtures` also that of the demo and of what setup
  * proves.
@@ -72,7 +76,7 @@ const PAGE_MAY_USE = new Set([
   'server/words/miss-words.ts',
 ]);
 
-const EMPTY_NAMES = /(?:^|\/)(?:utils?|helpers?|common|misc|manager)(?:\.tsx?|\/)/;
+const MEANINGLESS_NAMES = /(?:^|\/)(?:utils?|helpers?|common|misc|manager)(?:\.tsx?|\/)/;
 
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\b[^'";]*?from\s+'([^']+)'|import\(\s*'([^']+)'\s*\)|(?:^|\n)\s*import\s+'([^']+)'/g;
@@ -98,7 +102,7 @@ function importsOf(file: string): Import[] {
 const SUPPORT = /(?:^|[-/])testing\.ts$/;
 const isTest = (file: string): boolean => file.endsWith('.test.ts') || SUPPORT.test(file);
 
-function breachOf({ from, to }: Import): string | undefined {
+function violationOf({ from, to }: Import): string | undefined {
   const [fromLayer = '', fromPart = ''] = from.split('/');
   const [toLayer = '', toPart = ''] = to.split('/');
   const isOwn = LAYERS.includes(toLayer) || toLayer === 'fixtures' || toLayer === 'bench';
@@ -120,18 +124,21 @@ function breachOf({ from, to }: Import): string | undefined {
   if (from.startsWith(PAGE) && !to.startsWith(PAGE) && !PAGE_MAY_USE.has(to))
     return `the page runs in a browser and imports of ours only its folder and ${[...PAGE_MAY_USE].join(', ')}`;
   return fromLayer === 'stages' && toLayer === 'stages'
-    ? stageBreach(from, fromPart, toPart)
+    ? stageViolation(from, fromPart, toPart)
     : undefined;
 }
 
-function stageBreach(from: string, fromPart: string, toPart: string): string | undefined {
-  if (MEETING.has(from) || fromPart === toPart) return undefined;
+function stageViolation(from: string, fromPart: string, toPart: string): string | undefined {
+  if (MAY_USE_VERBS_AND_NOUNS.has(from) || fromPart === toPart) return undefined;
   if (VERBS.includes(fromPart) && VERBS.includes(toPart))
     return `verb ${fromPart} imports verb ${toPart}`;
   if (NOUNS.includes(fromPart) && NOUNS.includes(toPart))
     return `noun ${fromPart} imports noun ${toPart}`;
   const isUser = VERBS.includes(toPart) || NOUNS.includes(toPart);
-  if (SHARED.includes(fromPart) && (isUser || SHARED.indexOf(toPart) > SHARED.indexOf(fromPart)))
+  if (
+    SHARED_FOLDERS.includes(fromPart) &&
+    (isUser || SHARED_FOLDERS.indexOf(toPart) > SHARED_FOLDERS.indexOf(fromPart))
+  )
     return `${fromPart} is below ${toPart}`;
   if (NOUNS.includes(fromPart) && VERBS.includes(toPart))
     return `noun ${fromPart} imports verb ${toPart}`;
@@ -140,7 +147,7 @@ function stageBreach(from: string, fromPart: string, toPart: string): string | u
 
 /** Returns folders of `stages` that no list names, which would escape the rules. */
 function unnamedParts(files: readonly string[]): string[] {
-  const named = new Set([...SHARED, ...VERBS, ...NOUNS]);
+  const named = new Set([...SHARED_FOLDERS, ...VERBS, ...NOUNS]);
   const parts = files
     .filter((file) => file.startsWith('stages/') && file.split('/').length > 2)
     .map((file) => file.split('/')[1]!);
@@ -159,7 +166,7 @@ function sharedSupport(imports: readonly Import[]): string[] {
 }
 
 /** Returns each import cycle (Tarjan's strongly connected components), sorted. */
-function circlesOf(all: readonly string[]): string[][] {
+function importCycles(all: readonly string[]): string[][] {
   const known = new Set(all);
   const edges = new Map(
     all.map((file) => {
@@ -170,7 +177,7 @@ function circlesOf(all: readonly string[]): string[][] {
   const index = new Map<string, number>();
   const low = new Map<string, number>();
   const stack: string[] = [];
-  const circles: string[][] = [];
+  const cycles: string[][] = [];
   const visit = (file: string): void => {
     index.set(file, index.size);
     low.set(file, index.get(file)!);
@@ -181,30 +188,32 @@ function circlesOf(all: readonly string[]): string[][] {
     }
     if (low.get(file) !== index.get(file)) return;
     const group = stack.splice(stack.indexOf(file));
-    if (group.length > 1) circles.push(group.toSorted((a, b) => (a < b ? -1 : 1)));
+    if (group.length > 1) cycles.push(group.toSorted((a, b) => (a < b ? -1 : 1)));
   };
   for (const file of all) if (!index.has(file)) visit(file);
-  return circles;
+  return cycles;
 }
 
 const files = [...LAYERS, 'fixtures', 'bench'].flatMap(sources);
 const imports = files.flatMap(importsOf);
-const breaches = imports.flatMap((each) => {
-  const breach = breachOf(each);
-  return breach === undefined ? [] : [`${each.from} → ${each.to}: ${breach}`];
+const violations = imports.flatMap((each) => {
+  const violation = violationOf(each);
+  return violation === undefined ? [] : [`${each.from} → ${each.to}: ${violation}`];
 });
-breaches.push(...sharedSupport(imports));
-breaches.push(
+violations.push(...sharedSupport(imports));
+violations.push(
   ...unnamedParts(files).map(
     (part) => `stages/${part} is neither verb nor noun: name it in .ci/layers.ts`,
   ),
 );
-breaches.push(
+violations.push(
   ...files
-    .filter((file) => EMPTY_NAMES.test(file))
+    .filter((file) => MEANINGLESS_NAMES.test(file))
     .map((file) => `${file}: a name that says nothing`),
 );
-breaches.push(...circlesOf(files).map((circle) => `a circle of imports: ${circle.join(', ')}`));
-for (const breach of breaches) process.stdout.write(`${breach}\n`);
-process.stdout.write(`layers: ${files.length} files, ${breaches.length} breaches\n`);
-process.exitCode = breaches.length === 0 ? 0 : 1;
+violations.push(
+  ...importCycles(files).map((circle) => `a circle of imports: ${circle.join(', ')}`),
+);
+for (const violation of violations) process.stdout.write(`${violation}\n`);
+process.stdout.write(`layers: ${files.length} files, ${violations.length} breaches\n`);
+process.exitCode = violations.length === 0 ? 0 : 1;

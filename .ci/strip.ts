@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 /** Marks the time of the last run; files that tsc wrote since then still have comments. */
 const MARK = '.svc-stripped';
 /** Files left unchanged: tests, and code bundled for browsers. */
-const KEPT = /\.test\.js$|-testing\.js$|^app\/|^server\/(?:dashboard|docs)\/page\//;
+const UNCHANGED_FILES = /\.test\.js$|-testing\.js$|^app\/|^server\/(?:dashboard|docs)\/page\//;
 
 function changedMs(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -20,7 +20,7 @@ export async function stripComments(folder: string): Promise<void> {
   const mark = join(folder, MARK);
   const sinceMs = changedMs(mark);
   const scripts = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.js') && !KEPT.test(path))
+    .filter((path) => path.endsWith('.js') && !UNCHANGED_FILES.test(path))
     .map((path) => join(folder, path))
     .filter((path) => changedMs(path) > sinceMs);
   await build({

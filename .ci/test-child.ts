@@ -47,7 +47,7 @@ let afterThrew = false;
  * Returns a hook that prints its handlers' errors, as uvu does not. An error in `after` is recorded
  * and not rethrown, since uvu would then lose the number of passed tests.
  */
-function printing(name: string, add: (handler: Handler) => void): (handler: Handler) => void {
+function printingErrors(name: string, add: (handler: Handler) => void): (handler: Handler) => void {
   return (handler) =>
     add(async (state) => {
       try {
@@ -63,8 +63,8 @@ function printing(name: string, add: (handler: Handler) => void): (handler: Hand
 for (const when of ['before', 'after'] as const) {
   const hook = test[when];
   test[when] = Object.assign(
-    printing(when, (handler) => hook(handler)),
-    { each: printing(`${when}.each`, (handler) => hook.each(handler)) },
+    printingErrors(when, (handler) => hook(handler)),
+    { each: printingErrors(`${when}.each`, (handler) => hook.each(handler)) },
   );
 }
 
@@ -120,9 +120,9 @@ function openResources(): readonly string[] {
   return left;
 }
 
-/** Resolves with what is still open after `patienceMs`; usually at once with nothing. */
-async function leftOpen(patienceMs: number): Promise<readonly string[]> {
-  const untilMs = performance.now() + patienceMs;
+/** Resolves with what is still open after `timeoutMs`; usually at once with nothing. */
+async function leftOpen(timeoutMs: number): Promise<readonly string[]> {
+  const untilMs = performance.now() + timeoutMs;
   for (;;) {
     const open = openResources();
     if (open.length === 0 || performance.now() > untilMs) return open;

@@ -23,11 +23,11 @@ export interface FileResult {
 export interface ProcessResult {
   readonly results: readonly FileResult[];
   /** Files without a result: their process ended before them, or failed after all of them. */
-  readonly left: readonly string[];
+  readonly withoutResult: readonly string[];
 }
 
 /** How long each step may take, in milliseconds. */
-export interface Patience {
+export interface TimeLimits {
   /** For a file, from its first line to its last test. */
   readonly fileMs: number;
   /** From the last test to the end; anything that keeps the process alive longer was left open. */
@@ -37,7 +37,7 @@ export interface Patience {
 /** Options for running test files. */
 export interface RunOptions {
   readonly env: NodeJS.ProcessEnv;
-  readonly patience: Patience;
+  readonly limits: TimeLimits;
   /** Whether stack traces refer to the sources, which costs a tenth of the processor time. */
   readonly sourceMaps: boolean;
 }
@@ -53,7 +53,7 @@ interface Exit {
 const CHILD = fileURLToPath(new URL('test-child.js', import.meta.url));
 const STEPS_FD = 3;
 /** How long output may still arrive from a process that has ended. */
-const HELD_MS = 10_000;
+const OUTPUT_CLOSE_MS = 10_000;
 
 /** Returns why a file whose tests have ended failed; undefined if it passed. */
 function problemOf(ended: Ended): string | undefined {
@@ -75,8 +75,8 @@ function testsProblem({ passed, skipped, total, neverRun }: Ended): string | und
     : `${total - passed} of ${total} tests failed`;
 }
 
-function endOf({ code, signal, timedOut, isHeld }: Exit, patience: Patience): string | undefined {
-  if (timedOut) return `did not end within ${patience.fileMs / 1000} s`;
+function endOf({ code, signal, timedOut, isHeld }: Exit, limits: TimeLimits): string | undefined {
+  if (timedOut) return `did not end within ${limits.fileMs / 1000} s`;
   if (signal !== null) return `was ended by ${signal}`;
   if (code !== 0) return `exit code ${code}`;
   return isHeld ? 'left a process behind that holds its output' : undefined;
@@ -96,7 +96,7 @@ function exitOf(child: ChildProcess, timer: NodeJS.Timeout): Promise<Omit<Exit, 
       heldTimer = setTimeout(() => {
         for (const stream of child.stdio) stream?.destroy();
         settle(code, signal, true);
-      }, HELD_MS);
+      }, OUTPUT_CLOSE_MS);
     });
   });
 }
@@ -110,7 +110,7 @@ interface Ran {
 
 async function runChild(
   files: readonly string[],
-  { env, patience: { fileMs, leftOpenMs }, sourceMaps }: RunOptions,
+  { env, limits: { fileMs, leftOpenMs }, sourceMaps }: RunOptions,
 ): Promise<Ran> {
   const child = spawn(
     process.execPath,
@@ -155,8 +155,8 @@ export async function runFiles(
 ): Promise<ProcessResult> {
   const startedMs = performance.now();
   const { steps, outputs, exit } = await runChild(files, options);
-  const { patience } = options;
-  const end = endOf(exit, patience);
+  const { limits } = options;
+  const end = endOf(exit, limits);
   const results: FileResult[] = [];
   let isExplained = false;
   for (const file of files) {
@@ -185,5 +185,5 @@ export async function runFiles(
   const isBroken = files.length > 1 && end !== undefined && !isExplained;
   const kept = isBroken ? results.filter(({ problem }) => problem !== undefined) : results;
   const done = new Set(kept.map(({ file }) => file));
-  return { results: kept, left: files.filter((file) => !done.has(file)) };
+  return { results: kept, withoutResult: files.filter((file) => !done.has(file)) };
 }

@@ -38,43 +38,49 @@ function run(files: Readonly<Record<string, string>>, more: readonly string[] = 
   }
 }
 
-const ONE = "test('one', () => {});";
+const ONE_TEST = "test('one', () => {});";
 
 test('a file whose tests all pass is reported as passed', () => {
   const { code, lastLine, output } = run({
-    a: `${ONE} test.run();`,
-    b: `const s = suite('s'); s('x', () => {}); s('y', async () => {}); s.run(); ${ONE} test.run();`,
+    a: `${ONE_TEST} test.run();`,
+    b: `const s = suite('s'); s('x', () => {}); s('y', async () => {}); s.run(); ${ONE_TEST} test.run();`,
   });
   assert.is(lastLine, '4 passed, 0 failed', output);
   assert.is(code, 0);
 });
 
 /** By defect: the file's text, the reported problem, and the number of passed tests. */
-const RED: Readonly<Record<string, readonly [text: string, problem: RegExp, passed: number]>> = {
-  'a failed test': [`${ONE} test('two', () => fail('no')); test.run();`, /1 of 2 tests failed/, 1],
+const FAILING_FILES: Readonly<
+  Record<string, readonly [text: string, problem: RegExp, passed: number]>
+> = {
+  'a failed test': [
+    `${ONE_TEST} test('two', () => fail('no')); test.run();`,
+    /1 of 2 tests failed/,
+    1,
+  ],
   'a before that throws': [
-    `test.before(() => fail('set-up broke')); ${ONE} test.run();`,
+    `test.before(() => fail('set-up broke')); ${ONE_TEST} test.run();`,
     /none of 1 passed; a before/,
     0,
   ],
   'a before of a suite that rejects': [
     `const s = suite('s'); s.before(async () => fail('set-up broke')); s('x', () => {}); s.run();
-     ${ONE} test.run();`,
+     ${ONE_TEST} test.run();`,
     /1 of 2 tests failed/,
     1,
   ],
   'a before.each that throws': [
-    `test.before.each(() => fail('set-up broke')); ${ONE} test.run();`,
+    `test.before.each(() => fail('set-up broke')); ${ONE_TEST} test.run();`,
     /none of 1 passed/,
     0,
   ],
   'an after that throws': [
-    `test.after(() => fail('clearing broke')); ${ONE} test.run();`,
+    `test.after(() => fail('clearing broke')); ${ONE_TEST} test.run();`,
     /^an after threw; 1 of 1 tests passed$/,
     1,
   ],
   'an after that throws behind a failed test': [
-    `test.after(() => fail('clearing broke')); ${ONE} test('two', () => fail('no')); test.run();`,
+    `test.after(() => fail('clearing broke')); ${ONE_TEST} test('two', () => fail('no')); test.run();`,
     /^an after threw; 1 of 2 tests failed$/,
     1,
   ],
@@ -84,7 +90,7 @@ const RED: Readonly<Record<string, readonly [text: string, problem: RegExp, pass
     0,
   ],
   'an after.each that throws': [
-    `test.after.each(() => fail('clearing broke')); ${ONE} test.run();`,
+    `test.after.each(() => fail('clearing broke')); ${ONE_TEST} test.run();`,
     /none of 1 passed/,
     0,
   ],
@@ -94,27 +100,27 @@ const RED: Readonly<Record<string, readonly [text: string, problem: RegExp, pass
     0,
   ],
   'an exit with 0 in the middle': [
-    `test('leaves', () => process.exit(0)); ${ONE} test.run();`,
+    `test('leaves', () => process.exit(0)); ${ONE_TEST} test.run();`,
     /ended before its tests did \(exit code 0\)/,
     0,
   ],
   'an exit with 0 before the tests': [
-    `${ONE} test.run(); process.exit(0);`,
+    `${ONE_TEST} test.run(); process.exit(0);`,
     /ended before its tests did/,
     0,
   ],
   'a promise that nobody settles': [
-    `test('waits', () => new Promise(() => {})); ${ONE} test.run();`,
+    `test('waits', () => new Promise(() => {})); ${ONE_TEST} test.run();`,
     /ended before its tests did \(exit code 13\)/,
     0,
   ],
-  'a file that never runs its tests': [ONE, /1 tests never ran/, 0],
-  'tests after the run': [`${ONE} test.run(); test('two', () => {});`, /1 tests never ran/, 1],
+  'a file that never runs its tests': [ONE_TEST, /1 tests never ran/, 0],
+  'tests after the run': [`${ONE_TEST} test.run(); test('two', () => {});`, /1 tests never ran/, 1],
   'no test': ['test.run();', /has no test/, 0],
   'an empty file': ['', /has no test/, 0],
-  'a skipped test': [`${ONE} test.skip('two', () => {}); test.run();`, /1 tests skipped/, 1],
+  'a skipped test': [`${ONE_TEST} test.skip('two', () => {}); test.run();`, /1 tests skipped/, 1],
   'a test that is run alone': [
-    `${ONE} test.only('two', () => {}); test.run();`,
+    `${ONE_TEST} test.only('two', () => {}); test.run();`,
     /1 tests skipped/,
     1,
   ],
@@ -124,7 +130,7 @@ const RED: Readonly<Record<string, readonly [text: string, problem: RegExp, pass
     1,
   ],
   'an exit code that is set at the end': [
-    `process.on('exit', () => { process.exitCode = 3; }); ${ONE} test.run();`,
+    `process.on('exit', () => { process.exitCode = 3; }); ${ONE_TEST} test.run();`,
     /exit code 3/,
     1,
   ],
@@ -133,15 +139,22 @@ const RED: Readonly<Record<string, readonly [text: string, problem: RegExp, pass
     /ended before its tests did \(was ended by SIGKILL\)/,
     0,
   ],
-  'what is left open': [`setInterval(() => {}, 1000); ${ONE} test.run();`, /left open: Timeout/, 1],
+  'what is left open': [
+    `setInterval(() => {}, 1000); ${ONE_TEST} test.run();`,
+    /left open: Timeout/,
+    1,
+  ],
 };
 
 test('each of these faults fails the run and is reported with its reason', () => {
-  const names = Object.keys(RED);
-  const bad = Object.entries(RED).map(([name, [text]]) => [name.replaceAll(' ', '-'), text]);
+  const names = Object.keys(FAILING_FILES);
+  const bad = Object.entries(FAILING_FILES).map(([name, [text]]) => [
+    name.replaceAll(' ', '-'),
+    text,
+  ]);
   const { code, lastLine, output } = run({
     ...Object.fromEntries(bad),
-    good: `${ONE} test.run();`,
+    good: `${ONE_TEST} test.run();`,
   });
   assert.is(code, 1);
   const ends = new Map(
@@ -149,7 +162,7 @@ test('each of these faults fails the run and is reported with its reason', () =>
   );
   let sum = 1;
   for (const name of names) {
-    const [, problem, passed] = RED[name]!;
+    const [, problem, passed] = FAILING_FILES[name]!;
     const file = name.replaceAll(' ', '-');
     assert.match(ends.get(file) ?? 'green', problem, name);
     assert.ok(output.includes(`FAIL ${file}.test.js (${passed} passed, `), name);
@@ -159,14 +172,16 @@ test('each of these faults fails the run and is reported with its reason', () =>
 });
 
 test('an error thrown by a hook is shown', () => {
-  const { output } = run({ bad: `test.before(() => fail('set-up broke')); ${ONE} test.run();` });
+  const { output } = run({
+    bad: `test.before(() => fail('set-up broke')); ${ONE_TEST} test.run();`,
+  });
   assert.match(output, /FAIL {2}before/);
   assert.match(output, /Error: set-up broke/);
 });
 
 test('the totals are counted, not parsed from the output of a test', () => {
   const { code, lastLine } = run({
-    bad: `console.log('  Total:     7\\n  Passed:    7\\n'); ${ONE} test('two', () => fail('no')); test.run();`,
+    bad: `console.log('  Total:     7\\n  Passed:    7\\n'); ${ONE_TEST} test('two', () => fail('no')); test.run();`,
   });
   assert.is(lastLine, '1 passed, 1 failed');
   assert.is(code, 1);
@@ -175,7 +190,7 @@ test('the totals are counted, not parsed from the output of a test', () => {
 test('a file that passes only on the second attempt passes, and is listed and counted', () => {
   const { code, lastLine, output } = run({
     unsteady: `test('one', () => { if (!fs.existsSync('mark')) { fs.writeFileSync('mark', ''); fail('at first'); } }); test.run();`,
-    good: `${ONE} test.run();`,
+    good: `${ONE_TEST} test.run();`,
   });
   assert.is(code, 0, output);
   const lines = output.trimEnd().split('\n');
@@ -190,7 +205,7 @@ test('a file that passes only on the second attempt passes, and is listed and co
 
 test('with more than ten files, the ten slowest are listed', () => {
   const files = Object.fromEntries(
-    Array.from({ length: 12 }, (_, n) => [`f${n}`, `${ONE} test.run();`]),
+    Array.from({ length: 12 }, (_, n) => [`f${n}`, `${ONE_TEST} test.run();`]),
   );
   const { output } = run(files);
   const named = output.slice(output.indexOf('slowest 10 of 12 files:')).match(/^ {2}\d+\.\d s f/gm);
@@ -198,13 +213,13 @@ test('with more than ten files, the ten slowest are listed', () => {
 });
 
 test('in a shared process only the file that crashes or leaves a handle open fails', () => {
-  const good = `import { setTimeout as pause } from 'node:timers/promises'; ${ONE} test.run();`;
+  const good = `import { setTimeout as pause } from 'node:timers/promises'; ${ONE_TEST} test.run();`;
   const { code, lastLine, output } = run({
     a: good,
     'b-leaves': `test('leaves', () => process['ex' + 'it'](0)); test.run();`,
     c: good,
-    'd-holds': `setInterval(() => {}, 1000); ${ONE} test.run();`,
-    e: `console.log('printed by e'); ${ONE} test('two', () => fail('no')); test.run();`,
+    'd-holds': `setInterval(() => {}, 1000); ${ONE_TEST} test.run();`,
+    e: `console.log('printed by e'); ${ONE_TEST} test('two', () => fail('no')); test.run();`,
     f: good,
   });
   assert.is(code, 1);
@@ -216,7 +231,7 @@ test('in a shared process only the file that crashes or leaves a handle open fai
 
 test('a crash between two files is attributed to the file that caused it', () => {
   const late = `test('one', () => { setTimeout(() => Promise.reject(new Error('late')), 50); }); test.run();`;
-  const good = `${ONE} test.run();`;
+  const good = `${ONE_TEST} test.run();`;
   // A process gets several of these files; the late one is neither the last nor the first of its
   // process.
   const files = Object.fromEntries(
@@ -230,9 +245,9 @@ test('a crash between two files is attributed to the file that caused it', () =>
 
 test('when a process fails after several files, each of them is run again alone', () => {
   const { code, lastLine, output } = run({
-    a: `${ONE} test.run();`,
-    b: `process['o' + 'n']('exit', () => { process['exit' + 'Code'] = 3; }); ${ONE} test.run();`,
-    c: `${ONE} test.run();`,
+    a: `${ONE_TEST} test.run();`,
+    b: `process['o' + 'n']('exit', () => { process['exit' + 'Code'] = 3; }); ${ONE_TEST} test.run();`,
+    c: `${ONE_TEST} test.run();`,
   });
   assert.is(code, 1);
   assert.match(output, /^red: 1\n {2}b\.test\.js: exit code 3$/m);
@@ -240,7 +255,7 @@ test('when a process fails after several files, each of them is run again alone'
 });
 
 test('a run without test files fails', () => {
-  const { code } = run({ good: `${ONE} test.run();` }, ['--only', 'nothing-of-that-name']);
+  const { code } = run({ good: `${ONE_TEST} test.run();` }, ['--only', 'nothing-of-that-name']);
   assert.is(code, 1);
 });
 

@@ -1,8 +1,8 @@
 /**
  * Runs the tests in one more process than there are processors, since many tests wait. A process
  * runs a dozen files, one after the other, since loading the tested code takes longer than most of
- * them; a file that changes or measures process-wide state has a process of its own. A file passes if
- * all tests that it registered ran and passed, and it left nothing open; it has a time limit, so
+ * them; a file that changes or measures process-wide state has a process of its own. A file passes
+ * if all tests that it registered ran and passed, and it left nothing open; it has a time limit, so
  * that one that hangs is found and named.
  */
 import { readFileSync, readdirSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readProgramOptions } from '../fixtures/program-options.ts';
 import { runFiles } from './test-process.ts';
-import type { FileResult, Patience } from './test-process.ts';
+import type { FileResult, TimeLimits } from './test-process.ts';
 
 const USAGE = `npm test                              everything that a bare machine can run
 npm run test:one -- TEXT…             files with TEXT in their path, such as cli/setup or cli/recount.test.ts
@@ -26,8 +26,8 @@ const CONCURRENCY = availableParallelism() + 1;
 /** Most files per process, unless a file needs its own. */
 const BATCH = 12;
 /**
- * Signs in a test that it changes or replaces state of its process, or measures it. Names of variables
- * with `SVC_` are read by the longest files.
+ * Signs in a test that it changes or replaces state of its process, or measures it. Names of
+ * variables with `SVC_` are read by the longest files.
  */
 const NEEDS_PROCESS = new RegExp(
   [
@@ -46,19 +46,19 @@ const SLOWEST = 10;
  * Numbers of seeds with `--full`, by the variable that randomized tests read; variables already set
  * are kept.
  */
-const MANY_THROWS = { SVC_FAULT_SEEDS: '20', SVC_KILL_ROUNDS: '20', SVC_PAIR_SEEDS: '12' };
+const MANY_SEEDS = { SVC_FAULT_SEEDS: '20', SVC_KILL_ROUNDS: '20', SVC_PAIR_SEEDS: '12' };
 
 interface Options {
   readonly full: boolean;
   readonly folder: string;
   readonly only: readonly string[];
-  readonly patience: Patience;
+  readonly limits: TimeLimits;
 }
 
 interface Outcome {
   readonly results: readonly FileResult[];
   /** First results of files that failed and then passed alone. */
-  readonly unsteady: readonly FileResult[];
+  readonly unstable: readonly FileResult[];
 }
 
 function readOptions(args: readonly string[]): Options {
@@ -75,7 +75,7 @@ function readOptions(args: readonly string[]): Options {
     full: values.full,
     folder: values.in,
     only: at === -1 ? [''] : args.slice(at + 1).map((text) => text.replace(/\.ts$/, '.js')),
-    patience: {
+    limits: {
       // Full suites have files with many thousand turns, which take six minutes even on an idle
       // machine.
       fileMs: values.full ? 3_600_000 : 600_000,
@@ -114,17 +114,17 @@ function batchesOf(files: readonly string[], folder: string): string[][] {
 async function runAll(
   batches: readonly (readonly string[])[],
   concurrency: number,
-  { full, folder, patience }: Options,
+  { full, folder, limits }: Options,
   sourceMaps: boolean,
 ): Promise<FileResult[]> {
-  const env = { ...(full && MANY_THROWS), ...process.env, FORCE_COLOR: '0', NO_COLOR: '1' };
+  const env = { ...(full && MANY_SEEDS), ...process.env, FORCE_COLOR: '0', NO_COLOR: '1' };
   const waiting = [...batches];
   const results: FileResult[] = [];
   const work = async (): Promise<void> => {
     for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
       const paths = batch.map((file) => join(folder, file));
-      const done = await runFiles(paths, { env, patience, sourceMaps });
-      waiting.push(...done.left.map((path) => [relative(folder, path)]));
+      const done = await runFiles(paths, { env, limits, sourceMaps });
+      waiting.push(...done.withoutResult.map((path) => [relative(folder, path)]));
       for (const result of done.results) {
         const file = relative(folder, result.file);
         results.push({ ...result, file });
@@ -143,7 +143,7 @@ async function runAll(
  */
 async function runAgain(results: readonly FileResult[], options: Options): Promise<Outcome> {
   const bad = results.filter(isBad);
-  if (bad.length === 0) return { results, unsteady: [] };
+  if (bad.length === 0) return { results, unstable: [] };
   process.stdout.write('\nonce more, alone:\n');
   const files = bad.map(({ file }) => file);
   const again = await runAll(
@@ -156,13 +156,13 @@ async function runAgain(results: readonly FileResult[], options: Options): Promi
   const passedNow = new Set(again.filter((each) => !isBad(each)).map(({ file }) => file));
   return {
     results: [...good, ...again],
-    unsteady: bad.filter(({ file }) => passedNow.has(file)),
+    unstable: bad.filter(({ file }) => passedNow.has(file)),
   };
 }
 
-function report({ results, unsteady }: Outcome, leftOut: readonly string[]): number {
+function report({ results, unstable }: Outcome, leftOut: readonly string[]): number {
   const bad = results.filter(isBad);
-  for (const { file, problem, output } of unsteady)
+  for (const { file, problem, output } of unstable)
     process.stdout.write(`\n── ${file}, the first time: ${problem}\n${output}\n`);
   for (const { file, problem, output } of bad)
     process.stdout.write(`\n── ${file}: ${problem}\n${output}\n`);
@@ -176,8 +176,8 @@ function report({ results, unsteady }: Outcome, leftOut: readonly string[]): num
       ? slowest.map((each) => `  ${secondsOf(each)} s ${each.file}`)
       : []),
     ...leftOut.map((file) => `left out (npm run test:full runs it): ${file}`),
-    ...(unsteady.length > 0 ? [`passed only at the second try: ${unsteady.length}`] : []),
-    ...unsteady.map(({ file, problem }) => `  ${file}: ${problem}`),
+    ...(unstable.length > 0 ? [`passed only at the second try: ${unstable.length}`] : []),
+    ...unstable.map(({ file, problem }) => `  ${file}: ${problem}`),
     ...(bad.length > 0 ? [`red: ${bad.length}`] : []),
     ...bad.map(({ file, problem }) => `  ${file}: ${problem}`),
     `${sum('passed')} passed, ${sum('failed')} failed`,
@@ -193,12 +193,12 @@ const all = testFiles(folder)
   .filter((file) => only.some((text) => `/${file}`.includes(text)));
 if (all.length === 0) process.stderr.write(`no test file has ${only.join(' or ')} in its path\n`);
 const isFull = (file: string): boolean => file.endsWith('.full.test.js');
-const drawsLots = (file: string): boolean => {
+const isRandomized = (file: string): boolean => {
   const text = readFileSync(join(folder, file), 'utf8');
-  return Object.keys(MANY_THROWS).some((name) => text.includes(`process.env['${name}']`));
+  return Object.keys(MANY_SEEDS).some((name) => text.includes(`process.env['${name}']`));
 };
 const chosen = full
-  ? all.filter((file) => isFull(file) || drawsLots(file))
+  ? all.filter((file) => isFull(file) || isRandomized(file))
   : all.filter((file) => !isFull(file));
 const leftOut = full ? [] : all.filter(isFull);
 // A run of named files uses source maps at once, a complete run only for files that it runs again.

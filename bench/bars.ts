@@ -1,4 +1,4 @@
-/** The promises of svc as numbers, and whether a run kept them. Pure functions. */
+/** The performance targets of svc as numbers, and whether a run met them. Pure functions. */
 import { BACKENDS } from '../stages/vault/backends/block-index.ts';
 import type { ArmFigures, Comparison } from './compare.ts';
 import type { ArmName } from './arms.ts';

@@ -9,7 +9,7 @@ import { serveParent, usage } from './channel.ts';
 import { quantiles } from './figures.ts';
 import type { Quantiles } from './figures.ts';
 import { ResponseReader } from './response-reader.ts';
-import type { Answer } from './response-reader.ts';
+import type { WireResponse } from './response-reader.ts';
 
 /** What to send, how, and for how long. */
 export interface LoadJob {
@@ -103,7 +103,7 @@ class Run {
    * Handles a response, or an error if the connection broke. Called by a line when it is free
    * again.
    */
-  settle(line: Line, answer: Answer | string): void {
+  settle(line: Line, answer: WireResponse | string): void {
     const nowMs = performance.now();
     this.#busy -= 1;
     this.#endMs = nowMs;

@@ -133,7 +133,7 @@ async function compareAll(options: Options, findings: Findings): Promise<void> {
   }
 }
 
-/** With captures and audit on what waits for the disk is held, too. */
+/** With captures and audit on, data that waits for the disk is in memory too. */
 const MAX_MB = { memory: 200, 'memory-all': 250 } as const;
 
 async function runMemory(

@@ -66,20 +66,20 @@ const LOADS: readonly Load[] = [
 /**
  * A workload for the dashboard. Its slices last seconds, so it may use only a part of the rounds.
  */
-interface Watched {
+interface DashboardLoad {
   readonly workload: Workload;
   readonly part: number;
 }
 /** Small requests; and a person at work: some requests a second, each of a session's size. */
-const WATCHED: readonly Watched[] = [
+const DASHBOARD_LOADS: readonly DashboardLoad[] = [
   { workload: byName('json-paced'), part: 1 / 2 },
   { workload: { ...toolResults(byName('json')), connections: 4, rate: 10 }, part: 1 },
 ];
 const WARM_UP_SLICES = 20;
 /** Contains two refreshes of the current state. */
-const WATCHED_MS = 4000;
+const DASHBOARD_SLICE_MS = 4000;
 
-const WITHOUT = { observed: 'settings-off', recorded: 'nothing' } as const;
+const SETTINGS_OFF_ONLY = { observed: 'settings-off', recorded: 'nothing' } as const;
 
 /**
  * Measures observation as far as settings turn it off, and also without the rows and traces that no
@@ -98,7 +98,7 @@ export async function measureObserved({
       for (const what of ['observed', 'recorded'] as const) {
         const pairs = await alternate(rounds, async (isWith, round) => {
           onProgress(`${workload.name}, ${what}: round ${round + 1} of ${rounds}`);
-          const how: Observed = isWith ? 'default' : WITHOUT[what];
+          const how: Observed = isWith ? 'default' : SETTINGS_OFF_ONLY[what];
           await rig.proxy.call('observe', how);
           return send();
         });
@@ -115,18 +115,18 @@ export async function measureDashboard({
   onProgress,
 }: CostOptions): Promise<readonly CostRun[]> {
   const runs: CostRun[] = [];
-  for (const { workload, part } of WATCHED) {
-    const watched = Math.ceil(rounds * part);
+  for (const { workload, part } of DASHBOARD_LOADS) {
+    const load = Math.ceil(rounds * part);
     await withProxy(async (rig) => {
       const viewer = createViewer(rig.proxy.port);
-      const send = () => sliceOf(rig, workload, { forMs: WATCHED_MS });
+      const send = () => sliceOf(rig, workload, { forMs: DASHBOARD_SLICE_MS });
       onProgress(`${workload.name}: warming up`);
       await viewer.open();
       await send();
       await viewer.close();
       await send();
-      const pairs = await alternate(watched, async (isWith, round) => {
-        onProgress(`${workload.name}, dashboard: round ${round + 1} of ${watched}`);
+      const pairs = await alternate(load, async (isWith, round) => {
+        onProgress(`${workload.name}, dashboard: round ${round + 1} of ${load}`);
         if (isWith) await viewer.open();
         const slice = await send();
         if (isWith) await viewer.close();

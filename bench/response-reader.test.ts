@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ResponseReader } from './response-reader.ts';
-import type { Answer } from './response-reader.ts';
+import type { WireResponse } from './response-reader.ts';
 
 const SIZED = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello';
 const EMPTY = 'HTTP/1.1 429 Too Many\r\ncontent-length: 0\r\nX: y\r\n\r\n';
@@ -9,8 +9,8 @@ const CHUNKED =
   'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n' +
   `4\r\nab\r\n\r\n1A\r\n${'z'.repeat(26)}\r\n0\r\n\r\n`;
 
-function readAll(parts: readonly Buffer[]): { answers: Answer[]; firsts: number } {
-  const answers: Answer[] = [];
+function readAll(parts: readonly Buffer[]): { answers: WireResponse[]; firsts: number } {
+  const answers: WireResponse[] = [];
   let firsts = 0;
   const reader = new ResponseReader({
     onFirst: () => void (firsts += 1),

@@ -5,17 +5,17 @@
  */
 
 /** One response, once its last byte has been read. */
-export interface Answer {
+export interface WireResponse {
   readonly status: number;
   /** Body bytes without framing. */
   readonly bodyBytes: number;
 }
 
 /** Callbacks of a reader. */
-export interface AnswerEvents {
+export interface WireResponseEvents {
   /** Called at the first byte of a body. */
   onFirst(): void;
-  onEnd(answer: Answer): void;
+  onEnd(answer: WireResponse): void;
 }
 
 type State = 'head' | 'sized' | 'size-line' | 'chunk' | 'chunk-end' | 'last-line';
@@ -26,7 +26,7 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 
 /** Reads the responses of one connection, one after another. Throws if they are not HTTP/1.1. */
 export class ResponseReader {
-  readonly #events: AnswerEvents;
+  readonly #events: WireResponseEvents;
   #state: State = 'head';
   #head: Buffer = Buffer.alloc(0);
   #status = 0;
@@ -34,7 +34,7 @@ export class ResponseReader {
   /** Remaining bytes of the body, or of the chunk. */
   #left = 0;
 
-  constructor(events: AnswerEvents) {
+  constructor(events: WireResponseEvents) {
     this.#events = events;
   }
 

@@ -127,13 +127,13 @@ async function measureQueries(
   let slowestStepMs = 0;
   let lastMs = performance.now();
   let loading = true;
-  const beat = (): void => {
+  const measureStep = (): void => {
     const nowMs = performance.now();
     slowestStepMs = Math.max(slowestStepMs, nowMs - lastMs);
     lastMs = nowMs;
-    if (loading) setImmediate(beat);
+    if (loading) setImmediate(measureStep);
   };
-  setImmediate(beat);
+  setImmediate(measureStep);
   const loaded = await timed(() => vault.status());
   loading = false;
   const step = `longest hold of the event loop ${slowestStepMs.toFixed(0)} ms`;

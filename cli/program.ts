@@ -14,7 +14,7 @@ import { runCli } from './run.ts';
 const LINGER_MS = 500;
 
 /** Errors for a full output file. The file is then truncated, which the exit code must show. */
-const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+const DISK_FULL_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 let isOutputLost = false;
 
 function versionOfPackage(): string {
@@ -33,7 +33,7 @@ function processContext(entry: string): CliContext {
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
-    if (!NO_ROOM.has(error.code ?? '')) return;
+    if (!DISK_FULL_CODES.has(error.code ?? '')) return;
     if (!isOutputLost) process.stderr.write(`error: Cannot write the output: ${reasonOf(error)}\n`);
     isOutputLost = true;
     process.exitCode = exitCodes.internal;

@@ -9,7 +9,7 @@ import { makePlace, run } from '../fixtures/cli/run.ts';
 import type { Place } from '../fixtures/cli/run.ts';
 import { controlPath } from '../server/control/control.ts';
 import { exitCodes } from './exit.ts';
-import { noAnswer } from './remote.ts';
+import { connectionError } from './remote.ts';
 
 /** Longer than the timeout for a proxy's state. */
 const LATE_MS = 5500;
@@ -92,7 +92,7 @@ test('with an unusable home folder no command claims that a proxy is running', a
   }
   const code = 'EACCES';
   const denied = Object.assign(new Error(`connect ${code}`), { code, address: '/h/control.sock' });
-  assert.is(noAnswer(denied).message, 'Cannot use /h/control.sock: permission denied');
+  assert.is(connectionError(denied).message, 'Cannot use /h/control.sock: permission denied');
 });
 
 test.run();

@@ -21,9 +21,9 @@ const RESPONSE_MS = 30_000;
 const QUICK: ReadonlySet<string> = new Set(['status', 'stop']);
 const QUICK_MS = 5000;
 /** After this time the proxy is checked for life: one that hangs is not waited for any longer. */
-const DOUBT_AFTER_MS = 3000;
+const HANG_CHECK_MS = 3000;
 /** Timeout for data that a command can do without. */
-export const GLANCE_MS = 2000;
+export const OPTIONAL_MS = 2000;
 
 /** Error kind for a refusal by the proxy, by status. */
 const REFUSALS: ReadonlyMap<number, ErrorKind> = new Map([
@@ -120,11 +120,11 @@ export function openOwn(
       else
         readResponse(response).then(
           ({ status, json }) => reject(refused(status, json, path)),
-          (cause: Error) => reject(noAnswer(cause)),
+          (cause: Error) => reject(connectionError(cause)),
         );
     });
     call.on('timeout', () => call.destroy(new Error('no answer in time')));
-    call.on('error', (cause) => reject(noAnswer(cause)));
+    call.on('error', (cause) => reject(connectionError(cause)));
     call.end();
   });
 }
@@ -147,30 +147,30 @@ function send(
   silenceMs?: number,
 ): Promise<{ status: number; json: Json }> {
   return new Promise((resolve, reject) => {
-    const fail = (cause: Error) => reject(noAnswer(cause));
+    const fail = (cause: Error) => reject(connectionError(cause));
     const headers = {
       Accept: 'application/json',
       ...(body !== '' && { 'Content-Type': 'application/json' }),
     };
     const timeout = silenceMs ?? RESPONSE_MS;
     const call = request({ ...options, headers, agent: false, timeout }, (response) => {
-      clearTimeout(doubt);
+      clearTimeout(hangCheck);
       readResponse(response).then(resolve, fail);
     });
     const giveUp = (): void => void call.destroy(new Error('no answer in time'));
-    const doubt =
+    const hangCheck =
       silenceMs === undefined
-        ? setTimeout(() => whenHung(options.socketPath, giveUp), DOUBT_AFTER_MS)
+        ? setTimeout(() => ifHung(options.socketPath, giveUp), HANG_CHECK_MS)
         : undefined;
     call.on('timeout', giveUp);
     call.on('error', fail);
-    call.on('close', () => clearTimeout(doubt));
+    call.on('close', () => clearTimeout(hangCheck));
     call.end(body);
   });
 }
 
 /** Calls `then` if the proxy on a control socket does not even report its status. */
-function whenHung(socketPath: string | null | undefined, then: () => void): void {
+function ifHung(socketPath: string | null | undefined, then: () => void): void {
   if (typeof socketPath !== 'string') return;
   const probe = { socketPath, path: '/status', method: 'POST' };
   send(probe, '', QUICK_MS).catch(then);
@@ -195,15 +195,15 @@ function readResponse(response: IncomingMessage): Promise<{ status: number; json
 }
 
 /** Errors of connecting to a socket whose folder cannot be used, whether or not a proxy runs. */
-const UNUSABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'ENOTDIR', 'ELOOP']);
+const UNUSABLE_FOLDER_CODES: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'ENOTDIR', 'ELOOP']);
 
 /**
  * Returns `unavailable` if there is no listener, `config` if that cannot be determined,
  * `bad_gateway` if there is a listener that does not respond.
  */
-export function noAnswer(cause: Error): SvcError {
+export function connectionError(cause: Error): SvcError {
   const { code, address } = cause as NodeJS.ErrnoException & { readonly address?: string };
-  if (code !== undefined && UNUSABLE.has(code))
+  if (code !== undefined && UNUSABLE_FOLDER_CODES.has(code))
     return new SvcError('config', `Cannot use ${address ?? 'the socket'}: ${reasonOf(cause)}`, {
       cause,
       cure: 'Run svc as the user whose home folder it is, or name another one with SVC_HOME.',

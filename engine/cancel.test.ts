@@ -9,7 +9,7 @@ import {
   liveAnswerer,
   reader,
   settledBy,
-  shout,
+  upperCase,
   stage,
   testKinds,
   wholeAnswerer,
@@ -52,10 +52,10 @@ test('a stalled sink admits exactly as many frames as there are buffers for them
   const own = stage('own', { transform: () => new TransformStream<TestFrame, TestFrame>() });
   // One at the sink, and one in each TransformStream on the way: a segment's, or an author's own.
   assert.is(await admitted([], true), 1);
-  assert.is(await admitted([shout, watching('a'), watching('b')], true), 2);
-  assert.is(await admitted([shout, watching('a')], false), 3);
+  assert.is(await admitted([upperCase, watching('a'), watching('b')], true), 2);
+  assert.is(await admitted([upperCase, watching('a')], false), 3);
   assert.is(await admitted([own], true), 2);
-  assert.is(await admitted([shout, own, watching('a')], true), 4);
+  assert.is(await admitted([upperCase, own, watching('a')], true), 4);
   assert.is(await admitted([own], false), 2);
 });
 
@@ -69,7 +69,7 @@ test('a client that leaves while a write is pending stops the source at once', a
   const plan = planOf(
     reader,
     liveAnswerer(() => source.stream),
-    shout,
+    upperCase,
   );
   const done = run(plan, ASK, testRun(undefined, controller.signal), sink);
   await soon(10);

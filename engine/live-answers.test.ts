@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { Cancelled, chain, createCanceller, run } from './index.ts';
 import { createCollectingSink, mustCompile, testRun } from '../fixtures/engine/run.ts';
 import { pipedDuring } from '../fixtures/engine/piped.ts';
-import { answerOf, ASK, reader, shout, stage, testKinds } from '../fixtures/engine/frames.ts';
+import { answerOf, ASK, reader, upperCase, stage, testKinds } from '../fixtures/engine/frames.ts';
 import type { TestFrame } from '../fixtures/engine/frames.ts';
 
 interface Script {
@@ -66,7 +66,7 @@ async function untilQuiet(count: () => number): Promise<void> {
 async function drive(script: Script, { fuse = true, stallsAt, leaves = false }: Drive = {}) {
   const { stream, seen } = scripted(script);
   const answering = stage('answer', { on: { question: () => stream } }, { answers: true });
-  const plan = mustCompile(chain(testKinds, [reader, answering, shout]), { fuse });
+  const plan = mustCompile(chain(testKinds, [reader, answering, upperCase]), { fuse });
   const canceller = createCanceller();
   let written = 0;
   const sink = createCollectingSink<TestFrame>({
@@ -128,7 +128,7 @@ test('frames that a stage has made before the source breaks reach a client that 
   for (const [stages, made, before] of [
     [[list], 3],
     [[own], 3],
-    [[list, shout, own], 9],
+    [[list, upperCase, own], 9],
     [[own, list], 9],
     [[], 3, transform],
   ] as const)
@@ -186,8 +186,8 @@ test('every live answer is piped: a TransformStream a segment, and one pipe into
       const plan = mustCompile(chain(testKinds, [reader, answering, ...stages]));
       await run(plan, ASK, testRun(), createCollectingSink());
     });
-  assert.equal(await counted(shout), { transforms: 1, others: 0, pipes: 1 });
-  assert.equal(await counted(shout, own, { ...shout, name: 'again' }), {
+  assert.equal(await counted(upperCase), { transforms: 1, others: 0, pipes: 1 });
+  assert.equal(await counted(upperCase, own, { ...upperCase, name: 'again' }), {
     transforms: 2,
     others: 0,
     pipes: 2,

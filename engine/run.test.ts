@@ -10,7 +10,7 @@ import {
   liveAnswerer,
   reader,
   settledBy,
-  shout,
+  upperCase,
   stage,
   testKinds,
   wholeAnswerer,
@@ -25,7 +25,12 @@ const soon = (ms = 5) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 test('a whole answer passes every later stage without a stream', async () => {
   const sink = createCollectingSink<TestFrame>();
-  const { outcome, last } = await run(planOf(reader, wholeAnswerer, shout), ASK, testRun(), sink);
+  const { outcome, last } = await run(
+    planOf(reader, wholeAnswerer, upperCase),
+    ASK,
+    testRun(),
+    sink,
+  );
   assert.is(outcome, 'ok');
   assert.equal(sink.frames, answerOf('ONE', 'TWO', 'THREE'));
   assert.not(sink.wasLive);
@@ -38,7 +43,7 @@ test('a live answer passes the same stages and gives the same result', async () 
   const plan = planOf(
     reader,
     liveAnswerer(() => source.stream),
-    shout,
+    upperCase,
   );
   const { outcome } = await run(plan, ASK, testRun(), sink);
   assert.is(outcome, 'ok');
@@ -253,7 +258,7 @@ test('a stage may have its own stream, before and after the answering stage', as
   });
   const sink = createCollectingSink<TestFrame>();
   const { outcome } = await run(
-    planOf(doubled, reader, wholeAnswerer, doubled2(doubled), shout),
+    planOf(doubled, reader, wholeAnswerer, doubled2(doubled), upperCase),
     ASK,
     testRun(),
     sink,

@@ -27,7 +27,7 @@ const MAX_TURNS = 42;
 const SESSIONS = 8;
 /** Characters stored per block, and the number of long requests held. */
 const SENT_CHARS = 700;
-const HELD = 12;
+const HELD_REQUESTS = 12;
 const P50_MS = 0.3;
 const DISK_PERCENT = 5;
 const RAM_MB = 30;
@@ -104,10 +104,10 @@ async function withConversations<T>(
   const folder = mkdtempSync(join(tmpdir(), 'svc-limits-'));
   const file = join(folder, 'decisions.jsonl');
   try {
-    const onTrouble = (error: Error): void => {
+    const onError = (error: Error): void => {
       throw error;
     };
-    const store = await openStore({ file, clock: systemClock, onTrouble });
+    const store = await openStore({ file, clock: systemClock, onTrouble: onError });
     const conversations = createConversations({ store, clock: systemClock, version: 1 });
     return await use(conversations, file);
   } finally {
@@ -174,10 +174,10 @@ async function heldMemory(): Promise<readonly Measured[]> {
       isFull = conversations.figures.conversations <= figures.conversations;
       figures = conversations.figures;
     }
-    for (let session = 0; session < HELD; session += 1)
+    for (let session = 0; session < HELD_REQUESTS; session += 1)
       await pass(requestOf(session, longSession(session)), conversations);
     await conversations.flush();
-    const what = `the memory of ${figures.conversations} conversations, ${(figures.chars / 1e6).toFixed(0)} MB in the file, and what ${HELD} requests left`;
+    const what = `the memory of ${figures.conversations} conversations, ${(figures.chars / 1e6).toFixed(0)} MB in the file, and what ${HELD_REQUESTS} requests left`;
     return [{ what, unit: 'MB', max: RAM_MB, value: (usedBytes() - before) / 2 ** 20 }];
   });
 }

@@ -1,7 +1,7 @@
 /** Measures the dashboard's frame times in a browser, if Chromium is installed. */
 import { existsSync } from 'node:fs';
 import { withBrowser } from '../../fixtures/server/dashboard-browser.ts';
-import { flingThrough } from '../../fixtures/server/scrolling.ts';
+import { scrollFast } from '../../fixtures/server/scrolling.ts';
 import { minOf } from './limit.ts';
 import type { LimitGroup, Measured } from './limit.ts';
 
@@ -16,7 +16,7 @@ async function frames(): Promise<readonly Measured[]> {
     let ms = Number.NaN;
     await withBrowser({ yaml }, async (t, open) => {
       const { page } = await open();
-      ms = (await flingThrough(t, page)).frameMs;
+      ms = (await scrollFast(t, page)).frameMs;
     });
     return ms;
   });

@@ -30,7 +30,7 @@ const FIELDS = { 'content-type': 'application/json', 'x-api-key': 'mine' };
 /** Returns the milliseconds to the end of the response. */
 async function ask(agent: Agent, host: string, port: number, body: string): Promise<number> {
   const startedMs = performance.now();
-  const asking = httpRequest({
+  const request = httpRequest({
     agent,
     host: '127.0.0.1',
     port,
@@ -38,8 +38,8 @@ async function ask(agent: Agent, host: string, port: number, body: string): Prom
     path: '/v1/messages',
     headers: { ...FIELDS, host, 'content-length': Buffer.byteLength(body) },
   });
-  asking.end(body);
-  const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+  request.end(body);
+  const [answer] = (await once(request, 'response')) as [IncomingMessage];
   answer.resume();
   await once(answer, 'end');
   if (answer.statusCode !== 200) throw new Error(`status ${answer.statusCode}`);
@@ -119,7 +119,7 @@ async function cpuOf({ running: { child } }: ForwardMode): Promise<number> {
 }
 
 /** Throughput in MB per second, and its processor time in microseconds. */
-interface Carried {
+interface Transfer {
   readonly rate: number;
   readonly cpuUs: number;
 }
@@ -127,7 +127,7 @@ interface Carried {
 async function measureTransfer(
   cpu: () => Promise<number>,
   carry: () => Promise<number>,
-): Promise<Carried> {
+): Promise<Transfer> {
   const before = await cpu();
   const rateOf = await carry();
   return { rate: rateOf, cpuUs: (await cpu()) - before };
@@ -146,7 +146,7 @@ async function measure(): Promise<readonly Measured[]> {
         ['D', 'down'],
         ['U', 'up'],
       ] as const) {
-        const all: [Carried[], Carried[]] = [[], []];
+        const all: [Transfer[], Transfer[]] = [[], []];
         for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round += 1) {
           const both = [
             await measureTransfer(

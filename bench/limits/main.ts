@@ -15,7 +15,7 @@ import { CONVERSATION_LIMITS } from './conversations.ts';
 import { DASHBOARD_LIMITS } from './dashboard.ts';
 import { FORWARD_LIMITS } from './forward.ts';
 import { LARGE_REQUEST_LIMITS } from './large-requests.ts';
-import { ODD_REQUEST_LIMITS } from './odd-requests.ts';
+import { HOSTILE_REQUEST_LIMITS } from './odd-requests.ts';
 import { REQUEST_LIMITS } from './requests.ts';
 import { STATUSLINE_LIMITS } from './statusline.ts';
 import { WORK_LIMITS } from './work.ts';
@@ -34,7 +34,7 @@ const GROUPS = [
   ...REQUEST_LIMITS,
   ...FORWARD_LIMITS,
   ...LARGE_REQUEST_LIMITS,
-  ...ODD_REQUEST_LIMITS,
+  ...HOSTILE_REQUEST_LIMITS,
   ...DASHBOARD_LIMITS,
 ];
 

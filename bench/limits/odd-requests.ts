@@ -1,4 +1,6 @@
-/** Measures the memory that odd requests leave in use, and how soon a proxy responds after them. */
+/**
+ * Measures the memory that hostile requests leave in use, and how soon a proxy responds after them.
+ */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { withProxy } from '../../fixtures/proxy.ts';
@@ -7,7 +9,7 @@ import { minOf } from './limit.ts';
 import type { LimitGroup, Measured } from './limit.ts';
 
 const FUZZ = fileURLToPath(new URL('../../server/tests/streams/fuzz.test.js', import.meta.url));
-/** Far more than a process needs that keeps nothing of its requests. */
+/** Far more than a process needs if it keeps nothing of its requests. */
 const FUZZ_MB = 600;
 const NAME_BYTES = 4 * 2 ** 20;
 const NAMES = 50;
@@ -39,7 +41,7 @@ async function measureTraceList(): Promise<readonly Measured[]> {
 }
 
 /** Bodies that would keep a parser busy for long. */
-const REFUSED: Readonly<Record<string, string>> = {
+const REFUSED_BODIES: Readonly<Record<string, string>> = {
   'a body of nothing but brackets': '['.repeat(2_000_000),
   'a body that breaks off after ten megabytes': `{"model":"${'a'.repeat(10_000_000)}`,
 };
@@ -47,7 +49,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 async function measureRefusals(): Promise<readonly Measured[]> {
   const found: Measured[] = [];
   await withProxy({}, async (t) => {
-    for (const [name, body] of Object.entries(REFUSED)) {
+    for (const [name, body] of Object.entries(REFUSED_BODIES)) {
       const value = await minOf(3, async () => {
         const startedMs = performance.now();
         const { status } = await exchange(t.proxy.port, { body });
@@ -61,7 +63,7 @@ async function measureRefusals(): Promise<readonly Measured[]> {
 }
 
 /** Wall time and memory. */
-export const ODD_REQUEST_LIMITS: readonly LimitGroup[] = [
+export const HOSTILE_REQUEST_LIMITS: readonly LimitGroup[] = [
   { name: 'odd requests: names', measure: measureTraceList },
   { name: 'odd requests: refused bodies, best of three', measure: measureRefusals },
   { name: 'odd requests: memory', measure: measureFuzzMemory },

@@ -18,26 +18,26 @@ import { pause } from '../../fixtures/wait.ts';
 import { minOf } from './limit.ts';
 import type { LimitGroup, Measured } from './limit.ts';
 
-const LEAVERS = 50;
+const LEAVING_CLIENTS = 50;
 const NOTICED_MS = 100;
 const EVENT_MS = 5;
 /** Loading in the background takes a fifth of this on a quiet machine. */
 const LOADED_MS = 3000;
 const FIRST_MS = 60;
 const PRUNING_PERCENT = 25;
-const HELD_KIB = 256;
+const STALLED_STREAM_KIB = 256;
 const ACKNOWLEDGED_MS = 100;
 const KILLS = 5;
 const STOP_MS = 5000;
 
 /** p99 of fifty, minus delays of this whole process. */
-async function leavers(): Promise<readonly Measured[]> {
+async function disconnects(): Promise<readonly Measured[]> {
   const found: Measured[] = [];
   for (const window of [...WINDOWS, 'WebSocket'] as const) {
     const value = await minOf(3, async () => {
       let ms = Number.NaN;
       await withProxy({}, async (t) => {
-        const { delaysMs, lateMs } = await disconnectClients(t, window, LEAVERS);
+        const { delaysMs, lateMs } = await disconnectClients(t, window, LEAVING_CLIENTS);
         ms = percentile(delaysMs, 0.99) - lateMs;
       });
       return ms;
@@ -139,7 +139,7 @@ async function pruning(): Promise<readonly Measured[]> {
 async function stalled(): Promise<readonly Measured[]> {
   const { buffersKiB } = await heldByStalledStreams();
   const what = 'buffers of a stream whose client does not read';
-  return [{ what, unit: 'MB', max: HELD_KIB / 1024, value: buffersKiB / 1024 }];
+  return [{ what, unit: 'MB', max: STALLED_STREAM_KIB / 1024, value: buffersKiB / 1024 }];
 }
 
 async function kills(): Promise<readonly Measured[]> {
@@ -149,7 +149,7 @@ async function kills(): Promise<readonly Measured[]> {
   return [{ what, unit: 'rows', max: 0, value: lost.length }];
 }
 
-/** Neither an unreachable collector nor an open page may delay a stop. */
+/** Neither an unreachable telemetry collector nor an open dashboard may delay a stop. */
 async function stops(): Promise<readonly Measured[]> {
   const timed = async (what: string, yaml: string, open: (url: string) => Promise<unknown>) => {
     let value = Number.NaN;
@@ -162,9 +162,11 @@ async function stops(): Promise<readonly Measured[]> {
     });
     return { what, unit: 'ms', max: STOP_MS, value } as const;
   };
-  const away = 'telemetry: {enabled: true, endpoint: "http://127.0.0.1:9"}';
+  const unreachableCollector = 'telemetry: {enabled: true, endpoint: "http://127.0.0.1:9"}';
   return [
-    await timed('a stop while the collector is away', away, () => Promise.resolve()),
+    await timed('a stop while the collector is away', unreachableCollector, () =>
+      Promise.resolve(),
+    ),
     await timed('a stop with an open dashboard', '', async (url) => {
       const response = await fetch(`${url}/dashboard/events`);
       void response.body
@@ -177,7 +179,7 @@ async function stops(): Promise<readonly Measured[]> {
 
 /** Wall time, memory and rows of a running proxy. */
 export const REQUEST_LIMITS: readonly LimitGroup[] = [
-  { name: 'a client that leaves, p99 of fifty, best of three', measure: leavers },
+  { name: 'a client that leaves, p99 of fifty, best of three', measure: disconnects },
   { name: 'streams', measure: events },
   { name: 'compression', measure: firstCompression },
   { name: 'while 100,000 old rows are deleted', measure: pruning },

@@ -12,7 +12,7 @@ import type { LimitGroup, Measured } from './limit.ts';
 const STARTS = 250;
 const P99_MS = 60;
 /** Limit for the time beyond Node's own start. */
-const MEDIAN_BESIDE_MS = 30;
+const ADDED_MEDIAN_MS = 30;
 
 const INPUT = JSON.stringify({
   session_id: 'bench',
@@ -24,10 +24,10 @@ const INPUT = JSON.stringify({
 });
 
 /** What `svc integrate claude-code --statusline` has Claude Code start. */
-const ALONE = join(dirname(entry), STATUSLINE_FILE);
+const STATUSLINE_ENTRY = join(dirname(entry), STATUSLINE_FILE);
 
 /** Prefix for the name of a plain Node measurement alongside a state. */
-const BARE = 'node beside: ';
+const PLAIN_NODE_PREFIX = 'node beside: ';
 
 type Times = Map<string, number[]>;
 
@@ -39,18 +39,18 @@ function time(place: Place, argv: readonly string[]): number {
   const startedMs = performance.now();
   const ran = spawnSync(process.execPath, argv, { env: place.env, input: INPUT, encoding: 'utf8' });
   const ms = performance.now() - startedMs;
-  const isLine = argv[0] !== ALONE || /^[^\n]*Opus 5\.5[^\n]*\n$/.test(ran.stdout);
+  const isLine = argv[0] !== STATUSLINE_ENTRY || /^[^\n]*Opus 5\.5[^\n]*\n$/.test(ran.stdout);
   if (ran.status !== 0 || ran.stderr !== '' || !isLine)
     throw new Error(`${argv.join(' ')}: ${ran.status} ${ran.stderr} ${ran.stdout}`);
   return ms;
 }
 
 /** Alternates between plain Node and statusline, so that both see the same load. */
-function inTurns(place: Place, times: Times, state: string, count = STARTS): void {
+function alternate(place: Place, times: Times, state: string, count = STARTS): void {
   const note = (name: string, ms: number) => times.set(name, [...(times.get(name) ?? []), ms]);
   for (let n = 0; n < count; n += 1) {
-    note(`${BARE}${state}`, time(place, ['-e', '0']));
-    note(state, time(place, [ALONE]));
+    note(`${PLAIN_NODE_PREFIX}${state}`, time(place, ['-e', '0']));
+    note(state, time(place, [STATUSLINE_ENTRY]));
   }
 }
 
@@ -60,7 +60,7 @@ async function starting(place: Place, times: Times): Promise<void> {
   for (let done = 0; done < STARTS; done += STARTS / 10) {
     rmSync(file, { force: true });
     const proxy = start(place, ['serve', '--port', '0']);
-    inTurns(place, times, 'starting', STARTS / 10);
+    alternate(place, times, 'starting', STARTS / 10);
     proxy.child.kill('SIGTERM');
     await proxy.ended;
   }
@@ -70,13 +70,13 @@ async function measure(): Promise<readonly Measured[]> {
   const place = makePlace();
   const times: Times = new Map();
   try {
-    inTurns(place, times, 'no proxy');
+    alternate(place, times, 'no proxy');
     const proxy = start(place, ['serve', '--port', '0']);
     await proxy.prints(/listens on/);
     await until(() => existsSync(join(place.home, 'statusline.json')), 'the file');
-    inTurns(place, times, 'proxy runs');
+    alternate(place, times, 'proxy runs');
     proxy.child.kill('SIGSTOP');
-    inTurns(place, times, 'proxy hangs');
+    alternate(place, times, 'proxy hangs');
     proxy.child.kill('SIGCONT');
     proxy.child.kill('SIGTERM');
     await proxy.ended;
@@ -91,12 +91,12 @@ async function measure(): Promise<readonly Measured[]> {
       max: P99_MS,
       value: quantile(all, 0.99),
     } as const;
-    const bare = times.get(`${BARE}${state}`);
+    const bare = times.get(`${PLAIN_NODE_PREFIX}${state}`);
     if (bare === undefined) return [p99];
     const beside = quantile(all, 0.5) - quantile(bare, 0.5);
     return [
       p99,
-      { what: `${state}, median over node's`, unit: 'ms', max: MEDIAN_BESIDE_MS, value: beside },
+      { what: `${state}, median over node's`, unit: 'ms', max: ADDED_MEDIAN_MS, value: beside },
     ];
   });
 }

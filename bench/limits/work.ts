@@ -9,7 +9,7 @@ import { contentRisk } from '../../stages/vault/risk/risk.ts';
 import { minOf } from './limit.ts';
 import type { LimitGroup, Measured } from './limit.ts';
 
-const TRIES = 3;
+const ATTEMPTS = 3;
 const CREDENTIAL_CHARS = 65_536;
 const CREDENTIALS_MS = 1600;
 const GRAMMAR_MS = 6000;
@@ -20,7 +20,7 @@ async function longInputs(): Promise<readonly Measured[]> {
   for (const { name, maxMs, open } of LINEAR_WORK) {
     const { inputOf, work } = await open();
     const input = inputOf(4);
-    const value = await minOf(TRIES, () => processorMs(() => work(input)));
+    const value = await minOf(ATTEMPTS, () => processorMs(() => work(input)));
     found.push({ what: name, unit: 'ms', max: maxMs, value });
   }
   return found;
@@ -32,7 +32,7 @@ async function credentials(): Promise<readonly Measured[]> {
     for (const [start, piece] of CREDENTIAL_TEXTS) {
       const text = credentialText(start, piece, CREDENTIAL_CHARS);
       const once = () => processorMs(() => contentRisk(text, path));
-      value = Math.max(value, await minOf(TRIES, once));
+      value = Math.max(value, await minOf(ATTEMPTS, once));
     }
   }
   const what = 'the slowest of 116 texts of 64 KiB is searched for credentials';

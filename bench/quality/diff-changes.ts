@@ -40,7 +40,7 @@ export function changesIn(diff: string): readonly string[] {
 }
 
 const FILE = /^(?:diff --git a\/.* b\/|\*\*\* )(.+?)(?: \((?:new|deleted) file mode \d+\))?$/;
-/** A file that is added or deleted as a whole is one hunk, whose header adds no information. */
+/** A file that is added or deleted is a single hunk, whose header adds no information. */
 const WHOLE = /^\*\*\* .+ \((?:new|deleted) file mode \d+\)$/;
 const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 const COUNTED =

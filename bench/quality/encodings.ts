@@ -49,7 +49,7 @@ interface Item {
 }
 
 /** The compressed form of an item, and the same with references to earlier text decoded. */
-interface Made {
+interface CompressedItem {
   readonly text: string;
   readonly decoded: string;
 }
@@ -60,9 +60,9 @@ export interface EncodingTools {
   readonly readCode: CodeReader;
 }
 
-type Make = (item: Item, tools: EncodingTools) => Made;
-type Holds = (item: Item, out: string, tools: EncodingTools) => boolean;
-type Row = readonly [name: string, make: Make, items: readonly Item[], holds: Holds];
+type CompressItem = (item: Item, tools: EncodingTools) => CompressedItem;
+type IsIntact = (item: Item, out: string, tools: EncodingTools) => boolean;
+type Row = readonly [name: string, make: CompressItem, items: readonly Item[], holds: IsIntact];
 
 /** Returns all rows that need no corpus, and the others if there is one. */
 export function measureEncodings(
@@ -145,7 +145,7 @@ function measure([name, make, items, holds]: Row, tools: EncodingTools): Encodin
 const SETTINGS = { maxChars: 120, logBudgetTokens: 3500 } as const;
 
 /** Compresses a text by itself, with the algorithms of its detected class. */
-function byClass(mode: Mode): Make {
+function byClass(mode: Mode): CompressItem {
   return ({ text, hints }, { commentLines }) => {
     const code = mode === 'aggressive' ? { commentLines } : {};
     const out = builtIn.apply(text, { ...SETTINGS, ...code, mode, query: '', hints }).text;
@@ -156,7 +156,7 @@ function byClass(mode: Mode): Make {
 /**
  * Compresses a text as a tool result printed by a command, including references to repeated text.
  */
-function asToolResult(command: string): Make {
+function asToolResult(command: string): CompressItem {
   return ({ text }) => {
     const state = emptyState();
     const block = {

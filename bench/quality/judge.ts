@@ -35,7 +35,7 @@ const SAVED: Readonly<Record<string, number>> = {
   'code, aggressive': 8,
   'config, aggressive': 10,
 };
-/** All rows: nothing may be lost in these either, however little they save. */
+/** All rows: these may not lose anything either, however little they save. */
 const ENCODINGS = [...Object.keys(SAVED), 'json, all, as found', 'diffs between unrelated files'];
 /** Classes with samples. */
 const CLASSES = ['code', 'diff', 'grep', 'listing', 'json', 'config', 'log', 'narrative', 'trace'];

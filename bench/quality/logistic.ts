@@ -4,8 +4,8 @@ import { scoreSigns } from '../../stages/model/classify/signs.ts';
 /** The features and outcome of one case. */
 export interface Case {
   /** Starts with a constant 1, for the bias. */
-  readonly signs: readonly number[];
-  readonly holds: boolean;
+  readonly features: readonly number[];
+  readonly outcome: boolean;
 }
 
 /** Keeps weights small if there is little evidence for them. */
@@ -17,7 +17,7 @@ const STEPS = 25;
  * method.
  */
 export function fit(rows: readonly Case[], counts: readonly number[]): readonly number[] {
-  const size = rows[0]?.signs.length ?? 0;
+  const size = rows[0]?.features.length ?? 0;
   let weights: readonly number[] = Array.from({ length: size }, () => 0);
   for (let step = 0; step < STEPS; step++) {
     const system = Array.from({ length: size }, (_, at) => {
@@ -26,16 +26,17 @@ export function fit(rows: readonly Case[], counts: readonly number[]): readonly 
       row[size] = at === 0 ? 0 : RIDGE * weights[at]!;
       return row;
     });
-    rows.forEach(({ signs, holds }, index) => {
-      const chance = 1 / (1 + Math.exp(-scoreSigns(signs, weights)));
-      const slope = counts[index]! * (chance - (holds ? 1 : 0));
-      const bend = counts[index]! * chance * (1 - chance);
+    rows.forEach(({ features, outcome }, index) => {
+      const probability = 1 / (1 + Math.exp(-scoreSigns(features, weights)));
+      const slope = counts[index]! * (probability - (outcome ? 1 : 0));
+      const curvature = counts[index]! * probability * (1 - probability);
       for (let at = 0; at < size; at++) {
-        const sign = signs[at]!;
+        const sign = features[at]!;
         if (sign === 0) continue;
         const line = system[at]!;
         line[size]! += slope * sign;
-        for (let other = 0; other < size; other++) line[other]! += bend * sign * signs[other]!;
+        for (let other = 0; other < size; other++)
+          line[other]! += curvature * sign * features[other]!;
       }
     });
     const change = solve(system);

@@ -53,9 +53,9 @@ export function measureNarrative(
     before += count(context);
     after += count(out);
     if (answers.some((answer) => out.includes(answer))) same++;
-    const asked = askedLater({ context, question }, questions, later);
-    laterCases += asked.length;
-    laterKept += asked.filter((other) =>
+    const laterOnes = laterQuestions({ context, question }, questions, later);
+    laterCases += laterOnes.length;
+    laterKept += laterOnes.filter((other) =>
       other.answers.some((answer) => out.includes(answer)),
     ).length;
   }
@@ -70,7 +70,7 @@ export function measureNarrative(
 }
 
 /** Returns the other questions that the same text answers. */
-function askedLater(
+function laterQuestions(
   { context, question }: Pick<Question, 'context' | 'question'>,
   questions: readonly Question[],
   later: readonly Question[],

@@ -35,21 +35,21 @@ const PER_FOLDER = 14;
 const MAX_FILES = 1500;
 const LONGEST = 40_000;
 /** Classes recognized by their structure, which no score decides. */
-const DECIDED = new Set(['trace', 'json', 'html', 'blob', 'diff']);
+const STRUCTURAL_CLASSES = new Set(['trace', 'json', 'html', 'blob', 'diff']);
 
 function toRow(text: string, kind: Row['kind'], group: string): Row {
   return {
     group,
     kind,
-    holds: kind === 'run',
-    signs: [1, ...signsIn({ ...gather(text), ran: true })],
+    outcome: kind === 'run',
+    features: [1, ...signsIn({ ...gather(text), ran: true })],
   };
 }
 
 function readRuns(path: string): readonly Row[] {
   return readRecords<LabelledText>(path)
     .filter(({ expected: [first = ''], expected }) => {
-      return !DECIDED.has(first) && (first === 'log' || !expected.includes('log'));
+      return !STRUCTURAL_CLASSES.has(first) && (first === 'log' || !expected.includes('log'));
     })
     .map(({ text, expected, group }) =>
       toRow(text, expected[0] === 'log' ? 'run' : 'facts', group),
@@ -117,7 +117,7 @@ function heldOut(rows: readonly Row[], counts: readonly number[]): readonly numb
       kept.map((at) => rows[at]!),
       kept.map((at) => counts[at]!),
     );
-    rows.forEach(({ signs }, at) => {
+    rows.forEach(({ features: signs }, at) => {
       if (folds[at] === fold) scores[at] = scoreSigns(signs, weights);
     });
   }

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../../fixtures/paths.ts';
 import { isSound } from './judge.ts';
-import type { KeptRow } from './kept.ts';
+import type { StoredRow } from './kept.ts';
 import type { Row } from './row.ts';
 
 const FILE = join(projectRoot, 'SECURITY.md');
@@ -12,7 +12,7 @@ const START = '<!-- scoreboard: npm run scoreboard -- --keep FILE --document -->
 const END = '<!-- end of scoreboard -->';
 
 /** Replaces the table by one of all rows. Rows that were not run are shown as such. */
-export function writeDocument(rows: readonly Row[], kept: ReadonlyMap<string, KeptRow>): void {
+export function writeDocument(rows: readonly Row[], kept: ReadonlyMap<string, StoredRow>): void {
   const text = readFileSync(FILE, 'utf8');
   const [head, rest] = text.split(START);
   const tail = rest?.split(END)[1];
@@ -22,7 +22,7 @@ export function writeDocument(rows: readonly Row[], kept: ReadonlyMap<string, Ke
 }
 
 /** Returns a sentence about what was run where, and a table. */
-export function scoreboardText(rows: readonly Row[], kept: ReadonlyMap<string, KeptRow>): string {
+export function scoreboardText(rows: readonly Row[], kept: ReadonlyMap<string, StoredRow>): string {
   const ran = rows.flatMap(({ id }) => kept.get(id) ?? []);
   const sound = ran.filter(isSound).length;
   const commits = [...new Set(ran.map(({ commit }) => commit))].join(', ');
@@ -42,7 +42,7 @@ export function scoreboardText(rows: readonly Row[], kept: ReadonlyMap<string, K
   ].join('\n');
 }
 
-function stateOf(row: KeptRow | undefined): string {
+function stateOf(row: StoredRow | undefined): string {
   if (row === undefined) return 'not run';
   return isSound(row) ? 'holds' : `${row.asItIs}, sabotaged ${row.sabotaged}`;
 }

@@ -30,8 +30,8 @@ const BUILD = fileURLToPath(new URL('../..', import.meta.url));
  * The time limit with a defect, as a multiple of the time without: a test that hangs has noticed
  * the defect.
  */
-const MOST_TIMES = 10;
-const LEAST_LIMIT_MS = 30_000;
+const MAX_TIME_FACTOR = 10;
+const MIN_LIMIT_MS = 30_000;
 
 interface Ended {
   readonly code: number | null;
@@ -42,18 +42,18 @@ interface Ended {
 }
 
 export async function judge(row: Row, copy: ReturnType<typeof copyBuild>): Promise<Judged> {
-  const sound = await run(BUILD, row);
-  const asItIs = sound.code === 0 && sound.passed > 0 ? 'green' : 'red';
+  const unchanged = await run(BUILD, row);
+  const asItIs = unchanged.code === 0 && unchanged.passed > 0 ? 'green' : 'red';
   const found = { id: row.id, asItIs, sabotaged: 'unproven' } as const;
   if (asItIs === 'red')
-    return { ...found, because: `${row.file} is red: ${sound.failed.join(', ')}` };
+    return { ...found, because: `${row.file} is red: ${unchanged.failed.join(', ')}` };
   let mend: () => void;
   try {
     mend = await copy.plant(row.sabotage);
   } catch (thrown) {
     return { ...found, because: thrown instanceof Error ? thrown.message : String(thrown) };
   }
-  const limitMs = Math.max(LEAST_LIMIT_MS, MOST_TIMES * sound.durationMs);
+  const limitMs = Math.max(MIN_LIMIT_MS, MAX_TIME_FACTOR * unchanged.durationMs);
   const broken = await run(copy.folder, row, limitMs).finally(mend);
   const isNoticed = broken.failed.some((name) => name.includes(row.test));
   if (isNoticed) return { ...found, sabotaged: 'red', because: '' };

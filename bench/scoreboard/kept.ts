@@ -5,7 +5,7 @@ import { projectRoot } from '../../fixtures/paths.ts';
 import type { Judged } from './judge.ts';
 
 /** A judged row, with the state of the sources and the time. */
-export interface KeptRow extends Judged {
+export interface StoredRow extends Judged {
   /** The commit, with `+` if files differ from it. */
   readonly commit: string;
   /** ISO 8601. */
@@ -24,13 +24,13 @@ export function currentCommit(): string {
  * Returns the newest result of each row in `file`; none if it does not exist. Throws for an invalid
  * line.
  */
-export function readKept(file: string): ReadonlyMap<string, KeptRow> {
+export function readStoredRows(file: string): ReadonlyMap<string, StoredRow> {
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `keep`
-  const rows = lines.map((line) => JSON.parse(line) as KeptRow);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `storeRow`
+  const rows = lines.map((line) => JSON.parse(line) as StoredRow);
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-export function keep(file: string, row: KeptRow): void {
+export function storeRow(file: string, row: StoredRow): void {
   appendFileSync(file, `${JSON.stringify(row)}\n`);
 }

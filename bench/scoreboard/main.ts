@@ -8,7 +8,7 @@ import { createProgress } from '../progress.ts';
 import { writeDocument } from './document.ts';
 import { isSound, judge } from './judge.ts';
 import type { Judged } from './judge.ts';
-import { currentCommit, keep, readKept } from './kept.ts';
+import { currentCommit, storeRow, readStoredRows } from './kept.ts';
 import type { Row } from './row.ts';
 import { ROWS } from './rows.ts';
 import { copyBuild } from './sabotage.ts';
@@ -54,7 +54,7 @@ async function main(args: string[]): Promise<number> {
     const ids = ROWS.map(({ id }) => id).join(', ');
     refuseOptions(USAGE, `no row has the id ${words.join(' or ')}; the ids are ${ids}`);
   }
-  const kept = file === undefined ? new Map() : readKept(file);
+  const kept = file === undefined ? new Map() : readStoredRows(file);
   if (document) {
     writeDocument(ROWS, kept);
     return 0;
@@ -72,7 +72,7 @@ async function main(args: string[]): Promise<number> {
       const isKnown = before?.commit === commit && isSound(before);
       const found = isKnown ? before : await judge(row, copy);
       if (file !== undefined && !isKnown)
-        keep(file, { ...found, commit, at: new Date().toISOString() });
+        storeRow(file, { ...found, commit, at: new Date().toISOString() });
       judged.push(found);
       progress.clear();
       process.stdout.write(json ? `${JSON.stringify({ ...row, ...found })}\n` : lineOf(row, found));

@@ -9,7 +9,7 @@ import type { Sabotage } from './row.ts';
 
 const BUILD = fileURLToPath(new URL('../..', import.meta.url));
 /** Parts of a build that no scoreboard test uses. */
-const LEFT_OUT = /^(?:app|\.ci)(?:\/|$)|\.(?:d\.ts|map)$/;
+const NOT_COPIED = /^(?:app|\.ci)(?:\/|$)|\.(?:d\.ts|map)$/;
 
 /** Returns the path of a source file in a build. */
 export const compiledFile = (source: string): string => source.replace(/\.ts$/, '.js');
@@ -29,7 +29,7 @@ export function copyBuild(number: number) {
     process.once(signal, () => process.exit(128 + constants.signals[signal]));
   cpSync(BUILD, folder, {
     recursive: true,
-    filter: (path) => !LEFT_OUT.test(relative(BUILD, path)),
+    filter: (path) => !NOT_COPIED.test(relative(BUILD, path)),
   });
   return {
     folder,
@@ -47,10 +47,10 @@ export function copyBuild(number: number) {
         sourcefile: file,
       });
       const path = join(folder, compiledFile(file));
-      const sound = readFileSync(path);
+      const originalBytes = readFileSync(path);
       // As tsc does: compiled modules import compiled modules.
       writeFileSync(path, code.replaceAll(/(["']\.{1,2}\/[^"']+)\.ts(["'])/g, '$1.js$2'));
-      return () => writeFileSync(path, sound);
+      return () => writeFileSync(path, originalBytes);
     },
   };
 }

@@ -69,7 +69,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     test: 'a file that svc did not write is left alone; a truncated pid file is taken over',
     sabotage: {
       file: 'cli/process/daemon.ts',
-      before: 'if (other !== undefined) throw alreadyRuns(other);\n      setAside(path);',
+      before: 'if (other !== undefined) throw alreadyRuns(other);\n      removeStaleFile(path);',
       after:
         'if (other !== undefined) throw alreadyRuns(other);\n      fs.rmSync(path, { force: true });',
     },

@@ -44,7 +44,7 @@ export const TASKS = {
 export type Task = keyof typeof TASKS;
 type Act = 'search' | 'read' | 'change' | 'create' | 'check' | 'history' | 'list';
 
-/** Draws one of `weights`, with that probability. */
+/** Chooses one of `weights` at random, with that probability. */
 export function weightedChoice<K extends string>(
   random: Random,
   weights: Readonly<Partial<Record<K, number>>>,
@@ -66,23 +66,23 @@ export function* agent(
   task: Task,
   turnOf: () => number,
 ): Generator<Step, never> {
-  const hand = new Hand(random, tree);
+  const actions = new TreeActions(random, tree);
   for (let turn = 0; ; turn++) {
     let left = turnOf();
     if (turn === 0) {
-      yield { say: hand.words('I will look around first'), calls: hand.list() };
+      yield { say: actions.words('I will look around first'), calls: actions.list() };
       left--;
     }
     while (left > 0)
-      for (const calls of hand.act(weightedChoice<Act>(random, TASKS[task].does))) {
-        yield { say: hand.words(), calls };
+      for (const calls of actions.act(weightedChoice<Act>(random, TASKS[task].does))) {
+        yield { say: actions.words(), calls };
         if (--left === 0) break;
       }
-    yield { say: hand.summary(task), calls: [] };
+    yield { say: actions.summary(task), calls: [] };
   }
 }
 
-class Hand {
+class TreeActions {
   readonly #random: Random;
   readonly #tree: Tree;
   /** Files read so far, newest last. */
@@ -178,7 +178,7 @@ class Hand {
   *#search(): Generator<readonly Call[]> {
     const word = this.#word();
     yield [{ kind: 'grep', pattern: word }];
-    const found = this.#tree.holding(word);
+    const found = this.#tree.filesWith(word);
     if (found.length > 0 && this.#chance(0.7)) yield [this.#readOf(this.#one(found))];
   }
 

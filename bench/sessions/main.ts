@@ -27,7 +27,7 @@ import { createSessionClock, toSessionTimeJson, toSessionTimeLine } from './cloc
 import type { SessionClock } from './clock.ts';
 import { createModel } from './model.ts';
 import { startClaudeCode, startOpencode } from './record.ts';
-import { GO_ON, planOf, PROMPTS } from './plan.ts';
+import { FOLLOW_UP_PROMPTS, planOf, PROMPTS } from './plan.ts';
 import { makeTree } from './tree.ts';
 
 const USAGE = `npm run bench:sessions -- --prefix DIR --out DIR [--count N] [--client claude-code|opencode] [--from N]
@@ -64,7 +64,7 @@ async function record(
     await recorder.prompt(PROMPTS[task]);
     for (const pauseMs of pausesMs) {
       clock.advance(pauseMs);
-      await recorder.prompt(GO_ON[randomInt(random, 0, GO_ON.length)]!);
+      await recorder.prompt(FOLLOW_UP_PROMPTS[randomInt(random, 0, FOLLOW_UP_PROMPTS.length)]!);
     }
     await recorder.end();
     keep(client, home, join(out, `${client}-${String(n).padStart(3, '0')}`), clock);

@@ -41,7 +41,7 @@ export function createModel({ steps, folder, random, clock, count }: ModelOption
     const { say, calls: wanted } = isCompaction(body) ? SUMMARY : steps.next().value;
     const toolCalls = wanted.map((call): ReplyToolCall => ({
       id: `step${++calls}`,
-      ...spelled(call, tools, folder),
+      ...toClientCall(call, tools, folder),
     }));
     const output = count(say + JSON.stringify(toolCalls));
     const usage = { input: plain, output, cacheRead: read, cacheWrite: written, reasoning: 0 };
@@ -77,13 +77,13 @@ function markedBlocks(body: JsonObject, count: CountTokens) {
 }
 
 /** Converts a call to one of `tools`; calls without a matching tool use the client's shell. */
-function spelled(
+function toClientCall(
   call: Call,
   tools: readonly Tool[],
   folder: string,
 ): Pick<ReplyToolCall, 'name' | 'input'> {
   const tool = tools.find(({ name }) => name.toLowerCase() === call.kind);
-  if (tool === undefined) return spelled(inShell(call), tools, folder);
+  if (tool === undefined) return toClientCall(toShellCall(call), tools, folder);
   const input: Record<string, unknown> = {};
   const put = (names: string, value: unknown): void => {
     const field = names.split(' ').find((name) => tool.fields.includes(name));
@@ -105,7 +105,7 @@ function spelled(
   return { name: tool.name, input };
 }
 
-function inShell(call: Call): Extract<Call, { kind: 'bash' }> {
+function toShellCall(call: Call): Extract<Call, { kind: 'bash' }> {
   if (call.kind === 'grep')
     return {
       kind: 'bash',

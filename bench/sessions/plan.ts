@@ -30,7 +30,7 @@ export const PROMPTS: Readonly<Record<Task, string>> = {
   analysis:
     'Explain to me how this is built: which parts there are, what depends on what, and where the complicated places are.',
 };
-export const GO_ON = [
+export const FOLLOW_UP_PROMPTS = [
   'Go on.',
   'Good. Now the next part, please.',
   'Are you sure? Look at the callers as well.',

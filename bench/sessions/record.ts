@@ -8,7 +8,7 @@ import { asObject } from '../../fixtures/upstream/reply.ts';
 import { clientEnv, killGroup } from '../../fixtures/clients/scenario.ts';
 
 /** The setup of a client, started in `work` with its own home. */
-export interface Started {
+export interface ClientSetup {
   readonly prefix: string;
   readonly home: string;
   readonly work: string;
@@ -27,7 +27,7 @@ const MODEL = 'claude-sonnet-4-5';
 const KEY = 'sk-ant-api03-fixture';
 
 function start(
-  { prefix, home, work }: Started,
+  { prefix, home, work }: ClientSetup,
   bin: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -54,7 +54,7 @@ const exitOf = (child: ChildProcess): Promise<void> =>
   });
 
 /** Runs one process for the whole session, with prompts on its stdin. */
-export function startClaudeCode(place: Started): Recorder {
+export function startClaudeCode(place: ClientSetup): Recorder {
   const args = [
     '-p',
     '--input-format',
@@ -96,7 +96,7 @@ export function startClaudeCode(place: Started): Recorder {
 }
 
 /** Runs one process for the whole session, controlled over its own API. */
-export function startOpencode(place: Started): Recorder {
+export function startOpencode(place: ClientSetup): Recorder {
   const options = { baseURL: `${place.url}/v1`, apiKey: KEY };
   const models = { [MODEL]: { name: 'Fixture' } };
   const provider = { anthropic: { npm: '@ai-sdk/anthropic', options, models } };

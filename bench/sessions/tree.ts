@@ -25,7 +25,7 @@ export interface Tree {
   sources(): readonly string[];
   text(file: string): string;
   /** Returns the files that contain a word. */
-  holding(word: string): readonly string[];
+  filesWith(word: string): readonly string[];
 }
 
 /** The trees of sessions: the project itself, and packages that ship their sources. */
@@ -77,7 +77,7 @@ export function makeTree(name: string, folder: string): Tree {
     check: (file) => CHECKS[name]?.replace('FOLDER', dirname(file)) ?? 'node --test test/',
     sources,
     text,
-    holding: (word) => sources().filter((file) => text(file).includes(word)),
+    filesWith: (word) => sources().filter((file) => text(file).includes(word)),
   };
 }
 

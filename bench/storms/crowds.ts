@@ -1,4 +1,4 @@
-/** Many clients at once: leaving, coming and going, reading slowly, sending nothing. */
+/** Many clients at once: leaving early, reconnecting, reading slowly, sending nothing. */
 import type { Socket } from 'node:net';
 import { MESSAGE, exchange, json, openSocket } from '../../fixtures/server/exchange.ts';
 import { post } from '../../fixtures/server/disconnecting-clients.ts';
@@ -6,36 +6,36 @@ import { pause } from '../../fixtures/wait.ts';
 import { ResponseReader } from '../response-reader.ts';
 import { withSite } from './site.ts';
 import type { Svc } from './site.ts';
-import { comesTrue } from './storm.ts';
+import { becomesTrue } from './storm.ts';
 import type { Storm } from './storm.ts';
 
 const CLIENTS = 200;
-/** Memory that a proxy may keep after a storm, for what it has learned and compiled. */
-const KEPT_MB = 64;
+/** Memory growth allowed after a storm, for caches and compiled code. */
+const RETAINED_MB = 64;
 const IDLE_BYTES = 15_000;
-const HELD_KIB = 256;
+const STALLED_STREAM_KIB = 256;
 
 const withScenario = (bytes: string, scenario: string): string =>
   bytes.replace('\r\nContent-Type', `\r\nx-upstream-scenario: ${scenario}\r\nContent-Type`);
 const streamOf = (scenario: string): string =>
   withScenario(post(json(MESSAGE, { stream: true })), scenario);
 
-/** Returns whether the proxy answers an ordinary request, and runs nothing else soon after. */
-async function isWell(svc: Svc): Promise<boolean> {
+/** Returns whether the proxy responds to an ordinary request and soon has no request running. */
+async function isHealthy(svc: Svc): Promise<boolean> {
   const { status } = await exchange(svc.port, { body: json(MESSAGE) });
   return (
     status === 200 &&
-    (await comesTrue(async () => (await svc.metric('svc_requests_running')) === 0))
+    (await becomesTrue(async () => (await svc.metric('svc_requests_running')) === 0))
   );
 }
 
-/** Warms a proxy up, so that memory is not growth that every start has. */
+/** Warms up a proxy, so that memory allocated after every start does not count as growth. */
 async function warmUp({ port }: Svc): Promise<void> {
   for (let n = 0; n < 300; n += 1)
     await exchange(port, { body: json(MESSAGE, { stream: n % 2 === 0 }) });
 }
 
-const aborts: Storm['run'] = ({ seconds }, report) =>
+const leavingClients: Storm['run'] = ({ seconds }, report) =>
   withSite(async ({ start }) => {
     const svc = await start();
     await warmUp(svc);
@@ -52,7 +52,7 @@ const aborts: Storm['run'] = ({ seconds }, report) =>
       for (let turn = n; Date.now() < untilMs; turn += 1) {
         const socket = await openSocket(svc.port);
         const bytes = streamOf(moments[turn % moments.length]!);
-        // Every fifth leaves in the middle of its own request.
+        // Every fifth client leaves while it is sending its request.
         socket.write(
           turn % 5 === 0 ? bytes.slice(0, Math.ceil(bytes.length * Math.random())) : bytes,
         );
@@ -63,21 +63,21 @@ const aborts: Storm['run'] = ({ seconds }, report) =>
       }
     };
     await Promise.all(Array.from({ length: CLIENTS }, (_, n) => client(n)));
-    const well = await isWell(svc);
-    const closed = await comesTrue(() => svc.openFiles() <= files + 20);
+    const healthy = await isHealthy(svc);
+    const closed = await becomesTrue(() => svc.openFiles() <= files + 20);
     const afterMb = svc.rssMb();
     return [
       {
         name: 'clients that leave',
-        required: `afterwards nothing runs, no connection is open, at most ${KEPT_MB} MB more, and it answers`,
-        figure: `${left} clients left at any moment: ${well ? 'answers, nothing runs' : 'still runs some'}; ${svc.openFiles() - files} more descriptors, RSS ${beforeMb.toFixed(0)} to ${afterMb.toFixed(0)} MB`,
-        held: well && closed && afterMb - beforeMb <= KEPT_MB,
+        required: `afterwards nothing runs, no connection is open, at most ${RETAINED_MB} MB more, and it answers`,
+        figure: `${left} clients left at any moment: ${healthy ? 'answers, nothing runs' : 'still runs some'}; ${svc.openFiles() - files} more descriptors, RSS ${beforeMb.toFixed(0)} to ${afterMb.toFixed(0)} MB`,
+        held: healthy && closed && afterMb - beforeMb <= RETAINED_MB,
       },
     ];
   });
 
 /** A new connection for each request. */
-const churn: Storm['run'] = ({ seconds }, report) =>
+const reconnectingClients: Storm['run'] = ({ seconds }, report) =>
   withSite(async ({ start }) => {
     const svc = await start();
     await warmUp(svc);
@@ -104,23 +104,23 @@ const churn: Storm['run'] = ({ seconds }, report) =>
       report(`${answered} answered, ${rss.at(-1)?.toFixed(0)} MB`);
     }
     await running;
-    const well = await isWell(svc);
-    const closed = await comesTrue(() => svc.openFiles() <= files + 20);
-    const most = (part: readonly number[]): number => Math.max(...part);
-    const growth = most(rss.slice(-5)) - most(rss.slice(5, 15));
+    const healthy = await isHealthy(svc);
+    const closed = await becomesTrue(() => svc.openFiles() <= files + 20);
+    const maxRssMb = (part: readonly number[]): number => Math.max(...part);
+    const growth = maxRssMb(rss.slice(-5)) - maxRssMb(rss.slice(5, 15));
     return [
       {
         name: 'clients that come and go',
         required:
           'every request answered, no descriptor left, memory of the last quarter at most 16 MB above the half before',
         figure: `${CLIENTS} clients for ${seconds} s: ${answered} answered, failed ${JSON.stringify(Object.fromEntries(failed))}, RSS ${rss.map((mb) => mb.toFixed(0)).join(' ')} MB, ${svc.openFiles() - files} more descriptors`,
-        held: failed.size === 0 && well && closed && growth <= 16,
+        held: failed.size === 0 && healthy && closed && growth <= 16,
       },
     ];
   });
 
 /** Opens `count` connections, a hundred at a time, that have sent `bytes`. */
-async function crowd(
+async function openIdleConnections(
   port: number,
   count: number,
   bytes: string,
@@ -153,7 +153,7 @@ const slowStreams: Storm['run'] = ({ streams }, report) =>
       let longestMs = 0;
       let whole = 0;
       let sizes = new Set<number>();
-      const sockets = await crowd(port, streams, bytes);
+      const sockets = await openIdleConnections(port, streams, bytes);
       const ends = sockets.map(
         (socket) =>
           new Promise<void>((resolve) => {
@@ -188,12 +188,12 @@ const slowStreams: Storm['run'] = ({ streams }, report) =>
     return [
       {
         name: `${streams} slow streams at once`,
-        required: `all whole, with the provider's bytes, at most ${HELD_KIB} KiB each, no event more than a second late`,
+        required: `all whole, with the provider's bytes, at most ${STALLED_STREAM_KIB} KiB each, no event more than a second late`,
         figure: `${through.whole} whole, ${perStream.toFixed(0)} KiB each (RSS ${beforeMb.toFixed(0)} to ${through.mb.toFixed(0)} MB); longest gap of events ${EVERY_MS} ms apart ${through.longestMs.toFixed(0)} ms, directly ${direct.longestMs.toFixed(0)} ms`,
         held:
           through.whole === streams &&
           isSame &&
-          perStream <= HELD_KIB &&
+          perStream <= STALLED_STREAM_KIB &&
           through.longestMs - EVERY_MS <= 1000,
       },
     ];
@@ -205,29 +205,33 @@ const slowReaders: Storm['run'] = ({ streams }, report) =>
     await warmUp(svc);
     const half = Math.ceil(streams / 8);
     const sockets: Socket[] = [];
-    /** Opens as many again; returns the memory that the proxy has once they stand still, in MB. */
+    /**
+     * Opens the same number again; returns the proxy's memory in MB once all of them have stalled.
+     */
     const more = async (): Promise<number> => {
-      sockets.push(...(await crowd(svc.port, half, streamOf('flood bytes=8000'), true)));
+      sockets.push(
+        ...(await openIdleConnections(svc.port, half, streamOf('flood bytes=8000'), true)),
+      );
       await pause(10_000);
-      // Other requests make it collect the garbage of what has passed.
+      // Further requests trigger a garbage collection.
       await warmUp(svc);
       report(`${sockets.length} readers, ${svc.rssMb().toFixed(0)} MB`);
       return svc.rssMb();
     };
     const beforeMb = svc.rssMb();
-    // What the first half costs includes what every burst costs, however many there are.
+    // The cost of the first half includes the fixed cost of any burst.
     const [halfMb, fullMb] = [await more(), await more()];
     const others = await exchange(svc.port, { body: json(MESSAGE) });
     for (const socket of sockets) socket.destroy();
-    const well = await isWell(svc);
+    const healthy = await isHealthy(svc);
     const kibEach = (Math.max(0, fullMb - halfMb) * 1024) / half;
     const mb = [beforeMb, halfMb, fullMb].map((each) => each.toFixed(0));
     return [
       {
         name: 'clients that do not read',
-        required: `at most ${HELD_KIB} KiB more for each further one, other clients are answered`,
+        required: `at most ${STALLED_STREAM_KIB} KiB more for each further one, other clients are answered`,
         figure: `endless streams that nobody reads: RSS ${mb[0]} MB with none, ${mb[1]} with ${half}, ${mb[2]} with ${2 * half}: ${kibEach.toFixed(0)} KiB for each further one; another client: ${others.status}`,
-        held: kibEach <= HELD_KIB && others.status === 200 && well,
+        held: kibEach <= STALLED_STREAM_KIB && others.status === 200 && healthy,
       },
     ];
   });
@@ -237,10 +241,14 @@ const idle: Storm['run'] = ({ idle: count }, report) =>
     const svc = await start();
     await warmUp(svc);
     const beforeMb = svc.rssMb();
-    const sockets = await crowd(svc.port, count, 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    const sockets = await openIdleConnections(
+      svc.port,
+      count,
+      'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    );
     let answered = 0;
     for (const socket of sockets) socket.once('data', () => (answered += 1));
-    await comesTrue(() => {
+    await becomesTrue(() => {
       report(`${answered} of ${count} answered`);
       return answered >= count;
     });
@@ -253,7 +261,7 @@ const idle: Storm['run'] = ({ idle: count }, report) =>
       waits.push(status === 200 ? performance.now() - startMs : Number.POSITIVE_INFINITY);
     }
     for (const socket of sockets) socket.destroy();
-    const well = await isWell(svc);
+    const healthy = await isHealthy(svc);
     return [
       {
         name: `${count} idle connections`,
@@ -263,15 +271,15 @@ const idle: Storm['run'] = ({ idle: count }, report) =>
           answered === count &&
           open === count &&
           bytesEach <= IDLE_BYTES &&
-          well &&
+          healthy &&
           Number.isFinite(Math.max(...waits)),
       },
     ];
   });
 
 export const CROWDS: readonly Storm[] = [
-  { name: 'aborts', run: aborts },
-  { name: 'churn', run: churn },
+  { name: 'aborts', run: leavingClients },
+  { name: 'churn', run: reconnectingClients },
   { name: 'slow-streams', run: slowStreams },
   { name: 'slow-readers', run: slowReaders },
   { name: 'idle', run: idle },

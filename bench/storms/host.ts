@@ -1,4 +1,4 @@
-/** A machine in trouble: its disk, its ledger's file, its descriptors, its clock. */
+/** Failures of the machine: its disk, the ledger's file, file descriptors, the clock. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,14 +11,14 @@ import { auditFiles } from '../../stages/audit/files.ts';
 import { verifyAudit } from '../../stages/audit/verify.ts';
 import { EVERYTHING, prepareHome, readLedger, withSite } from './site.ts';
 import type { Site, Svc } from './site.ts';
-import { comesTrue } from './storm.ts';
+import { becomesTrue } from './storm.ts';
 import type { Storm } from './storm.ts';
 import { failuresText, startTraffic } from './traffic.ts';
 
 const DISK_MB = 8;
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
 
-/** Runs `use` with a home on a disk of its own. Throws where a disk cannot be mounted. */
+/** Runs `use` with a home on a separate disk. Throws if a disk cannot be mounted. */
 async function withDisk<T>(
   { folder, upstream }: Site,
   use: (home: string) => Promise<T>,
@@ -34,8 +34,8 @@ async function withDisk<T>(
   }
 }
 
-/** Counts requests against rows and drops, after a graceful end. */
-async function accounts(svc: Svc, file: string, answered: number) {
+/** Compares the number of requests with rows and drops, after a graceful end. */
+async function compareRows(svc: Svc, file: string, answered: number) {
   const dropped = await svc.metric('svc_ledger_rows_dropped_total');
   await svc.end();
   const { ids, twice, isSound } = readLedger(file);
@@ -57,25 +57,31 @@ const diskFull: Storm['run'] = ({ seconds }, report) =>
       } catch {
         report('the disk is full');
       }
-      const isSaid = await comesTrue(async () => (await svc.health()).status !== 'ok', 60_000);
+      const isReported = await becomesTrue(
+        async () => (await svc.health()).status !== 'ok',
+        60_000,
+      );
       const beforeMb = svc.rssMb();
       await pause(seconds * 1000);
       const { reasons } = await svc.health();
       const afterMb = svc.rssMb();
       rmSync(ballast);
-      const isBack = await comesTrue(async () => (await svc.health()).status === 'ok', 60_000);
+      const hasRecovered = await becomesTrue(
+        async () => (await svc.health()).status === 'ok',
+        60_000,
+      );
       await traffic.stop();
-      const rows = await accounts(svc, join(home, 'monitor.db'), traffic.sent);
+      const rows = await compareRows(svc, join(home, 'monitor.db'), traffic.sent);
       const audit = await verifyAudit(auditFiles(home));
       return [
         {
           name: 'disk full',
           required:
             'every request answered, /health says it, memory bounded, drops counted; with room again the ledger and the audit log are sound and /health is ok',
-          figure: `${seconds} s on a full disk of ${DISK_MB} MB: ${traffic.ended.size} answered, ${failuresText(traffic)}; /health: ${reasons.join('; ')}; RSS ${beforeMb.toFixed(0)} to ${afterMb.toFixed(0)} MB; ${isBack ? 'ok again' : 'NOT ok again'}; ${rows.text}; audit: ${audit.fault?.text ?? `${audit.records} records verified`}`,
+          figure: `${seconds} s on a full disk of ${DISK_MB} MB: ${traffic.ended.size} answered, ${failuresText(traffic)}; /health: ${reasons.join('; ')}; RSS ${beforeMb.toFixed(0)} to ${afterMb.toFixed(0)} MB; ${hasRecovered ? 'ok again' : 'NOT ok again'}; ${rows.text}; audit: ${audit.fault?.text ?? `${audit.records} records verified`}`,
           held:
-            isSaid &&
-            isBack &&
+            isReported &&
+            hasRecovered &&
             traffic.failed.size === 0 &&
             rows.held &&
             audit.fault === undefined &&
@@ -90,7 +96,7 @@ const readOnly: Storm['run'] = (_sizes, report) =>
     withDisk(site, async (home) => {
       const remount = (how: string): void =>
         void execFileSync('mount', ['-o', `remount,${how}`, home]);
-      // A home that has been used, so that only writing is missing.
+      // The home was used before, so that only writing fails.
       const first = await site.start({ home });
       for (let n = 0; n < 20; n += 1) await exchange(first.port, { body: json(MESSAGE) });
       await first.end();
@@ -103,15 +109,18 @@ const readOnly: Storm['run'] = (_sizes, report) =>
         await traffic.stop();
         const { status, reasons } = await svc.health();
         remount('rw');
-        const isBack = await comesTrue(async () => (await svc.health()).status === 'ok', 60_000);
-        const rows = await accounts(svc, join(home, 'monitor.db'), traffic.sent + 20);
+        const hasRecovered = await becomesTrue(
+          async () => (await svc.health()).status === 'ok',
+          60_000,
+        );
+        const rows = await compareRows(svc, join(home, 'monitor.db'), traffic.sent + 20);
         return [
           {
             name: 'read-only home',
             required:
               'every request answered, /health says it, rows are stored once it can be written',
-            figure: `${traffic.ended.size} answered, ${failuresText(traffic)}; /health: ${status}, ${reasons.join('; ')}; ${isBack ? 'ok again' : 'NOT ok again'}; ${rows.text}`,
-            held: traffic.failed.size === 0 && status !== 'ok' && isBack && rows.held,
+            figure: `${traffic.ended.size} answered, ${failuresText(traffic)}; /health: ${status}, ${reasons.join('; ')}; ${hasRecovered ? 'ok again' : 'NOT ok again'}; ${rows.text}`,
+            held: traffic.failed.size === 0 && status !== 'ok' && hasRecovered && rows.held,
           },
         ];
       } catch (thrown) {
@@ -192,11 +201,12 @@ const damaged: Storm['run'] = ({ rounds }, report) =>
 async function useDamaged({ start, command }: Site, file: string): Promise<string | undefined> {
   const svc = await start().catch((thrown: unknown) => String(thrown).slice(0, 300));
   if (typeof svc === 'string') return svc;
-  // Damage may show only after the first rows, which are then in the file that is moved aside.
+  // Damage may be detected only after the first rows, which are then in the file that is moved
+  // aside.
   for (let n = 0; n < 20; n += 1) await exchange(svc.port, { body: json(MESSAGE) });
   await pause(1000);
   const traffic = startTraffic([svc.port], 4);
-  await comesTrue(() => traffic.ended.size >= 100);
+  await becomesTrue(() => traffic.ended.size >= 100);
   await traffic.stop();
   const dropped = await svc.metric('svc_ledger_rows_dropped_total');
   const code = await svc.end();
@@ -222,7 +232,7 @@ const locked: Storm['run'] = ({ seconds }, report) =>
     const svc = await start();
     const file = join(home, 'monitor.db');
     const traffic = startTraffic([svc.port], 4);
-    await comesTrue(() => traffic.ended.size > 20);
+    await becomesTrue(() => traffic.ended.size > 20);
     const lock = new Database(file);
     lock.exec('BEGIN EXCLUSIVE');
     report(`locked for ${seconds} s`);
@@ -231,7 +241,7 @@ const locked: Storm['run'] = ({ seconds }, report) =>
     lock.exec('COMMIT');
     lock.close();
     await traffic.stop();
-    const rows = await accounts(svc, file, traffic.sent);
+    const rows = await compareRows(svc, file, traffic.sent);
     return [
       {
         name: 'locked ledger',
@@ -248,27 +258,34 @@ const diskFails: Storm['run'] = ({ seconds }, report) =>
   withSite(async ({ home, start }) => {
     const svc = await start();
     const traffic = startTraffic([svc.port], 4);
-    await comesTrue(() => traffic.ended.size > 20);
+    await becomesTrue(() => traffic.ended.size > 20);
     const inject = ['-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=EIO'];
     const strace = spawn('strace', ['-f', '-qq', '-o', '/dev/null', ...inject, '-p', `${svc.pid}`]);
-    const isSaid = await comesTrue(async () => (await svc.health()).status !== 'ok');
+    const isReported = await becomesTrue(async () => (await svc.health()).status !== 'ok');
     report('writing fails');
     await pause((seconds * 1000) / 4);
     const { reasons } = await svc.health();
     strace.kill('SIGINT');
     await once(strace, 'exit');
-    const isBack = await comesTrue(async () => (await svc.health()).status === 'ok', 60_000);
+    const hasRecovered = await becomesTrue(
+      async () => (await svc.health()).status === 'ok',
+      60_000,
+    );
     await traffic.stop();
-    const rows = await accounts(svc, join(home, 'monitor.db'), traffic.sent);
+    const rows = await compareRows(svc, join(home, 'monitor.db'), traffic.sent);
     const audit = await verifyAudit(auditFiles(home));
     return [
       {
         name: 'disk fails (EIO)',
         required:
           'every request answered, /health says it; later every row is stored or counted as dropped, and the audit log verifies',
-        figure: `${traffic.ended.size} answered, ${failuresText(traffic)}; /health: ${reasons.join('; ').replaceAll(home, '~/.svc')}; ${isBack ? 'ok again' : 'NOT ok again'}; ${rows.text}; audit: ${audit.fault?.text ?? `${audit.records} records verified`}`,
+        figure: `${traffic.ended.size} answered, ${failuresText(traffic)}; /health: ${reasons.join('; ').replaceAll(home, '~/.svc')}; ${hasRecovered ? 'ok again' : 'NOT ok again'}; ${rows.text}; audit: ${audit.fault?.text ?? `${audit.records} records verified`}`,
         held:
-          isSaid && isBack && traffic.failed.size === 0 && rows.held && audit.fault === undefined,
+          isReported &&
+          hasRecovered &&
+          traffic.failed.size === 0 &&
+          rows.held &&
+          audit.fault === undefined,
       },
     ];
   });
@@ -287,7 +304,7 @@ const twoProxies: Storm['run'] = ({ seconds }, report) =>
     }
     await traffic.stop();
     await pair[0]!.end();
-    const rows = await accounts(pair[1]!, db, traffic.sent);
+    const rows = await compareRows(pair[1]!, db, traffic.sent);
     return [
       {
         name: 'two proxies, one ledger',
@@ -302,7 +319,7 @@ const FILES = 256;
 
 const descriptors: Storm['run'] = ({ seconds }, report) =>
   withSite(async ({ home, start }) => {
-    const svc = await start({ under: ['prlimit', `--nofile=${FILES}:${FILES}`] });
+    const svc = await start({ launcher: ['prlimit', `--nofile=${FILES}:${FILES}`] });
     for (let n = 0; n < 50; n += 1) await exchange(svc.port, { body: json(MESSAGE) });
     const rest = svc.openFiles();
     const sockets = [];
@@ -317,7 +334,7 @@ const descriptors: Storm['run'] = ({ seconds }, report) =>
       socket.once('data', () => (answered += 1));
       socket.once('close', () => (closed += 1));
     }
-    await comesTrue(() => answered + closed >= 2 * FILES, 5000);
+    await becomesTrue(() => answered + closed >= 2 * FILES, 5000);
     report(`${answered} answered, ${closed} closed`);
     const cpu = (): number => {
       const fields = readFileSync(`/proc/${svc.pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
@@ -326,25 +343,26 @@ const descriptors: Storm['run'] = ({ seconds }, report) =>
     const beforeS = cpu();
     await pause(seconds * 100);
     const busy = (cpu() - beforeS) / (seconds / 10);
-    // On connections that it has accepted before.
+    // Uses connections that were accepted earlier.
     const traffic = startTraffic([svc.port], 4);
     await pause(1000);
     for (const socket of sockets) socket.destroy();
     const during = traffic.failed.size;
-    const isBack = await comesTrue(() => svc.openFiles() <= rest + 10);
+    const hasRecovered = await becomesTrue(() => svc.openFiles() <= rest + 10);
     const sentBefore = traffic.sent;
     await pause(2000);
     await traffic.stop();
     const health = await svc.health();
-    const wellAfter = (await exchange(svc.port, { body: json(MESSAGE) })).status;
-    const rows = await accounts(svc, join(home, 'monitor.db'), 51 + traffic.ended.size);
+    const statusAfter = (await exchange(svc.port, { body: json(MESSAGE) })).status;
+    const rows = await compareRows(svc, join(home, 'monitor.db'), 51 + traffic.ended.size);
     return [
       {
         name: 'descriptors used up',
         required:
           'it goes on with the connections that it has, does not spin, and answers once there are some again',
-        figure: `${2 * FILES} connections at a limit of ${FILES}: ${answered} answered, ${closed} closed, ${(100 * busy).toFixed(0)} % of a core; ${failuresText(traffic)} (${during} kinds before they left); ${sentBefore} sent; afterwards ${wellAfter}, /health ${health.status}; ${rows.text}`,
-        held: isBack && wellAfter === 200 && busy < 0.5 && health.status === 'ok' && rows.held,
+        figure: `${2 * FILES} connections at a limit of ${FILES}: ${answered} answered, ${closed} closed, ${(100 * busy).toFixed(0)} % of a core; ${failuresText(traffic)} (${during} kinds before they left); ${sentBefore} sent; afterwards ${statusAfter}, /health ${health.status}; ${rows.text}`,
+        held:
+          hasRecovered && statusAfter === 200 && busy < 0.5 && health.status === 'ok' && rows.held,
       },
     ];
   });
@@ -382,7 +400,7 @@ const clock: Storm['run'] = ({ seconds }, report) =>
     }
     await traffic.stop();
     const { status } = await svc.health();
-    const rows = await accounts(svc, join(home, 'monitor.db'), traffic.sent);
+    const rows = await compareRows(svc, join(home, 'monitor.db'), traffic.sent);
     const audit = await verifyAudit(auditFiles(home));
     return [
       {

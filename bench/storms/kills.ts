@@ -1,4 +1,4 @@
-/** Processes that are killed at any moment: a proxy under load, indexing, commands that edit files. */
+/** Kills processes at random moments: a proxy under load, indexing, commands that edit files. */
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,12 +16,12 @@ import type { Site } from './site.ts';
 import type { Storm } from './storm.ts';
 import { startTraffic } from './traffic.ts';
 
-/** Answers before each kill. */
+/** Responses before each kill. */
 const ANSWERS = 250;
 
 const proxyKills: Storm['run'] = ({ rounds, acknowledgedMs }, report) =>
   withSite(async ({ home, start }) => {
-    /** Milliseconds from the end of an answer to the kill, by request id. */
+    /** Milliseconds from the end of a response to the kill, by request id. */
     const acknowledged = new Map<string, number>();
     const lostOf = (ids: ReadonlySet<string>) =>
       [...acknowledged].filter(([id]) => !ids.has(id)).map(([, ageMs]) => ageMs);
@@ -94,14 +94,14 @@ const conversationKills: Storm['run'] = async ({ rounds }, report) => {
         // Each round: five turns of eight conversations, with a kill in the middle of each.
         for (let turn = 0; turn < 5; turn += 1) {
           const isHit = turn % 2 === 1;
-          const asked = Promise.all(
+          const pendingTurns = Promise.all(
             clients.map((client) => client.turn(svc.port).catch(() => undefined)),
           );
           if (isHit) {
             await pause(Math.random() * 120);
             await svc.end('SIGKILL');
           }
-          const answers = await asked;
+          const answers = await pendingTurns;
           if (isHit) svc = await start();
           for (const [n, client] of clients.entries()) {
             const answer =
@@ -134,7 +134,9 @@ const conversationKills: Storm['run'] = async ({ rounds }, report) => {
   );
 };
 
-/** Runs a command and kills it at a random moment of `ofMs`; returns the time if it ended before. */
+/**
+ * Runs a command and kills it at a random moment of `ofMs`; returns the time if it ended before.
+ */
 async function killCommand(site: Site, argv: readonly string[], ofMs: number): Promise<number> {
   const startMs = performance.now();
   const child = site.command(...argv);

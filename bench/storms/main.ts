@@ -1,4 +1,7 @@
-/** `npm run bench:storms`: much of one trouble at once, and what held. */
+/**
+ * `npm run bench:storms`: runs each kind of overload or failure at scale, and reports which
+ * requirements held.
+ */
 import { closeClients } from '../../fixtures/server/exchange.ts';
 import { readProgramOptions, refuseOptions } from '../../fixtures/program-options.ts';
 import { createProgress } from '../progress.ts';

@@ -1,10 +1,10 @@
-/** Postgres and Redis that are killed in turn under load with two proxies. */
+/** Kills Postgres and Redis alternately while two proxies are under load. */
 import { join } from 'node:path';
 import { startPostgres } from '../../fixtures/postgres.ts';
 import { startRedis } from '../../fixtures/server/redis.ts';
 import { pause } from '../../fixtures/wait.ts';
 import { prepareHome, withSite } from './site.ts';
-import { comesTrue } from './storm.ts';
+import { becomesTrue } from './storm.ts';
 import type { Storm } from './storm.ts';
 import { failuresText, startTraffic } from './traffic.ts';
 
@@ -37,7 +37,7 @@ const servers: Storm['run'] = async ({ seconds }, report) => {
           redis.thaw();
         }
         await traffic.stop();
-        const isBack = await comesTrue(async () => {
+        const hasRecovered = await becomesTrue(async () => {
           const all = await Promise.all(pair.map((svc) => svc.health()));
           return all.every(({ status }) => status === 'ok');
         }, 120_000);
@@ -55,12 +55,12 @@ const servers: Storm['run'] = async ({ seconds }, report) => {
             name: 'Postgres and Redis killed in turn',
             required:
               'every request answered; every row stored once, or counted as dropped; both proxies ok afterwards',
-            figure: `${turns} turns, two proxies: ${traffic.ended.size} answered, ${failuresText(traffic)}, the slowest in ${traffic.longestMs.toFixed(0)} ms; ${missing} rows missing, ${dropped} counted as dropped, ${ids.length - unique.size} twice; ${isBack ? 'ok again' : `NOT ok again: ${health.reasons.join('; ')}`}`,
+            figure: `${turns} turns, two proxies: ${traffic.ended.size} answered, ${failuresText(traffic)}, the slowest in ${traffic.longestMs.toFixed(0)} ms; ${missing} rows missing, ${dropped} counted as dropped, ${ids.length - unique.size} twice; ${hasRecovered ? 'ok again' : `NOT ok again: ${health.reasons.join('; ')}`}`,
             held:
               traffic.failed.size === 0 &&
               missing <= dropped &&
               ids.length === unique.size &&
-              isBack,
+              hasRecovered,
           },
         ];
       },

@@ -16,7 +16,7 @@ export interface Svc {
   readonly pid: number;
   readonly port: number;
   /** What it has printed to stderr. */
-  readonly said: () => string;
+  readonly stderrText: () => string;
   health(): Promise<{ readonly status: string; readonly reasons: readonly string[] }>;
   /** Value of an unlabelled metric. */
   metric(name: string): Promise<number>;
@@ -30,7 +30,7 @@ export interface SvcOptions {
   readonly home?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Program and arguments that start the proxy, such as `prlimit`. */
-  readonly under?: readonly string[];
+  readonly launcher?: readonly string[];
 }
 
 export interface Site {
@@ -42,7 +42,7 @@ export interface Site {
   readonly command: (...argv: readonly string[]) => ChildProcess;
 }
 
-/** Everything that keeps something is on, and no limit is in the way. */
+/** Turns on every feature that stores data, and raises the limits. */
 export const EVERYTHING = `
 audit: { enabled: true }
 capture: { enabled: true, max_mb: 4096 }
@@ -108,9 +108,9 @@ export function prepareHome(home: string, port: number, more: string): void {
 
 async function startSvc(
   cwd: string,
-  { under = [], env = {} }: Pick<SvcOptions, 'env' | 'under'>,
+  { launcher = [], env = {} }: Pick<SvcOptions, 'env' | 'launcher'>,
 ): Promise<Svc> {
-  const [program, ...argv] = [...under, process.execPath, entry, 'serve'];
+  const [program, ...argv] = [...launcher, process.execPath, entry, 'serve'];
   const child = spawn(program, argv, { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] });
   let text = '';
   const url = await new Promise<string>((resolve, reject) => {
@@ -134,8 +134,8 @@ async function startSvc(
     child,
     pid,
     port: Number(new URL(url).port),
-    said: () => text,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the proxy's own answer
+    stderrText: () => text,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the proxy's own response
     health: async () => (await (await get('/health')).json()) as Awaited<ReturnType<Svc['health']>>,
     async metric(name) {
       const lines = (await (await get('/metrics')).text()).split('\n');
@@ -155,7 +155,7 @@ async function startSvc(
   };
 }
 
-/** What a ledger's file holds: every id, ids that are there twice, and SQLite's findings. */
+/** Contents of a ledger's file: every id, duplicated ids, and SQLite's integrity errors. */
 export function readLedger(file: string) {
   const db = new Database(file, { readonly: true, fileMustExist: true });
   try {

@@ -1,12 +1,15 @@
-/** A storm: much of one trouble at once, on the program as users start it, and what has to hold. */
+/**
+ * A storm: one kind of overload or failure at scale, on the program as users start it, and the
+ * requirements that must hold.
+ */
 
 /** How large the storms are; the defaults are the full size. */
 export interface Sizes {
   /** Kills of a proxy under load; other processes are killed in a tenth as many rounds. */
   readonly rounds: number;
-  /** A row is promised this long after the end of its answer, plus what the machine delayed. */
+  /** A row is guaranteed this long after the end of its response, plus any delay of the machine. */
   readonly acknowledgedMs: number;
-  /** Seconds of each storm that lasts a time. */
+  /** Duration of each timed storm in seconds. */
   readonly seconds: number;
   /** Streams open at once. */
   readonly streams: number;
@@ -14,7 +17,7 @@ export interface Sizes {
   readonly idle: number;
 }
 
-/** One thing that has to hold. */
+/** One requirement, and the measured figure. */
 export interface StormRow {
   readonly name: string;
   readonly required: string;
@@ -27,13 +30,13 @@ export interface Storm {
   readonly run: (sizes: Sizes, report: (text: string) => void) => Promise<readonly StormRow[]>;
 }
 
-/** Returns whether `isSo` became true within `withinMs`. */
-export async function comesTrue(
-  isSo: () => boolean | Promise<boolean>,
+/** Returns whether `condition` became true within `withinMs`. */
+export async function becomesTrue(
+  condition: () => boolean | Promise<boolean>,
   withinMs = 30_000,
 ): Promise<boolean> {
   for (const untilMs = Date.now() + withinMs; ;) {
-    if (await isSo()) return true;
+    if (await condition()) return true;
     if (Date.now() > untilMs) return false;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

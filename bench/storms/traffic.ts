@@ -1,21 +1,23 @@
-/** Clients that send small requests one after the other, whole and streamed, until they are stopped. */
+/**
+ * Clients that send small requests one after the other, whole and streamed, until they are stopped.
+ */
 import { MESSAGE, exchange, json } from '../../fixtures/server/exchange.ts';
 import { pause } from '../../fixtures/wait.ts';
 
 export interface Traffic {
-  /** Requests sent, whatever their end. */
+  /** Requests sent, whatever their outcome. */
   readonly sent: number;
-  /** Complete answers with status 200, by request id, with the wall time of their end. */
+  /** Complete responses with status 200, by request id, with the wall time of their end. */
   readonly ended: ReadonlyMap<string, number>;
-  /** Other ends, by what they were. */
+  /** Number of all other outcomes, by description. */
   readonly failed: ReadonlyMap<string, number>;
-  /** Longest wait for a complete answer, in milliseconds. */
+  /** Longest wait for a complete response, in milliseconds. */
   readonly longestMs: number;
-  /** Waits for the last answers. */
+  /** Stops sending and waits for the last responses. */
   stop(): Promise<void>;
 }
 
-/** Starts `clients` of them; they take the ports in turn. `headers` are sent with each request. */
+/** Starts `clients` clients, which use the ports in rotation; each request has `headers`. */
 export function startTraffic(
   ports: readonly number[],
   clients = 16,
@@ -59,7 +61,7 @@ export function startTraffic(
   };
 }
 
-/** Returns what failed, in words; `0 failed` if nothing did. */
+/** Returns the failures as text; `0 failed` if there were none. */
 export function failuresText({ failed }: Pick<Traffic, 'failed'>): string {
   const parts = [...failed].map(([what, count]) => `${count} × ${what}`);
   return parts.length === 0 ? '0 failed' : `failed: ${parts.join(', ')}`;

@@ -37,13 +37,13 @@ export function findLedgers(paths: readonly string[], cwd: string): readonly Led
   for (const typed of paths) {
     if (isUrl(typed)) throw noFile(typed);
     const path = resolve(cwd, typed);
-    const stat = lookAt(typed, () => fs.statSync(path));
+    const stat = withNamedErrors(typed, () => fs.statSync(path));
     if (!stat.isDirectory()) {
       if (!stat.isFile() || !isLedger(typed, path)) throw noLedger(typed);
       add(typed, path);
       continue;
     }
-    const inside = lookAt(typed, () => fs.readdirSync(path, { withFileTypes: true }))
+    const inside = withNamedErrors(typed, () => fs.readdirSync(path, { withFileTypes: true }))
       .filter((one) => one.isFile() && isLedger(join(typed, one.name), join(path, one.name)))
       .map((one) => one.name)
       .toSorted();
@@ -55,7 +55,7 @@ export function findLedgers(paths: readonly string[], cwd: string): readonly Led
 }
 
 function isLedger(name: string, path: string): boolean {
-  const owner = lookAt(name, () => ownerOf(path));
+  const owner = withNamedErrors(name, () => ownerOf(path));
   return owner === 'ours';
 }
 
@@ -72,9 +72,9 @@ function noLedger(name: string): SvcError {
   });
 }
 
-function lookAt<T>(name: string, look: () => T): T {
+function withNamedErrors<T>(name: string, read: () => T): T {
   try {
-    return look();
+    return read();
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT')
       throw new SvcError('not_found', `There is no file ${name}`, { cause });
@@ -109,7 +109,9 @@ export async function openFile({ name, path }: LedgerFile): Promise<OpenFile> {
   try {
     const copy = join(folder, basename(path));
     for (const end of ['', '-wal'].filter((one) => fs.existsSync(path + one)))
-      lookAt(name, () => fs.copyFileSync(path + end, copy + end, fs.constants.COPYFILE_FICLONE));
+      withNamedErrors(name, () =>
+        fs.copyFileSync(path + end, copy + end, fs.constants.COPYFILE_FICLONE),
+      );
     const reader = withFileName(name, copy, () => openLedgerReader(copy, CURES));
     return { reader, close: () => reader.destroy().finally(remove) };
   } catch (thrown) {

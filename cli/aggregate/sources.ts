@@ -43,7 +43,7 @@ export interface Gathered {
 
 const ANSWER_MS = 30_000;
 /** Source name for rows of several machines, and for rows without a machine. */
-const SHARED = 'shared ledger';
+const SHARED_LEDGER = 'shared ledger';
 
 /** Reads the ledgers at the paths. Throws for the first that cannot be read, with its name. */
 export async function fromFiles(
@@ -85,7 +85,7 @@ export async function fromFiles(
 }
 
 /** Response of one machine. */
-interface Answered extends LedgerSums {
+interface MachineSums extends LedgerSums {
   /** Null if there is nothing yet that could be counted twice. */
   readonly ledger: string | null;
 }
@@ -103,7 +103,7 @@ export async function fromFleet(
     import('../fleet/members.ts'),
   ]);
   const path = `/ledger/sums?${queryOf(span)}`;
-  const asking = await openMembers(context, config);
+  const memberClient = await openMembers(context, config);
   const here = {
     node: config.fleet.node ?? fleet?.node ?? null,
     source: 'this machine',
@@ -112,11 +112,11 @@ export async function fromFleet(
   const others = (fleet?.members ?? []).map((member) => ({
     node: member.name,
     source: member.url,
-    answer: asking.ask(member, path, ANSWER_MS).then(toAnswered),
+    answer: memberClient.ask(member, path, ANSWER_MS).then(toMachineSums),
   }));
   const machines = [here, ...others];
   const answers = await Promise.allSettled(machines.map(({ answer }) => answer));
-  await asking.close();
+  await memberClient.close();
   const parts: Part[] = [];
   const repeated: { source: string; of: string; requests: null }[] = [];
   const missing: { node: string; source: string; error: SvcError }[] = [];
@@ -133,7 +133,7 @@ export async function fromFleet(
     const sameAs = byLedger.get(ledger ?? '');
     if (sameAs !== undefined) repeated.push({ source: name, of: sameAs, requests: null });
     else if (nodes.length > 0)
-      parts.push(...nodes.map((one) => ({ node: one.node, source: SHARED, summary: one })));
+      parts.push(...nodes.map((one) => ({ node: one.node, source: SHARED_LEDGER, summary: one })));
     else parts.push({ node, source, summary });
     if (ledger !== null && sameAs === undefined) byLedger.set(ledger, name);
   }
@@ -157,10 +157,10 @@ async function ownSums(
   span: TimeSpan,
   configFile: string | undefined,
   context: CliContext,
-): Promise<Answered> {
+): Promise<MachineSums> {
   if (runningInstance(home) !== undefined) {
     try {
-      return await toAnswered(await readOwn(home, path));
+      return await toMachineSums(await readOwn(home, path));
     } catch (thrown) {
       // A proxy started before an update lacks this path; its ledger can be read instead.
       if (!(thrown instanceof SvcError) || thrown.kind !== 'not_found') throw thrown;
@@ -184,7 +184,7 @@ async function ownSums(
 }
 
 /** Parses a response. Throws `bad_gateway` for an invalid one. */
-async function toAnswered(json: Json): Promise<Answered> {
+async function toMachineSums(json: Json): Promise<MachineSums> {
   const { nodesFrom, summaryFrom } = await import('../../stages/ledger/summary.ts');
   const [summary, nodes] = [summaryFrom(json), nodesFrom(json)];
   const { ledger = null } = json;

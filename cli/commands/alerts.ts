@@ -12,7 +12,7 @@ import { controlIfRunning } from '../remote.ts';
 const RETRY_AFTER_MS = [1000, 4000];
 
 /** Added to errors of a proxy that was started before its file was changed. */
-const REREAD = '. `svc config reload` makes it read the configuration again.';
+const RELOAD_HINT = '. `svc config reload` makes it read the configuration again.';
 
 interface Tested {
   readonly tested: readonly TestedTarget[];
@@ -44,14 +44,14 @@ class CheckAlerts extends JsonCommand {
     else if (alerts.length === 0)
       this.note(
         this.#isOfProxy
-          ? `The running proxy has no alert rules in force${REREAD}`
+          ? `The running proxy has no alert rules in force${RELOAD_HINT}`
           : 'No alert rules are configured; `alerts` in the configuration defines them.',
       );
     else {
       const { colors } = this;
       for (const { firing: isFiring, value, text } of alerts) {
-        const calm = value === null ? colors.yellow('?') : colors.green('ok');
-        this.print(`${isFiring ? colors.red('✗') : calm} ${text}`);
+        const quietSign = value === null ? colors.yellow('?') : colors.green('ok');
+        this.print(`${isFiring ? colors.red('✗') : quietSign} ${text}`);
       }
     }
     return firing ? exitCodes.internal : 0;
@@ -63,7 +63,7 @@ class CheckAlerts extends JsonCommand {
     else if (tested.length === 0)
       this.note(
         this.#isOfProxy
-          ? `No alert rule that the running proxy has in force has a \`notify\`${REREAD}`
+          ? `No alert rule that the running proxy has in force has a \`notify\`${RELOAD_HINT}`
           : 'No alert rule has a `notify`; nothing is sent anywhere.',
       );
     else

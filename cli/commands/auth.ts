@@ -47,7 +47,7 @@ class Auth extends LimitsCommand {
       await keyStoreOf(context, this.config)
     ).create({
       label: label === undefined ? '' : toLabel(label),
-      ...given(changes),
+      ...newKeyOptions(changes),
     });
     await noteKeyEvent(context, 'generated', stored);
     if (this.json) this.printJson({ key, ...keyJson(stored, context.clock.wallMs()) });
@@ -216,7 +216,7 @@ class Update extends LimitsCommand {
 }
 
 /** Returns the options for a new key, which has no limits to remove. */
-function given(changes: KeyChanges) {
+function newKeyOptions(changes: KeyChanges) {
   const { expiresInS, may, ...limits } = changes;
   return {
     ...(may !== undefined && { may }),

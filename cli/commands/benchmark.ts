@@ -9,7 +9,7 @@ import { roundedMs } from '../../stages/ledger/figures.ts';
 import { toWhole } from '../parse/flags.ts';
 
 const ROUNDS = 5;
-const EXPLAINED = [
+const EXPLANATIONS = [
   'Milliseconds until the whole answer has arrived; first: until its first byte has.',
   'Added: the median through svc less the median without it, in the same round.',
   'upstream_forward includes the wait for the provider to begin its answer.',
@@ -124,7 +124,7 @@ class Benchmark extends JsonCommand {
   private explain(): void {
     const { dim } = this.colors;
     this.print();
-    for (const line of EXPLAINED) this.print(dim(line));
+    for (const line of EXPLANATIONS) this.print(dim(line));
   }
 }
 

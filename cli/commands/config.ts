@@ -143,7 +143,7 @@ class Schema extends SvcCommand {
   }
 }
 
-/** Checks one file, or what a start would read. */
+/** Checks one file, or the configuration that a start would read. */
 abstract class Check extends ConfigOptions {
   async check(file: string | undefined): Promise<number> {
     const { context } = this;

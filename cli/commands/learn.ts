@@ -21,18 +21,18 @@ abstract class Learn extends JsonCommand {
       import('../../server/control/control-commands.ts'),
       import('../../server/config/home.ts'),
     ]);
-    let trouble: Error | undefined;
+    let readError: Error | undefined;
     if (what !== 'status') ensurePrivateFolder(home);
     const learned = await openLearned({
       file: join(home, 'learned.json'),
       clock: this.context.clock,
-      onTrouble: (error) => (trouble = error),
+      onTrouble: (error) => (readError = error),
     });
     const status = learn(learned, what);
     await learned.flush();
-    if (trouble === undefined) return status;
-    throw new SvcError('config', `What was learned cannot be read or saved: ${trouble.message}`, {
-      cause: trouble,
+    if (readError === undefined) return status;
+    throw new SvcError('config', `What was learned cannot be read or saved: ${readError.message}`, {
+      cause: readError,
     });
   }
 }

@@ -11,14 +11,14 @@ import type { LimitJson } from '../../server/facts/limits.ts';
 import { reasonOf } from '../../stages/disk-reason.ts';
 import { LIMITS_FILE, readPlanLimits } from '../../stages/limits/limits-file.ts';
 import { JsonCommand } from '../command.ts';
-import { GLANCE_MS, controlIfRunning } from '../remote.ts';
+import { OPTIONAL_MS, controlIfRunning } from '../remote.ts';
 import { figure, percent } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
 
 type Shown = ReturnType<typeof limitsJson>;
 
 /** Share from which a window is shown as nearly used up. */
-const NEARLY = 0.8;
+const NEARLY_USED_UP = 0.8;
 
 class Limits extends JsonCommand {
   static override paths = [['limits']];
@@ -31,16 +31,16 @@ class Limits extends JsonCommand {
   });
 
   async execute() {
-    let past = 'svc is not running; this is what it knew when it stopped.';
-    const reply = controlIfRunning<Shown>(this.home, 'limits', undefined, GLANCE_MS);
+    let notRunningNote = 'svc is not running; this is what it knew when it stopped.';
+    const reply = controlIfRunning<Shown>(this.home, 'limits', undefined, OPTIONAL_MS);
     const running = await reply.catch((thrown: unknown) => {
       if (!isSvcError(thrown) || thrown.kind !== 'bad_gateway') throw thrown;
-      past = 'svc is running but does not answer; this is what it last wrote to disk.';
+      notRunningNote = 'svc is running but does not answer; this is what it last wrote to disk.';
       return undefined;
     });
     const { limits } = running ?? (await this.#lastKnown());
     if (this.json) return this.printJson({ limits });
-    if (running === undefined) this.note(past);
+    if (running === undefined) this.note(notRunningNote);
     if (limits.length === 0) return this.print('No provider has reported a limit yet.');
     const nowMs = this.context.clock.wallMs();
     this.printTable(
@@ -85,7 +85,7 @@ function hasOneKeyEach(limits: readonly LimitJson[]): boolean {
 
 function paint(text: string, { used, status }: LimitJson, colors: Colors): string {
   if (used >= 1 || status === 'rejected') return colors.red(text);
-  return used >= NEARLY ? colors.yellow(text) : text;
+  return used >= NEARLY_USED_UP ? colors.yellow(text) : text;
 }
 
 /** Describes how long the limit lasts. */

@@ -41,7 +41,7 @@ class Logs extends SvcCommand {
     const show = (line: string) =>
       this.json
         ? context.stdout.write(`${visibleJson(toJsonLine(line))}\n`)
-        : writeLine(context.stdout, tinted(toTextLine(line), this.colors));
+        : writeLine(context.stdout, colored(toTextLine(line), this.colors));
     if (why !== undefined) this.note(why);
     else if (!existsSync(path)) this.note(`No log yet: ${shortPath(path, context)}`);
     const follower = followFile(path);
@@ -101,7 +101,7 @@ function isObject(line: string): boolean {
 }
 
 /** Returns the line with its time dimmed and its level coloured by severity. */
-function tinted(line: string, colors: Colors): string {
+function colored(line: string, colors: Colors): string {
   const match = TEXT_LINE.exec(line.trimEnd());
   if (match === null) return line.trimEnd();
   const [, time = '', level = '', rest = ''] = match;

@@ -126,7 +126,7 @@ class ListModels extends JsonCommand {
   config = Option.String('--config', { description: 'Config file, used when no proxy is running' });
 
   async execute() {
-    const models = (await this.asked()) ?? (await this.direct());
+    const models = (await this.modelsFromProxy()) ?? (await this.modelsFromProviders());
     if (this.json)
       return this.printJson({ provider: this.provider, models: models.map(modelJson) });
     if (models.length === 0) this.note(`${this.provider} lists no models.`);
@@ -142,13 +142,13 @@ class ListModels extends JsonCommand {
     }
   }
 
-  /** Asks the running proxy; undefined if there is none. */
-  private async asked(): Promise<readonly ProviderModel[] | undefined> {
+  /** Asks the running proxy for the models; undefined if none runs. */
+  private async modelsFromProxy(): Promise<readonly ProviderModel[] | undefined> {
     const { provider } = this;
     return (await controlIfRunning<ModelsJson>(this.home, 'list-models', { provider }))?.models;
   }
 
-  private async direct(): Promise<readonly ProviderModel[]> {
+  private async modelsFromProviders(): Promise<readonly ProviderModel[]> {
     const { context, config } = this;
     const loaded = await configOf(config, context);
     const { askDirectly } = await import('../../server/control/ask-provider.ts');

@@ -295,7 +295,7 @@ class Attribution extends SpanCommand {
 
   async execute() {
     const typed = (this.by ?? ['agent', 'skill', 'model']).flatMap((text) => text.split(','));
-    const by = [...new Set(typed)].map((name) => toOneOf(name, '--by', BY));
+    const by = [...new Set(typed)].map((name) => toOneOf(name, '--by', GROUPINGS));
     const nowMs = this.context.clock.wallMs();
     const sinceMs =
       this.days === undefined
@@ -351,6 +351,6 @@ const KEYS = {
   key: 'keyLabel',
   project: 'project',
 } as const satisfies Record<string, GroupKey>;
-const BY = [...Object.keys(KEYS), 'tool', 'mcp'];
+const GROUPINGS = [...Object.keys(KEYS), 'tool', 'mcp'];
 
 export const commands = [Compare, Leaderboard, Report, Attribution];

@@ -14,7 +14,7 @@ interface Done extends RouteResult {
 }
 
 /** Longest wait for a concurrent change of the rules. */
-const WAIT = { timeoutMs: 10_000 };
+const RULES_LOCK = { timeoutMs: 10_000 };
 
 abstract class RouteCommands extends SvcCommand {
   config = Option.String('--config', { description: 'Config file, used when no proxy is running' });
@@ -49,19 +49,19 @@ abstract class RouteCommands extends SvcCommand {
     if (command.do === 'list') return { ...doRouteCommand(store, command), ...routing };
     ensurePrivateFolder(home);
     const alone = async () => doRouteCommand(store, command);
-    return { ...(await underLock(`${routeRulesFile(home)}.lock`, alone, WAIT)), ...routing };
+    return { ...(await underLock(`${routeRulesFile(home)}.lock`, alone, RULES_LOCK)), ...routing };
   }
 
   /** Reports the change of a rule, and when it takes effect. */
   protected report(verb: string, { changed, enabled, isRunning }: Done): void {
     if (this.json) this.printJson(changed === undefined ? null : ruleJson(changed));
     else if (changed !== undefined) this.print(`${verb} ${changed.id}: ${sentence(changed)}`);
-    if (!enabled) this.note(OFF);
+    if (!enabled) this.note(ROUTER_OFF);
     else if (isRunning) this.note('The running proxy uses the change from now on.');
   }
 }
 
-const OFF = 'The router is off (`SVC_ROUTER_ENABLED`): no rule is applied.';
+const ROUTER_OFF = 'The router is off (`SVC_ROUTER_ENABLED`): no rule is applied.';
 
 class RouteList extends RouteCommands {
   static override paths = [['route', 'list']];
@@ -89,7 +89,7 @@ class RouteList extends RouteCommands {
       ]);
       this.printTable(['id', '>priority', 'requests', 'go to'], rows);
     }
-    if (!enabled) this.note(OFF);
+    if (!enabled) this.note(ROUTER_OFF);
   }
 }
 

@@ -12,7 +12,7 @@ import { makePlace, start } from '../../fixtures/cli/run.ts';
 import { until } from '../../fixtures/wait.ts';
 
 /** Work that a hook may leave running. Each throws where nothing can catch it. */
-const LEFT_RUNNING: Readonly<Record<string, string>> = {
+const BACKGROUND_WORK: Readonly<Record<string, string>> = {
   'an async call': "(async () => { throw new Error('floating') })()",
   'a rejection that says nothing': 'Promise.reject()',
   'a timer': "setTimeout(() => { throw new Error('late') }, 5)",
@@ -90,7 +90,7 @@ async function withProviders(
   }
 }
 
-for (const [what, hook] of Object.entries(LEFT_RUNNING)) {
+for (const [what, hook] of Object.entries(BACKGROUND_WORK)) {
   test(`${what} that throws outside of a hook stops only its own provider`, () =>
     withProviders(hook, '', async ({ ask, health }) => {
       assert.is((await ask('shaky-model')).status, 200);
@@ -106,7 +106,7 @@ for (const [what, hook] of Object.entries(LEFT_RUNNING)) {
 }
 
 test('a fallback takes over from a provider that was stopped', () =>
-  withProviders(LEFT_RUNNING['a timer']!, 'fallback: [chat]\n', async ({ ask, health }) => {
+  withProviders(BACKGROUND_WORK['a timer']!, 'fallback: [chat]\n', async ({ ask, health }) => {
     await ask('shaky-model');
     await until('it is stopped', async () => (await health()).status === 'degraded');
     assert.is((await ask('shaky-model')).status, 200);
@@ -168,10 +168,10 @@ test('an error thrown in the background by a plugin is logged by name and fails 
 test('a fault in svc itself ends the proxy with a stack trace, after the rows are written', async () => {
   const place = makePlace();
   const upstream = await startUpstream();
-  const ours = join(place.folder, 'ours.mjs');
-  writeFileSync(ours, "process.on('SIGUSR2', () => { throw new Error('of nobody') });\n");
+  const pluginOfSvc = join(place.folder, 'ours.mjs');
+  writeFileSync(pluginOfSvc, "process.on('SIGUSR2', () => { throw new Error('of nobody') });\n");
   const env = {
-    NODE_OPTIONS: `--import=${ours}`,
+    NODE_OPTIONS: `--import=${pluginOfSvc}`,
     CHATPROV_BASE_URL: upstream.url,
     CHATPROV_API_KEY: 'chat-key',
   };

@@ -111,7 +111,7 @@ class Calibrate extends VaultCommand {
 }
 
 /** Shared by the commands that rebuild. */
-abstract class Rebuilding extends VaultCommand {
+abstract class RebuildingCommand extends VaultCommand {
   async rebuild(config: Config): Promise<number> {
     const view = createProgressView(this.context);
     const report = await this.interruptible((signal) =>
@@ -165,7 +165,7 @@ abstract class Rebuilding extends VaultCommand {
   }
 }
 
-class VaultHealthCommand extends Rebuilding {
+class VaultHealthCommand extends RebuildingCommand {
   static override paths = [['vault-health']];
   static override usage = VaultCommand.Usage({
     category: 'Vault',
@@ -207,7 +207,7 @@ class VaultHealthCommand extends Rebuilding {
   }
 }
 
-class RebuildVaultIndex extends Rebuilding {
+class RebuildVaultIndex extends RebuildingCommand {
   static override paths = [['rebuild-vault-index']];
   static override usage = VaultCommand.Usage({
     category: 'Vault',

@@ -1,11 +1,11 @@
-/** `svc why`: what one request cost, missed, saved and ran into, each with its cause. */
+/** `svc why`: the cost, cache miss, savings and failures of one request, each with its cause. */
 import { Command, Option } from 'clipanion';
 import { isSvcError } from '../../engine/error.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
 import { AMONG_NEWEST, pickRow, shortId } from '../../server/facts/find-request.ts';
 import { whyJson } from '../../server/facts/why.ts';
 import { LedgerCommand } from '../ledger.ts';
-import { GLANCE_MS, readOwn } from '../remote.ts';
+import { OPTIONAL_MS, readOwn } from '../remote.ts';
 
 class Why extends LedgerCommand {
   static override paths = [['why']];
@@ -32,7 +32,7 @@ class Why extends LedgerCommand {
     const request = requestJson(row);
     const path = `/trace/${encodeURIComponent(row.id)}`;
     let isHung = false;
-    const trace = await readOwn(this.home, path, GLANCE_MS).catch((thrown: unknown) => {
+    const trace = await readOwn(this.home, path, OPTIONAL_MS).catch((thrown: unknown) => {
       isHung = isSvcError(thrown) && thrown.kind === 'bad_gateway';
       return undefined;
     });

@@ -8,7 +8,7 @@ import { withoutCredentials } from '../../stages/model/credential-shapes.ts';
 const SECRET_NAME =
   /(?:key|token|secret|password|webhook)_?\d*$|^(?:authorization|cookie|headers)$/i;
 /** User and password in an address, such as that of a database or of a proxy. */
-const IN_ADDRESS = /(:\/\/)([^/?#\s]+)@/g;
+const URL_CREDENTIALS = /(:\/\/)([^/?#\s]+)@/g;
 
 /**
  * Returns `text` with each secret replaced by a short hash, so that a diff shows that it changed
@@ -37,7 +37,7 @@ export function masked(text: string): string {
     from = text[end - 1] === '\n' ? end - 1 : end;
   }
   return withoutCredentials(maskedText + text.slice(from), nameOf).replaceAll(
-    IN_ADDRESS,
+    URL_CREDENTIALS,
     (_, scheme: string, secret: string) => `${scheme}${nameOf(secret)}@`,
   );
 }

@@ -8,7 +8,7 @@ import { readInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
 import { counted } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
-import { orFault, worstOf } from './finding.ts';
+import { findingsOrFault, worstOf } from './finding.ts';
 import type { Finding, Level } from './finding.ts';
 
 class Doctor extends JsonCommand {
@@ -80,26 +80,26 @@ class Doctor extends JsonCommand {
     );
     const examined = { context, home, loaded };
     const [running, upstreams, ...others] = await Promise.all([
-      orFault('Proxy', () => proxy.checkProxy(examined)),
+      findingsOrFault('Proxy', () => proxy.checkProxy(examined)),
       this.offline ? Promise.resolve([]) : upstream.checkUpstreams(examined),
       upstream.checkKeys(examined, this.offline),
-      orFault('Ledger', () => data.checkLedger(examined)),
-      orFault('Errors', () => data.checkErrors(examined)),
-      orFault('Prices', () => data.checkPrices(examined)),
-      orFault('Vault', () => data.checkVaultIndex(examined)),
-      orFault('Fleet', () => kept.checkFleet(examined)),
-      orFault('Proxy keys', () => kept.checkProxyKeys(examined)),
-      orFault('Rules', () => kept.checkRules(examined)),
+      findingsOrFault('Ledger', () => data.checkLedger(examined)),
+      findingsOrFault('Errors', () => data.checkErrors(examined)),
+      findingsOrFault('Prices', () => data.checkPrices(examined)),
+      findingsOrFault('Vault', () => data.checkVaultIndex(examined)),
+      findingsOrFault('Fleet', () => kept.checkFleet(examined)),
+      findingsOrFault('Proxy keys', () => kept.checkProxyKeys(examined)),
+      findingsOrFault('Rules', () => kept.checkRules(examined)),
       machine.checkSqlite(),
-      orFault('Redis', () => redis.checkRedis(examined)),
+      findingsOrFault('Redis', () => redis.checkRedis(examined)),
     ]);
     return [
       findings,
-      await orFault('Home folder', () => homeChecks.checkHome(examined)),
-      await orFault('Pid file', () => homeChecks.checkPidFile(examined)),
+      await findingsOrFault('Home folder', () => homeChecks.checkHome(examined)),
+      await findingsOrFault('Pid file', () => homeChecks.checkPidFile(examined)),
       running,
-      await orFault('Clients', () => proxy.checkClients(examined)),
-      await orFault('Forward mode', () => forward.checkForward(examined)),
+      await findingsOrFault('Clients', () => proxy.checkClients(examined)),
+      await findingsOrFault('Forward mode', () => forward.checkForward(examined)),
       upstreams,
       ...others,
       data.checkSubscription(examined),
@@ -118,9 +118,9 @@ class Doctor extends JsonCommand {
     }
     for (const one of fixed) this.note(`Fixed: ${one}`);
     // The list may exceed the screen, so faults are repeated at the end.
-    const hurting = findings.filter(({ level }) => level === 'fault');
-    if (hurting.length > 0) this.print();
-    for (const { check, text, cure } of hurting) {
+    const faultFindings = findings.filter(({ level }) => level === 'fault');
+    if (faultFindings.length > 0) this.print();
+    for (const { check, text, cure } of faultFindings) {
       this.print(`${signOf('fault', colors)} ${check}: ${text}`);
       if (cure !== undefined) this.print(`  ${colors.dim(`> ${cure}`)}`);
     }

@@ -58,12 +58,15 @@ export const fault = (check: string, kind: ErrorKind, text: string, cure: string
 });
 
 /**
- * Returns the findings of `look`. An unusable file becomes a finding itself, so that it does not
+ * Returns the findings of `examine`. An unusable file becomes a finding itself, so that it does not
  * hide the other checks.
  */
-export async function orFault(check: string, look: () => Found | Promise<Found>): Promise<Found> {
+export async function findingsOrFault(
+  check: string,
+  examine: () => Found | Promise<Found>,
+): Promise<Found> {
   try {
-    return await look();
+    return await examine();
   } catch (thrown) {
     const cure = 'Fix it, or move it away: svc starts without it.';
     if (thrown instanceof SvcError)

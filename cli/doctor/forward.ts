@@ -4,7 +4,7 @@ import { DAY_MS, hostsOf } from '../forward/authority.ts';
 import { ok, remark, warning } from './finding.ts';
 import type { Examined, Found } from './finding.ts';
 
-/** Days before its end from which expiry is reported. */
+/** An expiry is reported this many days in advance. */
 const SOON_DAYS = 10;
 const CURE = '`svc ca create --force` makes a new one; running clients must be restarted.';
 
@@ -18,14 +18,14 @@ export async function checkForward({ context, home, loaded }: Examined): Promise
   if (authority === undefined) return [];
   const days = (authority.expiresMs - context.clock.wallMs()) / DAY_MS;
   if (days <= 0) return warning('Forward mode', 'its certificate authority has expired', CURE);
-  const { hosts, unopened } = loaded
+  const { hosts, tunnelled } = loaded
     ? await hostsOf(loaded.config, context.env)
-    : { hosts: [], unopened: [] };
+    : { hosts: [], tunnelled: [] };
   const uncovered = hosts.filter((host) => !authority.hosts.includes(host));
-  const others = unopened.map(({ provider, host }) =>
+  const others = tunnelled.map(({ provider, host }) =>
     remark(
       'Forward mode',
-      `${host} (provider ${provider}) is not opened: a client that connects to it directly bypasses svc`,
+      `${host} (provider ${provider}) is not intercepted: a client that connects to it directly bypasses svc`,
     ),
   );
   if (uncovered.length > 0) {

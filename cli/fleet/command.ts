@@ -198,9 +198,9 @@ class Status extends JsonCommand {
       import('./status.ts'),
       configInUse(this.config, context),
     ]);
-    const asking = await openMembers(context, config);
-    const machines = await readStatuses(fleet, asking, context);
-    await asking.close();
+    const memberClient = await openMembers(context, config);
+    const machines = await readStatuses(fleet, memberClient, context);
+    await memberClient.close();
     if (this.json) this.printJson({ machines: machines.map(statusJson) });
     else this.show(machines);
     const silent = machines.flatMap(({ error }) => error ?? []);

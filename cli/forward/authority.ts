@@ -24,14 +24,14 @@ const RENEW_BEFORE_MS = 10 * DAY_MS;
 
 /** The configuration of forward mode. */
 export interface ConfiguredHosts {
-  /** Hosts to open, in order. */
+  /** Hosts to intercept, in order. */
   readonly hosts: readonly string[];
   /** Providers whose hosts are tunnelled without being decrypted. */
-  readonly unopened: readonly UnopenedProvider[];
+  readonly tunnelled: readonly UnopenedProvider[];
 }
 
 /**
- * Returns the hosts that the configuration opens.
+ * Returns the hosts that are intercepted with this configuration.
  *
  * @throws SvcError `config` if there is none, or the configuration is invalid.
  */
@@ -53,7 +53,7 @@ export async function configuredHosts(context: CliContext): Promise<ConfiguredHo
 export async function hostsOf(config: Config, env: Variables): Promise<ConfiguredHosts> {
   const providers = toProviders(config, await codeOf(config, env));
   const opened = openedHosts(byKind(config, providers), providers);
-  return { hosts: [...opened.keys()].toSorted(), unopened: unopenedProviders(opened, providers) };
+  return { hosts: [...opened.keys()].toSorted(), tunnelled: unopenedProviders(opened, providers) };
 }
 
 async function codeOf(config: Config, env: Variables) {
@@ -62,18 +62,18 @@ async function codeOf(config: Config, env: Variables) {
   return (await compiledGraph(config, env)).custom.byName;
 }
 
-/** Returns a sentence on each provider that is not opened. */
-export function unopenedRemarks(unopened: readonly UnopenedProvider[]): readonly string[] {
-  return unopened.map(
+/** Returns a sentence on each provider that is not intercepted. */
+export function tunnelledRemarks(tunnelled: readonly UnopenedProvider[]): readonly string[] {
+  return tunnelled.map(
     ({ provider, host }) =>
-      `${host} (provider ${provider}) is not opened: only the one provider of each kind of path is, see \`routing.primary\`. What a client sends there itself is tunnelled without being decrypted.`,
+      `${host} (provider ${provider}) is not intercepted: only the one provider of each kind of path is, see \`routing.primary\`. What a client sends there itself is tunnelled without being decrypted.`,
   );
 }
 
-export interface Fitting {
+export interface FittingAuthority {
   readonly authority: StoredAuthority;
   /** Why it was created now; undefined if the existing one fits. */
-  readonly made?: 'first' | 'expires' | 'hosts' | 'unreadable';
+  readonly createdBecause?: 'first' | 'expires' | 'hosts' | 'unreadable';
 }
 
 /**
@@ -82,17 +82,19 @@ export interface Fitting {
 export async function fittingAuthority(
   context: CliContext,
   hosts: readonly string[],
-): Promise<Fitting> {
+): Promise<FittingAuthority> {
   const home = homeOf(context);
   const nowMs = context.clock.wallMs();
   const found = await readAuthority(home).catch((thrown: unknown) => {
     if (isSvcError(thrown)) return 'unreadable' as const;
     throw thrown;
   });
-  const make = async (made: NonNullable<Fitting['made']>): Promise<Fitting> => {
+  const make = async (
+    createdBecause: NonNullable<FittingAuthority['createdBecause']>,
+  ): Promise<FittingAuthority> => {
     const authority = await makeAuthority(home, hosts, nowMs);
     renewLists({ env: context.env, home, authorityPem: authority.certificatePem });
-    return { authority, made };
+    return { authority, createdBecause };
   };
   if (found === undefined) return make('first');
   if (found === 'unreadable') return make('unreadable');

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { inPlace, write } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
-import { waysPast } from './bypasses.ts';
+import { bypassesOf } from './bypasses.ts';
 
 const url = 'http://127.0.0.1:8765';
 const hosts = ['api.anthropic.com', 'api.openai.com', 'generativelanguage.googleapis.com'];
@@ -15,7 +15,7 @@ function remarksFor(
   env: Readonly<Record<string, string>> = {},
 ): readonly string[] {
   const where = { env, userHome: folder, cwd: join(folder, 'work', 'here') };
-  return waysPast(program, where, { home, url, hosts });
+  return bypassesOf(program, where, { home, url, hosts });
 }
 
 const nowhere = { folder: '/nowhere', home: '/nowhere/home' };
@@ -35,30 +35,33 @@ test('a base URL with another host is named, without its other parts', () => {
 
 test('a client whose usual host is not intercepted is reported, unless it is redirected', () => {
   const opened = ['llm.example', 'generativelanguage.googleapis.com'];
-  const past = (program: string, env: Readonly<Record<string, string>> = {}): string =>
-    waysPast(
+  const bypasses = (program: string, env: Readonly<Record<string, string>> = {}): string =>
+    bypassesOf(
       program,
       { env, userHome: '/nowhere', cwd: '/nowhere' },
       { home: '/nowhere/home', url, hosts: opened },
     ).join('\n');
-  assert.match(past('claude'), 'api.anthropic.com, which claude asks, is not opened');
-  assert.match(past('claude'), 'svc run claude');
-  assert.match(past('codex'), 'api.openai.com');
-  assert.is(past('gemini'), '');
-  assert.is(past('agent'), '');
-  assert.is(past('claude', { ANTHROPIC_BASE_URL: 'https://llm.example' }), '');
-  assert.match(past('claude', { OPENAI_BASE_URL: 'https://llm.example' }), 'api.anthropic.com');
+  assert.match(bypasses('claude'), 'api.anthropic.com, which claude asks, is not intercepted');
+  assert.match(bypasses('claude'), 'svc run claude');
+  assert.match(bypasses('codex'), 'api.openai.com');
+  assert.is(bypasses('gemini'), '');
+  assert.is(bypasses('agent'), '');
+  assert.is(bypasses('claude', { ANTHROPIC_BASE_URL: 'https://llm.example' }), '');
+  assert.match(bypasses('claude', { OPENAI_BASE_URL: 'https://llm.example' }), 'api.anthropic.com');
   // `svc run` takes its own address out of the environment.
-  assert.match(past('claude', { ANTHROPIC_BASE_URL: url }), 'api.anthropic.com');
-  // That it asks another cloud or host is said once.
-  assert.not.match(past('claude', { CLAUDE_CODE_USE_BEDROCK: '1' }), 'api.anthropic.com');
-  assert.not.match(past('claude', { ANTHROPIC_BASE_URL: 'https://a.example' }), 'api.anthropic');
+  assert.match(bypasses('claude', { ANTHROPIC_BASE_URL: url }), 'api.anthropic.com');
+  // Another cloud or host is reported once.
+  assert.not.match(bypasses('claude', { CLAUDE_CODE_USE_BEDROCK: '1' }), 'api.anthropic.com');
+  assert.not.match(
+    bypasses('claude', { ANTHROPIC_BASE_URL: 'https://a.example' }),
+    'api.anthropic',
+  );
 });
 
 test('Codex with a ChatGPT login uses another host of its maker', () => {
   const where = { env: {}, userHome: '/nowhere', cwd: '/nowhere' };
   assert.equal(
-    waysPast('codex', where, { home: '/nowhere/home', url, hosts: ['chatgpt.com'] }),
+    bypassesOf('codex', where, { home: '/nowhere/home', url, hosts: ['chatgpt.com'] }),
     [],
   );
 });
@@ -130,11 +133,11 @@ test('reads the provider of Codex, also from a profile and its .env', () =>
       );
     config('');
     assert.equal(remarksFor(place, 'codex'), []);
-    const past =
+    const bypasses =
       'model_providers.mine.base_url in ~/.codex/config.toml leads to mine.example: requests to it bypass svc';
     for (const head of ['model_provider = "mine"', 'profile = "p"']) {
       config(head);
-      assert.equal(remarksFor(place, 'codex'), [past], head);
+      assert.equal(remarksFor(place, 'codex'), [bypasses], head);
     }
     config('openai_base_url = "https://eu.example/v1"');
     write(place, '.codex/.env', 'https_proxy=proxy.example:3128\nSSL_CERT_FILE=/etc/company.pem\n');

@@ -9,14 +9,14 @@ import { exemptions } from '../../server/outbound/no-proxy.ts';
 import { shortPath } from '../context.ts';
 import { clientVariables } from '../integrate/client.ts';
 import { CLOUD_SWITCHES, clientSettings } from './client-settings.ts';
-import type { Setting, Started } from './client-settings.ts';
+import type { Setting, ClientStart } from './client-settings.ts';
 
-interface Opened {
+interface Interception {
   /** svc's home. */
   readonly home: string;
   /** Address of the proxy, without a trailing slash. */
   readonly url: string;
-  /** The opened hosts. */
+  /** The intercepted hosts. */
   readonly hosts: readonly string[];
   /**
    * Set if svc writes the client's settings file `apart` and does not start it: the shell's base
@@ -25,7 +25,10 @@ interface Opened {
   readonly kept?: { readonly apart: string };
 }
 
-/** Clients of one maker: the hosts they ask, by key and by login, and what sends them elsewhere. */
+/**
+ * Clients of one maker: the hosts they use with a key or a login, and the variables that select
+ * another host.
+ */
 const MAKERS: Readonly<
   Record<string, { readonly hosts: readonly string[]; readonly variables: RegExp }>
 > = {
@@ -35,41 +38,50 @@ const MAKERS: Readonly<
 };
 
 /** A switch that is not set. */
-const OFF = /^(?:0|false|no|off|)$/i;
+const SWITCHED_OFF = /^(?:0|false|no|off|)$/i;
 
 type Stated = Omit<Setting, 'file'> & Partial<Pick<Setting, 'file'>>;
 
 /**
  * Returns a sentence for each way in which `program` would bypass svc, or refuse its certificate.
  */
-export function waysPast(program: string, where: Started, opened: Opened): readonly string[] {
+export function bypassesOf(
+  program: string,
+  where: ClientStart,
+  interception: Interception,
+): readonly string[] {
   const { variables, bases, clouds } = clientSettings(program, where);
   const inFiles = new Set(variables.map(({ name }) => name));
   // A file's value overrides the shell's.
   const own = Object.entries(where.env).flatMap(([name, value]) =>
-    value === undefined || inFiles.has(name) || !isOfShell(name, opened) ? [] : [{ name, value }],
+    value === undefined || inFiles.has(name) || !isForeignShellVariable(name, interception)
+      ? []
+      : [{ name, value }],
   );
-  const say = (one: Stated): readonly string[] => remarkOn(one, where, opened);
+  const say = (one: Stated): readonly string[] => remarkOn(one, where, interception);
   const ways = [
     ...own.flatMap(say),
-    ...variables.filter(({ file }) => file !== opened.kept?.apart).flatMap(say),
-    ...bases.flatMap((base) => baseRemark(base, where, opened)),
-    ...clouds.map((one) => cloudRemark(spelled(one, where), one.cloud)),
+    ...variables.filter(({ file }) => file !== interception.kept?.apart).flatMap(say),
+    ...bases.flatMap((base) => baseRemark(base, where, interception)),
+    ...clouds.map((one) => cloudRemark(settingText(one, where), one.cloud)),
   ];
   const { hosts = [], variables: names } = MAKERS[program] ?? {};
   const isSvc = ({ value }: Stated): boolean =>
-    URL.canParse(value) && new URL(value).host === new URL(opened.url).host;
+    URL.canParse(value) && new URL(value).host === new URL(interception.url).host;
   // `svc run` removes its own address from the shell's environment.
-  const stated = [...own.filter((one) => opened.kept !== undefined || !isSvc(one)), ...variables];
-  const isElsewhere = stated.some((one) => names?.test(one.name) === true && isOn(one));
-  return isElsewhere || bases.length > 0 || clouds.length > 0
+  const stated = [
+    ...own.filter((one) => interception.kept !== undefined || !isSvc(one)),
+    ...variables,
+  ];
+  const goesElsewhere = stated.some((one) => names?.test(one.name) === true && isOn(one));
+  return goesElsewhere || bases.length > 0 || clouds.length > 0
     ? ways
-    : [...ways, ...makerRemark(program, hosts, opened.hosts)];
+    : [...ways, ...makerRemark(program, hosts, interception.hosts)];
 }
 
 /** True for a cloud that is switched on, and for an address. */
 function isOn({ name, value }: Stated): boolean {
-  return name in CLOUD_SWITCHES ? !OFF.test(value) : URL.canParse(value);
+  return name in CLOUD_SWITCHES ? !SWITCHED_OFF.test(value) : URL.canParse(value);
 }
 
 /**
@@ -79,12 +91,12 @@ function isOn({ name, value }: Stated): boolean {
 function makerRemark(
   program: string,
   hosts: readonly string[],
-  opened: readonly string[],
+  interception: readonly string[],
 ): readonly string[] {
   const [host] = hosts;
-  if (host === undefined || hosts.some((one) => opened.includes(one))) return [];
+  if (host === undefined || hosts.some((one) => interception.includes(one))) return [];
   return [
-    `${host}, which ${program} asks, is not opened, since its provider here has another address: its requests bypass svc unread. \`svc run ${program}\` uses that provider by base URL`,
+    `${host}, which ${program} asks, is not intercepted, since its provider here has another address: its requests bypass svc unread. \`svc run ${program}\` uses that provider by base URL`,
   ];
 }
 
@@ -92,7 +104,7 @@ function makerRemark(
  * True for shell variables that svc does not set itself; NO_PROXY is kept, unless the client's own
  * settings have one.
  */
-function isOfShell(name: string, { kept }: Opened): boolean {
+function isForeignShellVariable(name: string, { kept }: Interception): boolean {
   return (
     name in clientVariables('') ||
     name in CLOUD_SWITCHES ||
@@ -104,24 +116,28 @@ function cloudRemark(spelling: string, cloud: string): string {
   return `${spelling} makes it ask ${cloud}, whose hosts svc does not open: requests to it bypass svc`;
 }
 
-function remarkOn(one: Stated, where: Started, opened: Opened): readonly string[] {
+function remarkOn(one: Stated, where: ClientStart, interception: Interception): readonly string[] {
   const { name, value } = one;
-  const spelling = spelled(one, where);
+  const spelling = settingText(one, where);
   const cloud = CLOUD_SWITCHES[name];
-  if (cloud !== undefined) return OFF.test(value) ? [] : [cloudRemark(spelling, cloud)];
+  if (cloud !== undefined) return SWITCHED_OFF.test(value) ? [] : [cloudRemark(spelling, cloud)];
   if (/^no_proxy$/i.test(name))
-    return hostsPast(value, opened.hosts).map(
+    return exemptHosts(value, interception.hosts).map(
       (host) => `${spelling} names ${host}, so its requests bypass svc`,
     );
-  if (/^https_proxy$/i.test(name)) return proxyRemark(spelling, value, opened.url);
-  if (name.includes('CERT')) return listRemark(spelling, value, where, opened);
-  return baseRemark(one, where, opened);
+  if (/^https_proxy$/i.test(name)) return proxyRemark(spelling, value, interception.url);
+  if (name.includes('CERT')) return listRemark(spelling, value, where, interception);
+  return baseRemark(one, where, interception);
 }
 
-function baseRemark(base: Stated, where: Started, { url, hosts, kept }: Opened): readonly string[] {
+function baseRemark(
+  base: Stated,
+  where: ClientStart,
+  { url, hosts, kept }: Interception,
+): readonly string[] {
   const to = URL.canParse(base.value) ? new URL(base.value) : undefined;
   if (to === undefined || to.host === '') return [];
-  const spelling = spelled(base, where);
+  const spelling = settingText(base, where);
   if (to.host === new URL(url).host) {
     // `svc run` removes it from the shell's environment.
     return base.file === undefined && kept === undefined
@@ -145,7 +161,7 @@ function proxyRemark(spelling: string, value: string, url: string): readonly str
   ];
 }
 
-function listRemark(spelling: string, value: string, where: Started, { home }: Opened) {
+function listRemark(spelling: string, value: string, where: ClientStart, { home }: Interception) {
   const { folder, certificate } = forwardFiles(home);
   if (resolve(where.cwd, value).startsWith(`${folder}/`)) return [];
   return [
@@ -153,7 +169,7 @@ function listRemark(spelling: string, value: string, where: Started, { home }: O
   ];
 }
 
-function spelled({ name, file }: Stated, where: Started): string {
+function settingText({ name, file }: Stated, where: ClientStart): string {
   const inShell = file === undefined || file === name;
   return inShell ? name : `${name} in ${shortPath(file, where)}`;
 }
@@ -162,7 +178,7 @@ function spelled({ name, file }: Stated, where: Started): string {
  * Returns those of `hosts` that `noProxy`, a list in the form of `NO_PROXY`, exempts from the
  * proxy.
  */
-export function hostsPast(noProxy: string, hosts: readonly string[]): readonly string[] {
+export function exemptHosts(noProxy: string, hosts: readonly string[]): readonly string[] {
   const isExempt = exemptions(noProxy);
   return hosts.filter((hostname) => isExempt({ protocol: 'https:', hostname, port: '' }));
 }

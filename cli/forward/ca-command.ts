@@ -14,23 +14,23 @@ import { shortPath } from '../context.ts';
 import { counted } from '../screen/output.ts';
 import { forwardedId } from '../integrate/forward.ts';
 import { readIntegrations } from '../integrate/records.ts';
-import { DAY_MS, configuredHosts, unopenedRemarks } from './authority.ts';
+import { DAY_MS, configuredHosts, tunnelledRemarks } from './authority.ts';
 import type { ConfiguredHosts } from './authority.ts';
 import { renewLists } from './certificate-lists.ts';
 
 const category = 'Configure';
 
-abstract class ShowingCommand extends JsonCommand {
+abstract class AuthorityCommand extends JsonCommand {
   /** Prints an authority's details, and the configured providers that it does not serve. */
   protected show(authority: StoredAuthority, configured: ConfiguredHosts): number {
     const { context, home } = this;
     const { hosts, expiresMs, fingerprint } = authority;
-    const { unopened } = configured;
+    const { tunnelled } = configured;
     const uncovered = configured.hosts.filter((host) => !hosts.includes(host));
     const { certificate } = forwardFiles(home);
     const expires = new Date(expiresMs).toISOString();
     if (this.json) {
-      this.printJson({ certificate, hosts, uncovered, unopened, expires, fingerprint });
+      this.printJson({ certificate, hosts, uncovered, unopened: tunnelled, expires, fingerprint });
       return 0;
     }
     const days = Math.round((expiresMs - context.clock.wallMs()) / DAY_MS);
@@ -49,12 +49,12 @@ abstract class ShowingCommand extends JsonCommand {
       this.note(
         `${host} is not covered: it is tunnelled without being decrypted. \`svc ca create --force\` covers it.`,
       );
-    for (const remark of unopenedRemarks(unopened)) this.note(remark);
+    for (const remark of tunnelledRemarks(tunnelled)) this.note(remark);
     return 0;
   }
 }
 
-class CaCreate extends ShowingCommand {
+class CaCreate extends AuthorityCommand {
   static override paths = [['ca', 'create']];
   static override usage = Command.Usage({
     category,
@@ -82,7 +82,7 @@ class CaCreate extends ShowingCommand {
   }
 }
 
-class CaShow extends ShowingCommand {
+class CaShow extends AuthorityCommand {
   static override paths = [['ca', 'show'], ['ca']];
   static override usage = Command.Usage({
     category,
@@ -106,7 +106,7 @@ class CaShow extends ShowingCommand {
       return 0;
     }
     const configured = await configuredHosts(context).catch((thrown: unknown) => {
-      if (thrown instanceof SvcError) return { hosts: [], unopened: [] };
+      if (thrown instanceof SvcError) return { hosts: [], tunnelled: [] };
       throw thrown;
     });
     return this.show(authority, configured);

@@ -12,7 +12,7 @@ import { forwardFiles } from '../../server/forward-proxy/ca/files.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Clients into whose settings svc writes a list. */
-const OF_SETTINGS = ['claude-code', 'codex'] as const;
+const CLIENTS_WITH_LISTS = ['claude-code', 'codex'] as const;
 
 interface Lists {
   readonly env: Environment;
@@ -61,10 +61,11 @@ export function writeBundle({ env, home, authorityPem }: Lists): string {
 export function extraList({ env, home, authorityPem }: Lists): string {
   const { folder, certificate } = forwardFiles(home);
   const named = env['NODE_EXTRA_CA_CERTS'];
-  const theirs = named === undefined || named === certificate ? [] : certificatesAt(named);
-  if (theirs.length === 0) return certificate;
+  const userCertificates =
+    named === undefined || named === certificate ? [] : certificatesAt(named);
+  if (userCertificates.length === 0) return certificate;
   const path = join(folder, 'extra.pem');
-  writePrivateFile(path, joined([...theirs, ...certificatesOf(authorityPem)]));
+  writePrivateFile(path, joined([...userCertificates, ...certificatesOf(authorityPem)]));
   return path;
 }
 
@@ -73,14 +74,20 @@ export function extraList({ env, home, authorityPem }: Lists): string {
  * plus the authority. Undefined for a client without such settings.
  */
 export function settingsList(home: string, client: string): string | undefined {
-  const known = OF_SETTINGS.find((id) => id === client);
+  const known = CLIENTS_WITH_LISTS.find((id) => id === client);
   return known && join(forwardFiles(home).folder, `${known}.pem`);
 }
 
-/** Writes it from the current content of `theirs`; false if that is not a readable list. */
-export function writeSettingsList(path: string, theirs: string, authorityPem: string): boolean {
+/**
+ * Writes it from the current content of the list at `theirs`; false if that is not a readable list.
+ */
+export function writeSettingsList(
+  path: string,
+  userCertificates: string,
+  authorityPem: string,
+): boolean {
   const own = certificatesOf(authorityPem);
-  const kept = certificatesAt(theirs).filter((pem) => !own.includes(pem));
+  const kept = certificatesAt(userCertificates).filter((pem) => !own.includes(pem));
   writePrivateFile(path, joined([...kept, ...own]));
   return kept.length > 0;
 }
@@ -96,7 +103,7 @@ export function dropSettingsList(home: string, client: string): void {
  */
 export function renewLists({ env, home, authorityPem }: Lists): void {
   if (existsSync(forwardFiles(home).bundle)) writeBundle({ env, home, authorityPem });
-  for (const client of OF_SETTINGS) {
+  for (const client of CLIENTS_WITH_LISTS) {
     const path = settingsList(home, client);
     if (path === undefined || !existsSync(path)) continue;
     // The last one is the previous authority.

@@ -7,7 +7,7 @@ import { dirname, join, parse } from 'node:path';
 import { isObject } from '../../stages/dialect/json-kind.ts';
 import { claudeFolder, codexFolder } from '../../server/sessions/find.ts';
 import { clientVariables } from '../integrate/client.ts';
-import type { FormatName, Surroundings } from '../integrate/client.ts';
+import type { FormatName, ClientSurroundings } from '../integrate/client.ts';
 import { formats } from '../integrate/formats.ts';
 import { plainJson } from '../integrate/jsonc.ts';
 import { readSettingsFile, textOf } from '../integrate/settings-file.ts';
@@ -15,7 +15,7 @@ import type { KeyPath } from '../integrate/text-format.ts';
 import { SvcError } from '../../engine/error.ts';
 
 /** How the client is started. */
-export interface Started extends Surroundings {
+export interface ClientStart extends ClientSurroundings {
   readonly cwd: string;
 }
 
@@ -32,7 +32,7 @@ export interface ClientSettings {
   readonly variables: readonly Setting[];
   /** Base URLs of providers. */
   readonly bases: readonly Setting[];
-  /** What makes it ask another host than its maker's API. */
+  /** Settings that make it use another host than its maker's API. */
   readonly clouds: readonly (Setting & { readonly cloud: string })[];
 }
 
@@ -52,16 +52,16 @@ const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'] as const;
 const LISTS = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'CODEX_CA_CERTIFICATE'] as const;
 const BASES = [...Object.keys(clientVariables('')), 'GOOGLE_VERTEX_BASE_URL'];
 
-const NOTHING: ClientSettings = { variables: [], bases: [], clouds: [] };
+const NO_SETTINGS: ClientSettings = { variables: [], bases: [], clouds: [] };
 
 /**
  * Returns the settings of `program`; none if svc does not know its files, or they cannot be read.
  */
-export function clientSettings(program: string, where: Started): ClientSettings {
-  return READERS[program]?.(where) ?? NOTHING;
+export function clientSettings(program: string, where: ClientStart): ClientSettings {
+  return READERS[program]?.(where) ?? NO_SETTINGS;
 }
 
-const READERS: Readonly<Record<string, (where: Started) => ClientSettings>> = {
+const READERS: Readonly<Record<string, (where: ClientStart) => ClientSettings>> = {
   claude: claudeSettings,
   codex: codexSettings,
   gemini: geminiSettings,
@@ -78,7 +78,7 @@ const MANAGED: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
 };
 
 /** The first file that sets a variable wins. */
-function claudeSettings({ env, userHome, cwd }: Started): ClientSettings {
+function claudeSettings({ env, userHome, cwd }: ClientStart): ClientSettings {
   const project = join(cwd, '.claude');
   const files = [
     MANAGED[process.platform],
@@ -90,11 +90,11 @@ function claudeSettings({ env, userHome, cwd }: Started): ClientSettings {
   const variables = names.flatMap(
     (name) => firstOf(files, (file) => valueIn(file, 'json', ['env', name], name)) ?? [],
   );
-  return { ...NOTHING, variables };
+  return { ...NO_SETTINGS, variables };
 }
 
 /** Its `.env` overrides the environment; its provider is named by the profile or the file. */
-function codexSettings({ env, userHome }: Started): ClientSettings {
+function codexSettings({ env, userHome }: ClientStart): ClientSettings {
   const folder = codexFolder(userHome, env);
   const dotenv = join(folder, '.env');
   const variables = [...BASES, ...PROXIES, ...LISTS].flatMap(
@@ -109,10 +109,10 @@ function codexSettings({ env, userHome }: Started): ClientSettings {
     at(['model_providers', provider, 'base_url']),
     provider === 'openai' ? at(['openai_base_url']) : undefined,
   ].filter((base) => base !== undefined);
-  return { ...NOTHING, variables, bases };
+  return { ...NO_SETTINGS, variables, bases };
 }
 
-/** Ways to log in that its settings name, and whom it asks then. */
+/** Login methods in its settings, and the host that each one uses. */
 const GEMINI_LOGINS: Readonly<Record<string, string>> = {
   'oauth-personal': "Google's Code Assist",
   'cloud-shell': "Google's Code Assist",
@@ -121,7 +121,7 @@ const GEMINI_LOGINS: Readonly<Record<string, string>> = {
 };
 
 /** Its `.env`, and how it logs in: the project's file wins over the user's. */
-function geminiSettings(where: Started): ClientSettings {
+function geminiSettings(where: ClientStart): ClientSettings {
   const { env, userHome, cwd } = where;
   const path = ['security', 'auth', 'selectedType'];
   const files = [cwd, env['GEMINI_CLI_HOME'] || userHome].map((folder) =>
@@ -134,20 +134,20 @@ function geminiSettings(where: Started): ClientSettings {
 }
 
 /** Only the first existing file counts, and only for variables that are not set. */
-function dotenvSettings(folder: string, { env, userHome, cwd }: Started): ClientSettings {
+function dotenvSettings(folder: string, { env, userHome, cwd }: ClientStart): ClientSettings {
   const home = (folder === '.gemini' && env['GEMINI_CLI_HOME']) || userHome;
   const file = [...upwards(cwd), home]
     .flatMap((one) => [join(one, folder, '.env'), join(one, '.env')])
     .find((one) => existsSync(one));
-  if (file === undefined) return NOTHING;
+  if (file === undefined) return NO_SETTINGS;
   const variables = [...BASES, ...Object.keys(CLOUD_SWITCHES)].flatMap((name) =>
     env[name] === undefined ? (valueIn(file, 'dotenv', [name], name) ?? []) : [],
   );
-  return { ...NOTHING, variables };
+  return { ...NO_SETTINGS, variables };
 }
 
 /** All files are merged; of several addresses of a provider the nearest file's wins. */
-function opencodeSettings({ env, userHome, cwd }: Started): ClientSettings {
+function opencodeSettings({ env, userHome, cwd }: ClientStart): ClientSettings {
   const config = join(env['XDG_CONFIG_HOME'] || join(userHome, '.config'), 'opencode');
   const names = ['opencode.jsonc', 'opencode.json'];
   const files = [
@@ -164,19 +164,19 @@ function opencodeSettings({ env, userHome, cwd }: Started): ClientSettings {
   ];
   const known = new Set<string>();
   const bases = all.filter(({ name }) => !known.has(name) && known.add(name));
-  return { ...NOTHING, bases };
+  return { ...NO_SETTINGS, bases };
 }
 
-function piSettings({ env, userHome }: Started): ClientSettings {
+function piSettings({ env, userHome }: ClientStart): ClientSettings {
   const folder = env['PI_CODING_AGENT_DIR'] || join(userHome, '.pi', 'agent');
   const file = join(folder, 'models.json');
-  return { ...NOTHING, bases: providersIn(textIn(file), file, 'providers') };
+  return { ...NO_SETTINGS, bases: providersIn(textIn(file), file, 'providers') };
 }
 
-function aiderSettings({ userHome, cwd }: Started): ClientSettings {
+function aiderSettings({ userHome, cwd }: ClientStart): ClientSettings {
   const files = [...upwards(cwd), userHome].map((folder) => join(folder, '.aider.conf.yml'));
   const base = firstOf(files, (file) => valueIn(file, 'yaml', ['openai-api-base']));
-  return { ...NOTHING, bases: base === undefined ? [] : [base] };
+  return { ...NO_SETTINGS, bases: base === undefined ? [] : [base] };
 }
 
 /** Returns the base URLs in the object of providers at `key`. */

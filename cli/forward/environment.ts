@@ -62,9 +62,9 @@ export function networkProxy(env: Environment): string | undefined {
  * Removes base URLs that point at svc itself, which would bypass forward mode; any other is kept.
  */
 function withoutBaseUrls(env: Environment, url: string): Environment {
-  const ours = Object.entries(clientVariables(url));
+  const proxyVariables = Object.entries(clientVariables(url));
   const kept = { ...env };
-  for (const [name, value] of ours) if (kept[name] === value) delete kept[name];
+  for (const [name, value] of proxyVariables) if (kept[name] === value) delete kept[name];
   return kept;
 }
 

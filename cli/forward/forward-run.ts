@@ -2,11 +2,11 @@
 import { dropToken, makeToken } from '../../server/forward-proxy/tokens.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { configuredHosts, fittingAuthority, unopenedRemarks } from './authority.ts';
-import type { Fitting } from './authority.ts';
+import { configuredHosts, fittingAuthority, tunnelledRemarks } from './authority.ts';
+import type { FittingAuthority } from './authority.ts';
 import { forwardEnvironment, networkProxy } from './environment.ts';
 import type { Environment } from './certificate-lists.ts';
-import { waysPast } from './bypasses.ts';
+import { bypassesOf } from './bypasses.ts';
 
 export interface ForwardRun {
   readonly env: Environment;
@@ -16,12 +16,13 @@ export interface ForwardRun {
   end(): void;
 }
 
-const MADE: Readonly<Record<NonNullable<Fitting['made']>, string>> = {
-  first: 'made a certificate authority for this machine',
-  expires: 'made a new certificate authority, since the old one was about to expire',
-  hosts: 'made a new certificate authority, since the providers have changed',
-  unreadable: 'made a new certificate authority, since the old one could not be used',
-};
+const CREATION_REASONS: Readonly<Record<NonNullable<FittingAuthority['createdBecause']>, string>> =
+  {
+    first: 'made a certificate authority for this machine',
+    expires: 'made a new certificate authority, since the old one was about to expire',
+    hosts: 'made a new certificate authority, since the providers have changed',
+    unreadable: 'made a new certificate authority, since the old one could not be used',
+  };
 
 /**
  * Prepares a run of `program` through the proxy at `url`; `wasRunning` tells whether the proxy was
@@ -33,14 +34,14 @@ export async function prepareForwardRun(
 ): Promise<ForwardRun> {
   const home = homeOf(context);
   const { env, clock } = context;
-  const { hosts, unopened } = await configuredHosts(context);
-  const { authority, made } = await fittingAuthority(context, hosts);
+  const { hosts, tunnelled } = await configuredHosts(context);
+  const { authority, createdBecause: made } = await fittingAuthority(context, hosts);
   const { token, id } = makeToken(home, clock, { label: `run ${program}`, expires: true });
   const remarks: string[] = [];
-  if (made !== undefined) remarks.push(`${MADE[made]}: \`svc ca show\``);
+  if (made !== undefined) remarks.push(`${CREATION_REASONS[made]}: \`svc ca show\``);
   // Printed only when the authority is created: at every start it would be noise.
-  if (made !== undefined) remarks.push(...unopenedRemarks(unopened));
-  remarks.push(...waysPast(program, context, { home, url, hosts }));
+  if (made !== undefined) remarks.push(...tunnelledRemarks(tunnelled));
+  remarks.push(...bypassesOf(program, context, { home, url, hosts }));
   if (networkProxy(env) !== undefined && wasRunning)
     remarks.push(
       "HTTPS_PROXY of this shell counts only if svc was started with it: `svc config show outbound` shows what svc's has",

@@ -3,7 +3,7 @@ import { existsSync, rmdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { isAddress, isOwnOrOfficial } from './addresses.ts';
-import type { Change, Client, ClientFile, Surroundings } from './client.ts';
+import type { Change, Client, ClientFile, ClientSurroundings } from './client.ts';
 import { clientOf } from './clients.ts';
 import { formats } from './formats.ts';
 import {
@@ -28,7 +28,7 @@ import type { KeyPath, TextFormat } from './text-format.ts';
 
 export interface ApplyOptions {
   readonly home: string;
-  readonly where: Surroundings;
+  readonly where: ClientSurroundings;
   /** Address of the proxy, without a trailing slash. */
   readonly url: string;
   /** Used instead of the client's usual file. */
@@ -75,7 +75,7 @@ export interface Undone {
  */
 export function fileOf(
   client: Client,
-  where: Surroundings,
+  where: ClientSurroundings,
   named: string | undefined,
 ): ClientFile & { readonly at: string } {
   const { file } = client;
@@ -105,12 +105,12 @@ function baseOf(client: Client, { home, where, file: named }: BaseOptions) {
   const onFile = readIntegrations(home).entries.filter((one) => one.file === file.path);
   const earlier = onFile.find((one) => one.client === client.id);
   // For example the entry of the client's address, if this is its statusline.
-  const maker = onFile.find((one) => one !== earlier && isMaker(one));
+  const maker = onFile.find((one) => one !== earlier && isCreatedBySvc(one));
   const saved = earlier && savedBytes(home, earlier);
   const present = textOf(file);
-  const isAsLeft =
+  const isUnchanged =
     earlier !== undefined && file.bytes !== undefined && fingerprint(file.bytes) === earlier.left;
-  const isExact = isAsLeft && (earlier.backup === null || saved !== undefined);
+  const isExact = isUnchanged && (earlier.backup === null || saved !== undefined);
   // An earlier run's changes are reverted first: `--undo` restores the state before them.
   const text =
     earlier === undefined
@@ -144,7 +144,7 @@ function plannedChange(client: Client, options: PlanOptions) {
     throw new SvcError('not_found', `${client.name} has no ${settings.at} yet`, {
       cure: `Set ${client.name} up first, or name its file with --file.`,
     });
-  const { changes, remarks } = within(file.path, () => settings.wanted(url, text, where));
+  const { changes, remarks } = within(file.path, () => settings.requiredChanges(url, text, where));
   if (changes.length === 0)
     throw new SvcError('not_found', `${file.path} names nothing that could go through svc`, {
       ...(remarks.length > 0 && { cure: remarks.join('\n  ') }),
@@ -169,7 +169,9 @@ export function applyTo(client: Client, options: ApplyOptions): Applied {
   if (file.bytes?.equals(bytes) === true)
     return { file: file.path, outcome: 'unchanged', backup: pathOf(home, earlier), remarks };
   const isOurs =
-    earlier === undefined ? file.bytes === undefined : isBare(base) && earlier.backup === null;
+    earlier === undefined
+      ? file.bytes === undefined
+      : isEmptyContent(base) && earlier.backup === null;
   const former = Buffer.from(base);
   const mode = settings.holdsSecret === true ? file.mode & 0o700 : file.mode;
   const narrowed = earlier?.narrowed ?? file.mode & ~mode & NARROWED;
@@ -209,7 +211,7 @@ export function applyTo(client: Client, options: ApplyOptions): Applied {
 
 export interface UndoOptions {
   readonly home: string;
-  readonly where: Surroundings;
+  readonly where: ClientSurroundings;
 }
 
 /**
@@ -232,18 +234,18 @@ export function undo(entry: Integration, options: UndoOptions): Undone {
   };
   if (file.bytes === undefined) return done('gone');
   const { text, kept, taken } = within(entry.file, () => withoutOurs(textOf(file), entry, options));
-  const isAsLeft = fingerprint(file.bytes) === entry.left;
-  if (isAsLeft && (taken === 0 || taken < entry.written.length))
+  const isUnchanged = fingerprint(file.bytes) === entry.left;
+  if (isUnchanged && (taken === 0 || taken < entry.written.length))
     throw new SvcError('conflict', `${entry.file} holds nothing that svc wrote`, {
       cure: 'It stays as it is; so does its entry in integrations.json, which you can delete there.',
     });
   // The client may have rewritten the file since; if it contained only our entries, it is removed.
-  if (isMaker(entry) && taken > 0 && isBare(text)) {
+  if (isCreatedBySvc(entry) && taken > 0 && isEmptyContent(text)) {
     removeSettingsFile(file);
     if (entry.madeFolder) removeIfEmpty(dirname(file.path));
     return done('removed');
   }
-  const saved = isAsLeft ? savedBytes(home, entry) : undefined;
+  const saved = isUnchanged ? savedBytes(home, entry) : undefined;
   const bytes = saved ?? Buffer.from(text);
   // The token is gone, so the previous permissions are restored.
   if (!bytes.equals(file.bytes))
@@ -265,7 +267,7 @@ function edit(
 ): { text: string; written: readonly Written[] } {
   let text = base;
   const written: Written[] = [];
-  for (const { path, value, instead, includes } of changes) {
+  for (const { path, value, conflictCure: instead, includes } of changes) {
     const before = format.find(base, path);
     if (before?.value === value) continue;
     const name = path.join('.');
@@ -341,7 +343,7 @@ function ownValues(
   return (path, value) => {
     if (typeof value === 'string' && (value === url || value.startsWith(`${url}/`))) return true;
     if (settings.isOwn?.(path, value) === true) return true;
-    wanted ??= settings.wanted(url, text, where).changes;
+    wanted ??= settings.requiredChanges(url, text, where).changes;
     return wanted.some((change) => change.value === value && isSamePath(change.path, path));
   };
 }
@@ -358,12 +360,12 @@ function within<T>(path: string, work: () => T): T {
 }
 
 /** True if svc created the file. */
-function isMaker({ backup, madeFile }: Integration): boolean {
+function isCreatedBySvc({ backup, madeFile }: Integration): boolean {
   return backup === null || madeFile === true;
 }
 
 /** True for a file without content: the remainder of one that we created. */
-function isBare(text: string): boolean {
+function isEmptyContent(text: string): boolean {
   return ['', '{}'].includes(text.replaceAll(/\s/g, ''));
 }
 

@@ -1,26 +1,29 @@
 /** Clients started by `svc run` that bypass svc because of where they read their base URL. */
 import { SvcError } from '../../engine/error.ts';
-import type { Client, Surroundings } from './client.ts';
+import type { Client, ClientSurroundings } from './client.ts';
 import { readSettingsFile, textOf } from './settings-file.ts';
 import { readWiring } from './wiring.ts';
 
-interface Starting {
+interface ClientLaunch {
   readonly home: string;
   /** Address of the proxy. */
   readonly url: string;
-  readonly context: Surroundings;
+  readonly context: ClientSurroundings;
 }
 
 /**
  * Returns why `client` bypasses the proxy with its current settings, and how to change that;
  * undefined if it does not.
  */
-export function bypassReason(client: Client, { home, url, context }: Starting): string | undefined {
+export function bypassReason(
+  client: Client,
+  { home, url, context }: ClientLaunch,
+): string | undefined {
   const { ownSettingsOnly: own, name, id } = client;
   if (own === undefined) return undefined;
   const wiring = readWiring(home, context, url).find((one) => one.client.id === id);
   const wired = wiring?.wired ?? 'unknown';
-  const path = own.names?.(context) ?? wiring?.file ?? undefined;
+  const path = own.addressFile?.(context) ?? wiring?.file ?? undefined;
   // A trailing slash in the address makes no difference.
   if (wired !== 'partly' && path !== undefined && holds(path, url)) return undefined;
   const isKnown = wired !== 'unknown';

@@ -4,8 +4,8 @@
  */
 import type { KeyPath } from './text-format.ts';
 
-/** Where clients and their files are searched. */
-export interface Surroundings {
+/** Where svc looks for clients and their files. */
+export interface ClientSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly userHome: string;
 }
@@ -14,22 +14,22 @@ export interface Surroundings {
 export interface Change {
   readonly path: KeyPath;
   readonly value: string | boolean;
-  /** A sentence on what to do if the user has another value there. */
-  readonly instead?: string;
-  /** True if the value includes the user's present one, so that it may replace it. */
+  /** What the user should do if the file has another value there: the cure of the conflict. */
+  readonly conflictCure?: string;
+  /** True if the value contains the user's current one, so that replacing it loses nothing. */
   readonly includes?: true;
 }
 
-/** The changes to a file, and related settings that are left alone. */
-export interface Wanted {
+/** The required changes to a file, and remarks on related settings that stay unchanged. */
+export interface RequiredChanges {
   readonly changes: readonly Change[];
   readonly remarks: readonly string[];
 }
 
-/** The present text of a client's file, empty if there is none. */
-export interface Present {
+/** The current text of a client's file, empty if there is no file. */
+export interface CurrentFile {
   readonly text: string;
-  readonly where: Surroundings;
+  readonly where: ClientSurroundings;
 }
 
 export type FormatName = 'json' | 'toml' | 'yaml' | 'dotenv';
@@ -37,15 +37,19 @@ export type FormatName = 'json' | 'toml' | 'yaml' | 'dotenv';
 /** A settings file of a client. */
 export interface ClientFile {
   /** Its path; undefined if every project has its own, which must be given. */
-  readonly path?: (where: Surroundings) => string;
+  readonly path?: (where: ClientSurroundings) => string;
   readonly format: FormatName;
   /** False if svc cannot know what a complete file would contain. */
   readonly mayBeCreated: boolean;
-  /** Returns the changes for a text. */
-  readonly wanted: (url: string, text: string, where: Surroundings) => Wanted;
+  /** Returns the changes that a file with this text requires. */
+  readonly requiredChanges: (
+    url: string,
+    text: string,
+    where: ClientSurroundings,
+  ) => RequiredChanges;
   /** True if the written settings grant access: the file is then made private to the user. */
   readonly holdsSecret?: true;
-  /** Recognizes values written by an earlier svc, if `wanted` now returns others. */
+  /** Recognizes values written by an earlier svc, if `requiredChanges` now returns others. */
   readonly isOwn?: (path: KeyPath, value: unknown) => boolean;
 }
 
@@ -65,16 +69,16 @@ export interface Client {
    *
    * @throws SvcError `config` if that text cannot be read.
    */
-  readonly settings: (url: string, present?: Present) => readonly string[];
+  readonly settings: (url: string, present?: CurrentFile) => readonly string[];
   /** Further remarks for the user. */
   readonly notes: readonly string[];
-  /** Additions of `svc run` for it, besides the variables that every client gets. */
-  readonly runWith?: (run: ClientRun) => RunAdditions;
+  /** What `svc run` adds for it, besides the variables that every client gets. */
+  readonly runAdditions?: (run: ClientRun) => RunAdditions;
   /**
-   * Set for a client that reads its base URL only from its own settings. `names` is a file that
-   * holds the address if svc cannot write the settings.
+   * Set for a client that reads its base URL only from its own settings. `addressFile` is a file
+   * that holds the address if svc cannot write the settings.
    */
-  readonly ownSettingsOnly?: { readonly names?: (where: Surroundings) => string };
+  readonly ownSettingsOnly?: { readonly addressFile?: (where: ClientSurroundings) => string };
 }
 
 /** A client about to be started. */
@@ -83,7 +87,7 @@ export interface ClientRun {
   readonly url: string;
   /** svc's own home folder. */
   readonly home: string;
-  readonly where: Surroundings;
+  readonly where: ClientSurroundings;
   /** The user's arguments for the client. */
   readonly rest: readonly string[];
 }

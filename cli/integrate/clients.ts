@@ -40,7 +40,7 @@ export const clients: readonly Client[] = [
       path: ({ env, userHome }) => join(claudeFolder(userHome, env), 'settings.json'),
       format: 'json',
       mayBeCreated: true,
-      wanted: (url) => ({
+      requiredChanges: (url) => ({
         changes: [{ path: ['env', 'ANTHROPIC_BASE_URL'], value: url }],
         remarks: [],
       }),
@@ -61,7 +61,7 @@ export const clients: readonly Client[] = [
       path: ({ env, userHome }) => join(codexFolder(userHome, env), 'config.toml'),
       format: 'toml',
       mayBeCreated: true,
-      wanted: (url) => ({ changes: codexSettings(url), remarks: [] }),
+      requiredChanges: (url) => ({ changes: codexSettings(url), remarks: [] }),
     },
     settings: (url) => [
       'model_provider = "svc"',
@@ -74,7 +74,7 @@ export const clients: readonly Client[] = [
     notes: [
       'It sends the key in OPENAI_API_KEY; a ChatGPT login is not used with a custom provider.',
     ],
-    runWith: ({ url }) => ({
+    runAdditions: ({ url }) => ({
       args: codexSettings(url).flatMap(({ path, value }) => [
         '-c',
         `${path.join('.')}=${JSON.stringify(value)}`,
@@ -119,7 +119,7 @@ export const clients: readonly Client[] = [
     ],
     notes: ['Cline keeps its settings in a store of its editor, which svc does not write to.'],
     ownSettingsOnly: {
-      names: ({ userHome }) => join(userHome, '.cline', 'data', 'settings', 'providers.json'),
+      addressFile: ({ userHome }) => join(userHome, '.cline', 'data', 'settings', 'providers.json'),
     },
   },
   {
@@ -132,7 +132,7 @@ export const clients: readonly Client[] = [
       path: ({ userHome }) => join(userHome, '.aider.conf.yml'),
       format: 'yaml',
       mayBeCreated: true,
-      wanted: (url) => ({
+      requiredChanges: (url) => ({
         changes: [{ path: ['openai-api-base'], value: `${url}/v1` }],
         remarks: [],
       }),
@@ -154,7 +154,7 @@ export const clients: readonly Client[] = [
         join(env['CONTINUE_GLOBAL_DIR'] || join(userHome, '.continue'), 'config.yaml'),
       format: 'yaml',
       mayBeCreated: false,
-      wanted: (url, text) =>
+      requiredChanges: (url, text) =>
         modelChanges(text, {
           list: 'models',
           params: [],
@@ -183,7 +183,7 @@ export const clients: readonly Client[] = [
         join(env['XDG_CONFIG_HOME'] || join(userHome, '.config'), 'zed', 'settings.json'),
       format: 'json',
       mayBeCreated: true,
-      wanted: (url) => ({ changes: zedSettings(url), remarks: [] }),
+      requiredChanges: (url) => ({ changes: zedSettings(url), remarks: [] }),
     },
     settings: (url) => [
       '{ "language_models": {',
@@ -204,7 +204,10 @@ export const clients: readonly Client[] = [
       path: ({ env, userHome }) => join(env['GEMINI_CLI_HOME'] || userHome, '.gemini', '.env'),
       format: 'dotenv',
       mayBeCreated: true,
-      wanted: (url) => ({ changes: variables(['GOOGLE_GEMINI_BASE_URL', url]), remarks: [] }),
+      requiredChanges: (url) => ({
+        changes: variables(['GOOGLE_GEMINI_BASE_URL', url]),
+        remarks: [],
+      }),
     },
     settings: (url) => [`GOOGLE_GEMINI_BASE_URL=${url}`],
     notes: [
@@ -222,7 +225,10 @@ export const clients: readonly Client[] = [
       path: ({ userHome }) => join(userHome, '.qwen', '.env'),
       format: 'dotenv',
       mayBeCreated: true,
-      wanted: (url) => ({ changes: variables(['OPENAI_BASE_URL', `${url}/v1`]), remarks: [] }),
+      requiredChanges: (url) => ({
+        changes: variables(['OPENAI_BASE_URL', `${url}/v1`]),
+        remarks: [],
+      }),
     },
     settings: (url) => [`OPENAI_BASE_URL=${url}/v1`],
     notes: [
@@ -242,7 +248,7 @@ export const clients: readonly Client[] = [
         join(env['PI_CODING_AGENT_DIR'] || join(userHome, '.pi', 'agent'), 'models.json'),
       format: 'json',
       mayBeCreated: true,
-      wanted: (url) => ({ changes: piSettings(url), remarks: [] }),
+      requiredChanges: (url) => ({ changes: piSettings(url), remarks: [] }),
     },
     settings: (url) => [
       '{ "providers": {',
@@ -251,7 +257,7 @@ export const clients: readonly Client[] = [
       `    "google": { "baseUrl": "${url}/v1beta" } } }`,
     ],
     notes: ['Its own models of these providers stay as they are; only the address changes.'],
-    runWith: piRun,
+    runAdditions: piRun,
   },
   {
     id: 'litellm',
@@ -262,7 +268,7 @@ export const clients: readonly Client[] = [
     file: {
       format: 'yaml',
       mayBeCreated: false,
-      wanted: (url, text) =>
+      requiredChanges: (url, text) =>
         modelChanges(text, {
           list: 'model_list',
           params: ['litellm_params'],
@@ -291,7 +297,7 @@ export const clients: readonly Client[] = [
     file: {
       format: 'dotenv',
       mayBeCreated: true,
-      wanted: (url) => ({ changes: variables(['ANTHROPIC_BASE_URL', url]), remarks: [] }),
+      requiredChanges: (url) => ({ changes: variables(['ANTHROPIC_BASE_URL', url]), remarks: [] }),
     },
     settings: (url) => [`export ANTHROPIC_BASE_URL=${url}`],
     notes: [
@@ -308,7 +314,10 @@ export const clients: readonly Client[] = [
     file: {
       format: 'dotenv',
       mayBeCreated: true,
-      wanted: (url) => ({ changes: variables(['OPENAI_BASE_URL', `${url}/v1`]), remarks: [] }),
+      requiredChanges: (url) => ({
+        changes: variables(['OPENAI_BASE_URL', `${url}/v1`]),
+        remarks: [],
+      }),
     },
     settings: (url) => [`export OPENAI_BASE_URL=${url}/v1`],
     notes: [

@@ -15,7 +15,7 @@ import { applyTo, fileOf, refusalOf, textToEdit, undo } from './apply.ts';
 import type { Undone } from './apply.ts';
 import type { Client } from './client.ts';
 import { clientNamed } from './clients.ts';
-import { grantForward, refuseBesideAddress } from './forward-apply.ts';
+import { grantForward, refuseWithAddress } from './forward-apply.ts';
 import { forwardIdOf, forwardedId, tokenLabel, withForward } from './forward.ts';
 import { withLock } from './lock.ts';
 import { proxyAddress } from './proxy-address.ts';
@@ -64,7 +64,7 @@ class Integrate extends JsonCommand {
     const client = this.#client();
     if (this.apply && this.undo)
       throw new SvcError('usage', '--apply and --undo exclude each other');
-    if (this.undo) return this.takeBack(client);
+    if (this.undo) return this.undoChange(client);
     if (client === undefined) {
       if (this.apply || this.forward)
         throw new SvcError(
@@ -117,7 +117,7 @@ class Integrate extends JsonCommand {
           ? 'unreadable'
           : one.isForward && one.wired === 'yes'
             ? 'forward mode'
-            : WIRED_WORDS[one.wired],
+            : WIRING_TEXTS[one.wired],
         one.file === null ? '–' : shortPath(one.file, context),
       ]),
     );
@@ -168,8 +168,8 @@ class Integrate extends JsonCommand {
   #refusal(client: Client, url: string): SvcError | undefined {
     const forwarded = forwardedId(client.id);
     try {
-      if (forwarded === undefined) refuseBeside(this.home, client);
-      else refuseBesideAddress(this.home, clientNamed(forwarded));
+      if (forwarded === undefined) refuseWithForward(this.home, client);
+      else refuseWithAddress(this.home, clientNamed(forwarded));
     } catch (thrown) {
       return toSvcError(thrown);
     }
@@ -191,7 +191,7 @@ class Integrate extends JsonCommand {
     fileOf(client, context, this.namedFile.file);
     const { url, isRunning } = await proxyAddress(context);
     const forwarded = forwardedId(client.id);
-    if (forwarded === undefined) refuseBeside(this.home, client);
+    if (forwarded === undefined) refuseWithForward(this.home, client);
     const applied = await withLock(this.home, context.clock, async () => {
       const grant =
         forwarded === undefined
@@ -235,10 +235,10 @@ class Integrate extends JsonCommand {
       this.note('svc is not running: this client cannot connect until `svc start --background`.');
   }
 
-  private async takeBack(client: Client | undefined): Promise<void> {
+  private async undoChange(client: Client | undefined): Promise<void> {
     const { context } = this;
     const { file } = this.namedFile;
-    const { undone, faults } = await takeBackAll(
+    const { undone, faults } = await undoAll(
       context,
       this.home,
       (one) =>
@@ -258,7 +258,7 @@ class Integrate extends JsonCommand {
 }
 
 /** A base URL next to forward mode would bypass the proxy set in the settings. */
-function refuseBeside(home: string, { id, name }: Client): void {
+function refuseWithForward(home: string, { id, name }: Client): void {
   if (!readIntegrations(home).entries.some((one) => one.client === forwardIdOf(id))) return;
   throw new SvcError('conflict', `${name} goes through svc in forward mode`, {
     cure: `\`svc integrate ${id} --forward --undo\` takes that back; then a base URL can take its place.`,
@@ -274,7 +274,7 @@ function isPartOf(client: Client, { client: id }: Integration): boolean {
  * Undoes every change for which `isMeant` is true, and returns the errors: one failing file does
  * not stop the others.
  */
-export async function takeBackAll(
+export async function undoAll(
   context: CliContext,
   home: string,
   isMeant: (entry: Integration) => boolean,
@@ -319,7 +319,7 @@ export function refuseAll(faults: readonly SvcError[]): void {
     : new SvcError(first.kind, message, { cause: first, cure: cures.join('\n') });
 }
 
-const WIRED_WORDS: Readonly<Record<Wiring['wired'], string>> = {
+const WIRING_TEXTS: Readonly<Record<Wiring['wired'], string>> = {
   yes: 'yes',
   partly: 'partly',
   other: 'old address',

@@ -35,7 +35,7 @@ export async function grantForward(context: CliContext, client: Client): Promise
   const home = homeOf(context);
   const { clock, env } = context;
   const { entries } = readIntegrations(home);
-  refuseBesideAddress(home, client);
+  refuseWithAddress(home, client);
   const { hosts } = await configuredHosts(context);
   const { authority } = await fittingAuthority(context, hosts);
   const { certificatePem: authorityPem } = authority;
@@ -60,7 +60,7 @@ export async function grantForward(context: CliContext, client: Client): Promise
 /**
  * @throws SvcError `conflict` if svc has set the client's base URL, which would bypass the proxy.
  */
-export function refuseBesideAddress(home: string, { id, name }: Client): void {
+export function refuseWithAddress(home: string, { id, name }: Client): void {
   if (!readIntegrations(home).entries.some((one) => one.client === id)) return;
   throw new SvcError('conflict', `${name} goes through svc by its base URL`, {
     cure: `\`svc integrate ${id} --undo\` takes that back; then forward mode can take its place.`,
@@ -68,7 +68,7 @@ export function refuseBesideAddress(home: string, { id, name }: Client): void {
 }
 
 /** True if a settings file's `HTTPS_PROXY` points at the proxy at `url`. */
-export function leadsTo(value: unknown, url: string): boolean {
+export function pointsAt(value: unknown, url: string): boolean {
   const token = tokenOf(value);
   return token !== undefined && value === proxyAddressWith(url, token);
 }

@@ -296,13 +296,13 @@ test('names providers whose hosts are not intercepted, and an authority made bef
     const own = '  near: { kind: chat, base_url: "http://127.0.0.1:11434/v1" }\n';
     write(place, 'home/config.yaml', groq + own);
     const made = await run(place, ['ca', 'create']);
-    assert.match(made.stderr, 'api.groq.com (provider groq) is not opened');
+    assert.match(made.stderr, 'api.groq.com (provider groq) is not intercepted');
     assert.not.match(made.stderr, 'near');
     const shown = JSON.parse((await run(place, ['ca', 'show', '--json'])).stdout);
     assert.equal(shown.unopened, [{ provider: 'groq', host: 'api.groq.com' }]);
     assert.equal(shown.uncovered, []);
     const output = (await run(place, ['doctor', '--offline'])).stdout;
-    assert.match(output, /· Forward mode +api\.groq\.com \(provider groq\) is not opened/);
+    assert.match(output, /· Forward mode +api\.groq\.com \(provider groq\) is not intercepted/);
     assert.match(output, /✓ Forward mode +opens api\.anthropic\.com, api\.openai\.com/);
     // As the primary, it is the provider of its kind.
     write(place, 'home/config.yaml', `${groq}${own}routing: { primary: groq }\n`);
@@ -329,8 +329,8 @@ test('the same holds for provider modules; a module that is the primary provider
       'custom_providers:\n  - {name: coded, module: ../coded.mjs}\nplugins:\n  - module: ../plugin.mjs\n';
     write(place, 'home/config.yaml', modules);
     const { stderr } = await run(place, ['ca', 'create']);
-    assert.match(stderr, 'coded.example (provider coded) is not opened');
-    assert.match(stderr, 'brought.example (provider brought) is not opened');
+    assert.match(stderr, 'coded.example (provider coded) is not intercepted');
+    assert.match(stderr, 'brought.example (provider brought) is not intercepted');
     assert.match((await run(place, ['doctor', '--offline'])).stdout, 'coded.example');
     write(place, 'home/config.yaml', `${modules}routing: { primary: coded }\n`);
     const shown = JSON.parse((await run(place, ['ca', 'show', '--json'])).stdout);

@@ -9,10 +9,10 @@ import { forwardFiles } from '../../server/forward-proxy/ca/files.ts';
 import { TOKEN_USER } from '../../server/forward-proxy/tokens.ts';
 import { settingsList, writeSettingsList } from '../forward/certificate-lists.ts';
 import { proxyAddressWith } from '../forward/environment.ts';
-import { waysPast } from '../forward/bypasses.ts';
+import { bypassesOf } from '../forward/bypasses.ts';
 import { isAddress } from './addresses.ts';
 import { clientVariables } from './client.ts';
-import type { Change, Client, ClientFile, Surroundings } from './client.ts';
+import type { Change, Client, ClientFile, ClientSurroundings } from './client.ts';
 import { formats } from './formats.ts';
 import type { KeyPath } from './text-format.ts';
 
@@ -20,7 +20,7 @@ import type { KeyPath } from './text-format.ts';
 const SUFFIX = '-forward';
 /** Shown instead of the token until `--apply` makes one. */
 const PLACEHOLDER = '<token>';
-const PAST = 'localhost,127.0.0.1,::1';
+const LOOPBACK_NAMES = 'localhost,127.0.0.1,::1';
 
 /** What a client needs in its file if it reads its proxy from there. */
 interface Way {
@@ -37,7 +37,7 @@ function wayOf({ id, file }: Client): Way | undefined {
   if (id === 'codex')
     return {
       file: {
-        path: ({ env, userHome }: Surroundings) => join(codexFolder(userHome, env), '.env'),
+        path: ({ env, userHome }: ClientSurroundings) => join(codexFolder(userHome, env), '.env'),
         format: 'dotenv',
       },
       within: [],
@@ -60,7 +60,7 @@ export interface ForwardSettings {
 export interface Granted {
   readonly token: string;
   readonly authorityPem: string;
-  /** The hosts that svc opens. */
+  /** The hosts that svc intercepts. */
   readonly hosts: readonly string[];
   /** Where the command was typed: a project there has settings of its own. */
   readonly cwd: string;
@@ -87,7 +87,7 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
     {
       path: at('HTTPS_PROXY'),
       value: proxyAddressWith(url, granted?.token ?? PLACEHOLDER),
-      instead:
+      conflictCure:
         'Start svc with HTTPS_PROXY set to that proxy, and its own connections go through it.',
     },
     {
@@ -96,21 +96,21 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
       includes: true,
     },
   ];
-  const wanted: ClientFile['wanted'] = (url, text, where) => {
+  const wanted: ClientFile['requiredChanges'] = (url, text, where) => {
     // The user decides which hosts bypass every proxy.
     const isSet = formats[format].find(text, at('NO_PROXY')) !== undefined;
-    const past = isSet ? [] : [{ path: at('NO_PROXY'), value: PAST }];
+    const noProxyChange = isSet ? [] : [{ path: at('NO_PROXY'), value: LOOPBACK_NAMES }];
     const valueOf = (name: string): unknown => formats[format].find(text, at(name))?.value;
-    const remarks = waysPastIn(valueOf, url);
-    const theirs = listOfTheirs(valueOf(trusted[0]), way, where, folder);
-    const isCombined = list !== undefined && (theirs ?? valueOf(trusted[0])) !== undefined;
+    const remarks = bypassesIn(valueOf, url);
+    const userList = userListOf(valueOf(trusted[0]), way, where, folder);
+    const isCombined = list !== undefined && (userList ?? valueOf(trusted[0])) !== undefined;
     if (granted !== undefined) {
       const { authorityPem, hosts, cwd } = granted;
-      if (theirs !== undefined && list !== undefined)
+      if (userList !== undefined && list !== undefined)
         remarks.push(
-          writeSettingsList(list, resolve(cwd, theirs), authorityPem)
-            ? `What ${theirs} (${trusted[0]}) lists stays trusted: svc's list has a copy of it. --apply again when it changes.`
-            : `${theirs} (${trusted[0]}) is not a certificate list that svc can read and is ignored.`,
+          writeSettingsList(list, resolve(cwd, userList), authorityPem)
+            ? `What ${userList} (${trusted[0]}) lists stays trusted: svc's list has a copy of it. --apply again when it changes.`
+            : `${userList} (${trusted[0]}) is not a certificate list that svc can read and is ignored.`,
         );
       if (way.trusts === 'whole' && where.env['CODEX_CA_CERTIFICATE'])
         remarks.push(
@@ -118,12 +118,12 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
         );
       const kept = { apart: way.file.path?.(where) ?? '' };
       remarks.push(
-        ...waysPast(client.programs[0] ?? '', { ...where, cwd }, { home, url, hosts, kept }),
+        ...bypassesOf(client.programs[0] ?? '', { ...where, cwd }, { home, url, hosts, kept }),
       );
     }
     const value =
       isCombined && list !== undefined && valueOf(trusted[0]) !== trusted[1] ? list : trusted[1];
-    return { changes: [...changes(url, value), ...past], remarks };
+    return { changes: [...changes(url, value), ...noProxyChange], remarks };
   };
   return {
     ...client,
@@ -133,18 +133,18 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
       ...way.file,
       mayBeCreated: true,
       holdsSecret: true,
-      wanted,
+      requiredChanges: wanted,
       isOwn: (path, value) =>
         typeof value === 'string' &&
         ((path.at(-1) === 'HTTPS_PROXY' && tokenOf(value) !== undefined) ||
           value === trusted[1] ||
           value === list ||
-          (path.at(-1) === 'NO_PROXY' && value === PAST)),
+          (path.at(-1) === 'NO_PROXY' && value === LOOPBACK_NAMES)),
     },
     settings: (url, present) => {
       const all =
         present === undefined
-          ? [...changes(url), { path: at('NO_PROXY'), value: PAST }]
+          ? [...changes(url), { path: at('NO_PROXY'), value: LOOPBACK_NAMES }]
           : wanted(url, present.text, present.where).changes;
       if (format === 'dotenv') return all.map(({ path, value }) => `${path.at(-1)}=${value}`);
       const env = Object.fromEntries(all.map(({ path, value }) => [path.at(-1), value]));
@@ -161,10 +161,10 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
  * Returns the list that the client would trust without svc, from its settings or, if Node reads
  * both, from the shell; undefined if there is none, or it is one of svc's.
  */
-function listOfTheirs(
+function userListOf(
   inFile: unknown,
   { trusts }: Way,
-  { env }: Surroundings,
+  { env }: ClientSurroundings,
   folder: string,
 ): string | undefined {
   const named = typeof inFile === 'string' && inFile !== '' ? inFile : undefined;
@@ -174,7 +174,7 @@ function listOfTheirs(
 }
 
 /** Returns a sentence for each other setting in the file that affects where requests go. */
-function waysPastIn(valueOf: (name: string) => unknown, url: string): string[] {
+function bypassesIn(valueOf: (name: string) => unknown, url: string): string[] {
   const bases = Object.keys(clientVariables(url)).filter((name) => isAddress(valueOf(name)));
   const proxies = ['https_proxy', 'http_proxy', 'HTTP_PROXY'].filter(
     (name) => typeof valueOf(name) === 'string' && valueOf(name) !== '',

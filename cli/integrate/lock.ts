@@ -54,12 +54,12 @@ function take(home: string, path: string, own: string): boolean {
     if (!(thrown instanceof SvcError) || thrown.kind !== 'conflict') throw thrown;
   }
   const held = textOf(path);
-  if (held !== undefined && isLeft(held)) moveAway(path, held);
+  if (held !== undefined && isStale(held)) moveAway(path, held);
   return false;
 }
 
 /** True for a lock whose process no longer runs. An empty lock is being written. */
-function isLeft(text: string): boolean {
+function isStale(text: string): boolean {
   const pid = Number(/^(\d+) /.exec(text)?.[1]);
   if (!Number.isSafeInteger(pid) || pid < 1) return false;
   try {

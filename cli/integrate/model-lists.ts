@@ -1,6 +1,6 @@
 /** Files in which each listed model has its own base URL: Continue's and LiteLLM's. */
 import { isAlias, isMap, isSeq } from 'yaml';
-import type { Change, Wanted } from './client.ts';
+import type { Change, RequiredChanges } from './client.ts';
 import { isOwnOrOfficial } from './addresses.ts';
 import { parse } from './yaml-text.ts';
 
@@ -18,7 +18,7 @@ export interface ModelList {
 }
 
 /** Returns a base URL for every model that currently uses a provider's own address. */
-export function modelChanges(text: string, shape: ModelList): Wanted {
+export function modelChanges(text: string, shape: ModelList): RequiredChanges {
   const document = parse(text);
   const models = document.get(shape.list, true);
   const changes: Change[] = [];

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../stages/dialect/json-kind.ts';
-import type { Change, Client, Surroundings, Wanted } from './client.ts';
+import type { Change, Client, ClientSurroundings, RequiredChanges } from './client.ts';
 import { jsonc } from './jsonc.ts';
 import { readSettingsFile, textOf } from './settings-file.ts';
 
@@ -32,7 +32,7 @@ export const opencode: Client = {
     path: settingsFile,
     format: 'json',
     mayBeCreated: true,
-    wanted,
+    requiredChanges: wanted,
   },
   settings: (url) => [
     '{ "provider": {',
@@ -45,29 +45,29 @@ export const opencode: Client = {
     'Only the providers that you have a key for: opencode lists the models of every provider in its settings.',
     "A project's own opencode.json wins; name it with --file.",
   ],
-  runWith: ({ url, where }) => ({
+  runAdditions: ({ url, where }) => ({
     env: {
       // Unlike other clients, opencode does not add the version to this variable's value.
       ANTHROPIC_BASE_URL: `${url}/v1`,
-      [INLINE]: inlineSettings(url, where),
+      [INLINE_SETTINGS]: inlineSettings(url, where),
     },
   }),
 };
 
 /** Settings that override every file. */
-const INLINE = 'OPENCODE_CONFIG_CONTENT';
+const INLINE_SETTINGS = 'OPENCODE_CONFIG_CONTENT';
 
 /** Returns the addresses for the user's providers, merged over the variable's current value. */
-function inlineSettings(url: string, where: Surroundings): string {
+function inlineSettings(url: string, where: ClientSurroundings): string {
   const { changes } = wanted(url, textOf(readSettingsFile(settingsFile(where))), where);
-  const before = where.env[INLINE] || '{}';
+  const before = where.env[INLINE_SETTINGS] || '{}';
   return changes.reduce(
     (text, { path, value }) => jsonc.put(text, path, JSON.stringify(value)),
     before,
   );
 }
 
-function settingsFile({ env, userHome }: Surroundings): string {
+function settingsFile({ env, userHome }: ClientSurroundings): string {
   const folder = join(env['XDG_CONFIG_HOME'] || join(userHome, '.config'), 'opencode');
   const commented = join(folder, 'opencode.jsonc');
   return existsSync(commented) ? commented : join(folder, 'opencode.json');
@@ -77,7 +77,7 @@ function settingsFile({ env, userHome }: Surroundings): string {
  * Returns the providers that the file names, that have a key in a variable, or that the user has
  * logged in to.
  */
-function wanted(url: string, text: string, where: Surroundings): Wanted {
+function wanted(url: string, text: string, where: ClientSurroundings): RequiredChanges {
   const loggedIn = logins(where);
   const used = Object.entries(PROVIDERS).filter(
     ([provider, { key }]) =>
@@ -96,7 +96,7 @@ function wanted(url: string, text: string, where: Surroundings): Wanted {
   };
 }
 
-function logins({ env, userHome }: Surroundings): readonly string[] {
+function logins({ env, userHome }: ClientSurroundings): readonly string[] {
   const data = env['XDG_DATA_HOME'] || join(userHome, '.local/share');
   try {
     const kept: unknown = JSON.parse(readFileSync(join(data, 'opencode', 'auth.json'), 'utf8'));

@@ -24,7 +24,7 @@ export function withStatusline(claudeCode: Client, command: string): Client {
     ...(claudeCode.file && {
       file: {
         ...claudeCode.file,
-        wanted: () => ({ changes, remarks: [] }),
+        requiredChanges: () => ({ changes, remarks: [] }),
         isOwn: (path, value) =>
           path[0] === 'statusLine' &&
           (value === 'command' || (typeof value === 'string' && OWN_COMMAND.test(value))),

@@ -3,10 +3,10 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { isAddress } from './addresses.ts';
-import type { Client, Surroundings } from './client.ts';
+import type { Client, ClientSurroundings } from './client.ts';
 import { clients } from './clients.ts';
 import { formats } from './formats.ts';
-import { leadsTo } from './forward-apply.ts';
+import { pointsAt } from './forward-apply.ts';
 import { forwardIdOf, tokenOf } from './forward.ts';
 import { readIntegrations } from './records.ts';
 import type { Integration } from './records.ts';
@@ -33,7 +33,11 @@ export interface Wiring {
 }
 
 /** Returns each client's relation to the proxy at `url`. Read-only. */
-export function readWiring(home: string, where: Surroundings, url: string): readonly Wiring[] {
+export function readWiring(
+  home: string,
+  where: ClientSurroundings,
+  url: string,
+): readonly Wiring[] {
   const applied = readIntegrations(home).entries;
   return clients.map((client) => {
     const forward = applied.find((one) => one.client === forwardIdOf(client.id));
@@ -60,7 +64,7 @@ export function readWiring(home: string, where: Surroundings, url: string): read
 
 function wiredIn(
   { file }: Client,
-  where: Surroundings,
+  where: ClientSurroundings,
   {
     path,
     url,
@@ -71,7 +75,7 @@ function wiredIn(
   if (file === undefined || text === '') return 'no';
   const holds = (address: string): readonly boolean[] =>
     file
-      .wanted(address, text, where)
+      .requiredChanges(address, text, where)
       .changes.filter(({ value }) => isAddress(value))
       .map(({ path: at, value }) => formats[file.format].find(text, at)?.value === value);
   const now = holds(url);
@@ -85,10 +89,10 @@ function forwardIn({ file, format, written }: Integration, url: string): Wired {
   const path = written.find((one) => one.path.at(-1) === 'HTTPS_PROXY')?.path;
   const value = path && formats[format].find(text, path)?.value;
   if (tokenOf(value) === undefined) return 'no';
-  return leadsTo(value, url) ? 'yes' : 'other';
+  return pointsAt(value, url) ? 'yes' : 'other';
 }
 
-function isInstalled(client: Client, where: Surroundings): boolean {
+function isInstalled(client: Client, where: ClientSurroundings): boolean {
   return (
     client.programs.some((program) => onPath(program, where)) ||
     client.traces.some((trace) => existsSync(join(where.userHome, trace)))
@@ -96,7 +100,7 @@ function isInstalled(client: Client, where: Surroundings): boolean {
 }
 
 /** True if a program of this name is on the path. */
-export function onPath(program: string, { env }: Pick<Surroundings, 'env'>): boolean {
+export function onPath(program: string, { env }: Pick<ClientSurroundings, 'env'>): boolean {
   return (env['PATH'] ?? '')
     .split(delimiter)
     .filter((folder) => isAbsolute(folder))

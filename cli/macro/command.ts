@@ -20,7 +20,7 @@ import { reasonWords } from '../preview/reasons.ts';
 import { counted, writeLine } from '../screen/output.ts';
 import { toValues, variablesJson } from '../variables.ts';
 import { macroNamed, ownMacro, ownMacros, pluginMacros, usable } from './found.ts';
-import type { FoundMacro } from './found.ts';
+import type { MacroSource } from './found.ts';
 import type { StepReport } from './run.ts';
 
 const CONFIG = { description: 'Config file, for recipes and plugins' };
@@ -50,16 +50,17 @@ class List extends JsonCommand {
   async execute() {
     const { context } = this;
     const own = await ownMacros(context);
-    let trouble: string | undefined;
-    const brought = await lazyConfig(this.config, context)()
+    let loadError: string | undefined;
+    const fromPlugins = await lazyConfig(this.config, context)()
       .then((config) => pluginMacros(config, context))
-      .catch((thrown: unknown): FoundMacro[] => {
+      .catch((thrown: unknown): MacroSource[] => {
         if (!(thrown instanceof SvcError)) throw thrown;
-        trouble = thrown.message;
+        loadError = thrown.message;
         return [];
       });
-    const found = [...own, ...brought];
-    if (this.json) this.printJson({ macros: found.map(foundJson), plugin_fault: trouble ?? null });
+    const found = [...own, ...fromPlugins];
+    if (this.json)
+      this.printJson({ macros: found.map(foundJson), plugin_fault: loadError ?? null });
     else if (found.length === 0)
       this.note('There is no macro; `svc macro create NAME` writes one that works.');
     else {
@@ -73,10 +74,10 @@ class List extends JsonCommand {
         ]),
       );
     }
-    if (trouble !== undefined)
-      for (const line of `! Macros of plugins are not listed. ${trouble}`.split('\n'))
+    if (loadError !== undefined)
+      for (const line of `! Macros of plugins are not listed. ${loadError}`.split('\n'))
         this.note(line);
-    return trouble !== undefined || found.some(({ macro }) => macro === undefined) ? 1 : 0;
+    return loadError !== undefined || found.some(({ macro }) => macro === undefined) ? 1 : 0;
   }
 }
 
@@ -85,7 +86,7 @@ function aboutOf({ description, steps }: Macro): string {
   return description === '' ? steps.map(({ action }) => action).join(', ') : description;
 }
 
-function foundJson({ name, plugin, file, macro, faults }: FoundMacro) {
+function foundJson({ name, plugin, file, macro, faults }: MacroSource) {
   return {
     name,
     origin: plugin === null ? 'own' : 'plugin',
@@ -131,7 +132,7 @@ class Show extends JsonCommand {
 }
 
 /** Returns the text of the file, or the equivalent for a plugin's macro. */
-async function sourceOf({ plugin, file, macro }: FoundMacro): Promise<string> {
+async function sourceOf({ plugin, file, macro }: MacroSource): Promise<string> {
   if (plugin === null || macro === undefined) return readInput(file).toString();
   const { stringify } = await import('yaml');
   const { name: _, variables, steps, ...rest } = macro;

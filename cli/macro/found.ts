@@ -7,7 +7,7 @@ import { homeOf, shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { notFoundHere } from '../unknown-name.ts';
 
-export interface FoundMacro {
+export interface MacroSource {
   readonly name: string;
   /** Its plugin; null for one of the home folder. */
   readonly plugin: string | null;
@@ -20,7 +20,10 @@ export interface FoundMacro {
 }
 
 /** Returns the macro of the home folder; undefined if there is none of that name. */
-export async function ownMacro(name: string, context: CliContext): Promise<FoundMacro | undefined> {
+export async function ownMacro(
+  name: string,
+  context: CliContext,
+): Promise<MacroSource | undefined> {
   const folder = macroFolder(homeOf(context));
   const file = macroFiles.file(folder, name);
   try {
@@ -42,7 +45,7 @@ export async function ownMacro(name: string, context: CliContext): Promise<Found
 export async function pluginMacros(
   config: Config,
   context: CliContext,
-): Promise<readonly FoundMacro[]> {
+): Promise<readonly MacroSource[]> {
   const own = new Set(macroFiles.names(macroFolder(homeOf(context))));
   if (config.plugins.length === 0) return [];
   const { configuredPlugins } = await import('../../server/generation/configured-plugins.ts');
@@ -55,7 +58,7 @@ export async function pluginMacros(
 }
 
 /** Returns the macros of the home folder, sorted by name. */
-export async function ownMacros(context: CliContext): Promise<readonly FoundMacro[]> {
+export async function ownMacros(context: CliContext): Promise<readonly MacroSource[]> {
   const names = macroFiles.names(macroFolder(homeOf(context)));
   const found = await Promise.all(names.map((name) => ownMacro(name, context)));
   return found.flatMap((one) => (one === undefined ? [] : [one]));
@@ -66,15 +69,15 @@ export async function macroNamed(
   name: string,
   config: () => Promise<Config>,
   context: CliContext,
-): Promise<FoundMacro> {
+): Promise<MacroSource> {
   const own = await ownMacro(name, context);
   if (own !== undefined) return own;
-  const brought = await pluginMacros(await config(), context);
-  const found = brought.find((one) => one.name === name);
+  const fromPlugins = await pluginMacros(await config(), context);
+  const found = fromPlugins.find((one) => one.name === name);
   if (found !== undefined) return found;
   const names = [
     ...macroFiles.names(macroFolder(homeOf(context))),
-    ...brought.map((one) => one.name),
+    ...fromPlugins.map((one) => one.name),
   ];
   throw notFoundHere(
     'macro',
@@ -85,6 +88,6 @@ export async function macroNamed(
 }
 
 /** Returns a usable macro, or throws `bad_request` with all its faults. */
-export function usable({ name, macro, faults }: FoundMacro): Macro {
+export function usable({ name, macro, faults }: MacroSource): Macro {
   return macro ?? refuseMacro(name, faults);
 }

@@ -47,8 +47,8 @@ interface Kind<A extends CommandAction> {
 }
 
 const by = (what: string): string => `${what} takes it back`;
-const NOTHING = 'there is nothing to take back';
-const NEVER = 'it cannot be taken back';
+const NOTHING_TO_UNDO = 'there is nothing to take back';
+const CANNOT_UNDO = 'it cannot be taken back';
 
 const MAX_INGEST_BYTES = 900_000;
 
@@ -80,7 +80,7 @@ const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
       const result = await control(homeOf(context), 'vault-ingest', block);
       const name = String(result['block_id']);
       const what = result['stored'] === false ? 'was in the vault already' : 'is in the vault';
-      return { said: `${file} ${what} as ${name}`, result, undo: NEVER };
+      return { said: `${file} ${what} as ${name}`, result, undo: CANNOT_UNDO };
     },
   },
   search: {
@@ -103,7 +103,7 @@ const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
         said: `${counted(hits.length, 'hit')} for ${JSON.stringify(query)}`,
         lines: hits.flatMap((hit) => hitLines(hit, context, colors)),
         result: { query, hits: hits.map(hitJson) },
-        undo: NOTHING,
+        undo: NOTHING_TO_UNDO,
       };
     },
   },
@@ -125,7 +125,7 @@ const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
       return {
         said: `Debug logging ${was === on ? 'was already' : 'is'} ${on ? 'on' : 'off'}`,
         result,
-        undo: was === on ? NOTHING : by(`\`svc debug ${on ? 'off' : 'on'}\``),
+        undo: was === on ? NOTHING_TO_UNDO : by(`\`svc debug ${on ? 'off' : 'on'}\``),
       };
     },
   },
@@ -134,7 +134,9 @@ const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
     async do({ provider, state }, { context }) {
       const result = await control(homeOf(context), 'provider-force-health', { provider, state });
       const undo =
-        state === 'unhealthy' ? by(`\`svc provider-force-health ${provider} healthy\``) : NOTHING;
+        state === 'unhealthy'
+          ? by(`\`svc provider-force-health ${provider} healthy\``)
+          : NOTHING_TO_UNDO;
       return { said: `${provider} is set to ${state} by hand`, result, undo };
     },
   },
@@ -169,7 +171,7 @@ const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
     async do(_step, { context }) {
       const result = await control(homeOf(context), 'cache-clear');
       const count = counted(Number(result['entries']), 'answer');
-      return { said: `The response cache is empty; it held ${count}`, result, undo: NEVER };
+      return { said: `The response cache is empty; it held ${count}`, result, undo: CANNOT_UNDO };
     },
   },
   learn: {
@@ -179,7 +181,7 @@ const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
       const result = await control(homeOf(context), 'learn', what);
       const text =
         what === 'apply' ? 'What was learned is applied' : 'What was learned is forgotten';
-      return { said: text, result, undo: NEVER };
+      return { said: text, result, undo: CANNOT_UNDO };
     },
   },
   check_alerts: {
@@ -196,7 +198,7 @@ const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
         alerts.length === 0
           ? 'No alert rule is configured'
           : `None of ${counted(alerts.length, 'alert rule')} fires`;
-      return { said: what, result: { firing: report.firing, alerts }, undo: NOTHING };
+      return { said: what, result: { firing: report.firing, alerts }, undo: NOTHING_TO_UNDO };
     },
   },
   reload: {
@@ -209,7 +211,8 @@ const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
       return {
         said: `The configuration was read again; ${what}`,
         result,
-        undo: applied.length === 0 ? NOTHING : by('the former file and `svc config reload`'),
+        undo:
+          applied.length === 0 ? NOTHING_TO_UNDO : by('the former file and `svc config reload`'),
       };
     },
   },
@@ -245,7 +248,7 @@ async function pause(paused: boolean, { context }: StepTools): Promise<Done> {
   return {
     said: was === paused ? `Requests were ${now} already` : `Requests are ${now} from now on`,
     result,
-    undo: was === paused ? NOTHING : by(paused ? '`svc resume`' : '`svc pause`'),
+    undo: was === paused ? NOTHING_TO_UNDO : by(paused ? '`svc resume`' : '`svc pause`'),
   };
 }
 
@@ -334,6 +337,6 @@ async function compress(
       saved_percent: Math.round(percent * 10) / 10,
       left_aside: skipped,
     },
-    undo: isReplaced ? NEVER : `deleting ${to} takes it back`,
+    undo: isReplaced ? CANNOT_UNDO : `deleting ${to} takes it back`,
   };
 }

@@ -5,7 +5,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Client } from '@modelcontextprotocol/client';
-import { FETCHED, WHOLE, buildLog, fetchingModel } from '../../fixtures/clients/fetching-model.ts';
+import {
+  FETCHED_WORDS,
+  WHOLE,
+  buildLog,
+  fetchingModel,
+} from '../../fixtures/clients/fetching-model.ts';
 import { withLive } from '../../fixtures/cli/live.ts';
 import type { Json, Live } from '../../fixtures/cli/live.ts';
 import { call, withMcp } from '../../fixtures/cli/mcp-client.ts';
@@ -23,7 +28,10 @@ interface Part {
 /**
  * Continues until the model calls no tool; returns the last request as the provider received it.
  */
-async function agent(live: Live, client: Client): Promise<{ said: string; heard: string }> {
+async function agent(
+  live: Live,
+  client: Client,
+): Promise<{ finalText: string; resultText: string }> {
   const { tools } = await client.listTools();
   const declared = [
     { name: 'Bash', input_schema: { type: 'object', properties: { command: {} } } },
@@ -49,8 +57,8 @@ async function agent(live: Live, client: Client): Promise<{ said: string; heard:
     const calls = content.filter(({ type }) => type === 'tool_use');
     if (calls.length === 0)
       return {
-        said: content.map(({ text }) => text).join(''),
-        heard: live.upstream.requests.at(-1)!.body.toString(),
+        finalText: content.map(({ text }) => text).join(''),
+        resultText: live.upstream.requests.at(-1)!.body.toString(),
       };
     messages.push({ role: 'assistant', content });
     const results = await Promise.all(
@@ -71,9 +79,9 @@ test('the model fetches an omitted block by the id in its marker, byte for byte'
   withLive(
     (live) =>
       withMcp(live.place, async (client) => {
-        const { said, heard } = await agent(live, client);
-        assert.is(said, FETCHED);
-        const { messages } = JSON.parse(heard) as {
+        const { finalText, resultText } = await agent(live, client);
+        assert.is(finalText, FETCHED_WORDS);
+        const { messages } = JSON.parse(resultText) as {
           readonly messages: readonly {
             readonly content: readonly { readonly content: string }[];
           }[];

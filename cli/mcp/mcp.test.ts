@@ -7,7 +7,7 @@ import { withLive } from '../../fixtures/cli/live.ts';
 import type { Json } from '../../fixtures/cli/live.ts';
 import { call, withMcp } from '../../fixtures/cli/mcp-client.ts';
 import { inPlace, start, write } from '../../fixtures/cli/run.ts';
-import { moreFields } from '../../fixtures/upstream/more-fields.ts';
+import { addHeaders } from '../../fixtures/upstream/more-fields.ts';
 
 const parsed = (text: string): Json => JSON.parse(text) as Json;
 
@@ -58,7 +58,7 @@ test('a search finds only what may be sent to a provider', () =>
 test('the limits reported by the provider are passed through', () =>
   withLive(async (live) => {
     const fields = { 'anthropic-ratelimit-unified-5h-utilization': '0.42' };
-    const undo = live.upstream.script(undefined, moreFields(fields));
+    const undo = live.upstream.script(undefined, addHeaders(fields));
     await live.ask('claude-sonnet-4-5', 'How far?').finally(undo);
     await withMcp(live.place, async (client) => {
       const { limits } = parsed((await call(client, 'limits')).text);

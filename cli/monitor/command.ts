@@ -59,7 +59,7 @@ class Monitor extends SvcCommand {
     try {
       this.#print(monitor.url);
       this.note('Ctrl-C ends it.');
-      const ended = await ends(context, () =>
+      const ended = await firstOf(context, () =>
         wanted === undefined ? runningInstance(home) : undefined,
       );
       await monitor.close();
@@ -98,7 +98,10 @@ function addressOf(instance: Instance | undefined): string | undefined {
 }
 
 /** Waits for the first of a signal and a proxy that claims the home folder. */
-function ends(context: CliContext, proxy: () => Instance | undefined): Promise<'signal' | 'proxy'> {
+function firstOf(
+  context: CliContext,
+  proxy: () => Instance | undefined,
+): Promise<'signal' | 'proxy'> {
   const { clock } = context;
   return new Promise((resolve) => {
     const finish = (how: 'signal' | 'proxy'): void => {

@@ -16,7 +16,7 @@ import { checkAudience, createRouter, get } from '../../server/http/router.ts';
 import type { RouteContext } from '../../server/http/router.ts';
 import { sendResponse } from '../../server/http/send-response.ts';
 import { notFound } from '../../stages/model/errors.ts';
-import { noAnswer } from '../remote.ts';
+import { connectionError } from '../remote.ts';
 
 const HOST = '127.0.0.1';
 /** The proxy's paths that the page reads. */
@@ -122,7 +122,7 @@ function pass(home: string, path: string, response: ServerResponse): Promise<voi
       });
     });
     call.once('error', (cause) => {
-      const error = noAnswer(cause);
+      const error = connectionError(cause);
       const words = isSvcError(error) && error.cure !== undefined ? `. ${error.cure}` : '';
       reject(new SvcError(error.kind, `${error.message}${words}`, { cause }));
     });

@@ -21,7 +21,7 @@ export async function listPlugins(
   { plugins, customProviders }: Pick<Config, 'plugins' | 'customProviders'>,
   clock: Clock,
 ): Promise<readonly ListedPlugin[]> {
-  const stages = await Promise.all(plugins.map((entry) => listBrought(entry, clock)));
+  const stages = await Promise.all(plugins.map((entry) => listProvided(entry, clock)));
   const { definitions, versions, faults } = await loadProviders(customProviders);
   const providers = customProviders.map(({ name, module }) => {
     const kind = definitions.get(name)?.kind;
@@ -36,11 +36,11 @@ export async function listPlugins(
   return [...stages, ...providers];
 }
 
-async function listBrought(entry: Config['plugins'][number], clock: Clock): Promise<ListedPlugin> {
+async function listProvided(entry: Config['plugins'][number], clock: Clock): Promise<ListedPlugin> {
   try {
     const [plugin] = await configuredPlugins({ plugins: [entry] }, clock);
     const { name = null, version = null } = plugin ?? {};
-    const brings = plugin === undefined ? [] : broughtBy(plugin);
+    const brings = plugin === undefined ? [] : providedBy(plugin);
     return { name, module: entry.module, version, brings, fault: null };
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
@@ -55,7 +55,7 @@ async function listBrought(entry: Config['plugins'][number], clock: Clock): Prom
   }
 }
 
-function broughtBy({ insertions, providers, recipes, macros }: LoadedPlugin): readonly string[] {
+function providedBy({ insertions, providers, recipes, macros }: LoadedPlugin): readonly string[] {
   return [
     ...insertions.map(({ stage, before, after }) =>
       before === undefined

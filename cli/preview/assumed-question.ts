@@ -4,7 +4,7 @@
  */
 
 /** Characters within which a title is searched. */
-const SEEN = 4000;
+const TITLE_SEARCH_CHARS = 4000;
 const HEADING = /^#{1,6}[ \t]+(?<title>\S.{0,120})$/m;
 const MAX_TITLE = 120;
 
@@ -13,7 +13,7 @@ const MAX_TITLE = 120;
  * since prose that a question names is sent in full.
  */
 export function assumedQuestion(text: string): string {
-  const seen = text.slice(0, SEEN);
+  const seen = text.slice(0, TITLE_SEARCH_CHARS);
   const title = HEADING.exec(seen)?.groups?.['title'] ?? seen.trimStart().split('\n', 1)[0]!;
   return `What is said about ${title.slice(0, MAX_TITLE).trim()}?`;
 }

@@ -6,7 +6,7 @@ import { runningInstance } from '../process/daemon.ts';
 import type { Colors } from '../screen/output.ts';
 import { readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
-import { createCounter, percentSaved, sumOf } from './counted.ts';
+import { createCounter, percentSaved, sumTokens } from './counted.ts';
 import type { CountedTokens } from './counted.ts';
 
 /** A block of `/v1/svc/lost/<id>`, with exact token counts. */
@@ -42,7 +42,7 @@ export async function readLost(home: string, id: string | undefined) {
   const model = typeof trace['model'] === 'string' ? trace['model'] : null;
   const counter = await createCounter(model);
   const blocks = lost.blocks.map((block) => ({ ...block, tokens: counter.count(block) }));
-  const total = sumOf(blocks.map(({ tokens }) => tokens));
+  const total = sumTokens(blocks.map(({ tokens }) => tokens));
   return { requestId, model, tokenizer: counter.family, groups, blocks, total };
 }
 
@@ -59,7 +59,7 @@ export function lostRows({ blocks }: LostRequest, colors: Colors): string[][] {
   return blocks.map((block) => [
     isDefinition(block) ? '–' : String(block.index),
     block.id,
-    wordsOf(block),
+    describe(block),
     block.kind ?? '–',
     block.tokens.before.toLocaleString('en-US'),
     block.tokens.after.toLocaleString('en-US'),
@@ -72,13 +72,13 @@ export function lostRows({ blocks }: LostRequest, colors: Colors): string[][] {
 export function blockTitle(block: LostBlock, colors: Colors): string {
   const facts = `${block.kind ?? 'text'}, ${block.by.join(', ')}, original under /v1/svc/blocks/${block.id}`;
   const place = isDefinition(block) ? '' : `block ${block.index}: `;
-  return `${colors.bold(`${place}${wordsOf(block)}`)} ${colors.dim(`(${facts})`)}`;
+  return `${colors.bold(`${place}${describe(block)}`)} ${colors.dim(`(${facts})`)}`;
 }
 
 /** Tool definitions come before all blocks. */
 const isDefinition = ({ index }: LostBlock): boolean => index < 0;
 
-function wordsOf(block: LostBlock): string {
+function describe(block: LostBlock): string {
   if (block.tool === null) return 'pasted text';
   return `${isDefinition(block) ? 'definition' : 'result'} of ${block.tool}`;
 }

@@ -23,7 +23,7 @@ export async function createCounter(model: string | null) {
 }
 
 /** Returns the sum of several counts. */
-export function sumOf(list: readonly CountedTokens[]): CountedTokens {
+export function sumTokens(list: readonly CountedTokens[]): CountedTokens {
   const before = list.reduce((sum, each) => sum + each.before, 0);
   const after = list.reduce((sum, each) => sum + each.after, 0);
   return { before, after, saved: Math.max(0, before - after) };

@@ -3,7 +3,7 @@ import { dryRun } from '../../stages/compress/pass/dry-run.ts';
 import type { DryBlock, DryOptions } from '../../stages/compress/pass/dry-run.ts';
 import { counted } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
-import { createCounter, percentSaved, sumOf } from './counted.ts';
+import { createCounter, percentSaved, sumTokens } from './counted.ts';
 import type { CountedTokens } from './counted.ts';
 import { blockWords, reasonWords } from './reasons.ts';
 import type { RequestFile } from './request-file.ts';
@@ -29,7 +29,7 @@ export async function previewOf(file: RequestFile, options: DryOptions, countAs?
     /** The tokenizer family of `tokens`. */
     tokenizer: counter.family,
     blocks,
-    total: sumOf(blocks.map(({ tokens }) => tokens)),
+    total: sumTokens(blocks.map(({ tokens }) => tokens)),
   };
 }
 
@@ -101,7 +101,7 @@ export function untouchedLine(preview: Preview): string | undefined {
     counts.set(words, (counts.get(words) ?? 0) + 1);
   }
   const reasons = [...counts].map(([words, count]) => `${count} ${words}`).join(', ');
-  const tokens = sumOf(left.map((block) => block.tokens)).before.toLocaleString('en-US');
+  const tokens = sumTokens(left.map((block) => block.tokens)).before.toLocaleString('en-US');
   return `${counted(left.length, 'block')} with ${tokens} tokens never touched here: ${reasons}`;
 }
 

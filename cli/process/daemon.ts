@@ -139,7 +139,7 @@ export function claimHome(
       if (!isSvcError(thrown) || thrown.kind !== 'conflict' || round === 3) throw thrown;
       const other = runningInstance(home);
       if (other !== undefined) throw alreadyRuns(other);
-      setAside(path);
+      removeStaleFile(path);
     }
   }
   const isOurs = (): boolean => {
@@ -171,7 +171,7 @@ function refuseLongHome(home: string): void {
 
 /** Removes a pid file whose process is gone. */
 export function removeStale(home: string): void {
-  if (runningInstance(home) === undefined) setAside(pidFile(home));
+  if (runningInstance(home) === undefined) removeStaleFile(pidFile(home));
 }
 
 /** Returns the error for a home folder that is in use. */
@@ -289,7 +289,7 @@ function refuseForeign(path: string): void {
  * Removes a stale file. It is renamed before it is examined, because in between another start may
  * have put its own in place; that one is put back.
  */
-function setAside(path: string): void {
+function removeStaleFile(path: string): void {
   refuseForeign(path);
   const aside = `${path}.${process.pid}.stale`;
   try {

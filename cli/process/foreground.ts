@@ -17,8 +17,8 @@ import { ownerOf } from './port-owner.ts';
 import type { SaveWatch } from './reload-on-save.ts';
 import { readJson } from '../remote.ts';
 import { monitorGone } from '../monitor/record.ts';
-import { catchStrays, stackOf } from './strays.ts';
-import type { Strays } from './strays.ts';
+import { catchUncaughtErrors, stackOf } from './strays.ts';
+import type { UncaughtErrors } from './strays.ts';
 
 /**
  * Serves until a signal or `svc stop` ends it. Resolves with the exit code: 0 after a drain, that
@@ -55,7 +55,7 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
   let started = false;
   let saves: SaveWatch | undefined;
   const watch = createPluginWatch();
-  const strays = catchStrays(context, watch);
+  const uncaught = catchUncaughtErrors(context, watch);
   try {
     const starting = startProxy({
       loaded,
@@ -70,21 +70,21 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
     }).catch(async (thrown: unknown) => {
       throw await explainStart(thrown);
     });
-    const proxy = await Promise.race([starting, strays.fault]);
+    const proxy = await Promise.race([starting, uncaught.fault]);
     started = true;
     const { version } = context;
     const facts = factsOf(loaded, proxy, { version, logFile: logFile(home) });
     claim.listening({ url: facts.url, wsUrl: facts.wsUrl, port: proxy.port });
     if (flags.debug === true) saves = await reloadOnSave(context, proxy, () => current);
     // Handles signals before it reports readiness: a reader of that report may send one.
-    const stopped = untilStopped(context, proxy, strays);
+    const stopped = untilStopped(context, proxy, uncaught);
     if (context.notifyParent !== undefined) context.notifyParent({ ready: facts });
     else for (const line of banner(facts, context, errColors(context))) note(context, line);
     if (flags.dashboard === true) openBrowser(context, dashboardOf(facts.url));
     return await stopped;
   } finally {
     await saves?.close();
-    strays.release();
+    uncaught.release();
     end(context, claim);
   }
 }
@@ -105,7 +105,11 @@ const SAME_SIGNAL_MS = 100;
  * Waits for the end: the first signal drains, the second forces, SIGHUP reloads; a fault of ours
  * and `svc stop` end the proxy like a signal. Whatever plugins leave open does not keep it alive.
  */
-function untilStopped(context: CliContext, proxy: RunningProxy, strays: Strays): Promise<number> {
+function untilStopped(
+  context: CliContext,
+  proxy: RunningProxy,
+  uncaught: UncaughtErrors,
+): Promise<number> {
   const ownsTerminal = isTerminal(context.stderr);
   return new Promise((resolve, reject) => {
     let signals = 0;
@@ -122,7 +126,7 @@ function untilStopped(context: CliContext, proxy: RunningProxy, strays: Strays):
       if (signals > 1) code = exitCodes.cancelled;
       void proxy.stop(signals > 1);
     };
-    strays.onFault((thrown) => {
+    uncaught.onFault((thrown) => {
       signals += 1;
       proxy.services.log.error('svc failed and is stopping', { cause: thrown });
       for (const line of `error: svc failed and is stopping: ${stackOf(thrown)}`.split('\n'))

@@ -10,7 +10,7 @@ import { note } from '../screen/output.ts';
 const DAY_MS = 86_400_000;
 
 /** Consequence for these conversations, by what is done to the proxy. */
-const WORDS = {
+const CONSEQUENCES = {
   stop: 'can only continue through svc: start it again before you continue them, or start new ones.',
   uninstall:
     'cannot continue without svc: finish them first, start new ones, or let the client drop its thinking.',
@@ -24,8 +24,12 @@ export function signedConversations(home: string, { clock }: CliContext): Promis
 }
 
 /** Tells on stderr what becomes of `count` conversations; prints nothing for 0. */
-export function noteSigned(count: number, done: keyof typeof WORDS, context: CliContext): void {
+export function noteSigned(
+  count: number,
+  done: keyof typeof CONSEQUENCES,
+  context: CliContext,
+): void {
   if (count === 0) return;
   const which = 'Conversations of the last day whose thoughts are signed over what svc sent';
-  note(context, `${which}: ${count}. They ${WORDS[done]}`);
+  note(context, `${which}: ${count}. They ${CONSEQUENCES[done]}`);
 }

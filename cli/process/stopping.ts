@@ -35,7 +35,7 @@ export async function stopProxy(
     return undefined;
   }
   await ask(home, target, status !== undefined, force);
-  await untilGone(home, target, context, force);
+  await waitUntilEnded(home, target, context, force);
   return target;
 }
 
@@ -62,7 +62,7 @@ async function ask(
   signalProcess(target, 'SIGTERM');
 }
 
-async function untilGone(
+async function waitUntilEnded(
   home: string,
   target: ProcessId,
   context: CliContext,
@@ -93,8 +93,8 @@ async function untilGone(
 async function kill(target: ProcessId, context: CliContext): Promise<void> {
   note(context, `Process ${target.pid} did not exit; killing it.`);
   signalProcess(target, 'SIGKILL');
-  for (let looks = 0; isRunning(target); looks += 1) {
-    if (looks > 40) throw new SvcError('internal', `Process ${target.pid} cannot be stopped`);
+  for (let polls = 0; isRunning(target); polls += 1) {
+    if (polls > 40) throw new SvcError('internal', `Process ${target.pid} cannot be stopped`);
     await sleep(POLL_MS);
   }
 }

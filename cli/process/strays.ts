@@ -1,16 +1,16 @@
 /**
- * Handles uncaught errors. One from a provider's code is that provider's fault, and the proxy
- * continues without the provider. Any other is a fault of ours, after which the state is uncertain:
- * the proxy ends, once pending data is written.
+ * Handles uncaught errors. If the error comes from a provider's code, the proxy continues without
+ * that provider. Any other is a fault of svc itself, after which the state is uncertain: the proxy
+ * ends once pending data is written.
  */
 import { SvcError } from '../../engine/error.ts';
 import type { PluginWatch } from '../../server/index.ts';
 import type { CliContext } from '../context.ts';
 
-export type Strays = ReturnType<typeof catchStrays>;
+export type UncaughtErrors = ReturnType<typeof catchUncaughtErrors>;
 
 /** Starts handling. A provider's fault is passed to `watch`. */
-export function catchStrays({ events }: CliContext, watch: PluginWatch) {
+export function catchUncaughtErrors({ events }: CliContext, watch: PluginWatch) {
   let end: (thrown: unknown) => void = () => undefined;
   const fault = new Promise<never>((_resolve, reject) => {
     end = (thrown) =>
@@ -18,10 +18,10 @@ export function catchStrays({ events }: CliContext, watch: PluginWatch) {
   });
   // Only a caller that waits for the start is interested in it.
   fault.catch(() => undefined);
-  const onStray = (thrown: unknown): void => {
+  const onUncaught = (thrown: unknown): void => {
     if (!watch.take(thrown)) end(thrown);
   };
-  events.on('uncaughtException', onStray);
+  events.on('uncaughtException', onUncaught);
   return {
     /** Rejects with the first fault of ours, as long as nothing else ends the proxy. */
     fault,
@@ -30,7 +30,7 @@ export function catchStrays({ events }: CliContext, watch: PluginWatch) {
       end = then;
     },
     /** Leaves uncaught errors to the process again. */
-    release: (): void => void events.off('uncaughtException', onStray),
+    release: (): void => void events.off('uncaughtException', onUncaught),
   };
 }
 

@@ -24,6 +24,6 @@ export interface Prompts {
 }
 
 /** Returns the error for a user who gives up. */
-export function givenUp(): SvcError {
+export function cancelledByUser(): SvcError {
   return new SvcError('cancelled', 'Interrupted: nothing was changed');
 }

@@ -23,7 +23,7 @@ if (found === undefined) throw new Error('this needs `script` or `python3`, for 
 const terminal = found;
 
 /** A command that asks, and its questions in order. */
-interface Asking {
+interface AskingCommand {
   readonly argv: readonly string[];
   readonly questions: readonly RegExp[];
   readonly env?: Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ function filesOf({ folder }: Place): Readonly<Record<string, string>> {
 /** Answers `count` questions with Enter, waits for the next one, and does `last`. */
 async function giveUpAt(
   place: Place,
-  { argv, questions, env = {}, program }: Asking,
+  { argv, questions, env = {}, program }: AskingCommand,
   count: number,
   last: (typing: Typing) => void,
 ) {
@@ -74,7 +74,7 @@ const WAYS = [
 const SCREENS = [{}, { TERM: 'dumb' }] as const;
 
 /** Gives up at each question in each way, on each kind of screen. */
-async function everywhere(place: Place, asking: Asking): Promise<void> {
+async function giveUpEverywhere(place: Place, asking: AskingCommand): Promise<void> {
   const before = filesOf(place);
   for (const screen of SCREENS)
     for (const [way, keys] of WAYS)
@@ -95,12 +95,12 @@ async function everywhere(place: Place, asking: Asking): Promise<void> {
 }
 
 /** Waits until the command has ended; fails if it hangs. */
-async function closesWindow(place: Place, asking: Asking): Promise<void> {
+async function closesWindow(place: Place, asking: AskingCommand): Promise<void> {
   const before = filesOf(place);
   let gone = Promise.resolve();
   const last = asking.questions.length - 1;
   const left = await giveUpAt(place, asking, last, (typing) => {
-    gone = typing.gone();
+    gone = typing.commandEnded();
     typing.close();
   });
   assert.is(left.code, null);
@@ -114,7 +114,7 @@ test('an interrupt at a prompt of setup changes nothing', async () => {
   try {
     fs.mkdirSync(join(place.folder, '.claude'));
     fs.writeFileSync(join(place.folder, '.claude/settings.json'), '{"a": 1}');
-    const setup: Asking = {
+    const setup: AskingCommand = {
       argv: ['setup'],
       env: {
         SVC_PORT: '0',
@@ -129,7 +129,7 @@ test('an interrupt at a prompt of setup changes nothing', async () => {
         /Go ahead\?/,
       ],
     };
-    await everywhere(place, setup);
+    await giveUpEverywhere(place, setup);
     await closesWindow(place, setup);
     assert.is(runningInstance(place.home), undefined);
     assert.is(upstream.requests.length, 0);
@@ -145,10 +145,10 @@ test('an interrupt at a prompt of config pull or config sync changes nothing', a
     const shared = join(place.folder, 'shared.yaml');
     fs.writeFileSync(shared, 'compression: { mode: strict }\n');
     const questions = [/Apply it\?/];
-    await everywhere(place, { argv: ['config', 'pull', shared], questions });
+    await giveUpEverywhere(place, { argv: ['config', 'pull', shared], questions });
     assert.is((await run(place, ['config', 'pull', shared, '--yes'])).code, 0);
     fs.writeFileSync(shared, 'compression: { mode: aggressive }\n');
-    await everywhere(place, { argv: ['config', 'sync'], questions });
+    await giveUpEverywhere(place, { argv: ['config', 'sync'], questions });
     await closesWindow(place, { argv: ['config', 'sync'], questions });
   } finally {
     place.dispose();
@@ -158,11 +158,11 @@ test('an interrupt at a prompt of config pull or config sync changes nothing', a
 test('an interrupt at the prompt of fleet add changes nothing', async () => {
   const place = makePlace();
   try {
-    const adding: Asking = {
+    const adding: AskingCommand = {
       argv: ['fleet', 'add', 'attic', 'https://attic.example', '--key-stdin'],
       questions: [/Proxy key of attic/],
     };
-    await everywhere(place, adding);
+    await giveUpEverywhere(place, adding);
     await closesWindow(place, adding);
   } finally {
     place.dispose();
@@ -191,7 +191,7 @@ test('an interrupt at the prompt of update changes nothing', async () => {
     const bin = join(place.folder, 'bin');
     fs.mkdirSync(bin);
     fs.writeFileSync(join(bin, 'npm'), NPM, { mode: 0o755 });
-    await everywhere(place, {
+    await giveUpEverywhere(place, {
       argv: ['update'],
       env: { PATH: `${bin}:${place.env['PATH'] ?? ''}` },
       questions: [/Install it\?/],

@@ -3,7 +3,7 @@ import { confirm, isCancel, multiselect, password, select } from '@clack/prompts
 import { visible } from '../../server/log/visible.ts';
 import type { CliContext } from '../context.ts';
 import { onEnd } from '../process/signals.ts';
-import { givenUp } from './choice.ts';
+import { cancelledByUser } from './choice.ts';
 import type { Choice, Prompts } from './choice.ts';
 
 const ENDS = ['end', 'close', 'error'];
@@ -36,7 +36,7 @@ export function menuPrompts(context: CliContext): Menus {
     const stopListening = onEnd(context, leave);
     try {
       const chosen = await ask({ input, output, signal: leaving.signal });
-      if (isCancel(chosen)) throw givenUp();
+      if (isCancel(chosen)) throw cancelledByUser();
       return chosen;
     } finally {
       input.off('keypress', onKey);

@@ -1,12 +1,12 @@
 /**
  * Questions to the user. On a terminal they are menus; otherwise each reads a line from stdin, so
- * that a script can answer. They are printed on stderr, since stdout is for results. No answer
- * never means yes.
+ * that a script can answer. They are printed on stderr, since stdout is for results. A missing
+ * answer never means yes.
  */
 import { createInterface } from 'node:readline';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
-import { givenUp } from './choice.ts';
+import { cancelledByUser } from './choice.ts';
 import type { Choice, Prompts } from './choice.ts';
 import { isTerminal, note } from '../screen/output.ts';
 
@@ -29,7 +29,7 @@ function linePrompts(context: CliContext): Prompts {
       const leave = () => {
         // The terminal has printed ^C without a newline.
         note(context, '');
-        reject(givenUp());
+        reject(cancelledByUser());
       };
       context.events.on('SIGINT', leave);
       typed

@@ -38,7 +38,7 @@ export function createColors(isWanted: boolean): Colors {
 }
 
 /** Returns `text` with `change` applied to everything but our own sequences. */
-export function aroundColors(text: string, change: (piece: string) => string): string {
+export function mapUncolored(text: string, change: (piece: string) => string): string {
   let out = '';
   let from = 0;
   for (const match of text.matchAll(SEALED)) {

@@ -2,7 +2,7 @@
 import type { Colors } from './output.ts';
 import { counted, dollars, figure, pairs, percent } from './output.ts';
 import type { Json } from '../remote.ts';
-import { stageWords } from './stage-legend.ts';
+import { stageDescription } from './stage-legend.ts';
 
 /** One turn that went through the proxy. Times are milliseconds, measured at the client. */
 export interface PlayedTurn {
@@ -46,7 +46,7 @@ export function stageTable(turns: readonly PlayedTurn[]) {
     const times = stages.filter((stage) => stage.name === name).map(({ ms }) => ms);
     const sorted = times.toSorted((a, b) => a - b);
     const middle = sorted[Math.floor(sorted.length / 2)];
-    return [name, milliseconds(middle), milliseconds(sorted.at(-1)), stageWords(name)];
+    return [name, milliseconds(middle), milliseconds(sorted.at(-1)), stageDescription(name)];
   });
   return { header: ['stage', '>median ms', '>most ms', ''], rows };
 }

@@ -6,7 +6,7 @@ import type { Writable } from 'node:stream';
 import type { BaseContext } from 'clipanion';
 import type { SvcError } from '../../engine/error.ts';
 import { visible, visibleJson } from '../../server/log/visible.ts';
-import { aroundColors, createColors, forTerminal } from './colors.ts';
+import { mapUncolored, createColors, forTerminal } from './colors.ts';
 import type { Colors } from './colors.ts';
 import type { CliContext } from '../context.ts';
 import { wrap } from './fit.ts';
@@ -41,7 +41,7 @@ export function colorsFor(stream: Writable, env: BaseContext['env']): Colors {
  * is folded between words if the screen is too narrow.
  */
 export function writeLine(stream: Writable, line: string): void {
-  const painted = aroundColors(line, visible);
+  const painted = mapUncolored(line, visible);
   const lines = isTerminal(stream) ? wrap(painted, columnsOf(stream)) : [painted];
   stream.write(`${forTerminal(lines.join('\n'))}\n`);
 }

@@ -4,10 +4,10 @@ import { counted, dollars, figure, percent, print } from './output.ts';
 import type { Json } from '../remote.ts';
 
 /** Describes the effect of svc's cache markers. */
-function markedWords(ours: Json): string {
-  const requests = counted(Number(ours['requests']), 'request');
-  const tokens = `${figure(ours['read_tokens'])} tokens read, ${figure(ours['written_tokens'])} written`;
-  return `${requests}, ${tokens}, ${dollars(ours['cost_saved_usd'])} saved`;
+function markerText(markers: Json): string {
+  const requests = counted(Number(markers['requests']), 'request');
+  const tokens = `${figure(markers['read_tokens'])} tokens read, ${figure(markers['written_tokens'])} written`;
+  return `${requests}, ${tokens}, ${dollars(markers['cost_saved_usd'])} saved`;
 }
 
 /**
@@ -29,8 +29,8 @@ export async function printPromptCache(context: CliContext, cache: Json): Promis
       percent(one['hit_ratio']),
     ]),
   );
-  const ours = (cache['breakpoints'] ?? {}) as Json;
-  if (Number(ours['requests']) > 0)
-    print(context, `Of it at markers of svc: ${markedWords(ours)}.`);
+  const markers = (cache['breakpoints'] ?? {}) as Json;
+  if (Number(markers['requests']) > 0)
+    print(context, `Of it at markers of svc: ${markerText(markers)}.`);
   return true;
 }

@@ -13,6 +13,6 @@ const LEGEND: Readonly<Record<string, string>> = {
 };
 
 /** Returns a stage's description in a few words; empty for a plugin's stage. */
-export function stageWords(name: string): string {
+export function stageDescription(name: string): string {
   return Object.hasOwn(LEGEND, name) ? LEGEND[name]! : '';
 }

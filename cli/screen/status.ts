@@ -6,7 +6,7 @@ import { controlIfRunning, readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
 import type { MissReportJson } from '../../stages/ledger/miss-json.ts';
 import { retriesOf } from './retries.ts';
-import { uncompressedOf, uncompressedWords } from './uncompressed.ts';
+import { uncompressedOf, uncompressedLines } from './uncompressed.ts';
 
 /** `svc status --json`. */
 export type Status = Awaited<ReturnType<typeof readStatus>>;
@@ -54,7 +54,7 @@ export async function readStatus(home: string, withPromptCache = false) {
 export function statusLines(status: Status, colors: Colors): string[] {
   const { health } = status;
   const version = textOf(health?.['version']) ?? '';
-  const state = healthWords(status, colors);
+  const state = healthText(status, colors);
   const where = status.url ?? 'starting';
   const lines = [
     `${colors.bold('svc')} ${version} is running on ${colors.cyan(where)} ${colors.dim(`(pid ${status.pid}, ${status.background === true ? 'background' : 'foreground'})`)}`,
@@ -64,14 +64,14 @@ export function statusLines(status: Status, colors: Colors): string[] {
   const uptime = health?.['uptime_seconds'];
   if (typeof uptime === 'number') rows.push(['Up for', span(uptime)]);
   rows.push(['Rewriting', status.paused === true ? colors.yellow('paused') : 'as configured']);
-  const shared = sharedWords(health);
+  const shared = sharedText(health);
   if (shared !== undefined) rows.push(['Shared', shared]);
   // A caller that may not see the figures gets a health without them, which does not mean zero
   // requests.
   if (health?.['stats'] !== undefined) rows.push(...figures(health, status.active_requests));
-  const waiting = waitingWords(health?.['compression_threads']);
+  const waiting = waitingText(health?.['compression_threads']);
   if (waiting !== undefined) rows.push(['Compressing', waiting]);
-  const [first, ...others] = uncompressedWords(status.not_compressed);
+  const [first, ...others] = uncompressedLines(status.not_compressed);
   if (first !== undefined)
     rows.push(['Not compressed', first], ...others.map((one) => ['', one] as const));
   if (status.log_level === 'debug')
@@ -89,14 +89,14 @@ export function span(seconds: number): string {
 }
 
 /** Describes waiting jobs, and how to have more threads; undefined if none wait. */
-function waitingWords(threads: unknown): string | undefined {
+function waitingText(threads: unknown): string | undefined {
   const { most, jobs_waiting: jobs } = (threads ?? {}) as Json;
   if (typeof most !== 'number' || typeof jobs !== 'number' || jobs === 0) return undefined;
   const wait = jobs === 1 ? '1 request waits' : `${jobs} requests wait`;
   return `${wait} for ${counted(most, 'thread')}; compression.workers allows more`;
 }
 
-function healthWords({ health, url }: Status, colors: Colors): string {
+function healthText({ health, url }: Status, colors: Colors): string {
   if (health === null) return url === null ? 'starting' : colors.red('does not answer over HTTP');
   if (health['status'] === 'ok') return colors.green('ok');
   const reasons = Array.isArray(health['reasons']) ? health['reasons'].join('; ') : '';
@@ -104,7 +104,7 @@ function healthWords({ health, url }: Status, colors: Colors): string {
 }
 
 /** Describes where state is shared; undefined if it is not. */
-function sharedWords(health: Json | null): string | undefined {
+function sharedText(health: Json | null): string | undefined {
   const shared = health?.['shared'];
   if (typeof shared !== 'object' || shared === null) return undefined;
   const { state, place } = shared as Json;
@@ -136,7 +136,7 @@ function figures(health: Json, active: number | null): (readonly [string, string
     rows.push(['Added', `${net[0]} tokens of your files, ${prices[0]}`]);
     rows.push(['Net saving', `${net[1]} tokens, ${prices[1]}`]);
   }
-  rows.push(['Cost', costWords(number(stats['cost']), number(stats['unpriced']) ?? 0)]);
+  rows.push(['Cost', costText(number(stats['cost']), number(stats['unpriced']) ?? 0)]);
   const p50 = number(latency['p50_latency_ms']);
   const p99 = number(latency['p99_latency_ms']);
   if (p50 !== undefined && p99 !== undefined)
@@ -147,7 +147,7 @@ function figures(health: Json, active: number | null): (readonly [string, string
   return rows;
 }
 
-function costWords(cost: number | undefined, unpriced: number): string {
+function costText(cost: number | undefined, unpriced: number): string {
   const known = cost === undefined ? 'unknown' : dollars(cost);
   if (unpriced === 0) return known;
   // Includes the cure, since users do not expect that a price can be set.

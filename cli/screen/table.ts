@@ -1,7 +1,7 @@
 /** Prints results as tables. */
 import type { BaseContext } from 'clipanion';
 import { visible } from '../../server/log/visible.ts';
-import { aroundColors } from './colors.ts';
+import { mapUncolored } from './colors.ts';
 import { fold, minWidth, widthOf } from './fit.ts';
 import { colorsFor, columnsOf, isTerminal, writeLine } from './output.ts';
 import type { Colors } from './output.ts';
@@ -48,7 +48,7 @@ export function printTable(
   const above = wholeAbove?.map(only);
   const header = only(wholeHeader);
   const names = only(allNames);
-  const painted = wholeRows.map((row) => only(row).map((cell) => aroundColors(cell, visible)));
+  const painted = wholeRows.map((row) => only(row).map((cell) => mapUncolored(cell, visible)));
   const rowsInAll = [names, ...(above ?? []), ...painted];
   const widths = fittingWidths(rowsInAll, columns) ?? fittingWidths(rowsInAll, columns, LONG_WORD);
   const lines =

@@ -25,7 +25,7 @@ export function uncompressedOf(traces: readonly Json[]): readonly Uncompressed[]
 }
 
 /** Returns one line per frequent reason. */
-export function uncompressedWords(reasons: readonly Uncompressed[]): string[] {
+export function uncompressedLines(reasons: readonly Uncompressed[]): string[] {
   return reasons
     .slice(0, MAX_REASONS)
     .map(({ because, requests }) => `${counted(requests, 'request')}: ${because}`);

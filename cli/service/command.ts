@@ -7,7 +7,7 @@ import { JsonCommand, SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import { shortPath } from '../context.ts';
 import type { Undone } from '../integrate/apply.ts';
-import { printUndone, refuseAll, takeBackAll } from '../integrate/command.ts';
+import { printUndone, refuseAll, undoAll } from '../integrate/command.ts';
 import { noteSigned, signedConversations } from '../process/signed-conversations.ts';
 import { stopProxy } from '../process/stopping.ts';
 import { deleteData } from './own-data.ts';
@@ -65,7 +65,7 @@ class Uninstall extends JsonCommand {
 
   async execute() {
     const { context, home } = this;
-    const { undone, faults } = await takeBackAll(context, home, () => true);
+    const { undone, faults } = await undoAll(context, home, () => true);
     const stopped = await stopProxy(home, context, false);
     const signed = await signedConversations(home, context);
     noteSigned(signed, this.data ? 'deleted' : 'uninstall', context);

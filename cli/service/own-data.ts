@@ -43,8 +43,8 @@ const NAMES = [
 ];
 
 /**
- * True for an entry of the home folder that belongs to svc, including variants made by SQLite,
- * locks or damage.
+ * True for an entry of the home folder that belongs to svc, including files that SQLite, locks and
+ * repairs create next to it.
  */
 export function isOwnData(name: string): boolean {
   return NAMES.some(

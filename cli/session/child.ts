@@ -12,7 +12,7 @@ import { onPath } from '../integrate/wiring.ts';
 
 /** Signals that a terminal sends to every foreground process. */
 const FROM_TERMINAL: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
-const OTHERS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
+const FORWARDED_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
 
 /**
  * Runs a program in this terminal until it ends. Resolves with its exit code; for a program ended
@@ -29,7 +29,7 @@ export function runChild(
   return new Promise((ended, reject) => {
     const child = spawn(program, rest, { cwd: context.cwd, env: { ...env }, stdio: 'inherit' });
     const hasTerminal = 'isTTY' in context.stdin && context.stdin.isTTY === true;
-    const listeners = [...FROM_TERMINAL, ...OTHERS].map((signal) => {
+    const listeners = [...FROM_TERMINAL, ...FORWARDED_SIGNALS].map((signal) => {
       const isDelivered = hasTerminal && FROM_TERMINAL.includes(signal);
       // Clients count presses of Ctrl-C, so signals already sent by the terminal are not repeated.
       const listener = () => void (isDelivered || child.kill(signal));
@@ -56,8 +56,8 @@ export function checkProgram(program: string, context: Pick<CliContext, 'cwd' | 
   const isPath = program.includes('/');
   // Folders that depend on where it is started are left to the system.
   const isCertain = env['PATH']?.split(delimiter).every((folder) => isAbsolute(folder)) === true;
-  const isThere = isPath ? existsSync(resolve(cwd, program)) : onPath(program, context);
-  if (!isThere && (isPath || isCertain)) throw noProgram(program);
+  const exists = isPath ? existsSync(resolve(cwd, program)) : onPath(program, context);
+  if (!exists && (isPath || isCertain)) throw noProgram(program);
 }
 
 function noProgram(program: string, cause?: Error): SvcError {

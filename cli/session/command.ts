@@ -38,7 +38,7 @@ class Run extends SvcCommand {
 
   async execute() {
     const { context } = this;
-    // Before a proxy is started for it.
+    // Checked before a proxy is started for it.
     checkProgram(this.command[0] ?? '', context);
     const wasRunning = runningInstance(this.home) !== undefined;
     const url = await this.proxyUrl();
@@ -64,9 +64,9 @@ class Run extends SvcCommand {
     const { context, home } = this;
     const [program = '', ...rest] = this.command;
     const client = clients.find(({ programs }) => programs.includes(basename(program)));
-    const past = client && bypassReason(client, { home, url, context });
-    if (past !== undefined) this.note(`svc: ${past}`);
-    const own = client?.runWith?.({ url, home, where: context, rest });
+    const bypass = client && bypassReason(client, { home, url, context });
+    if (bypass !== undefined) this.note(`svc: ${bypass}`);
+    const own = client?.runAdditions?.({ url, home, where: context, rest });
     return runChild(
       [program, ...(own?.args ?? []), ...rest],
       { ...clientEnvironment(context, url), ...own?.env },

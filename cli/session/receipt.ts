@@ -12,7 +12,7 @@ import { configInUse } from '../parse/config-in-use.ts';
 import { colorsFor, counted, dollars, figure, note, pairs, percent } from '../screen/output.ts';
 import { control } from '../remote.ts';
 
-/** Longest wait for requests that the client left running. */
+/** Longest wait for requests still running when the client has ended. */
 const SETTLE_MS = 2000;
 const POLL_MS = 25;
 /** The ledger is written in batches: settled requests are in the file after this time. */
@@ -93,9 +93,9 @@ export function printReceipt(context: CliContext, receipt: Receipt): void {
       'Input tokens',
       `${figure(totals.inputTokens)} from the client, ${figure(totals.sentInputTokens)} sent`,
     ],
-    ['Saved', savedWords(totals)],
+    ['Saved', savedText(totals)],
     ['Output tokens', figure(totals.outputTokens)],
-    ['Cost', costWords(receipt)],
+    ['Cost', costText(receipt)],
   ];
   if (totals.addedTokens > 0)
     rows.splice(3, 0, ['Added', `${figure(totals.addedTokens)} tokens of your files`]);
@@ -125,12 +125,12 @@ export function receiptJson({ totals, clients, costUsd, costWithoutUsd }: Receip
   };
 }
 
-function savedWords({ savedTokens, inputTokens }: Totals): string {
+function savedText({ savedTokens, inputTokens }: Totals): string {
   const share = inputTokens === 0 ? '' : ` (${percent(savedTokens / inputTokens)} of the input)`;
   return `${counted(savedTokens, 'token')}${share}`;
 }
 
-function costWords({ totals, costUsd, costWithoutUsd }: Receipt): string {
+function costText({ totals, costUsd, costWithoutUsd }: Receipt): string {
   if (costUsd === null) return 'unknown: no price is known for these models';
   const without = costWithoutUsd === null ? '' : `; ${dollars(costWithoutUsd)} without svc`;
   const missing =

@@ -1,4 +1,4 @@
-/** The steps of `svc setup`, after confirmation. Each is done completely or not at all. */
+/** The steps of `svc setup`, after confirmation. Each one is completed or has no effect. */
 import { SvcError } from '../../engine/error.ts';
 import type { ErrorKind } from '../../engine/error.ts';
 import { toReachableUrl } from '../address.ts';
@@ -10,7 +10,7 @@ import type { Client } from '../integrate/client.ts';
 import { withLock } from '../integrate/lock.ts';
 import { withLoopback } from '../process/loopback.ts';
 import { control, readOwn } from '../remote.ts';
-import type { Found } from './found.ts';
+import type { DetectedSetup } from './found.ts';
 import type { Plan } from './plan.ts';
 
 export interface WrittenConfig {
@@ -25,7 +25,7 @@ export interface WrittenConfig {
  */
 export async function writeConfig(
   { config }: Plan,
-  { home, file }: Found,
+  { home, file }: DetectedSetup,
   context: CliContext,
 ): Promise<WrittenConfig> {
   const { path, bytes } = file;
@@ -45,7 +45,7 @@ export interface RunningProxyFacts {
 /** Starts the proxy if none runs, and checks its health. */
 export async function startProxy(
   isReloaded: boolean,
-  { home, running, url }: Found,
+  { home, running, url }: DetectedSetup,
   context: CliContext,
 ): Promise<RunningProxyFacts> {
   const healthOf = async () => {
@@ -62,7 +62,7 @@ export async function startProxy(
 }
 
 /** Result of a request through svc to the built-in provider. */
-export interface Proof {
+export interface TestRequest {
   readonly status: number;
   readonly inputTokens: number | null;
   readonly savedTokens: number | null;
@@ -73,7 +73,7 @@ export interface Proof {
  *
  * @throws SvcError `internal` if it fails.
  */
-export function prove(mode: string, context: CliContext): Promise<Proof> {
+export function testRequest(mode: string, context: CliContext): Promise<TestRequest> {
   return withLoopback(context, { 'compression.mode': mode }, async ({ session, play }) => {
     const turn = session.turns.at(-1);
     if (turn === undefined) throw new SvcError('internal', 'The test session is empty');
@@ -90,16 +90,16 @@ export function prove(mode: string, context: CliContext): Promise<Proof> {
   });
 }
 
-/** A provider's response to the request for its models. */
-export interface Asked {
+/** A provider's models, or why they could not be listed. */
+export interface ProviderModels {
   readonly provider: string;
   readonly models: number | null;
   readonly error: string | null;
   readonly kind: ErrorKind | null;
 }
 
-/** Asks a provider for its models, through the running proxy and with its key. */
-export async function askProvider(home: string, provider: string): Promise<Asked> {
+/** Lists a provider's models, through the running proxy and with its key. */
+export async function requestModels(home: string, provider: string): Promise<ProviderModels> {
   try {
     const { models } = await control(home, 'list-models', { provider });
     return {

@@ -15,11 +15,17 @@ import { colorsFor, figure } from '../screen/output.ts';
 import { toMode } from '../parse/flags.ts';
 import { openPrompts } from '../prompts/prompts.ts';
 import type { Prompts } from '../prompts/choice.ts';
-import { askProvider, pointClient, prove, startProxy, writeConfig } from './act.ts';
-import type { Asked, PointedClient, Proof, RunningProxyFacts, WrittenConfig } from './act.ts';
+import { requestModels, pointClient, testRequest, startProxy, writeConfig } from './act.ts';
+import type {
+  ProviderModels,
+  PointedClient,
+  TestRequest,
+  RunningProxyFacts,
+  WrittenConfig,
+} from './act.ts';
 import { withChosen } from './config-text.ts';
 import { detectSetup } from './found.ts';
-import type { Found } from './found.ts';
+import type { DetectedSetup } from './found.ts';
 import { foundLines, planLines } from './plan.ts';
 import type { Plan } from './plan.ts';
 import {
@@ -27,7 +33,7 @@ import {
   SUBSCRIPTION_QUESTION,
   SUBSCRIPTION_SETTING,
   SUBSCRIPTION_USES,
-  subscriptionWords,
+  subscriptionText,
 } from './subscription.ts';
 import type { SubscriptionUse } from './subscription.ts';
 
@@ -41,8 +47,8 @@ const MODES = [
 interface Outcome {
   readonly config: WrittenConfig;
   readonly proxy: RunningProxyFacts;
-  readonly proof: Proof;
-  readonly asked: readonly Asked[];
+  readonly proof: TestRequest;
+  readonly asked: readonly ProviderModels[];
   readonly clients: readonly PointedClient[];
 }
 
@@ -113,7 +119,7 @@ class Setup extends SvcCommand {
   }
 
   private async plan(
-    found: Found,
+    found: DetectedSetup,
     prompts: Prompts | undefined,
     preset: SubscriptionUse | undefined,
   ): Promise<Plan> {
@@ -154,7 +160,7 @@ class Setup extends SvcCommand {
 
   /** Undefined if the question does not arise, was answered before, or no user is present. */
   private async askSubscription(
-    { subscription: { isLikely, decided } }: Found,
+    { subscription: { isLikely, decided } }: DetectedSetup,
     prompts: Prompts | undefined,
   ): Promise<SubscriptionUse | undefined> {
     if (!isLikely || decided !== undefined || prompts === undefined) return undefined;
@@ -162,7 +168,7 @@ class Setup extends SvcCommand {
     return SUBSCRIPTION_USES.find((one) => one === answer);
   }
 
-  private async clientsOf({ clients }: Found, prompts: Prompts | undefined) {
+  private async clientsOf({ clients }: DetectedSetup, prompts: Prompts | undefined) {
     if (this.keepClients) return [];
     const open = clients.filter(canBePointed).map(({ client }) => client);
     if (open.length === 0 || prompts === undefined) return open;
@@ -173,7 +179,7 @@ class Setup extends SvcCommand {
     return open.filter(({ id }) => values.includes(id));
   }
 
-  private async mayAsk({ keys }: Found, prompts: Prompts | undefined): Promise<boolean> {
+  private async mayAsk({ keys }: DetectedSetup, prompts: Prompts | undefined): Promise<boolean> {
     if (keys.length === 0) return false;
     if (this.online || prompts === undefined) return this.online;
     const names = keys.map(({ provider }) => provider).join(', ');
@@ -183,7 +189,7 @@ class Setup extends SvcCommand {
     );
   }
 
-  private async act(plan: Plan, found: Found): Promise<Outcome> {
+  private async act(plan: Plan, found: DetectedSetup): Promise<Outcome> {
     const { context } = this;
     const { home } = found;
     const { colors } = this;
@@ -200,14 +206,14 @@ class Setup extends SvcCommand {
       'Proxy',
       `${proxy.outcome} on ${proxy.url} (pid ${proxy.pid}), health ${proxy.health}`,
     );
-    const proof = await prove(plan.mode, context);
+    const proof = await testRequest(plan.mode, context);
     printStep(
       'Test',
       `answered with ${proof.status}; of ${figure(proof.inputTokens)} tokens ${figure(proof.savedTokens)} saved`,
     );
-    const answers: Asked[] = [];
+    const answers: ProviderModels[] = [];
     for (const provider of plan.asked) {
-      const one = await askProvider(home, provider);
+      const one = await requestModels(home, provider);
       printStep(
         'Provider',
         `${provider} takes the key and lists ${figure(one.models)} models`,
@@ -225,13 +231,13 @@ class Setup extends SvcCommand {
   }
 
   private printNext(
-    { keys, file }: Found,
+    { keys, file }: DetectedSetup,
     { subscription }: Plan,
     clients: readonly PointedClient[],
   ): void {
     this.note('');
     if (subscription !== undefined)
-      this.note(subscriptionWords(subscription, shortPath(file.path, this.context)));
+      this.note(subscriptionText(subscription, shortPath(file.path, this.context)));
     if (clients.every(({ error }) => error !== null))
       this.note('`svc run <client>` starts a client through svc, `svc integrate` lists them.');
     else this.note('`svc integrate --undo` takes the settings of clients back.');

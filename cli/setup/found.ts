@@ -15,7 +15,7 @@ import { findSubscription } from './subscription.ts';
 /** Number of ports after the configured one that are tried. */
 const PORTS_TRIED = 50;
 
-export type Found = Awaited<ReturnType<typeof detectSetup>>;
+export type DetectedSetup = Awaited<ReturnType<typeof detectSetup>>;
 
 /**
  * Examines the machine.

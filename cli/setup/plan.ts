@@ -5,7 +5,7 @@ import type { CliContext } from '../context.ts';
 import type { Colors } from '../screen/output.ts';
 import { pairs } from '../screen/output.ts';
 import { lineDiff } from '../preview/line-diff.ts';
-import type { Found } from './found.ts';
+import type { DetectedSetup } from './found.ts';
 import { SUBSCRIPTION_STEPS } from './subscription.ts';
 import type { SubscriptionUse } from './subscription.ts';
 
@@ -24,7 +24,7 @@ export interface Plan {
 }
 
 /** Returns the lines about the machine. */
-export function foundLines(found: Found, context: CliContext, colors: Colors): string[] {
+export function foundLines(found: DetectedSetup, context: CliContext, colors: Colors): string[] {
   const { keys, clients, running, loaded, takenPort } = found;
   const rows: [string, string][] = [
     [
@@ -54,7 +54,7 @@ export function foundLines(found: Found, context: CliContext, colors: Colors): s
 /** Returns the lines about the plan: the config file in full or as a diff, then the steps. */
 export function planLines(
   plan: Plan,
-  found: Found,
+  found: DetectedSetup,
   context: CliContext,
   colors: Colors,
 ): readonly string[] {
@@ -93,7 +93,7 @@ export function planLines(
   return lines;
 }
 
-function fileOf(client: Client, { clients }: Found, context: CliContext): string {
+function fileOf(client: Client, { clients }: DetectedSetup, context: CliContext): string {
   const file = clients.find((one) => one.client === client)?.file ?? '';
   return shortPath(file, context);
 }

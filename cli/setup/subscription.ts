@@ -71,7 +71,7 @@ function toUse(isRewritten: boolean): SubscriptionUse {
 }
 
 /** Describes the effect of the choice, and how to change it. */
-export function subscriptionWords(use: SubscriptionUse, configPath: string): string {
+export function subscriptionText(use: SubscriptionUse, configPath: string): string {
   const [now, other] =
     use === 'look' ? ['pass byte for byte', 'true'] : ['are made smaller, too', 'false'];
   return `A subscription's requests ${now}. To change it: ${SUBSCRIPTION_SETTING}: ${other} in ${configPath}, then \`svc config reload\`.`;

@@ -53,13 +53,13 @@ const STATUS = {
   ],
 };
 
-interface Shown extends Partial<LineOptions> {
+interface LineInput extends Partial<LineOptions> {
   readonly client?: object | undefined;
   readonly status?: object;
   readonly isRunning?: boolean;
 }
 
-function line({ client, status = STATUS, isRunning = true, ...options }: Shown): string {
+function line({ client, status = STATUS, isRunning = true, ...options }: LineInput): string {
   const figures = figuresOf(
     client as Readonly<Record<string, unknown>>,
     { ...status },

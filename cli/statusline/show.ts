@@ -22,7 +22,7 @@ export interface StatuslineOptions {
 }
 
 /** What it needs of the process. */
-export interface StatuslineSurroundings {
+export interface StatuslineContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly userHome: string;
   readonly cwd: string;
@@ -34,7 +34,7 @@ export interface StatuslineSurroundings {
 /** Returns the line with its line end. Never rejects. */
 export async function statuslineText(
   { format, shownIn, hasColors, width }: StatuslineOptions,
-  where: StatuslineSurroundings,
+  where: StatuslineContext,
 ): Promise<string> {
   try {
     const { env, userHome, cwd, nowMs } = where;

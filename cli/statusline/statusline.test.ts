@@ -8,8 +8,8 @@ import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { moreFields } from '../../fixtures/upstream/more-fields.ts';
-import { until, withLive, post } from '../../fixtures/cli/live.ts';
+import { addHeaders } from '../../fixtures/upstream/more-fields.ts';
+import { until, withLive, sendRequest } from '../../fixtures/cli/live.ts';
 import { entry, inPlace, run, start, write } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
 import type { StatusJson } from '../../server/statusline/status.ts';
@@ -27,7 +27,7 @@ interface Called {
 
 const COMMAND = [entry, 'statusline'];
 /** What Claude Code starts. */
-const ALONE = [join(dirname(entry), STATUSLINE_FILE)];
+const STATUSLINE_ARGV = [join(dirname(entry), STATUSLINE_FILE)];
 
 /** Starts it with `input` on stdin, which stays open if `isOpen`. */
 async function statusline(
@@ -78,7 +78,7 @@ test('a session next to a proxy that runs, hangs, ends and starts again', () =>
     const resets = Math.floor(Date.now() / 1000) + 9000;
     live.upstream.script(
       '/v1/messages',
-      moreFields({
+      addHeaders({
         'anthropic-ratelimit-unified-5h-utilization': '0.31',
         'anthropic-ratelimit-unified-5h-reset': String(resets),
       }),
@@ -86,7 +86,7 @@ test('a session next to a proxy that runs, hangs, ends and starts again', () =>
     await until(() => status(place) !== undefined, 'the file');
     assert.is(await line(place), 'Sonnet 4.5 | not through svc');
     const ask = (url: string) =>
-      post(url, {
+      sendRequest(url, {
         model: MODEL,
         messages: 'Hello',
         headers: { 'x-claude-code-session-id': 'one' },
@@ -144,14 +144,14 @@ test('any input and any home folder give one line and no error', () =>
       '\u0000'.repeat(9),
       '{"a":'.repeat(5000),
     ]) {
-      for (const started of [COMMAND, ALONE]) {
+      for (const started of [COMMAND, STATUSLINE_ARGV]) {
         const { code, stdout, stderr } = await statusline(place, input, { started });
         assert.equal([code, stderr], [0, ''], input.slice(0, 20));
         assert.is(stdout.split('\n').length, 2);
       }
     }
     const long = JSON.stringify({ ...SESSION, unknown: 'ü'.repeat(300_000) });
-    for (const started of [COMMAND, ALONE])
+    for (const started of [COMMAND, STATUSLINE_ARGV])
       for (const input of [JSON.stringify(SESSION), long]) {
         const open = await statusline(place, input, {
           args: ['--for', 'plain'],

@@ -21,7 +21,7 @@ import type { Sent } from '../../fixtures/server/exchange.ts';
 import { ownOperations } from '../../server/openapi/own-operations.ts';
 
 /** The places where each secret may be. */
-const BELONGS: readonly (readonly [canary: RegExp, artefact: RegExp])[] = [
+const ALLOWED_PLACES: readonly (readonly [canary: RegExp, artefact: RegExp])[] = [
   [
     /^(?:providers\..*|security\.api_key|shared\.redis_url|outbound\..*|alerts\..*)$/,
     /^file home\/config\.yaml$/,
@@ -84,7 +84,7 @@ async function send(sent: Sent, what: string): Promise<void> {
 }
 
 /** Sends each request as it is, and then with each response of a careless provider. */
-async function drive(svcKey: string): Promise<void> {
+async function sendRequests(svcKey: string): Promise<void> {
   const all = requestsWithSecrets(svcKey);
   for (const sent of all) await send(sent, sent.what);
   for (const { given, what, ...sent } of all) {
@@ -105,7 +105,7 @@ async function drive(svcKey: string): Promise<void> {
 }
 
 /** Runs the setup commands, including secrets on stdin and in files. */
-async function setUp(): Promise<string> {
+async function runSetupCommands(): Promise<string> {
   const made = await run(world.place, ['auth', '--generate', '--label', 'anna']);
   const svcKey = made.stdout.trim();
   canaries.adopt('a generated svc key', svcKey);
@@ -172,7 +172,7 @@ function har(): string {
 }
 
 /** Runs everything that shows something. */
-async function look(): Promise<void> {
+async function runShowingCommands(): Promise<void> {
   for (const argv of COMMANDS) {
     await world.svc(...argv);
     await world.svc(...argv, '--json');
@@ -215,21 +215,21 @@ async function get(path: string): Promise<void> {
 }
 
 test('no secret is stored or shown where it does not belong', async () => {
-  const svcKey = await setUp();
+  const svcKey = await runSetupCommands();
   await world.svc('index', notesFolder());
   await world.svc('replay', 'import', write('session.har', har()));
-  await drive(svcKey);
+  await sendRequests(svcKey);
   await world.svc('check-alerts', '--test');
-  await look();
+  await runShowingCommands();
   const artefacts = await world.artefacts();
   const finds = artefacts.flatMap((artefact) => canaries.search(artefact));
   const belongs = ({ canary, artefact }: Find): boolean =>
-    BELONGS.some(([which, where]) => which.test(canary) && where.test(artefact));
-  const astray = finds.filter((find) => !belongs(find));
+    ALLOWED_PLACES.some(([which, where]) => which.test(canary) && where.test(artefact));
+  const leaks = finds.filter((find) => !belongs(find));
   assert.ok(canaries.size >= 50, `${canaries.size} secrets`);
-  assert.ok(finds.length > astray.length, 'the search finds those that are in their places');
+  assert.ok(finds.length > leaks.length, 'the search finds those that are in their places');
   const words = new Set(
-    astray.map(
+    leaks.map(
       ({ canary, artefact, form, around }) =>
         `${canary} in ${artefact} (${form}): ${JSON.stringify(around)}`,
     ),

@@ -19,16 +19,19 @@ interface Ended {
   readonly stderr: string;
 }
 
-interface Surroundings {
+interface ProgramEnvironment {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** A program that starts it, such as one that drops privileges. */
-  readonly by?: readonly string[];
+  readonly launcher?: readonly string[];
 }
 
 /** Runs `svc` with no input until it ends. */
-function svc(argv: readonly string[], { cwd, env, by = [] }: Surroundings): Promise<Ended> {
-  const [program = '', ...rest] = [...by, process.execPath, entry, ...argv];
+function svc(
+  argv: readonly string[],
+  { cwd, env, launcher = [] }: ProgramEnvironment,
+): Promise<Ended> {
+  const [program = '', ...rest] = [...launcher, process.execPath, entry, ...argv];
   const child = spawn(program, rest, {
     cwd,
     env: { PATH: process.env['PATH'], ...env },
@@ -76,10 +79,10 @@ const READING: readonly (readonly [argv: readonly string[], code: number])[] = [
   [['uninstall'], 0],
 ];
 
-const NOBODY = 65_534;
+const NOBODY_UID = 65_534;
 
 /** Root without the privilege to write everywhere; it can still read its own checkout. */
-const LESS_RIGHTS = [
+const WITHOUT_WRITE_PRIVILEGE = [
   'python3',
   '-c',
   `
@@ -94,7 +97,9 @@ os.execvp(sys.argv[1], sys.argv[1:])
 ];
 
 /** Provides a folder in which `svc` may change nothing. */
-async function readOnly(use: (place: Surroundings, home: string) => Promise<void>): Promise<void> {
+async function readOnly(
+  use: (place: ProgramEnvironment, home: string) => Promise<void>,
+): Promise<void> {
   const folder = fs.mkdtempSync(join(tmpdir(), 'svc-read-only-'));
   const home = join(folder, 'home');
   fs.writeFileSync(join(folder, 'notes.txt'), 'some words\n');
@@ -103,12 +108,12 @@ async function readOnly(use: (place: Surroundings, home: string) => Promise<void
   // exists already.
   if (isRoot) {
     fs.mkdirSync(home);
-    for (const path of [folder, home]) fs.chownSync(path, NOBODY, NOBODY);
+    for (const path of [folder, home]) fs.chownSync(path, NOBODY_UID, NOBODY_UID);
   }
   fs.chmodSync(folder, 0o555);
   const env = { HOME: folder, SVC_HOME: home, SVC_PORT: '0', SVC_WS_PORT: '0' };
   try {
-    await use({ cwd: folder, env, ...(isRoot && { by: LESS_RIGHTS }) }, home);
+    await use({ cwd: folder, env, ...(isRoot && { launcher: WITHOUT_WRITE_PRIVILEGE }) }, home);
     assert.equal(fs.readdirSync(folder).toSorted(), isRoot ? ['home', 'notes.txt'] : ['notes.txt']);
     if (isRoot) assert.equal(fs.readdirSync(home), []);
   } finally {
@@ -155,7 +160,7 @@ const LOCALES: readonly Readonly<Record<string, string>>[] = [
   { LC_ALL: 'C.UTF-8' },
   { LANG: 'C' },
   { LC_ALL: 'POSIX' },
-  // In Turkish the lower-case I has no dot, and German has a decimal comma.
+  // In Turkish, I becomes a dotless lower-case letter; German has a decimal comma.
   { LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' },
   { LANG: 'de_DE.UTF-8', LC_ALL: 'de_DE.UTF-8' },
   { LANG: 'nonsense', LC_ALL: '' },

@@ -5,7 +5,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
-import { post, until } from '../../fixtures/cli/live.ts';
+import { sendRequest, until } from '../../fixtures/cli/live.ts';
 import type { Sent } from '../../fixtures/cli/live.ts';
 import {
   ask,
@@ -33,7 +33,7 @@ failures('a proxy killed under load loses no acknowledged row and writes none tw
     let isOver = false;
     const clients = Array.from({ length: 8 }, async () => {
       while (!isOver) {
-        const sent = await post(url, { model: 'claude-haiku-4-5', messages: 'hello' }).catch(
+        const sent = await sendRequest(url, { model: 'claude-haiku-4-5', messages: 'hello' }).catch(
           () => undefined,
         );
         if (sent === undefined) return;
@@ -84,7 +84,7 @@ failures('a restart of the database under load fails no request and loses no row
     let isOver = false;
     const clients = Array.from({ length: 4 }, async () => {
       while (!isOver && failed.length === 0) {
-        const response = post(url, { model: 'claude-haiku-4-5', messages: 'hello' });
+        const response = sendRequest(url, { model: 'claude-haiku-4-5', messages: 'hello' });
         await response.then(
           (one) => sent.push(one),
           (error: unknown) => failed.push(error),

@@ -119,7 +119,7 @@ test('svc export equals the recount, as JSON and as CSV', async () => {
   assert.is(lines.length, day.all.length);
   for (const line of lines) {
     const own = day.of(line['request_id']!)!;
-    const { key, project, model } = own.asked;
+    const { key, project, model } = own.request;
     assert.equal([line['key'], line['project'], line['model']], [key, project ?? '', model]);
     const usd = line['cost_usd']!;
     const nano = usd === '' ? undefined : nanoOf(usd);
@@ -153,7 +153,9 @@ test('svc attribution equals the recount, for each dimension', async () => {
     equalList(attribution, by, day.all, of, `--by ${by}`, 7);
   }
   const { attribution: both } = await json('attribution', '--by', 'key,project');
-  const pairs = groupBy(day.all, ({ asked }) => JSON.stringify([asked.key, asked.project]));
+  const pairs = groupBy(day.all, ({ request: asked }) =>
+    JSON.stringify([asked.key, asked.project]),
+  );
   for (const one of both as readonly Json[])
     equal(one, sums(pairs.get(JSON.stringify([one['key'], one['project']]))!), 'key,project', 7);
   const tools = await json('attribution', '--by', 'tool');
@@ -269,7 +271,10 @@ test('svc report of the month equals the recount, as JSON and as CSV', async () 
     equalList(report[`by_${by}`], by, day.all, GROUPS[by]!, `month by ${by}`, 7);
     equalList(report['by_model'], 'model', day.all, GROUPS['model']!, 'month by model', 7);
     const csv = await day.svc('one', 'report', '--month', MONTH, '--by', by, '--csv');
-    const pairs = groupBy(day.all, (one) => `${GROUPS[by]!(one) ?? 'unknown'},${one.asked.model}`);
+    const pairs = groupBy(
+      day.all,
+      (one) => `${GROUPS[by]!(one) ?? 'unknown'},${one.request.model}`,
+    );
     const found = new Map<string, { requests: number; nano: bigint }>();
     for (const line of csvOf(csv)) {
       const name = `${line[by]},${line['model']}`;
@@ -354,7 +359,7 @@ test('the audit logs of both proxies equal the recount', async () => {
     const own = day.of(id);
     // A killed proxy may have audited requests that are not in the ledger, or the reverse.
     if (own === undefined) continue;
-    const { key, project, model, results } = own.asked;
+    const { key, project, model, results } = own.request;
     assert.equal(
       [event['key'], event['project'], event['model'], event['cost_nano_usd']],
       [key, project, model, own.isError || own.nano === undefined ? null : Number(own.nano)],

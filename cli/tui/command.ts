@@ -11,14 +11,14 @@ import { control, readOwn } from '../remote.ts';
 import { openBrowser } from '../screen/browser.ts';
 import { originsElsewhere } from '../screen/own-addresses.ts';
 import { showDashboard, urlOf } from './dashboard.ts';
-import { follow } from './feed.ts';
+import { followEvents } from './feed.ts';
 import { bodyOf } from './render.ts';
 import { firstModel } from './model.ts';
 
 /** Requests in a snapshot. */
 const MAX_ROWS = 10;
 /** Time limit for a proxy's first state. */
-const STATE_MS = 5000;
+const FIRST_STATE_MS = 5000;
 
 class Dashboard extends SvcCommand {
   static override paths = [['dashboard']];
@@ -103,12 +103,12 @@ class Dashboard extends SvcCommand {
 /** Returns the first state that the proxy sends. Throws `unavailable`. */
 async function presentState({ clock }: CliContext, home: string): Promise<LiveState> {
   const abort = new AbortController();
-  const stop = clock.after(STATE_MS, () => abort.abort());
+  const stop = clock.after(FIRST_STATE_MS, () => abort.abort());
   let state: LiveState | undefined;
   let cause = 'The proxy does not send its state';
   let cure: string | undefined;
   const ignore = (): void => undefined;
-  await follow(
+  await followEvents(
     home,
     clock,
     {

@@ -167,7 +167,7 @@ test('ends when its terminal is closed', async () => {
   const typing = dashboard(place);
   try {
     await typing.views(/svc is not running/);
-    const gone = typing.gone();
+    const gone = typing.commandEnded();
     typing.close();
     assert.is((await typing.ended).code, null);
     await gone;

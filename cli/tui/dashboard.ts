@@ -19,7 +19,7 @@ import { runningInstance } from '../process/daemon.ts';
 import { onEnd } from '../process/signals.ts';
 import { colorsFor, spoken } from '../screen/output.ts';
 import { readOwn } from '../remote.ts';
-import { follow } from './feed.ts';
+import { followEvents } from './feed.ts';
 import { renderScreen } from './render.ts';
 import { press } from './keys.ts';
 import type { Key } from './keys.ts';
@@ -173,7 +173,7 @@ export async function showDashboard(context: CliContext, home: string): Promise<
     drawNow();
   };
   const quit = (): void => abort.abort();
-  const giveBack = (): void => {
+  const restoreTerminal = (): void => {
     stdin.setRawMode?.(false);
     screen.leave();
   };
@@ -185,22 +185,25 @@ export async function showDashboard(context: CliContext, home: string): Promise<
   stdout.on('resize', onResize);
   const stopListening = onEnd(context, quit);
   // However the process ends, the terminal must not be left without a cursor.
-  events.on('exit', giveBack);
+  events.on('exit', restoreTerminal);
   stdin.resume();
   drawNow();
   try {
-    await follow(
+    await followEvents(
       home,
       clock,
       {
         opened() {
           // Earlier log lines are sent again after a reconnect.
-          change({ connection: 'live', trouble: [], logLines: [], url: urlOf(home) });
+          change({ connection: 'live', connectionProblem: [], logLines: [], url: urlOf(home) });
           reportNow();
           readRequests();
         },
         lost: (trouble) =>
-          change({ connection: 'lost', trouble: trouble.map((line) => spoken(line, context)) }),
+          change({
+            connection: 'lost',
+            connectionProblem: trouble.map((line) => spoken(line, context)),
+          }),
         state: (live) => change({ live }),
         rows: takeRows,
         log: (log) => change({ logLines: withLog(model.logLines, log) }),
@@ -214,8 +217,8 @@ export async function showDashboard(context: CliContext, home: string): Promise<
     for (const name of ['end', 'close', 'error']) stdin.off(name, quit);
     stdout.off('resize', onResize);
     stopListening();
-    events.off('exit', giveBack);
-    giveBack();
+    events.off('exit', restoreTerminal);
+    restoreTerminal();
     stdin.pause();
   }
 }

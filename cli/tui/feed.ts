@@ -8,30 +8,30 @@ import { openOwn } from '../remote.ts';
 export interface FeedListener extends FeedEvents {
   /** The connection is open, or open again. */
   opened(): void;
-  /** The connection is lost, with cause and cure. */
-  lost(trouble: readonly string[]): void;
+  /** The connection is lost; the lines state cause and cure. */
+  lost(problem: readonly string[]): void;
 }
 
 const RETRY_MS = [500, 1000, 2000];
 
 /** Follows the proxy of a home folder until `signal` is aborted. */
-export async function follow(
+export async function followEvents(
   home: string,
   clock: Clock,
   listener: FeedListener,
   signal: AbortSignal,
 ): Promise<void> {
   for (let failures = 0; !signal.aborted; failures += 1) {
-    let trouble: readonly string[] = ['The proxy has ended the connection.'];
+    let problem: readonly string[] = ['The proxy has ended the connection.'];
     try {
       await listen(home, listener, signal, () => (failures = 0));
     } catch (thrown) {
       if (isSvcError(thrown))
-        trouble = [thrown.message, ...(thrown.cure === undefined ? [] : [thrown.cure])];
-      else if (thrown instanceof Error) trouble = [`The connection broke: ${thrown.message}`];
+        problem = [thrown.message, ...(thrown.cure === undefined ? [] : [thrown.cure])];
+      else if (thrown instanceof Error) problem = [`The connection broke: ${thrown.message}`];
     }
     if (signal.aborted) return;
-    listener.lost(trouble);
+    listener.lost(problem);
     await pause(clock, RETRY_MS[Math.min(failures, RETRY_MS.length - 1)]!, signal);
   }
 }

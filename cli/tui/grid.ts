@@ -17,8 +17,10 @@ export function grid<T>(
   width: number,
   colors: Colors,
 ): string[] {
-  const texts = new Map(all.map((column) => [column, rows.map((row) => inert(column.text(row)))]));
-  const { columns, widths } = fitting(all, rows, (column) => texts.get(column)!, width);
+  const texts = new Map(
+    all.map((column) => [column, rows.map((row) => withoutControls(column.text(row)))]),
+  );
+  const { columns, widths } = fittingColumns(all, rows, (column) => texts.get(column)!, width);
   const line = (cells: readonly string[], paint: (at: number) => (text: string) => string) =>
     cells
       .map((cell, at) => {
@@ -49,7 +51,7 @@ export function paintOf(tone: Tone | undefined, colors: Colors): (text: string) 
   return { good: colors.green, warn: colors.yellow, bad: colors.red }[tone];
 }
 
-function fitting<T>(
+function fittingColumns<T>(
   all: readonly Column<T>[],
   rows: readonly T[],
   textsOf: (column: Column<T>) => readonly string[],
@@ -62,7 +64,9 @@ function fitting<T>(
   const whole = (column: Column<T>) =>
     Math.max(
       least(column),
-      ...rows.map((row) => (column.whole === undefined ? 0 : widthOf(inert(column.whole(row))))),
+      ...rows.map((row) =>
+        column.whole === undefined ? 0 : widthOf(withoutControls(column.whole(row))),
+      ),
     );
   const essential = all.filter(({ rank }) => rank <= ESSENTIAL_RANK);
   const wide = sideBySide(all, whole, width);
@@ -100,7 +104,7 @@ function sideBySide<T>(
 }
 
 /** Returns external text on one line, without terminal control and cursor movement. */
-export function inert(text: string): string {
+export function withoutControls(text: string): string {
   return visible(text).replaceAll('\t', ' ');
 }
 
@@ -111,6 +115,7 @@ export function facts(
 ): string[] {
   const width = Math.max(0, ...rows.map(([name]) => widthOf(name)));
   return rows.map(
-    ([name, value]) => `${dim(name)}${' '.repeat(width - widthOf(name))}  ${inert(value)}`,
+    ([name, value]) =>
+      `${dim(name)}${' '.repeat(width - widthOf(name))}  ${withoutControls(value)}`,
   );
 }

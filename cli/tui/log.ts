@@ -4,7 +4,7 @@ import type { Colors } from '../screen/colors.ts';
 import { wrap } from '../screen/fit.ts';
 import { localTime } from '../../server/dashboard/page/local-time.ts';
 import { spoken } from '../screen/output.ts';
-import { inert } from './grid.ts';
+import { withoutControls } from './grid.ts';
 import type { Model } from './model.ts';
 
 export function logView(model: Model, width: number, colors: Colors): string[] {
@@ -15,7 +15,7 @@ export function logView(model: Model, width: number, colors: Colors): string[] {
     const { level = 'info', msg = '', requestId } = line;
     const paint = level === 'error' ? colors.red : level === 'warning' ? colors.yellow : undefined;
     const words = [msg, requestId ?? '', fieldsOf(line)].filter((part) => part !== '').join(' ');
-    const prefix = `${localTime(line.time, nowMs)} ${inert(level).padEnd(7)} `;
-    return wrap(`${prefix} ${inert(words)}`, width).map((one) => paint?.(one) ?? one);
+    const prefix = `${localTime(line.time, nowMs)} ${withoutControls(level).padEnd(7)} `;
+    return wrap(`${prefix} ${withoutControls(words)}`, width).map((one) => paint?.(one) ?? one);
   });
 }

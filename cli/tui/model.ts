@@ -28,7 +28,7 @@ export interface Model {
   readonly nowMs: number;
   readonly connection: 'connecting' | 'live' | 'lost';
   /** Why there is no connection, and what helps. */
-  readonly trouble: readonly string[];
+  readonly connectionProblem: readonly string[];
   readonly live: LiveState | undefined;
   readonly report: ReportJson | undefined;
   /** Newest first; undefined until the ledger has been read. */
@@ -50,7 +50,7 @@ export function firstModel(known: Pick<Model, 'version' | 'program' | 'url' | 'n
   return {
     ...known,
     connection: 'connecting',
-    trouble: [],
+    connectionProblem: [],
     live: undefined,
     report: undefined,
     requests: undefined,

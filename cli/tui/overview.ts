@@ -8,7 +8,7 @@ import { spark } from '../screen/chart.ts';
 import type { Colors } from '../screen/colors.ts';
 import { wrap } from '../screen/fit.ts';
 import { spoken } from '../screen/output.ts';
-import { facts, inert, paintOf } from './grid.ts';
+import { facts, withoutControls, paintOf } from './grid.ts';
 import { visibleRequests } from './model.ts';
 import type { Model } from './model.ts';
 import { requestLines } from './requests.ts';
@@ -34,7 +34,7 @@ export function overview(model: Model, width: number, height: number, colors: Co
     '',
     ...charts(report, width, colors),
     '',
-    ...wrong(report, height < LOW_ROWS ? MAX_CAUSES_LOW : MAX_CAUSES, colors),
+    ...failureLines(report, height < LOW_ROWS ? MAX_CAUSES_LOW : MAX_CAUSES, colors),
     '',
     ...providers(live, colors),
     '',
@@ -50,7 +50,7 @@ function reasons({ live, program }: Model, width: number, colors: Colors): strin
   if (list.length === 0) return [];
   return [
     ...list.flatMap(({ text, tone }) =>
-      wrap(`! ${inert(spoken(text, { program }))}`, width).map(
+      wrap(`! ${withoutControls(spoken(text, { program }))}`, width).map(
         tone === 'bad' ? colors.red : colors.yellow,
       ),
     ),
@@ -64,7 +64,7 @@ function outlook(live: LiveState, report: ReportJson, width: number, colors: Col
     // Firing alerts are shown above.
     .filter(({ id }) => id !== 'alerts')
     .map(({ id, name, value, words, tone }) => {
-      const more = id === 'plan_used' ? ` (${inert(words)})` : '';
+      const more = id === 'plan_used' ? ` (${withoutControls(words)})` : '';
       return `${name.toLowerCase()} ${paintOf(tone, colors)(value)}${more}`;
     });
   return wrap(`${colors.dim('Outlook'.padEnd(14))}${parts.join(', ')}`, width);
@@ -102,7 +102,7 @@ function charts(report: ReportJson, width: number, { dim, green }: Colors): stri
   ];
 }
 
-function wrong({ failures }: ReportJson, max: number, colors: Colors): string[] {
+function failureLines({ failures }: ReportJson, max: number, colors: Colors): string[] {
   if (failures.length === 0) return [`${colors.bold('What went wrong')}  nothing`];
   return [
     colors.bold('What went wrong'),
@@ -121,7 +121,7 @@ function wrong({ failures }: ReportJson, max: number, colors: Colors): string[] 
 function providers({ providers: all }: LiveState, colors: Colors): string[] {
   const words = Object.entries(all).map(([name, provider]) => {
     const [word, tone] = conditionOf(provider);
-    return `${inert(name)} ${paintOf(tone, colors)(word)}`;
+    return `${withoutControls(name)} ${paintOf(tone, colors)(word)}`;
   });
   return [`${colors.bold('Providers')}  ${words.join(', ')}`];
 }

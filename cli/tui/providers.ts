@@ -2,7 +2,7 @@
 import { KEY_COLUMNS } from '../../server/dashboard/page/requests/columns.ts';
 import { conditionOf, providerFacts } from '../../server/dashboard/page/conditions.ts';
 import type { Colors } from '../screen/colors.ts';
-import { facts, grid, inert, paintOf } from './grid.ts';
+import { facts, grid, withoutControls, paintOf } from './grid.ts';
 import type { Model } from './model.ts';
 
 export function providersView({ live, report }: Model, width: number, colors: Colors): string[] {
@@ -13,7 +13,7 @@ export function providersView({ live, report }: Model, width: number, colors: Co
     const keys =
       provider.keys.length === 0 ? [] : grid(KEY_COLUMNS, provider.keys, width - 2, colors);
     return [
-      `${colors.bold(inert(name))}  ${paintOf(tone, colors)(word)}`,
+      `${colors.bold(withoutControls(name))}  ${paintOf(tone, colors)(word)}`,
       ...facts(
         providerFacts(provider, sums).map(([what, value]) => [`  ${what}`, value]),
         colors,

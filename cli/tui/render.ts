@@ -2,10 +2,10 @@
 import type { LiveState } from '../../server/dashboard/contract.ts';
 import { verdictOf } from '../../server/dashboard/page/conditions.ts';
 import { spanOf } from '../../server/dashboard/page/format.ts';
-import { aroundColors, withoutColors } from '../screen/colors.ts';
+import { mapUncolored, withoutColors } from '../screen/colors.ts';
 import type { Colors } from '../screen/colors.ts';
 import { cut, widthOf, wrap } from '../screen/fit.ts';
-import { inert, paintOf } from './grid.ts';
+import { withoutControls, paintOf } from './grid.ts';
 import { logView } from './log.ts';
 import type { Model } from './model.ts';
 import { TABS, visibleRequests } from './model.ts';
@@ -76,7 +76,7 @@ export function renderScreen(model: Model, { columns, rows }: Size, colors: Colo
 export function bodyOf(model: Model, width: number, height: number, colors: Colors): string[] {
   if (model.isHelp) return help(colors, width);
   if (model.live === undefined && model.connection === 'lost')
-    return model.trouble.flatMap((line) => wrap(inert(line), width));
+    return model.connectionProblem.flatMap((line) => wrap(withoutControls(line), width));
   if (model.detail !== undefined) return requestDetail(model, width, colors);
   // Table rows already fit: only sentences are folded.
   return VIEWS[model.tab](model, width, height, colors).flatMap((line) => wrap(line, width));
@@ -123,7 +123,7 @@ function tabs({ tab, detail, range }: Model, columns: number, colors: Colors): s
 
 function footer(model: Model, columns: number, below: number, { dim, red }: Colors): string {
   if (model.connection === 'lost' && model.live !== undefined)
-    return red(cut(inert(model.trouble.join(' ')), columns));
+    return red(cut(withoutControls(model.connectionProblem.join(' ')), columns));
   const more = below > 0 ? `${below} more below  ` : '';
   const isBack = model.detail !== undefined || model.isHelp;
   const isList = model.tab === 'requests' && visibleRequests(model).length > 0;
@@ -153,6 +153,6 @@ function help(colors: Colors, width: number): string[] {
  * but our colours.
  */
 function fitted(line: string, columns: number): string {
-  const safe = aroundColors(line, inert);
+  const safe = mapUncolored(line, withoutControls);
   return widthOf(safe) <= columns ? safe : cut(withoutColors(safe), columns);
 }

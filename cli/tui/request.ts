@@ -15,7 +15,7 @@ import type { Colors } from '../screen/colors.ts';
 import { cut, widthOf, wrap } from '../screen/fit.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
 import { spoken } from '../screen/output.ts';
-import { facts, grid, inert, paintOf } from './grid.ts';
+import { facts, grid, withoutControls, paintOf } from './grid.ts';
 import type { Model } from './model.ts';
 
 const MAX_NAME = 18;
@@ -25,27 +25,30 @@ export function requestDetail(model: Model, width: number, colors: Colors): stri
   const { detail } = model;
   if (detail === undefined) return [];
   const { id, json, error } = detail;
-  if (error !== undefined) return wrap(colors.red(inert(error)), width);
+  if (error !== undefined) return wrap(colors.red(withoutControls(error)), width);
   if (json === undefined) return ['Loading…'];
   const { request, trace } = json;
   const lines = [
     request === null
-      ? colors.bold(inert(orDash(trace?.model)))
-      : `${colors.bold(inert(modelOf(request)))}  ${paintOf(outcomeTone(request), colors)(outcomeOf(request))}`,
+      ? colors.bold(withoutControls(orDash(trace?.model)))
+      : `${colors.bold(withoutControls(modelOf(request)))}  ${paintOf(outcomeTone(request), colors)(outcomeOf(request))}`,
     colors.dim(
       request === null
-        ? inert(id)
-        : `${inert(id)}  ${localMoment(request.timestamp)}  ${inert(request.endpoint)}`,
+        ? withoutControls(id)
+        : `${withoutControls(id)}  ${localMoment(request.timestamp)}  ${withoutControls(request.endpoint)}`,
     ),
   ];
   if (trace?.error !== undefined && trace.error !== null)
-    lines.push(...wrap(inert(trace.error), width).map(colors.red));
+    lines.push(...wrap(withoutControls(trace.error), width).map(colors.red));
   if (request !== null) lines.push('', ...figures(request, colors));
   lines.push('');
   if (trace === null) lines.push(NO_STAGES);
   else lines.push(...waterfall(trace, width, colors), ...attempts(trace, width, colors));
   if (request !== null && (request.tokens_saved ?? 0) > 0)
-    lines.push('', spoken(`\`svc diff ${inert(id)}\` shows what compression changed.`, model));
+    lines.push(
+      '',
+      spoken(`\`svc diff ${withoutControls(id)}\` shows what compression changed.`, model),
+    );
   return lines.flatMap((line) => wrap(line, width));
 }
 
@@ -65,7 +68,7 @@ function figures(row: RequestJson, colors: Colors): string[] {
 
 function waterfall(trace: Trace, width: number, colors: Colors): string[] {
   const totalMs = lengthOf(trace);
-  const names = trace.stages.map((stage) => cut(inert(stage.name), MAX_NAME));
+  const names = trace.stages.map((stage) => cut(withoutControls(stage.name), MAX_NAME));
   const nameWidth = Math.max(6, ...names.map(widthOf));
   const track = Math.max(4, width - nameWidth - TIME_WIDTH - 4);
   return [
@@ -80,12 +83,12 @@ function waterfall(trace: Trace, width: number, colors: Colors): string[] {
       const isBad = 'error' in stage;
       const bar = `${'·'.repeat(left)}${(isBad ? '×' : '█').repeat(length)}${'·'.repeat(track - left - length)}`;
       const name = names[index]!;
-      const notes = notesOf(stage).map(([what, value]) => `${what} ${inert(value)}`);
+      const notes = notesOf(stage).map(([what, value]) => `${what} ${withoutControls(value)}`);
       return [
         `${name}${' '.repeat(nameWidth - widthOf(name))}  ${(isBad ? colors.red : colors.cyan)(bar)}  ${duration(stage.duration_ms).padStart(TIME_WIDTH)}`,
         ...(notes.length === 0
           ? []
-          : wrap(`    ${inert(notes.join(', '))}`, width).map(colors.dim)),
+          : wrap(`    ${withoutControls(notes.join(', '))}`, width).map(colors.dim)),
       ];
     }),
   ];

@@ -11,7 +11,7 @@ const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[2J';
 const LEAVE = '\u001b[0m\u001b[?7h\u001b[?25h\u001b[?1049l';
 
 export function openScreen(out: Writable) {
-  let drawn: readonly string[] = [];
+  let drawnLines: readonly string[] = [];
   let next: readonly string[] | undefined;
   let isWaiting = false;
   let isOpen = true;
@@ -26,8 +26,9 @@ export function openScreen(out: Writable) {
     let text = '';
     // Erased first: after a line that fills its row the cursor is still on the last character.
     for (const [at, line] of lines.entries())
-      if (line !== drawn[at]) text += `\u001b[${at + 1};1H\u001b[2K${forTerminal(line)}\u001b[0m`;
-    drawn = lines;
+      if (line !== drawnLines[at])
+        text += `\u001b[${at + 1};1H\u001b[2K${forTerminal(line)}\u001b[0m`;
+    drawnLines = lines;
     if (text === '' || out.write(text)) return;
     isWaiting = true;
     out.once('drain', () => {
@@ -46,7 +47,7 @@ export function openScreen(out: Writable) {
     draw,
     /** Forgets the current content, so that all lines are written next time. */
     clear(): void {
-      drawn = [];
+      drawnLines = [];
       if (isOpen) out.write('\u001b[2J');
     },
     /** Restores the terminal; further calls do nothing. */

@@ -196,13 +196,13 @@ export const VIEWS: readonly (readonly [name: string, model: Model])[] = [
     { ...MODEL, detail: { id: 'req_9', json: { request: MODEL.requests![0]!, trace: null } } },
   ],
   ['request that failed to load', { ...MODEL, detail: { id: 'req_9', error: HOSTILE } }],
-  ['lost', { ...MODEL, connection: 'lost', trouble: ['svc is not running', HOSTILE] }],
+  ['lost', { ...MODEL, connection: 'lost', connectionProblem: ['svc is not running', HOSTILE] }],
   [
     'not running',
     {
       ...firstModel({ ...MODEL, url: null }),
       connection: 'lost',
-      trouble: ['svc is not running', '`svc start --background` starts it.'],
+      connectionProblem: ['svc is not running', '`svc start --background` starts it.'],
     },
   ],
   [

@@ -8,7 +8,7 @@ import { noteSigned, signedConversations } from '../process/signed-conversations
 import { openPrompts } from '../prompts/prompts.ts';
 import { isIn, isNewer, readInstalled } from './installed.ts';
 import type { Installed } from './installed.ts';
-import { globalFolder, installGlobally, published } from './npm.ts';
+import { globalPackagesFolder, installGlobally, published } from './npm.ts';
 
 /** Exit code of `--check` if there is a newer version. */
 const NEWER = 1;
@@ -81,7 +81,7 @@ class Update extends JsonCommand {
     const { name, kind, root } = installed;
     const folder = shortPath(root, context);
     if (kind === 'checkout') return { command: `git -C ${folder} pull`, isOurs: false };
-    const global = await globalFolder(context.env);
+    const global = await globalPackagesFolder(context.env);
     if (global !== undefined && isIn(global, installed))
       return { command: `npm install -g ${name}@${latest}`, isOurs: true };
     return { command: `npm install ${name}@${latest}, where ${folder} belongs to`, isOurs: false };

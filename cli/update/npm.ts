@@ -53,7 +53,7 @@ export async function published(name: string, env: Env): Promise<Published | und
 }
 
 /** Returns the folder of npm's global packages; undefined if npm does not report it. */
-export async function globalFolder(env: Env): Promise<string | undefined> {
+export async function globalPackagesFolder(env: Env): Promise<string | undefined> {
   const { code, stdout } = await npm(['root', '-g'], env, ANSWER_MS);
   return code === 0 && stdout.trim() !== '' ? stdout.trim() : undefined;
 }

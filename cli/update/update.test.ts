@@ -1,4 +1,4 @@
-/** Looking for a newer version through npm, simulated by a program on the path. */
+/** Checks for a newer version through npm, which a program on the path simulates. */
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';

@@ -13,7 +13,7 @@ import { spanOf } from '../screen/progress.ts';
 import type { HitView } from './running.ts';
 
 /** Why files are left out, in words. */
-const LEFT_OUT: Readonly<Record<SkipReason, string>> = {
+const SKIP_REASONS: Readonly<Record<SkipReason, string>> = {
   ignored: 'ignored (.gitignore and the like)',
   secret: 'secret by name',
   binary: 'binary',
@@ -33,7 +33,7 @@ export function reportRows(report: IndexReport): (readonly [string, string])[] {
       `${figure(indexed)} read, ${figure(unchangedIn(report))} unchanged, ${figure(removed)} gone`,
     ],
     ['blocks', `${figure(blocks)} from the files that were read`],
-    ['left out', leftOut(report)],
+    ['left out', skippedText(report)],
     ['time', spanOf(report.durationMs)],
   ];
   return rows;
@@ -44,8 +44,10 @@ function unchangedIn({ files, indexed }: IndexReport): number {
   return Math.max(0, files - indexed);
 }
 
-function leftOut({ skipped }: IndexReport): string {
-  const parts = entriesOf(skipped).map(([reason, count]) => `${figure(count)} ${LEFT_OUT[reason]}`);
+function skippedText({ skipped }: IndexReport): string {
+  const parts = entriesOf(skipped).map(
+    ([reason, count]) => `${figure(count)} ${SKIP_REASONS[reason]}`,
+  );
   return parts.length === 0 ? 'nothing' : parts.join(', ');
 }
 

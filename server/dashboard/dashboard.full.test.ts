@@ -3,7 +3,7 @@
  * anything that comes from a request as plain text.
  */
 import type { Page } from 'playwright-core';
-import { flingThrough } from '../../fixtures/server/scrolling.ts';
+import { scrollFast } from '../../fixtures/server/scrolling.ts';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TestProxy } from '../../fixtures/proxy.ts';
@@ -313,7 +313,7 @@ test('hostile names and prompts are shown as plain text in every view', () =>
 test('a list of ten thousand requests keeps only a few rows in the document', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     const { page, faults } = await open();
-    const { drawn, frameMs } = await flingThrough(t, page);
+    const { drawn, frameMs } = await scrollFast(t, page);
     process.stdout.write(`  ${frameMs.toFixed(1)} ms of work a frame\n`);
     assert.ok(drawn < 80, `${drawn} rows in the document`);
     await page.locator('[aria-rowindex="10001"]').waitFor();

@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { NARROW, WIDE, withBrowser } from '../../fixtures/server/dashboard-browser.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
-import { moreFields } from '../../fixtures/upstream/more-fields.ts';
+import { addHeaders } from '../../fixtures/upstream/more-fields.ts';
 import { ledgerRow } from '../../stages/ledger/row.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 
@@ -227,7 +227,7 @@ test('the windows of plans can be told apart, and do not overlap on a phone', ()
     const inSeconds = String(Math.floor(Date.now() / 1000) + 300_000);
     t.upstream.script(
       undefined,
-      moreFields({ [`${window}-utilization`]: '1.0', [`${window}-reset`]: inSeconds }),
+      addHeaders({ [`${window}-utilization`]: '1.0', [`${window}-reset`]: inSeconds }),
     );
     for (const headers of [{}, { authorization: 'Bearer sk-ant-oat01-anna' }])
       await exchange(t.proxy.port, { body: json(MESSAGE), headers });

@@ -1,7 +1,7 @@
 /** `/why` through a real proxy: which providers were tried and how each responded. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ownKey, withPair, withSpare } from '../../fixtures/forward/pair.ts';
+import { clientKey, withPair, withSpare } from '../../fixtures/forward/pair.ts';
 import { withPlainUpstream } from '../../fixtures/plain-upstream.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
@@ -57,7 +57,7 @@ test('names a provider that was called later than configured or not at all, with
     const send = async (): Promise<void> => {
       const { status } = await exchange(t.proxy.port, {
         body: json(MESSAGE),
-        headers: ownKey('messages'),
+        headers: clientKey('messages'),
       });
       assert.is(status, 200);
       await t.rows(rounds.length + 1);
@@ -103,7 +103,7 @@ test('the cost is unknown if a provider broke off without a response', () =>
     t.spare.script(undefined, '400');
     const { status } = await exchange(t.proxy.port, {
       body: json(MESSAGE),
-      headers: ownKey('messages'),
+      headers: clientKey('messages'),
     });
     assert.ok(status >= 400);
     await t.rows(1);

@@ -5,7 +5,7 @@ import { systemClock } from '../../engine/index.ts';
 import { MESSAGE, closeClients } from '../../fixtures/server/exchange.ts';
 import { startRedis, withSteadyPair } from '../../fixtures/server/redis.ts';
 import type { TestRedis } from '../../fixtures/server/redis.ts';
-import { isEnd, isError, talk } from '../../fixtures/server/websocket.ts';
+import { isEnd, isError, openTalk } from '../../fixtures/server/websocket.ts';
 import { until } from '../../fixtures/wait.ts';
 import { createRateLimiter } from '../http/limit.ts';
 import type { RateDecision, RateLimits } from '../http/limit.ts';
@@ -106,8 +106,8 @@ test('a bucket refills by the clock of Redis, and its record expires when it is 
 
 test('frames of a WebSocket are counted as well, and keep their order', () =>
   withSteadyPair({ yaml: 'security: { rate_limit_per_minute: 6 }' }, async (one, other) => {
-    const first = await talk(one.proxy.port);
-    const second = await talk(other.proxy.port);
+    const first = await openTalk(one.proxy.port);
+    const second = await openTalk(other.proxy.port);
     first.ask(MESSAGE);
     first.ask(MESSAGE);
     await first.until(isEnd, 2);

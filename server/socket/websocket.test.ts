@@ -11,12 +11,12 @@ import {
   exchange,
   json,
 } from '../../fixtures/server/exchange.ts';
-import { sendOne, isEnd, isError, talk } from '../../fixtures/server/websocket.ts';
+import { sendOne, isEnd, isError, openTalk } from '../../fixtures/server/websocket.ts';
 
 test('a stream arrives as events, usage and end, on both ports', () =>
   withProxy({}, async (t) => {
     for (const [n, port] of [t.proxy.port, t.proxy.wsPort].entries()) {
-      const one = await talk(port, {
+      const one = await openTalk(port, {
         'anthropic-beta': 'future',
         'x-other': 'not for the provider',
       });
@@ -42,7 +42,7 @@ test('a stream arrives as events, usage and end, on both ports', () =>
 
 test('a client that loses access in a reload gets no response on its open connection', () =>
   withProxy({}, async (t) => {
-    const one = await talk(t.proxy.wsPort);
+    const one = await openTalk(t.proxy.wsPort);
     one.ask(MESSAGE);
     await one.until(isEnd);
     t.configure('security: { require_api_key: true, api_key: svc_0123456789abcdef }');
@@ -52,7 +52,7 @@ test('a client that loses access in a reload gets no response on its open connec
     const { error } = one.received.at(-1)!;
     assert.equal([error?.type, error?.code], ['unauthorized', 'AUTH_001']);
     assert.is(t.upstream.requests.length, 1);
-    const keyed = await talk(t.proxy.wsPort, { 'x-svc-key': 'svc_0123456789abcdef' });
+    const keyed = await openTalk(t.proxy.wsPort, { 'x-svc-key': 'svc_0123456789abcdef' });
     keyed.ask(MESSAGE);
     await keyed.until(isEnd);
     t.configure('security: { require_api_key: true, api_key: svc_another9abcdef01 }');
@@ -65,7 +65,7 @@ test('a client that loses access in a reload gets no response on its open connec
 
 test('a frame refused by the gate does not count against the rate limit, as over HTTP', () =>
   withProxy({ yaml: 'security: { rate_limit_per_minute: 3 }' }, async (t) => {
-    const one = await talk(t.proxy.wsPort);
+    const one = await openTalk(t.proxy.wsPort);
     const key = 'svc_0123456789abcdef';
     t.configure(`security: { rate_limit_per_minute: 3, require_api_key: true, api_key: ${key} }`);
     await t.proxy.reload();
@@ -141,7 +141,7 @@ const BAD_MESSAGES: readonly BadMessage[] = [
 
 test('an invalid frame gets an error and the connection stays open', () =>
   withProxy({}, async (t) => {
-    const one = await talk(t.proxy.wsPort);
+    const one = await openTalk(t.proxy.wsPort);
     for (const [name, frame, type, code] of BAD_MESSAGES) {
       const before = one.received.length;
       one.socket.send(frame);
@@ -160,7 +160,7 @@ test('an invalid frame gets an error and the connection stays open', () =>
 
 test('a connection whose messages are all refused is closed with a reason', () =>
   withProxy({}, async (t) => {
-    const one = await talk(t.proxy.wsPort);
+    const one = await openTalk(t.proxy.wsPort);
     const closed = once(one.socket, 'close', { signal: AbortSignal.timeout(TIMEOUT_MS) });
     for (let sent = 0; sent < 5000; sent += 1) one.socket.send('{}');
     const [code, reason] = (await closed) as [number, Buffer];
@@ -171,7 +171,7 @@ test('a connection whose messages are all refused is closed with a reason', () =
 
 test('a frame over the limit closes the connection', () =>
   withProxy({ yaml: 'advanced: { max_request_size_bytes: 10000 }' }, async (t) => {
-    const one = await talk(t.proxy.wsPort);
+    const one = await openTalk(t.proxy.wsPort);
     one.socket.send('x'.repeat(10_001));
     const [code] = (await once(one.socket, 'close')) as [number];
     assert.is(code, 1009);
@@ -181,7 +181,7 @@ test('a frame over the limit closes the connection', () =>
 test('one request runs, one is queued, and a third is refused', () =>
   withProxy({}, async (t) => {
     const stop = t.upstream.script(undefined, 'slow-first-event', { delayMs: 100 });
-    const one = await talk(t.proxy.wsPort);
+    const one = await openTalk(t.proxy.wsPort);
     for (const name of ['first', 'second', 'third']) {
       one.ask(MESSAGE, { stream: true, metadata: { user_id: name } });
     }
@@ -243,7 +243,7 @@ test('a client that leaves also cancels its queued request', () =>
 test('a reader that stalls pauses the upstream', () =>
   withProxy({}, async (t) => {
     t.upstream.script(undefined, 'flood', { bytes: 16_384 });
-    const one = await talk(t.proxy.wsPort);
+    const one = await openTalk(t.proxy.wsPort);
     one.socket.pause();
     one.ask(MESSAGE, { stream: true });
     const untilMs = Date.now() + TIMEOUT_MS;

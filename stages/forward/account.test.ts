@@ -13,7 +13,7 @@ import {
   PATHS,
   bodyOf,
   direct,
-  ownKey,
+  clientKey,
   textBy,
   traceOf,
   withPair,
@@ -190,7 +190,7 @@ test('a client with its own key is served by the next provider if its account ca
       t.upstream.reset();
       t.spare.reset();
       t.upstream.script(undefined, refusing(refusal));
-      const got = await exchange(t.proxy.port, { ...SENT, headers: ownKey('messages') });
+      const got = await exchange(t.proxy.port, { ...SENT, headers: clientKey('messages') });
       const original = await direct(refusal.forOwnKey ? t.spare : t.upstream, SENT);
       assert.is(got.status, original.status, refusal.name);
       assert.ok(got.body.equals(original.body), refusal.name);

@@ -7,7 +7,7 @@ import { createManualClock } from '../../engine/clock.ts';
 import { logFile } from '../../server/log/open-log.ts';
 import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
 import { createFailover } from '../providers/failover.ts';
-import { bodyOf, ownKey, withPair, withSpare } from '../../fixtures/forward/pair.ts';
+import { bodyOf, clientKey, withPair, withSpare } from '../../fixtures/forward/pair.ts';
 import type { Pair } from '../../fixtures/forward/pair.ts';
 
 type Line = Readonly<Record<string, unknown>>;
@@ -15,7 +15,7 @@ type Line = Readonly<Record<string, unknown>>;
 async function ask(t: Pair, times = 1): Promise<void> {
   const sent = { path: '/v1/messages', body: bodyOf('messages', false) };
   for (let n = 0; n < times; n += 1) {
-    const { status } = await exchange(t.proxy.port, { ...sent, headers: ownKey('messages') });
+    const { status } = await exchange(t.proxy.port, { ...sent, headers: clientKey('messages') });
     assert.is(status, 200);
   }
 }
@@ -81,7 +81,7 @@ test('without any answer, no failover is logged', () =>
     t.upstream.script(undefined, '500');
     t.spare.script(undefined, '500');
     const sent = { path: '/v1/messages', body: bodyOf('messages', false) };
-    const { status } = await exchange(t.proxy.port, { ...sent, headers: ownKey('messages') });
+    const { status } = await exchange(t.proxy.port, { ...sent, headers: clientKey('messages') });
     assert.is(status, 500);
     await t.rows(1);
     assert.equal(await failovers(t), []);

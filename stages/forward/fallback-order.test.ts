@@ -9,13 +9,13 @@ import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
 import {
   bodyOf,
   direct,
-  ownKey,
+  clientKey,
   textBy,
   traceOf,
   withPair,
   withSpare,
 } from '../../fixtures/forward/pair.ts';
-import type { Pair, PairOptions, Spoken } from '../../fixtures/forward/pair.ts';
+import type { Pair, PairOptions, PairDialect } from '../../fixtures/forward/pair.ts';
 
 const MESSAGES = { path: '/v1/messages', body: bodyOf('messages', false) };
 
@@ -34,7 +34,7 @@ function documentedExample(url: string): string {
 test("the documents' example of a fallback works as it stands there", () =>
   withPair({ yaml: documentedExample }, async (t) => {
     t.upstream.script(undefined, '529');
-    const got = await exchange(t.proxy.port, { ...MESSAGES, headers: ownKey('messages') });
+    const got = await exchange(t.proxy.port, { ...MESSAGES, headers: clientKey('messages') });
     assert.is(got.status, 200, got.text);
     assert.ok(textBy('messages', false, got.text).length > 0);
     const asked = t.spare.requests[0]!;
@@ -58,7 +58,7 @@ test('a fallback that objects to the request is passed over for the next one', a
       t.upstream.script(undefined, '529');
       for (const status of ['400', '403', '404', '413'] as const) {
         const stop = t.spare.script(undefined, status);
-        const got = await exchange(t.proxy.port, { ...MESSAGES, headers: ownKey('messages') });
+        const got = await exchange(t.proxy.port, { ...MESSAGES, headers: clientKey('messages') });
         assert.is(got.status, 200, `after ${status}`);
         const { attempts } = await traceOf(t, got);
         assert.equal(
@@ -80,11 +80,11 @@ test('a fallback that objects to the request is passed over for the next one', a
 });
 
 test("what a fallback objects to does not hide the first provider's own error", async () => {
-  for (const kind of ['messages', 'chat'] satisfies Spoken[]) {
+  for (const kind of ['messages', 'chat'] satisfies PairDialect[]) {
     await withPair({ yaml: withSpare(kind, 'providers:') }, async (t) => {
       t.spare.script(undefined, '404');
       const stop = t.upstream.script(undefined, '529');
-      const send = () => exchange(t.proxy.port, { ...MESSAGES, headers: ownKey('messages') });
+      const send = () => exchange(t.proxy.port, { ...MESSAGES, headers: clientKey('messages') });
       const got = await send();
       assert.is(got.status, 529, kind);
       assert.ok(got.body.equals((await direct(t.upstream, MESSAGES)).body));
@@ -104,7 +104,7 @@ test('an open breaker of the first provider says more than what a fallback objec
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.spare.script(undefined, '404');
     t.upstream.script(undefined, '503');
-    const send = () => exchange(t.proxy.port, { ...MESSAGES, headers: ownKey('messages') });
+    const send = () => exchange(t.proxy.port, { ...MESSAGES, headers: clientKey('messages') });
     for (let n = 0; n < 5; n += 1) await send();
     assert.ok(t.proxy.services.states.get('messages')?.breaker.isOpen());
     const got = await send();
@@ -178,7 +178,7 @@ const modelsAsked = (t: Pair): unknown[] =>
 test('another model of the same provider stands in', () =>
   withPair({ yaml: () => 'fallback: [messages/claude-small]\n' }, async (t) => {
     t.upstream.script(undefined, '529', { times: 1 });
-    for (const headers of [ownKey('messages'), {}]) {
+    for (const headers of [clientKey('messages'), {}]) {
       const got = await exchange(t.proxy.port, { ...MESSAGES, headers });
       assert.is(got.status, 200, got.text);
     }

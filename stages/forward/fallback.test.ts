@@ -8,7 +8,7 @@ import type { Answered } from '../../fixtures/server/exchange.ts';
 import {
   bodyOf,
   direct,
-  ownKey,
+  clientKey,
   traceOf,
   withPair,
   withSpare,
@@ -24,7 +24,7 @@ function failureOf(answer: Answered): { status: number; code: string | undefined
   return { status: answer.status, code: error.code };
 }
 
-const send = (t: Pair, sent: { path: string; body: string }, headers = ownKey('messages')) =>
+const send = (t: Pair, sent: { path: string; body: string }, headers = clientKey('messages')) =>
   exchange(t.proxy.port, { ...sent, headers });
 
 test("the last provider's own error is passed through unchanged", () =>
@@ -169,7 +169,7 @@ test('a coding agent survives fallback to the same kind to the byte', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.upstream.script(undefined, 'error-event', { count: 1 });
     const headers = {
-      ...ownKey('messages'),
+      ...clientKey('messages'),
       'anthropic-beta': BETAS,
       'anthropic-version': '2023-06-01',
       'x-claude-code-session-id': 's-1',
@@ -198,7 +198,7 @@ test('credentials in fields of any name stay with the provider of the path', asy
     'x-auth-token': 'canary-5',
   };
   const plain = { 'idempotency-key': 'same-try', 'x-team': 'blue' };
-  const headers = { ...ownKey('messages'), ...secret, ...plain };
+  const headers = { ...clientKey('messages'), ...secret, ...plain };
   const rule = 'models: { claude-fixture-1: { provider: spare } }';
   const elsewhere = [
     withSpare('messages', 'providers:'),
@@ -233,7 +233,7 @@ test('the newer path of the chat kind survives to the byte too, where it is know
       client_metadata: { turn: 1 },
     }).replaceAll('":', '" :');
     const sent = { path: '/v1/responses', body };
-    const got = await send(t, sent, { ...ownKey('chat'), 'session-id': 's-1' });
+    const got = await send(t, sent, { ...clientKey('chat'), 'session-id': 's-1' });
     assert.is(got.status, 200);
     const seen = t.spare.requests[0]!;
     assert.is(seen.body.toString(), body);
@@ -248,7 +248,7 @@ test('tokens are counted by another provider of the kind, byte for byte, and by 
   const body = json(MESSAGE, { tools: [{ name: 'T', input_schema: { type: 'object' } }] });
   const path = '/v1/messages/count_tokens?beta=true';
   const headers = {
-    ...ownKey('messages'),
+    ...clientKey('messages'),
     'anthropic-beta': 'token-counting-2024-11-01,not-yet-known',
   };
   await withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {

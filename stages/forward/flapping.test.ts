@@ -9,12 +9,12 @@ import {
   PATHS,
   bodyOf,
   expectComplete,
-  ownKey,
+  clientKey,
   payloads,
   withPair,
   withSpare,
 } from '../../fixtures/forward/pair.ts';
-import type { Pair, Spoken } from '../../fixtures/forward/pair.ts';
+import type { Pair, PairDialect } from '../../fixtures/forward/pair.ts';
 
 const CONNECTIONS = 16;
 const REQUESTS = 24;
@@ -50,8 +50,8 @@ function flap(t: Pair): void {
 
 interface Flapping {
   readonly t: Pair;
-  readonly dialect: Spoken;
-  readonly spare: Spoken | undefined;
+  readonly dialect: PairDialect;
+  readonly spare: PairDialect | undefined;
 }
 
 /** Sends requests repeatedly on one connection. */
@@ -60,7 +60,7 @@ async function lane({ t, dialect, spare }: Flapping): Promise<void> {
   try {
     for (let n = 0; n < REQUESTS; n += 1) {
       const stream = n % 2 === 0;
-      const got = await client.ask(PATHS[dialect], bodyOf(dialect, stream), ownKey(dialect));
+      const got = await client.ask(PATHS[dialect], bodyOf(dialect, stream), clientKey(dialect));
       if (spare !== undefined) assert.is(got.status, 200, 'somebody always answers');
       if (stream && got.status === 200) expectStreamOnce(dialect, got.text);
       else expectDocument(dialect, got);
@@ -108,7 +108,7 @@ for (const dialect of ['messages', 'chat'] as const) {
 }
 
 /** Checks for at most one start, and either an end or an error with nothing after it. */
-function expectStreamOnce(dialect: Spoken, text: string): void {
+function expectStreamOnce(dialect: PairDialect, text: string): void {
   const events = text.split('\n\n');
   assert.is(events.pop(), '', 'the last event is whole');
   for (const event of events) {
@@ -128,7 +128,7 @@ function expectStreamOnce(dialect: Spoken, text: string): void {
 /**
  * Checks for one JSON document, a response or an error; the fake provider's own 503 has no body.
  */
-function expectDocument(dialect: Spoken, { status, text }: RawAnswer): void {
+function expectDocument(dialect: PairDialect, { status, text }: RawAnswer): void {
   if (status === 503 && text === '') return;
   const document = JSON.parse(text) as { type?: string; object?: string; error?: object };
   if (status !== 200) return assert.type(document.error, 'object', text);

@@ -18,7 +18,7 @@ import {
   withPair,
   withSpare,
 } from '../../fixtures/forward/pair.ts';
-import type { Pair, Spoken } from '../../fixtures/forward/pair.ts';
+import type { Pair, PairDialect } from '../../fixtures/forward/pair.ts';
 
 interface KeyFault {
   readonly scenario: ScenarioName;
@@ -55,9 +55,9 @@ interface Round {
   readonly t: Pair;
   readonly name: string;
   readonly fault: KeyFault;
-  readonly dialect: Spoken;
+  readonly dialect: PairDialect;
   readonly stream: boolean;
-  readonly spare: Spoken | undefined;
+  readonly spare: PairDialect | undefined;
 }
 
 const usesKey = (request: { readonly headerBytes: Buffer }, key: string): boolean =>

@@ -9,7 +9,7 @@ import type { Answered } from '../../fixtures/server/exchange.ts';
 import {
   PATHS,
   bodyOf,
-  ownKey,
+  clientKey,
   traceOf,
   withPair,
   withSpare,
@@ -128,12 +128,12 @@ test("a client's own key is neither replaced, nor rotated, nor rested, nor sent 
   withPair({ yaml: withSpare('messages', 'providers:'), env: KEYS }, async (t) => {
     for (const status of ['401', '403'] as const) {
       const stop = t.upstream.script(undefined, status);
-      assert.is((await send(t, ownKey('messages'))).status, Number(status));
+      assert.is((await send(t, clientKey('messages'))).status, Number(status));
       stop();
     }
     assert.is((await send(t, { authorization: 'Bearer mine' })).status, 200);
     const stop = t.upstream.script(undefined, '429');
-    assert.is((await send(t, { ...ownKey('messages'), cookie: 'mine=1' })).status, 200);
+    assert.is((await send(t, { ...clientKey('messages'), cookie: 'mine=1' })).status, 200);
     stop();
     assert.is((await send(t)).status, 200);
     assert.equal(sentKeys(t), ['mine', 'mine', 'Bearer mine', 'mine', 'canary-first']);
@@ -149,7 +149,7 @@ test("a client's own key is no worse for what the configured keys came to", () =
       assert.is(t.spare.requests.length, asked, 'the configured keys are refused');
     }
     assert.is(t.proxy.services.states.view().get('messages')?.health.reason, 'auth');
-    assert.is((await send(t, ownKey('messages'))).status, 200);
+    assert.is((await send(t, clientKey('messages'))).status, 200);
     assert.is(sentKeys(t).at(-1), 'mine');
     assert.is(t.spare.requests.length, 2);
   }));
@@ -172,7 +172,7 @@ test('a provider that takes the place of the built-in one gets its own keys', as
   assert.is(other.requests[0]?.header('x-api-key'), 'other-key');
   assert.is(other.requests[0]?.header('authorization'), undefined);
   await withPair({ yaml: place('') }, async (t) => {
-    assert.is((await send(t, ownKey('messages'))).status, 200);
+    assert.is((await send(t, clientKey('messages'))).status, 200);
     assert.is(other.requests[1]?.header('x-api-key'), 'mine');
     assert.is((await send(t)).status, 401);
   });

@@ -77,7 +77,7 @@ for (let version = 1; version < migrations.length; version += 1)
     old.pragma(`application_id = ${APPLICATION_ID}`);
     old.pragma(`user_version = ${version}`);
     old.close();
-    const { writer, troubles } = open({ file });
+    const { writer, errors: troubles } = open({ file });
     writer.record(rowOf(2, { keyLabel: 'anna', project: 'shop' }));
     await writer.close();
     assert.equal(troubles.map(String), []);

@@ -3,8 +3,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { request as scenario } from '../../fixtures/upstream.ts';
 import { closeClients, exchange, openAnswer } from '../../fixtures/server/exchange.ts';
-import { bodyOf, ownKey, withPair } from '../../fixtures/forward/pair.ts';
-import type { PairOptions, Pair, Spoken } from '../../fixtures/forward/pair.ts';
+import { bodyOf, clientKey, withPair } from '../../fixtures/forward/pair.ts';
+import type { PairOptions, Pair, PairDialect } from '../../fixtures/forward/pair.ts';
 import type { LedgerRow } from '../ledger/row.ts';
 
 const DOLLAR = '{ input_cost_per_1m_tokens: 1000000, output_cost_per_1m_tokens: 1000000 }';
@@ -107,10 +107,10 @@ test('what a translated provider does report is metered', () =>
   }));
 
 /** Reads until `marker` has arrived, then disconnects. */
-async function leaveAfter(t: Pair, dialect: Spoken, path: string, marker: string) {
+async function leaveAfter(t: Pair, dialect: PairDialect, path: string, marker: string) {
   const leave = new AbortController();
   const body = bodyOf(dialect, true);
-  const sent = { path, body, headers: ownKey(dialect), signal: leave.signal };
+  const sent = { path, body, headers: clientKey(dialect), signal: leave.signal };
   const answer = await openAnswer(t.proxy.port, sent);
   let text = '';
   for await (const piece of answer) {

@@ -19,7 +19,7 @@ test('brings a database up to date that another process has reset, before search
     assert.is((await vault.search('zebra', { top: 50 })).length, 30);
     assert.is((await vault.search('number 7'))[0]?.sourcePath, 'f7.md');
     other.close();
-    assert.equal(place.troubles, []);
+    assert.equal(place.problems, []);
   }));
 
 test('does not read an index while another process changes it', () =>

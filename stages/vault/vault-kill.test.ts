@@ -53,7 +53,7 @@ async function assertWhole(place: Place, roots: readonly string[]): Promise<void
     }
   }
   assert.is((await checkVault(place.indexDir)).status, 'ok');
-  assert.equal(place.troubles, []);
+  assert.equal(place.problems, []);
   await clean.close();
 }
 

@@ -39,8 +39,8 @@ test('moves a damaged log aside, reports it, and restores the content from the f
       await vault.settled();
       assert.is((await vault.search('zebra', { top: 50 })).length, 21, backend);
     }
-    assert.is(place.troubles.length, 1);
-    assert.equal(readFileSync(place.troubles[0]!.movedTo), bytes);
+    assert.is(place.problems.length, 1);
+    assert.equal(readFileSync(place.problems[0]!.movedTo), bytes);
     const health = await checkVault(place.indexDir);
     assert.equal([health.status, health.files, health.movedAside.length], ['ok', 20, 1]);
   }));
@@ -59,10 +59,10 @@ test('rebuilds a destroyed log from the folders that the vault remembers', () =>
       const { roots, rebuilding } = await vault.status();
       assert.equal([roots, rebuilding], [[place.root], false]);
     }
-    assert.is(place.troubles.length, 2);
+    assert.is(place.problems.length, 2);
     writeFileSync(join(place.indexDir, 'blocks.jsonl'), 'garbage '.repeat(1000));
     assert.equal(await place.open().search('zebra'), []);
-    assert.match(place.troubles[2]!.what, /no folder is known.*`svc index <folder>`/);
+    assert.match(place.problems[2]!.what, /no folder is known.*`svc index <folder>`/);
   }));
 
 test('never returns damaged text from an open vault', () =>
@@ -78,7 +78,7 @@ test('never returns damaged text from an open vault', () =>
     await vault.search('zebra');
     await vault.settled();
     assert.is((await vault.search('zebra'))[0]?.content, 'the quagga was a zebra');
-    assert.is(place.troubles.length, 1);
+    assert.is(place.problems.length, 1);
   }));
 
 test('moves a damaged database aside and rebuilds it from the log', () =>
@@ -91,8 +91,8 @@ test('moves a damaged database aside and rebuilds it from the log', () =>
     writeFileSync(join(place.indexDir, 'blocks.db'), 'this is no database'.repeat(1000));
     const second = place.open('sqlite');
     assert.is((await second.search('zebra')).length, 1);
-    assert.is(place.troubles.length, 1);
-    assert.ok(existsSync(place.troubles[0]!.movedTo));
+    assert.is(place.problems.length, 1);
+    assert.ok(existsSync(place.problems[0]!.movedTo));
   }));
 
 test('reads files again in a rebuild, and keeps ingested blocks', () =>
@@ -202,7 +202,7 @@ test('starts again when the index folder is deleted under an open vault', () =>
       assert.is((await checkVault(place.indexDir)).status, 'ok');
       rmSync(place.indexDir, { recursive: true });
     }
-    assert.equal(place.troubles, []);
+    assert.equal(place.problems, []);
   }));
 
 test('writes only private files, whatever the umask', () =>

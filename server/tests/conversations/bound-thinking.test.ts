@@ -7,7 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestProxy } from '../../../fixtures/proxy.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
-import { ON, converse } from '../../../fixtures/server/bound-bench.ts';
+import { COMPRESS_ALWAYS, converse } from '../../../fixtures/server/bound-bench.ts';
 import type { BoundBench } from '../../../fixtures/server/bound-bench.ts';
 import { createBoundClient } from '../../../fixtures/server/bound-client.ts';
 import type { BoundTurn } from '../../../fixtures/server/bound-client.ts';
@@ -46,13 +46,13 @@ const SWITCHES: Readonly<Record<string, (bench: BoundBench) => Promise<void>>> =
     await reload(bench, 'compression: { threshold_tokens: 0, mode: strict }\n');
     await bench.turn();
     await bench.turn();
-    await reload(bench, ON);
+    await reload(bench, COMPRESS_ALWAYS);
   },
   'compression.enabled: false by reload': async (bench) => {
     await reload(bench, 'compression: { threshold_tokens: 0, enabled: false }\n');
     await bench.turn();
     await bench.turn();
-    await reload(bench, ON);
+    await reload(bench, COMPRESS_ALWAYS);
   },
   'a new version whose algorithms differ': ({ restart }) =>
     restart(undefined, (lines) =>
@@ -63,14 +63,14 @@ const SWITCHES: Readonly<Record<string, (bench: BoundBench) => Promise<void>>> =
   'recipes off, and on again': async (bench) => {
     await reload(bench, 'compression: { threshold_tokens: 0, recipes: off }\n');
     await bench.turn();
-    await reload(bench, ON);
+    await reload(bench, COMPRESS_ALWAYS);
   },
   'a restart': ({ restart }) => restart(),
   'compression.remember: false, and on again': async (bench) => {
     await reload(bench, 'compression: { threshold_tokens: 0, remember: false }\n');
     await bench.turn();
     await bench.turn();
-    await reload(bench, ON);
+    await reload(bench, COMPRESS_ALWAYS);
   },
 };
 
@@ -83,7 +83,7 @@ const RESTARTS: ReadonlySet<string> = new Set([
 /** For conversations that change nothing for good. */
 let shared: TestProxy;
 test.before(async () => {
-  shared = await startTestProxy({ yaml: ON });
+  shared = await startTestProxy({ yaml: COMPRESS_ALWAYS });
 });
 test.after(() => shared.close());
 
@@ -212,7 +212,7 @@ test('messages: trimmed tools stay trimmed under bypass, strict and off', async 
       await all.turn({ more, ...strictHeader });
       await reload(all, 'compression: { enabled: false }\n');
       await all.turn({ more });
-      await all.restart(ON);
+      await all.restart(COMPRESS_ALWAYS);
       await all.turn({ more });
     },
     { yaml: trim },
@@ -306,7 +306,7 @@ test('responses: a conversation is compacted in the form in which its turns were
 
 test('messages: a conversation keeps the key that it began with', async () => {
   const provider = createBindingProvider();
-  const yaml = `${ON}keys: { rotation: roundrobin }\n`;
+  const yaml = `${COMPRESS_ALWAYS}keys: { rotation: roundrobin }\n`;
   const running = await startTestProxy({
     yaml,
     env: { MSGPROV_API_KEY: 'one', MSGPROV_OAUTH_TOKEN: 'two' },
@@ -344,7 +344,7 @@ test('a refreshed token keeps the memory of its conversation', async () => {
 });
 
 for (const [how, headers, yaml] of [
-  ['under x-svc-bypass', { 'x-svc-bypass': '1' }, ON],
+  ['under x-svc-bypass', { 'x-svc-bypass': '1' }, COMPRESS_ALWAYS],
   ['under remember: off', {}, 'compression: { threshold_tokens: 0, remember: false }\n'],
 ] as const)
   test(`the form sent ${how} by another credential wins if a thought was signed over it`, async () => {

@@ -22,7 +22,7 @@ import {
   markersIn,
   unmarked,
 } from '../../../fixtures/server/cache-markers.ts';
-import type { Body, Got } from '../../../fixtures/server/cache-markers.ts';
+import type { Body, MarkedExchange } from '../../../fixtures/server/cache-markers.ts';
 
 /** Returns a clock that can be moved forward. */
 function movedClock() {
@@ -35,7 +35,7 @@ function movedClock() {
 
 test('from the second request on, an agent gets four markers that move from turn to turn', () =>
   withProxy({}, async (t) => {
-    const got: Got[] = [];
+    const got: MarkedExchange[] = [];
     for (const body of turns(5)) got.push(await send(t, body));
     assert.is(got[0]!.text, got[0]!.sent, 'the first request goes out byte for byte');
     assert.equal(

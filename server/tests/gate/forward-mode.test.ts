@@ -12,7 +12,7 @@ import { systemClock } from '../../../engine/clock.ts';
 import * as assert from 'uvu/assert';
 import {
   HOSTS,
-  askOn,
+  requestOn,
   connectHead,
   secured,
   sharedForwardMode,
@@ -39,10 +39,10 @@ const KEY = { 'x-api-key': 'mine', ...JSON_BODY };
 async function ask(
   t: ForwardMode,
   host: string,
-  requestOptions: Parameters<typeof askOn>[2],
+  requestOptions: Parameters<typeof requestOn>[2],
 ): Promise<{ answer: IncomingMessage; text: string }> {
   const socket = await t.open(host);
-  const got = await askOn(socket, host, requestOptions);
+  const got = await requestOn(socket, host, requestOptions);
   const text = await textOf(got);
   socket.destroy();
   return { answer: got, text };
@@ -103,7 +103,7 @@ test('a stream is forwarded as it arrives, and cancelling it reaches the provide
     t.upstream.script(undefined, 'stall-mid-body');
     const socket = await t.open(ANTHROPIC);
     const arrived = t.upstream.nextRequest();
-    const response = askOn(socket, ANTHROPIC, { path: '/v1/messages', headers: KEY, body });
+    const response = requestOn(socket, ANTHROPIC, { path: '/v1/messages', headers: KEY, body });
     await arrived;
     const closed = t.upstream.nextClose();
     response.then((got) => got.on('error', () => undefined)).catch(() => undefined);
@@ -278,7 +278,11 @@ test('any other host is tunnelled, and the client sees its own certificate', () 
     // The real server's certificate is checked, not one of the local CA.
     const internet = readFileSync(`${t.home}/internet.pem`, 'utf8');
     const tls = await secured(socket, 'example.test', internet);
-    const got = await askOn(tls, 'example.test', { path: '/v1/messages', headers: KEY, body: '{' });
+    const got = await requestOn(tls, 'example.test', {
+      path: '/v1/messages',
+      headers: KEY,
+      body: '{',
+    });
     await textOf(got);
     assert.is(t.upstream.requests.at(-1)?.body.toString(), '{');
     tls.destroy();
@@ -314,7 +318,7 @@ test('open tunnels are closed when their token or the authority is removed', () 
     await gone;
     // The connection of another client stays open.
     const turn = { path: '/v1/messages', body: json(MESSAGE), headers: KEY };
-    const got = await askOn(opened, ANTHROPIC, turn);
+    const got = await requestOn(opened, ANTHROPIC, turn);
     assert.is(got.statusCode, 200);
     await textOf(got);
 

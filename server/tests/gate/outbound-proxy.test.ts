@@ -193,7 +193,7 @@ function expectUnreachable(
 
 test('an outbound proxy that does not respond delays a request by timeout_seconds at most', () =>
   withOutbound({ SVC_REQUEST_TIMEOUT: '0.3' }, async (t) => {
-    t.outbound.fallSilent();
+    t.outbound.stopResponding();
     const got = await exchange(t.proxy.port, { body: BODY });
     assert.is(got.status, 504, got.text);
     assert.match(got.text, '"code":"TIMEOUT_001"');

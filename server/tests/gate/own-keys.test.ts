@@ -21,7 +21,7 @@ import {
   exchange,
   json,
 } from '../../../fixtures/server/exchange.ts';
-import { Talk, isEnd, talk } from '../../../fixtures/server/websocket.ts';
+import { Talk, isEnd, openTalk } from '../../../fixtures/server/websocket.ts';
 import { callerOf } from '../../../stages/model/conversation.ts';
 import type { ProxyFrame } from '../../../stages/model/frame.ts';
 import { openKeyStore } from '../../auth/auth.ts';
@@ -277,7 +277,7 @@ test('a WebSocket accepts the key as subprotocol, in the query, in a header and 
       opened.socket.close();
     }
     assert.is(t.upstream.requests.length, ways.length);
-    const local = await talk(t.proxy.wsPort);
+    const local = await openTalk(t.proxy.wsPort);
     assert.ok((await local.answered(json(MESSAGE, { api_key: key }))).some(isEnd));
     const [strange] = await local.answered(json(MESSAGE, { api_key: STRANGE }));
     assert.is(strange?.error?.code, 'AUTH_001');
@@ -309,7 +309,7 @@ test('a key identifies the same caller in every field, and two keys are two call
       for (const fields of [{ 'x-svc-key': key }, PLACES['bearer']!(key), { 'x-api-key': key }]) {
         const { status } = await send(t, 'POST', '/v1/messages', { ...REMOTE, ...fields });
         assert.is(status, 200);
-        const opened = await talk(t.proxy.wsPort, { ...REMOTE, ...fields });
+        const opened = await openTalk(t.proxy.wsPort, { ...REMOTE, ...fields });
         assert.ok((await opened.answered(json(MESSAGE))).some(isEnd));
         opened.socket.close();
       }

@@ -11,7 +11,7 @@ import { run } from '../../../fixtures/cli/run.ts';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
-import { talk } from '../../../fixtures/server/websocket.ts';
+import { openTalk } from '../../../fixtures/server/websocket.ts';
 import { openKeyStore } from '../../auth/auth.ts';
 import type { Right } from '../../auth/rights.ts';
 
@@ -253,11 +253,11 @@ test('from another machine the header needs a key with that right', () =>
 
 test('a frame of a WebSocket may select a macro too', () =>
   withMacro(async (t) => {
-    const client = await talk(t.proxy.wsPort, NAMED);
+    const client = await openTalk(t.proxy.wsPort, NAMED);
     await client.answered(conversation('one'));
     assert.ok(isShort(t.upstream.requests.at(-1)!.body.toString()));
     client.socket.close();
-    const other = await talk(t.proxy.wsPort, { 'x-svc-macro': 'nobody' });
+    const other = await openTalk(t.proxy.wsPort, { 'x-svc-macro': 'nobody' });
     const answered = await other.answered(conversation('two'));
     assert.match(JSON.stringify(answered), /There is no macro/);
     other.socket.close();

@@ -18,7 +18,7 @@ import {
   json,
   openAnswer,
 } from '../../../fixtures/server/exchange.ts';
-import { talk } from '../../../fixtures/server/websocket.ts';
+import { openTalk } from '../../../fixtures/server/websocket.ts';
 
 test.after(closeClients);
 
@@ -117,7 +117,7 @@ const SINKS: Readonly<Record<string, (t: TestProxy) => Promise<string>>> = {
     return (await exchange(t.proxy.port, { path: '/v1/messages', body, headers })).text;
   },
   async socket(t) {
-    const started = await talk(t.proxy.wsPort);
+    const started = await openTalk(t.proxy.wsPort);
     const answered = await started.answered(json(MESSAGE, { stream: true }));
     started.socket.terminate();
     return JSON.stringify(answered);

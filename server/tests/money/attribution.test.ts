@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
-import { talk } from '../../../fixtures/server/websocket.ts';
+import { openTalk } from '../../../fixtures/server/websocket.ts';
 
 test('a row has the skill named by the client, which is not forwarded to the provider', () =>
   withProxy({}, async (t) => {
@@ -26,7 +26,7 @@ test('a row has the skill named by the client, which is not forwarded to the pro
 
 test('over a WebSocket, the upgrade names the skill', () =>
   withProxy({}, async (t) => {
-    const one = await talk(t.proxy.wsPort, { 'x-svc-skill': 'review' });
+    const one = await openTalk(t.proxy.wsPort, { 'x-svc-skill': 'review' });
     await one.answered(json(MESSAGE));
     assert.is((await t.rows(1))[0]?.skill, 'review');
     one.socket.terminate();

@@ -7,13 +7,17 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ServerResponse } from 'node:http';
 import { SHAPES } from '../../../fixtures/money/shapes.ts';
-import type { Shape, Way } from '../../../fixtures/money/shapes.ts';
+import type { Shape, ResponseForm } from '../../../fixtures/money/shapes.ts';
 import { toEvent, withPlainUpstream } from '../../../fixtures/plain-upstream.ts';
 import { closeClients, openAnswer } from '../../../fixtures/server/exchange.ts';
 
 const COUNT = 1000;
 /** Writes the response; one that will be cancelled stays open before its last event. */
-function send(answered: ServerResponse, { document, events, headers }: Shape, way: Way): void {
+function send(
+  answered: ServerResponse,
+  { document, events, headers }: Shape,
+  way: ResponseForm,
+): void {
   if (way === 'whole') {
     answered.writeHead(200, { 'content-type': 'application/json', ...headers });
     answered.end(JSON.stringify(document));
@@ -26,7 +30,7 @@ function send(answered: ServerResponse, { document, events, headers }: Shape, wa
 }
 
 /** Reads the response; one that will be cancelled is read as far as it is sent, and then left. */
-async function take(port: number, { path, body, events }: Shape, way: Way): Promise<void> {
+async function take(port: number, { path, body, events }: Shape, way: ResponseForm): Promise<void> {
   const leave = new AbortController();
   const message = await openAnswer(port, { path, body, signal: leave.signal });
   const lastShown = toEvent(events.at(-2) ?? '')
@@ -46,8 +50,8 @@ async function take(port: number, { path, body, events }: Shape, way: Way): Prom
 test(`${COUNT} shapes of usage are priced as in the published tables`, () =>
   withPlainUpstream({}, async (t, upstream) => {
     const names = Object.keys(SHAPES) as (keyof typeof SHAPES)[];
-    const ways: readonly Way[] = ['whole', 'streamed', 'cancelled'];
-    const made: { shape: Shape; way: Way; name: string }[] = [];
+    const ways: readonly ResponseForm[] = ['whole', 'streamed', 'cancelled'];
+    const made: { shape: Shape; way: ResponseForm; name: string }[] = [];
     for (let at = 0; at < COUNT; at++) {
       const name = names[at % names.length]!;
       const way = ways[Math.floor(at / names.length) % ways.length]!;

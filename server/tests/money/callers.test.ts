@@ -8,7 +8,7 @@ import { systemClock } from '../../../engine/clock.ts';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
-import { talk } from '../../../fixtures/server/websocket.ts';
+import { openTalk } from '../../../fixtures/server/websocket.ts';
 import { auditFiles } from '../../../stages/audit/files.ts';
 import { openKeyStore } from '../../auth/auth.ts';
 
@@ -57,7 +57,7 @@ test('the rows of refused requests and of WebSocket frames name their caller', (
     const anna = keyOf(t, 'anna', 'shop');
     const headers = { ...REMOTE, 'x-svc-key': anna };
     assert.is((await ask(t, { ...headers, 'content-encoding': 'zip' })).status, 415);
-    const one = await talk(t.proxy.wsPort, { ...headers, 'x-svc-project': 'api' });
+    const one = await openTalk(t.proxy.wsPort, { ...headers, 'x-svc-project': 'api' });
     await one.answered(json(MESSAGE));
     one.socket.terminate();
     assert.equal(

@@ -10,7 +10,7 @@ import { systemClock } from '../../../engine/clock.ts';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
-import { isEnd, talk } from '../../../fixtures/server/websocket.ts';
+import { isEnd, openTalk } from '../../../fixtures/server/websocket.ts';
 import { openKeyStore } from '../../auth/auth.ts';
 import type { KeyLimits } from '../../auth/auth.ts';
 
@@ -113,7 +113,7 @@ test('providers that a key may not use are 403, and are left out of the fallback
 test('the same applies to a frame of a WebSocket', () =>
   withProxy({}, async (t) => {
     const key = keyWith(t, { models: ['claude-haiku*'] });
-    const one = await talk(t.proxy.wsPort, { ...REMOTE, 'x-svc-key': key });
+    const one = await openTalk(t.proxy.wsPort, { ...REMOTE, 'x-svc-key': key });
     const [refused] = await one.answered(json(of('claude-opus-4-1')));
     assert.is(refused?.error?.type, 'forbidden');
     assert.ok((await one.answered(json(of('claude-haiku-4-5')))).some(isEnd));

@@ -11,7 +11,7 @@ import { projectRoot } from '../../../fixtures/paths.ts';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
-import { isEnd, talk } from '../../../fixtures/server/websocket.ts';
+import { isEnd, openTalk } from '../../../fixtures/server/websocket.ts';
 import { readCaptures } from '../../../stages/captures/decode.ts';
 import { captureFolder } from '../../../stages/captures/files.ts';
 import { openKeyStore } from '../../auth/auth.ts';
@@ -69,11 +69,11 @@ test('a frame of a WebSocket is judged like a request', () =>
   withProxy({ yaml: LIMITED }, async (t) => {
     const allow = { 'x-svc-allow-spend': 'once', ...REMOTE };
     const keys = { no: keyThatMay(t), yes: keyThatMay(t, 'allow-spend') };
-    const poor = await talk(t.proxy.wsPort, { ...allow, 'x-svc-key': keys.no });
+    const poor = await openTalk(t.proxy.wsPort, { ...allow, 'x-svc-key': keys.no });
     const [refused] = await poor.answered(json(PRICED));
     assert.is(refused?.error?.type, 'spending_limit');
     poor.socket.close();
-    const rich = await talk(t.proxy.wsPort, { ...allow, 'x-svc-key': keys.yes });
+    const rich = await openTalk(t.proxy.wsPort, { ...allow, 'x-svc-key': keys.yes });
     assert.ok((await rich.answered(json(PRICED))).some(isEnd));
     rich.socket.close();
   }));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../../engine/index.ts';
-import { moreFields } from '../../../fixtures/upstream/more-fields.ts';
+import { addHeaders } from '../../../fixtures/upstream/more-fields.ts';
 import { traceOf } from '../../../fixtures/forward/pair.ts';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
@@ -19,7 +19,7 @@ import type { LimitJson } from '../../facts/limits.ts';
 
 /** Adds these header fields to all later responses. */
 const state = (t: TestProxy, fields: Readonly<Record<string, string>>) =>
-  t.upstream.script(undefined, moreFields(fields));
+  t.upstream.script(undefined, addHeaders(fields));
 
 async function limits(t: TestProxy): Promise<readonly LimitJson[]> {
   const got = await exchange(t.proxy.port, { method: 'GET', path: '/limits' });

@@ -13,7 +13,7 @@ import { freePort } from '../../../fixtures/cli/live.ts';
 import { makePlace, start } from '../../../fixtures/cli/run.ts';
 import { startTestProxy } from '../../../fixtures/proxy.ts';
 import { closeClients } from '../../../fixtures/server/exchange.ts';
-import { ANOTHER } from '../../../fixtures/server/effects/effect.ts';
+import { ANY_OTHER } from '../../../fixtures/server/effects/effect.ts';
 import type { SettingEffect } from '../../../fixtures/server/effects/effect.ts';
 import { SETTING_EFFECTS } from '../../../fixtures/server/effects/setting-effects.ts';
 
@@ -80,9 +80,9 @@ for (const row of SETTING_EFFECTS) {
     const [before, ...seen] = await Promise.all(
       [undefined, ...names].map((name) => see(row, name)),
     );
-    if (row.before !== ANOTHER) assert.equal(before, row.before, 'with the default');
+    if (row.before !== ANY_OTHER) assert.equal(before, row.before, 'with the default');
     for (const [at, name] of names.entries()) {
-      if (row.after === ANOTHER) assert.not.equal(seen[at], before, name);
+      if (row.after === ANY_OTHER) assert.not.equal(seen[at], before, name);
       else assert.equal(seen[at], row.after, name);
     }
   });

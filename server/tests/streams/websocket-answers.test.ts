@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { streamOf, toEvent, withPlainUpstream } from '../../../fixtures/plain-upstream.ts';
 import { CHAT, MESSAGE, json } from '../../../fixtures/server/exchange.ts';
-import { isEnd, isError, talk } from '../../../fixtures/server/websocket.ts';
+import { isEnd, isError, openTalk } from '../../../fixtures/server/websocket.ts';
 
 const STREAM = json(MESSAGE, { stream: true });
 const CHAT_STREAM = json(CHAT, { stream: true, endpoint: '/v1/chat/completions' });
@@ -75,7 +75,7 @@ test('a failed stream ends in a single error', async () => {
   for (const [name, frame, events, message] of FAILING) {
     await withPlainUpstream({}, async (t, upstream) => {
       upstream.answer(streamOf(...events));
-      const one = await talk(t.proxy.wsPort);
+      const one = await openTalk(t.proxy.wsPort);
       const reported = await one.answered(frame);
       assert.match(reported.at(-1)?.error?.message ?? '', message, name);
       assert.not.ok(reported.some(isEnd), name);
@@ -100,7 +100,7 @@ const PACKERS = {
 
 test('an encoded response arrives decoded', () =>
   withPlainUpstream({}, async (t, upstream) => {
-    const one = await talk(t.proxy.wsPort);
+    const one = await openTalk(t.proxy.wsPort);
     const long = { ...DELTA, delta: { type: 'text_delta', text: 'é東'.repeat(200_000) } };
     const body = [START, DELTA, long, ...END].map(toEvent).join('');
     for (const [coding, pack] of Object.entries(PACKERS)) {
@@ -145,7 +145,7 @@ test('an encoded response arrives decoded', () =>
 
 test('an encoded response that is cut, corrupt or unreadable ends in an error', () =>
   withPlainUpstream({}, async (t, upstream) => {
-    const one = await talk(t.proxy.wsPort);
+    const one = await openTalk(t.proxy.wsPort);
     const events = [START, DELTA].map(toEvent).join('');
     const packed = gzipSync(events.repeat(50));
     const cases: readonly (readonly [name: string, coding: string, type: string, body: Buffer])[] =
@@ -172,7 +172,7 @@ test('an encoded response that is cut, corrupt or unreadable ends in an error', 
 
 test('an endless response is abandoned, whatever its status', () =>
   withPlainUpstream({}, async (t, upstream) => {
-    const one = await talk(t.proxy.wsPort);
+    const one = await openTalk(t.proxy.wsPort);
     for (const status of [200, 500]) {
       let sentBytes = 0;
       upstream.answer((response) => {
@@ -197,7 +197,7 @@ test('an endless response is abandoned, whatever its status', () =>
 
 test('a response with an error status ends in an error with a message', () =>
   withPlainUpstream({}, async (t, upstream) => {
-    const one = await talk(t.proxy.wsPort);
+    const one = await openTalk(t.proxy.wsPort);
     for (const [body, message] of [
       ['{"error":{"message":"No"}}', 'No'],
       ['{"error":"No"}', 'No'],

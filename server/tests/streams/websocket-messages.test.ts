@@ -5,11 +5,11 @@ import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
 import type { Sent } from '../../../fixtures/server/exchange.ts';
-import { isEnd, isError, talk } from '../../../fixtures/server/websocket.ts';
+import { isEnd, isError, openTalk } from '../../../fixtures/server/websocket.ts';
 
 test('a message that could not be sent over HTTP does not count against the provider', () =>
   withProxy({}, async (t) => {
-    const one = await talk(t.proxy.wsPort);
+    const one = await openTalk(t.proxy.wsPort);
     for (const endpoint of ['/v1/messages?x= y', '/v1/messages?\r\n', '/v1/messages?東']) {
       for (let n = 0; n < 5; n += 1) {
         const [reported] = await one.answered(json(MESSAGE, { endpoint }));
@@ -22,7 +22,7 @@ test('a message that could not be sent over HTTP does not count against the prov
 
 test('every frame counts against the rate limit', () =>
   withProxy({ yaml: 'security: { rate_limit_per_minute: 4 }' }, async (t) => {
-    const one = await talk(t.proxy.wsPort);
+    const one = await openTalk(t.proxy.wsPort);
     const codes: (string | undefined)[] = [];
     for (const frame of [json(MESSAGE), 'bad', json(MESSAGE), json(MESSAGE), 'bad']) {
       codes.push((await one.answered(frame)).at(-1)?.error?.code);
@@ -76,8 +76,8 @@ test('a reload does not reset the rate limit', () =>
 test('a draining proxy finishes running requests and accepts no frame', () =>
   withProxy({}, async (t) => {
     t.upstream.script(undefined, 'slow-first-event', { delayMs: 300 });
-    const busy = await talk(t.proxy.wsPort);
-    const idle = await talk(t.proxy.wsPort);
+    const busy = await openTalk(t.proxy.wsPort);
+    const idle = await openTalk(t.proxy.wsPort);
     busy.ask(MESSAGE, { stream: true });
     await t.upstream.nextRequest();
     const stopped = t.proxy.stop();
@@ -95,12 +95,12 @@ test('a draining proxy finishes running requests and accepts no frame', () =>
 test('a reload changes the size limit of frames', () =>
   withProxy({ yaml: 'advanced: { max_request_size_bytes: 2000 }' }, async (t) => {
     const long = json(MESSAGE, { metadata: { user_id: 'x'.repeat(3000) } });
-    const closed = await talk(t.proxy.wsPort);
+    const closed = await openTalk(t.proxy.wsPort);
     closed.socket.send(long);
     assert.is(((await once(closed.socket, 'close')) as [number])[0], 1009);
     t.configure('advanced: { max_request_size_bytes: 200000 }');
     await t.proxy.reload();
-    const one = await talk(t.proxy.wsPort);
+    const one = await openTalk(t.proxy.wsPort);
     assert.ok(isEnd((await one.answered(long)).at(-1)!));
     t.configure('advanced: { max_request_size_bytes: 2000 }');
     await t.proxy.reload();
@@ -110,7 +110,7 @@ test('a reload changes the size limit of frames', () =>
 
 test('the error for a frame names its JSON type', () =>
   withProxy({}, async (t) => {
-    const one = await talk(t.proxy.wsPort);
+    const one = await openTalk(t.proxy.wsPort);
     const cases: readonly (readonly [frame: string, got: string])[] = [
       ['null', 'null'],
       ['[]', 'array'],
@@ -145,7 +145,7 @@ const SPLICED: readonly (readonly [frame: string, sent: string])[] = [
 
 test('a frame is sent byte for byte, without the fields meant for us', () =>
   withProxy({}, async (t) => {
-    const one = await talk(t.proxy.wsPort);
+    const one = await openTalk(t.proxy.wsPort);
     for (const [frame, sent] of SPLICED) {
       assert.ok(isEnd((await one.answered(frame)).at(-1)!), frame);
       const request = t.upstream.requests.at(-1)!;
@@ -162,7 +162,7 @@ budget: { enabled: true, per_request_usd: 0.01 }
 
 test('client and svc headers of the upgrade apply to its frames', () =>
   withProxy({ yaml: COSTLY }, async (t) => {
-    const one = await talk(t.proxy.wsPort, {
+    const one = await openTalk(t.proxy.wsPort, {
       'X-Svc-Allow-Spend': 'once',
       'x-svc-key': 'secret',
       'x-claude-code-session-id': 's-1',
@@ -190,7 +190,7 @@ test('client and svc headers of the upgrade apply to its frames', () =>
 
 test('the cache is used over WebSocket as over HTTP', () =>
   withProxy({}, async (t) => {
-    const one = await talk(t.proxy.wsPort, { 'x-svc-cache': 'on' });
+    const one = await openTalk(t.proxy.wsPort, { 'x-svc-cache': 'on' });
     for (let n = 0; n < 2; n += 1) await one.answered(json(MESSAGE));
     assert.is(t.upstream.requests.length, 1);
     one.socket.terminate();

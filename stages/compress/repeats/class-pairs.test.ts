@@ -8,7 +8,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createRandom, randomInt, type Random } from '../../../fixtures/random.ts';
-import { MAKERS, hash, type Made } from '../../../fixtures/compress/class-texts.ts';
+import { MAKERS, hash, type ToolOutput } from '../../../fixtures/compress/class-texts.ts';
 import { loadCodeTools } from '../../../fixtures/compress/texts.ts';
 import { TEXT_CLASSES, type TextClass } from '../../model/classify/classes.ts';
 import { compressConversation, type BlockOutcome } from '../pass/conversation.ts';
@@ -202,7 +202,7 @@ function checkReferences(
   return { faults, references };
 }
 
-function result(index: number, made: Made, text: string): ConversationBlock {
+function result(index: number, made: ToolOutput, text: string): ConversationBlock {
   return {
     index,
     role: 'user',

@@ -1,7 +1,12 @@
 /** Translated requests through the public function: what arrives, and in which form. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { agentTurn, ask, user, type Asked } from '../../../fixtures/dialect/translation.ts';
+import {
+  agentTurn,
+  ask,
+  user,
+  type TranslatedRequest,
+} from '../../../fixtures/dialect/translation.ts';
 import { createCallMarks } from '../call-marks.ts';
 import { answerType } from './translate.ts';
 
@@ -86,7 +91,7 @@ test('messages → generative: instructions in place, results by name, calls mar
       { text: 'And now?' },
     ],
   });
-  const firstMark = (sent: Asked): unknown =>
+  const firstMark = (sent: TranslatedRequest): unknown =>
     (sent.body.contents as { parts: { thoughtSignature?: string }[] }[])[1]?.parts[1]
       ?.thoughtSignature;
   const foreign = ask('messages', 'generative', agentTurn, { model: 'gemini-3-pro' });

@@ -9,7 +9,7 @@ import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
 import {
   bodyOf,
   expectComplete,
-  ownKey,
+  clientKey,
   textBy,
   withPair,
   withSpare,
@@ -62,7 +62,7 @@ const send = (t: Pair, dialect: 'messages' | 'chat', stream: boolean) =>
   exchange(t.proxy.port, {
     path: dialect === 'messages' ? '/v1/messages' : '/v1/chat/completions',
     body: bodyOf(dialect, stream),
-    headers: dialect === 'chat' ? ownKey(dialect) : {},
+    headers: dialect === 'chat' ? clientKey(dialect) : {},
   });
 
 for (const coding of Object.keys(CODINGS)) {
@@ -119,7 +119,7 @@ test('the chunk that was asked for here is taken out again', () =>
     const got = await exchange(t.proxy.port, {
       path: '/v1/chat/completions',
       body,
-      headers: { ...ownKey('chat'), 'accept-encoding': 'gzip' },
+      headers: { ...clientKey('chat'), 'accept-encoding': 'gzip' },
     });
     assert.is(textBy('chat', true, got.text), 'Hallo');
     assert.not.match(got.text, 'prompt_tokens');

@@ -6,7 +6,7 @@ import { answer } from '../../../fixtures/upstream.ts';
 import { jsonAnswer, streamAnswer, toAnswer, toEvent } from '../../../fixtures/upstream/answer.ts';
 import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
 import { isErrorDocument } from '../../dialect/error-document.ts';
-import { bodyOf, ownKey, traceOf, withPair, withSpare } from '../../../fixtures/forward/pair.ts';
+import { bodyOf, clientKey, traceOf, withPair, withSpare } from '../../../fixtures/forward/pair.ts';
 import type { Pair } from '../../../fixtures/forward/pair.ts';
 
 /** Errors as gateways and local servers send them. */
@@ -36,7 +36,7 @@ const CHAT_PATH = '/v1/chat/completions';
 
 function send(t: Pair, stream = false, more: object = {}) {
   const body = bodyOf('chat', stream, more);
-  return exchange(t.proxy.port, { path: CHAT_PATH, body, headers: ownKey('chat') });
+  return exchange(t.proxy.port, { path: CHAT_PATH, body, headers: clientKey('chat') });
 }
 
 const answering = (value: unknown) => answer(() => jsonAnswer(200, value));

@@ -5,12 +5,12 @@ import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import { request as scenario } from '../../../fixtures/upstream.ts';
 import { closeClients, exchange, openAnswer } from '../../../fixtures/server/exchange.ts';
-import { bodyOf, ownKey } from '../../../fixtures/forward/pair.ts';
+import { bodyOf, clientKey } from '../../../fixtures/forward/pair.ts';
 
 const STREAM = {
   path: '/v1/messages',
   body: bodyOf('messages', true),
-  headers: ownKey('messages'),
+  headers: clientKey('messages'),
 };
 
 test('a stream that a client leaves costs one connection and not two', () =>

@@ -11,7 +11,7 @@ import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/
 import {
   direct,
   expectComplete,
-  ownKey,
+  clientKey,
   withPair,
   withSpare,
 } from '../../../fixtures/forward/pair.ts';
@@ -82,7 +82,7 @@ const STREAM = { path: '/v1/messages', body: json(MESSAGE, { stream: true }) };
 
 test('lines go out where lines were asked for, and errors as they came', () =>
   withPair({ yaml: withSpare(undefined, WAYS['streaming.enabled']) }, async (t) => {
-    const headers = { ...ownKey('messages'), accept: 'application/x-ndjson' };
+    const headers = { ...clientKey('messages'), accept: 'application/x-ndjson' };
     const lines = await exchange(t.proxy.port, { ...STREAM, headers });
     assert.is(lines.headers['content-type'], 'application/x-ndjson');
     const events = lines.text
@@ -92,7 +92,7 @@ test('lines go out where lines were asked for, and errors as they came', () =>
     assert.ok(events.length > 3);
     for (const status of ['400', '500'] as const) {
       const stop = t.upstream.script(undefined, status);
-      const got = await exchange(t.proxy.port, { ...STREAM, headers: ownKey('messages') });
+      const got = await exchange(t.proxy.port, { ...STREAM, headers: clientKey('messages') });
       assert.ok(got.body.equals((await direct(t.upstream, STREAM)).body), status);
       stop();
     }
@@ -113,7 +113,7 @@ providers:
         exchange(t.proxy.port, {
           path: '/v1/messages',
           body: json(MESSAGE, { model, stream: true }),
-          headers: { ...ownKey('messages'), 'x-team': 'red' },
+          headers: { ...clientKey('messages'), 'x-team': 'red' },
         });
       const aliased = await send('sonnet');
       const seen = t.upstream.requests[0]!;

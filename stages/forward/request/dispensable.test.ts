@@ -2,13 +2,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PATHS, bodyOf, traceOf, withPair } from '../../../fixtures/forward/pair.ts';
-import type { Spoken } from '../../../fixtures/forward/pair.ts';
+import type { PairDialect } from '../../../fixtures/forward/pair.ts';
 import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
 import { enforce } from '../../../fixtures/upstream/enforce.ts';
 
 interface Case {
   readonly name: string;
-  readonly from: Spoken;
+  readonly from: PairDialect;
   readonly more: object;
   /** Texts that the provider gets, in this order. */
   readonly sent: readonly string[];

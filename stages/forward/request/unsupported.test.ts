@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { answer } from '../../../fixtures/upstream.ts';
 import { jsonAnswer } from '../../../fixtures/upstream/answer.ts';
 import { enforce } from '../../../fixtures/upstream/enforce.ts';
-import { bodyOf, ownKey, traceOf, withPair } from '../../../fixtures/forward/pair.ts';
+import { bodyOf, clientKey, traceOf, withPair } from '../../../fixtures/forward/pair.ts';
 import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
 
 const bad = (message: string) =>
@@ -31,7 +31,7 @@ test('a provider that refuses stream_options is asked once more without, and the
       });
       for (const [at, tries] of (dialect === 'chat' ? [2, 1] : [1, 1]).entries()) {
         const before = t.spare.requests.length;
-        const answered = await exchange(t.proxy.port, { path, body, headers: ownKey(dialect) });
+        const answered = await exchange(t.proxy.port, { path, body, headers: clientKey(dialect) });
         assert.is(answered.status, 200, answered.text);
         assert.is(t.spare.requests.length - before, tries, `${dialect} ${at}`);
         if (tries === 2)
@@ -42,7 +42,7 @@ test('a provider that refuses stream_options is asked once more without, and the
     const answered = await exchange(t.proxy.port, {
       path: '/v1/chat/completions',
       body: own,
-      headers: ownKey('chat'),
+      headers: clientKey('chat'),
     });
     assert.is(answered.status, 400, 'what the client says itself is between the two');
   }));
@@ -155,7 +155,7 @@ test('a model of the same kind without instructions in the middle gets them as t
     for (const tries of [2, 1]) {
       t.recover();
       const before = t.spare.requests.length;
-      const got = await exchange(t.proxy.port, { body, headers: ownKey('messages') });
+      const got = await exchange(t.proxy.port, { body, headers: clientKey('messages') });
       assert.is(got.status, 200, got.text);
       assert.is(t.spare.requests.length - before, tries);
       const sent = t.spare.requests.at(-1)!.body.toString();
@@ -201,7 +201,7 @@ test('instructions in the middle stay where another model of the same provider t
     ] as const) {
       const body = JSON.stringify({ model, max_tokens: 5, messages });
       const before = t.upstream.requests.length;
-      const got = await exchange(t.proxy.port, { body, headers: ownKey('messages') });
+      const got = await exchange(t.proxy.port, { body, headers: clientKey('messages') });
       assert.is(got.status, 200, got.text);
       assert.is(t.upstream.requests.length - before, tries, model);
       assert.is(t.upstream.requests.at(-1)!.body.toString() === body, tries === 1, model);

@@ -97,7 +97,7 @@ writers('two at once, and rows that both have: none twice, sums exact', async ({
   // Closing times out, and a busy server may need longer for thousands of rows.
   await Promise.all([one.writer.flush(), two.writer.flush()]);
   await Promise.all([one.writer.close(), two.writer.close()]);
-  assert.equal([...one.troubles, ...two.troubles].map(String), []);
+  assert.equal([...one.errors, ...two.errors].map(String), []);
   assert.is((await stored(url)).length, 3000);
   assert.equal(await totals(url), expected);
 });
@@ -109,7 +109,7 @@ writers('five that start together make the tables once', async ({ server }) => {
   for (const [n, { writer }] of all.entries()) writer.record(rowOf(n));
   await Promise.all(all.map(({ writer }) => writer.close()));
   assert.equal(
-    all.flatMap(({ troubles }) => troubles.map(String)),
+    all.flatMap(({ errors: troubles }) => troubles.map(String)),
     [],
   );
   assert.is((await stored(url)).length, 5);
@@ -119,7 +119,7 @@ writers(
   'a server that stops and starts again under load: no row lost, none twice',
   async ({ server }) => {
     const url = await server.create('stops');
-    const { writer, troubles } = open(url);
+    const { writer, errors: troubles } = open(url);
     await writer.ready();
     let rows = 0;
     let isOver = false;
@@ -183,7 +183,7 @@ writers(
   'the server stays away: the queue is bounded and what is lost is counted',
   async ({ server }) => {
     const url = await server.create('away');
-    const { writer, troubles } = open(url, { maxQueuedRows: 120 });
+    const { writer, errors: troubles } = open(url, { maxQueuedRows: 120 });
     await writer.ready();
     await server.stop();
     for (let n = 0; n < 200; n += 1) writer.record(rowOf(n));
@@ -205,7 +205,7 @@ writers(
   async ({ server }) => {
     const url = await server.create('later');
     await server.stop();
-    const { writer, troubles } = open(url);
+    const { writer, errors: troubles } = open(url);
     await writer.ready();
     writer.record(rowOf(1));
     await writer.flush();
@@ -229,7 +229,7 @@ writers('a wrong password is said, and never shown; corrected, rows go on', asyn
   await server.ask(owner, 'GRANT CREATE ON SCHEMA public TO keeper');
   const wrong = 'wr/ong#9-secret';
   const url = owner.replace(/\/\/.*@/, `//keeper:${encodeURIComponent(wrong)}@`);
-  const { writer, troubles } = open(url);
+  const { writer, errors: troubles } = open(url);
   await writer.ready();
   writer.record(rowOf(1));
   await until(() => troubles.length > 0, 'trouble');
@@ -252,11 +252,11 @@ writers('a user who may not make tables, and a database that is not there', asyn
   await server.ask(owner, `CREATE ROLE reader LOGIN PASSWORD '${PASSWORD}'`);
   const narrow = open(owner.replace('//svc:', '//reader:'));
   await narrow.writer.ready();
-  assert.match(narrow.troubles[0]?.message ?? '', /permission denied.*\(42501\)/);
-  assert.match(narrow.troubles[0]?.cure ?? '', /GRANT/);
+  assert.match(narrow.errors[0]?.message ?? '', /permission denied.*\(42501\)/);
+  assert.match(narrow.errors[0]?.cure ?? '', /GRANT/);
   const missing = open(server.url('nowhere'));
   await missing.writer.ready();
-  assert.match(missing.troubles[0]?.message ?? '', /database "nowhere" does not exist \(3D000\)/);
+  assert.match(missing.errors[0]?.message ?? '', /database "nowhere" does not exist \(3D000\)/);
   await Promise.all([narrow.writer.close(), missing.writer.close()]);
 });
 
@@ -277,7 +277,7 @@ writers(
     await own.writer.ready();
     own.writer.record(rowOf(2));
     await own.writer.close();
-    assert.equal(own.troubles.map(String), []);
+    assert.equal(own.errors.map(String), []);
     const kept = await server.ask<{ id: string }>(
       url,
       'SELECT id FROM requests ORDER BY started_ms',
@@ -287,7 +287,7 @@ writers(
     // It was open before, and must not store rows in tables of an unknown version.
     older.writer.record(rowOf(3));
     await until(() => older.writer.stats().dropped === 1, 'the refusal');
-    assert.match(older.troubles.at(-1)?.message ?? '', newerThan(migrations.length - 1));
+    assert.match(older.errors.at(-1)?.message ?? '', newerThan(migrations.length - 1));
     const newer = open(url, {
       migrations: [...migrations, ['ALTER TABLE requests ADD COLUMN later INTEGER']],
     });
@@ -342,7 +342,7 @@ writers(
       await newer.query('COMMIT');
     });
     await until(() => older.writer.stats().dropped === 1, 'the refusal');
-    assert.match(older.troubles.at(-1)?.message ?? '', /written by a newer svc/);
+    assert.match(older.errors.at(-1)?.message ?? '', /written by a newer svc/);
     assert.equal(await server.ask(url, 'SELECT id FROM requests'), []);
     await older.writer.close();
   },
@@ -392,7 +392,7 @@ writers('TLS by the word in the URL', async ({ server }) => {
   const missing = await readFault(`${url}?sslmode=require&sslrootcert=/nowhere.crt`);
   assert.match(missing.cure ?? '', /Correct the file/);
   for (const search of ['sslmode=no-verify', `sslmode=require&sslrootcert=${certificate}`]) {
-    const { writer, troubles } = open(`${url}?${search}`);
+    const { writer, errors: troubles } = open(`${url}?${search}`);
     await writer.ready();
     const used = await server.ask<{ ssl: boolean }>(
       url,
@@ -409,7 +409,7 @@ writers('TLS by the word in the URL', async ({ server }) => {
 
 writers('a row that the schema refuses is dropped alone; no text is', async ({ server }) => {
   const url = await server.create('faults');
-  const { writer, troubles } = open(url);
+  const { writer, errors: troubles } = open(url);
   writer.record(rowOf(1, { model: 'a\0b{"\\,}', topChunks: ['x"y'] }));
   writer.record(rowOf(2, { inputTokensRaw: 1.5 }));
   writer.record(rowOf(3, { savedTokens: -1 }));

@@ -49,7 +49,7 @@ test("a link to another user's file, a dangling link and a folder are refused", 
   }
   const asFolder = at('folder.db');
   mkdirSync(asFolder);
-  const { writer, troubles } = open({ file: asFolder });
+  const { writer, errors: troubles } = open({ file: asFolder });
   await refusal(writer.ready(), /not a plain file/);
   writer.record(rowOf(1));
   assert.is(writer.stats().dropped, 1);
@@ -90,7 +90,7 @@ test('an older ledger is copied aside and migrated with its rows', async () => {
   const migrated = open({ file, migrations: next });
   migrated.writer.record(rowOf(2));
   await migrated.writer.close();
-  assert.equal(migrated.troubles, []);
+  assert.equal(migrated.errors, []);
   const db = new Database(file, { readonly: true });
   assert.equal(db.prepare('SELECT id, region FROM requests ORDER BY id').raw().all(), [
     ['req_1', 'eu'],
@@ -174,7 +174,7 @@ test('an empty file and a database without tables become a ledger', async () => 
   db.exec('VACUUM');
   db.close();
   for (const file of [empty, vacant]) {
-    const { writer, troubles } = open({ file });
+    const { writer, errors: troubles } = open({ file });
     writer.record(rowOf(1));
     await writer.close();
     assert.equal(troubles, []);

@@ -44,7 +44,7 @@ async function damageLedger(file: string): Promise<void> {
 test('a damaged file is put aside at start, a new one begun, and it is reported', async () => {
   const file = at('monitor.db');
   await damageLedger(file);
-  const { writer, troubles } = open({ file });
+  const { writer, errors: troubles } = open({ file });
   writer.record(rowOf(1));
   await writer.flush();
   assert.is((await stored(file)).length, 1);
@@ -63,7 +63,7 @@ test('a ledger whose head a power cut has left as zeros is put aside, too', asyn
   for (const length of [108, 5000]) {
     const bytes = Buffer.from(readFileSync(file));
     writeFileSync(file, bytes.fill(0, 0, length));
-    const { writer, troubles } = open({ file });
+    const { writer, errors: troubles } = open({ file });
     writer.record(rowOf(length));
     await writer.close();
     assert.match(troubles[0]?.message ?? '', /was damaged/);
@@ -84,7 +84,7 @@ test('two writers that meet the same damaged file put it aside once and share th
   await Promise.all([one.writer.flush(), two.writer.flush()]);
   assert.is((await stored(file)).length, 100);
   assert.is(asideIn(at()).length, 1);
-  assert.is(one.troubles.length + two.troubles.length, 1);
+  assert.is(one.errors.length + two.errors.length, 1);
   await Promise.all([one.writer.close(), two.writer.close()]);
 });
 
@@ -94,7 +94,7 @@ test('nothing of the ledger is touched while another process opens it or puts it
   const other = openLock(`${file}.lock`);
   const release = other.tryAcquire()!;
   const before = readdirSync(at());
-  const { writer, troubles } = open({ file });
+  const { writer, errors: troubles } = open({ file });
   writer.record(rowOf(1));
   // Longer than the writer's thread itself waits for the lock.
   await sleep(1500);
@@ -129,7 +129,7 @@ test('a file that another process has put aside in the meantime is not put aside
  * insert.
  */
 async function hollowLedger(file: string): Promise<void> {
-  const { writer, troubles } = open({ file });
+  const { writer, errors: troubles } = open({ file });
   for (let n = 0; n < 2000; n += 1) writer.record(rowOf(n));
   await writer.close();
   assert.equal(troubles, []);
@@ -159,7 +159,7 @@ test('a file that breaks under the running writer is put aside without losing th
     (await stored(file)).map((each) => each.id),
     ['req_5000'],
   );
-  assert.match(again.troubles[0]?.message ?? '', /was damaged/);
+  assert.match(again.errors[0]?.message ?? '', /was damaged/);
   await again.writer.close();
 });
 
@@ -175,7 +175,7 @@ test('damage that only shows in the sums of the rows is no fault of the new rows
   handle.close();
   // What a power cut leaves of a page of which only the head was written: rows without any value.
   writeFileSync(file, readFileSync(file).fill(0, (page - 1) * 4096 + 256, page * 4096));
-  const { writer, troubles } = open({ file });
+  const { writer, errors: troubles } = open({ file });
   for (let n = 5000; n < 5005; n += 1) {
     writer.record(rowOf(n));
     await writer.flush();
@@ -189,7 +189,7 @@ test('damage that only shows in the sums of the rows is no fault of the new rows
 test('a file that breaks while another process keeps it from being put aside loses no row', async () => {
   const file = at('monitor.db');
   await hollowLedger(file);
-  const { writer, troubles } = open({ file });
+  const { writer, errors: troubles } = open({ file });
   await writer.ready();
   const other = openLock(`${file}.lock`);
   const release = other.tryAcquire()!;

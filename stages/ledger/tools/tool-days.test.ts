@@ -79,7 +79,7 @@ const byName = (groups: Awaited<ReturnType<typeof sums>>) =>
   Object.fromEntries(groups.map(({ keys: [tool], totals }) => [tool, rounded(totals)]));
 
 test('the sums are those of the rows, also where they were sent twice or deleted', async () => {
-  const { writer, file, troubles } = open();
+  const { writer, file, errors: troubles } = open();
   for (const row of rows) writer.record(row);
   await writer.flush();
   assert.equal(byName(await sums(file, ['tool'])), recount(rows));

@@ -45,7 +45,7 @@ async function figures(file: string) {
 }
 
 test('old rows go, in several steps; their sums and what is recorded meanwhile stay', async () => {
-  const { writer, file, troubles } = open();
+  const { writer, file, errors: troubles } = open();
   const rows = rowsOf(1800);
   for (const row of rows) writer.record(row);
   await writer.flush();

@@ -17,7 +17,7 @@ const { open, at } = folderForEach(test);
 test('a disk that refuses costs rows only past the bound, is reported once, and is used again when it is back', async () => {
   const blocked = at('home');
   writeFileSync(blocked, 'a file where the folder should be');
-  const { writer, file, troubles } = open({ maxQueuedRows: 120 });
+  const { writer, file, errors: troubles } = open({ maxQueuedRows: 120 });
   await writer.ready();
   for (let n = 0; n < 200; n += 1) writer.record(rowOf(n));
   await writer.flush();
@@ -68,7 +68,7 @@ test('a disk that fills up under load: bounded memory, counted drops, a sound fi
 
 test('a thread that dies after storing and before saying so: no row lost, none twice', async () => {
   const threadUrl = new URL('./writer-faults-testing.js', import.meta.url);
-  const { writer, file, troubles } = open({ threadUrl });
+  const { writer, file, errors: troubles } = open({ threadUrl });
   for (let n = 0; n < 120; n += 1) writer.record(rowOf(n));
   await until('all rows are stored', () => writer.stats().queued === 0);
   assert.is(writer.stats().written, 120);
@@ -105,7 +105,7 @@ test('closing on a disk that refuses does not use up its time and counts what is
 });
 
 test('a locked file delays rows and loses none', async () => {
-  const { writer, file, troubles } = open();
+  const { writer, file, errors: troubles } = open();
   await writer.ready();
   const lock = new Database(file);
   lock.exec('BEGIN IMMEDIATE');
@@ -122,7 +122,7 @@ test('a locked file delays rows and loses none', async () => {
 });
 
 test('a row that the schema refuses is dropped alone', async () => {
-  const { writer, file, troubles } = open();
+  const { writer, file, errors: troubles } = open();
   writer.record(rowOf(1));
   writer.record(rowOf(2, { inputTokensRaw: 1.5 }));
   writer.record(rowOf(3, { savedTokens: -1 }));
@@ -147,7 +147,7 @@ test('two writers on one file keep every row of both', async () => {
   await Promise.all([one.writer.close(), two.writer.close()]);
   assert.is((await stored(one.file)).length, 3000);
   assert.equal(ledgerFaults(one.file), []);
-  assert.equal([...one.troubles, ...two.troubles], []);
+  assert.equal([...one.errors, ...two.errors], []);
 });
 
 test.run();

@@ -10,7 +10,7 @@ import { folderForEach, rowOf, stored } from '../../../fixtures/ledger/temp-ledg
 const { open, at } = folderForEach(test);
 
 test('a row comes back as it was recorded, with null for what nobody measured', async () => {
-  const { writer, file, troubles } = open();
+  const { writer, file, errors: troubles } = open();
   const full = rowOf(1, {
     provider: 'messages',
     dialect: 'messages',

@@ -33,7 +33,7 @@ test('removes every trace of a folder from the index files, whether or not the v
       );
       assert.equal(filesWith(place, 'quagga'), []);
     }
-    assert.equal(place.troubles, []);
+    assert.equal(place.problems, []);
   }));
 
 test('reports copies that were moved aside earlier, and leaves the database of another program alone', () =>
@@ -52,7 +52,7 @@ test('reports copies that were moved aside earlier, and leaves the database of a
     database.exec("CREATE TABLE customers (name TEXT); INSERT INTO customers VALUES ('me')");
     database.close();
     const before = readFileSync(path);
-    assert.equal((await forget(place)).remaining, [place.troubles[0]!.movedTo]);
+    assert.equal((await forget(place)).remaining, [place.problems[0]!.movedTo]);
     assert.equal(readFileSync(path), before);
     assert.equal(filesWith(place, 'quagga').length, 1);
   }));

@@ -69,7 +69,7 @@ test('refuses every operation on a foreign file in place of the log, and leaves 
       assert.is(status, 'broken');
       assert.match(reasons.join(), /not a vault index/);
     }
-    assert.equal(place.troubles, []);
+    assert.equal(place.problems, []);
   }));
 
 test('refuses a foreign file that replaces the log of an open index, and recovers when it is gone', () =>
@@ -87,7 +87,7 @@ test('refuses a foreign file that replaces the log of an open index, and recover
       renameSync(`${log}.ours`, log);
       assert.is((await vault.search('zebra')).length, 1, backend);
     }
-    assert.equal(place.troubles, []);
+    assert.equal(place.problems, []);
   }));
 
 test('recognises a damaged log as its own, even outside of its folder', () =>
@@ -116,10 +116,10 @@ test('recognises a damaged log as its own, even outside of its folder', () =>
     // The file is empty, but the lock next to it still shows its owner.
     truncateSync(log, 0);
     truncateSync(log, 3_000);
-    const found = place.troubles.length;
+    const found = place.problems.length;
     assert.equal(await place.open().search('zebra'), []);
-    assert.is(place.troubles.length, found + 1);
-    assert.ok(existsSync(place.troubles.at(-1)!.movedTo));
+    assert.is(place.problems.length, found + 1);
+    assert.ok(existsSync(place.problems.at(-1)!.movedTo));
   }));
 
 test('refuses another program’s database, whatever its version', () =>
@@ -136,7 +136,7 @@ test('refuses another program’s database, whatever its version', () =>
       database.close();
       await refuses(place, () => place.open('sqlite').search('zebra'), 'blocks.db');
     }
-    assert.equal(place.troubles, []);
+    assert.equal(place.problems, []);
   }));
 
 test('leaves anything else in place of the database alone, and reports it', () =>
@@ -173,7 +173,7 @@ test('leaves anything else in place of the database alone, and reports it', () =
       assert.equal(readdirSync(place.indexDir), names, what);
       rmSync(path, { recursive: true });
     }
-    assert.equal(place.troubles, []);
+    assert.equal(place.problems, []);
   }));
 
 test.run();
