@@ -171,7 +171,7 @@ function refuseTwins(
 ): void {
   const seen = new Set<string>();
   for (const { name } of brought) {
-    if (seen.has(name)) report([`${what}s`], `${what} ${name} is there twice`);
+    if (seen.has(name)) report([`${what}s`], `${what} ${name} is defined twice`);
     seen.add(name);
   }
 }

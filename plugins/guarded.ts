@@ -37,7 +37,7 @@ export function guarded(
     if (faults >= MAX_FAULTS) {
       faults = 0;
       restsUntilMs = clock.monotonicMs() + REST_MS;
-      report(`${node}: ${MAX_FAULTS} faults in a row, it rests for ${REST_MS / 1000} s`, thrown);
+      report(`${node}: ${MAX_FAULTS} faults in a row: suspended for ${REST_MS / 1000} s`, thrown);
     } else report(`${node}: ${String(thrown)}`, thrown);
     if (onFault === 'pass') return undefined;
     throw thrown;
@@ -48,9 +48,13 @@ export function guarded(
     (frame, ctx) => {
       if (clock.monotonicMs() < restsUntilMs) {
         if (onFault === 'pass') return undefined;
-        throw new SvcError('unavailable', `The plugin stage ${node} rests after too many faults`, {
-          retryAfterS: (restsUntilMs - clock.monotonicMs()) / 1000,
-        });
+        throw new SvcError(
+          'unavailable',
+          `The plugin stage ${node} is suspended after too many faults`,
+          {
+            retryAfterS: (restsUntilMs - clock.monotonicMs()) / 1000,
+          },
+        );
       }
       try {
         const result = handler(frame, ctx);

@@ -73,7 +73,7 @@ export async function loadPlugins(
   if (faults.length === 0) return loaded;
   throw new SvcError('config', `Plugins that cannot be used:\n${faults.join('\n')}`, {
     code: 'CONFIG_002',
-    cure: 'Mend the file, or take it out of `plugins`.',
+    cure: 'Fix the file, or remove it from `plugins`.',
   });
 }
 

@@ -55,12 +55,12 @@ test('does not load a module that other users can write', () =>
     const ran = join(folder, 'ran');
     const text = `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(ran)}, ''); ${SOUND}`;
     const loose = write(folder, 'loose.mjs', text, 0o622);
-    assert.match((await faultOf(loose)) ?? '', /the file may be written by others/);
+    assert.match((await faultOf(loose)) ?? '', /the file can be written by other users/);
     const open = join(folder, 'open');
     mkdirSync(open);
     chmodSync(open, 0o777);
     const inside = write(open, 'inside.mjs', text);
-    assert.match((await faultOf(inside)) ?? '', /its folder may be written by others/);
+    assert.match((await faultOf(inside)) ?? '', /its folder can be written by other users/);
     chmodSync(open, 0o1777);
     assert.is(await faultOf(inside), undefined, 'a sticky folder is as good as a private one');
   }));

@@ -25,7 +25,7 @@ export interface PluginModule extends ConfiguredModule {
 /** Runs the import of a module. */
 export type RunImport = <T>(module: PluginModule, work: () => T) => T;
 
-/** A module that is still loading after this long is waiting for something that never comes. */
+/** Time limit for loading a module: top-level code may wait forever. */
 const IMPORT_MS = 5000;
 
 /**
@@ -77,7 +77,7 @@ async function refuseForeign(path: string): Promise<void> {
     // In a sticky folder, users cannot replace each other's files.
     const isSticky = each !== path && (mode & 0o1000) !== 0;
     if ((mode & 0o022) !== 0 && !isSticky)
-      throw new Error(`${what} may be written by others; \`chmod go-w ${each}\` ends that`);
+      throw new Error(`${what} can be written by other users; run: chmod go-w ${each}`);
   }
 }
 

@@ -27,7 +27,7 @@ export interface HandlerStage extends Placed {
   readonly watch?: Watchers<ProxyFrame, StageState>;
   /** Called once per request, when its answer has ended or was abandoned. */
   readonly settled?: (settlement: Settlement<ProxyFrame>, ctx: StageContext<StageState>) => void;
-  /** `fail` (the default) ends the request, `pass` lets the frame through as it came. */
+  /** `fail` (the default) ends the request, `pass` lets the frame through unchanged. */
   readonly onFault?: OnFault;
   /** Milliseconds that one handler may wait for a promise; default 1000. */
   readonly timeoutMs?: number;

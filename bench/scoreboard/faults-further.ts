@@ -241,7 +241,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A Redis that hangs',
     required: 'one request waits fifty milliseconds, and none after it until Redis answers',
     file: 'server/shared/link.test.ts',
-    test: 'after fifty milliseconds without a response no request waits until a probe succeeds',
+    test: 'after fifty milliseconds without a response no request waits until a trial succeeds',
     sabotage: {
       file: 'server/shared/link.ts',
       before: 'if (!isOver) this.#onSilence();',

@@ -15,7 +15,7 @@ const NAME = 'providers';
 export interface ProviderCode {
   readonly name: string;
   readonly definition: Pick<ProviderDefinition, 'kind' | 'request' | 'response' | 'event'>;
-  /** The plugin that brings it; undefined for one of `custom_providers`. */
+  /** The plugin that defines it; undefined for one of `custom_providers`. */
   readonly plugin: string | undefined;
 }
 

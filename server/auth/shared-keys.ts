@@ -47,9 +47,13 @@ export function toSharedKeys(texts: readonly string[]): readonly StoredKey[] {
 function toKey(text: string): StoredKey {
   const parsed = parsedOr(text);
   if (isStoredKey(parsed)) return parsed;
-  throw new SvcError('config', 'The table proxy_keys of the ledger holds what is not a key', {
-    cure: 'Was it changed by hand? Delete that row, or mend it.',
-  });
+  throw new SvcError(
+    'config',
+    'The table proxy_keys of the ledger contains something that is not a key',
+    {
+      cure: 'Was it changed by hand? Delete or fix that row.',
+    },
+  );
 }
 
 function parsedOr(text: string): unknown {

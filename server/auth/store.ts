@@ -183,6 +183,6 @@ function isSystemError(error: unknown, code: string): boolean {
 function unreadable(file: string, reason: string, cause?: unknown): SvcError {
   return new SvcError('config', `The key store ${file} is not used: ${reason}`, {
     cause,
-    cure: 'Mend it, or move it away: then all keys have to be made again with `svc auth --generate`.',
+    cure: 'Fix it, or move it away; then create all keys again with `svc auth --generate`.',
   });
 }

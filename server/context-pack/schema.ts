@@ -55,7 +55,7 @@ const header = object(
   {
     version: { type: 'string', pattern: '^1\\.[0-9]+$', description: 'Version of the schema' },
     id: { type: 'string', minLength: 4, maxLength: 128, description: 'Id of the pack' },
-    created: dateTime('When the pack was made'),
+    created: dateTime('When the pack was created'),
   },
   ['version', 'id', 'created'],
 );
@@ -63,16 +63,16 @@ const header = object(
 const metadata = object(
   'What the pack is for',
   {
-    task: text('What is to be done with it'),
-    source: text('Where it comes from'),
-    target: text('Whom it is for'),
+    task: text('What to do with it'),
+    source: text('Its source'),
+    target: text('Intended audience'),
     tags: {
       type: 'array',
       items: { type: 'string' },
       maxItems: 50,
-      description: 'Words to find it by',
+      description: 'Search keywords',
     },
-    expires: dateTime('From when on it is not to be used'),
+    expires: dateTime('Time after which it must not be used'),
   },
   ['task', 'source'],
 );
@@ -88,10 +88,14 @@ const block = object(
     },
     content: text('The text'),
     tokens: { type: 'integer', minimum: 0, description: 'Its length in tokens' },
-    priority: { type: 'string', enum: PRIORITIES, description: 'What stays where not all fits' },
-    quality: { type: 'number', minimum: 0, maximum: 1, description: 'How good it is' },
+    priority: {
+      type: 'string',
+      enum: PRIORITIES,
+      description: 'Which blocks to keep if not all fit',
+    },
+    quality: { type: 'number', minimum: 0, maximum: 1, description: 'Quality of the content' },
     compacted: { type: 'boolean', description: 'Whether it was shortened' },
-    provenance: open('Where it comes from'),
+    provenance: open('Its source'),
   },
   ['type', 'id', 'content'],
 );
@@ -103,12 +107,12 @@ export const contextPack: PackSchema = object(
     header,
     metadata,
     blocks: { type: 'array', items: block, minItems: 1, description: 'The context itself' },
-    capabilities: open('What its reader must be able to do'),
-    constraints: open('What its reader must keep to'),
-    state: open('Where the work stands'),
-    provenance: open('Where the pack comes from'),
-    policies: open('What may be done with it'),
-    embeddings: open('Vectors of its blocks'),
+    capabilities: open('Required capabilities of the reader'),
+    constraints: open('Rules that the reader must follow'),
+    state: open('State of the work'),
+    provenance: open('Origin of the pack'),
+    policies: open('Permitted uses'),
+    embeddings: open('Embeddings of its blocks'),
   },
   ['header', 'metadata', 'blocks'],
 );

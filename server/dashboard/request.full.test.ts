@@ -91,12 +91,12 @@ test('received and sent text are shown side by side, and a search also finds unc
       lines.join('\n'),
     );
     await page.getByLabel('Search the texts').fill('nothing has this');
-    await page.getByText('None of them has that in it.').waitFor();
+    await page.getByText('No text contains this.').waitFor();
     await page.getByLabel('Search the texts').fill('');
     await page.getByLabel('Side by side').uncheck();
     await page.locator('.diff.one .removed').first().waitFor();
     await page.locator('.diff .gap').first().waitFor();
-    await page.getByLabel('All that was kept').check();
+    await page.getByLabel('All kept lines').check();
     await page.locator('.diff .gap').first().waitFor({ state: 'detached' });
     const narrow = await open(NARROW);
     await narrow.page.goto(`${t.proxy.url}/dashboard/request/${id}`);

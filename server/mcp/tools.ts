@@ -61,9 +61,9 @@ export const TOOLS: readonly McpTool[] = [
       id: { ...ID, description: 'The id in the mark' },
       first_line: {
         ...LINE,
-        description: 'First line wanted, counted from 1; all from the start if left out',
+        description: 'First line, counted from 1; by default the first',
       },
-      last_line: { ...LINE, description: 'Last line wanted; all to the end if left out' },
+      last_line: { ...LINE, description: 'Last line; by default the last' },
     },
     required: ['id'],
     isPrivate: true,
@@ -106,7 +106,7 @@ export const TOOLS: readonly McpTool[] = [
     name: 'limits',
     title: 'Limits',
     description:
-      'How much of the plans and rate limits of each provider is used, when each starts again, and whether it lasts until then at the present pace.',
+      'How much of the plans and rate limits of each provider is used, when each resets, and whether it lasts until then at the current pace.',
     properties: {},
     run: async (_given, read) => json(await read('/limits')),
   },
@@ -117,7 +117,12 @@ export const TOOLS: readonly McpTool[] = [
       "Searches the user's own files that svc has indexed, by words; returns the parts that fit best, with their paths and lines.",
     properties: {
       query: { type: 'string', minLength: 1, maxLength: 500, description: 'Words to look for' },
-      top: { type: 'integer', minimum: 1, maximum: 20, description: 'Most results; 5 if left out' },
+      top: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 20,
+        description: 'Maximum number of results; default 5',
+      },
     },
     required: ['query'],
     async run({ query = '', top = 5 }, read) {
@@ -130,6 +135,6 @@ export const TOOLS: readonly McpTool[] = [
 /** Tells the model that a text was not kept: it can call the original tool again. */
 function throwNotKept(thrown: unknown): never {
   if (!(thrown instanceof SvcError) || thrown.kind !== 'not_found') throw thrown;
-  const text = 'svc keeps no text under this id, or no longer: it holds the newest 32 MB';
+  const text = 'svc has no text with this id; it keeps only the newest 32 MB';
   throw new SvcError('not_found', text, { cure: 'Call the tool that returned it again.' });
 }

@@ -33,9 +33,9 @@ import {
 import type { Schema } from './schema.ts';
 
 const graphNode = {
-  node: about(text, 'Its name, also in traces'),
+  node: about(text, 'Name, as in traces'),
   plugin: about(nullable(text), 'Who inserted it; null for a built-in stage'),
-  about: about(list(text), 'What it brings, one phrase each'),
+  about: about(list(text), 'What it adds, one phrase each'),
 };
 
 export const componentSchemas: Readonly<Record<string, Schema>> = {
@@ -68,15 +68,15 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
           most: about(whole, '`compression.workers`'),
           running: whole,
           at_work: whole,
-          jobs_waiting: about(whole, 'Requests that no thread has yet'),
+          jobs_waiting: about(whole, 'Requests waiting for a thread'),
         }),
         conversations: object({
           remember: about(flag, '`compression.remember`'),
-          remembered: about(whole, 'Conversations of which something is remembered'),
+          remembered: about(whole, 'Conversations with remembered state'),
           remembered_bytes: whole,
           thoughts_refused: about(
             whole,
-            'Requests since the start that a provider refused because thinking blocks did not match what precedes them; each was sent again without those blocks',
+            'Requests since the start that a provider refused because thinking blocks did not match what precedes them; each was resent without those blocks',
           ),
           thoughts_dropped: about(
             byName(whole),
@@ -97,7 +97,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
               place: about(text, 'Host and port of Redis'),
               reason: nullable(about(text, 'Why it cannot be used')),
               asked: whole,
-              unanswered: about(whole, 'Questions that got no answer in time, or a refusal'),
+              unanswered: about(whole, 'Requests that were refused or got no response in time'),
             }),
           ),
           'State shared with other proxies through `shared.redis_url`; null if there is none',
@@ -112,11 +112,11 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
             per_month_usd: nullable(usd),
             tokens_per_day: nullable(whole),
           }),
-          day: about(text, 'The UTC day that is counted'),
+          day: about(text, 'The current UTC day'),
           spent_usd: nullable(usd),
-          month: about(text, 'The UTC month that is counted'),
+          month: about(text, 'The current UTC month'),
           spent_month_usd: nullable(usd),
-          held_usd: about(usd, 'Estimated for requests that run'),
+          held_usd: about(usd, 'Estimated for requests in progress'),
           tokens: nullable(whole),
           left_percent: nullable(number),
           warned: whole,
@@ -202,20 +202,17 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       cache_miss: object(
         {
           ...cacheMiss,
-          compared_with: about(nullable(text), 'The id of the request before'),
+          compared_with: about(nullable(text), 'Id of the previous request'),
         },
         {
           compared_cause: about(
             oneOf(...MISS_CAUSES),
-            'Our own cause, if the provider names another',
+            'The cause found by svc, if the provider names another',
           ),
         },
       ),
       usage_corrected: about(flag, 'True if the provider sent invalid token counts'),
-      unpriced: about(
-        list(text),
-        'Parts without a price, because of which the request has no cost',
-      ),
+      unpriced: about(list(text), 'Parts without a price, which leave the request without a cost'),
       capture: about(text, 'State of its capture: `kept`, or `dropped: …`'),
     },
   ),
@@ -232,9 +229,9 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
           resets_at: nullable(text),
           used_per_hour: about(
             nullable(number),
-            'At the pace of the last two fifths of the window, without breaks',
+            'At the pace of the last two fifths of the window, ignoring pauses',
           ),
-          used_up_at: about(nullable(text), 'At that pace; null where it starts again before'),
+          used_up_at: about(nullable(text), 'At that pace; null if it resets before'),
           spared_tokens: about(
             number,
             'Tokens that svc left out, or answered from its own cache, since the window began',
@@ -243,7 +240,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
           seen_at: nullable(text),
         }),
       ),
-      'Plans first and the fullest first',
+      'Plans first, then by use, fullest first',
     ),
   }),
   Graph: object({
@@ -251,7 +248,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       list(
         object({
           ...graphNode,
-          answers: about(flag, 'True if it may answer in place of those that come after it'),
+          answers: about(flag, 'True if it may respond in place of later stages'),
           web_stream: about(flag, 'True for a stage with a stream of its own'),
           within: about(
             list(object(graphNode)),
@@ -314,11 +311,9 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
   Why: object({
     request_id: text,
     outcome: text,
-    providers: about(list(text), 'Each that was asked, in turn, with what happened there'),
+    providers: about(list(text), 'Each attempted provider in order, with the result'),
     cost: text,
-    cache: nullable(
-      about(text, 'Why the provider’s prompt cache was missed; null where it was not'),
-    ),
+    cache: nullable(about(text, 'Why the provider’s prompt cache was missed; null if it was not')),
     savings: text,
   }),
   ContextBlock: open({ block_id: text, content: text, source_path: text, risk_class: text }, [

@@ -27,7 +27,7 @@ import type { Schema } from './schema.ts';
 
 /** Token counts by the fixed estimator. */
 const changed = {
-  blocks: about(whole, 'Changed texts, once in every request'),
+  blocks: about(whole, 'Changed texts, counted in every request'),
   tokens_before: whole,
   tokens_after: whole,
 };
@@ -60,10 +60,10 @@ export const dashboardSchemas: Readonly<Record<string, Schema>> = {
       50,
     ),
     attempts: object({
-      failed: about(whole, 'Tries at providers that failed, whatever the client got in the end'),
-      answered_later: about(whole, 'Requests that were answered after such a try'),
+      failed: about(whole, 'Failed attempts at providers, whatever the client finally got'),
+      answered_later: about(whole, 'Requests that succeeded after such an attempt'),
       thoughts_dropped: about(whole, 'Thinking blocks that providers report as dropped'),
-      thoughts_refused: about(whole, 'Requests whose thoughts a provider refused at first'),
+      thoughts_refused: about(whole, 'Requests whose thinking blocks a provider first refused'),
     }),
     lanes,
     injections: object({
@@ -79,7 +79,7 @@ export const dashboardSchemas: Readonly<Record<string, Schema>> = {
     stacks: list(
       object({
         name: nullable(text),
-        rest: about(flag, 'True for all names past the bound together'),
+        rest: about(flag, 'True for the sum of all further names'),
         ...stackFigures,
         series: list(object({ timestamp: moment, ...stackFigures })),
       }),
@@ -111,7 +111,7 @@ export const dashboardSchemas: Readonly<Record<string, Schema>> = {
     ),
   }),
   DashboardStages: object({
-    requests: about(whole, 'Requests that the figures rest on'),
+    requests: about(whole, 'Requests behind the figures'),
     requests_per_second: number,
     stages: list(
       object({
@@ -139,7 +139,7 @@ export const dashboardSchemas: Readonly<Record<string, Schema>> = {
   }),
   DashboardRequests: object({
     requests: list(ref('DashboardRequest'), 10_000),
-    complete: about(flag, 'False where older ones were left out'),
+    complete: about(flag, 'False if older ones were left out'),
   }),
   Dashboard: object({
     timestamp: moment,
@@ -176,7 +176,7 @@ export const dashboardSchemas: Readonly<Record<string, Schema>> = {
     errors: object({
       error_rate: nullable(number),
       error_count: whole,
-      top_failures: about(byName(whole), 'By status; `none` where no answer was sent'),
+      top_failures: about(byName(whole), 'By status; `none` if no response was sent'),
     }),
     streaming: object({ count: whole, percentage: nullable(number) }),
     window_24h: object({

@@ -20,17 +20,17 @@ const HEADERS = {
   'X-RateLimit-Limit': { description: 'Requests in the window', schema: { type: 'integer' } },
   'X-RateLimit-Remaining': { description: 'Requests left', schema: { type: 'integer' } },
   'X-RateLimit-Reset': {
-    description: 'When there are more, epoch seconds',
+    description: 'When the window resets, in epoch seconds',
     schema: { type: 'integer' },
   },
   Allow: { description: 'The methods that the path supports', schema: text },
   Upgrade: { description: 'The protocol that the path supports', schema: text },
   'X-Svc-Request-ID': {
-    description: 'The same id, also where `X-Request-ID` is the provider’s own',
+    description: 'The same id, even if `X-Request-ID` is the provider’s own',
     schema: text,
   },
   'X-Svc-Cache': {
-    description: '`hit` where the response cache answered',
+    description: '`hit` if the response came from the cache',
     schema: oneOf('hit'),
   },
 } as const;
@@ -94,7 +94,7 @@ export function openApiDocument(version: string): OpenApiDocument {
           type: 'apiKey',
           in: 'header',
           name: 'X-Svc-Key',
-          description: 'Needed from other machines, and from web pages',
+          description: 'Required from other machines and from web pages',
         },
         proxyToken: {
           type: 'http',
@@ -129,7 +129,7 @@ function toOperation(operation: Operation) {
     }),
     responses: {
       [path === '/ws' ? 101 : 200]: {
-        description: path === '/ws' ? 'The connection speaks WebSocket now' : 'As asked',
+        description: path === '/ws' ? 'The connection is now a WebSocket' : 'As asked',
         headers: isProxied && path !== '/ws' ? PROXIED : REQUEST_ID,
         ...(response !== undefined && {
           content: Object.fromEntries(

@@ -42,11 +42,11 @@ export const rowNet = {
 export const sessionSums = {
   requests: whole,
   input_tokens: about(whole, 'As clients sent them'),
-  sent_input_tokens: about(whole, 'As they went upstream'),
+  sent_input_tokens: about(whole, 'As sent upstream'),
   saved_tokens: whole,
   output_tokens: whole,
   errors: whole,
-  cache_hits: about(whole, 'Answers from the response cache'),
+  cache_hits: about(whole, 'Responses from the cache'),
   cost: nullable(usd),
   unpriced: about(whole, 'Requests whose model has no known price'),
   cost_saved: nullable(usd),
@@ -58,7 +58,7 @@ export const ledgerSums = {
   additionalProperties: number,
   properties: { requests: whole },
   required: ['requests'],
-  description: 'Each sum by its name; what is not listed is 0. Money is in nano-dollars.',
+  description: 'Sums by name; absent ones are 0. Money is in nano-dollars.',
 };
 
 export const vaultIndex = object({ available: flag, blocks: whole, path: text });
@@ -72,9 +72,9 @@ export const rowBreakpoints = object({
 
 export const cacheMiss = {
   cause: oneOf(...MISS_CAUSES),
-  detail: about(nullable(text), 'What exactly differed from the turn before'),
+  detail: about(nullable(text), 'What differed from the previous turn'),
   missed_tokens: nullable(whole),
-  cost: about(nullable(usd), 'What reading these tokens from the cache would have spared'),
+  cost: about(nullable(usd), 'What reading these tokens from the cache would have saved'),
 };
 
 export const recentFields = {
@@ -99,13 +99,16 @@ export const recentFields = {
 export const injection = {
   cache_breakpoints: rowBreakpoints,
   cache_miss: object(cacheMiss),
-  key: about(text, 'The label of the proxy key that it came with'),
-  project: about(text, 'The name of the project that it was for'),
+  key: about(text, 'Label of its proxy key'),
+  project: about(text, 'Name of its project'),
   thoughts_refused: about(
     flag,
-    'The provider refused thinking blocks that did not match; the request was sent once more',
+    'The provider refused thinking blocks that did not match, and the request was resent',
   ),
-  thoughts_dropped: about(whole, 'Thoughts that the provider says it has not shown to the model'),
+  thoughts_dropped: about(
+    whole,
+    'Thinking blocks that the provider reports as not shown to the model',
+  ),
   vault_injection: object({
     chunks_injected: whole,
     tokens_injected: nullable(whole),
@@ -126,7 +129,7 @@ export const requestFields = {
   client: nullable(text),
   session_id: nullable(text),
   skill: nullable(text),
-  node: about(nullable(text), 'The machine, where several share a ledger'),
+  node: about(nullable(text), 'Name of the machine, if several share a ledger'),
   failed: flag,
   error_kind: nullable(text),
   error_code: nullable(text),
@@ -182,12 +185,12 @@ export const lanes = object({
   compression: object({ tokens_saved: whole, cost_saved_usd: nullable(usd) }),
   cache_breakpoints: object(breakpoints),
   forgetting: lane('Requests from which old results of tools were left out'),
-  long_results: lane('Requests in which long results went out in parts'),
-  tools: lane('Requests in which definitions of tools were trimmed'),
+  long_results: lane('Requests with long results sent in parts'),
+  tools: lane('Requests with trimmed tool definitions'),
   response_cache: object({ requests: whole, cost_saved_usd: nullable(usd) }),
   provider_cache: about(
     object({ read_tokens: whole, written_tokens: whole }),
-    'Cached without svc having asked for it: credited to no source',
+    'Cached without a request by svc: credited to no source',
   ),
 });
 
@@ -196,7 +199,7 @@ export const noRequests = object({ error: oneOf('no_requests'), message: text })
 export const stored = {
   block_id: text,
   tokens: whole,
-  stored: about(flag, 'False for a block that was there already'),
+  stored: about(flag, 'False if the block existed already'),
 };
 
 export const totals = {
@@ -217,9 +220,9 @@ export const groups = list(object({ name: nullable(text), ...totals }), 50);
 export const toolFields = {
   calls: about(whole, 'Results that were new in their request'),
   failed_calls: whole,
-  result_tokens: about(whole, 'Of these results as clients sent them'),
-  sent_result_tokens: about(whole, 'Of the same as they went upstream'),
-  definitions: about(whole, 'Definitions that requests carried'),
+  result_tokens: about(whole, 'Tokens of these results, as clients sent them'),
+  sent_result_tokens: about(whole, 'Tokens of these results, as sent upstream'),
+  definitions: about(whole, 'Tokens of definitions in requests'),
   definition_tokens: whole,
   definition_cost: nullable(usd),
 };

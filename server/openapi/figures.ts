@@ -64,14 +64,14 @@ export const figureSchemas: Readonly<Record<string, Schema>> = {
       by_model: byName(namedSums),
       by_key: about(
         byName(namedSums),
-        'By the label of the proxy key, for requests with one; beyond a hundred, under `(other)`',
+        'By proxy key label, for requests with a key; beyond a hundred under `(other)`',
       ),
-      by_project: about(byName(namedSums), 'Likewise by project, of requests of which it is known'),
+      by_project: about(byName(namedSums), 'Likewise by project, if known'),
       by_tool: about(byName(toolSums), 'By tool; past two hundred under `(other)`'),
       by_mcp_server: about(byName(toolSums), 'By MCP server, of tools named `mcp__server__tool`'),
       recent: list(ref('RecentRequest'), 50),
     },
-    { today_of_node: about(todaySums, 'Of this machine alone, where others share its ledger') },
+    { today_of_node: about(todaySums, 'For this machine only, if others share its ledger') },
   ),
   RecentRequest: object(recentFields, injection),
   Recent: object({ recent: list(ref('RecentRequest'), 50) }),
@@ -121,14 +121,14 @@ export const figureSchemas: Readonly<Record<string, Schema>> = {
     ),
   }),
   CacheMisses: object({
-    requests: about(whole, 'Requests of which it is known what they read from a prompt cache'),
+    requests: about(whole, 'Requests with known prompt cache reads'),
     missed_requests: whole,
     input_tokens: whole,
-    missed_tokens: about(whole, 'Input tokens that the turn before had left in the cache'),
+    missed_tokens: about(whole, 'Input tokens that the previous turn had cached'),
     cost_usd: usd,
-    cost_missed_usd: about(usd, 'The part of the cost that reading them would have spared'),
+    cost_missed_usd: about(usd, 'The part of the cost that cache reads would have saved'),
     share_of_cost: nullable(number),
-    unpriced: about(whole, 'Requests among the missed ones whose price is not known'),
+    unpriced: about(whole, 'Missed requests without a known price'),
     causes: list(
       object({
         cause: oneOf(...MISS_CAUSES),
@@ -136,7 +136,7 @@ export const figureSchemas: Readonly<Record<string, Schema>> = {
         missed_tokens: whole,
         cost_missed_usd: usd,
         unpriced: whole,
-        advice: about(text, 'What a person can do about it'),
+        advice: about(text, 'What to do about it'),
       }),
       MISS_CAUSES.length,
     ),
@@ -144,7 +144,7 @@ export const figureSchemas: Readonly<Record<string, Schema>> = {
   LedgerSums: object(
     {
       node: about(nullable(text), 'The name of the machine'),
-      ledger: about(nullable(text), 'Tells this ledger from all others, at whatever address'),
+      ledger: about(nullable(text), 'Identifies this ledger, whatever its address'),
       ...ledgerParts,
     },
     {

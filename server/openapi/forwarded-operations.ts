@@ -11,13 +11,13 @@ const MODE = inHeader(
 );
 const BYPASS = inHeader(
   'x-svc-bypass',
-  '`1` sends the request unchanged; where a plugin has a stage, from another machine with a key that may',
+  '`1` sends the request unchanged; if a plugin adds a stage, other machines need a key with this right',
   oneOf('1'),
 );
-const CACHE = inHeader('x-svc-cache', '`on` lets the response cache answer', oneOf('on', 'off'));
+const CACHE = inHeader('x-svc-cache', '`on` allows a cached response', oneOf('on', 'off'));
 const CAPTURE = inHeader(
   'x-svc-capture',
-  '`on` keeps this request for `svc replay`, `off` does not',
+  '`on` records this request for `svc replay`, `off` does not',
   oneOf('on', 'off'),
 );
 const VERSION = inHeader('anthropic-version', '`2023-06-01` is recommended');
@@ -29,12 +29,12 @@ const TEMPLATE_VARS = inHeader(
 );
 const ALLOW_SPEND = inHeader(
   'x-svc-allow-spend',
-  '`once` lets this request exceed a spending limit; from another machine with a key that may',
+  '`once` lets this request exceed a spending limit; other machines need a key with this right',
   oneOf('once'),
 );
 const MACRO = inHeader(
   'x-svc-macro',
-  'Name of a macro to use as a stage for this conversation from now on; from another machine, only with a key that allows it',
+  'Name of a macro to use as a stage for this conversation from now on; other machines need a key with this right',
 );
 const SKILL = inHeader('x-svc-skill', 'The skill that `svc attribution` counts this request to');
 const PROJECT = inHeader(

@@ -11,15 +11,15 @@ const ID = about(text, 'Letters, digits, `_` and `-`, at most 64');
 const requestFilters: readonly Parameter[] = [
   inQuery('since', 'Requests from this ISO 8601 date or time on'),
   inQuery('until', 'Requests before this ISO 8601 date or time'),
-  inQuery('model', 'Part of the model’s name, whatever its case'),
+  inQuery('model', 'Part of the model’s name, ignoring case'),
   inQuery('provider', 'Name of the provider'),
   inQuery('client', 'The agent, such as claude-code'),
   inQuery('session', 'The client’s own session id'),
   inQuery('key', 'The label of the proxy key'),
   inQuery('project', 'Name of the project'),
-  inQuery('q', 'Words that each occur in the id or a name of the request, whatever their case'),
+  inQuery('q', 'Words that must all occur in the id or a name of the request, ignoring case'),
   inQuery('outcome', 'How the request ended', oneOf('ok', 'error', 'cancelled', 'partial')),
-  inQuery('failed', '1 for failed requests alone', oneOf('1')),
+  inQuery('failed', '1 for failed requests only', oneOf('1')),
 ];
 
 /** Paths that the proxy serves itself. */
@@ -31,11 +31,11 @@ export const ownOperations: readonly Operation[] = [
       isPublic: true,
     },
     'head /api/hello': {
-      summary: 'An empty answer, for clients that check whether the proxy is up',
+      summary: 'An empty response, for clients that check whether the proxy is up',
     },
     'get /health': {
-      summary: 'Health of the proxy, with the reasons where it is degraded',
-      description: 'The answer is cached for a second. `HEAD` has the same status and no body.',
+      summary: 'Health of the proxy, with reasons if it is degraded',
+      description: 'The response is cached for a second. `HEAD` has the same status and no body.',
       response: json(ref('Health')),
       isPublic: true,
     },
@@ -114,7 +114,7 @@ export const ownOperations: readonly Operation[] = [
     'post /dashboard/login': {
       summary: 'Exchange a key for the cookie of a browser',
       description:
-        'With `key`, a proxy key, or `link`, the token of a link of `svc dashboard --public`. The cookie reads the dashboard and nothing else, and ends with the key. 401 where it is not valid.',
+        'With `key`, a proxy key, or `link`, the token of a link of `svc dashboard --public`. The cookie gives access to the dashboard only, and expires with the key. 401 if the key or link is not valid.',
       request: { type: 'object', properties: { key: text, link: text } },
       response: json({ type: 'object', properties: { status: oneOf('ok') }, required: ['status'] }),
       errors: [400, 401, 413, 415],
@@ -127,7 +127,7 @@ export const ownOperations: readonly Operation[] = [
     'post /dashboard/logout': {
       summary: 'End the session of a browser',
       description:
-        'The cookie is invalid from now on, and the browser deletes it. Without a cookie the answer is the same.',
+        'The cookie is invalid from now on, and the browser deletes it. Without a cookie the response is the same.',
       response: json({ type: 'object', properties: { status: oneOf('ok') }, required: ['status'] }),
       isPublic: true,
     },
@@ -156,14 +156,18 @@ export const ownOperations: readonly Operation[] = [
       summary: 'Finished requests from the ledger, newest first or in another order',
       parameters: [
         ...requestFilters,
-        inQuery('sort', 'What they are ordered by; timestamp', oneOf(...ROW_ORDERS)),
-        inQuery('order', 'The way; desc', oneOf('desc', 'asc')),
-        inQuery('offset', 'How many of the list come before; 0', {
+        inQuery('sort', 'Field to sort by; default timestamp', oneOf(...ROW_ORDERS)),
+        inQuery('order', 'Direction; default desc', oneOf('desc', 'asc')),
+        inQuery('offset', 'Offset in the list; default 0', {
           type: 'integer',
           minimum: 0,
           maximum: 1_000_000,
         }),
-        inQuery('limit', 'How many at most; 200', { type: 'integer', minimum: 1, maximum: 10_000 }),
+        inQuery('limit', 'Maximum number; default 200', {
+          type: 'integer',
+          minimum: 1,
+          maximum: 10_000,
+        }),
       ],
       response: json(ref('DashboardRequests')),
       errors: [400],
@@ -179,7 +183,11 @@ export const ownOperations: readonly Operation[] = [
       summary: 'Requests, cost and input over time, grouped by one field',
       parameters: [
         ...requestFilters,
-        inQuery('by', 'What each stack is of; model', oneOf('model', 'project', 'key', 'client')),
+        inQuery(
+          'by',
+          'What to stack by; default model',
+          oneOf('model', 'project', 'key', 'client'),
+        ),
       ],
       response: json(ref('DashboardStacks')),
       errors: [400],
@@ -187,7 +195,7 @@ export const ownOperations: readonly Operation[] = [
     'get /dashboard/api/tools': {
       summary: 'Tokens and cost of tools and MCP servers, by UTC day in a time range',
       description:
-        'Null with filters for which it is not kept: conversation, outcome, failure and words.',
+        'Null with filters for which there are no sums: conversation, outcome, failure and words.',
       parameters: requestFilters,
       response: json(ref('DashboardTools')),
       errors: [400],
@@ -196,13 +204,17 @@ export const ownOperations: readonly Operation[] = [
       summary: 'Conversations of clients that name their sessions, newest first',
       parameters: [
         ...requestFilters,
-        inQuery('limit', 'How many at most; 200', { type: 'integer', minimum: 1, maximum: 1000 }),
+        inQuery('limit', 'Maximum number; default 200', {
+          type: 'integer',
+          minimum: 1,
+          maximum: 1000,
+        }),
       ],
       response: json(ref('DashboardConversations')),
       errors: [400],
     },
     'get /dashboard/api/request/:id': {
-      summary: 'One request: its row in the ledger, and its trace while that is kept',
+      summary: 'One request: its ledger row, and its trace while that is stored',
       parameters: [inPath('id', 'Id of the request', ID)],
       response: json(ref('DashboardOneRequest')),
       errors: [404],
@@ -254,7 +266,8 @@ export const ownOperations: readonly Operation[] = [
     },
     'get /v1/svc/lost/:id': {
       summary: 'What compression removed from a request',
-      description: 'From this machine only. `last` is the newest request that lost something.',
+      description:
+        'From this machine only. `last` is the newest request from which something was removed.',
       parameters: [inPath('id', 'Id of the request')],
       response: json(ref('LostBlocks')),
       errors: [403, 404],
@@ -264,7 +277,7 @@ export const ownOperations: readonly Operation[] = [
     'get /vault': {
       summary: 'What is in the vault',
       parameters: [
-        inQuery('limit', 'Blocks to list, 1000 if left out', whole),
+        inQuery('limit', 'Blocks to list; default 1000', whole),
         inQuery('offset', 'Blocks to skip', whole),
       ],
       response: json(ref('Vault')),
@@ -272,10 +285,10 @@ export const ownOperations: readonly Operation[] = [
     },
     'get /vault/search': {
       summary: 'The blocks that match a query, best first',
-      description: 'Only models that may be sent to a provider.',
+      description: 'Only blocks that may be sent to a provider.',
       parameters: [
         inQuery('query', 'Words, at most 500 characters'),
-        inQuery('top', 'Hits, 1 to 20; 5 if left out', whole),
+        inQuery('top', 'Hits, 1 to 20; default 5', whole),
       ],
       response: json(ref('VaultHits')),
       errors: [400],
@@ -312,7 +325,7 @@ export const ownOperations: readonly Operation[] = [
     'post /mcp': {
       summary: 'The MCP server, over streamable HTTP',
       description:
-        'What `svc mcp` offers, one JSON-RPC message a request and without a session. Texts of conversations and prompt templates are for this machine only.',
+        'The same as `svc mcp`: one JSON-RPC message per request, without a session. Texts of conversations and prompt templates are for this machine only.',
       request: ref('McpMessage'),
       response: { ...json(ref('McpMessage')), 'text/event-stream': text },
       errors: [400, 413, 415],

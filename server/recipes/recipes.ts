@@ -22,7 +22,7 @@ export async function readRecipe(file: string): Promise<RecipeFile> {
     `A recipe that cannot be used:\n${faults.map((one) => `  - ${one}`).join('\n')}`,
     {
       code: 'CONFIG_002',
-      cure: 'Mend the file; `svc recipe validate` checks it again.',
+      cure: 'Fix the file; `svc recipe validate` checks it again.',
     },
   );
 }

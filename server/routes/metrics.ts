@@ -101,7 +101,7 @@ function families({ version, services, app }: RouteSources): Family[] {
     ),
     counter('errors_total', 'Requests that failed or broke off.', totals.errors),
     counter('cancelled_total', 'Requests whose client disconnected.', totals.cancelled),
-    counter('streams_total', 'Requests that asked for a stream.', totals.streamed),
+    counter('streams_total', 'Streamed requests.', totals.streamed),
     counter('response_cache_hits_total', 'Answers from the response cache.', totals.cacheHits),
     counter('cost_usd_total', 'US dollars spent, as far as known.', toUsd(knownCost(totals))),
     counter(
@@ -124,17 +124,17 @@ function families({ version, services, app }: RouteSources): Family[] {
       'Whether Redis can be used; absent where no state is shared.',
       link === undefined ? null : Number(link.state === 'up'),
     ),
-    counter('shared_asked_total', 'Questions to Redis.', link?.asked ?? null),
+    counter('shared_asked_total', 'Requests to Redis.', link?.asked ?? null),
     counter(
       'shared_unanswered_total',
-      'Questions to Redis that got no answer in time.',
+      'Requests to Redis without a response in time.',
       link?.unanswered ?? null,
     ),
     gauge('uptime_seconds', 'Seconds since the start.', (clock.wallMs() - startedMs) / 1000),
-    gauge('requests_running', 'Proxied requests that run now.', app().running.size),
+    gauge('requests_running', 'Proxied requests in progress.', app().running.size),
     counter(
       'thoughts_refused_total',
-      'Requests that a provider refused for thoughts that did not match what stood before them.',
+      'Requests that a provider refused because thinking blocks did not match what precedes them.',
       services.conversations.thoughts.refusals,
     ),
     counter(
@@ -144,11 +144,11 @@ function families({ version, services, app }: RouteSources): Family[] {
     ),
     gauge(
       'conversations_remembered',
-      'Conversations of which something is remembered.',
+      'Conversations with remembered state.',
       services.conversations.figures.conversations,
     ),
-    gauge('compression_threads', 'Threads that can compress now.', threads.threads),
-    gauge('compression_threads_at_work', 'Threads that compress now.', threads.threadsAtWork),
+    gauge('compression_threads', 'Threads that are ready to compress.', threads.threads),
+    gauge('compression_threads_at_work', 'Threads that are compressing.', threads.threadsAtWork),
     gauge(
       'compression_jobs_waiting',
       'Requests that wait for a thread to compress them.',
@@ -233,8 +233,8 @@ function ofTools(tools: ReadonlyMap<string, ToolTotals>): Family[] {
     series: all.map(({ labels, totals }) => ({ labels, value: value(totals) })),
   });
   return [
-    counter('calls', 'Results that were new in their request.', (t) => t.calls),
-    counter('failed_calls', 'New results that say that the call failed.', (t) => t.failedCalls),
+    counter('calls', 'Results that were new in their requests.', (t) => t.calls),
+    counter('failed_calls', 'New results that report a failed call.', (t) => t.failedCalls),
     counter('result_tokens', 'Tokens of new results as clients sent them.', (t) => t.resultTokens),
     counter('sent_result_tokens', 'The same as they went upstream.', (t) => t.sentResultTokens),
     counter('definition_tokens', 'Input tokens of its definition.', (t) =>
@@ -261,7 +261,7 @@ function providerStates(states: ProviderStates): Family[] {
     },
     {
       name: 'svc_provider_healthy',
-      help: 'Whether the provider is asked first.',
+      help: 'Whether the provider is tried first.',
       type: 'gauge',
       series: healthy.map(([provider, { health }]) => ({
         labels: { provider },
@@ -291,12 +291,12 @@ function planWindows(planLimits: PlanLimits): Family[] {
     family('used_ratio', 'Share of a plan’s window that is used.', ({ used }) => used),
     family(
       'resets_timestamp_seconds',
-      'When the window starts again.',
+      'When the window resets.',
       ({ resetsAtMs }) => resetsAtMs && resetsAtMs / 1000,
     ),
     family(
       'used_up_timestamp_seconds',
-      'When the window is used up at the present pace; absent where it lasts.',
+      'When the window is used up at the current pace; absent if it lasts.',
       ({ usedUpAtMs }) => usedUpAtMs && usedUpAtMs / 1000,
     ),
     family(

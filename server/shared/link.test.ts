@@ -63,7 +63,7 @@ function open() {
   };
 }
 
-test('no command is sent before the first probe succeeds, or while Redis is unreachable', async () => {
+test('no command is sent before the first trial succeeds, or while Redis is unreachable', async () => {
   const t = open();
   assert.is(await t.ask(), undefined);
   assert.is(t.asked.length, 0);
@@ -84,7 +84,7 @@ test('no command is sent before the first probe succeeds, or while Redis is unre
   assert.equal(t.lines, []);
 });
 
-test('after fifty milliseconds without a response no request waits until a probe succeeds', async () => {
+test('after fifty milliseconds without a response no request waits until a trial succeeds', async () => {
   const t = open();
   await t.up();
   const late = t.ask();

@@ -18,9 +18,7 @@ export function Tools({ query }: { readonly query: URLSearchParams }) {
     <>
       <Fault text={error} />
       {value?.tools === null && (
-        <p class="quiet">
-          By tool there are sums of all requests, not of those that such a filter lets through.
-        </p>
+        <p class="quiet">Sums by tool cover all requests: this filter does not apply to them.</p>
       )}
       <ToolGroups title="By tool" groups={value?.tools ?? []} />
       <ToolGroups title="By MCP server" groups={value?.mcp_servers ?? []} />

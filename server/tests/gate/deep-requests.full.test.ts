@@ -188,10 +188,10 @@ for (const kind of PROVIDERS) {
     withProxy({ yaml }, (t) => survives(t, kind, false)));
 }
 
-test('nor a request that must be forwarded verbatim', () =>
+test('a request that must be forwarded verbatim is refused as well if it is nested too deeply', () =>
   withProxy({}, (t) => survives(t, undefined, true)));
 
-test('128 levels are fine', () =>
+test('accepts 128 levels', () =>
   withProxy({}, async (t) => {
     // The body itself counts as one level.
     const body = json(MESSAGE, { later: MARK }).replace(HERE, lists(127));

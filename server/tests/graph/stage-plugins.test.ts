@@ -191,7 +191,7 @@ test('a faulty plugin stops the start and reports file, line and reason', () =>
     const error: unknown = await startTestProxy({ yaml: yamlOf(open) }).catch(
       (thrown: unknown) => thrown,
     );
-    assert.match((error as Error).message, /may be written by others/);
+    assert.match((error as Error).message, /can be written by other users/);
   }));
 
 test('a reload uses changed code, and a faulty module keeps the running graph', () =>
@@ -235,7 +235,7 @@ test('a stage that throws or hangs fails its own request, or none if it is set t
         }
         for (let count = 0; count < 5; count += 1) await ask(t, json(MESSAGE, { model: 'throws' }));
         const resting = await ask(t, json(MESSAGE));
-        assert.is(resting.status, onFault === 'pass' ? 200 : 503, 'the stage rests');
+        assert.is(resting.status, onFault === 'pass' ? 200 : 503, 'the stage is suspended');
       });
     }
   }));

@@ -40,9 +40,9 @@ export function KeyForm({ link }: { readonly link?: string }) {
         here.
       </p>
       <p>
-        You have none? On the machine of the proxy, <code>svc auth --generate</code> makes one, and{' '}
-        <code>svc dashboard --public</code> prints a link that lets one browser in without a key.{' '}
-        <a href="/docs">Documentation</a>
+        You have none? On the machine of the proxy, <code>svc auth --generate</code> creates one,
+        and <code>svc dashboard --public</code> prints a link that lets one browser in without a
+        key. <a href="/docs">Documentation</a>
       </p>
       <label>
         Proxy key

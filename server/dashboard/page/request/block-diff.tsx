@@ -70,8 +70,8 @@ export function BlockDiff({ block, look: { isSideBySide, isWhole, needle } }: Di
         {isSideBySide ? (
           <>
             <div class="heads">
-              <b>As it came</b>
-              <b>As it was sent</b>
+              <b>As received</b>
+              <b>As sent</b>
             </div>
             {pairsOf(visible).map((pair, index) => (
               <PairRow key={index} pair={pair} needle={needle} />

@@ -13,7 +13,7 @@ export interface BlockGroup {
 
 /** Shown for a conversation without thinking blocks. */
 export const NOTHING_HELD =
-  'No thought is signed over this conversation: nothing of it has to go out as it did before.';
+  'No thinking block is signed over this conversation: no part of it has to be sent unchanged.';
 
 export const GROUP_COLUMNS: readonly Column<BlockGroup>[] = [
   { header: 'Blocks', rank: 0, minWidth: 8, text: ({ blocks }) => blocks },

@@ -80,10 +80,10 @@ function Blocks({ blocks }: { readonly blocks: readonly Block[] }) {
             checked={isWhole}
             onChange={({ currentTarget: { checked } }) => setWhole(checked)}
           />
-          <span>All that was kept</span>
+          <span>All kept lines</span>
         </label>
       </form>
-      {found.length === 0 && <p class="quiet">None of them has that in it.</p>}
+      {found.length === 0 && <p class="quiet">No text contains this.</p>}
       {found.map((block) => (
         <BlockDiff key={block.index} block={block} look={look} />
       ))}

@@ -33,7 +33,7 @@ async function load(id: string, signal: AbortSignal): Promise<Loaded> {
   if (!mayHaveChanged(json)) return { json, lost: '' };
   const lost = await getJson<LostJson>(`/v1/svc/lost/${name}`, signal).catch((thrown: unknown) =>
     thrown instanceof ResponseError && thrown.status === 403
-      ? 'What was changed is shown on the proxy’s own machine alone.'
+      ? 'Changes are shown only on the proxy’s own machine.'
       : '',
   );
   return { json, lost };
@@ -212,7 +212,7 @@ function Groups({ trace: { stages } }: { readonly trace: Trace }) {
   return (
     <section class="card flush">
       <header>
-        <h2>What may become of its blocks</h2>
+        <h2>How its blocks may be sent</h2>
       </header>
       {groups.length === 0 ? (
         <p class="quiet inset">{NOTHING_HELD}</p>

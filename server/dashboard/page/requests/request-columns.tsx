@@ -165,7 +165,7 @@ export function ModelName({ row }: { readonly row: RequestJson }) {
   if (requested === null || resolved === null || requested === resolved)
     return <span title={answering}>{answering}</span>;
   return (
-    <span title={`${resolved} answered; ${requested} was asked for`}>
+    <span title={`${resolved} answered; ${requested} was requested`}>
       {answering} <span class="quiet">for {requested}</span>
     </span>
   );
