@@ -15,21 +15,21 @@ import type { PluginStage } from './plugin-stage.ts';
 import type { ProviderDefinition } from './provider.ts';
 
 /** A fault: its message, and the path of keys and list indexes in the plugin's object. */
-export interface BroughtFault {
+export interface DefinitionFault {
   readonly path: readonly string[];
   readonly message: string;
 }
 
 /** All faults of one plugin. */
 export class PluginFaults extends Error {
-  readonly faults: readonly BroughtFault[];
-  constructor(faults: readonly BroughtFault[]) {
+  readonly faults: readonly DefinitionFault[];
+  constructor(faults: readonly DefinitionFault[]) {
     super(faults.map(({ message }) => message).join('; '));
     this.faults = faults;
   }
 }
 
-export interface Brought {
+export interface PluginParts {
   readonly stages: readonly PluginStage[];
   readonly hooks: readonly PluginHooks[];
   readonly providers: readonly (ProviderDefinition & { readonly name: string })[];
@@ -47,7 +47,7 @@ type ReportFault = (path: readonly string[], message: string) => void;
 export function checkPlugin(exported: unknown): PluginDefinition {
   if (!isObject(exported))
     throw new Error('its default export is not a plugin: an object with name and setup');
-  const faults: BroughtFault[] = [];
+  const faults: DefinitionFault[] = [];
   const report: ReportFault = (path, message) => void faults.push({ path, message });
   for (const field of Object.keys(exported))
     if (!FIELDS.includes(field))
@@ -62,12 +62,13 @@ export function checkPlugin(exported: unknown): PluginDefinition {
   if (setup === undefined && PARTS.every((part) => exported[part] === undefined))
     report([], `setup: must be a function unless one of ${PARTS.join(', ')} is given`);
   if (faults.length > 0) throw new PluginFaults(faults);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked above; its parts are checked by `checkBrought`
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked above; its parts are
+  // checked by `checkParts`
   return exported as unknown as PluginDefinition;
 }
 
 /** Checks what the definition and the result of `setup` provide. Throws `PluginFaults`. */
-export function checkBrought(definition: PluginSetup, returned: unknown): Brought {
+export function checkParts(definition: PluginSetup, returned: unknown): PluginParts {
   if (!isObject(returned))
     throw new PluginFaults([
       {
@@ -75,7 +76,7 @@ export function checkBrought(definition: PluginSetup, returned: unknown): Brough
         message: `setup: must return an object with a list of stages, or with ${PARTS.slice(1).join(', ')}`,
       },
     ]);
-  const faults: BroughtFault[] = [];
+  const faults: DefinitionFault[] = [];
   const report: ReportFault = (path, message) => void faults.push({ path, message });
   for (const part of Object.keys(returned))
     if (!(PARTS as readonly string[]).includes(part))
@@ -83,16 +84,16 @@ export function checkBrought(definition: PluginSetup, returned: unknown): Brough
         ['setup', part],
         `setup: ${part} is not a field it may return; known are ${PARTS.join(', ')}`,
       );
-  const both = [definition, returned] as readonly Partial<Record<string, unknown>>[];
+  const sources = [definition, returned] as readonly Partial<Record<string, unknown>>[];
   const listOf = (part: string): readonly unknown[] =>
-    both.flatMap((from) => {
+    sources.flatMap((from) => {
       const list = from[part];
       if (list === undefined || Array.isArray(list)) return (list ?? []) as unknown[];
       report([part], `${part}: must be a list`);
       return [];
     });
   const stages = listOf('stages').filter((one, at) => isStage(one, at, report));
-  const hooks = both.flatMap(({ hooks: one }) =>
+  const hooks = sources.flatMap(({ hooks: one }) =>
     one === undefined || !isHooks(one, report) ? [] : [one],
   );
   const providers = listOf('providers').flatMap((one, at) => toProvider(one, at, report));
@@ -110,9 +111,9 @@ export function checkBrought(definition: PluginSetup, returned: unknown): Brough
       report(['macros', ...path], `macros[${at}]: ${macroPart(path)} ${message}`);
     return [];
   });
-  refuseTwins('recipe', recipes, report);
-  refuseTwins('macro', macros, report);
-  refuseTwins('provider', providers, report);
+  refuseDuplicates('recipe', recipes, report);
+  refuseDuplicates('macro', macros, report);
+  refuseDuplicates('provider', providers, report);
   if (faults.length > 0) throw new PluginFaults(faults);
   return { stages, hooks, providers, recipes, macros };
 }
@@ -164,13 +165,13 @@ function toProvider(
   return [];
 }
 
-function refuseTwins(
+function refuseDuplicates(
   what: string,
-  brought: readonly { readonly name: string }[],
+  definitions: readonly { readonly name: string }[],
   report: ReportFault,
 ): void {
   const seen = new Set<string>();
-  for (const { name } of brought) {
+  for (const { name } of definitions) {
     if (seen.has(name)) report([`${what}s`], `${what} ${name} is defined twice`);
     seen.add(name);
   }

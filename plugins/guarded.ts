@@ -12,7 +12,7 @@ import type { HandlerStage } from './plugin-stage.ts';
 /** Consecutive faults after which the stage is suspended. */
 const MAX_FAULTS = 5;
 /** How long it is suspended. */
-const REST_MS = 30_000;
+const SUSPENDED_MS = 30_000;
 const DEFAULT_TIMEOUT_MS = 1000;
 
 type Context = StageContext<StageState>;
@@ -29,15 +29,18 @@ export function guarded(
 ): Handlers<ProxyFrame, unknown> {
   const { onFault = 'fail', timeoutMs = DEFAULT_TIMEOUT_MS } = stage;
   let faults = 0;
-  let restsUntilMs = Number.NEGATIVE_INFINITY;
+  let suspendedUntilMs = Number.NEGATIVE_INFINITY;
 
   function failed(thrown: unknown, ctx: Context): undefined {
     faults += 1;
     ctx.note('plugin_fault', thrown instanceof Error ? thrown.message : String(thrown));
     if (faults >= MAX_FAULTS) {
       faults = 0;
-      restsUntilMs = clock.monotonicMs() + REST_MS;
-      report(`${node}: ${MAX_FAULTS} faults in a row: suspended for ${REST_MS / 1000} s`, thrown);
+      suspendedUntilMs = clock.monotonicMs() + SUSPENDED_MS;
+      report(
+        `${node}: ${MAX_FAULTS} faults in a row: suspended for ${SUSPENDED_MS / 1000} s`,
+        thrown,
+      );
     } else report(`${node}: ${String(thrown)}`, thrown);
     if (onFault === 'pass') return undefined;
     throw thrown;
@@ -46,13 +49,13 @@ export function guarded(
   const guard =
     (handler: Handler): Handler =>
     (frame, ctx) => {
-      if (clock.monotonicMs() < restsUntilMs) {
+      if (clock.monotonicMs() < suspendedUntilMs) {
         if (onFault === 'pass') return undefined;
         throw new SvcError(
           'unavailable',
           `The plugin stage ${node} is suspended after too many faults`,
           {
-            retryAfterS: (restsUntilMs - clock.monotonicMs()) / 1000,
+            retryAfterS: (suspendedUntilMs - clock.monotonicMs()) / 1000,
           },
         );
       }
@@ -63,7 +66,7 @@ export function guarded(
           faults = 0;
           return checked;
         }
-        return inTime(result, timeoutMs, clock)
+        return withTimeout(result, timeoutMs, clock)
           .then((value: unknown) => {
             const checked = checkedHeads(value);
             faults = 0;
@@ -84,7 +87,7 @@ export function guarded(
   return Object.fromEntries(handlers) as Handlers<ProxyFrame, unknown>;
 }
 
-function inTime<T>(work: Promise<T>, timeoutMs: number, clock: Clock): Promise<T> {
+function withTimeout<T>(work: Promise<T>, timeoutMs: number, clock: Clock): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = clock.after(timeoutMs, () =>
       reject(new Error(`it took longer than ${timeoutMs} ms`)),

@@ -9,7 +9,7 @@ import type { Recipe } from '../stages/compress/recipe/recipe.ts';
 import type { Macro } from '../stages/macros/macro.ts';
 import type { HeadFrame, ProxyFrame } from '../stages/model/frame.ts';
 import { withoutHeaders } from '../stages/model/headers.ts';
-import { PluginFaults, checkBrought, checkPlugin } from './check-plugin.ts';
+import { PluginFaults, checkParts, checkPlugin } from './check-plugin.ts';
 import { guarded } from './guarded.ts';
 import { checkedFrame } from './own-head.ts';
 import type { ReportFault } from './guarded.ts';
@@ -64,7 +64,7 @@ export async function loadPlugins(
   for (const entry of entries) {
     try {
       const plugin = await load(entry, options);
-      refuseTwins(plugin, loaded);
+      refuseDuplicates(plugin, loaded);
       loaded.push(plugin);
     } catch (thrown) {
       faults.push(...(await faultsOf(thrown, entry.module)).map((fault) => `  - ${fault}`));
@@ -78,16 +78,16 @@ export async function loadPlugins(
 }
 
 /** Throws if two plugins provide what only one may. */
-function refuseTwins(plugin: LoadedPlugin, loaded: readonly LoadedPlugin[]): void {
+function refuseDuplicates(plugin: LoadedPlugin, loaded: readonly LoadedPlugin[]): void {
   for (const other of loaded) {
     if (other.name === plugin.name)
       throw new Error(`another plugin is called ${plugin.name} too (${other.module})`);
     for (const part of ['providers', 'macros'] as const) {
       const taken = new Set(other[part].map(({ name }) => name));
-      const twin = plugin[part].find(({ name }) => taken.has(name));
-      if (twin !== undefined)
+      const duplicate = plugin[part].find(({ name }) => taken.has(name));
+      if (duplicate !== undefined)
         throw new PluginFaults([
-          { path: [part], message: `${part}: plugin ${other.name} brings ${twin.name} too` },
+          { path: [part], message: `${part}: plugin ${other.name} brings ${duplicate.name} too` },
         ]);
     }
   }
@@ -102,14 +102,14 @@ async function load(entry: PluginEntry, options: LoadOptions): Promise<LoadedPlu
   const checked = config === undefined ? entry.config : checkConfig(config(entry.config ?? {}));
   const returned: unknown =
     setup === undefined ? {} : await setup({ config: checked, tools: stageTools, view });
-  const { stages, hooks, ...brought } = checkBrought(plugin, returned);
+  const { stages, hooks, ...parts } = checkParts(plugin, returned);
   const all = [...stages, ...hooks.flatMap((one) => toHookStages(name, one))];
   return {
     name,
     module: entry.module,
     version,
     insertions: all.map((stage) => toInsertion(name, stage, clock, report)),
-    ...brought,
+    ...parts,
   };
 }
 

@@ -46,7 +46,7 @@ export async function importDefault(
     .digest('hex')
     .slice(0, 16);
   const url = `${pathToFileURL(path).href}?v=${version}`;
-  const exported: unknown = await inTime(
+  const exported: unknown = await withTimeout(
     runImport({ module, name, version, url }, () => import(url)),
   );
   const isModule = typeof exported === 'object' && exported !== null && 'default' in exported;
@@ -69,25 +69,25 @@ function refuseLanguage(path: string): void {
 /** Throws if another user could change the code that would run as this user. */
 async function refuseForeign(path: string): Promise<void> {
   const uid = process.getuid?.();
-  for (const each of [path, dirname(path)]) {
-    const { mode, uid: owner } = await stat(each);
-    const what = each === path ? 'the file' : 'its folder';
+  for (const location of [path, dirname(path)]) {
+    const { mode, uid: owner } = await stat(location);
+    const description = location === path ? 'the file' : 'its folder';
     if (uid !== undefined && owner !== uid && owner !== 0)
-      throw new Error(`${what} belongs to another user`);
+      throw new Error(`${description} belongs to another user`);
     // In a sticky folder, users cannot replace each other's files.
-    const isSticky = each !== path && (mode & 0o1000) !== 0;
+    const isSticky = location !== path && (mode & 0o1000) !== 0;
     if ((mode & 0o022) !== 0 && !isSticky)
-      throw new Error(`${what} can be written by other users; run: chmod go-w ${each}`);
+      throw new Error(`${description} can be written by other users; run: chmod go-w ${location}`);
   }
 }
 
-async function inTime(importing: Promise<unknown>): Promise<unknown> {
+async function withTimeout(importing: Promise<unknown>): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
+  const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error('it did not finish loading')), IMPORT_MS);
   });
   try {
-    return await Promise.race([importing, late]);
+    return await Promise.race([importing, timeout]);
   } finally {
     clearTimeout(timer);
   }

@@ -23,15 +23,15 @@ export function timedStream(pair: Pair, options: TimedStreamOptions): Pair {
   const writer = pair.writable.getWriter();
   const reader = pair.readable.getReader();
   /** True while it has pending input: a frame that it has not taken yet, or the end. */
-  let isGiven = false;
-  let isAwaited = false;
+  let isInputPending = false;
+  let isOutputAwaited = false;
   let stop: (() => void) | undefined;
   let fail: (thrown: Error) => void = () => undefined;
 
   function watch(): void {
     stop?.();
     stop = undefined;
-    if (!isGiven || !isAwaited) return;
+    if (!isInputPending || !isOutputAwaited) return;
     stop = clock.after(timeoutMs, () => {
       const thrown = new Error(`it held a request or an answer for longer than ${timeoutMs} ms`);
       report(`${node}: ${thrown.message}`, thrown);
@@ -48,13 +48,13 @@ export function timedStream(pair: Pair, options: TimedStreamOptions): Pair {
   });
 
   /** While the input is open, taking a frame is enough; after its end, the rest must be emitted. */
-  async function give(taken: Promise<void>, isLast: boolean): Promise<void> {
-    isGiven = true;
+  async function passInput(taken: Promise<void>, isLast: boolean): Promise<void> {
+    isInputPending = true;
     watch();
     try {
       await taken;
     } finally {
-      isGiven = isLast;
+      isInputPending = isLast;
       watch();
     }
   }
@@ -64,8 +64,8 @@ export function timedStream(pair: Pair, options: TimedStreamOptions): Pair {
       start: (controller) => {
         failed.catch((thrown: unknown) => controller.error(thrown));
       },
-      write: (frame) => give(writer.write(frame), false),
-      close: () => give(writer.close(), true),
+      write: (frame) => passInput(writer.write(frame), false),
+      close: () => passInput(writer.close(), true),
       abort: (reason) => writer.abort(reason),
     }),
     readable: new ReadableStream<ProxyFrame>(
@@ -74,19 +74,19 @@ export function timedStream(pair: Pair, options: TimedStreamOptions): Pair {
           failed.catch((thrown: unknown) => controller.error(thrown));
         },
         async pull(controller) {
-          isAwaited = true;
+          isOutputAwaited = true;
           watch();
           try {
             const { done, value } = await reader.read();
             if (done) controller.close();
             else controller.enqueue(emitted(value));
           } finally {
-            isAwaited = false;
+            isOutputAwaited = false;
             watch();
           }
         },
         async cancel(reason) {
-          isAwaited = false;
+          isOutputAwaited = false;
           watch();
           await reader.cancel(reason);
         },

@@ -22,13 +22,16 @@ export interface PluginView {
 
 /** Creates a view; its providers and prices are set when the graph is complete. */
 export function createView(clock: Clock, log: StageLog) {
-  let own: OwnServices | undefined;
+  let ownServices: OwnServices | undefined;
   const view: PluginView = {
     estimateInputTokens,
     estimateCostUsd(request) {
-      if (own === undefined)
+      if (ownServices === undefined)
         throw new SvcError('internal', 'A cost can be estimated once requests come in');
-      const { estimateNanoUsd } = estimateOf(request, request.route?.targets[0], { ...own, clock });
+      const { estimateNanoUsd } = estimateOf(request, request.route?.targets[0], {
+        ...ownServices,
+        clock,
+      });
       return estimateNanoUsd === null ? null : estimateNanoUsd / 1e9;
     },
     log,
@@ -36,7 +39,7 @@ export function createView(clock: Clock, log: StageLog) {
   return {
     view,
     bind(services: OwnServices): void {
-      own = services;
+      ownServices = services;
     },
   };
 }

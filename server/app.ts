@@ -59,7 +59,7 @@ export interface AppOptions {
 type Caller = Omit<RouteContext, 'params'>;
 
 /** An admitted request. */
-interface Arrived {
+interface AdmittedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
@@ -76,7 +76,7 @@ interface Arrived {
  */
 const MAX_PUBLIC_BYTES = 4096;
 /** For a host that a reload has removed from the configuration. */
-const NONE: ServedKinds = new Map();
+const NO_KINDS: ServedKinds = new Map();
 /** Paths that clients request with HEAD to check that a server is there. */
 const PROBED: ReadonlySet<string> = new Set(['/', '/api/hello']);
 /** The methods that any of our paths supports. */
@@ -125,7 +125,7 @@ export class App {
     const served =
       host === undefined
         ? undefined
-        : servedRequest(opened.get(host) ?? NONE, request.method ?? 'GET', request.url ?? '/');
+        : servedRequest(opened.get(host) ?? NO_KINDS, request.method ?? 'GET', request.url ?? '/');
     const isPassing = host !== undefined && served === undefined;
     const admission = gate(request, isPassing ? 'pass' : 'request');
     if (admission.verdict === 'refused') {
@@ -145,20 +145,20 @@ export class App {
     const extraHeaders = cors.headers(request.headers.origin);
     if (request.method === 'OPTIONS') return this.#preflight(request, response, requestId);
     const decision = this.#takeOne(request, admission.verdict);
-    const arrived = { request, response, requestId, admission, extraHeaders, served };
-    if (decision instanceof Promise) void this.#proceedLater(arrived, decision);
-    else this.#proceed(arrived, decision);
+    const admitted = { request, response, requestId, admission, extraHeaders, served };
+    if (decision instanceof Promise) void this.#proceedLater(admitted, decision);
+    else this.#proceed(admitted, decision);
   }
 
   /** Continues once the counts of other proxies are known. */
   async #proceedLater(
-    arrived: Arrived,
+    admitted: AdmittedRequest,
     decision: Promise<RateDecision | undefined>,
   ): Promise<void> {
-    const { request, response, requestId, admission } = arrived;
+    const { request, response, requestId, admission } = admitted;
     try {
       const decided = await decision;
-      if (!request.socket.destroyed) this.#proceed(arrived, decided);
+      if (!request.socket.destroyed) this.#proceed(admitted, decided);
       else if (admission.verdict !== 'public' && this.#isProxied(request))
         this.#record(request, undefined, requestId, admission.caller);
     } catch (thrown) {
@@ -166,9 +166,9 @@ export class App {
     }
   }
 
-  #proceed(arrived: Arrived, decision: RateDecision | undefined): void {
+  #proceed(admitted: AdmittedRequest, decision: RateDecision | undefined): void {
     const { generations, services } = this.#options;
-    const { request, response, requestId, admission, extraHeaders, served: opened } = arrived;
+    const { request, response, requestId, admission, extraHeaders, served: opened } = admitted;
     const { verdict } = admission;
     if (decision?.isAllowed === false) {
       for (const [name, value] of pairs(rateLimitHeaders(decision)))
@@ -333,9 +333,9 @@ export class App {
       const { maxRequestBytes } = this.#options.generations.current.config.limits;
       const { inFlight } = this.#options.services;
       const maxBytes = caller.verdict === 'public' ? MAX_PUBLIC_BYTES : maxRequestBytes;
-      const given = await readOwnBody(request, response, maxBytes, inFlight);
+      const ownBody = await readOwnBody(request, response, maxBytes, inFlight);
       const match = this.#routeOf(request.method ?? 'GET', pathOf(target), caller.verdict);
-      const found = await this.#handleOwn(match, toOwnRequest(request, given), caller);
+      const found = await this.#handleOwn(match, toOwnRequest(request, ownBody), caller);
       await sendResponse(request, response, found, [
         'X-Request-ID',
         requestId,

@@ -8,7 +8,7 @@ import type { Clock, Insertion } from '../engine/index.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
 import { watchAlerts } from './alerts/watch.ts';
 import { App } from './app.ts';
-import { askThrough } from './control/ask-provider.ts';
+import { listModelsThroughProxy } from './control/ask-provider.ts';
 import { withAudit, auditModules } from './log/audit-trail.ts';
 import { isPostgresUrl } from '../stages/ledger/address.ts';
 import { createKeyring } from './auth/auth.ts';
@@ -47,7 +47,7 @@ import { openShared } from './shared/open-shared.ts';
 import { recallSpending } from './facts/spending.ts';
 import { vaultCommands } from './control/vault-commands.ts';
 import { openStatusline } from './statusline/publish.ts';
-import { createSocketDoor } from './socket/websocket.ts';
+import { createSocketHandler } from './socket/websocket.ts';
 
 export interface StartOptions {
   readonly loaded: LoadedConfig;
@@ -252,7 +252,7 @@ function openFront(
   });
   const router = createRouter(routes);
   const app: App = new App({ generations, services, router, newId, pass: forward.pass });
-  const door = createSocketDoor({
+  const door = createSocketHandler({
     generations,
     services,
     newId,
@@ -315,7 +315,7 @@ async function takeCommands(
     routeRules: openRouteRules(config.home, () => [...states.view().keys()]),
     async listModels(input) {
       const { providers, prices } = generations.current;
-      return { models: await askThrough({ ...services, prices }, providers, input) };
+      return { models: await listModelsThroughProxy({ ...services, prices }, providers, input) };
     },
     reload,
     stop: () => lifecycle.stop(),

@@ -44,7 +44,7 @@ export interface ProxyCall {
   readonly controller: Canceller;
 }
 
-/** Bodies up to this size are compressed in a few milliseconds. */
+/** Up to this size a body is compressed within a few milliseconds. */
 const LONG_WORK_BYTES = 16 * 1024;
 
 /** Serves the request. Resolves when its run has settled; never rejects. */
@@ -132,8 +132,8 @@ function toSink(call: ProxyCall): HttpSink {
 /** Rejects a request whose body could not be accepted, and writes its row. */
 function refuse(call: ProxyCall, error: SvcError, info: RunInfo, sink: HttpSink): void {
   const { response, services } = call;
-  const gone = error.cause instanceof Cancelled || call.controller.signal.aborted;
-  if (!gone) {
+  const hasClientLeft = error.cause instanceof Cancelled || call.controller.signal.aborted;
+  if (!hasClientLeft) {
     response.setHeader('Connection', 'close');
     sink.fail(error);
   }
@@ -146,5 +146,5 @@ function refuse(call: ProxyCall, error: SvcError, info: RunInfo, sink: HttpSink)
     project: namedProject(call),
     latencyMs: services.clock.monotonicMs() - info.startedMs,
   };
-  services.ledger.record(refusedRow(refused, gone ? undefined : error), error.message);
+  services.ledger.record(refusedRow(refused, hasClientLeft ? undefined : error), error.message);
 }

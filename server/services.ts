@@ -57,7 +57,7 @@ import type { Log } from './log/log.ts';
 import type { Shared } from './shared/open-shared.ts';
 import { shareProviders } from './shared/provider-news.ts';
 import { shareBills } from './shared/shared-bills.ts';
-import { createSharedSpending, proxyWord } from './shared/shared-spending.ts';
+import { createSharedSpending, proxyIdentity } from './shared/shared-spending.ts';
 import { createRateCounts } from './shared/rate-counts.ts';
 import { createSharedAnswers } from './shared/shared-answers.ts';
 import { createOpenedConnections } from './forward-proxy/opened-hosts.ts';
@@ -125,7 +125,7 @@ export async function createServices(options: ServiceOptions) {
   const window = createSessionWindow(startedMs);
   const spending = new SpendingGuard(spendingSettings(config), clock);
   if (shared !== undefined)
-    spending.sharing = createSharedSpending(shared.link, proxyWord(config, node, shared));
+    spending.sharing = createSharedSpending(shared.link, proxyIdentity(config, node, shared));
   spending.recallFrom(() => spentBefore(questions, clock, startedMs, own));
   const store = await openStore({
     file: decisionsFile(config.home),

@@ -6,7 +6,7 @@
 import { systemClock } from '../../engine/clock.ts';
 import { coldMoments } from '../../server/estimate/cold-moments.ts';
 import type { EstimateSettings } from '../../server/estimate/conversation.ts';
-import { playConversation } from '../../server/estimate/replay-conversation.ts';
+import { replayConversation } from '../../server/estimate/replay-conversation.ts';
 import { readFolders } from '../../server/sessions/read-folders.ts';
 import { createCodeTools } from '../../stages/compress/rules/code/code-tools.ts';
 import { createConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
@@ -30,7 +30,7 @@ export async function measurePrefixes(
     { folders: [folder], clock: systemClock, maxTimeMs: Infinity },
     async (conversation) => {
       const cold = coldTrimMs === null ? new Set() : coldMoments(conversation, coldTrimMs);
-      const play = playConversation(conversation, compressor, settings);
+      const play = replayConversation(conversation, compressor, settings);
       let before: readonly string[] = [];
       for (const request of conversation.requests) {
         const isCold = cold.has(request) && !play.isBound(request.items);

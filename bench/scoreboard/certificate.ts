@@ -24,7 +24,7 @@ export const CERTIFICATE: readonly Row[] = [
     test: 'a claim above the recount and a session that cost more each fail their own check',
     sabotage: {
       file: 'server/certify/costs.ts',
-      before: '.filter(({ before, after }) => after > before * DEARER)',
+      before: '.filter(({ before, after }) => after > before * ROUNDING_TOLERANCE)',
       after: '.filter(({ before, after }) => after < 0 && before > 0)',
     },
   },

@@ -72,8 +72,8 @@ export const FAULTS: readonly Row[] = [
     test: 'at most sixteen pipelined requests run at a time',
     sabotage: {
       file: 'server/http/pipelining.ts',
-      before: 'if (own.unanswered < MAX_PIPELINED) start();',
-      after: 'if (own.unanswered < 2 * MAX_PIPELINED) start();',
+      before: 'if (connectionQueue.unanswered < MAX_PIPELINED) start();',
+      after: 'if (connectionQueue.unanswered < 2 * MAX_PIPELINED) start();',
     },
   },
   {

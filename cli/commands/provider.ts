@@ -151,7 +151,8 @@ class ListModels extends JsonCommand {
   private async modelsFromProviders(): Promise<readonly ProviderModel[]> {
     const { context, config } = this;
     const loaded = await configOf(config, context);
-    const { askDirectly } = await import('../../server/control/ask-provider.ts');
+    const { listModelsDirectly: askDirectly } =
+      await import('../../server/control/ask-provider.ts');
     return askDirectly(loaded.config, this.provider, context.env, context.clock.wallMs());
   }
 }

@@ -2,7 +2,7 @@
 import { Command, Option } from 'clipanion';
 import { isSvcError } from '../../engine/error.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
-import { AMONG_NEWEST, pickRow, shortId } from '../../server/facts/find-request.ts';
+import { MAX_SEARCHED, pickRow, shortId } from '../../server/facts/find-request.ts';
 import { whyJson } from '../../server/facts/why.ts';
 import { LedgerCommand } from '../ledger.ts';
 import { OPTIONAL_MS, readOwn } from '../remote.ts';
@@ -25,7 +25,7 @@ class Why extends LedgerCommand {
   async execute() {
     const { id } = this;
     const rows = await this.ledger((reader, queries) =>
-      queries.newestRows(reader, { sinceMs: 0, ...(id !== undefined && { id }) }, AMONG_NEWEST),
+      queries.newestRows(reader, { sinceMs: 0, ...(id !== undefined && { id }) }, MAX_SEARCHED),
     );
     const row = pickRow(rows, id);
     const { requestJson } = await import('../../stages/ledger/request-json.ts');

@@ -5,6 +5,10 @@ import type { Json } from '../remote.ts';
 
 /** Returns one row per lane, from the `lanes` of `/savings`. A lane without figures has dashes. */
 export function laneTable(lanes: Json) {
-  const rows = laneRows(lanes as LaneFigures).map(({ name, worth, words }) => [name, worth, words]);
+  const rows = laneRows(lanes as LaneFigures).map(({ name, worth, detail }) => [
+    name,
+    worth,
+    detail,
+  ]);
   return { header: ['lane', '>worth', ''], rows };
 }

@@ -63,8 +63,8 @@ function outlook(live: LiveState, report: ReportJson, width: number, colors: Col
   const parts = outlookFacts(live, report)
     // Firing alerts are shown above.
     .filter(({ id }) => id !== 'alerts')
-    .map(({ id, name, value, words, tone }) => {
-      const more = id === 'plan_used' ? ` (${withoutControls(words)})` : '';
+    .map(({ id, name, value, detail, tone }) => {
+      const more = id === 'plan_used' ? ` (${withoutControls(detail)})` : '';
       return `${name.toLowerCase()} ${paintOf(tone, colors)(value)}${more}`;
     });
   return wrap(`${colors.dim('Outlook'.padEnd(14))}${parts.join(', ')}`, width);
@@ -73,9 +73,9 @@ function outlook(live: LiveState, report: ReportJson, width: number, colors: Col
 function figures(live: LiveState, report: ReportJson, colors: Colors): string[] {
   const rows = headlineFigures(live, report);
   const width = Math.max(...rows.map(({ value }) => value.length));
-  return rows.map(({ name, value, words, tone }) => {
+  return rows.map(({ name, value, detail, tone }) => {
     const paint = tone === undefined ? colors.bold : paintOf(tone, colors);
-    return `${colors.dim(name.padEnd(14))}${paint(value.padStart(width))}  ${words}`;
+    return `${colors.dim(name.padEnd(14))}${paint(value.padStart(width))}  ${detail}`;
   });
 }
 

@@ -15,7 +15,7 @@ const BILL: readonly Column<BillRow>[] = [
 const LANES: readonly Column<LaneRow>[] = [
   { header: 'Savings by source', rank: 0, minWidth: 12, text: ({ name }) => name },
   { header: 'Worth', isRight: true, rank: 1, text: ({ worth }) => worth },
-  { header: '', rank: 2, minWidth: 12, text: ({ words }) => words },
+  { header: '', rank: 2, minWidth: 12, text: ({ detail }) => detail },
 ];
 
 export function savingsView({ live, report }: Model, width: number, colors: Colors): string[] {

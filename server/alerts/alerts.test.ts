@@ -14,7 +14,7 @@ import { isFailure } from '../../stages/ledger/row.ts';
 import type { BadCase } from '../../fixtures/server/config-text.ts';
 import { expectOneFaultEach, faultsOf, loadText } from '../../fixtures/server/config-text.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
-import { judge } from './evaluate.ts';
+import { evaluateRule } from './evaluate.ts';
 import type { AlertRule, AlertState } from './evaluate.ts';
 import { measure } from './measure.ts';
 import type { MeasureOptions } from './measure.ts';
@@ -80,7 +80,7 @@ test('refuses an invalid rule, and suggests the nearest metric for an unknown on
 test('an alert fires once, ends, and fires again only after its cooldown', () => {
   let state: AlertState = { sinceMs: null, announcedMs: null, isAnnounced: false };
   const at = (minute: number, value: number | null, trouble?: string) => {
-    const judged = judge(RULE, value, trouble, state, minute * MINUTE_MS);
+    const judged = evaluateRule(RULE, value, trouble, state, minute * MINUTE_MS);
     ({ state } = judged);
     const { isFiring, news, sinceMs } = judged.result;
     return [isFiring, news, sinceMs === null ? null : sinceMs / MINUTE_MS];

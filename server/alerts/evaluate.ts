@@ -25,7 +25,7 @@ export interface AlertResult {
   /** Measured value; null if there was nothing to measure. */
   readonly value: number | null;
   /** Why the measurement failed. */
-  readonly trouble: string | undefined;
+  readonly failure: string | undefined;
   readonly isFiring: boolean;
   readonly sinceMs: number | null;
   /** What to announce now: `begun`, unless a cooldown is active, or `ended`. */
@@ -46,44 +46,44 @@ export async function evaluateAlerts(
   const states = await readStates(file);
   const evaluated = await Promise.all(
     rules.map(async (rule) => {
-      let trouble: string | undefined;
+      let failure: string | undefined;
       const value = await measure(rule.metric, rule.windowMs, options).catch((thrown: unknown) => {
-        trouble = toSvcError(thrown).message;
+        failure = toSvcError(thrown).message;
         return null;
       });
-      return judge(rule, value, trouble, states.get(rule.name) ?? QUIET, options.nowMs);
+      return evaluateRule(rule, value, failure, states.get(rule.name) ?? QUIET, options.nowMs);
     }),
   );
-  const kept = evaluated.map(({ result, state }) => [result.rule.name, state]);
-  if (JSON.stringify(kept) !== JSON.stringify([...states]))
-    writePrivateFile(file, `${JSON.stringify(kept)}\n`);
+  const newStates = evaluated.map(({ result, state }) => [result.rule.name, state]);
+  if (JSON.stringify(newStates) !== JSON.stringify([...states]))
+    writePrivateFile(file, `${JSON.stringify(newStates)}\n`);
   return evaluated.map(({ result }) => result);
 }
 
 /** Evaluates one rule for a measurement. A failed measurement changes nothing. */
-export function judge(
+export function evaluateRule(
   rule: AlertRule,
   value: number | null,
-  trouble: string | undefined,
+  failure: string | undefined,
   before: AlertState,
   nowMs: number,
 ): { readonly result: AlertResult; readonly state: AlertState } {
-  const holds = trouble === undefined ? exceeds(rule, value) : before.sinceMs !== null;
-  const of = (state: AlertState, news: AlertResult['news']) => ({
+  const holds = failure === undefined ? exceeds(rule, value) : before.sinceMs !== null;
+  const toOutcome = (state: AlertState, news: AlertResult['news']) => ({
     state,
-    result: { rule, value, trouble, isFiring: holds, sinceMs: state.sinceMs, news },
+    result: { rule, value, failure, isFiring: holds, sinceMs: state.sinceMs, news },
   });
   if (!holds) {
     const news = before.isAnnounced ? 'ended' : undefined;
-    return of({ sinceMs: null, announcedMs: before.announcedMs, isAnnounced: false }, news);
+    return toOutcome({ sinceMs: null, announcedMs: before.announcedMs, isAnnounced: false }, news);
   }
   const sinceMs = before.sinceMs ?? nowMs;
   const isCooling =
     before.announcedMs !== null &&
     nowMs >= before.announcedMs &&
     nowMs < before.announcedMs + rule.cooldownMs;
-  if (before.isAnnounced || isCooling) return of({ ...before, sinceMs }, undefined);
-  return of({ sinceMs, announcedMs: nowMs, isAnnounced: true }, 'begun');
+  if (before.isAnnounced || isCooling) return toOutcome({ ...before, sinceMs }, undefined);
+  return toOutcome({ sinceMs, announcedMs: nowMs, isAnnounced: true }, 'begun');
 }
 
 /** An absent value exceeds no limit: without requests none is slow. */
@@ -96,11 +96,11 @@ function exceeds({ above, below }: AlertRule, value: number | null): boolean {
  * Returns the alert as a sentence, such as `slow: p95_latency_ms is 31200, fires above 20000: a
  * provider is slow`.
  */
-export function alertText({ rule, value, trouble }: AlertResult): string {
+export function alertText({ rule, value, failure }: AlertResult): string {
   const limit = rule.above === null ? `below ${rule.below}` : `above ${rule.above}`;
   const now = value === null ? 'not measured' : String(Number(value.toFixed(4)));
   const message = rule.message === null ? '' : `: ${rule.message}`;
-  const why = trouble === undefined ? '' : ` (${trouble})`;
+  const why = failure === undefined ? '' : ` (${failure})`;
   return `${rule.name}: ${rule.metric} is ${now}${why}, fires ${limit}${message}`;
 }
 
@@ -118,7 +118,7 @@ export function alertsJson(results: readonly AlertResult[]) {
       since: result.sinceMs === null ? null : new Date(result.sinceMs).toISOString(),
       news: result.news ?? null,
       message: result.rule.message,
-      trouble: result.trouble ?? null,
+      trouble: result.failure ?? null,
       text: alertText(result),
     })),
   };

@@ -42,9 +42,9 @@ export function watchAlerts({ config, services, notifying }: AlertWatchOptions) 
     home: () => config().home,
     onFailure: (text) => log.error(`alert ${text}`),
   });
-  let last: Promise<unknown> = Promise.resolve();
+  let lastEvaluation: Promise<unknown> = Promise.resolve();
   let stopped = false;
-  let cancel = clock.after(EVERY_MS, evaluateAndGoOn);
+  let cancel = clock.after(EVERY_MS, evaluateAndReschedule);
 
   async function evaluate(): Promise<readonly AlertResult[]> {
     const { alerts, home } = config();
@@ -76,34 +76,35 @@ export function watchAlerts({ config, services, notifying }: AlertWatchOptions) 
   }
 
   /** Serialized: two evaluations at once would announce a beginning twice. */
-  function inTurn(): Promise<readonly AlertResult[]> {
-    const result = last.then(evaluate, evaluate);
-    last = result;
+  function evaluateInTurn(): Promise<readonly AlertResult[]> {
+    const result = lastEvaluation.then(evaluate, evaluate);
+    lastEvaluation = result;
     return result;
   }
 
-  function evaluateAndGoOn(): void {
-    void inTurn()
+  function evaluateAndReschedule(): void {
+    void evaluateInTurn()
       .catch((thrown: unknown) =>
         log.error(`alerts: ${toSvcError(thrown).message}`, { cause: thrown }),
       )
       .finally(() => {
-        if (!stopped) cancel = clock.after(EVERY_MS, evaluateAndGoOn);
+        if (!stopped) cancel = clock.after(EVERY_MS, evaluateAndReschedule);
       });
   }
 
   return {
     /** Evaluates the rules now; rejects if their states cannot be stored. */
-    check: async (): Promise<AlertsJson> => alertsJson(await inTurn()),
+    check: async (): Promise<AlertsJson> => alertsJson(await evaluateInTurn()),
     /** Evaluates the rules and sends a test to each of their targets. */
     async test(): Promise<{ readonly tested: readonly TestedTarget[] }> {
-      return { tested: await notifier.test(await inTurn()) };
+      return { tested: await notifier.test(await evaluateInTurn()) };
     },
     stop(): void {
       stopped = true;
       cancel();
-      const left = notifier.stop();
-      if (left > 0) log.warning(`alerts: ${left} could not be delivered before the stop`);
+      const undelivered = notifier.stop();
+      if (undelivered > 0)
+        log.warning(`alerts: ${undelivered} could not be delivered before the stop`);
     },
   };
 }

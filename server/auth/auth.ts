@@ -92,7 +92,7 @@ export interface Keyring extends KeyCheck {
 const REREAD_MS = 1000;
 const REMEMBERED_KEYS = 16;
 // Far above any key; avoids hashing a header-sized value.
-const LONGEST_KEY = 1024;
+const MAX_KEY_CHARS = 1024;
 
 interface KnownKey {
   readonly digest: Buffer;
@@ -121,7 +121,7 @@ export function createKeyring(options: {
   let config: readonly KnownKey[] = [];
   let all: readonly KnownKey[] = [];
   let seen = '';
-  let nextLookMs = Number.NEGATIVE_INFINITY;
+  let nextCheckMs = Number.NEGATIVE_INFINITY;
 
   function merge(): void {
     stored = mergeKeys(ofHome, shared).map(toKnownKey);
@@ -130,8 +130,8 @@ export function createKeyring(options: {
 
   function check(): void {
     const nowMs = clock.monotonicMs();
-    if (nowMs < nextLookMs) return;
-    nextLookMs = nowMs + rereadMs;
+    if (nowMs < nextCheckMs) return;
+    nextCheckMs = nowMs + rereadMs;
     const state = fileState(file);
     if (state === seen) return;
     seen = state;
@@ -169,7 +169,7 @@ export function createKeyring(options: {
     },
     check(presented) {
       check();
-      if (presented === '' || presented.length > LONGEST_KEY) return 'unknown';
+      if (presented === '' || presented.length > MAX_KEY_CHARS) return 'unknown';
       const offered = digest(presented);
       let found: KnownKey | undefined;
       // No early exit: the time must not depend on which key matches.

@@ -17,7 +17,7 @@ const LINK_MS = 5 * 60_000;
 const MAX_LINKS = 16;
 const TOKEN_BYTES = 32;
 /** No legitimate cookie header is longer. */
-const LONGEST_HEADER = 4096;
+const MAX_HEADER_CHARS = 4096;
 
 export type BrowserSessions = ReturnType<typeof createBrowserSessions>;
 
@@ -51,15 +51,15 @@ export function createBrowserSessions(options: {
 
   /** Returns the session of these cookies: the key that it is bound to, its name and its end. */
   const sessionOf = (cookies: string) => {
-    if (cookies.length > LONGEST_HEADER) return undefined;
+    if (cookies.length > MAX_HEADER_CHARS) return undefined;
     const [keyId = '', expires = '', signature = ''] = valueOf(cookies)?.split('.') ?? [];
-    const wanted = signed(keyId, expires);
-    const given = Buffer.from(signature, 'base64url');
-    if (wanted === undefined || given.length !== wanted.length) return undefined;
-    if (!timingSafeEqual(given, wanted)) return undefined;
+    const expected = signed(keyId, expires);
+    const presented = Buffer.from(signature, 'base64url');
+    if (expected === undefined || presented.length !== expected.length) return undefined;
+    if (!timingSafeEqual(presented, expected)) return undefined;
     const untilS = Number.parseInt(expires, 36);
     // Not the text as sent: the same bytes can be spelled in several ways.
-    const name = wanted.toString('base64url');
+    const name = expected.toString('base64url');
     return untilS * 1000 <= clock.wallMs() || ended.has(name) ? undefined : { keyId, name, untilS };
   };
 

@@ -240,22 +240,22 @@ function findCurrent(keys: readonly StoredKey[], idOrLabel: string, nowMs: numbe
 
 function withChanges(old: StoredKey, changes: KeyEdits, nowMs: number): StoredKey {
   const { expires, may, ...rest } = old;
-  const kept = Object.fromEntries(
+  const unchanged = Object.fromEntries(
     Object.entries(rest).filter(([name]) => !(name in changes)),
   ) as Omit<StoredKey, 'expires' | 'may'>;
-  const given = Object.fromEntries(
+  const updates = Object.fromEntries(
     LIMITS.filter((name) => (changes[name] ?? null) !== null).map((name) => [name, changes[name]]),
   );
   const { expiresInS } = changes;
-  const ends =
+  const newExpiry =
     expiresInS === undefined || expiresInS === null
       ? expires
       : new Date(nowMs + expiresInS * 1000).toISOString();
   const rights = changes.may ?? may ?? [];
   return {
-    ...kept,
-    ...given,
-    ...(ends !== undefined && expiresInS !== null && { expires: ends }),
+    ...unchanged,
+    ...updates,
+    ...(newExpiry !== undefined && expiresInS !== null && { expires: newExpiry }),
     ...(rights.length > 0 && { may: rights }),
   };
 }

@@ -93,11 +93,11 @@ function keysOfField(name: string, value: string): readonly Candidate[] {
   return keysAmong(value, isCredentialField(name) ? BEGINS_LIKE_OURS : WHOLE_WORD);
 }
 
-/** Returns the matches of `words` in a text, and our whole keys inside longer words. */
-function keysAmong(text: string, words: RegExp): readonly Candidate[] {
+/** Returns the matches of `pattern` in a text, and our whole keys inside longer words. */
+function keysAmong(text: string, pattern: RegExp): readonly Candidate[] {
   if (!text.includes('svc_')) return [];
   return [
-    ...matchesOf(text, words).map((key) => ({ key, isOurShape: true })),
+    ...matchesOf(text, pattern).map((key) => ({ key, isOurShape: true })),
     ...matchesOf(text, GLUED).map((key) => ({ key, isOurShape: false })),
   ];
 }

@@ -194,15 +194,15 @@ tests('without the database keys hold for an hour, what ended stays so', async (
       return typeof verdict === 'string' ? verdict : verdict.verdict;
     });
   try {
-    assert.ok(await watch.look());
+    assert.ok(await watch.poll());
     assert.equal(verdicts(), ['keyed', 'dead', 'keyed', 'keyed']);
     await whileAway(t.server, async () => {
-      assert.not(await watch.look());
+      assert.not(await watch.poll());
       manual.advance(KEPT_MS - 1);
-      assert.not(await watch.look());
+      assert.not(await watch.poll());
       assert.equal(verdicts(), ['keyed', 'dead', 'keyed', 'keyed'], 'within the hour');
       manual.advance(1);
-      assert.not(await watch.look());
+      assert.not(await watch.poll());
       assert.equal(verdicts(), ['dead', 'dead', 'dead', 'keyed'], 'after it');
       assert.is(faults.length, 1, 'said once');
       let refused: unknown;
@@ -210,7 +210,7 @@ tests('without the database keys hold for an hour, what ended stays so', async (
       assert.match(String(refused), /keys of the shared ledger cannot be used/);
       assert.not.match((refused as SvcError).cure ?? '', /rows/, 'it is about keys');
     });
-    await until('it answers again', () => watch.look());
+    await until('it answers again', () => watch.poll());
     assert.equal(verdicts(), ['keyed', 'dead', 'keyed', 'keyed']);
   } finally {
     watch.close();

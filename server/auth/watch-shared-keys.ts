@@ -18,13 +18,13 @@ const POLL_MS = 400;
 
 export interface SharedKeysWatch {
   /** Polls once; true if the database responded. */
-  look(): Promise<boolean>;
+  poll(): Promise<boolean>;
   /** Starts polling. */
   start(): void;
   close(): void;
 }
 
-interface Watched {
+interface WatchOptions {
   readonly url: string;
   readonly clock: Clock;
   readonly onKeys: (keys: readonly StoredKey[]) => void;
@@ -33,9 +33,9 @@ interface Watched {
 
 /**
  * Creates the watch. `onKeys` receives all keys when they have changed; `onFault` one error per
- * outage. Nothing is queried before `look` or `start`.
+ * outage. Nothing is queried before `poll` or `start`.
  */
-export function watchSharedKeys(options: Watched): SharedKeysWatch {
+export function watchSharedKeys(options: WatchOptions): SharedKeysWatch {
   const { url, clock, onKeys, onFault } = options;
   let connection: Connection | undefined;
   let seen: string | undefined;
@@ -78,7 +78,7 @@ export function watchSharedKeys(options: Watched): SharedKeysWatch {
   }
 
   const watch: SharedKeysWatch = {
-    async look() {
+    async poll() {
       try {
         await read();
         return true;
@@ -91,7 +91,7 @@ export function watchSharedKeys(options: Watched): SharedKeysWatch {
     },
     start() {
       if (isClosed) return;
-      cancel = clock.after(POLL_MS, () => void watch.look().then(() => watch.start()));
+      cancel = clock.after(POLL_MS, () => void watch.poll().then(() => watch.start()));
     },
     close() {
       isClosed = true;
@@ -109,11 +109,11 @@ const FIRST_KEYS_MS = 3000;
  * Starts watching; resolves when the keys have been read once, or after three seconds without a
  * response.
  */
-export async function followSharedKeys(options: Watched): Promise<SharedKeysWatch> {
+export async function followSharedKeys(options: WatchOptions): Promise<SharedKeysWatch> {
   const watch = watchSharedKeys(options);
   await new Promise<void>((resolve) => {
     const cancel = options.clock.after(FIRST_KEYS_MS, resolve);
-    void watch.look().then(() => {
+    void watch.poll().then(() => {
       watch.start();
       cancel();
       resolve();

@@ -17,7 +17,7 @@ import { RunRecorder } from './recorder.ts';
 /** Memory limit for all runs being recorded. */
 const MAX_OPEN_BYTES = 256 * 1024 * 1024;
 /** Shorter secrets occur in any text by chance; in credential headers they are masked anyway. */
-const SHORTEST_SECRET = 8;
+const MIN_SECRET_CHARS = 8;
 const PRUNE_EVERY_MS = 3600 * 1000;
 
 export interface CaptureSettings extends CaptureLimits {
@@ -50,7 +50,7 @@ export function createCaptures(options: CapturesOptions) {
   let cancelPrune: () => void = () => undefined;
   let known: readonly string[] = [];
   let dropped = 0;
-  let trouble: string | undefined;
+  let failure: string | undefined;
 
   function isWanted({ headers }: BodyFrame): boolean {
     return headerSwitch(headers, CAPTURE_HEADER) ?? settings.enabled;
@@ -70,8 +70,8 @@ export function createCaptures(options: CapturesOptions) {
   function drop(runId: string, reason: string): void {
     dropped += 1;
     report(runId, `dropped: ${reason}`);
-    if (trouble !== reason) onTrouble(reason);
-    trouble = reason;
+    if (failure !== reason) onTrouble(reason);
+    failure = reason;
   }
 
   return {
@@ -82,7 +82,7 @@ export function createCaptures(options: CapturesOptions) {
     /** Applies reloaded settings, and deletes records that are no longer allowed. */
     configure(next: CaptureSettings): void {
       settings = next;
-      const long = next.secrets.filter(({ length }) => length >= SHORTEST_SECRET);
+      const long = next.secrets.filter(({ length }) => length >= MIN_SECRET_CHARS);
       known = secretPatterns(long);
       prune();
     },
@@ -105,7 +105,7 @@ export function createCaptures(options: CapturesOptions) {
       recorder.release();
       if (recorder.gaveUp !== undefined) return drop(row.id, recorder.gaveUp);
       if (!writer.hasRoom) return drop(row.id, 'too many captures wait for the disk');
-      const own = recorder.ownSecrets.filter(({ length }) => length >= SHORTEST_SECRET);
+      const own = recorder.ownSecrets.filter(({ length }) => length >= MIN_SECRET_CHARS);
       const secrets = { known: [...secretPatterns(own), ...known] };
       const { maxBytes, retentionMs } = settings;
       const lease = writer.lease();
@@ -113,7 +113,7 @@ export function createCaptures(options: CapturesOptions) {
       writer.write({ record, secrets, limits: { maxBytes, retentionMs } }, (reason) => {
         lease.release();
         if (reason !== null) return drop(row.id, reason);
-        trouble = undefined;
+        failure = undefined;
         report(row.id, 'kept');
       });
     },

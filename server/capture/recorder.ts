@@ -24,7 +24,7 @@ import type {
 const MAX_BYTES = 96 * 1024 * 1024;
 
 /** Memory used by all recorders together, and its limit. */
-export interface RecordingRoom {
+export interface RecordingMemory {
   usedBytes: number;
   readonly maxBytes: number;
 }
@@ -59,7 +59,7 @@ export class RunRecorder {
   readonly #attempts: OpenAttempt[] = [];
   readonly #sent: Pieces = { pieces: [], atMs: [] };
   readonly #ownSecrets: readonly string[];
-  readonly #room: RecordingRoom;
+  readonly #room: RecordingMemory;
   #head: CapturedAnswer['head'] = null;
   #end: CapturedAnswer['end'] = 'cancelled';
   #endMs = 0;
@@ -68,7 +68,7 @@ export class RunRecorder {
   #gaveUp: string | undefined;
 
   /** `ownSecrets` are the request's own credentials. */
-  constructor(body: BodyFrame, run: RunInfo, ownSecrets: readonly string[], room: RecordingRoom) {
+  constructor(body: BodyFrame, run: RunInfo, ownSecrets: readonly string[], room: RecordingMemory) {
     this.#body = body;
     this.#run = run;
     this.#ownSecrets = ownSecrets;
@@ -145,12 +145,12 @@ export class RunRecorder {
       piece: (bytes) => {
         if (open.response !== undefined) this.#add(open.response.body, bytes);
       },
-      end: (how, thrown) => {
+      end: (ending, thrown) => {
         if (open.response === undefined) open.failure = toFailure(thrown);
         else {
-          open.response.end = how;
+          open.response.end = ending;
           open.response.endMs = this.#nowMs();
-          open.response.failure = how === 'broken' ? toFailure(thrown) : null;
+          open.response.failure = ending === 'broken' ? toFailure(thrown) : null;
         }
       },
     };
@@ -165,10 +165,10 @@ export class RunRecorder {
   }
 
   /** Ends the response; without this call its client left. */
-  end(how: 'complete' | 'failed', thrown?: unknown): void {
-    this.#end = how;
+  end(ending: 'complete' | 'failed', thrown?: unknown): void {
+    this.#end = ending;
     this.#endMs = this.#nowMs();
-    this.#failure = how === 'failed' ? toFailure(thrown) : null;
+    this.#failure = ending === 'failed' ? toFailure(thrown) : null;
   }
 
   /** Returns the whole record, with the ledger row of the run; `copy` copies its bodies. */
@@ -196,7 +196,7 @@ export class RunRecorder {
 export interface AttemptRecorder {
   head(response: Pick<UpstreamResponse, 'status' | 'headers'>): void;
   piece(bytes: Buffer): void;
-  end(how: CapturedResponse['end'], thrown?: unknown): void;
+  end(ending: CapturedResponse['end'], thrown?: unknown): void;
 }
 
 function toAttempt(

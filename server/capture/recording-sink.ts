@@ -1,12 +1,12 @@
 /** A sink that shows the response to a recorder. */
 import type { Sink } from '../../engine/index.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
-import { seenSink } from '../sink/seen.ts';
+import { observedSink } from '../sink/seen.ts';
 import type { RunRecorder } from './recorder.ts';
 
 /** Forwards everything to `client`. */
 export function recordingSink(client: Sink<ProxyFrame>, recorder: RunRecorder): Sink<ProxyFrame> {
-  const sink = seenSink(client, (frame) => {
+  const sink = observedSink(client, (frame) => {
     if (frame.kind === 'head') recorder.head(frame);
     else if (frame.kind === 'chunk') recorder.chunk(frame.bytes);
   });

@@ -51,7 +51,7 @@ export interface CostOptions {
 }
 
 /** Tolerance for rounding: within it no session counts as more expensive. */
-const DEARER = 1 + 1e-9;
+const ROUNDING_TOLERANCE = 1 + 1e-9;
 
 interface Cost {
   readonly before: number;
@@ -149,7 +149,7 @@ function figuresOf(all: readonly SessionCost[]): CostFigures {
     simulated: all.filter(({ isSimulated }) => isSimulated).length,
     unpriced: all.length - priced.length,
     dearer: priced
-      .filter(({ before, after }) => after > before * DEARER)
+      .filter(({ before, after }) => after > before * ROUNDING_TOLERANCE)
       .map(({ session, before, after }) => ({ session, share: after / before })),
   };
 }

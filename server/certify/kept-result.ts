@@ -16,7 +16,7 @@ interface Judged {
  * Stores the number of broken promises; does nothing if there is no home folder. Rejects with file
  * system errors.
  */
-export async function keepResult(
+export async function storeResult(
   home: string,
   { checks, sessions }: Judged,
   atMs: number,

@@ -58,7 +58,7 @@ export function checkPairs(session: PairedSession, count: CountTokens): CheckedP
   const sizeOf = ({ front, texts }: Side) =>
     texts.reduce((sum, text) => sum + size(text), size(front));
   for (const [at, turn] of turns.entries()) {
-    const note: NoteIn = (check, block, line) => {
+    const note: ReportBroken = (check, block, line) => {
       broken.push({ check, session: name, turn: at + 1, block: block + 1, line });
     };
     const { before, after } = turn;
@@ -123,10 +123,10 @@ function conversationOf(
   };
 }
 
-type NoteIn = (check: Broken['check'], block: number, line: string) => void;
+type ReportBroken = (check: Broken['check'], block: number, line: string) => void;
 
 /** Counts lines that the model wrote again in the next turn, and checks that each was readable. */
-function checkQuotes(turn: Turn, next: Turn, read: Readable, note: NoteIn): number {
+function checkQuotes(turn: Turn, next: Turn, read: Readable, note: ReportBroken): number {
   const quotes = [...createQuotes(next.before.blocks).of(turn.items)];
   for (const { line, block } of quotes)
     if (!read.has(line, turn.before.texts[block] ?? '')) note('retention', block, line);
@@ -134,7 +134,7 @@ function checkQuotes(turn: Turn, next: Turn, read: Readable, note: NoteIn): numb
 }
 
 /** Counts lines of results that report failures, and checks that each was sent unchanged. */
-function checkFailures(blocks: readonly Block[], read: Readable, note: NoteIn): number {
+function checkFailures(blocks: readonly Block[], read: Readable, note: ReportBroken): number {
   let found = 0;
   for (const { kind, index, text } of blocks) {
     if (kind !== 'tool_result') continue;
@@ -150,7 +150,7 @@ function checkFailures(blocks: readonly Block[], read: Readable, note: NoteIn): 
  * Checks that the next request begins with what was sent, tools included unless the client changed
  * them.
  */
-function checkPrefix(turn: Turn, next: Turn, note: NoteIn): void {
+function checkPrefix(turn: Turn, next: Turn, note: ReportBroken): void {
   const changed = turn.after.blocks.findIndex(({ text, kind }, at) => {
     const now = next.after.blocks[at];
     return now === undefined || now.text !== text || now.kind !== kind;
@@ -168,7 +168,7 @@ function checkPrefix(turn: Turn, next: Turn, note: NoteIn): void {
  * Counts thinking blocks and checks that each is sent unchanged; what precedes them is checked with
  * the prefix.
  */
-function checkThoughts({ before, after }: Turn, note: NoteIn): number {
+function checkThoughts({ before, after }: Turn, note: ReportBroken): number {
   const sent = new Set(after.blocks.filter(isThought).map(({ text }) => text));
   const thoughts = before.blocks.filter(isThought);
   for (const { text, index } of thoughts)

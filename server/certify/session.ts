@@ -13,7 +13,7 @@ import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { estimateTokens } from '../../stages/model/tokens.ts';
 import { coldMoments } from '../estimate/cold-moments.ts';
 import type { EstimateSettings } from '../estimate/conversation.ts';
-import { playConversation } from '../estimate/replay-conversation.ts';
+import { replayConversation } from '../estimate/replay-conversation.ts';
 import type { SentBlock } from '../estimate/replay-conversation.ts';
 import { asRequest } from '../sessions/as-request.ts';
 import { bodyOf } from '../sessions/session.ts';
@@ -80,31 +80,31 @@ export async function checkConversation(
   const note: Note = (check, turn, block, line) => {
     broken.push({ check, session: sessionId, turn, block: block + 1, line });
   };
-  const play = playRemembering(conversation, compressor, plain);
+  const replay = replayWithMemory(conversation, compressor, plain);
   const cold = coldTrimMs === null ? new Set() : coldMoments(conversation, coldTrimMs);
   const quotes = createQuotes(blocks);
   const failures = createFailureCheck(toConversationBlocks(whole), note);
   const claims = createClaims(count);
   const sums = { turns: 0, fromNothing: 0, cold: 0, quoted: 0 };
   let before: readonly SentBlock[] = [];
-  for (const epoch of epochsOf(requests, (one) => cold.has(one) && !play.isBound(one.items))) {
+  for (const epoch of epochsOf(requests, (one) => cold.has(one) && !replay.isBound(one.items))) {
     const startTurn = sums.turns + 1;
     for (const [at, request] of epoch.requests.entries()) {
       const turn = startTurn + at;
       const isCold = epoch.isCold && at === 0;
-      const sent = await play.send(request.items, isCold);
+      const sent = await replay.send(request.items, isCold);
       const changed = before.find(
         ({ sent: text, index }, n) => sent[n]?.index === index && sent[n].sent !== text,
       );
       if (changed !== undefined && !isCold)
         note('prefix', turn, changed.index, 'went out with other bytes than in the turn before');
       const isLast = at === epoch.requests.length - 1;
-      const job = play.job();
+      const job = replay.job();
       // Every power of two: all of them together take twice as long as the last.
       if (job !== undefined && !isCold && (isLast || (turn & (turn - 1)) === 0)) {
         sums.fromNothing += 1;
         const state = await compressor.fromNothing(job);
-        const other = otherBlock(sent, state);
+        const other = firstDifference(sent, state);
         if (other !== undefined)
           note('prefix', turn, other.index, 'went out with other bytes than after a restart');
         if (isLast) failures.check(state, turn);
@@ -135,10 +135,10 @@ export async function checkConversation(
 /**
  * Replays the conversation as a proxy sends it, and returns the compressor job of its newest turn.
  */
-function playRemembering(
+function replayWithMemory(
   conversation: Conversation,
   compressor: CheckOptions['compressor'],
-  settings: Parameters<typeof playConversation>[2],
+  settings: Parameters<typeof replayConversation>[2],
 ) {
   let newest: Job | undefined;
   const remembering = {
@@ -147,11 +147,11 @@ function playRemembering(
       return compressor.compress(job);
     },
   };
-  return { ...playConversation(conversation, remembering, settings), job: () => newest };
+  return { ...replayConversation(conversation, remembering, settings), job: () => newest };
 }
 
 /** Returns the first block that differs from what a proxy without memory would send. */
-function otherBlock(sent: readonly SentBlock[], { outcomes }: ConversationState) {
+function firstDifference(sent: readonly SentBlock[], { outcomes }: ConversationState) {
   const texts = new Map(outcomes.map(({ index, text }) => [index, text]));
   return sent.find(({ index, sent: text }) => (texts.get(index) ?? text) !== text);
 }
@@ -180,13 +180,13 @@ function createClaims(count: CountTokens) {
 
 /** Checks that each failure line is in the sent request, once per result and text. */
 function createFailureCheck(blocks: ReturnType<typeof toConversationBlocks>, note: Note) {
-  const taken = new Map(blocks.map((block) => [block.index, block]));
+  const blocksByIndex = new Map(blocks.map((block) => [block.index, block]));
   const checked = new Set<string>();
   let count = 0;
   return {
     check(state: ConversationState, turn: number): void {
       for (const outcome of state.outcomes) {
-        const block = taken.get(outcome.index);
+        const block = blocksByIndex.get(outcome.index);
         if (block?.kind !== 'tool_result') continue;
         const key = `${outcome.index} ${outcome.text}`;
         if (checked.has(key)) continue;

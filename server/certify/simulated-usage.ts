@@ -8,7 +8,7 @@ import { factsOf } from '../../stages/model/model-facts.ts';
 import { emptyUsage } from '../../stages/model/usage.ts';
 import type { Usage } from '../../stages/model/usage.ts';
 import { createPromptCache } from '../../stages/prompt-cache/simulated.ts';
-import { playConversation } from '../estimate/replay-conversation.ts';
+import { replayConversation } from '../estimate/replay-conversation.ts';
 import type { EstimateSettings } from '../estimate/conversation.ts';
 import type { ConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
 import type { Conversation } from '../sessions/session.ts';
@@ -38,12 +38,12 @@ export async function simulatedUsage(
   { coldTrimMs: _coldTrimMs, tools: _tools, ...settings }: EstimateSettings,
   count: CountTokens,
 ): Promise<readonly SimulatedUsage[]> {
-  const play = playConversation(conversation, compressor, settings);
+  const replay = replayConversation(conversation, compressor, settings);
   const front = JSON.stringify(conversation.params);
   const simulate = createSimulation(count);
   const usages: SimulatedUsage[] = [];
   for (const { items, model } of conversation.requests) {
-    const blocks = await play.send(items, false);
+    const blocks = await replay.send(items, false);
     const before = { front, texts: blocks.map(({ text }) => text) };
     const after = { front, texts: blocks.map(({ sent }) => sent) };
     usages.push(simulate({ model, before, after }));

@@ -187,35 +187,35 @@ function checkOptions(options: unknown): void {
   if (!isObject(options)) throw new SvcConfigError('The options must be an object with baseUrl');
 }
 
-function toBaseUrl(given: unknown): string {
-  if (typeof given !== 'string' || given.trim() === '')
+function toBaseUrl(value: unknown): string {
+  if (typeof value !== 'string' || value.trim() === '')
     throw new SvcConfigError(
       'baseUrl is required: the address of the proxy, such as http://127.0.0.1:8766',
     );
   let url: URL;
   try {
-    url = new URL(given.trim());
+    url = new URL(value.trim());
   } catch {
     throw new SvcConfigError(
-      `baseUrl '${given}' is not a URL; it should look like http://127.0.0.1:8766`,
+      `baseUrl '${value}' is not a URL; it should look like http://127.0.0.1:8766`,
     );
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new SvcConfigError(`baseUrl '${given}' must begin with http:// or https://`);
+    throw new SvcConfigError(`baseUrl '${value}' must begin with http:// or https://`);
   return `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, '');
 }
 
-function toKey(given: unknown): string {
-  if (typeof given === 'string' && /^[\u0021-\u007e]+$/.test(given)) return given;
+function toKey(value: unknown): string {
+  if (typeof value === 'string' && /^[\u0021-\u007e]+$/.test(value)) return value;
   throw new SvcConfigError(
-    given === undefined || given === ''
+    value === undefined || value === ''
       ? 'apiKey is required: the key of the provider, which the proxy forwards'
       : 'apiKey must be text without spaces or line breaks',
   );
 }
 
-function toTimeoutS(given: unknown): number {
-  if (typeof given === 'number' && given > 0 && given <= MAX_TIMEOUT_S) return given;
+function toTimeoutS(value: unknown): number {
+  if (typeof value === 'number' && value > 0 && value <= MAX_TIMEOUT_S) return value;
   throw new SvcConfigError(
     `timeoutS must be a number of seconds above 0, at most ${MAX_TIMEOUT_S}`,
   );

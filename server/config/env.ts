@@ -3,7 +3,7 @@
  * `--env-file`. The clients' own `*_BASE_URL` variables are deliberately not in the table: they
  * point at this proxy, and reading them would make it call itself.
  */
-import { tellsSecret } from './written-secret.ts';
+import { revealsSecret } from './written-secret.ts';
 import { parseEnv } from 'node:util';
 import { didYouMean } from './did-you-mean.ts';
 import { allows, formOf } from '../../stages/settings/kind.ts';
@@ -67,12 +67,12 @@ export function readEnvFile(
   name: string,
 ): { variables: Variables; originOf: OriginOf; warnings: readonly string[] } {
   const lines = text.split(/\r?\n/);
-  const { stray, first } = kindsOfLines(lines);
+  const { stray, first } = classifyLines(lines);
   let variables: Variables;
   try {
     // The parser of Node 20 reads a line without `=` as the beginning of the next variable's name.
     const read = lines.map((line, at) =>
-      stray.has(at) ? '' : first.has(at) ? withHashes(line) : line,
+      stray.has(at) ? '' : first.has(at) ? quoteHashes(line) : line,
     );
     variables = parseEnv(read.join('\n'));
   } catch (thrown) {
@@ -96,7 +96,7 @@ export function readEnvFile(
  * Quotes an unquoted value that contains a `#`: a comment begins after white space, as in a shell,
  * and not inside a word, where it is part of a password. Node's parser cuts at any `#`.
  */
-function withHashes(line: string): string {
+function quoteHashes(line: string): string {
   const found = /^(\s*(?:export\s+)?[A-Za-z_][\w.-]*\s*=\s*)([^\s"'`#][^"'`]*)$/.exec(line);
   if (found === null || !found[2]!.includes('#')) return line;
   const value = found[2]!.split(/\s#/, 1)[0]!.trimEnd();
@@ -110,7 +110,7 @@ interface LineKinds {
   readonly first: ReadonlySet<number>;
 }
 
-function kindsOfLines(lines: readonly string[]): LineKinds {
+function classifyLines(lines: readonly string[]): LineKinds {
   const stray = new Set<number>();
   const first = new Set<number>();
   for (let at = 0; at < lines.length; at += 1) {
@@ -165,9 +165,9 @@ export function variableLayer(
     const value = variable.setting.resolve?.(parsed, absolute) ?? parsed;
     const { setting, concrete, rank, name } = variable;
     const entry = { ...origin, setting, concrete, spelled: name, rank, value };
-    entries.push({ ...entry, tellsSecret: tellsSecret(setting, parsed) });
+    entries.push({ ...entry, revealsSecret: revealsSecret(setting, parsed) });
   }
-  const warnings = [...misspelt(variables, originOf), ...notRead(variables, originOf)];
+  const warnings = [...misspelt(variables, originOf), ...unsupportedVariables(variables, originOf)];
   return { source: kind, entries, faults, names: [], warnings };
 }
 
@@ -210,7 +210,7 @@ function parseForm(text: string, form: Form): unknown {
 }
 
 /** Variables that other programs read, and that a user might expect to count here. */
-function notRead(variables: Variables, originOf: OriginOf): readonly string[] {
+function unsupportedVariables(variables: Variables, originOf: OriginOf): readonly string[] {
   const name = ['ALL_PROXY', 'all_proxy'].find((one) => (variables[one] ?? '') !== '');
   const hasOwn = ['HTTPS_PROXY', 'https_proxy'].some((one) => (variables[one] ?? '') !== '');
   if (name === undefined || hasOwn) return [];

@@ -22,10 +22,10 @@ export function resolveHome(
   userHome: string,
   cwd: string,
 ): string {
-  const named = variables['SVC_HOME'];
-  return named === undefined || named === ''
+  const configured = variables['SVC_HOME'];
+  return configured === undefined || configured === ''
     ? join(userHome, '.svc')
-    : absolutePath(named, cwd, userHome);
+    : absolutePath(configured, cwd, userHome);
 }
 
 /**

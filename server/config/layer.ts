@@ -11,7 +11,7 @@ import type { Origin, Setting, OriginKind } from '../../stages/settings/setting.
 import { describe, fault, missingField, unknownKey, wrongValue, type Fault } from './fault.ts';
 import { findSetting, NAMED_SECTIONS } from './settings.ts';
 import { mapSecretMembers } from '../../stages/settings/secret-members.ts';
-import { tellsSecret, VARIABLE } from './written-secret.ts';
+import { revealsSecret, VARIABLE } from './written-secret.ts';
 import type { Found } from './settings.ts';
 import type { YamlFile } from './yaml.ts';
 
@@ -25,7 +25,7 @@ export interface Entry extends Origin {
   readonly rank: number;
   readonly value: unknown;
   /** True if reading the source reveals a secret. */
-  readonly tellsSecret: boolean;
+  readonly revealsSecret: boolean;
 }
 
 /** A user-chosen name, such as a provider's. */
@@ -71,12 +71,12 @@ export function fileLayer(file: YamlFile, origin: FileOrigin): Layer {
       const key = path.join('.');
       const filled = fillVariables(found.setting, value, origin.variables);
       const wrong =
-        distrust(found.setting, key, valueOrigin, origin) ??
+        refuseUntrusted(found.setting, key, valueOrigin, origin) ??
         unsetVariable(filled.unset, key, valueOrigin) ??
         check(found.setting, filled.value, key, valueOrigin);
       if (wrong !== undefined) return void faults.push(wrong);
       const entry = toEntry(found, key, filled.value, valueOrigin, origin);
-      entries.push({ ...entry, tellsSecret: tellsSecret(found.setting, value) });
+      entries.push({ ...entry, revealsSecret: revealsSecret(found.setting, value) });
       return;
     }
     if (path.length === 2)
@@ -186,7 +186,7 @@ function unsetVariable(name: string | undefined, key: string, origin: Origin): F
   return fault(origin, key, text);
 }
 
-function distrust(
+function refuseUntrusted(
   setting: Setting,
   key: string,
   valueOrigin: Origin,
@@ -205,7 +205,7 @@ function toEntry(
   raw: unknown,
   valueOrigin: Origin,
   origin: FileOrigin,
-): Omit<Entry, 'tellsSecret'> {
+): Omit<Entry, 'revealsSecret'> {
   const value = raw === null ? null : (setting.resolve?.(raw, origin.absolute) ?? raw);
   const aliasRank = setting.aliasesWin === true ? -1 : 1;
   return { ...valueOrigin, setting, concrete, spelled, rank: isAlias ? aliasRank : 0, value };

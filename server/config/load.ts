@@ -138,11 +138,11 @@ function settle(
       ...layers.flatMap((layer) => layer.warnings),
       ...merged.warnings,
       ...vaultConflict(values),
-      ...idleLimits(values),
+      ...ineffectiveLimits(values),
       ...hostChanges(values),
       ...unencrypted(values),
       ...files.flatMap((file) =>
-        looseFile(
+        readableByOthers(
           file,
           layers.flatMap(({ entries }) => entries),
         ),
@@ -231,7 +231,7 @@ function flagLayer(
     const resolved = setting.resolve?.(value, absolute) ?? value;
     const { concrete } = found;
     const entry = { setting, concrete, spelled, rank: 0, value: resolved };
-    entries.push({ source: 'flag', where, ...entry, tellsSecret: false });
+    entries.push({ source: 'flag', where, ...entry, revealsSecret: false });
   }
   return { source: 'flag', entries, names: [], faults, warnings: [] };
 }
@@ -254,7 +254,7 @@ const SPENDING_LIMITS = [
 ] as const;
 
 /** Reports limits without effect: a user who set one relies on it. */
-function idleLimits(values: Values): readonly string[] {
+function ineffectiveLimits(values: Values): readonly string[] {
   const set = SPENDING_LIMITS.filter((key) => {
     const value = values.get(key);
     return value instanceof Map ? value.size > 0 : value !== null;
@@ -286,10 +286,10 @@ function unencrypted(values: Values): readonly string[] {
   return warning === undefined ? [] : [warning];
 }
 
-function looseFile(file: OpenFile, entries: readonly Entry[]): readonly string[] {
+function readableByOthers(file: OpenFile, entries: readonly Entry[]): readonly string[] {
   if ((file.mode & 0o077) === 0) return [];
   const holdsSecret = entries.some(
-    ({ tellsSecret, where }) => tellsSecret && where.startsWith(`${file.name}:`),
+    ({ revealsSecret, where }) => revealsSecret && where.startsWith(`${file.name}:`),
   );
   return holdsSecret
     ? [`${file.name} holds keys and others on this machine may read it: chmod 600 ${file.path}`]

@@ -6,14 +6,14 @@ import { redisAddress, redisFault, redisPlace, unencryptedRedis } from './redis-
 import { showConfig } from './show.ts';
 
 test('parses an address into user, password, host, port and database', () => {
-  for (const [text, wanted, place] of [
+  for (const [text, expected, place] of [
     ['redis://db', ['db', 6379, false, undefined, undefined, 0], 'db:6379'],
     ['redis://:p%40ss%23@db:7000/2', ['db', 7000, false, undefined, 'p@ss#', 2], 'db:7000/2'],
     ['rediss://ada:secret@[::1]/', ['::1', 6379, true, 'ada', 'secret', 0], '[::1]:6379'],
   ] as const) {
     assert.is(redisFault(text), undefined, text);
     const { host, port, tls, username, password, db } = redisAddress(text);
-    assert.equal([host, port, tls, username, password, db], [...wanted], text);
+    assert.equal([host, port, tls, username, password, db], [...expected], text);
     assert.is(redisPlace(redisAddress(text)), place);
   }
 });

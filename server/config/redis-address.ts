@@ -53,12 +53,12 @@ export function redisAddress(text: string): RedisAddress {
 }
 
 /** A shorter password occurs in any text by chance, so it cannot be masked. */
-const SHORTEST_SECRET = 4;
+const MIN_SECRET_CHARS = 4;
 
 /** Returns the parts of an address that must not be logged or shown. */
 export function redisSecrets(text: string | null): readonly string[] {
   const { password = '' } = text === null ? {} : redisAddress(text);
-  return password.length < SHORTEST_SECRET ? [] : [password];
+  return password.length < MIN_SECRET_CHARS ? [] : [password];
 }
 
 /** Returns the address for display: without user and password. */

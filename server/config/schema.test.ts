@@ -72,8 +72,8 @@ test('the arktype schema and the quick check give the same verdict on every sett
 });
 
 test('both agree at the ends of every range and for every allowed word', () => {
-  for (const { key, type: wanted } of settings) {
-    const { definition } = wanted;
+  for (const { key, type: settingType } of settings) {
+    const { definition } = settingType;
     if (typeof definition !== 'string') continue;
     const ark = type.raw(definition);
     const numbers = [...definition.matchAll(/-?\d+(?:\.\d+)?/g)].map(Number);

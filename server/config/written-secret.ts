@@ -15,7 +15,7 @@ export const VARIABLE = /\$\{([^{}]*)\}/g;
 const PASSWORD_IN_URL = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*:([^/?#]+)@/i;
 
 /** True if `written`, the value before variables are filled in, reveals the secret. */
-export function tellsSecret(
+export function revealsSecret(
   { secret: isSecret, secretMembers, type }: Setting,
   written: unknown,
 ): boolean {

@@ -44,17 +44,17 @@ function faultsOfText(value: string, schema: PackSchema, path: PackPath): PackFa
     return add(`must have ${minLength} to ${maxLength} characters, has ${length}`);
   if (pattern !== undefined && !new RegExp(pattern, 'u').test(value))
     return add(`must match ${pattern}`);
-  if (format === 'date-time' && !isMoment(value))
+  if (format === 'date-time' && !isDateTime(value))
     return add('must be an ISO 8601 time with its zone, such as 2026-01-31T12:00:00Z');
   return [];
 }
 
-const MOMENT =
+const DATE_TIME =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /** True for an RFC 3339 §5.6 time on an existing day. */
-function isMoment(value: string): boolean {
-  const [, year, month, day] = MOMENT.exec(value) ?? [];
+function isDateTime(value: string): boolean {
+  const [, year, month, day] = DATE_TIME.exec(value) ?? [];
   if (year === undefined) return false;
   const date = new Date(`${year}-${month}-${day}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.getUTCDate() === Number(day);

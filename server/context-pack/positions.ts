@@ -13,7 +13,7 @@ export interface PlacedValue {
 /** Why a text could not be read, and the offset of the fault. */
 export interface PlacedFault {
   readonly at: number;
-  readonly why: string;
+  readonly reason: string;
 }
 
 /** Formats a path as `blocks[2].id`; names that are not words are quoted. */

@@ -65,19 +65,19 @@ export async function validatePack(
     const fault = {
       ...lines.at(parsed.at),
       path: '',
-      message: `is no ${format.toUpperCase()}: ${parsed.why}`,
+      message: `is no ${format.toUpperCase()}: ${parsed.reason}`,
     };
     return { valid: false, faults: [fault] };
   }
   const faults = [...faultsOf(parsed.value, contextPack), ...repeatedIds(parsed.value)];
   if (faults.length > 0 || parsed.repeated.length > 0) {
     const located = faults.slice(0, MAX_FAULTS).map((fault) => locate(fault, parsed, lines));
-    const twice = parsed.repeated.slice(0, MAX_FAULTS).map(({ path, at }) => ({
+    const duplicates = parsed.repeated.slice(0, MAX_FAULTS).map(({ path, at }) => ({
       ...lines.at(at),
       path: pathText(path),
       message: 'is here a second time',
     }));
-    const all = [...located, ...twice];
+    const all = [...located, ...duplicates];
     return { valid: false, faults: all.toSorted((a, b) => a.line - b.line || a.column - b.column) };
   }
   const { header, blocks } = parsed.value as {
@@ -152,7 +152,7 @@ function parseJson(text: string): PlacedValue | PlacedFault {
     const { values, names, repeated } = reader;
     return { value, values, names, repeated };
   } catch (thrown) {
-    if (thrown instanceof JsonFault) return { at: thrown.at, why: thrown.message };
+    if (thrown instanceof JsonFault) return { at: thrown.at, reason: thrown.message };
     throw thrown;
   }
 }

@@ -21,7 +21,7 @@ export async function parsePack(text: string, depth: number): Promise<PlacedValu
     });
     return new PlacedYaml(yaml, depth).read(contents);
   } catch (thrown) {
-    if (thrown instanceof YamlFault) return { at: thrown.at ?? 0, why: thrown.message };
+    if (thrown instanceof YamlFault) return { at: thrown.at ?? 0, reason: thrown.message };
     throw thrown;
   }
 }

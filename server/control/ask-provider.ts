@@ -14,7 +14,7 @@ import { loadCustomProviders, withPluginProviders } from '../generation/plugins.
 import { ownPrices, priceOverrides, toProviders } from '../generation/providers.ts';
 
 /** Uses a running proxy's services. `input` comes from the control socket. */
-export async function askThrough(
+export async function listModelsThroughProxy(
   { upstream, prices, clock }: Pick<Services, 'upstream' | 'prices' | 'clock'>,
   providers: ReadonlyMap<string, Provider>,
   input: unknown,
@@ -25,7 +25,7 @@ export async function askThrough(
 }
 
 /** Works without a proxy, with the first configured key or the one labelled `keyLabel`. */
-export async function askDirectly(
+export async function listModelsDirectly(
   config: Config,
   name: string,
   env: Variables,

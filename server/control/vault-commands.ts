@@ -22,9 +22,9 @@ export function vaultCommands(
     answer: (input: Readonly<Record<string, unknown>>) => Promise<T>,
   ): Promise<{ readonly ready: false } | ({ readonly ready: true } & T)> {
     if (!isObject(input)) throw new SvcError('bad_request', 'The input must be an object');
-    const { index_path: path, backend: wanted } = input;
+    const { index_path: path, backend: requestedBackend } = input;
     const isSame = typeof path === 'string' && resolve(path) === resolve(indexPath);
-    if (!isSame || wanted !== backend) return { ready: false };
+    if (!isSame || requestedBackend !== backend) return { ready: false };
     if (!vault.mayHaveBlocks() || !vault.isReady()) return { ready: false };
     const { available, rebuilding } = await vault.status();
     if (!available || rebuilding) return { ready: false };

@@ -26,7 +26,7 @@ const VIEWS = [
 
 const LOG = Array.from({ length: 400 }, (_, n) => `GET /items/${n % 7} 200 in 5 ms`).join('\n');
 
-interface Asked {
+interface RequestOptions {
   readonly model?: string;
   readonly session?: string;
   readonly text?: string;
@@ -34,7 +34,7 @@ interface Asked {
   readonly tools?: readonly object[];
 }
 
-async function ask(t: TestProxy, request: Asked = {}): Promise<void> {
+async function ask(t: TestProxy, request: RequestOptions = {}): Promise<void> {
   const { model = 'claude-haiku-4-5', session = 'thread-1', text = 'Run it', log = LOG } = request;
   const { tools } = request;
   const call = { type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'make' } };

@@ -5,7 +5,7 @@ import { createManualClock } from '../../engine/index.ts';
 import { Feed } from './feed.ts';
 import { createLiveRequests } from './live-rows.ts';
 
-const LOOK_MS = 6000;
+const CHECK_MS = 6000;
 
 test('a slow reader is disconnected, and nothing more is buffered for it', async () => {
   const clock = createManualClock();
@@ -25,8 +25,8 @@ test('a slow reader is disconnected, and nothing more is buffered for it', async
   const other = feed.open(true, () => true);
   assert.is(listeners.size, 2);
   const reader = other.getReader();
-  for (let looks = 0; looks < 100 && listeners.size > 1; looks += 1) {
-    clock.advance(LOOK_MS);
+  for (let checks = 0; checks < 100 && listeners.size > 1; checks += 1) {
+    clock.advance(CHECK_MS);
     for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
     await reader.read();
   }

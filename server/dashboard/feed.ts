@@ -16,7 +16,7 @@ const BATCH_MS = 400;
  * after several checks.
  */
 const STATE_MS = 2000;
-const IDLE_LOOKS = 3;
+const IDLE_CHECKS = 3;
 /**
  * Limits of one event: requests, of which further ones are only counted, and the newest log lines.
  */
@@ -157,7 +157,7 @@ export class Feed {
       for (const [viewer, { isAdmitted }] of this.#viewers) if (!isAdmitted()) this.#end(viewer);
       if (this.#viewers.size === 0) return;
       this.#quietLooks += 1;
-      if (this.#hasNews || this.#quietLooks >= IDLE_LOOKS) void this.#sendState();
+      if (this.#hasNews || this.#quietLooks >= IDLE_CHECKS) void this.#sendState();
       this.#look();
     });
     this.#stop.push(stop);

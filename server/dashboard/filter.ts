@@ -73,8 +73,8 @@ export function toStackKey(query: URLSearchParams): StackKey {
 
 /** Parses `sort`, the name of a figure in the JSON, and `order=asc`. Throws `bad_request`. */
 export function toRowOrder(query: URLSearchParams): RowOrder {
-  const wanted = query.get('sort') ?? NEWEST_FIRST.by;
-  const by = ROW_ORDERS.find((one) => one === wanted);
+  const sort = query.get('sort') ?? NEWEST_FIRST.by;
+  const by = ROW_ORDERS.find((one) => one === sort);
   if (by === undefined) throw invalidQuery('sort', `one of ${ROW_ORDERS.join(', ')}`);
   const way = query.get('order') ?? 'desc';
   if (way !== 'asc' && way !== 'desc') throw invalidQuery('order', 'asc or desc');

@@ -8,7 +8,7 @@ import { START_PAGE, guideSections } from './guide.ts';
 import type { Guide } from './guide.ts';
 
 /** Content of the layout. */
-export interface Framed {
+export interface PageContent {
   readonly title: string;
   /** Name of the page; `api` is not a guide. */
   readonly name: string;
@@ -25,7 +25,10 @@ export function guidePage(guide: Guide, guides: readonly Guide[]): string {
   return renderPage({ title, name, main: html, parts }, guides);
 }
 
-export function renderPage({ title, name, main, parts }: Framed, guides: readonly Guide[]): string {
+export function renderPage(
+  { title, name, main, parts }: PageContent,
+  guides: readonly Guide[],
+): string {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -47,7 +50,7 @@ export function renderPage({ title, name, main, parts }: Framed, guides: readonl
 ${sidebar(guides, name)}
 </nav>
 <main id="text">
-${main}${turns(guides, name)}</main>
+${main}${pageLinks(guides, name)}</main>
 ${contents(parts)}
 </body>
 </html>
@@ -69,7 +72,7 @@ function sidebar(guides: readonly Guide[], current: string): string {
 }
 
 /** Links to the previous and next page, in the order of the start page. */
-function turns(guides: readonly Guide[], current: string): string {
+function pageLinks(guides: readonly Guide[], current: string): string {
   const order = [...guideSections(guides).values()].flat();
   const at = order.findIndex(({ name }) => name === current);
   if (at < 0 && current !== START_PAGE) return '';

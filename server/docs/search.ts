@@ -77,7 +77,7 @@ function stem(word: string): string {
 }
 
 /** The word counts of a part or a page. */
-interface Counted {
+interface WordCounts {
   readonly counts: ReadonlyMap<string, number>;
   readonly length: number;
   readonly share: number;
@@ -87,7 +87,7 @@ function countWords(
   text: string,
   heads: readonly (readonly [text: string, weight: number])[],
   share: number,
-): Counted {
+): WordCounts {
   const plain = wordsOf(text);
   const counts = new Map<string, number>();
   const add = (words: Iterable<string>, weight: number): void => {
@@ -99,7 +99,7 @@ function countWords(
   return { counts, length: plain.length, share };
 }
 
-const meanOf = (all: readonly Counted[]): number =>
+const meanOf = (all: readonly WordCounts[]): number =>
   all.reduce((sum, { length }) => sum + length, 0) / Math.max(1, all.length);
 
 export function buildIndex(pages: readonly PageText[]): SearchIndex {
@@ -119,7 +119,7 @@ export function buildIndex(pages: readonly PageText[]): SearchIndex {
     ),
   );
   const words = new Map<string, number[]>();
-  const number = (all: readonly Counted[], from: number): void => {
+  const number = (all: readonly WordCounts[], from: number): void => {
     const mean = meanOf(all);
     for (const [at, { counts, length, share }] of all.entries()) {
       const norm = SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / mean);
@@ -143,10 +143,10 @@ export function buildIndex(pages: readonly PageText[]): SearchIndex {
  * Returns the parts that contain the words of `query`, best first; the last word may be incomplete.
  */
 export function search({ parts, words }: SearchIndex, query: string): readonly Part[] {
-  const wanted = wordsOf(query);
+  const queryWords = wordsOf(query);
   const scores = new Map<number, number>();
-  for (const [nth, word] of wanted.entries()) {
-    const isLast = nth === wanted.length - 1;
+  for (const [nth, word] of queryWords.entries()) {
+    const isLast = nth === queryWords.length - 1;
     const best = new Map<number, number>();
     for (const [known, list] of Object.entries(words)) {
       if (known !== word && !(isLast && known.startsWith(word))) continue;

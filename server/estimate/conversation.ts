@@ -15,10 +15,10 @@ import { asRequest } from '../sessions/as-request.ts';
 import { bodyOf } from '../sessions/session.ts';
 import type { Conversation, SessionRequest } from '../sessions/session.ts';
 import { coldMoments } from './cold-moments.ts';
-import { itemsOf, playConversation } from './replay-conversation.ts';
+import { itemsOf, replayConversation } from './replay-conversation.ts';
 import type { SentBlock } from './replay-conversation.ts';
-import { providerOf, withoutHeld, withRewritten } from './input-cost.ts';
-import type { Held } from './input-cost.ts';
+import { providerOf, withoutParts, withRewritten } from './input-cost.ts';
+import type { InputPart } from './input-cost.ts';
 
 /** Sums over requests; tokens are input tokens, nano-dollars the input cost alone. */
 export interface Estimate {
@@ -82,22 +82,22 @@ export async function estimateConversation(
 ): Promise<Estimate> {
   const { tools, coldTrimMs = null, ...settings } = options.options;
   const { requests } = conversation;
-  const count = remembered(await options.counterFor(modelOf(conversation)));
-  const play = playConversation(conversation, options.compressor, settings);
+  const count = memoized(await options.counterFor(modelOf(conversation)));
+  const replay = replayConversation(conversation, options.compressor, settings);
   const cold = coldTrimMs === null ? new Set() : coldMoments(conversation, coldTrimMs);
   const all = itemsOf(conversation);
-  let blocks = sized(await play.send(all, false), count);
+  let blocks = sized(await replay.send(all, false), count);
   const front = tools === 'trim' ? trimmedTools(conversation, settings.mode, count) : NOTHING;
   const provider = providerOf(conversation);
   const sums = { ...NO_REQUESTS, requests: requests.length };
   for (const request of requests) {
     let rewritten = 0;
-    const isBound = cold.has(request) && play.isBound(request.items);
+    const isBound = cold.has(request) && replay.isBound(request.items);
     if (isBound) sums.boundMoments += 1;
     if (cold.has(request) && !isBound) {
-      await play.send(request.items, true);
+      await replay.send(request.items, true);
       const before = blocks;
-      blocks = sized(await play.send(all, false), count);
+      blocks = sized(await replay.send(all, false), count);
       rewritten = changedFromEnd(request, before, blocks);
       if (rewritten > 0) sums.coldMoments += 1;
     }
@@ -108,8 +108,8 @@ export async function estimateConversation(
     }
     const usage = { ...request.usage, outputTokens: null };
     const trimmed = front.saved === 0 ? [] : [{ ...front, fromEnd: total }];
-    const held = [...trimmed, ...heldBy(request, blocks)];
-    const smaller = withoutHeld(withRewritten(usage, total, rewritten), total, held);
+    const parts = [...trimmed, ...changedParts(request, blocks)];
+    const smaller = withoutParts(withRewritten(usage, total, rewritten), total, parts);
     sums.inputTokens += total;
     sums.savedTokens += total - (totalInputTokens(smaller) ?? 0);
     const cost = (of: Usage): number | null =>
@@ -121,12 +121,12 @@ export async function estimateConversation(
       sums.costSavedNanoUsd += before - after;
     }
   }
-  const { results: forgotten, askedAgain } = play.forgotten();
+  const { results: forgotten, askedAgain } = replay.forgotten();
   return { ...sums, savedTokens: Math.round(sums.savedTokens), forgotten, askedAgain };
 }
 
 /** Memoizes counts: a conversation's texts recur at every cold moment. */
-function remembered(count: CountTokens): CountTokens {
+function memoized(count: CountTokens): CountTokens {
   const known = new Map<string, number>();
   return (text) => {
     const tokens = known.get(text) ?? count(text);
@@ -193,14 +193,14 @@ function changedFromEnd(
  * Returns the changed blocks in a request, each with the tokens from its beginning to the end of
  * the request.
  */
-function heldBy({ items }: SessionRequest, blocks: readonly Sized[]): readonly Held[] {
-  const held: Held[] = [];
+function changedParts({ items }: SessionRequest, blocks: readonly Sized[]): readonly InputPart[] {
+  const parts: InputPart[] = [];
   let fromEnd = 0;
   for (let at = blocks.length - 1; at >= 0; at -= 1) {
     const { item, before, saved } = blocks[at]!;
     if (item >= items) continue;
     fromEnd += before;
-    if (saved !== 0) held.push({ fromEnd, tokens: before, saved });
+    if (saved !== 0) parts.push({ fromEnd, tokens: before, saved });
   }
-  return held;
+  return parts;
 }

@@ -7,7 +7,7 @@ import type { Usage } from '../../stages/model/usage.ts';
 import type { Conversation } from '../sessions/session.ts';
 
 /** A part of the input, in tokens. */
-export interface Held {
+export interface InputPart {
   /** From the beginning of the part to the end of the request. */
   readonly fromEnd: number;
   readonly tokens: number;
@@ -19,12 +19,12 @@ export interface Held {
  * Returns `usage` without the saved tokens, subtracted at the positions of the parts. `total` is
  * the sum of its input tokens.
  */
-export function withoutHeld(usage: Usage, total: number, held: readonly Held[]): Usage {
+export function withoutParts(usage: Usage, total: number, parts: readonly InputPart[]): Usage {
   const read = usage.cacheReadTokens ?? 0;
   const written = usage.cacheWriteTokens ?? 0;
   const zones = [read, read + written, total];
   const taken = [0, 0, 0];
-  for (const { fromEnd, tokens, saved } of held) {
+  for (const { fromEnd, tokens, saved } of parts) {
     const from = Math.max(0, total - fromEnd);
     const to = Math.max(from, total - fromEnd + tokens);
     let zoneFrom = 0;

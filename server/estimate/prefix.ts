@@ -14,7 +14,7 @@ import type { Usage } from '../../stages/model/usage.ts';
 import { asRequest } from '../sessions/as-request.ts';
 import { bodyOf } from '../sessions/session.ts';
 import type { Conversation } from '../sessions/session.ts';
-import { providerOf, withoutHeld } from './input-cost.ts';
+import { providerOf, withoutParts } from './input-cost.ts';
 
 /** A tool of a client, over all sessions that define it. */
 export interface ToolCost {
@@ -54,7 +54,7 @@ export interface PrefixOptions {
 const keyOf = (client: string, sessionId: string): string => `${client}\n${sessionId}`;
 
 /** The relevant facts of one request. */
-interface Sent {
+interface SentRequest {
   readonly atMs: number | null;
   readonly model: string | null;
   readonly usage: Usage | null;
@@ -79,7 +79,7 @@ export function createPrefixReport(options: PrefixOptions) {
     sessionId: string,
     from: Pick<Conversation, 'dialect' | 'vendor'>,
     body: JsonObject,
-    requests: readonly Sent[],
+    requests: readonly SentRequest[],
     answers: readonly JsonObject[],
   ): Promise<boolean> => {
     const sent = requests.filter(({ atMs }) => atMs === null || atMs >= options.sinceMs);
@@ -191,14 +191,14 @@ function costsOf(
 /** Tools come before everything else, so they are the first tokens read from the cache. */
 function costAtFront(
   tokens: number,
-  { usage, model, atMs }: Sent,
+  { usage, model, atMs }: SentRequest,
   from: Pick<Conversation, 'dialect' | 'vendor'>,
   { prices, nowMs }: PrefixOptions,
 ): number | null {
   const total = usage === null ? null : totalInputTokens(usage);
   if (usage === null || total === null) return null;
   const input = { ...usage, outputTokens: null };
-  const without = withoutHeld(input, total, [{ fromEnd: total, tokens, saved: tokens }]);
+  const without = withoutParts(input, total, [{ fromEnd: total, tokens, saved: tokens }]);
   const cost = (of: Usage) => prices.costNanoUsd(providerOf(from), model ?? '', of, atMs ?? nowMs);
   const [before, after] = [cost(input), cost(without)];
   return before === null || after === null ? null : before - after;

@@ -32,7 +32,7 @@ export interface SentBlock {
   readonly estimated: number;
 }
 
-export interface Play {
+export interface ConversationReplay {
   /**
    * Returns what is sent for the first `items` items. `isCold`: old results are left out from now
    * on.
@@ -47,11 +47,11 @@ export interface Play {
   forgotten(): { readonly results: number; readonly askedAgain: number };
 }
 
-export function playConversation(
+export function replayConversation(
   conversation: Conversation,
   compressor: Pick<ConversationCompressor, 'compress'>,
   settings: JobOptions,
-): Play {
+): ConversationReplay {
   const body = bodyOf(conversation, itemsOf(conversation));
   const request = asRequest(conversation.dialect, body);
   const original = request.original.blocks();
@@ -85,11 +85,11 @@ export function playConversation(
     maxTimeMs: 0,
     signal: createCanceller().signal,
   };
-  const mayGo = !forgets && settings.mode !== 'strict';
+  const mayOmit = !forgets && settings.mode !== 'strict';
   return {
     async send(items, isCold) {
-      const held = blocks.filter(({ message = -1 }) => message < items);
-      const { outcomes } = await compressForgetting(held, limits, isCold && mayGo);
+      const unique = blocks.filter(({ message = -1 }) => message < items);
+      const { outcomes } = await compressForgetting(unique, limits, isCold && mayOmit);
       return outcomes.map(({ index, text, tokensBefore }) => {
         const { message: item, text: before } = original[index]!;
         return { index, item, text: before, sent: text ?? before, estimated: tokensBefore };
@@ -98,10 +98,10 @@ export function playConversation(
     isBound: (items) =>
       isSigned && original.some((block) => isThought(block) && block.message < items),
     forgotten() {
-      const gone = withForgotten(blocks, limits.memory).filter(
+      const omitted = withForgotten(blocks, limits.memory).filter(
         (block) => block.forgotten !== undefined,
       );
-      const isAskedAgain = (one: (typeof gone)[number]): boolean =>
+      const isAskedAgain = (one: (typeof omitted)[number]): boolean =>
         blocks.some(
           ({ index, kind, toolInput, toolName }) =>
             kind === 'tool_result' &&
@@ -109,7 +109,7 @@ export function playConversation(
             toolName === one.toolName &&
             JSON.stringify(toolInput) === JSON.stringify(one.toolInput),
         );
-      return { results: gone.length, askedAgain: gone.filter(isAskedAgain).length };
+      return { results: omitted.length, askedAgain: omitted.filter(isAskedAgain).length };
     },
   };
 }

@@ -3,7 +3,7 @@ import { SvcError } from '../../engine/error.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 
 /** Number of newest ledger requests to search. */
-export const AMONG_NEWEST = 100;
+export const MAX_SEARCHED = 100;
 
 const SHORT_CHARS = 6;
 /** Shortest accepted part of an id. */
@@ -37,14 +37,14 @@ export function pickId(ids: readonly string[], typed: string): string | undefine
  * `not_found`, and `usage` if several match.
  */
 export function pickRow(rows: readonly LedgerRow[], id: string | undefined): LedgerRow {
-  const wanted =
+  const fullId =
     id === undefined
       ? rows[0]?.id
       : pickId(
           rows.map((row) => row.id),
           id,
         );
-  const row = rows.find((one) => one.id === wanted);
+  const row = rows.find((one) => one.id === fullId);
   if (row === undefined) throw noRequest(id);
   return row;
 }

@@ -18,12 +18,12 @@ const TIMEOUT_MS = 120_000;
  * Returns the first `/health` response that satisfies `wanted`, or the last one read before the
  * deadline.
  */
-async function healthUntil(port: number, wanted: (health: Health) => boolean): Promise<Health> {
+async function healthUntil(port: number, isExpected: (health: Health) => boolean): Promise<Health> {
   const untilMs = Date.now() + TIMEOUT_MS;
   for (;;) {
     const { text } = await exchange(port, { path: '/health', method: 'GET' });
     const health = JSON.parse(text) as Health;
-    if (wanted(health) || Date.now() > untilMs) return health;
+    if (isExpected(health) || Date.now() > untilMs) return health;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

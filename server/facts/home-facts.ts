@@ -14,7 +14,7 @@ export function createHomeFacts(
   { home, ledger }: Pick<Config, 'home' | 'ledger'>,
 ): () => Promise<readonly string[]> {
   return lastKnown<readonly string[]>(clock, [], async () => {
-    const [homeTrouble, fileState] = await Promise.all([troubleOf(home), ledgerFile.fileState()]);
+    const [homeTrouble, fileState] = await Promise.all([problemOf(home), ledgerFile.fileState()]);
     const list = homeTrouble === undefined ? [] : [`home: ${homeTrouble}`];
     if (fileState === 'gone')
       list.push(`ledger: the file ${ledger.db} is gone; the next request begins a new one`);
@@ -26,7 +26,7 @@ export function createHomeFacts(
   });
 }
 
-async function troubleOf(home: string): Promise<string | undefined> {
+async function problemOf(home: string): Promise<string | undefined> {
   try {
     return (await stat(home)).isDirectory() ? undefined : `${home} is not a folder any more`;
   } catch (thrown) {

@@ -9,7 +9,7 @@ export interface VaultFacts {
   /** As `vault_index` in both responses. */
   readonly index: { readonly available: boolean; readonly blocks: number; readonly path: string };
   /** Why the vault is degraded, in words for the user; undefined when nothing is wrong. */
-  readonly trouble: string | undefined;
+  readonly problem: string | undefined;
 }
 
 /**
@@ -23,18 +23,18 @@ export function createVaultFacts(
 ): () => Promise<VaultFacts> {
   const first: VaultFacts = {
     index: { available: false, blocks: 0, path },
-    trouble: undefined,
+    problem: undefined,
   };
   return lastKnown(clock, first, async (known) => {
     if (!vault.isReady()) return known;
     try {
       const { available, blocks, path: at, rebuilding } = await vault.status();
-      const trouble = rebuilding ? 'vault: the index was damaged and is being rebuilt' : undefined;
-      return { index: { available, blocks, path: at }, trouble };
+      const problem = rebuilding ? 'vault: the index was damaged and is being rebuilt' : undefined;
+      return { index: { available, blocks, path: at }, problem };
     } catch (thrown) {
       const message = thrown instanceof Error ? thrown.message : String(thrown);
       const index = { ...known.index, available: false };
-      return { index, trouble: `vault: the index cannot be used: ${message}` };
+      return { index, problem: `vault: the index cannot be used: ${message}` };
     }
   });
 }

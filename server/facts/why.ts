@@ -8,20 +8,20 @@ import { counted } from '../words/counted.ts';
 import { missInWords } from '../words/miss-words.ts';
 
 /** A trace in the form of `/trace`, or a part of one. */
-type Seen = Readonly<Record<string, unknown>>;
+type TraceRecord = Readonly<Record<string, unknown>>;
 
 /** The failure of an attempt that sent nothing. */
-const UNASKED = /^(?:not asked|skipped): /;
+const NOT_SENT = /^(?:not asked|skipped): /;
 
 /**
  * Returns the explanations in words; `trace` exists only while the proxy that served the request
  * remembers it.
  */
-export function whyJson(request: RequestJson, trace: Seen | undefined) {
+export function whyJson(request: RequestJson, trace: TraceRecord | undefined) {
   return {
     request_id: request.request_id,
     outcome: outcomeOf(request, trace),
-    providers: triedOf(request, trace),
+    providers: attemptsOf(request, trace),
     cost: costOf(request, trace),
     // Null if the provider's prompt cache was not missed.
     cache: request.cache_miss === undefined ? null : missInWords(request.cache_miss),
@@ -30,7 +30,7 @@ export function whyJson(request: RequestJson, trace: Seen | undefined) {
 }
 
 /** Describes the outcome. */
-function outcomeOf(request: RequestJson, trace: Seen | undefined): string {
+function outcomeOf(request: RequestJson, trace: TraceRecord | undefined): string {
   const { outcome, status_code: status, latency_ms: ms } = request;
   const took = ms === null ? '' : `, ${count(Math.round(ms))} ms`;
   if (outcome === 'ok') return `answered (${status ?? '–'})${took}`;
@@ -42,12 +42,12 @@ function outcomeOf(request: RequestJson, trace: Seen | undefined): string {
 }
 
 /** Lists the attempted providers in order, each with the result. */
-function triedOf(request: RequestJson, trace: Seen | undefined): string[] {
-  const attempts = Array.isArray(trace?.['attempts']) ? (trace['attempts'] as Seen[]) : [];
+function attemptsOf(request: RequestJson, trace: TraceRecord | undefined): string[] {
+  const attempts = Array.isArray(trace?.['attempts']) ? (trace['attempts'] as TraceRecord[]) : [];
   if (attempts.length > 0) {
     const tried = attempts.map((attempt, at) => {
       const isLast = at === attempts.length - 1;
-      return `${String(attempt['provider'])}: ${whatOf(attempt, isLast && request.outcome === 'cancelled')}`;
+      return `${String(attempt['provider'])}: ${resultOf(attempt, isLast && request.outcome === 'cancelled')}`;
     });
     const later = routed(trace, 'asked_later').map(([name, why]) => `${name}: asked later: ${why}`);
     const unused = request.failed ? routed(trace, 'left_out') : [];
@@ -58,7 +58,7 @@ function triedOf(request: RequestJson, trace: Seen | undefined): string[] {
     ];
   }
   if (request.response_cache_hit) return ['the response cache: no provider was asked'];
-  if (isUnasked(request, trace)) return ['no provider was asked'];
+  if (hasNoAttempt(request, trace)) return ['no provider was asked'];
   const before =
     request.attempts > 1
       ? `, after ${counted(request.attempts - 1, 'other try', 'other tries')}`
@@ -68,7 +68,7 @@ function triedOf(request: RequestJson, trace: Seen | undefined): string[] {
 
 /** Providers that the route stage noted at `field`, each with the reason. */
 function routed(
-  trace: Seen | undefined,
+  trace: TraceRecord | undefined,
   field: 'asked_later' | 'left_out',
 ): readonly (readonly [name: string, why: string])[] {
   return stagesOf(trace).flatMap(({ [field]: noted }) =>
@@ -81,12 +81,12 @@ function routed(
   );
 }
 
-function stagesOf(trace: Seen | undefined): readonly Seen[] {
-  return Array.isArray(trace?.['stages']) ? (trace['stages'] as Seen[]) : [];
+function stagesOf(trace: TraceRecord | undefined): readonly TraceRecord[] {
+  return Array.isArray(trace?.['stages']) ? (trace['stages'] as TraceRecord[]) : [];
 }
 
 /** Describes the result of one attempt. */
-function whatOf({ status, failure, words }: Seen, isCancelled: boolean): string {
+function resultOf({ status, failure, words }: TraceRecord, isCancelled: boolean): string {
   // The error that the proxy then threw would look like a fault of the provider.
   if (isCancelled && typeof status !== 'number') return 'had not answered when the client left';
   const what =
@@ -95,14 +95,14 @@ function whatOf({ status, failure, words }: Seen, isCancelled: boolean): string 
 }
 
 /** True if it ended before any attempt, although its provider was already chosen. */
-function isUnasked(request: RequestJson, trace: Seen | undefined): boolean {
+function hasNoAttempt(request: RequestJson, trace: TraceRecord | undefined): boolean {
   const { provider, attempts, outcome } = request;
   const isKnown = trace !== undefined || attempts === 0;
   return provider === null || (outcome !== 'ok' && isKnown);
 }
 
 /** Describes the cost and what it was for. */
-function costOf(request: RequestJson, trace: Seen | undefined): string {
+function costOf(request: RequestJson, trace: TraceRecord | undefined): string {
   const {
     cost,
     sent_input_tokens: sent,
@@ -125,12 +125,13 @@ function costOf(request: RequestJson, trace: Seen | undefined): string {
 }
 
 /** Returns why a request without tokens and cost is not billed; undefined if it may be. */
-function whyFree(request: RequestJson, trace: Seen | undefined): string | undefined {
-  const attempts = Array.isArray(trace?.['attempts']) ? (trace['attempts'] as Seen[]) : [];
-  if (attempts.length === 0 && isUnasked(request, trace)) return 'no provider was asked';
-  const isRefused = ({ status }: Seen): boolean => typeof status === 'number' && status >= 400;
+function whyFree(request: RequestJson, trace: TraceRecord | undefined): string | undefined {
+  const attempts = Array.isArray(trace?.['attempts']) ? (trace['attempts'] as TraceRecord[]) : [];
+  if (attempts.length === 0 && hasNoAttempt(request, trace)) return 'no provider was asked';
+  const isRefused = ({ status }: TraceRecord): boolean =>
+    typeof status === 'number' && status >= 400;
   // One that broke off without a status may have been billed.
-  const sent = attempts.filter(({ failure }) => !UNASKED.test(String(failure)));
+  const sent = attempts.filter(({ failure }) => !NOT_SENT.test(String(failure)));
   if (request.failed && sent.length > 0 && sent.every(isRefused)) return 'an error bills nothing';
   if (request.response_cache_hit) return 'the answer was kept';
   // An estimate of zero tokens means that the response reported no usage.
@@ -139,7 +140,7 @@ function whyFree(request: RequestJson, trace: Seen | undefined): string | undefi
 }
 
 /** Describes what compression did, or why it did nothing. */
-function savingsOf(request: RequestJson, trace: Seen | undefined): string {
+function savingsOf(request: RequestJson, trace: TraceRecord | undefined): string {
   const { tokens_saved: saved, input_tokens: input, cost_saved: worth } = request;
   if (saved !== null && saved > 0) {
     const part = input === null || input === 0 ? '' : ` (${share(saved / input)})`;

@@ -68,12 +68,12 @@ export function admitTunnel(
     return forbidden('A tunnel cannot be opened by a browser');
   const target = targetOf(request.url ?? '');
   if (target === undefined) return malformedRequest('The target is not host:port');
-  const named = parseAuthority(scan.host ?? '');
-  const isNamed = scan.hosts === 1 && named !== undefined && isSameHost(named, target);
+  const hostField = parseAuthority(scan.host ?? '');
+  const isNamed = scan.hosts === 1 && hostField !== undefined && isSameHost(hostField, target);
   if (!isNamed && !(isOld && scan.hosts === 0))
     return malformedRequest('The Host is not that of the target');
-  const shown = valuesOf(fields, 'proxy-authorization');
-  const token = shown.length === 1 ? tokenIn(shown[0]!) : undefined;
+  const credentials = valuesOf(fields, 'proxy-authorization');
+  const token = credentials.length === 1 ? tokenIn(credentials[0]!) : undefined;
   const verdict = token === undefined ? 'unknown' : tokens.check(token);
   if (token === undefined || typeof verdict === 'string') return tunnelUnauthorized();
   if (!ports.includes(target.port))

@@ -163,8 +163,8 @@ function connectThrough(
     const stop = (): void => reject(upstreamTimeout());
     signal.addEventListener('abort', stop, { once: true });
     // Not `https:`: svc does not open the tunnel's content.
-    const way = { protocol: 'http:', hostname, host: hostname, port: String(port) };
-    through(way, (error, socket) => {
+    const connectOptions = { protocol: 'http:', hostname, host: hostname, port: String(port) };
+    through(connectOptions, (error, socket) => {
       signal.removeEventListener('abort', stop);
       if (error !== null) reject(error);
       else if (signal.aborted) socket.destroy();

@@ -148,9 +148,9 @@ export function createForwardProxy(options: ForwardProxyOptions) {
     });
     inner.once('secure', () => {
       clearTimeout(timer);
-      const named: unknown = 'servername' in inner ? inner.servername : undefined;
+      const serverName: unknown = 'servername' in inner ? inner.servername : undefined;
       // A client that names another host inside wants another server.
-      if (typeof named === 'string' && named.toLowerCase() !== host) {
+      if (typeof serverName === 'string' && serverName.toLowerCase() !== host) {
         inner.destroy();
         return;
       }

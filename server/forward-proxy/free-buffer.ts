@@ -12,7 +12,7 @@ const MIN_BYTES = 16 * 1024;
  * Creates a function that frees a buffer's memory, after which the buffer has no bytes. It ignores
  * small buffers, and those that share their memory with others.
  */
-export function createGiveBack(): (bytes: Uint8Array) => void {
+export function createBufferRelease(): (bytes: Uint8Array) => void {
   let nowhere: MessagePort | undefined;
   return ({ buffer, byteOffset, byteLength }) => {
     if (byteLength < MIN_BYTES || byteOffset !== 0 || byteLength !== buffer.byteLength) return;

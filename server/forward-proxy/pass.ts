@@ -11,7 +11,7 @@ import type { Clock, SvcError } from '../../engine/index.ts';
 import { hostUnreachable, upstreamTimeout } from '../../stages/model/errors.ts';
 import { reasonOf } from '../../stages/providers/failure-reason.ts';
 import type { Connector } from '../../stages/providers/undici-upstream.ts';
-import { headersOnTheWay } from './passed-fields.ts';
+import { passedHeaders } from './passed-fields.ts';
 import { splice } from './splice.ts';
 
 /** Time limit for connecting; after that, the client decides how long to wait. */
@@ -39,8 +39,14 @@ class HostAgent extends Agent {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- with an error there is no stream
       done?.(upstreamTimeout(), undefined as unknown as Duplex);
     }, CONNECT_MS);
-    const way = { protocol: 'https:', hostname, host: hostname, port: '', servername: hostname };
-    this.#open(way, (error, socket) => {
+    const connectOptions = {
+      protocol: 'https:',
+      hostname,
+      host: hostname,
+      port: '',
+      servername: hostname,
+    };
+    this.#open(connectOptions, (error, socket) => {
       clearTimeout(timer);
       if (isOver) socket?.destroy();
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one of the two is there
@@ -50,7 +56,7 @@ class HostAgent extends Agent {
   }
 }
 
-export interface Passed {
+export interface PassCallbacks {
   /** Called with the error if the request fails before the host's response begins. */
   readonly failed: (error: SvcError) => void;
 }
@@ -77,7 +83,7 @@ export function createPass(open: Connector, clock: Clock) {
       method: method ?? 'GET',
       path: url ?? '/',
       // Flat, as received: node then adds no headers of its own.
-      headers: headersOnTheWay(rawHeaders) as unknown as Record<string, string>,
+      headers: passedHeaders(rawHeaders) as unknown as Record<string, string>,
       insecureHTTPParser: false,
     });
   }
@@ -88,7 +94,7 @@ export function createPass(open: Connector, clock: Clock) {
       request: IncomingMessage,
       response: ServerResponse,
       host: string,
-      { failed }: Passed,
+      { failed }: PassCallbacks,
     ): void {
       const asking = ask(request, host);
       const onClientGone = (): void => void (response.writableFinished || asking.destroy());
@@ -114,7 +120,7 @@ export function createPass(open: Connector, clock: Clock) {
           response.writeHead(
             statusCode,
             statusMessage ?? '',
-            headersOnTheWay(rawHeaders) as string[],
+            passedHeaders(rawHeaders) as string[],
           );
         } catch (thrown) {
           // A refused part of the head stays set, and would be refused again.
@@ -146,7 +152,7 @@ export function createPass(open: Connector, clock: Clock) {
       socket: Duplex,
       firstBytes: Buffer,
       host: string,
-      { failed, joined }: Passed & { readonly joined: (end: Duplex) => void },
+      { failed, joined }: PassCallbacks & { readonly joined: (end: Duplex) => void },
     ): void {
       const asking = ask(request, host);
       socket.on('error', () => asking.destroy());
@@ -163,7 +169,7 @@ export function createPass(open: Connector, clock: Clock) {
       });
       asking.on('response', (answer) => {
         // The host declined. The connection has left HTTP here, so it ends with this response.
-        const fields = headersOnTheWay(answer.rawHeaders).filter(
+        const fields = passedHeaders(answer.rawHeaders).filter(
           (_, at, all) => !/^(?:connection|transfer-encoding)$/i.test(all[at - (at % 2)]!),
         );
         socket.write(headOf(answer, [...fields, 'Connection', 'close']));

@@ -4,7 +4,7 @@ import { withoutHeaders } from '../../stages/model/headers.ts';
 /**
  * Returns the headers as a flat list in their order, without those meant for svc or for a proxy.
  */
-export function headersOnTheWay(fields: readonly string[]): readonly string[] {
+export function passedHeaders(fields: readonly string[]): readonly string[] {
   return withoutHeaders(
     fields,
     (name) => name.startsWith('x-svc-') || name === 'proxy-authorization',

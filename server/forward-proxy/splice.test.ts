@@ -9,7 +9,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock, systemClock } from '../../engine/index.ts';
 import type { Clock } from '../../engine/index.ts';
-import { createGiveBack } from './free-buffer.ts';
+import { createBufferRelease } from './free-buffer.ts';
 import { splice } from './splice.ts';
 
 const MB = 1024 * 1024;
@@ -150,19 +150,19 @@ test('while both sides are open, a pause of minutes is allowed and one of half a
 });
 
 test('the splice never frees memory that is used elsewhere', () => {
-  const giveBack = createGiveBack();
+  const releaseBuffer = createBufferRelease();
   const whole = Buffer.from(new ArrayBuffer(64 * 1024));
   const half = Buffer.from(new ArrayBuffer(64 * 1024), 0, 32 * 1024);
   const rest = Buffer.from(new ArrayBuffer(64 * 1024), 16 * 1024);
   const small = Buffer.from(new ArrayBuffer(1024));
   const shared = Buffer.from(new SharedArrayBuffer(64 * 1024));
-  for (const bytes of [whole, half, rest, small, shared]) giveBack(bytes);
+  for (const bytes of [whole, half, rest, small, shared]) releaseBuffer(bytes);
   assert.equal(
     [whole, half, rest, small, shared].map(({ length }) => length),
     [0, 32 * 1024, 48 * 1024, 1024, 64 * 1024],
   );
   // Giving the same buffer back twice does no harm.
-  giveBack(whole);
+  releaseBuffer(whole);
 });
 
 test.run();

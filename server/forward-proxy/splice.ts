@@ -1,7 +1,7 @@
 /** Joins two connections: bytes from either side go to the other, unread. */
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../engine/index.ts';
-import { createGiveBack } from './free-buffer.ts';
+import { createBufferRelease } from './free-buffer.ts';
 
 /** A side that is silent for this long is gone; remote-control sockets ping more often. */
 const IDLE_MS = 30 * 60_000;
@@ -23,26 +23,26 @@ export function splice(a: Duplex, b: Duplex, clock: Clock): Promise<void> {
     let lastActivityMs = clock.monotonicMs();
     const noteActivity = (): void => void (lastActivityMs = clock.monotonicMs());
     // The timer is set again when it fires rather than with every chunk.
-    const look = (): void => {
+    const checkIdle = (): void => {
       const leftMs = lastActivityMs + idleMs - clock.monotonicMs();
       if (leftMs <= 0) destroy();
-      else stopTimer = clock.after(leftMs, look);
+      else stopTimer = clock.after(leftMs, checkIdle);
     };
-    let stopTimer = clock.after(idleMs, look);
-    const halve = (): void => {
+    let stopTimer = clock.after(idleMs, checkIdle);
+    const onHalfOpen = (): void => {
       idleMs = HALF_OPEN_IDLE_MS;
       noteActivity();
       stopTimer();
-      look();
+      checkIdle();
     };
-    const giveBack = createGiveBack();
+    const releaseBuffer = createBufferRelease();
     const carry = (from: Duplex, to: Duplex): void => {
       from.on('data', (bytes: Buffer) => {
         noteActivity();
         const isBelowMark = to.write(bytes, () => {
           // A slow reader is not silent.
           noteActivity();
-          giveBack(bytes);
+          releaseBuffer(bytes);
         });
         // Nearly every write exceeds the mark, but by now the system has usually taken it all.
         if (!isBelowMark && to.writableLength > 0) from.pause();
@@ -53,7 +53,7 @@ export function splice(a: Duplex, b: Duplex, clock: Clock): Promise<void> {
     };
     for (const side of [a, b]) {
       side.on('error', destroy);
-      side.once('end', halve);
+      side.once('end', onHalfOpen);
       side.once('close', () => {
         open -= 1;
         // Data already read from the other side is lost with this one.

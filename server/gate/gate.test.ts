@@ -237,8 +237,8 @@ test('refuses ambiguous message framing that Node may accept', () => {
 
 test('a refusal closes the connection if the end of the request is ambiguous', () => {
   const gate = gateWith();
-  const closes = (sketch: Parameters<typeof request>[0]) => {
-    const answer = gate(request(sketch));
+  const closes = (overrides: Parameters<typeof request>[0]) => {
+    const answer = gate(request(overrides));
     return answer.verdict === 'refused' && answer.close;
   };
   assert.ok(closes({ headers: ['Transfer-Encoding', 'gzip'] }));

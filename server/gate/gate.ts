@@ -175,14 +175,14 @@ export function createGate(options: GateOptions): Gate {
     if (crossSite && kind === 'upgrade') {
       return refuse(forbidden('A page of another site may not open a WebSocket here'), true);
     }
-    const here = isLocalSocket(request.socket) && !scan.forwarded;
-    const standing = {
-      here,
+    const isLocalPeer = isLocalSocket(request.socket) && !scan.forwarded;
+    const traits = {
+      isLocalPeer,
       crossSite,
       upgrade: kind === 'upgrade',
       hasToken: opened !== undefined,
     };
-    return admit(request, scan, standing, options);
+    return admit(request, scan, traits, options);
   };
 }
 
@@ -192,17 +192,17 @@ function passing(request: GateRequest, scan: HeaderScan, keys: KeyCheck): Admiss
   if (isKeyInPath(pathOf(target)))
     return refuse(malformedRequest('A proxy key in the path'), false);
   if (scan.keys === 0 && !scan.hasCredential && !mayHoldKey(target)) return LOCAL;
-  const elsewhere = presented(request, keys);
-  if ('error' in elsewhere) return refuse(elsewhere.error, false);
-  if (elsewhere.ours.length === 0) return LOCAL;
+  const otherKeys = findOtherKeys(request, keys);
+  if ('error' in otherKeys) return refuse(otherKeys.error, false);
+  if (otherKeys.ours.length === 0) return LOCAL;
   return refuse(
     authMissing('this path goes to the provider itself, which does not accept a proxy key'),
     false,
   );
 }
 
-interface Standing {
-  readonly here: boolean;
+interface RequestTraits {
+  readonly isLocalPeer: boolean;
   readonly crossSite: boolean;
   readonly upgrade: boolean;
   /** True inside a connection opened with a token, which counts as a key there. */
@@ -212,13 +212,13 @@ interface Standing {
 function admit(
   request: GateRequest,
   scan: HeaderScan,
-  standing: Standing,
+  traits: RequestTraits,
   options: GateOptions,
 ): Admission | Refusal {
-  const local = standing.here && !standing.crossSite;
+  const local = traits.isLocalPeer && !traits.crossSite;
   const method = request.method ?? '';
   const target = request.url ?? '';
-  const keyless = local && (!options.requireKey || standing.hasToken);
+  const keyless = local && (!options.requireKey || traits.hasToken);
   const isUsed = scan.hasCredential || mayHoldKey(target);
   // The common case, before the target is parsed.
   if (keyless && scan.keys === 0 && !isUsed) return LOCAL;
@@ -227,18 +227,19 @@ function admit(
     return refuse(forbidden('The configuration can be reloaded from this machine only'), false);
   }
   if (isKeyInPath(path)) return refuse(malformedRequest('A proxy key in the path'), false);
-  const named = scan.keys === 1 ? options.keys.check(scan.key ?? '') : 'unknown';
-  if (named === 'dead') return refuse(authRevoked(), false);
+  const headerVerdict = scan.keys === 1 ? options.keys.check(scan.key ?? '') : 'unknown';
+  if (headerVerdict === 'dead') return refuse(authRevoked(), false);
   // A caller that presents a key of ours means it: if the key is wrong, even a local request's
   // ledger rows would have no owner.
-  const isClaimed = named === 'unknown' && looksLikeOurs(scan.key ?? '');
-  if (keyless && isClaimed && !isPublic(method, path, scan, standing))
-    return refuse(authMissing(whyKeyNeeded(scan, standing, options)), false);
-  const elsewhere = isUsed ? presented(request, options.keys) : NO_KEYS;
-  if ('error' in elsewhere) return refuse(elsewhere.error, false);
-  const { ours } = elsewhere;
+  const isClaimed = headerVerdict === 'unknown' && looksLikeOurs(scan.key ?? '');
+  if (keyless && isClaimed && !isPublic(method, path, scan, traits))
+    return refuse(authMissing(whyKeyNeeded(scan, traits, options)), false);
+  const otherKeys = isUsed ? findOtherKeys(request, options.keys) : NO_KEYS;
+  if ('error' in otherKeys) return refuse(otherKeys.error, false);
+  const { ours } = otherKeys;
   const admission = (one: Admission): Admission => (ours.length === 0 ? one : { ...one, ours });
-  const found = named !== 'unknown' ? named : scan.keys > 1 ? undefined : elsewhere.found;
+  const found =
+    headerVerdict !== 'unknown' ? headerVerdict : scan.keys > 1 ? undefined : otherKeys.found;
   if (keyless) return admission(found === undefined ? LOCAL : { ...LOCAL, caller: found.caller });
   if (found !== undefined) {
     const { may = NOTHING, caller } = found;
@@ -246,32 +247,32 @@ function admit(
   }
   if (
     scan.cookie !== undefined &&
-    !standing.crossSite &&
-    !standing.upgrade &&
-    reads(method, path)
+    !traits.crossSite &&
+    !traits.upgrade &&
+    isDashboardRead(method, path)
   ) {
     const session = options.sessions?.check(scan.cookie);
-    if (session !== undefined) return standing.here ? LOCAL : { ...session, may: NOTHING };
+    if (session !== undefined) return traits.isLocalPeer ? LOCAL : { ...session, may: NOTHING };
   }
-  if (!standing.upgrade && isPublic(method, path, scan, standing)) return admission(PUBLIC);
-  return refuse(authMissing(whyKeyNeeded(scan, standing, options)), false);
+  if (!traits.upgrade && isPublic(method, path, scan, traits)) return admission(PUBLIC);
+  return refuse(authMissing(whyKeyNeeded(scan, traits, options)), false);
 }
 
 /**
  * Proxy keys found outside `X-Svc-Key` and the caller of the first one, or the error if one is not
  * valid.
  */
-type Presented =
+type OtherKeys =
   | { readonly ours: readonly string[]; readonly found: Keyed | undefined }
   | { readonly error: SvcError };
 
-const NO_KEYS: Presented = Object.freeze({ ours: [], found: undefined });
+const NO_KEYS: OtherKeys = Object.freeze({ ours: [], found: undefined });
 
 /**
  * Finds our keys in other places. A provider's key is unknown here too and is forwarded; an unknown
  * key is refused only if it has our format.
  */
-function presented({ rawHeaders, url = '' }: GateRequest, keys: KeyCheck): Presented {
+function findOtherKeys({ rawHeaders, url = '' }: GateRequest, keys: KeyCheck): OtherKeys {
   const ours: string[] = [];
   let first: Keyed | undefined;
   for (const { key, isOurShape } of keysIn({ headers: rawHeaders, target: originForm(url) })) {
@@ -293,36 +294,36 @@ function mayHoldKey(target: string): boolean {
 }
 
 /** True for the dashboard page and its data: what a cookie gives access to. */
-function reads(method: string, path: string): boolean {
+function isDashboardRead(method: string, path: string): boolean {
   const isOfDashboard = path === COOKIE_PATH || path.startsWith(`${COOKIE_PATH}/`);
   return isOfDashboard && (method === 'GET' || method === 'HEAD');
 }
 
-function isPublic(method: string, path: string, scan: HeaderScan, standing: Standing): boolean {
+function isPublic(method: string, path: string, scan: HeaderScan, traits: RequestTraits): boolean {
   if (method === 'OPTIONS') return true;
-  if (method === 'POST' && POSTED.has(path)) return !standing.crossSite;
+  if (method === 'POST' && POSTED.has(path)) return !traits.crossSite;
   if (method !== 'GET' && method !== 'HEAD') return false;
   if (PUBLIC_PATHS.has(path)) return true;
   // A person following a link to the dashboard gets an empty shell: the page itself requests its
   // data. A frame or a fetch is not a document.
   return (
-    standing.here &&
+    traits.isLocalPeer &&
     scan.fetchMode === 'navigate' &&
     scan.fetchDest === 'document' &&
     (path === '/dashboard' || path.startsWith('/dashboard/'))
   );
 }
 
-function whyKeyNeeded(scan: HeaderScan, standing: Standing, options: GateOptions): string {
+function whyKeyNeeded(scan: HeaderScan, traits: RequestTraits, options: GateOptions): string {
   if (scan.keys > 1) return 'the header X-Svc-Key was sent more than once';
   if (scan.keys === 1) return 'the X-Svc-Key is not one of this proxy';
-  if (standing.here && !standing.crossSite && options.requireKey) {
+  if (traits.isLocalPeer && !traits.crossSite && options.requireKey) {
     return 'this proxy requires the header X-Svc-Key';
   }
-  if (standing.crossSite && scan.navigates) {
+  if (traits.crossSite && scan.navigates) {
     return 'a page load, form or prefetch of a browser needs X-Svc-Key';
   }
-  if (standing.crossSite) return 'a request from a page of another site needs X-Svc-Key';
+  if (traits.crossSite) return 'a request from a page of another site needs X-Svc-Key';
   if (scan.forwarded) return 'a forwarded request needs the header X-Svc-Key';
   return 'a request from another machine needs the header X-Svc-Key';
 }

@@ -17,7 +17,7 @@ import { loadCustomProviders, pluginReasons } from './plugins.ts';
 import { createServices } from '../services.ts';
 import type { ServerServices } from '../services.ts';
 
-export interface AloneOptions {
+export interface CompileOnlyOptions {
   readonly config: Config;
   readonly services: ServerServices;
   /** Variables with the keys of code providers. */
@@ -29,7 +29,7 @@ export interface AloneOptions {
 }
 
 /** Compiles the generation without activating it. Throws `config` as a start would. */
-export async function compileAlone(options: AloneOptions): Promise<Generation> {
+export async function compileOnly(options: CompileOnlyOptions): Promise<Generation> {
   const { config, services, env, scratch, macroHome } = options;
   const { clock } = services;
   return makeGeneration({
@@ -70,7 +70,7 @@ async function compiledIn(scratch: string, given: Config, env: Variables, macro?
   const services = await createServices({ config, log, ledgerWriter: noLedgerWriter });
   try {
     const macroHome = given.home;
-    const made = await compileAlone({ config, services, env, scratch, macroHome });
+    const made = await compileOnly({ config, services, env, scratch, macroHome });
     const { plugins, custom } = made;
     const plan = macro === undefined ? made.plan : made.withMacro(macro);
     // The warnings name unusable code providers: the proxy starts without them.

@@ -25,7 +25,7 @@ import { openedHosts } from '../forward-proxy/opened-hosts.ts';
 import { createCors } from '../http/cors.ts';
 import { createGate } from '../gate/gate.ts';
 import type { Generation } from './generation.ts';
-import { retuneLog, secretsOf } from '../log/open-log.ts';
+import { updateLog, secretsOf } from '../log/open-log.ts';
 import type { BundledPlugin } from '../../plugins/bundled/bundled.ts';
 import { macrosPlugin } from '../../plugins/bundled/macros.ts';
 import type { MacroStage } from '../../plugins/bundled/macros.ts';
@@ -246,11 +246,11 @@ function captureSettings(config: Config, custom: CustomProviders): CaptureSettin
  * Code may send data that no cache key covers, such as its own credential: its responses are for
  * this proxy only.
  */
-function ownWordOf({ services, insertions, custom }: CompileOptions): string {
+function cacheScopeOf({ services, insertions, custom }: CompileOptions): string {
   const hasCode =
     insertions.length > 0 ||
     [...custom.byName.values()].some(({ definition }) => definition.request);
-  return hasCode ? (services.shared?.ownWord ?? '') : '';
+  return hasCode ? (services.shared?.proxyId ?? '') : '';
 }
 
 function compileGeneration(options: CompileOptions): Generation {
@@ -266,7 +266,7 @@ function compileGeneration(options: CompileOptions): Generation {
     overrides,
     own: ownPrices(config),
   });
-  const plans = toPlans(options, { ...services, providers, prices }, ownWordOf(options));
+  const plans = toPlans(options, { ...services, providers, prices }, cacheScopeOf(options));
   const { security, limits } = config;
   return {
     number: options.number,
@@ -292,7 +292,7 @@ function compileGeneration(options: CompileOptions): Generation {
     cors: createCors(security.allowedOrigins),
     opened: openedHosts(byKind(config, providers), providers),
     activate() {
-      retuneLog(services.log, config, custom);
+      updateLog(services.log, config, custom);
       services.audit.enable(config.audit.enabled);
       services.captures.configure(captureSettings(config, custom));
       keys.setConfigKey(security.apiKey ?? undefined);

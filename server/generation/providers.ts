@@ -263,8 +263,8 @@ export function refuseLoops(
     const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
     return (LOOPBACK.has(url.hostname) || url.hostname === host) && ports.includes(port);
   };
-  for (const way of [outbound.httpsProxy, outbound.httpProxy]) {
-    if (way === null || !isOwnListener(way)) continue;
+  for (const proxyUrl of [outbound.httpsProxy, outbound.httpProxy]) {
+    if (proxyUrl === null || !isOwnListener(proxyUrl)) continue;
     throw new SvcError(
       'config',
       'HTTPS_PROXY is this proxy itself, as `svc run --forward` sets it',

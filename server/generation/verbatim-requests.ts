@@ -17,7 +17,7 @@ const CHATGPT_ACCOUNT = 'chatgpt-account-id';
  * Returns why the request may not be edited, or undefined. `allowSubscription` is
  * `compression.subscription_traffic`.
  */
-export function untouchableBecause(
+export function verbatimReason(
   headers: Headers,
   allowSubscription: boolean,
 ): BodyFrame['untouchable'] {

@@ -6,7 +6,7 @@ import type { Endpoint } from '../../stages/model/endpoint.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
 import type { Headers } from '../../stages/model/headers.ts';
 import type { Config } from '../config/config.ts';
-import { untouchableBecause } from '../generation/verbatim-requests.ts';
+import { verbatimReason } from '../generation/verbatim-requests.ts';
 
 /** An admitted request, without its body. */
 export interface ReceivedRequest {
@@ -46,7 +46,7 @@ export function toBodyFrame(
     wireBytes,
     bytes,
     endpoint,
-    untouchable: paused ? 'paused' : untouchableBecause(headers, compression.subscriptionTraffic),
+    untouchable: paused ? 'paused' : verbatimReason(headers, compression.subscriptionTraffic),
     caller,
     readsProject: attribution.projects,
   });

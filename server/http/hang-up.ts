@@ -32,10 +32,10 @@ export function endEarly(response: ServerResponse, body: Buffer | undefined): vo
   if (body === undefined) response.flushHeaders();
   else response.write(body);
   let pause = setTimeout(finish, REST_PAUSE_MS);
-  const rest = setTimeout(finish, REST_MS);
+  const deadline = setTimeout(finish, REST_MS);
   function finish(): void {
     clearTimeout(pause);
-    clearTimeout(rest);
+    clearTimeout(deadline);
     request.off('data', discard).off('end', finish).off('close', finish);
     response.off('close', finish);
     if (!response.writableEnded) response.end();

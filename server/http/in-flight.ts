@@ -56,7 +56,7 @@ export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY
      * accepted; bytes that have arrived count until the caller closes the arrival.
      */
     open(fail: (error: SvcError) => void): Arrival {
-      let own = 0;
+      let arrivalBytes = 0;
       let seen = 0;
       let isOpen = true;
       let isTaken = true;
@@ -65,11 +65,11 @@ export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY
         if (!isOpen) return;
         isOpen = false;
         stopTimer();
-        held -= own;
+        held -= arrivalBytes;
       }
       function check(): void {
-        if (own - seen >= MIN_PROGRESS_BYTES) {
-          seen = own;
+        if (arrivalBytes - seen >= MIN_PROGRESS_BYTES) {
+          seen = arrivalBytes;
           stopTimer = clock.after(PROGRESS_WINDOW_MS, check);
           return;
         }
@@ -84,7 +84,7 @@ export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY
         add(bytes) {
           if (!isTaken || !isOpen) return false;
           if (held + bytes <= max) {
-            own += bytes;
+            arrivalBytes += bytes;
             held += bytes;
             return true;
           }

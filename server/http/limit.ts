@@ -34,7 +34,7 @@ export interface Bucket {
 }
 
 /** Deficit of each bucket of a source, in milliseconds at its own rate. */
-export type Owed = readonly number[];
+export type Deficits = readonly number[];
 
 /** Buckets of all sources, shared by several proxies. */
 export interface SharedCounts {
@@ -45,7 +45,7 @@ export interface SharedCounts {
    * deficits before that. `min` is the deficit known to this proxy. Undefined if the store does
    * not respond in time; never rejects.
    */
-  take(source: string, buckets: readonly Bucket[], min: Owed): Promise<Owed | undefined>;
+  take(source: string, buckets: readonly Bucket[], min: Deficits): Promise<Deficits | undefined>;
 }
 
 /** Outcome for one request. Of two limits, the tighter one is reported. */
@@ -101,15 +101,15 @@ export function createRateLimiter(options: RateLimitOptions) {
     const sentMs = clock.monotonicMs();
     const min = [client.firstFullMs - sentMs, client.secondFullMs - sentMs];
     const limits = other === undefined ? [limit] : [limit, other];
-    const owed = await counts.take(name, limits, min);
-    if (owed === undefined) return take(name);
-    const [firstFullMs = 0, secondFullMs = 0] = owed;
-    const there = { firstFullMs, secondFullMs };
-    const decision = decide(there, limit, other, 0, clock);
+    const deficits = await counts.take(name, limits, min);
+    if (deficits === undefined) return take(name);
+    const [firstFullMs = 0, secondFullMs = 0] = deficits;
+    const sharedClient = { firstFullMs, secondFullMs };
+    const decision = decide(sharedClient, limit, other, 0, clock);
     // A reload in the meantime has replaced the buckets.
     if (limit === first && other === second) {
-      client.firstFullMs = Math.max(client.firstFullMs, sentMs + there.firstFullMs);
-      client.secondFullMs = Math.max(client.secondFullMs, sentMs + there.secondFullMs);
+      client.firstFullMs = Math.max(client.firstFullMs, sentMs + sharedClient.firstFullMs);
+      client.secondFullMs = Math.max(client.secondFullMs, sentMs + sharedClient.secondFullMs);
     }
     return decision;
   }
@@ -293,18 +293,26 @@ function waitMs(bucket: Bucket, fullMs: number, nowMs: number): number {
   return fullMs - nowMs - bucket.capacity * bucket.intervalMs - 5e-4;
 }
 
-/** `owedMs` until the bucket is full again; `delayMs` is positive for a refusal. */
-function toDecision(bucket: Bucket, owedMs: number, clock: Clock, delayMs: number): RateDecision {
+/** `deficitMs` until the bucket is full again; `delayMs` is positive for a refusal. */
+function toDecision(
+  bucket: Bucket,
+  deficitMs: number,
+  clock: Clock,
+  delayMs: number,
+): RateDecision {
   return {
     isAllowed: delayMs <= 0,
     limit: bucket.capacity,
-    remaining: freeTokens(bucket, owedMs),
-    resetEpochS: Math.ceil((clock.wallMs() + Math.max(0, owedMs)) / 1000),
+    remaining: freeTokens(bucket, deficitMs),
+    resetEpochS: Math.ceil((clock.wallMs() + Math.max(0, deficitMs)) / 1000),
     retryAfterS: delayMs <= 0 ? 0 : Math.max(1, Math.ceil(delayMs / 1000)),
   };
 }
 
-function freeTokens(bucket: Bucket, owedMs: number): number {
+function freeTokens(bucket: Bucket, deficitMs: number): number {
   // The same slack, in requests.
-  return Math.max(0, Math.floor(bucket.capacity - Math.max(0, owedMs) / bucket.intervalMs + 1e-6));
+  return Math.max(
+    0,
+    Math.floor(bucket.capacity - Math.max(0, deficitMs) / bucket.intervalMs + 1e-6),
+  );
 }

@@ -10,7 +10,7 @@ import type { Duplex } from 'node:stream';
 export const MAX_PIPELINED = 16;
 
 /** Requests in progress and waiting on one connection. */
-interface Line {
+interface ConnectionQueue {
   unanswered: number;
   readonly waiting: (() => void)[];
 }
@@ -20,14 +20,14 @@ interface Line {
  * connection's previous request.
  */
 export function createPipelines(lastOf: (socket: Duplex) => ServerResponse | undefined) {
-  const lines = new WeakMap<Duplex, Line>();
+  const queues = new WeakMap<Duplex, ConnectionQueue>();
 
-  function join(socket: Duplex, line: Line, response: ServerResponse): void {
-    line.unanswered += 1;
+  function join(socket: Duplex, queue: ConnectionQueue, response: ServerResponse): void {
+    queue.unanswered += 1;
     response.once('close', () => {
-      line.unanswered -= 1;
-      line.waiting.shift()?.();
-      if (line.unanswered === 0) lines.delete(socket);
+      queue.unanswered -= 1;
+      queue.waiting.shift()?.();
+      if (queue.unanswered === 0) queues.delete(socket);
     });
   }
 
@@ -40,19 +40,19 @@ export function createPipelines(lastOf: (socket: Duplex) => ServerResponse | und
         begin();
         return;
       }
-      let line = lines.get(socket);
-      if (line === undefined) {
-        line = { unanswered: 0, waiting: [] };
-        lines.set(socket, line);
-        join(socket, line, before);
+      let queue = queues.get(socket);
+      if (queue === undefined) {
+        queue = { unanswered: 0, waiting: [] };
+        queues.set(socket, queue);
+        join(socket, queue, before);
       }
-      const own = line;
+      const connectionQueue = queue;
       const start = (): void => {
-        join(socket, own, response);
+        join(socket, connectionQueue, response);
         begin();
       };
-      if (own.unanswered < MAX_PIPELINED) start();
-      else own.waiting.push(start);
+      if (connectionQueue.unanswered < MAX_PIPELINED) start();
+      else connectionQueue.waiting.push(start);
     },
   };
 }

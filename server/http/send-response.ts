@@ -9,18 +9,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 export async function sendResponse(
   request: IncomingMessage,
   response: ServerResponse,
-  found: Response,
+  source: Response,
   headers: readonly string[] = [],
 ): Promise<void> {
-  const fields = [...[...found.headers].flat(), ...headers];
-  if (found.headers.get('content-type')?.startsWith('text/event-stream') === true) {
-    response.writeHead(found.status, [...fields, 'X-Accel-Buffering', 'no']);
-    await sendStream(request, response, found.body);
+  const fields = [...[...source.headers].flat(), ...headers];
+  if (source.headers.get('content-type')?.startsWith('text/event-stream') === true) {
+    response.writeHead(source.status, [...fields, 'X-Accel-Buffering', 'no']);
+    await sendStream(request, response, source.body);
     return;
   }
-  const body = Buffer.from(await found.arrayBuffer());
-  if (found.status !== 204) fields.push('Content-Length', String(body.length));
-  response.writeHead(found.status, fields);
+  const body = Buffer.from(await source.arrayBuffer());
+  if (source.status !== 204) fields.push('Content-Length', String(body.length));
+  response.writeHead(source.status, fields);
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
@@ -37,9 +37,9 @@ async function sendStream(
   }
   response.flushHeaders();
   const reader = body.getReader();
-  const gone = new AbortController();
+  const disconnect = new AbortController();
   const stop = (): void => {
-    gone.abort();
+    disconnect.abort();
     void reader.cancel().catch(() => undefined);
   };
   response.once('close', stop);
@@ -48,7 +48,7 @@ async function sendStream(
     const { done, value } = await reader.read();
     if (done || response.destroyed) break;
     if (!response.write(value))
-      await once(response, 'drain', { signal: gone.signal }).catch(() => undefined);
+      await once(response, 'drain', { signal: disconnect.signal }).catch(() => undefined);
   }
   response.end();
 }

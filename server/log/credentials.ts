@@ -3,7 +3,7 @@ import { isCredentialField } from '../../stages/model/headers.ts';
 import type { Headers } from '../../stages/model/headers.ts';
 
 /** Shorter ones occur in any text by chance, so they cannot be masked. */
-const SHORTEST = 3;
+const MIN_CHARS = 3;
 
 /** Returns the credentials in the headers and in the query of `target`, without their scheme. */
 export function credentialsOf(headers: Headers, target: string): readonly string[] {
@@ -16,5 +16,5 @@ export function credentialsOf(headers: Headers, target: string): readonly string
   const query = target.indexOf('?');
   const parameters = new URLSearchParams(query < 0 ? '' : target.slice(query + 1));
   for (const name of ['key', 'api_key', 'access_token']) found.push(...parameters.getAll(name));
-  return [...new Set(found)].filter((one) => one.length >= SHORTEST);
+  return [...new Set(found)].filter((one) => one.length >= MIN_CHARS);
 }

@@ -32,7 +32,7 @@ export function openLog(config: Config, custom: CustomProviders, clock: Clock): 
 }
 
 /** Applies a reload, new secrets first. */
-export function retuneLog(log: Log, config: Config, custom: CustomProviders): void {
+export function updateLog(log: Log, config: Config, custom: CustomProviders): void {
   for (const secret of secretsOf(config, custom)) log.addSecret(secret);
   log.configure(logSettings(config));
 }

@@ -61,17 +61,17 @@ for (const content of ['["slow:theirs","1"]\n', undefined]) {
       const file = join(folder, 'decisions.jsonl');
       if (content !== undefined) writeFileSync(target, content, { mode: 0o644 });
       symlinkSync(target, file);
-      const troubles: string[] = [];
+      const failures: string[] = [];
       const store = await openStore({
         file,
         clock: systemClock,
-        onTrouble: (error) => troubles.push(error.message),
+        onTrouble: (error) => failures.push(error.message),
       });
       assert.is(store.get('theirs'), undefined);
       store.set('ours', 'ours', { timedOut: ['1'] });
       await store.flush();
-      assert.is(troubles.length, 1);
-      assert.match(troubles[0] ?? '', 'is a link, which is not followed');
+      assert.is(failures.length, 1);
+      assert.match(failures[0] ?? '', 'is a link, which is not followed');
       if (content === undefined) assert.not.ok(existsSync(target));
       else assert.is(readFileSync(target, 'utf8'), content);
       assert.match(readFileSync(file, 'utf8'), /^\{"c":"ours".*"timedOut":\["1"\]\}\n$/);
@@ -83,13 +83,13 @@ test(
   'a symbolic link that is planted later is not followed either',
   inFolder(async (folder) => {
     const file = join(folder, 'decisions.jsonl');
-    const troubles: string[] = [];
-    const onTrouble = (error: Error) => troubles.push(error.message);
+    const failures: string[] = [];
+    const onTrouble = (error: Error) => failures.push(error.message);
     const store = await openStore({ file, clock: systemClock, onTrouble });
     symlinkSync(join(folder, 'target'), file);
     store.set('ours', 'ours', { timedOut: ['1'] });
     await store.flush();
-    assert.is(troubles.length, 1);
+    assert.is(failures.length, 1);
     assert.not.ok(existsSync(join(folder, 'target')));
   }),
 );

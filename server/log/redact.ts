@@ -24,12 +24,12 @@ export interface Redactor {
   readonly value: (value: unknown) => unknown;
 }
 
-const LONGEST_TEXT = 16_384;
+const MAX_TEXT_CHARS = 16_384;
 // Length of a longer text that is examined: cleaning megabytes would hold up every request.
-const WINDOW = 4 * LONGEST_TEXT;
-const DEEPEST = 8;
-const WIDEST = 200;
-const LONGEST_NAME = 100;
+const WINDOW = 4 * MAX_TEXT_CHARS;
+const MAX_DEPTH = 8;
+const MAX_WIDTH = 200;
+const MAX_NAME_CHARS = 100;
 const MAX_NAMES = 1000;
 
 const SECRET_NAME =
@@ -107,11 +107,11 @@ function createCleaner(): Pick<Redactor, 'addSecret' | 'text'> {
           text = text.replace(pattern, replacement);
       }
       text = withoutNamedCredentials(withoutCredentials(text, REDACTED), REDACTED);
-      if (!isLong && text.length <= LONGEST_TEXT) return text;
+      if (!isLong && text.length <= MAX_TEXT_CHARS) return text;
       // Half a secret is not recognized, so the edge of the window, which may contain one, is
       // dropped.
       const end = isLong ? Math.max(0, text.length - longestForm) : text.length;
-      return `${text.slice(0, Math.min(end, LONGEST_TEXT))}… (${value.length} characters)`;
+      return `${text.slice(0, Math.min(end, MAX_TEXT_CHARS))}… (${value.length} characters)`;
     },
   };
 }
@@ -136,21 +136,21 @@ function createCopier(clean: (text: string) => string): Copier {
     if (seen !== undefined) return seen;
     const fresh = { text: clean(name), isSecret: isSecretName(name) };
     if (names.size >= MAX_NAMES) names.clear();
-    if (name.length < LONGEST_NAME) names.set(name, fresh);
+    if (name.length < MAX_NAME_CHARS) names.set(name, fresh);
     return fresh;
   }
 
   function copy(value: unknown, depth: number): unknown {
     if (typeof value === 'string') return clean(value);
     if (value === null || typeof value !== 'object') return copyPrimitive(value);
-    if (depth >= DEEPEST) return '[deeper]';
+    if (depth >= MAX_DEPTH) return '[deeper]';
     if (value instanceof Error) return copy(flattenError(value), depth);
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
     if (value instanceof URL) return clean(value.href);
     if (Array.isArray(value)) return copyList(value, depth + 1, copy);
     const entries = value instanceof Map ? [...value.entries()] : Object.entries(value);
-    const copied = entries.slice(0, WIDEST).map(([key, item]) => {
+    const copied = entries.slice(0, MAX_WIDTH).map(([key, item]) => {
       const name = cleanName(String(key));
       const isSecret = name.isSecret && item !== null && item !== undefined;
       return [name.text, isSecret ? REDACTED : copy(item, depth + 1)] as const;
@@ -168,16 +168,16 @@ function copyPrimitive(value: unknown): unknown {
 
 /** Headers come as flat lists and as pairs: the element after a secret's name is secret. */
 function copyList(list: readonly unknown[], depth: number, copy: Copier['copy']): unknown[] {
-  const copied = list.slice(0, WIDEST).map((item, index) => {
+  const copied = list.slice(0, MAX_WIDTH).map((item, index) => {
     const before = index > 0 ? list[index - 1] : undefined;
     return typeof before === 'string' && isSecretName(before) ? REDACTED : copy(item, depth);
   });
-  if (list.length > WIDEST) copied.push(`[${list.length - WIDEST} more]`);
+  if (list.length > MAX_WIDTH) copied.push(`[${list.length - MAX_WIDTH} more]`);
   return copied;
 }
 
 function isSecretName(name: string): boolean {
-  return name.length < LONGEST_NAME && SECRET_NAME.test(name);
+  return name.length < MAX_NAME_CHARS && SECRET_NAME.test(name);
 }
 
 function flattenError(error: Error): Record<string, unknown> {

@@ -6,7 +6,7 @@ import type { Guide } from '../docs/guide.ts';
 const MARKDOWN = 'text/markdown';
 
 /** Creates the resources; the first client causes the pages to be read. */
-export function createGuideShelf() {
+export function createGuideResources() {
   let reading: Promise<readonly Guide[]> | undefined;
   return {
     /** Lists every page with its one-line description. */

@@ -6,7 +6,7 @@ import { McpServer, fromJsonSchema } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { SvcError } from '../../engine/index.ts';
 import { addPrompts } from './prompts.ts';
-import { createGuideShelf } from './resources.ts';
+import { createGuideResources } from './resources.ts';
 import type { McpSources } from './sources.ts';
 import { TOOLS } from './tools.ts';
 import type { McpTool, ToolArguments } from './tools.ts';
@@ -32,7 +32,7 @@ const FIXED = { listChanged: false };
 export function createMcpServers(sources: McpSources): () => Promise<McpServer> {
   const { version, home, isThisMachine, read } = sources;
   const tools = TOOLS.filter((tool) => isThisMachine || tool.isPrivate !== true).map(toDeclaration);
-  const guides = createGuideShelf();
+  const guides = createGuideResources();
   return async () => {
     const server = new McpServer(
       { name: 'svc', title: 'svc', version },
@@ -42,7 +42,7 @@ export function createMcpServers(sources: McpSources): () => Promise<McpServer> 
       },
     );
     for (const { tool, config } of tools)
-      server.registerTool(tool.name, config, (given: ToolArguments) => answer(tool, given, read));
+      server.registerTool(tool.name, config, (args: ToolArguments) => answer(tool, args, read));
     await guides.addTo(server);
     if (isThisMachine) await addPrompts(server, home);
     return server;
@@ -64,11 +64,11 @@ function toDeclaration(tool: McpTool) {
 /** Returns the tool's text; a refusal is a result for the model, not a protocol error. */
 async function answer(
   tool: McpTool,
-  given: ToolArguments,
+  args: ToolArguments,
   read: McpSources['read'],
 ): Promise<CallToolResult> {
   try {
-    return { content: [{ type: 'text', text: await tool.run(given, read) }] };
+    return { content: [{ type: 'text', text: await tool.run(args, read) }] };
   } catch (thrown) {
     if (!(thrown instanceof SvcError)) throw thrown;
     const text = [thrown.message, thrown.cure].filter((part) => part !== undefined).join('. ');

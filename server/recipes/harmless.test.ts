@@ -142,10 +142,10 @@ test('a turn is sent the same way in the next turn, whatever that one adds', asy
   const rewriter = createRecipeCompiler()((await loadRecipes('bundled'))!);
   const blocks = (await recipeTexts()).map(blockOf);
   const options = { ...SETTINGS, thresholdTokens: 4500, mode: 'hybrid', rewriter } as const;
-  const goesOn = emptyState();
+  const memory = emptyState();
   const whole = compressConversation(blocks, options).map(({ text }) => text);
   for (let end = 1; end <= blocks.length; end += 7) {
-    const part = compressConversation(blocks.slice(0, end), options, undefined, goesOn);
+    const part = compressConversation(blocks.slice(0, end), options, undefined, memory);
     assert.equal(
       part.map(({ text }) => text),
       whole.slice(0, end),

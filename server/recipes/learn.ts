@@ -68,20 +68,20 @@ export async function learnRecipe(job: LearnJob): Promise<Learned> {
         if (judged.hasRun) counts.ranIn += 1;
         lost.push(...judged.lost);
       }
-    const blamed = shapes.flatMap((shape) => {
+    const culprits = shapes.flatMap((shape) => {
       const found = lost.find(({ line }) => isOf(shape, line));
       return found === undefined ? [] : [{ shape, lost: found }];
     });
     // A line that fits no shape was lost with the lines around it: the largest shape is rejected.
     const [first] = lost;
-    if (blamed.length === 0 && first !== undefined && shapes[0] !== undefined)
-      blamed.push({ shape: shapes[0], lost: first });
-    if (blamed.length === 0) {
+    if (culprits.length === 0 && first !== undefined && shapes[0] !== undefined)
+      culprits.push({ shape: shapes[0], lost: first });
+    if (culprits.length === 0) {
       const tried = recipe === undefined ? undefined : tryRecipe(recipe, job.text, from);
       return { recipe, shapes, givenUp, tried, read, ...counts };
     }
-    givenUp.push(...blamed);
-    shapes = shapes.filter((shape) => blamed.every((one) => one.shape !== shape));
+    givenUp.push(...culprits);
+    shapes = shapes.filter((shape) => culprits.every((one) => one.shape !== shape));
   }
 }
 

@@ -5,7 +5,7 @@ import type { RecipeExample, RecipeFile } from '../../stages/compress/recipe/rec
 import { exampleFaults, tryRecipe } from '../../stages/compress/recipe/try.ts';
 import type { Tried } from '../../stages/compress/recipe/try.ts';
 
-export interface RanExample {
+export interface ExampleResult {
   readonly example: RecipeExample;
   readonly tried: Tried;
   /** Faults shown by the example; empty if it passes. */
@@ -18,7 +18,10 @@ export function exampleText({ input = '', file }: RecipeExample, path: string): 
 }
 
 /** Runs all examples. `path` is the recipe's file; examples name other files relative to it. */
-export function runExamples({ recipe, examples }: RecipeFile, path: string): readonly RanExample[] {
+export function runExamples(
+  { recipe, examples }: RecipeFile,
+  path: string,
+): readonly ExampleResult[] {
   return examples.map((example) => {
     const tried = tryRecipe(recipe, exampleText(example, path), example);
     return { example, tried, faults: exampleFaults(example, tried) };

@@ -75,7 +75,7 @@ export interface KnownRecipe {
 }
 
 /** The parts of a plugin that matter here. */
-interface RecipeBringer {
+interface RecipePlugin {
   readonly name: string;
   readonly recipes: readonly Recipe[];
 }
@@ -86,7 +86,7 @@ interface RecipeBringer {
  */
 export async function knownRecipes(
   setting: string | readonly string[],
-  plugins: readonly RecipeBringer[] = [],
+  plugins: readonly RecipePlugin[] = [],
 ): Promise<readonly KnownRecipe[]> {
   const named = [setting].flat();
   const own = await readRecipes(named.filter((one) => one !== 'bundled' && one !== 'off'));
@@ -108,7 +108,7 @@ export async function knownRecipes(
 /** Returns the running recipes, in order; undefined if there are none. */
 export async function loadRecipes(
   setting: string | readonly string[],
-  plugins: readonly RecipeBringer[] = [],
+  plugins: readonly RecipePlugin[] = [],
 ): Promise<RecipeSet | undefined> {
   return setOf((await knownRecipes(setting, plugins)).filter(({ runs }) => runs));
 }

@@ -44,8 +44,8 @@ export function compareRecords(
     recorded: recorded.row.costNanoUsd,
     replayed: costOf(replayed, savedTokens, today),
   };
-  const outputTokens = both(recorded, replayed, ({ row }) => row.outputTokens);
-  const answer = both(recorded, replayed, ({ answer: given }) => wordsOf(given));
+  const outputTokens = thenAndNow(recorded, replayed, ({ row }) => row.outputTokens);
+  const answer = thenAndNow(recorded, replayed, ({ answer: given }) => wordsOf(given));
   const answerDifferences = differencesOfAnswers(recorded, replayed);
   const figures: Difference[] = [];
   // A response from our cache cost nothing; a stream that broke off has only estimates.
@@ -61,8 +61,8 @@ export function compareRecords(
     target: recorded.request.target,
     model: recorded.row.model,
     /** Requests to providers, and the sum of their body bytes. */
-    calls: both(recorded, replayed, ({ attempts }) => attempts.length),
-    upstreamBytes: both(recorded, replayed, ({ attempts }) =>
+    calls: thenAndNow(recorded, replayed, ({ attempts }) => attempts.length),
+    upstreamBytes: thenAndNow(recorded, replayed, ({ attempts }) =>
       attempts.reduce((sum, { body }) => sum + (body?.length ?? 0), 0),
     ),
     /** The provider counted the recorded request; for the replay, the difference is estimated. */
@@ -73,7 +73,7 @@ export function compareRecords(
      * Time in the proxy itself, before the first request to a provider and after its last byte, in
      * milliseconds.
      */
-    proxyMs: both(recorded, replayed, proxyMs),
+    proxyMs: thenAndNow(recorded, replayed, proxyMs),
     /** The response in a few words. */
     answer,
     /** True if status, headers, bytes and end of the response are equal. */
@@ -86,7 +86,7 @@ export function compareRecords(
   };
 }
 
-function both<T>(
+function thenAndNow<T>(
   recorded: CaptureRecord,
   replayed: CaptureRecord,
   read: (record: CaptureRecord) => T,
@@ -159,9 +159,9 @@ function differencesOfCalls(
     const now = replayed[at];
     const name = at === 0 ? 'request upstream' : `request upstream ${at + 1}`;
     if (then === undefined || now === undefined) {
-      const words = (one: CapturedAttempt | undefined) =>
+      const describe = (one: CapturedAttempt | undefined) =>
         one === undefined ? 'none' : `${one.method} ${one.path} to ${one.provider}`;
-      found.push({ what: name, recorded: words(then), replayed: words(now) });
+      found.push({ what: name, recorded: describe(then), replayed: describe(now) });
       continue;
     }
     const add = (what: string, read: (one: CapturedAttempt) => string) => {

@@ -18,20 +18,20 @@ export interface RecordedUpstream extends Upstream {
 
 /** Creates the upstream, which has no responses before the first `play`. */
 export function createRecordedUpstream(): RecordedUpstream {
-  let left: CapturedAttempt[] = [];
+  let remaining: CapturedAttempt[] = [];
   let leaveRun: () => void = () => undefined;
   return {
     play(record, leave) {
-      left = attemptsOf(record);
+      remaining = attemptsOf(record);
       leaveRun = leave;
     },
     async send({ path }, call) {
-      const attempt = pick(left, path, call?.provider);
+      const attempt = pick(remaining, path, call?.provider);
       if (attempt === undefined)
         throw new SvcError('bad_gateway', `Nothing is recorded of ${call?.provider ?? path}`, {
           code: 'PROVIDER_003',
         });
-      left = left.filter((one) => one !== attempt);
+      remaining = remaining.filter((one) => one !== attempt);
       if (attempt.response === null) throw toError(attempt.failure);
       return toResponse(attempt.response, leaveRun);
     },
@@ -65,12 +65,12 @@ function attemptsOf({ attempts, answer, request, row }: CaptureRecord): Captured
  * would have another dialect.
  */
 function pick(
-  left: readonly CapturedAttempt[],
+  remaining: readonly CapturedAttempt[],
   path: string,
   provider: string | undefined,
 ): CapturedAttempt | undefined {
   const wanted = kindOfPath(path);
-  const fitting = left.filter((attempt) => kindOfPath(attempt.path) === wanted);
+  const fitting = remaining.filter((attempt) => kindOfPath(attempt.path) === wanted);
   return fitting.find((attempt) => attempt.provider === provider) ?? fitting[0];
 }
 

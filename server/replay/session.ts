@@ -18,7 +18,7 @@ import { templateFolder } from '../../stages/templates/files.ts';
 import { decodeBody } from '../../stages/wire/decode.ts';
 import { encodingToUndo, toBodyFrame } from '../http/body-frame.ts';
 import { CAPTURE_HEADER } from '../../stages/captures/files.ts';
-import { compileAlone } from '../generation/compile-alone.ts';
+import { compileOnly } from '../generation/compile-alone.ts';
 import type { Config } from '../config/config.ts';
 import type { Variables } from '../config/env.ts';
 import { silentLog } from '../log/silent.ts';
@@ -57,7 +57,7 @@ export async function openReplay(options: ReplayOptions) {
   const clock = createReplayClock();
   const log = silentLog(scratch, clock);
   const upstream = createRecordedUpstream();
-  const catcher = createCatcher();
+  const catcher = createRecordHolder();
   const services = await createServices({
     config,
     log,
@@ -69,7 +69,7 @@ export async function openReplay(options: ReplayOptions) {
   });
   try {
     const macroHome = options.config.home;
-    const generation = await compileAlone({ config, services, env, scratch, macroHome });
+    const generation = await compileOnly({ config, services, env, scratch, macroHome });
     generation.activate();
     const { prices, providers } = generation;
     return {
@@ -166,7 +166,7 @@ const NOWHERE = {
 };
 
 /** Keeps the record that was written last. */
-function createCatcher() {
+function createRecordHolder() {
   let job: CaptureJob | undefined;
   const writer: CaptureWriter = {
     hasRoom: true,

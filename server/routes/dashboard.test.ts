@@ -44,7 +44,7 @@ async function getJson<T>(t: TestProxy, path: string): Promise<T> {
 /** Reads events until `wanted` is satisfied. */
 async function readEvents(
   t: TestProxy,
-  wanted: (event: string, data: string) => boolean,
+  isWanted: (event: string, data: string) => boolean,
   opened: () => Promise<void> = async () => undefined,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<void> {
@@ -71,7 +71,7 @@ async function readEvents(
       for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
         const [first = '', second = ''] = text.slice(0, end).split('\n');
         text = text.slice(end + 2);
-        if (wanted(first.replace('event: ', ''), second.replace('data: ', ''))) return;
+        if (isWanted(first.replace('event: ', ''), second.replace('data: ', ''))) return;
       }
     }
   } finally {
@@ -204,7 +204,7 @@ test('the report equals a recount of the ledger, and filters apply to every figu
     await ask(t);
     healthy();
     const rows = await t.rows(9);
-    for (const [query, wanted] of [
+    for (const [query, expected] of [
       ['', rows],
       ['model=mini', rows.filter((row) => (row.model ?? row.modelRequested)?.includes('mini'))],
       ['failed=1', rows.filter(isFailure)],
@@ -214,14 +214,14 @@ test('the report equals a recount of the ledger, and filters apply to every figu
       ['key=none', []],
     ] as const) {
       const report = await getJson<ReportJson>(t, `/dashboard/api/report?${query}`);
-      const totals = wanted.reduce<RunningTotals>((sums, row) => {
+      const totals = expected.reduce<RunningTotals>((sums, row) => {
         addToTotals(sums, row);
         return sums;
       }, emptyTotals());
       const { cancelled, streamed, ...same } = report.totals;
       assert.equal(same, JSON.parse(JSON.stringify(totalsJson(totals))), query);
       assert.equal([cancelled, streamed], [totals.cancelled, totals.streamed], query);
-      const latencies = wanted.flatMap((row) => row.latencyMs ?? []).toSorted((a, b) => a - b);
+      const latencies = expected.flatMap((row) => row.latencyMs ?? []).toSorted((a, b) => a - b);
       for (const [name, share] of [
         ['p50_ms', 0.5],
         ['p95_ms', 0.95],
@@ -232,14 +232,14 @@ test('the report equals a recount of the ledger, and filters apply to every figu
         assert.is(report.latency[name], latencyMs, `${query} ${name}`);
       }
       const inSeries = report.series.reduce((sum, step) => sum + step.requests, 0);
-      assert.is(inSeries, wanted.length, query);
+      assert.is(inSeries, expected.length, query);
       for (const groups of [report.by_model, report.by_provider, report.by_client])
         assert.is(
           groups.reduce((sum, group) => sum + group.requests, 0),
-          wanted.length,
+          expected.length,
           query,
         );
-      const failed = wanted.filter(isFailure);
+      const failed = expected.filter(isFailure);
       assert.equal(
         report.failures.map(({ status, requests, last_request_id: last }) => [
           status,
@@ -258,9 +258,9 @@ test('a request has its row and trace, and conversations are the sessions that c
     await ask(t);
     const rows = await t.rows(4);
     const { id } = rows[0]!;
-    const one = await getJson<OneRequestJson>(t, `/dashboard/api/request/${id}`);
-    assert.is(one.request?.request_id, id);
-    assert.is(one.trace?.request_id, id);
+    const details = await getJson<OneRequestJson>(t, `/dashboard/api/request/${id}`);
+    assert.is(details.request?.request_id, id);
+    assert.is(details.trace?.request_id, id);
     for (const wrong of ['nobody', id.slice(0, -1), '..%2f..', `${id}'--`])
       assert.is((await fetch(`${t.proxy.url}/dashboard/api/request/${wrong}`)).status, 404, wrong);
     const { conversations } = await getJson<ConversationsJson>(t, '/dashboard/api/conversations');

@@ -35,7 +35,7 @@ export function docsRoutes(version: string): Route[] {
   async function pageHtml(name: string, all: readonly Guide[]): Promise<string> {
     const { API_PAGE, guidePage } = await import('../docs/layout.ts');
     if (name === API_PAGE) return (await import('../openapi/page.ts')).apiPage(version, all);
-    return guidePage(found(name, all), all);
+    return guidePage(findGuide(name, all), all);
   }
 
   async function makeYaml() {
@@ -52,7 +52,10 @@ export function docsRoutes(version: string): Route[] {
     const all = await (guides ??= readGuides());
     if (name === 'llms.txt') return answer(llmsText(all), TEXT);
     if (name.endsWith('.md'))
-      return answer(await readMarkdown(found(name.slice(0, -'.md'.length), all), all), MARKDOWN);
+      return answer(
+        await readMarkdown(findGuide(name.slice(0, -'.md'.length), all), all),
+        MARKDOWN,
+      );
     const picture = PICTURES.get(name.split('.')[1] ?? '');
     if (picture !== undefined) {
       const bytes = await readPicture(name, all);
@@ -89,7 +92,7 @@ function answer(
   return new Response(body, { headers: fields });
 }
 
-function found(name: string, guides: readonly Guide[]): Guide {
+function findGuide(name: string, guides: readonly Guide[]): Guide {
   const guide = guides.find((one) => one.name === name);
   if (guide === undefined) throw notFound('There is no page of this name');
   return guide;

@@ -54,7 +54,7 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
     log: services.log,
     async state() {
       const health = await healthBody();
-      const rest = JSON.stringify({
+      const stateJson = JSON.stringify({
         session: sessionJson(services.window),
         caches: cachesJson(sources),
         providers: statesJson(services.states).providers,
@@ -69,7 +69,7 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
         running: app().running.size,
         alerts: services.activeAlerts.list(),
       });
-      return `{"health":${health},${rest.slice(1)}`;
+      return `{"health":${health},${stateJson.slice(1)}`;
     },
   });
   return [

@@ -92,7 +92,7 @@ function reasons(
       `redis: ${link.place} cannot be used: ${link.reason}; limits, cooldowns, breakers and cached answers are this proxy's own meanwhile`,
     );
   list.push(...pluginReasons(generations.current.custom));
-  if (vault.trouble !== undefined) list.push(vault.trouble);
+  if (vault.problem !== undefined) list.push(vault.problem);
   list.push(...providerReasons(states));
   if (app().isDraining) list.push('the proxy is shutting down');
   return list;
@@ -139,12 +139,12 @@ function health(sources: RouteSources, vault: VaultFacts, files: readonly string
   const { config } = sources.generations.current;
   const totals = window.totals();
   const latency = window.latency();
-  const wrong = reasons(sources, vault, files);
+  const problems = reasons(sources, vault, files);
   const router = services.router.view();
   const breakers = services.states.breakers();
   return {
-    status: wrong.length > 0 ? 'degraded' : 'ok',
-    reasons: wrong,
+    status: problems.length > 0 ? 'degraded' : 'ok',
+    reasons: problems,
     version,
     uptime_seconds: Math.floor((clock.wallMs() - startedMs) / 1000),
     paused: app().paused,

@@ -3,7 +3,7 @@
  */
 import { SvcError } from '../../engine/index.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
-import { AMONG_NEWEST, pickRow } from '../facts/find-request.ts';
+import { MAX_SEARCHED, pickRow } from '../facts/find-request.ts';
 import { whyJson } from '../facts/why.ts';
 import { getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
@@ -14,7 +14,7 @@ export function whyRoutes({ ask, services }: RouteSources): Route[] {
     getJson('/why/:id', async (_request, { params }) => {
       const id = params['id'] === 'last' ? undefined : params['id'];
       const rows = await ask((reader, queries) =>
-        queries.newestRows(reader, { sinceMs: 0, ...(id !== undefined && { id }) }, AMONG_NEWEST),
+        queries.newestRows(reader, { sinceMs: 0, ...(id !== undefined && { id }) }, MAX_SEARCHED),
       );
       const row = rowOf(rows, id);
       const { requestJson } = await import('../../stages/ledger/request-json.ts');

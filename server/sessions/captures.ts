@@ -105,7 +105,7 @@ async function bodyIn({ request }: CaptureRecord) {
 }
 
 /** Members of responses with the model's text; not its thinking, and not the input of its calls. */
-const SAID = new Set(['text', 'content', 'delta']);
+const TEXT_MEMBERS = new Set(['text', 'content', 'delta']);
 
 /** Returns the model's last text as an item, since no later request contains it. */
 function answerIn({ answer }: CaptureRecord, dialect: TranslatableDialect): unknown {
@@ -132,6 +132,8 @@ function textIn(value: unknown): string {
   if (typeof type === 'string' && /\.(?:done|completed)$/.test(type)) return '';
   if (typeof type === 'string' && /arguments|reasoning/.test(type)) return '';
   return Object.entries(value)
-    .map(([name, one]) => (typeof one === 'string' ? (SAID.has(name) ? one : '') : textIn(one)))
+    .map(([name, one]) =>
+      typeof one === 'string' ? (TEXT_MEMBERS.has(name) ? one : '') : textIn(one),
+    )
     .join('');
 }

@@ -125,8 +125,9 @@ export class SentRequests {
       this.#messages.set(hash, { role: 'assistant', content: answer.content });
       answer = undefined;
     }
-    const goesOn = before !== undefined && keep === before.items.length && before.shape === shape;
-    const draft = goesOn
+    const continuesDraft =
+      before !== undefined && keep === before.items.length && before.shape === shape;
+    const draft = continuesDraft
       ? before
       : {
           shape,

@@ -35,13 +35,13 @@ export async function* readSessionFile(path: string): AsyncGenerator<SessionFile
 
 /** Same for the text of a file in memory. Undefined for another kind. */
 export function readSessionText(text: string): SessionFile | undefined {
-  const taking = createTaking();
+  const taking = createLineTaker();
   for (const line of text.split('\n')) taking.take(line);
   return taking.end();
 }
 
 async function readLines(lines: AsyncIterable<string | undefined>): Promise<SessionFile> {
-  const taking = createTaking();
+  const taking = createLineTaker();
   for await (const line of lines) taking.take(line);
   const file = taking.end();
   if (file === undefined) throw unknownKind();
@@ -51,7 +51,7 @@ async function readLines(lines: AsyncIterable<string | undefined>): Promise<Sess
 /** Lines that do not identify the client may come first. */
 const MAX_WAITING = 200;
 
-function createTaking() {
+function createLineTaker() {
   let reader: LineReader | undefined;
   let waiting: JsonObject[] = [];
   let unread = 0;

@@ -12,7 +12,7 @@ export interface Connection {
   /** True while commands can be sent. */
   readonly isReady: boolean;
   /** Sends one command. Rejects at once if it cannot be sent, and with any error from Redis. */
-  call(words: readonly (string | Buffer)[]): Promise<Reply>;
+  call(command: readonly (string | Buffer)[]): Promise<Reply>;
   run(script: Script, keys: readonly string[], values: readonly string[]): Promise<Reply>;
   /** Drops the connection and opens another. */
   reconnect(): void;

@@ -79,7 +79,7 @@ export class RedisLink {
     this.#connection = options.connect({
       ready: () => this.#try(),
       failed: (error) => {
-        this.#reason = inWords(error);
+        this.#reason = describeError(error);
       },
       closed: () => this.#onClosed(),
     });
@@ -184,7 +184,7 @@ export class RedisLink {
       (thrown: unknown) => {
         if (!isOurs()) return;
         this.#triedMs = undefined;
-        this.#onAway(inWords(thrown), 0);
+        this.#onAway(describeError(thrown), 0);
       },
     );
   }
@@ -215,7 +215,7 @@ export class RedisLink {
 
   #onRefusal(thrown: unknown): void {
     const isWhole = thrown instanceof Error && REFUSALS.test(thrown.message);
-    if (isWhole) this.#onAway(inWords(thrown), 0);
+    if (isWhole) this.#onAway(describeError(thrown), 0);
   }
 
   #onAway(reason: string, patienceMs: number): void {
@@ -244,11 +244,11 @@ export class RedisLink {
   }
 }
 
-/** Redis's common error messages in our words. */
-const SAYINGS: readonly (readonly [prefix: string, words: string])[] = [
+/** Redis's common error messages, and what to say instead. */
+const ERROR_MESSAGES: readonly (readonly [prefix: string, words: string])[] = [
   ['WRONGPASS', 'it refuses the user or the password of shared.redis_url'],
   ['ERR invalid password', 'it refuses the password of shared.redis_url'],
-  ['NOAUTH', 'it wants a password, and shared.redis_url has none'],
+  ['NOAUTH', 'it requires a password, and shared.redis_url has none'],
   ['NOPERM', 'its user may not do what sharing needs (scripts, and keys that begin with svc:)'],
   ['READONLY', 'it is a replica, which cannot be written to'],
   ['OOM', 'its memory is full (maxmemory, with a policy that removes nothing)'],
@@ -264,11 +264,11 @@ const SAYINGS: readonly (readonly [prefix: string, words: string])[] = [
 const QUOTED = /\n|, with args beginning with:/;
 
 /** Returns why Redis cannot be used, without the password, which the error itself contains. */
-export function inWords(thrown: unknown): string {
+export function describeError(thrown: unknown): string {
   if (!(thrown instanceof Error)) return 'the connection failed';
   const { message } = thrown;
-  const saying = SAYINGS.find(([prefix]) => message.startsWith(prefix));
-  if (saying !== undefined) return saying[1];
+  const known = ERROR_MESSAGES.find(([prefix]) => message.startsWith(prefix));
+  if (known !== undefined) return known[1];
   if (thrown.name === 'ParserError') return 'what answers there is not Redis';
   if (thrown.name === 'ReplyError') return visible(message.split(QUOTED, 1)[0]!.slice(0, 200));
   return reasonOf(thrown);

@@ -15,8 +15,8 @@ const START_MS = 500;
 export interface Shared {
   readonly link: RedisLink;
   readonly machine: string;
-  /** A word unique to this proxy. */
-  readonly ownWord: string;
+  /** Random id of this process, new after every start. */
+  readonly proxyId: string;
 }
 
 /**
@@ -31,7 +31,7 @@ export async function openShared(
   if (shared.redisUrl === null) return undefined;
   const link = await connectLink(shared.redisUrl, log, clock);
   await link.settled(START_MS);
-  return { link, machine: thisMachine(), ownWord: randomBytes(16).toString('base64url') };
+  return { link, machine: thisMachine(), proxyId: randomBytes(16).toString('base64url') };
 }
 
 /**

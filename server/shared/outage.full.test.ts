@@ -134,7 +134,7 @@ for (const [what, options, user, reason] of [
     'a missing password',
     ['--requirepass', 'right-one'],
     '',
-    'it wants a password, and shared.redis_url has none',
+    'it requires a password, and shared.redis_url has none',
   ],
   [
     'an unknown user',

@@ -4,8 +4,8 @@
  * second. Only the probe of a half-open breaker has to be claimed, since there may be one among all
  * proxies.
  *
- * A record is text: the state, until when by Redis's clock, and a word that is new with every
- * change. A proxy applies a record when it first sees that word. A record that could not be
+ * A record is text: the state, until when by Redis's clock, and a version that is new with every
+ * change. A proxy applies a record when it first sees that version. A record that could not be
  * written, or that is missing although it holds here, is written again: Redis was away, or lost it.
  *
  * Each proxy counts its own failures: the one whose count opens the breaker opens it for all.
@@ -38,7 +38,7 @@ interface Followed {
   readonly name: string;
   /** The breaker or ring whose state it is. */
   readonly owner: object;
-  /** The word of the newest record that was applied or written. */
+  /** The version of the newest record that was applied or written. */
   seen: string;
   /** Counts local changes: a record read before the newest one is out of date. */
   changes: number;
@@ -62,9 +62,9 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
   ): Followed {
     const known = followed.get(name);
     if (known?.owner === owner) return known;
-    const one = { name, owner, seen: '', changes: 0, unwritten: undefined, ...make() };
-    followed.set(name, one);
-    return one;
+    const entry = { name, owner, seen: '', changes: 0, unwritten: undefined, ...make() };
+    followed.set(name, entry);
+    return entry;
   }
 
   function ofBreaker(provider: string, { breaker, identity }: ProviderState): Followed {
@@ -77,15 +77,15 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
     return follow(keys, name, () => keyRecord(keys, id));
   }
 
-  async function write(one: Followed, { what, forMs }: Own): Promise<void> {
-    const word = newWord();
-    one.seen = word;
-    one.changes += 1;
-    one.unwritten = what;
+  async function write(entry: Followed, { what, forMs }: Own): Promise<void> {
+    const version = newVersion();
+    entry.seen = version;
+    entry.changes += 1;
+    entry.unwritten = what;
     const answer = await link.ask((redis) =>
-      redis.run(WRITE, [one.name, probeOf(one)], [what, String(Math.ceil(forMs)), word]),
+      redis.run(WRITE, [entry.name, probeOf(entry)], [what, String(Math.ceil(forMs)), version]),
     );
-    if (answer !== undefined && one.seen === word) one.unwritten = undefined;
+    if (answer !== undefined && entry.seen === version) entry.unwritten = undefined;
   }
 
   async function read(): Promise<void> {
@@ -96,16 +96,16 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
     const answer = await link.ask((redis) => redis.run(READ, names, []));
     if (answer === undefined) return;
     const [nowMs, ...texts] = listOf(answer);
-    for (const [index, one] of all.entries()) {
-      if (one.changes !== before[index]) continue;
+    for (const [index, entry] of all.entries()) {
+      if (entry.changes !== before[index]) continue;
       const record = toRecord(texts[index], nowMs);
-      const own = one.own();
+      const own = entry.own();
       // A rest that ended before it could be written is not recorded, and must not end another
       // proxy's rest.
-      if (own?.what !== one.unwritten) one.unwritten = undefined;
-      if (one.unwritten !== undefined && own !== undefined) void write(one, own);
-      else if (record !== undefined) take(one, record);
-      else if (own !== undefined && own.forMs > MIN_REST_MS) void write(one, own);
+      if (own?.what !== entry.unwritten) entry.unwritten = undefined;
+      if (entry.unwritten !== undefined && own !== undefined) void write(entry, own);
+      else if (record !== undefined) take(entry, record);
+      else if (own !== undefined && own.forMs > MIN_REST_MS) void write(entry, own);
     }
   }
 
@@ -124,17 +124,17 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
     breakerMoved(provider, move) {
       const state = states.get(provider);
       if (state === undefined) return;
-      const one = ofBreaker(provider, state);
-      const own = one.own();
-      if (move !== 'freed' && own !== undefined) void write(one, own);
-      else free(state.breaker, one);
+      const entry = ofBreaker(provider, state);
+      const own = entry.own();
+      if (move !== 'freed' && own !== undefined) void write(entry, own);
+      else free(state.breaker, entry);
     },
     keyMoved(provider, keyId) {
       const state = states.get(provider);
       if (state === undefined) return;
-      const one = ofKey(provider, state, keyId);
-      const own = one.own();
-      if (own !== undefined) void write(one, own);
+      const entry = ofKey(provider, state, keyId);
+      const own = entry.own();
+      if (own !== undefined) void write(entry, own);
     },
     claimProbe(provider) {
       const state = states.get(provider);
@@ -143,19 +143,19 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
     },
   };
 
-  function free(breaker: Breaker, one: Followed): void {
-    const word = probes.get(breaker) ?? '';
-    void link.ask((redis) => redis.run(FREE, [probeOf(one)], [word]));
+  function free(breaker: Breaker, entry: Followed): void {
+    const version = probes.get(breaker) ?? '';
+    void link.ask((redis) => redis.run(FREE, [probeOf(entry)], [version]));
   }
 
   /**
    * Claims the probe; true if it is ours. Retries until the newest record is known; if Redis does
    * not respond, the probe is ours.
    */
-  async function claim(breaker: Breaker, one: Followed): Promise<boolean> {
-    const word = newWord();
+  async function claim(breaker: Breaker, entry: Followed): Promise<boolean> {
+    const version = newVersion();
     const answer = await link.ask((redis) =>
-      redis.run(CLAIM, [one.name, probeOf(one)], [one.seen, word, String(OPEN_MS)]),
+      redis.run(CLAIM, [entry.name, probeOf(entry)], [entry.seen, version, String(OPEN_MS)]),
     );
     const [verdict, nowMs, text] = listOf(answer);
     if (textOf(verdict) === 'held') {
@@ -164,21 +164,21 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
     }
     const news = textOf(verdict) === 'news' ? toRecord(text, nowMs) : undefined;
     if (news === undefined) {
-      probes.set(breaker, word);
+      probes.set(breaker, version);
       return true;
     }
-    take(one, news);
-    return news.what === 'open' && news.forMs <= 0 ? claim(breaker, one) : false;
+    take(entry, news);
+    return news.what === 'open' && news.forMs <= 0 ? claim(breaker, entry) : false;
   }
 
   states.connect(peers);
   link.everyTick(() => void read());
 }
 
-function take(one: Followed, record: SharedRecord): void {
-  if (record.word === one.seen) return;
-  one.seen = record.word;
-  one.apply(record);
+function take(entry: Followed, record: SharedRecord): void {
+  if (record.version === entry.seen) return;
+  entry.seen = record.version;
+  entry.apply(record);
 }
 
 function breakerRecord(breaker: Breaker): Pick<Followed, 'own' | 'apply'> {
@@ -201,7 +201,7 @@ function breakerRecord(breaker: Breaker): Pick<Followed, 'own' | 'apply'> {
 function keyRecord(keys: KeyRing, id: string): Pick<Followed, 'own' | 'apply'> {
   return {
     own() {
-      const rest = keys.resting().find((one) => one.id === id);
+      const rest = keys.resting().find((entry) => entry.id === id);
       return rest === undefined
         ? { what: 'usable', forMs: 0 }
         : { what: rest.verdict, forMs: rest.waitMs };
@@ -222,6 +222,6 @@ function probeOf({ name }: Followed): string {
   return `${name}:probe`;
 }
 
-function newWord(): string {
+function newVersion(): string {
   return randomBytes(9).toString('base64url');
 }

@@ -6,7 +6,7 @@
  * a number that stays small and so as exact as in memory. If proxies have different limits, what
  * was used counts as a number of requests, as after a reload.
  */
-import type { Bucket, Owed, SharedCounts } from '../http/limit.ts';
+import type { Bucket, Deficits, SharedCounts } from '../http/limit.ts';
 import { listOf, textOf } from './connection.ts';
 import type { Reply, Script } from './connection.ts';
 import { sharedName } from './key-names.ts';
@@ -70,12 +70,12 @@ export function createRateCounts(link: RedisLink): SharedCounts {
       const answer = await link.ask((redis) =>
         redis.run(TAKE, [sharedName('rate', source)], values),
       );
-      return answer === undefined ? undefined : toOwed(answer, buckets);
+      return answer === undefined ? undefined : toDeficits(answer, buckets);
     },
   };
 }
 
-function toOwed(answer: Reply, buckets: readonly Bucket[]): Owed | undefined {
+function toDeficits(answer: Reply, buckets: readonly Bucket[]): Deficits | undefined {
   const lacking = listOf(answer).map((text) => Number(textOf(text)));
   if (lacking.length !== buckets.length || !lacking.every(Number.isFinite)) return undefined;
   // Whatever Redis says, no one waits longer than a bucket takes to fill.

@@ -1,6 +1,6 @@
 /**
  * The records through which proxies share provider states, and the scripts that change them:
- * `<what> <until> <word>`, with the time in milliseconds of Redis's clock. Proxies receive the
+ * `<what> <until> <version>`, with the time in milliseconds of Redis's clock. Proxies receive the
  * remaining time, so that their own clocks do not matter.
  */
 import { textOf } from './connection.ts';
@@ -12,7 +12,7 @@ export interface SharedRecord {
   /** Remaining time in milliseconds; negative once it has expired. */
   readonly forMs: number;
   /** New with every change. */
-  readonly word: string;
+  readonly version: string;
 }
 
 const NOW = `
@@ -24,7 +24,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 const KEPT_MS = 60_000;
 
 /**
- * Writes a record. KEYS: record, probe. ARGV: what, for how long, word. A rest never shortens
+ * Writes a record. KEYS: record, probe. ARGV: what, for how long, version. A rest never shortens
  * another one; a breaker that changes state has no probe out any more.
  */
 export const WRITE: Script = {
@@ -51,9 +51,9 @@ return answer
 };
 
 /**
- * Claims the probe of a breaker. KEYS: record, probe. ARGV: the word of the newest record that the
- * caller knows, the word of its claim, for how long. Returns `ours`, `held`, or `news` with Redis's
- * time and a record that the caller has not seen.
+ * Claims the probe of a breaker. KEYS: record, probe. ARGV: the version of the newest record that
+ * the caller knows, the id of its claim, for how long. Returns `ours`, `held`, or `news` with
+ * Redis's time and a record that the caller has not seen.
  */
 export const CLAIM: Script = {
   lua: `${NOW}
@@ -64,7 +64,7 @@ return {'held'}
 `,
 };
 
-/** Releases a probe. KEYS: probe. ARGV: the word of the claim. */
+/** Releases a probe. KEYS: probe. ARGV: the id of the claim. */
 export const FREE: Script = {
   lua: `
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
@@ -80,6 +80,6 @@ export function toRecord(
   const found = /^([a-z]+) (\d+) (\S+)$/.exec(textOf(text) ?? '');
   const nowMs = Number(textOf(now));
   if (found === null || !Number.isFinite(nowMs)) return undefined;
-  const [, what = '', untilMs, word = ''] = found;
-  return { what, forMs: Number(untilMs) - nowMs, word };
+  const [, what = '', untilMs, version = ''] = found;
+  return { what, forMs: Number(untilMs) - nowMs, version };
 }

@@ -10,7 +10,7 @@ import type { Connection, ConnectionEvents, Reply, Script } from './connection.t
 
 const CONNECT_MS = 5000;
 const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 2000;
+const MAX_RETRY_MS = 2000;
 /** Keeps a fleet from reconnecting in step. */
 const JITTER_MS = 100;
 
@@ -35,7 +35,7 @@ export function connectRedis(address: RedisAddress, events: ConnectionEvents): C
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     retryStrategy: (times) =>
-      Math.min(FIRST_RETRY_MS * 2 ** Math.min(times - 1, 10), LONGEST_RETRY_MS) +
+      Math.min(FIRST_RETRY_MS * 2 ** Math.min(times - 1, 10), MAX_RETRY_MS) +
       Math.random() * JITTER_MS,
   });
   redis.on('ready', () => events.ready());

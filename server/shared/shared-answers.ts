@@ -18,7 +18,7 @@ import type { RedisLink } from './link.ts';
 import { seal, unseal } from './seal.ts';
 
 /** A larger response would hold up the commands queued after it on the connection. */
-const LARGEST_BYTES = 1024 * 1024;
+const MAX_ANSWER_BYTES = 1024 * 1024;
 /** Memory limit for responses being written to Redis; beyond it they are kept locally only. */
 const MAX_QUEUED_BYTES = 16 * 1024 * 1024;
 /** Keys that one scan step of `clear` visits. */
@@ -72,23 +72,23 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
     const bytes = encodeStored(key, answer, ttlMs, clock);
     if (queuedBytes + bytes.length > MAX_QUEUED_BYTES) return;
     queuedBytes += bytes.length;
-    const words = ['SET', sharedName('answer', key), seal(bytes, key)];
+    const command = ['SET', sharedName('answer', key), seal(bytes, key)];
     const forMs = String(Math.ceil(ttlMs));
-    const answered = await link.ask((redis) => redis.call([...words, 'PX', forMs]));
+    const answered = await link.ask((redis) => redis.call([...command, 'PX', forMs]));
     if (answered === undefined) failures += 1;
     queuedBytes -= bytes.length;
   }
 
   function isShareable(answer: KeptAnswer): boolean {
-    const limitBytes = Math.min(LARGEST_BYTES, largestAnswer(maxBytes));
+    const limitBytes = Math.min(MAX_ANSWER_BYTES, largestAnswer(maxBytes));
     return link.isUp && ttlMs >= 1 && answerBytes(answer) <= limitBytes;
   }
 
   async function clearShared(): Promise<void> {
     let cursor: string | undefined = '0';
     do {
-      const words: string[] = ['SCAN', cursor, 'MATCH', `${PREFIX}answer:*`, 'COUNT', SCANNED];
-      const found = await link.ask((redis) => redis.call(words));
+      const command: string[] = ['SCAN', cursor, 'MATCH', `${PREFIX}answer:*`, 'COUNT', SCANNED];
+      const found = await link.ask((redis) => redis.call(command));
       const [next, listed] = listOf(found);
       const names = listOf(listed).filter((name) => Buffer.isBuffer(name));
       const gone =

@@ -104,13 +104,13 @@ export interface Proxy {
  * Returns the machine's name, or that of its ledger file. Without either, earlier spending counts
  * as another proxy's.
  */
-export function proxyWord(
+export function proxyIdentity(
   { ledger }: Pick<Config, 'ledger'>,
   node: string | null,
-  { ownWord }: Pick<Shared, 'ownWord'>,
+  { proxyId }: Pick<Shared, 'proxyId'>,
 ): Proxy {
-  if (node !== null) return { name: `node ${node}`, life: ownWord };
-  if (isPostgresUrl(ledger.db)) return { name: ownWord, life: ownWord };
+  if (node !== null) return { name: `node ${node}`, life: proxyId };
+  if (isPostgresUrl(ledger.db)) return { name: proxyId, life: proxyId };
   const file = createHash('sha256').update(`${hostname()}\0${ledger.db}`).digest('base64url');
-  return { name: `file ${file}`, life: ownWord };
+  return { name: `file ${file}`, life: proxyId };
 }

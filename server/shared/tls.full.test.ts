@@ -15,9 +15,9 @@ const CERTIFICATE = fixturePath('tls', 'provider.crt');
 
 async function withTls(use: (port: number) => Promise<void>): Promise<void> {
   const port = await freePort();
-  const words = ['--tls-port', String(port), '--tls-auth-clients', 'no'];
-  words.push('--tls-cert-file', CERTIFICATE, '--tls-key-file', fixturePath('tls', 'provider.key'));
-  const redis: TestRedis = await startRedis([...words, '--tls-ca-cert-file', CERTIFICATE]);
+  const args = ['--tls-port', String(port), '--tls-auth-clients', 'no'];
+  args.push('--tls-cert-file', CERTIFICATE, '--tls-key-file', fixturePath('tls', 'provider.key'));
+  const redis: TestRedis = await startRedis([...args, '--tls-ca-cert-file', CERTIFICATE]);
   try {
     await use(port);
   } finally {

@@ -7,7 +7,7 @@ import type { ProxyFrame } from '../../stages/model/frame.ts';
 import { headerValue } from '../../stages/model/headers.ts';
 import { createDecoder } from '../../stages/wire/decode.ts';
 import type { Decoder } from '../../stages/wire/decode.ts';
-import { seenSink } from './seen.ts';
+import { observedSink } from './seen.ts';
 
 /** The kept part of a response. */
 export interface AnswerCopy {
@@ -26,7 +26,7 @@ export function createCopyingSink(client: Sink<ProxyFrame>, maxBytes: number) {
     sizeBytes += bytes.length;
     if (room > 0) kept.push(bytes.subarray(0, room));
   };
-  const sink = seenSink(client, (frame) => {
+  const sink = observedSink(client, (frame) => {
     if (frame.kind === 'chunk') decoder?.push(frame.bytes);
     if (frame.kind === 'head')
       decoder = createDecoder(headerValue(frame.headers, 'content-encoding'), keep);

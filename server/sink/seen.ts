@@ -1,19 +1,19 @@
-/** A sink that shows every frame to someone before it passes it on. */
+/** A sink that passes every frame to an observer before it forwards it. */
 import type { Sink } from '../../engine/index.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
 
-/** Forwards everything to `sink`, each frame after `see` had it. */
-export function seenSink(
+/** Forwards everything to `sink`, each frame after calling `observe` with it. */
+export function observedSink(
   sink: Sink<ProxyFrame>,
-  see: (frame: ProxyFrame) => void,
+  observe: (frame: ProxyFrame) => void,
 ): Sink<ProxyFrame> {
   return {
     whole(frames) {
-      frames.forEach(see);
+      frames.forEach(observe);
       return sink.whole(frames);
     },
     write(frame) {
-      see(frame);
+      observe(frame);
       return sink.write(frame);
     },
     before: () => sink.before?.(),

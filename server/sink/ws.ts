@@ -43,7 +43,7 @@ export interface SocketForm {
   /** True for an event that is not sent, since another message replaces it. */
   readonly isHeldBack: (event: string | undefined, data: string) => boolean;
   /** Called with each event that is sent. */
-  readonly heard?: (payload: JsonObject) => void;
+  readonly onEvent?: (payload: JsonObject) => void;
   /** Returns the messages for a failure in the middle of a stream. */
   readonly failureTexts: (failure: Failure, requestId: string) => readonly string[];
   readonly refusalTexts: (refused: Refused) => readonly string[];
@@ -129,7 +129,7 @@ export class SocketSink implements Sink<ProxyFrame> {
     if (failure !== undefined) return this.#sendLast(form.failureTexts(failure, requestId));
     // The client expects objects: a partial event or invalid JSON is not sent.
     if (!isObject(payload)) return;
-    form.heard?.(payload);
+    form.onEvent?.(payload);
     await this.#send(data);
   }
 

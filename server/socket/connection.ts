@@ -32,7 +32,7 @@ import type { Running } from '../run/running.ts';
 import type { ServerServices } from '../services.ts';
 import { SocketSink } from '../sink/ws.ts';
 import { countArriving } from './arriving.ts';
-import type { Asked, SocketProtocol } from './protocol.ts';
+import type { MessagePost, SocketProtocol } from './protocol.ts';
 
 export interface SocketOptions {
   readonly generations: Generations;
@@ -282,7 +282,10 @@ class Connection {
    * Returns the admitted request. A frame can carry its own key, so it is judged like the
    * equivalent POST, with the connection's credentials.
    */
-  #admitted(request: Asked, generation: Generation): Served & Pick<ReceivedRequest, 'caller'> {
+  #admitted(
+    request: MessagePost,
+    generation: Generation,
+  ): Served & Pick<ReceivedRequest, 'caller'> {
     const { endpoint, target, headers } = request;
     const admission = generation.gate(this.#protocol.post(this.#upgrade, request), 'upgrade');
     if (admission.verdict === 'refused') throw admission.error;

@@ -27,17 +27,17 @@ test('every byte except the fields for the connection stays as the client wrote 
 });
 
 test('omits reasoning without encrypted content, and joins a list and a text into one list', () => {
-  const one = createContinuation(upTo(1000));
-  const first = begin(one, '{"store":false,"input":"hi"}');
-  first.heard(done({ type: 'reasoning', id: 'rs_1' }));
-  first.heard(done({ type: 'reasoning', id: 'rs_2', encrypted_content: 'x' }));
-  first.heard(completed('r1', [{ type: 'never', id: 'twice' }]));
-  const second = begin(one, '{"previous_response_id":"r1","store":false,"input":[ ]}');
+  const continued = createContinuation(upTo(1000));
+  const first = begin(continued, '{"store":false,"input":"hi"}');
+  first.onEvent(done({ type: 'reasoning', id: 'rs_1' }));
+  first.onEvent(done({ type: 'reasoning', id: 'rs_2', encrypted_content: 'x' }));
+  first.onEvent(completed('r1', [{ type: 'never', id: 'twice' }]));
+  const second = begin(continued, '{"previous_response_id":"r1","store":false,"input":[ ]}');
   const before =
     '{"role":"user","content":"hi"},{"type":"reasoning","id":"rs_2","encrypted_content":"x"}';
   assert.is(second.body.toString(), `{"store":false,"input":[${before}],"stream":true}`);
-  second.heard(completed('r2', [{ type: 'message', id: 'm' }]));
-  const third = begin(one, '{"store":false,"previous_response_id":"r2"}');
+  second.onEvent(completed('r2', [{ type: 'message', id: 'm' }]));
+  const third = begin(continued, '{"store":false,"previous_response_id":"r2"}');
   assert.is(
     third.body.toString(),
     `{"store":false,"input":[${before},{"type":"message","id":"m"}],"stream":true}`,
@@ -45,26 +45,26 @@ test('omits reasoning without encrypted content, and joins a list and a text int
 });
 
 test('a history that is too long to keep is left to the provider', () => {
-  const one = createContinuation(upTo(20));
-  const first = begin(one, '{"store":false,"input":"a long text of more than this"}');
-  first.heard(completed('r1'));
+  const continued = createContinuation(upTo(20));
+  const first = begin(continued, '{"store":false,"input":"a long text of more than this"}');
+  first.onEvent(completed('r1'));
   const text = '{"previous_response_id":"r1","store":false,"input":[]}';
-  assert.match(begin(one, text).body.toString(), '"previous_response_id":"r1"');
+  assert.match(begin(continued, text).body.toString(), '"previous_response_id":"r1"');
 });
 
 test('a kept history is released when a newer one is kept, and when the connection closes', () => {
   let held = 0;
-  const one = createContinuation((bytes) => {
+  const continued = createContinuation((bytes) => {
     held += bytes;
     return () => void (held -= bytes);
   });
   const text = '{"type":"response.create","store":false,"input":"abc"}';
-  begin(one, text).endEmpty('r1');
+  begin(continued, text).endEmpty('r1');
   const first = held;
   assert.ok(first > 0);
-  begin(one, text).endEmpty('r2');
+  begin(continued, text).endEmpty('r2');
   assert.is(held, first);
-  one.close();
+  continued.close();
   assert.is(held, 0);
 });
 

@@ -28,7 +28,7 @@ export interface Turn {
   /** The body of the POST. */
   readonly body: Buffer;
   /** Called with each event of the response. */
-  readonly heard: (payload: JsonObject) => void;
+  readonly onEvent: (payload: JsonObject) => void;
   /** Ends the turn with an empty response of this id. */
   readonly endEmpty: (id: string) => void;
 }
@@ -51,10 +51,10 @@ export function createContinuation(claim: ClaimBytes) {
   }
 
   return {
-    /** Begins a turn; `message` is a valid JSON object, `read` is the parsed message. */
-    begin(message: Buffer, read: JsonObject): Turn {
-      const { store, generate } = read;
-      const before = read[PREVIOUS] === baseline?.id ? baseline : undefined;
+    /** Begins a turn; `message` is a valid JSON object, `parsed` is the same message. */
+    begin(message: Buffer, parsed: JsonObject): Turn {
+      const { store, generate } = parsed;
+      const before = parsed[PREVIOUS] === baseline?.id ? baseline : undefined;
       const plain = withoutMembers(
         message,
         (name) => OF_CONNECTION.has(name) || (before !== undefined && name === PREVIOUS),
@@ -72,11 +72,11 @@ export function createContinuation(claim: ClaimBytes) {
                 : { ...input, bytes: list },
             ]);
       // What an earlier turn stored is at the provider, and unknown here.
-      const isWhole = before !== undefined || typeof read[PREVIOUS] !== 'string';
+      const isWhole = before !== undefined || typeof parsed[PREVIOUS] !== 'string';
       // A response stored by the provider is continued there, as over HTTP.
       const isKept = isWhole && (store === false || generate === false || before !== undefined);
       const output: Buffer[] = [];
-      const said = (item: JsonObject): void => {
+      const addOutput = (item: JsonObject): void => {
         if (canBeSentAgain(item)) output.push(Buffer.from(JSON.stringify(item)));
       };
       let hasItems = false;
@@ -86,12 +86,12 @@ export function createContinuation(claim: ClaimBytes) {
       };
       return {
         body: splice(full, [insertMember(full, findSpans(full, [[]])[0]!, 'stream', 'true')]),
-        heard({ type, item, response }) {
+        onEvent({ type, item, response }) {
           if (type === 'response.output_item.done' && isObject(item)) {
             hasItems = true;
-            said(item);
+            addOutput(item);
           } else if (ENDED.has(type) && isObject(response)) {
-            if (!hasItems) objectsOf(response['output']).forEach(said);
+            if (!hasItems) objectsOf(response['output']).forEach(addOutput);
             end(stringOf(response['id']) ?? '');
           }
         },

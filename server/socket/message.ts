@@ -10,7 +10,7 @@ import { isCredentialField } from '../../stages/model/headers.ts';
 import { isCleanTarget } from '../gate/target.ts';
 import { withoutMembers } from '../../stages/wire/members.ts';
 import { bytesOf } from './protocol.ts';
-import type { Asked } from './protocol.ts';
+import type { MessagePost } from './protocol.ts';
 
 /** Members of a frame that are for svc and not for the provider. */
 const OURS: ReadonlySet<string> = new Set(['api_key', 'gzip', 'endpoint']);
@@ -29,7 +29,7 @@ export function readMessage(
   data: RawData,
   isBinary: boolean,
   headers: readonly string[],
-): Omit<Asked, 'form'> {
+): Omit<MessagePost, 'form'> {
   if (isBinary) throw malformedRequest('Send one JSON text frame per request');
   const bytes = bytesOf(data);
   const message = parseBody(bytes.toString('utf8'));

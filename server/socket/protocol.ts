@@ -10,7 +10,7 @@ import type { GateRequest } from '../gate/gate.ts';
 import type { SocketForm } from '../sink/ws.ts';
 
 /** The POST equivalent to a message. */
-export interface Asked {
+export interface MessagePost {
   readonly endpoint: Endpoint;
   readonly target: string;
   readonly headers: Headers;
@@ -23,7 +23,7 @@ export interface Asked {
 }
 
 /** The replies to a message that needs no run. */
-export interface Answered {
+export interface MessageReplies {
   readonly replies: readonly string[];
 }
 
@@ -37,9 +37,13 @@ export interface SocketProtocol {
   /** Returns the upgrade's headers that apply to each request. */
   readonly headersOf: (raw: Headers) => readonly string[];
   /** Parses a message; `headers` are the connection's. Throws SvcError for an invalid one. */
-  readonly read: (data: RawData, isBinary: boolean, headers: readonly string[]) => Asked | Answered;
+  readonly read: (
+    data: RawData,
+    isBinary: boolean,
+    headers: readonly string[],
+  ) => MessagePost | MessageReplies;
   /** Returns the request by which a message is judged, with the connection's credentials. */
-  readonly post: (upgrade: GateRequest, request: Asked) => GateRequest;
+  readonly post: (upgrade: GateRequest, request: MessagePost) => GateRequest;
   /** Called when the connection is closed, to release its state. */
   readonly close: () => void;
   /** Returns the object that reports a rejected message. */

@@ -18,7 +18,7 @@ import { createContinuation } from './continuation.ts';
 import type { ClaimBytes } from './continuation.ts';
 import type { Turn } from './continuation.ts';
 import { bytesOf } from './protocol.ts';
-import type { Asked, SocketProtocol } from './protocol.ts';
+import type { MessagePost, SocketProtocol } from './protocol.ts';
 
 export interface ResponsesProtocolOptions {
   /** The path for which the connection was opened, as a POST. */
@@ -30,7 +30,7 @@ export interface ResponsesProtocolOptions {
 }
 
 /** Client messages that need no action here. */
-const NOTES: ReadonlySet<string> = new Set(['response.processed']);
+const IGNORED_TYPES: ReadonlySet<string> = new Set(['response.processed']);
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 /** Headers about the upgrade itself (RFC 9110 §7.6.1, RFC 6455 §4.1). */
 const OF_UPGRADE =
@@ -38,7 +38,7 @@ const OF_UPGRADE =
 /** A beta name for the WebSocket protocol, which does not apply to a POST. */
 const OF_SOCKET = /^responses_websockets\b/;
 /** Response headers that the client reads. */
-const TOLD = /^(?:retry-after(?:-ms)?|x-request-id|x-ratelimit-.*|x-codex-.*)$/;
+const CLIENT_HEADERS = /^(?:retry-after(?:-ms)?|x-request-id|x-ratelimit-.*|x-codex-.*)$/;
 
 export function createResponsesProtocol({
   served,
@@ -55,7 +55,7 @@ export function createResponsesProtocol({
    * Answers a warm-up request: nothing is generated, and the input becomes the base of the next
    * turn.
    */
-  function readied(turn: Turn, { model }: JsonObject): readonly string[] {
+  function warmedUp(turn: Turn, { model }: JsonObject): readonly string[] {
     const id = `resp_${newId()}`;
     turn.endEmpty(id);
     const response = {
@@ -87,18 +87,18 @@ export function createResponsesProtocol({
       const message = parseBody(bytes.toString('utf8'));
       if (!isObject(message)) throw wrongType('message', 'object', jsonTypeOf(message));
       const { type, stream_id: streamId, generate } = message;
-      if (typeof type === 'string' && NOTES.has(type)) return { replies: [] };
+      if (typeof type === 'string' && IGNORED_TYPES.has(type)) return { replies: [] };
       if (type !== 'response.create')
         throw malformedRequest('On this connection svc takes messages of type response.create');
       if (streamId !== undefined && streamId !== null)
         throw malformedRequest('One conversation a connection goes through svc: open another');
       const turn = continuation.begin(bytes, message);
-      if (generate === false) return { replies: readied(turn, message) };
-      const form = { ...RESPONSES_FORM, heard: turn.heard };
+      if (generate === false) return { replies: warmedUp(turn, message) };
+      const form = { ...RESPONSES_FORM, heard: turn.onEvent };
       return { endpoint, target, headers, bytes: turn.body, gzip: false, form };
     },
     close: continuation.close,
-    post: (upgrade, request: Asked) => ({ ...upgrade, method: 'POST', url: request.target }),
+    post: (upgrade, request: MessagePost) => ({ ...upgrade, method: 'POST', url: request.target }),
     errorText,
   };
 }
@@ -147,7 +147,7 @@ function headersForClient(headers: Headers): Record<string, string> {
   const fields: Record<string, string> = {};
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const name = headers[at]!.toLowerCase();
-    if (TOLD.test(name)) fields[name] = headers[at + 1]!;
+    if (CLIENT_HEADERS.test(name)) fields[name] = headers[at + 1]!;
   }
   return fields;
 }

@@ -16,12 +16,12 @@ import { sendOne, isEnd, isError, openTalk } from '../../fixtures/server/websock
 test('a stream arrives as events, usage and end, on both ports', () =>
   withProxy({}, async (t) => {
     for (const [n, port] of [t.proxy.port, t.proxy.wsPort].entries()) {
-      const one = await openTalk(port, {
+      const client = await openTalk(port, {
         'anthropic-beta': 'future',
         'x-other': 'not for the provider',
       });
-      one.ask(MESSAGE, { stream: true, api_key: 'mine' });
-      const reported = await one.until(isEnd);
+      client.ask(MESSAGE, { stream: true, api_key: 'mine' });
+      const reported = await client.until(isEnd);
       const types = reported.map(({ type }) => type);
       assert.is(types[0], 'message_start');
       assert.equal(types.slice(-3), ['message_delta', 'stats', 'message_stop']);
@@ -36,20 +36,20 @@ test('a stream arrives as events, usage and end, on both ports', () =>
       const { usage } = reported.at(-2)!;
       assert.equal(usage, { input_tokens: row.inputTokensRaw, output_tokens: row.outputTokens });
       assert.is(row.outcome, 'ok');
-      one.socket.terminate();
+      client.socket.terminate();
     }
   }));
 
 test('a client that loses access in a reload gets no response on its open connection', () =>
   withProxy({}, async (t) => {
-    const one = await openTalk(t.proxy.wsPort);
-    one.ask(MESSAGE);
-    await one.until(isEnd);
+    const client = await openTalk(t.proxy.wsPort);
+    client.ask(MESSAGE);
+    await client.until(isEnd);
     t.configure('security: { require_api_key: true, api_key: svc_0123456789abcdef }');
     await t.proxy.reload();
-    one.ask(MESSAGE);
-    await one.until(isError);
-    const { error } = one.received.at(-1)!;
+    client.ask(MESSAGE);
+    await client.until(isError);
+    const { error } = client.received.at(-1)!;
     assert.equal([error?.type, error?.code], ['unauthorized', 'AUTH_001']);
     assert.is(t.upstream.requests.length, 1);
     const keyed = await openTalk(t.proxy.wsPort, { 'x-svc-key': 'svc_0123456789abcdef' });
@@ -60,57 +60,57 @@ test('a client that loses access in a reload gets no response on its open connec
     keyed.ask(MESSAGE);
     await keyed.until(isError);
     assert.is((await t.rows(2)).length, 2);
-    for (const { socket } of [one, keyed]) socket.terminate();
+    for (const { socket } of [client, keyed]) socket.terminate();
   }));
 
 test('a frame refused by the gate does not count against the rate limit, as over HTTP', () =>
   withProxy({ yaml: 'security: { rate_limit_per_minute: 3 }' }, async (t) => {
-    const one = await openTalk(t.proxy.wsPort);
+    const client = await openTalk(t.proxy.wsPort);
     const key = 'svc_0123456789abcdef';
     t.configure(`security: { rate_limit_per_minute: 3, require_api_key: true, api_key: ${key} }`);
     await t.proxy.reload();
-    for (let i = 0; i < 3; i += 1) one.ask(MESSAGE);
-    await one.until(isError, 3);
-    const codes = one.received.map(({ error }) => error?.code);
+    for (let i = 0; i < 3; i += 1) client.ask(MESSAGE);
+    await client.until(isError, 3);
+    const codes = client.received.map(({ error }) => error?.code);
     assert.equal(new Set(codes), new Set(['AUTH_001']));
     const headers = { 'x-svc-key': key };
     assert.is((await exchange(t.proxy.port, { body: json(MESSAGE), headers })).status, 200);
-    one.socket.terminate();
+    client.socket.terminate();
   }));
 
 test('an empty key counts as none, as in a header, and the configured key is sent', () =>
   withProxy({ env: { MSGPROV_API_KEY: 'configured' } }, async (t) => {
-    const one = await sendOne(t, MESSAGE, { api_key: '' });
-    await one.until(isEnd);
+    const client = await sendOne(t, MESSAGE, { api_key: '' });
+    await client.until(isEnd);
     assert.is(t.upstream.requests[0]!.header('x-api-key'), 'configured');
-    one.socket.terminate();
+    client.socket.terminate();
   }));
 
 test('a response that is not streamed arrives as one object', () =>
   withProxy({}, async (t) => {
-    const one = await sendOne(t, MESSAGE);
-    const reported = await one.until(isEnd);
+    const client = await sendOne(t, MESSAGE);
+    const reported = await client.until(isEnd);
     assert.equal(
       reported.map(({ type }) => type),
       ['message', 'stats', 'message_stop'],
     );
-    one.socket.terminate();
+    client.socket.terminate();
   }));
 
 test('serves other endpoints, and sends binary frames if the client requests gzip', () =>
   withProxy({}, async (t) => {
-    const one = await sendOne(t, CHAT, {
+    const client = await sendOne(t, CHAT, {
       stream: true,
       endpoint: '/v1/chat/completions',
       gzip: true,
     });
-    const reported = await one.until(isEnd);
-    assert.equal([...one.kinds], ['binary']);
+    const reported = await client.until(isEnd);
+    assert.equal([...client.kinds], ['binary']);
     assert.ok(reported.some((each) => each['object'] === 'chat.completion.chunk'));
     assert.is(reported.at(-2)?.type, 'stats');
     assert.is(t.upstream.requests[0]?.path, '/v1/chat/completions');
     assert.not.match(t.upstream.requests[0]?.body.toString() ?? '', /gzip|endpoint/);
-    one.socket.terminate();
+    client.socket.terminate();
   }));
 
 type BadMessage = readonly [name: string, frame: string | Buffer, type: string, code?: string];
@@ -141,39 +141,39 @@ const BAD_MESSAGES: readonly BadMessage[] = [
 
 test('an invalid frame gets an error and the connection stays open', () =>
   withProxy({}, async (t) => {
-    const one = await openTalk(t.proxy.wsPort);
+    const client = await openTalk(t.proxy.wsPort);
     for (const [name, frame, type, code] of BAD_MESSAGES) {
-      const before = one.received.length;
-      one.socket.send(frame);
-      await one.until(isError, before + 1);
-      const { error } = one.received.at(-1)!;
+      const before = client.received.length;
+      client.socket.send(frame);
+      await client.until(isError, before + 1);
+      const { error } = client.received.at(-1)!;
       assert.is(error?.type, type, name);
       if (code !== undefined) assert.is(error?.code, code, name);
       assert.is(t.upstream.requests.length, 0, name);
     }
-    one.ask(MESSAGE);
-    await one.until(isEnd);
+    client.ask(MESSAGE);
+    await client.until(isEnd);
     const rows = await t.rows(BAD_MESSAGES.length + 1);
     assert.is(rows.length, BAD_MESSAGES.length + 1, 'one row a frame');
-    one.socket.terminate();
+    client.socket.terminate();
   }));
 
 test('a connection whose messages are all refused is closed with a reason', () =>
   withProxy({}, async (t) => {
-    const one = await openTalk(t.proxy.wsPort);
-    const closed = once(one.socket, 'close', { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    for (let sent = 0; sent < 5000; sent += 1) one.socket.send('{}');
+    const client = await openTalk(t.proxy.wsPort);
+    const closed = once(client.socket, 'close', { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    for (let sent = 0; sent < 5000; sent += 1) client.socket.send('{}');
     const [code, reason] = (await closed) as [number, Buffer];
     assert.equal([code, reason.toString()], [1008, 'too many messages were refused']);
-    assert.ok(one.received.length < 200, `${one.received.length} answers`);
+    assert.ok(client.received.length < 200, `${client.received.length} answers`);
     assert.ok((await t.rows(100)).length < 200);
   }));
 
 test('a frame over the limit closes the connection', () =>
   withProxy({ yaml: 'advanced: { max_request_size_bytes: 10000 }' }, async (t) => {
-    const one = await openTalk(t.proxy.wsPort);
-    one.socket.send('x'.repeat(10_001));
-    const [code] = (await once(one.socket, 'close')) as [number];
+    const client = await openTalk(t.proxy.wsPort);
+    client.socket.send('x'.repeat(10_001));
+    const [code] = (await once(client.socket, 'close')) as [number];
     assert.is(code, 1009);
     assert.is(t.upstream.requests.length, 0);
   }));
@@ -181,13 +181,13 @@ test('a frame over the limit closes the connection', () =>
 test('one request runs, one is queued, and a third is refused', () =>
   withProxy({}, async (t) => {
     const stop = t.upstream.script(undefined, 'slow-first-event', { delayMs: 100 });
-    const one = await openTalk(t.proxy.wsPort);
+    const client = await openTalk(t.proxy.wsPort);
     for (const name of ['first', 'second', 'third']) {
-      one.ask(MESSAGE, { stream: true, metadata: { user_id: name } });
+      client.ask(MESSAGE, { stream: true, metadata: { user_id: name } });
     }
-    await one.until(isEnd, 2);
+    await client.until(isEnd, 2);
     stop();
-    const errors = one.received.filter(isError);
+    const errors = client.received.filter(isError);
     assert.is(errors.length, 1);
     assert.is(errors[0]?.error?.type, 'upstream_unreachable');
     const sent = t.upstream.requests.map(
@@ -196,19 +196,19 @@ test('one request runs, one is queued, and a third is refused', () =>
     assert.equal(sent, ['first', 'second']);
     const rows = await t.rows(3);
     assert.equal(rows.map((row) => row.outcome).toSorted(), ['error', 'ok', 'ok']);
-    one.socket.terminate();
+    client.socket.terminate();
   }));
 
 test('an error of the provider is an object with its message', () =>
   withProxy({}, async (t) => {
     for (const scenario of ['429', 'html-error', 'reset-before-head'] as const) {
       const stop = t.upstream.script(undefined, scenario);
-      const one = await sendOne(t, MESSAGE, { stream: true, api_key: 'mine' });
-      const [reported] = await one.until(isError);
+      const client = await sendOne(t, MESSAGE, { stream: true, api_key: 'mine' });
+      const [reported] = await client.until(isError);
       assert.type(reported?.error?.message, 'string', scenario);
-      assert.is(one.received.filter(isEnd).length, 0, scenario);
+      assert.is(client.received.filter(isEnd).length, 0, scenario);
       stop();
-      one.socket.terminate();
+      client.socket.terminate();
     }
     const stop = t.upstream.script(undefined, 'close-mid-body', { atByte: 1700 });
     const broken = await sendOne(t, MESSAGE, { stream: true, api_key: 'mine' });
@@ -227,10 +227,10 @@ test('an error of the provider is an object with its message', () =>
 test('a client that leaves also cancels its queued request', () =>
   withProxy({}, async (t) => {
     t.upstream.script(undefined, 'stall-before-head');
-    const one = await sendOne(t, MESSAGE);
-    one.ask(MESSAGE);
+    const client = await sendOne(t, MESSAGE);
+    client.ask(MESSAGE);
     await t.upstream.nextRequest();
-    one.socket.close();
+    client.socket.close();
     const rows = await t.rows(2);
     assert.equal(
       rows.map((row) => row.outcome),
@@ -243,9 +243,9 @@ test('a client that leaves also cancels its queued request', () =>
 test('a reader that stalls pauses the upstream', () =>
   withProxy({}, async (t) => {
     t.upstream.script(undefined, 'flood', { bytes: 16_384 });
-    const one = await openTalk(t.proxy.wsPort);
-    one.socket.pause();
-    one.ask(MESSAGE, { stream: true });
+    const client = await openTalk(t.proxy.wsPort);
+    client.socket.pause();
+    client.ask(MESSAGE, { stream: true });
     const untilMs = Date.now() + TIMEOUT_MS;
     let last = -1;
     const written = () => t.upstream.connections[0]?.bytesWritten ?? 0;
@@ -254,7 +254,7 @@ test('a reader that stalls pauses the upstream', () =>
       last = written();
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
-    one.socket.terminate();
+    client.socket.terminate();
     assert.is((await t.rows(1))[0]?.outcome, 'cancelled');
   }));
 

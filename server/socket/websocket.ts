@@ -42,9 +42,9 @@ interface Admitted {
 /** Limit for the conversations of all sockets together; an agent's is about a megabyte. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
-export type SocketDoor = ReturnType<typeof createSocketDoor>;
+export type SocketHandler = ReturnType<typeof createSocketHandler>;
 
-export function createSocketDoor(options: SocketOptions) {
+export function createSocketHandler(options: SocketOptions) {
   const { generations, services, newId } = options;
   /** Memory used by the kept conversations. */
   const kept = createInFlight(services.clock, MAX_KEPT_BYTES);

@@ -25,14 +25,16 @@ const VIEWPORTS = { desktop: WIDE, phone: NARROW };
 const WITHOUT_COLORS: RunOptions = { ...RULES, rules: { 'color-contrast': { enabled: false } } };
 
 /** Returns the page's current violations, one line each. */
-async function violations(page: Page, how: RunOptions): Promise<readonly string[]> {
+async function violations(page: Page, options: RunOptions): Promise<readonly string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
   const results = await page.evaluate(
     (rules) =>
       (
-        window as unknown as { axe: { run(at: Document, how: RunOptions): Promise<AxeResults> } }
+        window as unknown as {
+          axe: { run(at: Document, options: RunOptions): Promise<AxeResults> };
+        }
       ).axe.run(document, rules),
-    how,
+    options,
   );
   return results.violations.map(
     ({ id, nodes }) => `${id}: ${nodes.length} × ${nodes[0]!.target.join(' ')}`,
@@ -52,12 +54,12 @@ async function inFourForms(page: Page, what: string, onPhone = RULES): Promise<r
     await page.setViewportSize(viewport);
     for (const colorScheme of SCHEMES) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      const look = () => violations(page, viewport === NARROW ? onPhone : RULES);
-      let lines = await look();
+      const check = () => violations(page, viewport === NARROW ? onPhone : RULES);
+      let lines = await check();
       // The page reacts to a change of size with a short delay.
       for (const untilMs = Date.now() + SETTLE_MS; lines.length > 0 && Date.now() < untilMs;) {
         await page.waitForTimeout(200);
-        lines = await look();
+        lines = await check();
       }
       found.push(...lines.map((line) => `${what}, ${form}, ${colorScheme}: ${line}`));
       const folder = process.env['SVC_PICTURES'];
@@ -80,7 +82,7 @@ test('axe-core finds no fault on any page or dialog of the dashboard', () =>
     t.proxy.services.log.warning('a line of the log');
     const { page, faults } = await open();
     const found: string[] = [];
-    const look = async (path: string, use?: (page: Page) => Promise<void>): Promise<void> => {
+    const checkPage = async (path: string, use?: (page: Page) => Promise<void>): Promise<void> => {
       await page.setViewportSize(WIDE);
       await page.goto(path.startsWith('http') ? path : `${t.proxy.url}/dashboard${path}`);
       await isDrawn(page);
@@ -105,21 +107,21 @@ test('axe-core finds no fault on any page or dialog of the dashboard', () =>
       '/no-such-page',
       `http://127.0.0.1:${t.proxy.wsPort}/`,
     ])
-      await look(view);
-    await look(`/request/${long}`, async () => {
+      await checkPage(view);
+    await checkPage(`/request/${long}`, async () => {
       await page.getByText('As it was sent').first().waitFor();
       await page.getByText('Raw', { exact: true }).click();
       await page.locator('.raw pre').waitFor();
     });
-    await look('/requests', async () => {
+    await checkPage('/requests', async () => {
       await page.getByText('Columns').click();
       await page.getByLabel('Conversation').waitFor();
     });
-    await look('', async () => {
+    await checkPage('', async () => {
       await page.getByRole('button', { name: 'Keys' }).click();
       await page.locator('dialog[open]').waitFor();
     });
-    await look('/login', async () => {
+    await checkPage('/login', async () => {
       await page.getByLabel('Proxy key').fill('svc_wrong');
       await page.getByRole('button', { name: 'Log in' }).click();
       await page.getByRole('alert').waitFor();

@@ -57,7 +57,7 @@ export function createNotifier(options: NotifierOptions) {
   const running = new Set<Promise<void>>();
   const wakers = new Set<() => void>();
 
-  function once(target: NotifyTarget, notice: Notice): Promise<Delivery> {
+  function attempt(target: NotifyTarget, notice: Notice): Promise<Delivery> {
     return target.kind === 'webhook'
       ? sendWebhook(target, notice, { upstream, clock, version, signal: canceller.signal })
       : runCommand(target, notice, { clock, env, home: home() });
@@ -79,14 +79,14 @@ export function createNotifier(options: NotifierOptions) {
   }
 
   async function deliver(target: NotifyTarget, notice: Notice): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
-      const result = await once(target, notice);
+    for (let attempts = 1; ; attempts += 1) {
+      const result = await attempt(target, notice);
       if (result.isDelivered || canceller.signal.aborted) return;
-      const waitMs = waitsMs[tries - 1];
+      const waitMs = waitsMs[attempts - 1];
       if (!result.isWorthRetrying || waitMs === undefined) {
-        const after = tries === 1 ? '' : ` after ${tries} tries`;
+        const after = attempts === 1 ? '' : ` after ${attempts} tries`;
         onFailure(
-          `${notice.alert}: not delivered to ${targetName(target)}${after}: ${result.words}`,
+          `${notice.alert}: not delivered to ${targetName(target)}${after}: ${result.description}`,
         );
         return;
       }
@@ -142,12 +142,12 @@ export function createNotifier(options: NotifierOptions) {
       return Promise.all(
         results.flatMap((result) =>
           result.rule.notify.map(async (target) => {
-            const { isDelivered, words } = await once(target, noticeOf(result, 'test'));
+            const { isDelivered, description } = await attempt(target, noticeOf(result, 'test'));
             return {
               alert: result.rule.name,
               target: targetName(target),
               delivered: isDelivered,
-              result: words,
+              result: description,
             };
           }),
         ),

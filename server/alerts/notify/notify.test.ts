@@ -28,7 +28,7 @@ function resultWith(notify: readonly NotifyTarget[], name = 'down'): AlertResult
       notify,
     },
     value: 1,
-    trouble: undefined,
+    failure: undefined,
     isFiring: true,
     sinceMs: Date.UTC(2026, 0, 1),
     news: 'begun',

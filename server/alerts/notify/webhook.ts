@@ -15,7 +15,7 @@ export const WEBHOOK_MS = 10_000;
 export interface Delivery {
   readonly isDelivered: boolean;
   /** `200`, `status 500`, `no answer in 10 s`. */
-  readonly words: string;
+  readonly description: string;
   /** Whether a retry may succeed. */
   readonly isWorthRetrying: boolean;
   /** The receiver's `Retry-After`. */
@@ -77,12 +77,12 @@ export async function sendWebhook(
   }
 }
 
-export function toDelivery(words: string): Delivery {
-  return { isDelivered: true, words, isWorthRetrying: false };
+export function toDelivery(description: string): Delivery {
+  return { isDelivered: true, description, isWorthRetrying: false };
 }
 
-export function refused(words: string, isWorthRetrying: boolean): Delivery {
-  return { isDelivered: false, words, isWorthRetrying };
+export function refused(description: string, isWorthRetrying: boolean): Delivery {
+  return { isDelivered: false, description, isWorthRetrying };
 }
 
 /** Returns the error code of the system or of TLS, since messages contain addresses. */

@@ -90,7 +90,7 @@ export function concernsOf(live: LiveState): readonly Concern[] {
       : []),
     ...plans
       .filter(({ tone }) => tone === 'bad')
-      .map(({ name, words }) => concern('bad')(`The plan's window ${name} is ${words}.`)),
+      .map(({ name, detail }) => concern('bad')(`The plan's window ${name} is ${detail}.`)),
     ...(health.paused
       ? [concern('warn')('Paused: requests go out as they come in. `svc resume` ends that.')]
       : []),
@@ -106,8 +106,8 @@ export function concernsOf(live: LiveState): readonly Concern[] {
       : []),
     ...plans
       .filter(({ tone }) => tone === 'warn')
-      .map(({ name, value, words }) =>
-        figure(`${value} of the plan's window ${name} is used: ${words}.`),
+      .map(({ name, value, detail }) =>
+        figure(`${value} of the plan's window ${name} is used: ${detail}.`),
       ),
     ...(dropped > 0
       ? [

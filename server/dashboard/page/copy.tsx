@@ -2,38 +2,40 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 /** How long the confirmation is shown. */
-const SAID_MS = 2000;
+const CONFIRMATION_MS = 2000;
 
 interface CopyProps {
   readonly text: string;
   /** What is copied, for the tooltip and screen readers, as in `the id`. */
   readonly what: string;
   /** Label of the button; without it an icon is shown. */
-  readonly words?: string;
+  readonly label?: string;
 }
 
 type Result = 'copied' | 'failed' | undefined;
 
-const SAID = { copied: 'Copied', failed: 'It could not be copied' } as const;
-const SIGNS = { ready: '⧉', copied: '✓', failed: '✗' } as const;
+const CONFIRMATIONS = { copied: 'Copied', failed: 'It could not be copied' } as const;
+const ICONS = { ready: '⧉', copied: '✓', failed: '✗' } as const;
 
-export function CopyButton({ text, what, words }: CopyProps) {
+export function CopyButton({ text, what, label }: CopyProps) {
   const [result, setResult] = useState<Result>();
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const report = (outcome: Result): void => {
     setResult(outcome);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => setResult(undefined), SAID_MS);
+    timer.current = setTimeout(() => setResult(undefined), CONFIRMATION_MS);
   };
-  const isSign = words === undefined;
+  const isSign = label === undefined;
   return (
     <button
       type="button"
       class={isSign ? 'copy' : ''}
       title={`Copy ${what}`}
       // The accessible name of a button must include its visible label.
-      {...(isSign && { 'aria-label': result === undefined ? `Copy ${what}` : SAID[result] })}
+      {...(isSign && {
+        'aria-label': result === undefined ? `Copy ${what}` : CONFIRMATIONS[result],
+      })}
       onClick={(event) => {
         event.preventDefault();
         event.stopPropagation();
@@ -44,11 +46,11 @@ export function CopyButton({ text, what, words }: CopyProps) {
       }}
     >
       {isSign ? (
-        <span aria-hidden="true">{SIGNS[result ?? 'ready']}</span>
+        <span aria-hidden="true">{ICONS[result ?? 'ready']}</span>
       ) : result === undefined ? (
-        words
+        label
       ) : (
-        SAID[result]
+        CONFIRMATIONS[result]
       )}
     </button>
   );

@@ -7,14 +7,14 @@ import { useFetched } from './fetched.ts';
 import { NONE, duration, share, whole } from './format.ts';
 import { Fault } from './words.tsx';
 
-type Stop = GraphJson['request'][number];
-type Way = GraphJson['answers'][number];
-type Inner = Stop['within'][number];
+type PathNode = GraphJson['request'][number];
+type ResponsePath = GraphJson['answers'][number];
+type InnerNode = PathNode['within'][number];
 
 /** This stage waits for the provider, which does not count as time of a stage. */
 const FORWARD = 'forward';
 
-interface Work {
+interface StageWork {
   readonly requests: number;
   /** Per request, in milliseconds. */
   readonly meanMs: number;
@@ -22,7 +22,7 @@ interface Work {
   readonly part: number | null;
 }
 
-type WorkOf = (node: string) => Work | undefined;
+type WorkOf = (node: string) => StageWork | undefined;
 
 export function GraphView() {
   const { value, error } = useFetched<GraphJson>('graph', () => '/graph');
@@ -58,7 +58,7 @@ export function GraphView() {
             </ol>
           </section>
           {value.answers.map((way) => (
-            <AnswerWay key={way.from} way={way} workOf={workOf} />
+            <ResponsePathView key={way.from} way={way} workOf={workOf} />
           ))}
         </>
       )}
@@ -94,11 +94,11 @@ function worksOf(live: StagesJson | undefined): WorkOf {
 }
 
 interface WayProps {
-  readonly way: Way;
+  readonly way: ResponsePath;
   readonly workOf: WorkOf;
 }
 
-function AnswerWay({ way: { from, segments }, workOf }: WayProps) {
+function ResponsePathView({ way: { from, segments }, workOf }: WayProps) {
   const id = `graph-${from}`;
   return (
     <section class="card" aria-labelledby={id}>
@@ -125,7 +125,7 @@ function AnswerWay({ way: { from, segments }, workOf }: WayProps) {
 }
 
 interface NodeProps {
-  readonly node: Pick<Inner, 'node' | 'plugin'>;
+  readonly node: Pick<InnerNode, 'node' | 'plugin'>;
   readonly remarks: readonly string[];
   /** Absent if its time is part of the enclosing stage. */
   readonly workOf?: WorkOf;
@@ -157,11 +157,11 @@ function Node({ node: { node, plugin }, remarks, workOf }: NodeProps) {
   );
 }
 
-function shareWords(node: string, work: Work | undefined): string {
+function shareWords(node: string, work: StageWork | undefined): string {
   if (node === FORWARD) return 'provider';
   return work === undefined ? '' : share(work.part);
 }
 
-function remarksOf({ about, answers, web_stream: isStream }: Stop): readonly string[] {
+function remarksOf({ about, answers, web_stream: isStream }: PathNode): readonly string[] {
   return [...about, ...(answers ? ['may answer'] : []), ...(isStream ? ['web stream'] : [])];
 }

@@ -9,7 +9,7 @@ import type { LogLine } from './log-line.ts';
 import { Link } from './frame/link.tsx';
 import { setFilters } from './frame/location.ts';
 import { useStore } from './store.ts';
-import { Words } from './words.tsx';
+import { TextWithCode } from './words.tsx';
 
 const LEVELS = ['debug', 'info', 'warning', 'error'];
 
@@ -65,7 +65,7 @@ export function LogView({ query }: { readonly query: URLSearchParams }) {
       <div class="log" role="log" aria-live="off" tabIndex={0} aria-label="Log, newest first">
         {matching.length === 0 && (
           <p class="quiet pad">
-            <Words text={NO_LINES} /> Only the proxy’s own machine is sent the log.
+            <TextWithCode text={NO_LINES} /> Only the proxy’s own machine is sent the log.
           </p>
         )}
         {matching.map((line, index) => (

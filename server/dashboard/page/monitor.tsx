@@ -4,12 +4,12 @@ import { parsed, NO_LINES } from './log-line.ts';
 import { LogRow } from './log-view.tsx';
 import { logLines } from './live.ts';
 import { NARROW, useMedia } from './media.ts';
-import { Figures, NewestRequests, Reasons, isUnused, usePresent } from './overview.tsx';
+import { Figures, NewestRequests, Reasons, isUnused, useCurrentData } from './overview.tsx';
 import { PlanList } from './plans.tsx';
 import { ProviderList } from './providers.tsx';
 import { rangeOf } from './frame/ranges.ts';
 import { useStore } from './store.ts';
-import { Words } from './words.tsx';
+import { TextWithCode } from './words.tsx';
 
 /** More than fits a screen: the list takes the height available. */
 const MAX_ROWS = 40;
@@ -17,7 +17,7 @@ const MAX_ROWS_NARROW = 8;
 const MAX_LINES = 12;
 
 export function MonitorView() {
-  const present = usePresent('Live');
+  const present = useCurrentData('Live');
   const isNarrow = useMedia(NARROW);
   if ('pending' in present) return present.pending;
   const { live, report, rows, query } = present;
@@ -55,7 +55,7 @@ function NewestLines() {
       <h2>Log</h2>
       {lines.length === 0 && (
         <p class="quiet">
-          <Words text={NO_LINES} />
+          <TextWithCode text={NO_LINES} />
         </p>
       )}
       <div

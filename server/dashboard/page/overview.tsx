@@ -18,12 +18,12 @@ import { USUAL_COLUMNS } from './requests/request-columns.tsx';
 import { RequestCells, RequestHeader, gridOf } from './requests/requests.tsx';
 import { useStore } from './store.ts';
 import { headlineFigures, outlookFacts } from './summary.ts';
-import { Fault, Words } from './words.tsx';
+import { Fault, TextWithCode } from './words.tsx';
 
 const NEWEST = 8;
 
 export function Overview() {
-  const present = usePresent('Overview');
+  const present = useCurrentData('Overview');
   if ('pending' in present) return present.pending;
   const { live, report, rows, query } = present;
   if (isUnused(present)) return <FirstRequest />;
@@ -35,7 +35,7 @@ export function Overview() {
       <Outlook live={live} report={report} />
       {report.totals.requests > 0 && <Charts report={report} query={query} />}
       <div class="columns">
-        <Wrong report={report} />
+        <RecentFailures report={report} />
         <CacheLanes live={live} report={report} />
         <PlanList live={live} />
         <ProviderList live={live} />
@@ -45,7 +45,7 @@ export function Overview() {
   );
 }
 
-export interface Present {
+export interface CurrentData {
   readonly live: LiveState;
   readonly report: ReportJson;
   readonly rows: readonly RequestJson[] | undefined;
@@ -55,12 +55,12 @@ export interface Present {
 /**
  * Returns true if there are no requests at all, neither in an unfiltered range nor in this session.
  */
-export function isUnused({ live, report, query }: Present): boolean {
+export function isUnused({ live, report, query }: CurrentData): boolean {
   return report.totals.requests === 0 && live.session.requests === 0 && query.size === 0;
 }
 
 /** Returns the data of the current range; until it has loaded, a placeholder under `title`. */
-export function usePresent(title: string): Present | { readonly pending: VNode } {
+export function useCurrentData(title: string): CurrentData | { readonly pending: VNode } {
   const { query } = useRoute();
   const live = useStore(state);
   const { value: report, error } = useReport(query);
@@ -121,7 +121,7 @@ export function Reasons({ live }: { readonly live: LiveState }) {
     <section class={`banner ${worst ?? ''}`} aria-label="What is wrong">
       {concerns.map(({ text, tone }) => (
         <p key={text} class={tone}>
-          <Words text={text} />
+          <TextWithCode text={text} />
         </p>
       ))}
     </section>
@@ -132,11 +132,11 @@ export function Reasons({ live }: { readonly live: LiveState }) {
 export function Outlook({ live, report }: Pick<FiguresProps, 'live' | 'report'>) {
   return (
     <section class="outlook" aria-label="What is about to go wrong">
-      {outlookFacts(live, report).map(({ id, name, value, words, tone }) => (
+      {outlookFacts(live, report).map(({ id, name, value, detail, tone }) => (
         <div key={id} class={tone ?? ''}>
           <h2>{name}</h2>
           <b data-figure={id}>{value}</b>
-          <p>{words}</p>
+          <p>{detail}</p>
         </div>
       ))}
     </section>
@@ -153,13 +153,13 @@ export function Figures({ live, report, title }: FiguresProps) {
   const { cost, cost_without: without } = report.totals;
   return (
     <section class="figures" aria-label={title}>
-      {headlineFigures(live, report).map(({ id, name, value, words, tone }) => (
+      {headlineFigures(live, report).map(({ id, name, value, detail, tone }) => (
         <div key={id} class={`figure${tone === 'bad' ? ' bad' : ''}`}>
           <h2>{name}</h2>
           <b data-figure={id} {...(tone === 'good' && { class: tone })}>
             {value}
           </b>
-          <p>{words}</p>
+          <p>{detail}</p>
           {id === 'cost' && <PaidBar paid={cost} without={without} />}
         </div>
       ))}
@@ -183,7 +183,7 @@ function PaidBar({
   );
 }
 
-function Wrong({ report: { failures } }: { readonly report: ReportJson }) {
+function RecentFailures({ report: { failures } }: { readonly report: ReportJson }) {
   return (
     <section class="card">
       <header>

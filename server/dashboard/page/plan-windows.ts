@@ -17,7 +17,7 @@ export interface PlanWindow {
   readonly used: number;
   readonly value: string;
   /** Such as `used up at about 16:40 at this pace` or `lasts, resets 18:00`. */
-  readonly words: string;
+  readonly detail: string;
   readonly sparedTokens: number;
   readonly tone: Tone | undefined;
 }
@@ -36,7 +36,7 @@ export function planWindows(live: LiveState, nowMs: number): readonly PlanWindow
       key: limit.key,
       used: limit.used,
       value: share(limit.used),
-      words: wordsOf(limit, nowMs),
+      detail: detailOf(limit, nowMs),
       sparedTokens: limit.spared_tokens,
       tone: toneOf(limit),
     }));
@@ -57,7 +57,7 @@ function toneOf(limit: Limit): Tone | undefined {
   return limit.used >= NEARLY || limit.used_up_at !== null ? 'warn' : undefined;
 }
 
-function wordsOf(limit: Limit, nowMs: number): string {
+function detailOf(limit: Limit, nowMs: number): string {
   const { used_up_at: end, resets_at: resets, used_per_hour: pace } = limit;
   const at = (iso: string) => timeOfDay(Date.parse(iso), nowMs);
   const again = resets === null ? '' : `, resets ${at(resets)}`;

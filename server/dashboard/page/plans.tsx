@@ -16,7 +16,7 @@ export function PlanList({ live }: { readonly live: LiveState }) {
       <ul class="plain-list">
         {windows
           .slice(0, MAX_WINDOWS)
-          .map(({ id, name, key, used, value, words, sparedTokens, tone }) => (
+          .map(({ id, name, key, used, value, detail, sparedTokens, tone }) => (
             <li key={id} class="plan" title={key}>
               <span>
                 {name}
@@ -27,7 +27,7 @@ export function PlanList({ live }: { readonly live: LiveState }) {
                 <i class={tone ?? 'good'} style={{ width: `${Math.min(100, 100 * used)}%` }} />
               </div>
               <span class="quiet">
-                {words}
+                {detail}
                 {sparedTokens > 0 && `; svc spared it ${short(sparedTokens)} tokens`}
               </span>
             </li>

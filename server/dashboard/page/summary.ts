@@ -14,7 +14,7 @@ export interface HeadlineFigure {
   readonly id: 'requests' | 'net_cost_saved' | 'cost' | 'errors' | 'p50_ms';
   readonly name: string;
   readonly value: string;
-  readonly words: string;
+  readonly detail: string;
   readonly tone?: Tone;
 }
 
@@ -28,33 +28,33 @@ export function headlineFigures(
       id: 'requests',
       name: 'Requests',
       value: short(totals.requests),
-      words: `${whole(live.running)} running, up ${spanOf(live.health.uptime_seconds)}`,
+      detail: `${whole(live.running)} running, up ${spanOf(live.health.uptime_seconds)}`,
     },
     {
       id: 'net_cost_saved',
       name: 'Saved',
       value: dollars(totals.net_cost_saved),
-      words: `${short(totals.saved_tokens)} tokens${ofInput(totals.saved_percent)}`,
+      detail: `${short(totals.saved_tokens)} tokens${ofInput(totals.saved_percent)}`,
       ...((totals.net_cost_saved ?? 0) > 0 && { tone: 'good' }),
     },
     {
       id: 'cost',
       name: 'Paid',
       value: dollars(totals.cost),
-      words: `${dollars(totals.cost_without)} without svc${totals.unpriced > 0 ? `, ${whole(totals.unpriced)} without a price` : ''}`,
+      detail: `${dollars(totals.cost_without)} without svc${totals.unpriced > 0 ? `, ${whole(totals.unpriced)} without a price` : ''}`,
     },
     {
       id: 'errors',
       name: 'Failed',
       value: short(totals.errors),
-      words: `${failed === null ? 'nothing was asked' : `${share(failed)} of requests`}${totals.cancelled > 0 ? `, ${whole(totals.cancelled)} cancelled by the client` : ''}`,
+      detail: `${failed === null ? 'nothing was asked' : `${share(failed)} of requests`}${totals.cancelled > 0 ? `, ${whole(totals.cancelled)} cancelled by the client` : ''}`,
       ...(totals.errors > 0 && { tone: 'bad' }),
     },
     {
       id: 'p50_ms',
       name: 'Median time',
       value: duration(latency.p50_ms),
-      words: `p95 ${duration(latency.p95_ms)}, p99 ${duration(latency.p99_ms)}`,
+      detail: `p95 ${duration(latency.p95_ms)}, p99 ${duration(latency.p99_ms)}`,
     },
   ];
 }
@@ -69,7 +69,7 @@ export interface OutlookFact {
     | 'alerts';
   readonly name: string;
   readonly value: string;
-  readonly words: string;
+  readonly detail: string;
   readonly tone?: Tone;
 }
 
@@ -92,14 +92,14 @@ export function outlookFacts(
       id: 'fallback',
       name: 'Fallback',
       value: short(answered),
-      words: 'answers in the last hour',
+      detail: 'answers in the last hour',
       ...isWrong(answered, 'warn'),
     },
     {
       id: 'attempts_failed',
       name: 'Failed tries',
       value: short(attempts?.failed),
-      words:
+      detail:
         (attempts?.answered_later ?? 0) > 0
           ? `${short(attempts?.answered_later)} answered later`
           : 'at providers',
@@ -109,7 +109,7 @@ export function outlookFacts(
       id: 'budget_left',
       name: 'Budget left',
       value: left === undefined ? NONE : percent(Math.max(0, left.percent)),
-      words: budgetWords(left),
+      detail: budgetWords(left),
       ...(left !== undefined &&
         left.percent <= LOW_BUDGET_PERCENT && { tone: left.percent <= 0 ? 'bad' : 'warn' }),
     },
@@ -121,7 +121,7 @@ export function outlookFacts(
             id: 'plan_used',
             name: 'Plan used',
             value: plan.value,
-            words: `${plan.name}: ${plan.words}`,
+            detail: `${plan.name}: ${plan.detail}`,
             ...(plan.tone && { tone: plan.tone }),
           } as const,
         ]),
@@ -129,14 +129,14 @@ export function outlookFacts(
       id: 'thoughts_dropped',
       name: 'Thoughts dropped',
       value: short(dropped),
-      words: 'since the start',
+      detail: 'since the start',
       ...isWrong(dropped, 'warn'),
     },
     {
       id: 'alerts',
       name: 'Alerts',
       value: short(live.alerts.length),
-      words:
+      detail:
         live.alerts.length === 0 ? 'none fires' : live.alerts.map(({ name }) => name).join(', '),
       ...isWrong(live.alerts.length, 'bad'),
     },
@@ -201,7 +201,7 @@ export interface LaneRow {
   readonly worth: string;
   /** Share of all input or all requests, 0 to 1. */
   readonly part: number;
-  readonly words: string;
+  readonly detail: string;
 }
 
 type Lanes = ReportJson['lanes'];
@@ -209,7 +209,7 @@ type Lanes = ReportJson['lanes'];
 /** The lanes of `/savings`; some may be missing from a proxy of another version. */
 export type LaneFigures = { readonly [K in keyof Lanes]?: Partial<Lanes[K]> };
 
-/** The totals that lanes are shares of; a missing total is left out of the words too. */
+/** The totals that lanes are shares of; a missing total is left out of the text too. */
 interface LaneWhole {
   readonly inputTokens?: number;
   readonly requests?: number;
@@ -243,7 +243,7 @@ export function laneRows(
     color: 'good',
     worth: dollars(lane?.cost_saved_usd),
     part: partOf(lane?.tokens_saved),
-    words:
+    detail:
       (lane?.requests ?? 0) === 0
         ? none
         : `${short(lane?.tokens_saved)} tokens not sent in ${counted(lane?.requests ?? 0, 'request')}`,
@@ -254,14 +254,14 @@ export function laneRows(
       color: 'mark',
       worth: dollars(compression.cost_saved_usd),
       part: partOf(compression.tokens_saved),
-      words: `${short(compression.tokens_saved)} tokens not sent${ofInput(percentOf(compression.tokens_saved, inputTokens))}`,
+      detail: `${short(compression.tokens_saved)} tokens not sent${ofInput(percentOf(compression.tokens_saved, inputTokens))}`,
     },
     {
       name: 'Cache breakpoints that svc set',
       color: 'blue',
       worth: dollars(marked.cost_saved_usd),
       part: partOf(marked.read_tokens),
-      words:
+      detail:
         markedIn === 0
           ? 'none set'
           : `${short(marked.read_tokens)} tokens read, ${short(marked.written_tokens)} written in ${counted(markedIn, 'request')}`,
@@ -274,14 +274,14 @@ export function laneRows(
       color: 'orange',
       worth: dollars(kept.cost_saved_usd),
       part: ofAll(kept.requests, requests) ?? 0,
-      words: `${counted(kept.requests ?? 0, 'answer')} given again${heldWords(answers)}`,
+      detail: `${counted(kept.requests ?? 0, 'answer')} given again${heldWords(answers)}`,
     },
     {
       name: 'The provider’s own cache',
       color: 'violet',
       worth: NONE,
       part: partOf(own.read_tokens),
-      words: `${short(own.read_tokens)} read, ${short(own.written_tokens)} written; not ours`,
+      detail: `${short(own.read_tokens)} read, ${short(own.written_tokens)} written; not ours`,
     },
   ];
 }

@@ -3,13 +3,13 @@ export function Fault({ text }: { readonly text: string | undefined }) {
   if (text === undefined) return null;
   return (
     <p class="fault" role="alert">
-      <Words text={text} />
+      <TextWithCode text={text} />
     </p>
   );
 }
 
-/** A sentence with the parts in backticks shown as code. */
-export function Words({ text }: { readonly text: string }) {
+/** Shows a sentence, with the parts in backticks as code. */
+export function TextWithCode({ text }: { readonly text: string }) {
   return (
     <>
       {text

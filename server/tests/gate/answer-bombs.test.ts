@@ -17,12 +17,12 @@ const DECODED_BYTES = 256 * MB;
  */
 const MAX_PART = 1 / 2;
 /** More than one, because the proxy's start or a garbage collection may fall into one try. */
-const TRIES = 5;
+const ATTEMPTS = 5;
 
 let made: Promise<{ bomb: Buffer; wholeMs: number }> | undefined;
 
 /** Returns a bomb and the processor time for decoding it whole, in milliseconds. */
-function aBomb(): Promise<{ bomb: Buffer; wholeMs: number }> {
+function makeOnce(): Promise<{ bomb: Buffer; wholeMs: number }> {
   made ??= makeBomb().then(async (bomb) => ({ bomb, wholeMs: await wholeMs(bomb) }));
   return made;
 }
@@ -58,16 +58,16 @@ function wholeMs(bomb: Buffer): Promise<number> {
  * whole bomb.
  */
 async function costsLittle(work: () => Promise<void>): Promise<void> {
-  const maxMs = (await aBomb()).wholeMs * MAX_PART;
+  const maxMs = (await makeOnce()).wholeMs * MAX_PART;
   let minMs = Number.POSITIVE_INFINITY;
-  for (let tries = 0; tries < TRIES && minMs >= maxMs; tries += 1)
+  for (let attempts = 0; attempts < ATTEMPTS && minMs >= maxMs; attempts += 1)
     minMs = Math.min(minMs, await processorMs(work));
   assert.ok(minMs < maxMs, `${minMs} ms of processor, of at most ${maxMs}`);
 }
 
 test('a decompression bomb uses little processor time', () =>
   withPlainUpstream({}, async (t, upstream) => {
-    const { bomb } = await aBomb();
+    const { bomb } = await makeOnce();
     const send = (type: string) =>
       upstream.answer((response) => {
         response.writeHead(200, { 'content-type': type, 'content-encoding': 'br' });
@@ -89,7 +89,7 @@ test('a decompression bomb uses little processor time', () =>
 
 test('a decompression bomb that would have to be translated gives a 502', () =>
   withPlainUpstream({ yaml: 'routing: { primary: messages }' }, async (t, upstream) => {
-    const { bomb } = await aBomb();
+    const { bomb } = await makeOnce();
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'br' });
       response.end(bomb);

@@ -161,11 +161,11 @@ test('an invalid handshake is refused with an id and what would be accepted', ()
     ] as const;
     for (const port of [t.proxy.port, t.proxy.wsPort])
       for (const [method, more, status, holds] of cases) {
-        const told = await sendRaw(port, handshake(method, more));
-        assert.match(told, new RegExp(`^HTTP/1.1 ${status} `), more);
-        assert.match(told, holds);
-        assert.match(told, /\r\nX-Request-ID: req_/);
-        assert.match(told, /\{"type":"error","error":\{/);
+        const refusal = await sendRaw(port, handshake(method, more));
+        assert.match(refusal, new RegExp(`^HTTP/1.1 ${status} `), more);
+        assert.match(refusal, holds);
+        assert.match(refusal, /\r\nX-Request-ID: req_/);
+        assert.match(refusal, /\{"type":"error","error":\{/);
       }
   }));
 

@@ -224,8 +224,8 @@ test("a ChatGPT login is sent unchanged and is counted, if its address is the pr
       socket.write(
         `GET ${path} HTTP/1.1\r\nHost: ${CHATGPT}\r\nChatGPT-Account-Id: acct-1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`,
       );
-      const [told] = (await once(socket, 'data')) as [Buffer];
-      assert.match(told.toString(), /^HTTP\/1\.1 426 /);
+      const [refusal] = (await once(socket, 'data')) as [Buffer];
+      assert.match(refusal.toString(), /^HTTP\/1\.1 426 /);
       socket.destroy();
     },
   ));
@@ -236,9 +236,9 @@ test('a WebSocket is passed on, but refused for a conversation in an unknown pro
       `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`;
     const refused = await t.open(OPENAI);
     refused.write(upgrade(OPENAI, '/v1/chat/completions'));
-    const [told] = (await once(refused, 'data')) as [Buffer];
-    assert.match(told.toString(), /^HTTP\/1\.1 426 /);
-    assert.match(told.toString(), /\r\nUpgrade: HTTP\/1\.1\r\n/);
+    const [refusal] = (await once(refused, 'data')) as [Buffer];
+    assert.match(refusal.toString(), /^HTTP\/1\.1 426 /);
+    assert.match(refusal.toString(), /\r\nUpgrade: HTTP\/1\.1\r\n/);
     refused.destroy();
     assert.is(t.upstream.requests.length, 0);
 

@@ -298,7 +298,7 @@ test('a head that HTTP cannot carry is a fault of its stage, and a wrong length 
           } },
         }] }),
       };`;
-      const ways = {
+      const attempts = {
         whole: 'all',
         promised: 'Promise.resolve(all)',
         live: 'new ReadableStream({ start(c) { for (const one of all) c.enqueue(one); c.close(); } })',
@@ -332,7 +332,7 @@ test('a head that HTTP cannot carry is a fault of its stage, and a wrong length 
         "headers: ['connection', 'close, x-a', 'upgrade', 'h2c']",
       ];
       let count = 0;
-      for (const [way, how] of Object.entries(ways)) {
+      for (const [way, how] of Object.entries(attempts)) {
         for (const head of [...bad, ...lengths]) {
           const module = write(folder, `odd-${(count += 1)}.mjs`, answering(head, how));
           t.configure(yamlOf(module));

@@ -26,10 +26,10 @@ test('a row has the skill named by the client, which is not forwarded to the pro
 
 test('over a WebSocket, the upgrade names the skill', () =>
   withProxy({}, async (t) => {
-    const one = await openTalk(t.proxy.wsPort, { 'x-svc-skill': 'review' });
-    await one.answered(json(MESSAGE));
+    const client = await openTalk(t.proxy.wsPort, { 'x-svc-skill': 'review' });
+    await client.answered(json(MESSAGE));
     assert.is((await t.rows(1))[0]?.skill, 'review');
-    one.socket.terminate();
+    client.socket.terminate();
   }));
 
 test.after(closeClients);

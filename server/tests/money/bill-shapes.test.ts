@@ -68,18 +68,20 @@ test(`${COUNT} shapes of usage are priced as in the published tables`, () =>
     for (const [at, { shape, way, name }] of made.entries()) {
       const row = byTime[at]!;
       const tokens = way === 'cancelled' ? (row.outputTokens ?? 0) : shape.output;
-      const wanted = shape.dollars(tokens, row.inputTokensSent ?? 0);
+      const expected = shape.dollars(tokens, row.inputTokensSent ?? 0);
       if (way === 'cancelled')
         assert.ok(tokens > 0 && row.inputTokensSent! > 0, `${at} is counted`);
       const found = row.costNanoUsd === null ? undefined : row.costNanoUsd / 1e9;
       if (way === 'cancelled' && row.outcome === 'cancelled') cancelled += 1;
-      if (wanted === undefined) unpriced += 1;
+      if (expected === undefined) unpriced += 1;
       const isRight =
-        wanted === undefined || found === undefined
-          ? wanted === found
-          : Math.abs(found - wanted) <= wanted * 0.001 + 1e-9;
+        expected === undefined || found === undefined
+          ? expected === found
+          : Math.abs(found - expected) <= expected * 0.001 + 1e-9;
       if (!isRight)
-        off.push(`${at} ${name} ${way}: ${found} for ${wanted}: ${JSON.stringify(shape.document)}`);
+        off.push(
+          `${at} ${name} ${way}: ${found} for ${expected}: ${JSON.stringify(shape.document)}`,
+        );
     }
     assert.is(rows.length, COUNT);
     assert.equal(off.slice(0, 3), [], `${off.length} of ${COUNT} are off`);

@@ -115,13 +115,13 @@ test('flex and priority are billed as the response says, in every dialect that h
     const used = { model: 'gpt-5', input: 1000, output: 200 };
     for (const tier of ['flex', 'priority', 'default', 'auto'] as const) {
       const terms = tier === 'flex' || tier === 'priority' ? [tier] : [];
-      const wanted = dollarsFor(used, terms);
+      const expected = dollarsFor(used, terms);
       const more = { service_tier: 'priority' };
       const answered = chat('gpt-5', figures, { service_tier: tier }, more);
-      near(await cost(t, upstream, ...answered), wanted, `chat ${tier}`);
+      near(await cost(t, upstream, ...answered), expected, `chat ${tier}`);
       const own = { input_tokens: 1000, output_tokens: 200, total_tokens: 1200 };
       const other = response('gpt-5', own, { service_tier: tier });
-      near(await cost(t, upstream, ...other), wanted, `responses ${tier}`);
+      near(await cost(t, upstream, ...other), expected, `responses ${tier}`);
     }
     const google = { promptTokenCount: 1000, candidatesTokenCount: 200 };
     const flash = { model: 'gemini-2.5-flash', input: 1000, output: 200 };
@@ -129,12 +129,12 @@ test('flex and priority are billed as the response says, in every dialect that h
       ['flex', 'ON_DEMAND_FLEX'],
       ['priority', 'ON_DEMAND_PRIORITY'],
     ] as const) {
-      const wanted = dollarsFor(flash, [tier]);
+      const expected = dollarsFor(flash, [tier]);
       const body = generate('gemini-2.5-flash', { ...google, trafficType });
-      near(await cost(t, upstream, ...body), wanted, `generative ${tier}`);
+      near(await cost(t, upstream, ...body), expected, `generative ${tier}`);
       const plain = generate('gemini-2.5-flash', google);
       const header = { 'x-gemini-service-tier': tier };
-      near(await cost(t, upstream, ...plain, header), wanted, `header ${tier}`);
+      near(await cost(t, upstream, ...plain, header), expected, `header ${tier}`);
     }
   }));
 
@@ -174,8 +174,8 @@ test('images and audio have rates of their own', () =>
       ],
     };
     const model = 'gemini-2.5-flash-image';
-    const wanted = dollarsFor({ model, input: 300, output: 30, outputImage: 1290 }, []);
-    near(await cost(t, upstream, ...generate(model, picture)), wanted, 'picture');
+    const expected = dollarsFor({ model, input: 300, output: 30, outputImage: 1290 }, []);
+    near(await cost(t, upstream, ...generate(model, picture)), expected, 'picture');
     const streamUsage = {
       promptTokenCount: 1000,
       cachedContentTokenCount: 400,
@@ -249,8 +249,8 @@ test('a long context has its own rates for the whole request', () =>
     const usage = (input: number) => ({ input_tokens: input, output_tokens: 100 });
     const model = 'claude-haiku-5-5';
     for (const input of [100_000, 100_001]) {
-      const wanted = dollarsFor({ model, input, output: 100 }, []);
-      near(await cost(t, upstream, ...message(model, usage(input))), wanted, `${input}`);
+      const expected = dollarsFor({ model, input, output: 100 }, []);
+      near(await cost(t, upstream, ...message(model, usage(input))), expected, `${input}`);
     }
   }));
 
@@ -314,8 +314,11 @@ test('a stream corrects its terms as it proceeds, and one that breaks off keeps 
       const row = (await t.rows(sums.length + 1)).at(-1)!;
       sums.push(row.costNanoUsd);
       const terms = end === undefined ? ['fast'] : [];
-      const wanted = dollarsFor({ model: OPUS, input: 1000, output: row.outputTokens ?? 0 }, terms);
-      near((row.costNanoUsd ?? 0) / 1e9, wanted, JSON.stringify(start));
+      const expected = dollarsFor(
+        { model: OPUS, input: 1000, output: row.outputTokens ?? 0 },
+        terms,
+      );
+      near((row.costNanoUsd ?? 0) / 1e9, expected, JSON.stringify(start));
     }
   }));
 

@@ -49,7 +49,7 @@ test('a row has the label of the key, in whichever field it was sent, and the pr
       sent.map(([, label, project]) => [label, project]),
     );
     assert.match(rows.at(-1)?.keyLabel ?? '', /^[0-9a-f]{8}$/);
-    for (const one of t.upstream.requests) assert.is(one.header('x-svc-project'), undefined);
+    for (const client of t.upstream.requests) assert.is(client.header('x-svc-project'), undefined);
   }));
 
 test('the rows of refused requests and of WebSocket frames name their caller', () =>
@@ -57,9 +57,9 @@ test('the rows of refused requests and of WebSocket frames name their caller', (
     const anna = keyOf(t, 'anna', 'shop');
     const headers = { ...REMOTE, 'x-svc-key': anna };
     assert.is((await ask(t, { ...headers, 'content-encoding': 'zip' })).status, 415);
-    const one = await openTalk(t.proxy.wsPort, { ...headers, 'x-svc-project': 'api' });
-    await one.answered(json(MESSAGE));
-    one.socket.terminate();
+    const client = await openTalk(t.proxy.wsPort, { ...headers, 'x-svc-project': 'api' });
+    await client.answered(json(MESSAGE));
+    client.socket.terminate();
     assert.equal(
       (await t.rows(2)).map(({ keyLabel, project }) => [keyLabel, project]),
       [

@@ -70,10 +70,10 @@ async function sent(
   };
 }
 
-const near = (found: number | null, wanted: number, what: string): void =>
+const near = (found: number | null, expected: number, what: string): void =>
   assert.ok(
-    found !== null && Math.abs(found - wanted) <= wanted * 1e-6,
-    `${what}: ${found} for ${wanted}`,
+    found !== null && Math.abs(found - expected) <= expected * 1e-6,
+    `${what}: ${found} for ${expected}`,
   );
 
 test('a response that was billed when created costs nothing when it is fetched again', () =>
@@ -85,7 +85,7 @@ test('a response that was billed when created costs nothing when it is fetched a
     near(made.usd, ONCE, 'made');
     const completion = { id: 'c1', object: 'chat.completion', model: MODEL, choices: [] };
     const usage = { prompt_tokens: 100_000, completion_tokens: 2000, total_tokens: 102_000 };
-    const looks: readonly (readonly [readonly [string, string], Json | readonly object[]])[] = [
+    const fetches: readonly (readonly [readonly [string, string], Json | readonly object[]])[] = [
       [['GET', '/v1/responses/resp_1'], response('resp_1')],
       [['GET', '/v1/responses/resp_1'], response('resp_1')],
       [
@@ -102,7 +102,7 @@ test('a response that was billed when created costs nothing when it is fetched a
         { id: 's', object: 'thread.run.step', status: 'completed', usage },
       ],
     ];
-    for (const [call, answer] of looks)
+    for (const [call, answer] of fetches)
       assert.equal((await sent(t, upstream, call, answer)).usd, null, call.join(' '));
     const { spentTodayNanoUsd } = t.proxy.services.spending.view();
     near(spentTodayNanoUsd / 1e9, ONCE, 'what the guard counts');
@@ -116,20 +116,21 @@ test('a background response is billed at the first fetch that finds it final', (
     const body = { model: MODEL, input: 'hello', ...background };
     const made = await sent(t, upstream, ['POST', '/v1/responses'], queued, body);
     assert.is(made.usd, null);
-    const look = (answer: Json, id = 'resp_2') =>
+    const fetchResponse = (answer: Json, id = 'resp_2') =>
       sent(t, upstream, ['GET', `/v1/responses/${id}`], answer);
     const running = response('resp_2', { ...background, status: 'in_progress', usage: null });
-    for (let polls = 0; polls < 20; polls++) assert.is((await look(running)).usd, null);
+    for (let polls = 0; polls < 20; polls++) assert.is((await fetchResponse(running)).usd, null);
     const done = response('resp_2', background);
-    near((await look(done)).usd, ONCE, 'first');
-    for (let polls = 0; polls < 5; polls++) assert.is((await look(done)).usd, null, 'again');
+    near((await fetchResponse(done)).usd, ONCE, 'first');
+    for (let polls = 0; polls < 5; polls++)
+      assert.is((await fetchResponse(done)).usd, null, 'again');
     assert.is((await sent(t, upstream, ['POST', '/v1/responses/resp_2/cancel'], done)).usd, null);
     // A background response created elsewhere: it is marked as one, and is fetched as a stream.
     const other = response('resp_3', background);
     const events = [{ type: 'response.completed', response: other }];
     const stream = ['GET', '/v1/responses/resp_3?stream=true&starting_after=4'] as const;
     near((await sent(t, upstream, stream, events)).usd, ONCE, 'streamed');
-    assert.is((await look(other, 'resp_3')).usd, null);
+    assert.is((await fetchResponse(other, 'resp_3')).usd, null);
     // A cancelled response is billed for its usage so far.
     const cancelled = response('resp_4', { ...background, status: 'cancelled' });
     near(
@@ -137,7 +138,7 @@ test('a background response is billed at the first fetch that finds it final', (
       ONCE,
       'cancelled',
     );
-    assert.is((await look(cancelled, 'resp_4')).usd, null);
+    assert.is((await fetchResponse(cancelled, 'resp_4')).usd, null);
     // A stream that was read to its end is billed from it, large or small.
     for (const text of ['', 'x'.repeat(40_000)]) {
       const id = `resp_5${text.length}`;
@@ -148,7 +149,7 @@ test('a background response is billed at the first fetch that finds it final', (
         stream: true,
       });
       near(post.usd, ONCE, 'streamed at once');
-      assert.is((await look(streamed, id)).usd, null);
+      assert.is((await fetchResponse(streamed, id)).usd, null);
     }
   }));
 
@@ -184,8 +185,8 @@ test('results of a batch are priced once, at batch rates and per model', () =>
     const found = await sent(t, upstream, ['GET', path], `${lines.join('\n')}\n`);
     const of = (model: string, input: number) =>
       dollarsFor({ model, input, output: 200 }, ['batch'])!;
-    const wanted = 2 * of(OPUS, 1000) + of(haiku, 1000) + of(haiku, 110_000);
-    near(found.usd, wanted, 'results');
+    const expected = 2 * of(OPUS, 1000) + of(haiku, 1000) + of(haiku, 110_000);
+    near(found.usd, expected, 'results');
     assert.equal([found.input, found.model], [113_000, OPUS]);
     assert.is((await sent(t, upstream, ['GET', path], lines.join('\n'))).usd, null, 'again');
 
@@ -244,7 +245,7 @@ test('results of a generative batch are priced, both inline and in a file', () =
       totalTokenCount: 1200,
     };
     const result = { response: { candidates: [], usageMetadata, modelVersion: model } };
-    const each = dollarsFor({ model, input: 1000, output: 200 }, ['batch'])!;
+    const usdPerRequest = dollarsFor({ model, input: 1000, output: 200 }, ['batch'])!;
     const inlinedResponses = { inlinedResponses: [result, result, { error: { code: 13 } }] };
     const done = {
       name: 'batches/1',
@@ -253,11 +254,11 @@ test('results of a generative batch are priced, both inline and in a file', () =
       response: { inlinedResponses },
     };
     const path = '/v1beta/batches/1';
-    near((await sent(t, upstream, ['GET', path], done)).usd, 2 * each, 'inline');
+    near((await sent(t, upstream, ['GET', path], done)).usd, 2 * usdPerRequest, 'inline');
     assert.is((await sent(t, upstream, ['GET', path], done)).usd, null);
     const lines = [result, result].map((one) => JSON.stringify({ key: 'k', ...one })).join('\n');
     const file = '/download/v1beta/files/f1:download?alt=media';
-    near((await sent(t, upstream, ['GET', file], lines)).usd, 2 * each, 'file');
+    near((await sent(t, upstream, ['GET', file], lines)).usd, 2 * usdPerRequest, 'file');
     assert.is((await sent(t, upstream, ['GET', file], lines)).usd, null);
   }));
 
@@ -312,9 +313,9 @@ test('after a restart the proxy knows what is billed, and the limits hold what i
   const folder = mkdtempSync(join(tmpdir(), 'svc-deferred-'));
   const file = join(folder, 'deferred-bills.json');
   const clock = createManualClock();
-  const troubles: unknown[] = [];
+  const failures: unknown[] = [];
   const open = () =>
-    openDeferredBills({ file, clock, onTrouble: (thrown) => troubles.push(thrown) });
+    openDeferredBills({ file, clock, onTrouble: (thrown) => failures.push(thrown) });
   const work = (id: string) => ({ ids: [id], isFinal: true, isDeferred: true as const });
   const held = { nanoUsd: 5, tokens: 6, key: 'anna', project: 'shop', atMs: 7 };
   const before = await open();
@@ -334,13 +335,13 @@ test('after a restart the proxy knows what is billed, and the limits hold what i
     writeFileSync(file, text);
     assert.equal((await open()).deferredBills.remembered(), [], text);
   }
-  assert.is(troubles.splice(0).length, 2, 'two cannot be read, and are moved aside');
+  assert.is(failures.splice(0).length, 2, 'two cannot be read, and are moved aside');
   // The memory of billed work is bounded.
   for (let n = 0; n < 50_000; n++) deferredBills.bill(work(`${n}`));
   assert.is(deferredBills.remembered().length, 20_000);
   rmSync(folder, { recursive: true });
   await after.flush();
-  assert.is(troubles.length, 1);
+  assert.is(failures.length, 1);
 });
 
 test('the reservation of work with two ids that another proxy has billed is released once', async () => {

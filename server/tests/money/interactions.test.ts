@@ -74,7 +74,7 @@ test('a background interaction is charged once, by the first fetch that finds it
     await exchange(t.proxy.port, { path, body });
     await exchange(t.proxy.port, { method: 'GET', path: `${path}/v1_1` });
     answer = done;
-    for (let looks = 0; looks < 3; looks += 1)
+    for (let fetches = 0; fetches < 3; fetches += 1)
       await exchange(t.proxy.port, { method: 'GET', path: `${path}/v1_1` });
     const rows = await t.rows(5);
     const paid = rows.filter(({ costNanoUsd }) => (costNanoUsd ?? 0) > 0);

@@ -113,11 +113,11 @@ test('providers that a key may not use are 403, and are left out of the fallback
 test('the same applies to a frame of a WebSocket', () =>
   withProxy({}, async (t) => {
     const key = keyWith(t, { models: ['claude-haiku*'] });
-    const one = await openTalk(t.proxy.wsPort, { ...REMOTE, 'x-svc-key': key });
-    const [refused] = await one.answered(json(of('claude-opus-4-1')));
+    const client = await openTalk(t.proxy.wsPort, { ...REMOTE, 'x-svc-key': key });
+    const [refused] = await client.answered(json(of('claude-opus-4-1')));
     assert.is(refused?.error?.type, 'forbidden');
-    assert.ok((await one.answered(json(of('claude-haiku-4-5')))).some(isEnd));
-    one.socket.terminate();
+    assert.ok((await client.answered(json(of('claude-haiku-4-5')))).some(isEnd));
+    client.socket.terminate();
   }));
 
 test.after(closeClients);

@@ -59,8 +59,8 @@ test('the limit of a key applies with the guard off, and the refusal says until 
   withProxy({ yaml: PRICES }, async (t) => {
     const anna = keyWith(t, 'anna', { perDayUsd: 5000, perMonthUsd: 1e6 });
     const ben = keyWith(t, 'ben');
-    const one = await costOfOne(t);
-    assert.ok(one > 0 && one < 5000, `${one}`);
+    const requestUsd = await costOfOne(t);
+    assert.ok(requestUsd > 0 && requestUsd < 5000, `${requestUsd}`);
     let passed = 0;
     let refused = await ask(t, { 'x-svc-key': anna });
     for (; refused.status === 200 && passed < 5000; passed += 1)
@@ -70,7 +70,7 @@ test('the limit of a key applies with the guard off, and the refusal says until 
     assert.match(refused.message, "Spending limit of $5000.00 per day of the key 'anna' reached");
     const tomorrow = new Date(Math.floor(Date.now() / 86_400_000 + 1) * 86_400_000).toISOString();
     assert.match(refused.message, `again from zero at ${tomorrow.slice(0, 10)} 00:00 UTC`);
-    assert.ok(passed >= 1 && passed * one <= 5000, `${passed} of $${one}`);
+    assert.ok(passed >= 1 && passed * requestUsd <= 5000, `${passed} of $${requestUsd}`);
     // Other keys still work, and so do requests without a key.
     assert.is((await ask(t, { 'x-svc-key': ben })).status, 200);
     assert.is((await ask(t, {})).status, 200);
@@ -84,8 +84,11 @@ test('an alert sees the tightest limit of keys and projects', () =>
     async (t) => {
       const { spending } = t.proxy.services;
       assert.is(spending.ownersUsedPercent(), 0, 'nothing of the project');
-      const one = await costOfOne(t);
-      const anna = keyWith(t, 'anna', { perDayUsd: one * 4, perMonthUsd: one * 1000 });
+      const requestUsd = await costOfOne(t);
+      const anna = keyWith(t, 'anna', {
+        perDayUsd: requestUsd * 4,
+        perMonthUsd: requestUsd * 1000,
+      });
       // Until the proxy has read the key, which may take a second, the request has no owner.
       const isAnna = async () => {
         await ask(t, { 'x-svc-key': anna, 'x-svc-project': 'shop' });
@@ -95,7 +98,7 @@ test('an alert sees the tightest limit of keys and projects', () =>
       // The project's limit of a million dollars is far away, and so is anna's monthly limit.
       await until('it is what anna has used of her day', () => {
         const { spent, held } = spending.accountOf('key', 'anna', 'day');
-        const percent = (100 * (spent + held)) / (one * 4e9);
+        const percent = (100 * (spent + held)) / (requestUsd * 4e9);
         return percent >= 25 && Math.abs(spending.ownersUsedPercent()! - percent) < 1e-6;
       });
     },
@@ -103,8 +106,8 @@ test('an alert sees the tightest limit of keys and projects', () =>
 
 test('concurrent requests together cannot pass the last dollars of a key', () =>
   withProxy({ yaml: PRICES }, async (t) => {
-    const one = await costOfOne(t);
-    const limit = one * 10;
+    const requestUsd = await costOfOne(t);
+    const limit = requestUsd * 10;
     const anna = keyWith(t, 'anna', { perMonthUsd: limit });
     // A key made now is known within a second of use.
     const untilMs = Date.now() + 60_000;
@@ -125,9 +128,9 @@ test('concurrent requests together cannot pass the last dollars of a key', () =>
 
 test('limits apply to a month of the proxy, and to a day and a month of a project', () =>
   withProxy({ yaml: PRICES }, async (t) => {
-    const one = await costOfOne(t);
+    const requestUsd = await costOfOne(t);
     const limits = (text: string) => `${PRICES}budget: { enabled: true, ${text} }\n`;
-    t.configure(limits(`projects: { shop: { per_month_usd: ${one * 2.9} } }`));
+    t.configure(limits(`projects: { shop: { per_month_usd: ${requestUsd * 2.9} } }`));
     await t.proxy.reload();
     const shop = { 'x-svc-project': 'shop' };
     const statuses: number[] = [];
@@ -141,7 +144,7 @@ test('limits apply to a month of the proxy, and to a day and a month of a projec
     assert.match((await ask(t, {})).message, 'Spending limit of $1.00 per month reached');
     const { text } = await exchange(t.proxy.port, { path: '/health', method: 'GET' });
     const { budget } = JSON.parse(text) as { budget: Record<string, number> };
-    assert.ok(budget['spent_month_usd']! >= one, text);
+    assert.ok(budget['spent_month_usd']! >= requestUsd, text);
   }));
 
 test('the guard knows a project of any length by the name in its rows', () =>

@@ -206,8 +206,8 @@ test('after a restart the proxy knows the windows, their pace and what was saved
   const file = join(folder, 'limits.json');
   const clock = createManualClock();
   const resets = String((clock.wallMs() + 4 * 3_600_000) / 1000);
-  const troubles: unknown[] = [];
-  const open = () => openPlanLimits({ file, clock, onTrouble: (thrown) => troubles.push(thrown) });
+  const failures: unknown[] = [];
+  const open = () => openPlanLimits({ file, clock, onTrouble: (thrown) => failures.push(thrown) });
   const sent = ['authorization', 'Bearer x', 'session-id', 'one'];
   const note = (to: PlanLimits, used: string, request: string) =>
     to.note({ provider: 'messages', label: 'KEY', sent, request }, [
@@ -231,17 +231,17 @@ test('after a restart the proxy knows the windows, their pace and what was saved
   assert.is(Math.round(window!.usedPerHour! * 1000), 267);
   writeFileSync(file, '{"format":1,"windows":[1,{"provider":3}]}');
   assert.equal((await open()).planLimits.list(), []);
-  assert.equal(troubles, []);
+  assert.equal(failures, []);
   for (const text of ['', '{', '[]', '{"format":2}']) {
     writeFileSync(file, text);
     assert.equal((await open()).planLimits.list(), [], text);
-    const [, aside] = /cannot be read: .*; it was moved to (.*)$/.exec(String(troubles.pop()))!;
+    const [, aside] = /cannot be read: .*; it was moved to (.*)$/.exec(String(failures.pop()))!;
     assert.is(readFileSync(aside!, 'utf8'), text, 'nothing of it is lost');
   }
   rmSync(folder, { recursive: true });
   note(after.planLimits, '0.5', 'c');
   await after.flush();
-  assert.is(troubles.length, 1, 'a failed write is reported once per attempt');
+  assert.is(failures.length, 1, 'a failed write is reported once per attempt');
 });
 
 test('implausible times and counts, in headers or in the file, are unknown', async () => {

@@ -112,9 +112,12 @@ test('a batch whose requests can be read holds their estimate until its results 
     });
     const headers = { 'x-svc-key': key };
     assert.is((await post(t, '/v1/messages/batches', batch(10), headers)).status, 200);
-    const each = dollarsFor({ model: OPUS, input: 0, output: 10_000 }, ['batch'])!;
+    const usdPerRequest = dollarsFor({ model: OPUS, input: 0, output: 10_000 }, ['batch'])!;
     await t.rows(1);
-    assert.ok(spent() >= 10 * each && spent() < 10.1 * each, `${spent()} for ${10 * each}`);
+    assert.ok(
+      spent() >= 10 * usdPerRequest && spent() < 10.1 * usdPerRequest,
+      `${spent()} for ${10 * usdPerRequest}`,
+    );
     const refused = await post(t, '/v1/messages/batches', batch(100), headers);
     assert.is(refused.status, 402);
     assert.match(refused.text, /estimated at \$10\./);

@@ -99,7 +99,7 @@ const listens = (port: number, host: string): Promise<boolean> =>
 /** Starts a proxy process, runs the probe, and ends it; `yaml` and `env` may use the free port. */
 async function listening<T>(
   { yaml = '', env = {} }: { yaml?: string; env?: Readonly<Record<string, string>> },
-  look: (seen: { readonly stdout: () => string; readonly stderr: () => string }) => Promise<T>,
+  observe: (seen: { readonly stdout: () => string; readonly stderr: () => string }) => Promise<T>,
 ): Promise<T> {
   const place = makePlace();
   mkdirSync(place.home, { mode: 0o700 });
@@ -109,7 +109,7 @@ async function listening<T>(
   const proxy = start(place, ['serve'], { ...own, ...env });
   try {
     await proxy.prints(/listens on http/);
-    return await look({ stdout: () => proxy.output.stdout, stderr: () => proxy.output.stderr });
+    return await observe({ stdout: () => proxy.output.stdout, stderr: () => proxy.output.stderr });
   } finally {
     proxy.child.kill('SIGTERM');
     await proxy.ended;

@@ -112,14 +112,14 @@ async function isLimited(t: TestProxy): Promise<boolean> {
 
 test('each setting has its effect after a reload, and none before', () =>
   withProxy({}, async (t) => {
-    for (const [yaml, probe, ...wanted] of EFFECTS) {
+    for (const [yaml, probe, ...expected] of EFFECTS) {
       const seen: unknown[] = [];
       for (const text of ['', yaml]) {
         t.configure(text);
         await t.proxy.reload();
         seen.push(await probe(t));
       }
-      assert.equal(seen, wanted, yaml);
+      assert.equal(seen, expected, yaml);
     }
   }));
 

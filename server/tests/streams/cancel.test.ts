@@ -16,16 +16,16 @@ import {
 } from '../../../fixtures/server/disconnecting-clients.ts';
 import { pause, until } from '../../../fixtures/wait.ts';
 
-const TRIES = 10;
+const ATTEMPTS = 10;
 
 for (const window of [...WINDOWS, 'WebSocket'] as const) {
   const name = window === 'WebSocket' ? window : window.name;
   test(`a client that leaves: ${name}`, () =>
     withProxy({}, async (t) => {
-      const { delaysMs } = await disconnectClients(t, window, TRIES);
-      assert.is(delaysMs.length, TRIES);
-      const rows = await t.rows(TRIES);
-      assert.is(rows.length, TRIES);
+      const { delaysMs } = await disconnectClients(t, window, ATTEMPTS);
+      assert.is(delaysMs.length, ATTEMPTS);
+      const rows = await t.rows(ATTEMPTS);
+      assert.is(rows.length, ATTEMPTS);
       assert.equal([...new Set(rows.map((row) => row.outcome))], ['cancelled']);
       await until('nothing runs any more', () => t.proxy.app.running.size === 0);
     }));

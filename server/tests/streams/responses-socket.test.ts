@@ -65,8 +65,8 @@ const user = (text: string) => ({
 
 test('each message is a POST through the graph, and its events are the response', () =>
   forwardMode(async (t) => {
-    const one = await converse(t);
-    const events = await one.say(create({ input: [user('hello')] }));
+    const conversation = await converse(t);
+    const events = await conversation.say(create({ input: [user('hello')] }));
     assert.is(events[0]?.type, 'response.created');
     assert.is(events.at(-1)?.type, 'response.completed');
     const sent = t.upstream.requests.at(-1)!;
@@ -100,25 +100,25 @@ test('each message is a POST through the graph, and its events are the response'
     );
     const stats = await exchange(t.port, { path: '/stats', method: 'GET' });
     assert.is((JSON.parse(stats.text) as { today: { requests: number } }).today.requests, 2);
-    one.socket.terminate();
+    conversation.socket.terminate();
   }));
 
 test('new input is sent after the history of the connection, with the same bytes in front', () =>
   forwardMode(async (t) => {
-    const one = await converse(t);
-    const ready = await one.say(create({ generate: false, input: [user('rules')] }));
+    const conversation = await converse(t);
+    const ready = await conversation.say(create({ generate: false, input: [user('rules')] }));
     assert.equal(
       ready.map(({ type }) => type),
       ['response.created', 'response.completed'],
     );
     assert.is(t.upstream.requests.length, 0, 'getting ready asks nobody');
-    const first = await one.say(
+    const first = await conversation.say(
       create({ previous_response_id: idOf(ready), input: [user('first')] }),
     );
     assert.equal(sentBody(t)['input'], [user('rules'), user('first')]);
     assert.is(sentBody(t)['previous_response_id'], undefined);
     const before = t.upstream.requests.at(-1)!.body.toString();
-    await one.say(create({ previous_response_id: idOf(first), input: 'second' }));
+    await conversation.say(create({ previous_response_id: idOf(first), input: 'second' }));
     assert.equal(sentBody(t)['input'], [
       user('rules'),
       user('first'),
@@ -129,28 +129,30 @@ test('new input is sent after the history of the connection, with the same bytes
     const upTo = before.indexOf(']', before.indexOf('"first"'));
     assert.is(after.slice(0, upTo), before.slice(0, upTo));
     // A client that sends the whole conversation starts a new one.
-    await one.say(create({ input: [user('anew')] }));
+    await conversation.say(create({ input: [user('anew')] }));
     assert.equal(sentBody(t)['input'], [user('anew')]);
-    one.socket.terminate();
+    conversation.socket.terminate();
   }));
 
 test('history that the provider stores, or that is unknown here, is left to the provider', () =>
   forwardMode(async (t) => {
-    const one = await converse(t);
-    const stored = await one.say(create({ store: true, input: [user('a')] }));
-    await one.say(create({ store: true, previous_response_id: idOf(stored), input: [user('b')] }));
+    const conversation = await converse(t);
+    const stored = await conversation.say(create({ store: true, input: [user('a')] }));
+    await conversation.say(
+      create({ store: true, previous_response_id: idOf(stored), input: [user('b')] }),
+    );
     assert.equal(sentBody(t)['input'], [user('b')]);
     assert.is(sentBody(t)['previous_response_id'], idOf(stored));
-    await one.say(create({ previous_response_id: 'resp_unknown', input: [user('c')] }));
+    await conversation.say(create({ previous_response_id: 'resp_unknown', input: [user('c')] }));
     assert.is(sentBody(t)['previous_response_id'], 'resp_unknown');
-    one.socket.terminate();
+    conversation.socket.terminate();
   }));
 
 test("errors have the provider's form with the status, and the connection continues", () =>
   forwardMode(async (t) => {
-    const one = await converse(t);
+    const conversation = await converse(t);
     const unscript = t.upstream.script(undefined, '400');
-    const [refused] = await one.say(create({ input: [user('x')] }));
+    const [refused] = await conversation.say(create({ input: [user('x')] }));
     assert.is(refused?.type, 'error');
     assert.is(refused?.['status'], 400);
     assert.type((refused?.['error'] as ServerEvent | undefined)?.['message'], 'string');
@@ -161,30 +163,33 @@ test("errors have the provider's form with the status, and the connection contin
       '{"type":"response.steer"}',
       JSON.stringify(create({ stream_id: 'a' })),
     ]) {
-      const [told] = await one.say(bad);
+      const [told] = await conversation.say(bad);
       assert.equal([told?.type, told?.['status']], ['error', 400], bad);
     }
-    assert.is((await one.say(create({ input: [user('y')] }))).at(-1)?.type, 'response.completed');
-    one.socket.terminate();
+    assert.is(
+      (await conversation.say(create({ input: [user('y')] }))).at(-1)?.type,
+      'response.completed',
+    );
+    conversation.socket.terminate();
   }));
 
 test('a long result is compressed, and a client that leaves cancels the request', () =>
   forwardMode(async (t) => {
-    const one = await converse(t);
+    const conversation = await converse(t);
     const text = Array.from({ length: 900 }, (_, n) => `ok ${n} - fetches page ${n % 7}`).join(
       '\n',
     );
     const call = { type: 'function_call', call_id: 'c1', name: 'shell', arguments: '{}' };
     const output = { type: 'function_call_output', call_id: 'c1', output: text };
     const input = [user('run the tests'), call, output];
-    await one.say(create({ input }));
+    await conversation.say(create({ input }));
     assert.ok(t.upstream.requests.at(-1)!.body.length < JSON.stringify(input).length);
     t.upstream.script(undefined, 'stall-mid-body');
     const arrived = t.upstream.nextRequest();
-    one.socket.send(JSON.stringify(create({ input: [user('long')] })));
+    conversation.socket.send(JSON.stringify(create({ input: [user('long')] })));
     await arrived;
     const closed = t.upstream.nextClose();
-    one.socket.terminate();
+    conversation.socket.terminate();
     await closed;
   }));
 

@@ -50,7 +50,7 @@ async function because(t: TestProxy, question: string): Promise<unknown> {
  * Returns what `/health` reports of it; read directly, because `/health` caches its response for a
  * second.
  */
-const trouble = (t: TestProxy): string => t.proxy.services.compressor.trouble() ?? '';
+const healthProblem = (t: TestProxy): string => t.proxy.services.compressor.trouble() ?? '';
 
 test('a compression timeout is reported, even when remembered, and counts as degraded', () => {
   const clock = new LimitClock();
@@ -61,9 +61,9 @@ test('a compression timeout is reported, even when remembered, and counts as deg
     await until('three in a row took too long', async () => {
       const question = `question ${t.upstream.requests.length}`;
       if ((await because(t, question)) === 'timeout') late.push(question);
-      return trouble(t).includes('within compression.max_time_ms') && late.length > 0;
+      return healthProblem(t).includes('within compression.max_time_ms') && late.length > 0;
     });
-    assert.match(trouble(t), /sent as they came/);
+    assert.match(healthProblem(t), /sent as they came/);
     clock.isOver = false;
     for (const question of late) {
       // The thread that the time limit ended is replaced by one that has yet to start.
@@ -73,11 +73,11 @@ test('a compression timeout is reported, even when remembered, and counts as deg
       });
       assert.match(words, /took too long when it was sent before/, words);
       assert.is(t.upstream.requests.at(-1)!.body.length, askingOf(question, FOUND).length);
-      assert.match(trouble(t), /sent as they came/);
+      assert.match(healthProblem(t), /sent as they came/);
     }
     assert.is(await because(t, 'another'), undefined);
     assert.ok(t.upstream.requests.at(-1)!.body.length < askingOf('another', FOUND).length);
-    assert.not.match(trouble(t), /sent as they came/);
+    assert.not.match(healthProblem(t), /sent as they came/);
   });
 });
 

@@ -75,8 +75,8 @@ test('a failed stream ends in a single error', async () => {
   for (const [name, frame, events, message] of FAILING) {
     await withPlainUpstream({}, async (t, upstream) => {
       upstream.answer(streamOf(...events));
-      const one = await openTalk(t.proxy.wsPort);
-      const reported = await one.answered(frame);
+      const client = await openTalk(t.proxy.wsPort);
+      const reported = await client.answered(frame);
       assert.match(reported.at(-1)?.error?.message ?? '', message, name);
       assert.not.ok(reported.some(isEnd), name);
       assert.not.ok(
@@ -85,7 +85,7 @@ test('a failed stream ends in a single error', async () => {
       );
       const [row] = await t.rows(1);
       assert.is(row?.outcome, 'partial', name);
-      one.socket.terminate();
+      client.socket.terminate();
     });
   }
 });
@@ -100,7 +100,7 @@ const PACKERS = {
 
 test('an encoded response arrives decoded', () =>
   withPlainUpstream({}, async (t, upstream) => {
-    const one = await openTalk(t.proxy.wsPort);
+    const client = await openTalk(t.proxy.wsPort);
     const long = { ...DELTA, delta: { type: 'text_delta', text: 'é東'.repeat(200_000) } };
     const body = [START, DELTA, long, ...END].map(toEvent).join('');
     for (const [coding, pack] of Object.entries(PACKERS)) {
@@ -113,7 +113,7 @@ test('an encoded response arrives decoded', () =>
         response.write(packed.subarray(0, 10));
         setTimeout(() => response.end(packed.subarray(10)), 10);
       });
-      const reported = await one.answered(STREAM);
+      const reported = await client.answered(STREAM);
       assert.equal(
         reported.map(({ type }) => type),
         [
@@ -135,17 +135,17 @@ test('an encoded response arrives decoded', () =>
         });
         response.end(pack(JSON.stringify(DOCUMENT)));
       });
-      const [document, stats] = await one.answered(json(MESSAGE));
+      const [document, stats] = await client.answered(json(MESSAGE));
       assert.equal(document, DOCUMENT, coding);
       assert.equal(stats?.usage, { input_tokens: 3, output_tokens: 7 });
     }
     assert.ok((await t.rows(10)).every((row) => row.outcome === 'ok'));
-    one.socket.terminate();
+    client.socket.terminate();
   }));
 
 test('an encoded response that is cut, corrupt or unreadable ends in an error', () =>
   withPlainUpstream({}, async (t, upstream) => {
-    const one = await openTalk(t.proxy.wsPort);
+    const client = await openTalk(t.proxy.wsPort);
     const events = [START, DELTA].map(toEvent).join('');
     const packed = gzipSync(events.repeat(50));
     const cases: readonly (readonly [name: string, coding: string, type: string, body: Buffer])[] =
@@ -163,16 +163,16 @@ test('an encoded response that is cut, corrupt or unreadable ends in an error', 
         response.writeHead(200, { 'content-type': type, 'content-encoding': coding });
         response.end(body);
       });
-      const reported = await one.answered(type === 'application/json' ? json(MESSAGE) : STREAM);
+      const reported = await client.answered(type === 'application/json' ? json(MESSAGE) : STREAM);
       assert.is(reported.at(-1)?.error?.type, 'bad_gateway', name);
       assert.not.ok(reported.some(isEnd), name);
     }
-    one.socket.terminate();
+    client.socket.terminate();
   }));
 
 test('an endless response is abandoned, whatever its status', () =>
   withPlainUpstream({}, async (t, upstream) => {
-    const one = await openTalk(t.proxy.wsPort);
+    const client = await openTalk(t.proxy.wsPort);
     for (const status of [200, 500]) {
       let sentBytes = 0;
       upstream.answer((response) => {
@@ -188,16 +188,16 @@ test('an endless response is abandoned, whatever its status', () =>
         };
         more();
       });
-      const reported = await one.answered(json(MESSAGE));
+      const reported = await client.answered(json(MESSAGE));
       assert.match(reported[0]?.error?.message ?? '', 'larger than 32 MiB');
       assert.ok(sentBytes < ENDLESS_BYTES, `${sentBytes} bytes were taken`);
     }
-    one.socket.terminate();
+    client.socket.terminate();
   }));
 
 test('a response with an error status ends in an error with a message', () =>
   withPlainUpstream({}, async (t, upstream) => {
-    const one = await openTalk(t.proxy.wsPort);
+    const client = await openTalk(t.proxy.wsPort);
     for (const [body, message] of [
       ['{"error":{"message":"No"}}', 'No'],
       ['{"error":"No"}', 'No'],
@@ -209,14 +209,14 @@ test('a response with an error status ends in an error with a message', () =>
         response.writeHead(418, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
         response.end(gzipSync(body));
       });
-      const reported = await one.answered(json(MESSAGE));
+      const reported = await client.answered(json(MESSAGE));
       assert.equal(
         reported.map(({ error }) => error?.message),
         [message],
       );
       assert.ok(isError(reported[0]!));
     }
-    one.socket.terminate();
+    client.socket.terminate();
   }));
 
 test.run();

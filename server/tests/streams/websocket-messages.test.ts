@@ -9,23 +9,23 @@ import { isEnd, isError, openTalk } from '../../../fixtures/server/websocket.ts'
 
 test('a message that could not be sent over HTTP does not count against the provider', () =>
   withProxy({}, async (t) => {
-    const one = await openTalk(t.proxy.wsPort);
+    const client = await openTalk(t.proxy.wsPort);
     for (const endpoint of ['/v1/messages?x= y', '/v1/messages?\r\n', '/v1/messages?東']) {
       for (let n = 0; n < 5; n += 1) {
-        const [reported] = await one.answered(json(MESSAGE, { endpoint }));
+        const [reported] = await client.answered(json(MESSAGE, { endpoint }));
         assert.is(reported?.error?.type, 'bad_request');
       }
     }
     assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 200);
-    one.socket.terminate();
+    client.socket.terminate();
   }));
 
 test('every frame counts against the rate limit', () =>
   withProxy({ yaml: 'security: { rate_limit_per_minute: 4 }' }, async (t) => {
-    const one = await openTalk(t.proxy.wsPort);
+    const client = await openTalk(t.proxy.wsPort);
     const codes: (string | undefined)[] = [];
     for (const frame of [json(MESSAGE), 'bad', json(MESSAGE), json(MESSAGE), 'bad']) {
-      codes.push((await one.answered(frame)).at(-1)?.error?.code);
+      codes.push((await client.answered(frame)).at(-1)?.error?.code);
     }
     assert.equal(codes, [undefined, 'VALIDATION_001', undefined, 'RATELIMIT_001', 'RATELIMIT_001']);
     assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 429);
@@ -42,7 +42,7 @@ test('every frame counts against the rate limit', () =>
         [429, '/v1/messages'],
       ],
     );
-    one.socket.terminate();
+    client.socket.terminate();
   }));
 
 test('refusals on a provider’s path are in the ledger, others are not', () =>
@@ -100,17 +100,17 @@ test('a reload changes the size limit of frames', () =>
     assert.is(((await once(closed.socket, 'close')) as [number])[0], 1009);
     t.configure('advanced: { max_request_size_bytes: 200000 }');
     await t.proxy.reload();
-    const one = await openTalk(t.proxy.wsPort);
-    assert.ok(isEnd((await one.answered(long)).at(-1)!));
+    const client = await openTalk(t.proxy.wsPort);
+    assert.ok(isEnd((await client.answered(long)).at(-1)!));
     t.configure('advanced: { max_request_size_bytes: 2000 }');
     await t.proxy.reload();
-    assert.is((await one.answered(long)).at(-1)?.error?.type, 'payload_too_large');
-    one.socket.terminate();
+    assert.is((await client.answered(long)).at(-1)?.error?.type, 'payload_too_large');
+    client.socket.terminate();
   }));
 
 test('the error for a frame names its JSON type', () =>
   withProxy({}, async (t) => {
-    const one = await openTalk(t.proxy.wsPort);
+    const client = await openTalk(t.proxy.wsPort);
     const cases: readonly (readonly [frame: string, got: string])[] = [
       ['null', 'null'],
       ['[]', 'array'],
@@ -120,10 +120,10 @@ test('the error for a frame names its JSON type', () =>
       ['{"endpoint":[]}', 'array'],
     ];
     for (const [frame, got] of cases) {
-      const [reported] = await one.answered(frame);
+      const [reported] = await client.answered(frame);
       assert.match(reported?.error?.message ?? '', new RegExp(`, got ${got}$`), frame);
     }
-    one.socket.terminate();
+    client.socket.terminate();
   }));
 
 const MEMBERS = `"model":"m","max_tokens" : 1,"messages":[{"role":"user","content":"\\u0068i 東"}]`;
@@ -145,14 +145,14 @@ const SPLICED: readonly (readonly [frame: string, sent: string])[] = [
 
 test('a frame is sent byte for byte, without the fields meant for us', () =>
   withProxy({}, async (t) => {
-    const one = await openTalk(t.proxy.wsPort);
+    const client = await openTalk(t.proxy.wsPort);
     for (const [frame, sent] of SPLICED) {
-      assert.ok(isEnd((await one.answered(frame)).at(-1)!), frame);
+      assert.ok(isEnd((await client.answered(frame)).at(-1)!), frame);
       const request = t.upstream.requests.at(-1)!;
       assert.is(request.body.toString(), sent);
       assert.is(request.header('x-api-key'), /"k"/.test(frame) ? 'k' : 'messages-key');
     }
-    one.socket.terminate();
+    client.socket.terminate();
   }));
 
 const COSTLY = `providers:
@@ -162,15 +162,15 @@ budget: { enabled: true, per_request_usd: 0.01 }
 
 test('client and svc headers of the upgrade apply to its frames', () =>
   withProxy({ yaml: COSTLY }, async (t) => {
-    const one = await openTalk(t.proxy.wsPort, {
+    const client = await openTalk(t.proxy.wsPort, {
       'X-Svc-Allow-Spend': 'once',
       'x-svc-key': 'secret',
       'x-claude-code-session-id': 's-1',
       'session-id': 's-2',
       cookie: 'no',
     });
-    assert.ok(isEnd((await one.answered(json(MESSAGE))).at(-1)!), 'allowed once');
-    assert.is((await one.answered(json(MESSAGE))).at(-1)?.error?.type, 'spending_limit');
+    assert.ok(isEnd((await client.answered(json(MESSAGE))).at(-1)!), 'allowed once');
+    assert.is((await client.answered(json(MESSAGE))).at(-1)?.error?.type, 'spending_limit');
     const sent = t.upstream.requests[0]!;
     assert.equal(
       ['x-svc-key', 'x-svc-allow-spend', 'cookie'].map((name) => sent.header(name)),
@@ -185,15 +185,15 @@ test('client and svc headers of the upgrade apply to its frames', () =>
         ['s-1', 402],
       ],
     );
-    one.socket.terminate();
+    client.socket.terminate();
   }));
 
 test('the cache is used over WebSocket as over HTTP', () =>
   withProxy({}, async (t) => {
-    const one = await openTalk(t.proxy.wsPort, { 'x-svc-cache': 'on' });
-    for (let n = 0; n < 2; n += 1) await one.answered(json(MESSAGE));
+    const client = await openTalk(t.proxy.wsPort, { 'x-svc-cache': 'on' });
+    for (let n = 0; n < 2; n += 1) await client.answered(json(MESSAGE));
     assert.is(t.upstream.requests.length, 1);
-    one.socket.terminate();
+    client.socket.terminate();
   }));
 
 test.after(closeClients);

@@ -33,11 +33,11 @@ function Lanes({ lanes }: { readonly lanes: readonly LaneRow[] }) {
   if (lanes.length === 0) return <p class="quiet">Nothing was saved yet.</p>;
   return (
     <dl class="lanes">
-      {lanes.map(({ name, color, worth, part, words }) => (
+      {lanes.map(({ name, color, worth, part, detail }) => (
         <div class="lane" key={name}>
           <dt>{name}</dt>
           <dd>
-            <b>{worth}</b> <span class="quiet">{words}</span>
+            <b>{worth}</b> <span class="quiet">{detail}</span>
             <div class="bar" aria-hidden="true">
               <i class={color} style={{ width: `${Math.min(100, 100 * part)}%` }} />
             </div>

@@ -34,20 +34,27 @@ interface ChartProps {
 
 const HEIGHT_PX = 140;
 
-export function Chart({ title, times, stepSeconds, series: given, show, isStacked }: ChartProps) {
+export function Chart({
+  title,
+  times,
+  stepSeconds,
+  series: allSeries,
+  show,
+  isStacked,
+}: ChartProps) {
   const container = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const [pointed, setPointed] = useState<number | null>(null);
   const isDark = useMedia('(prefers-color-scheme: dark)');
-  const series = useMemo(() => given.map(drawable), [given]);
+  const series = useMemo(() => allSeries.map(drawable), [allSeries]);
   const shapesNow = series.map(({ shape }) => shape).join();
   const names = series.map(({ name }) => name).join();
 
   const data = useMemo(() => {
-    const drawn = isStacked ? stackedOn(series) : series.map(({ values }) => values);
+    const plotted = isStacked ? stackedValues(series) : series.map(({ values }) => values);
     return [
       [...times, (times.at(-1) ?? 0) + stepSeconds],
-      ...drawn.map((values, at) => [...values, endOf(series[at]!.shape, values)]),
+      ...plotted.map((values, at) => [...values, endOf(series[at]!.shape, values)]),
     ] as uPlot.AlignedData;
   }, [times, stepSeconds, series, isStacked]);
 
@@ -67,7 +74,7 @@ export function Chart({ title, times, stepSeconds, series: given, show, isStacke
       ticks: { show: false },
       font: '11px system-ui, sans-serif',
     };
-    const made = new uPlot(
+    const created = new uPlot(
       {
         width: Math.max(element.clientWidth, 120),
         height: HEIGHT_PX,
@@ -104,7 +111,7 @@ export function Chart({ title, times, stepSeconds, series: given, show, isStacke
             points:
               shape === 'bars'
                 ? { show: false }
-                : { show: true, size: 5, fill: colorOf(color), filter: alonePoints },
+                : { show: true, size: 5, fill: colorOf(color), filter: isolatedPoints },
             ...(shapes[shape] !== undefined && { paths: shapes[shape] }),
             ...((isFilled === true || shape === 'bars') && {
               fill: `${colorOf(color)}${isStacked ? '' : shape === 'bars' ? 'cc' : '2e'}`,
@@ -116,14 +123,14 @@ export function Chart({ title, times, stepSeconds, series: given, show, isStacke
       data,
       element,
     );
-    plot.current = made;
+    plot.current = created;
     const resized = new ResizeObserver(() => {
-      made.setSize({ width: Math.max(element.clientWidth, 120), height: HEIGHT_PX });
+      created.setSize({ width: Math.max(element.clientWidth, 120), height: HEIGHT_PX });
     });
     resized.observe(element);
     return () => {
       resized.disconnect();
-      made.destroy();
+      created.destroy();
       plot.current = undefined;
     };
   }, [isDark, names, shapesNow, stepSeconds, isStacked]);
@@ -192,7 +199,7 @@ function endOf(shape: Series['shape'], values: readonly (number | null)[]): numb
 /**
  * Returns stacked values: each series plus all after it, so that the first drawn is the highest.
  */
-function stackedOn(series: readonly Series[]): number[][] {
+function stackedValues(series: readonly Series[]): number[][] {
   return series.map((_one, from) =>
     (series[0]?.values ?? []).map((_value, at) =>
       series.slice(from).reduce((sum, { values }) => sum + (values[at] ?? 0), 0),
@@ -201,7 +208,7 @@ function stackedOn(series: readonly Series[]): number[][] {
 }
 
 /** Returns the indexes of values with no neighbour to be joined with. */
-function alonePoints(plot: uPlot, series: number): number[] {
+function isolatedPoints(plot: uPlot, series: number): number[] {
   const values = plot.data[series] ?? [];
   const isThere = (index: number): boolean => typeof values[index] === 'number';
   return Array.from(values, (_value, index) => index).filter(

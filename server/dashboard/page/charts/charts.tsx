@@ -55,7 +55,7 @@ export function Charts({ report, query }: ChartsProps) {
 }
 
 /** A series of sums or measurements, with its total for the range. */
-type Drawn = readonly [
+type ChartLine = readonly [
   name: string,
   color: string,
   value: (step: ReportJson['series'][number]) => number | null,
@@ -70,13 +70,13 @@ function PlainCharts({ report }: { readonly report: ReportJson }) {
       title: string,
       shape: Series['shape'],
       show: (value: number | null) => string,
-      drawn: readonly Drawn[],
+      lines: readonly ChartLine[],
     ) => ({
       title,
       show,
       times: full.times,
       stepSeconds: full.stepSeconds,
-      series: drawn.map(([name, color, value, total]) => ({
+      series: lines.map(([name, color, value, total]) => ({
         name,
         color,
         shape,

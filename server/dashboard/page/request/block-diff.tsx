@@ -11,7 +11,7 @@ import { orDash, share, whole } from '../format.ts';
 const FIRST_LINES = 400;
 
 /** Display options for blocks. */
-export interface DiffLook {
+export interface DiffOptions {
   readonly isSideBySide: boolean;
   /** True to show all kept lines. */
   readonly isWhole: boolean;
@@ -24,10 +24,10 @@ const NAMES = { removed: 'removed', compressed: 'compressed to', kept: 'kept', g
 
 interface DiffProps {
   readonly block: Block;
-  readonly look: DiffLook;
+  readonly options: DiffOptions;
 }
 
-export function BlockDiff({ block, look: { isSideBySide, isWhole, needle } }: DiffProps) {
+export function BlockDiff({ block, options: { isSideBySide, isWhole, needle } }: DiffProps) {
   const isSearched = needle !== '';
   // Kept lines are searched as well.
   const all = useMemo(() => linesOf(block, isWhole || isSearched), [block, isWhole, isSearched]);

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { LostJson, RequestJson, Trace } from '../../contract.ts';
 import { BlockDiff } from './block-diff.tsx';
-import type { DiffLook } from './block-diff.tsx';
+import type { DiffOptions } from './block-diff.tsx';
 import { contains } from './block-lines.ts';
 import type { Block } from './block-lines.ts';
 import { NARROW, useMedia } from '../media.ts';
@@ -21,7 +21,7 @@ export function Changes({ lost, row, trace }: ChangesProps) {
         What compression changed
       </h2>
       {blocks.length === 0 ? (
-        <p class="quiet">{noneWords(lost, row, trace)}</p>
+        <p class="quiet">{emptyText(lost, row, trace)}</p>
       ) : (
         <Blocks blocks={blocks} />
       )}
@@ -29,7 +29,7 @@ export function Changes({ lost, row, trace }: ChangesProps) {
   );
 }
 
-function noneWords(
+function emptyText(
   lost: LostJson | string,
   row: RequestJson | undefined,
   trace: Trace | null,
@@ -49,7 +49,7 @@ function Blocks({ blocks }: { readonly blocks: readonly Block[] }) {
   const [isChosen, setChosen] = useState<boolean>();
   const [isWhole, setWhole] = useState(false);
   const [needle, setNeedle] = useState('');
-  const look: DiffLook = { isSideBySide: isChosen ?? !isNarrow, isWhole, needle };
+  const options: DiffOptions = { isSideBySide: isChosen ?? !isNarrow, isWhole, needle };
   const found = blocks.filter(
     ({ before, after }) => contains(before, needle) || contains(after, needle),
   );
@@ -69,7 +69,7 @@ function Blocks({ blocks }: { readonly blocks: readonly Block[] }) {
         <label>
           <input
             type="checkbox"
-            checked={look.isSideBySide}
+            checked={options.isSideBySide}
             onChange={({ currentTarget: { checked } }) => setChosen(checked)}
           />
           <span>Side by side</span>
@@ -85,7 +85,7 @@ function Blocks({ blocks }: { readonly blocks: readonly Block[] }) {
       </form>
       {found.length === 0 && <p class="quiet">No text contains this.</p>}
       {found.map((block) => (
-        <BlockDiff key={block.index} block={block} look={look} />
+        <BlockDiff key={block.index} block={block} options={options} />
       ))}
     </>
   );

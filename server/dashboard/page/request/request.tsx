@@ -95,7 +95,7 @@ function Details({ json, lost, id }: Loaded & { readonly id: string }) {
       </h1>
       <p class="quiet">
         {request !== null && `${localMoment(request.timestamp)} · ${request.endpoint} `}
-        <CopyButton text={id} what="the id" words="Copy id" />
+        <CopyButton text={id} what="the id" label="Copy id" />
       </p>
       <Fault text={trace?.error ?? undefined} />
       {request !== null && <RequestCard row={request} trace={trace} />}
@@ -238,7 +238,7 @@ function RawText({ text }: { readonly text: string }) {
   return (
     <>
       <p>
-        <CopyButton text={text} what="the JSON" words="Copy JSON" />
+        <CopyButton text={text} what="the JSON" label="Copy JSON" />
       </p>
       <pre tabIndex={0}>{text}</pre>
     </>

@@ -32,7 +32,7 @@ const NAME = 'minmax(5rem, 0.8fr)';
 const FIGURE = 'minmax(4rem, 5.2rem)';
 const LONG_FIGURE = 'minmax(4.5rem, 5.6rem)';
 
-function named(
+function nameColumn(
   id: string,
   title: string,
   order: RowOrderKey,
@@ -46,7 +46,7 @@ function named(
   return { id, title, width, order, content };
 }
 
-function figure(
+function figureColumn(
   id: string,
   title: string,
   order: RowOrderKey,
@@ -72,29 +72,35 @@ export const REQUEST_COLUMNS: readonly RequestColumn[] = [
     order: 'model',
     content: ({ row }) => <ModelName row={row} />,
   },
-  named('provider', 'Provider', 'provider', (row) => row.provider),
-  named('agent', 'Agent', 'client', (row) => row.client, 'minmax(6.2rem, 0.8fr)'),
-  named('project', 'Project', 'project', (row) => row.project),
-  named('key', 'Key', 'key', (row) => row.key),
-  named('conversation', 'Conversation', 'session_id', (row) => row.session_id),
-  figure('raw', 'In', 'input_tokens', (row) => short(row.input_tokens)),
-  figure('sent', 'Sent', 'sent_input_tokens', (row) => short(row.sent_input_tokens)),
+  nameColumn('provider', 'Provider', 'provider', (row) => row.provider),
+  nameColumn('agent', 'Agent', 'client', (row) => row.client, 'minmax(6.2rem, 0.8fr)'),
+  nameColumn('project', 'Project', 'project', (row) => row.project),
+  nameColumn('key', 'Key', 'key', (row) => row.key),
+  nameColumn('conversation', 'Conversation', 'session_id', (row) => row.session_id),
+  figureColumn('raw', 'In', 'input_tokens', (row) => short(row.input_tokens)),
+  figureColumn('sent', 'Sent', 'sent_input_tokens', (row) => short(row.sent_input_tokens)),
   {
-    ...figure('saved', 'Saved', 'tokens_saved', (row) => short(row.tokens_saved)),
+    ...figureColumn('saved', 'Saved', 'tokens_saved', (row) => short(row.tokens_saved)),
     tone: (row) => savedTone(row.tokens_saved),
   },
-  figure(
+  figureColumn(
     'read',
     'Cache read',
     'provider_cache_read_tokens',
     (row) => short(row.provider_cache_read_tokens),
     LONG_FIGURE,
   ),
-  figure('out', 'Out', 'output_tokens', (row) => short(row.output_tokens)),
-  figure('cost', 'Cost', 'cost', (row) => dollars(row.cost), LONG_FIGURE),
-  figure('first', 'First byte', 'ttfb_ms', (row) => duration(row.ttfb_ms), LONG_FIGURE),
-  figure('latency', 'Time taken', 'latency_ms', (row) => duration(row.latency_ms), LONG_FIGURE),
-  figure('tries', 'Tries', 'attempts', (row) => whole(row.attempts)),
+  figureColumn('out', 'Out', 'output_tokens', (row) => short(row.output_tokens)),
+  figureColumn('cost', 'Cost', 'cost', (row) => dollars(row.cost), LONG_FIGURE),
+  figureColumn('first', 'First byte', 'ttfb_ms', (row) => duration(row.ttfb_ms), LONG_FIGURE),
+  figureColumn(
+    'latency',
+    'Time taken',
+    'latency_ms',
+    (row) => duration(row.latency_ms),
+    LONG_FIGURE,
+  ),
+  figureColumn('tries', 'Tries', 'attempts', (row) => whole(row.attempts)),
   {
     id: 'outcome',
     title: 'Outcome',

@@ -37,18 +37,18 @@ export function queryOf(query: URLSearchParams, nowMs = Date.now()): URLSearchPa
 
 /** Returns true if the proxy would list the request under these filters. */
 function matches(row: RequestJson, query: URLSearchParams): boolean {
-  const wanted = (name: string): string => query.get(name) ?? '';
-  const model = wanted('model').toLowerCase();
+  const param = (name: string): string => query.get(name) ?? '';
+  const model = param('model').toLowerCase();
   return (
     (model === '' || (row.model ?? '').toLowerCase().includes(model)) &&
-    (wanted('provider') === '' || row.provider === wanted('provider')) &&
-    (wanted('client') === '' || row.client === wanted('client')) &&
-    (wanted('session') === '' || row.session_id === wanted('session')) &&
-    (wanted('project') === '' || row.project === wanted('project')) &&
-    (wanted('key') === '' || row.key === wanted('key')) &&
-    hasWords(row, wanted('q')) &&
-    (wanted('outcome') === '' || row.outcome === wanted('outcome')) &&
-    (wanted('failed') !== '1' || row.failed)
+    (param('provider') === '' || row.provider === param('provider')) &&
+    (param('client') === '' || row.client === param('client')) &&
+    (param('session') === '' || row.session_id === param('session')) &&
+    (param('project') === '' || row.project === param('project')) &&
+    (param('key') === '' || row.key === param('key')) &&
+    hasWords(row, param('q')) &&
+    (param('outcome') === '' || row.outcome === param('outcome')) &&
+    (param('failed') !== '1' || row.failed)
   );
 }
 
@@ -102,11 +102,11 @@ export function useRequests(query: URLSearchParams): Requests {
       },
     );
     const unwatch = onRows((rows) => {
-      const wanted = rows.filter((row) => matches(row, query));
-      if (wanted.length === 0) return;
+      const matching = rows.filter((row) => matches(row, query));
+      if (matching.length === 0) return;
       setLoaded((known) => ({
         complete: known?.complete ?? false,
-        requests: merged(wanted.toReversed(), known?.requests ?? [], compare, MAX_LOADED),
+        requests: merged(matching.toReversed(), known?.requests ?? [], compare, MAX_LOADED),
       }));
     });
     return () => {

@@ -160,13 +160,13 @@ export function RequestCells({
 
 /** Replaces the column headers, which a phone does not show, for choosing the order. */
 function SortChoice({ query }: { readonly query: URLSearchParams }) {
-  const named = query.get('sort') ?? '-time';
+  const sort = query.get('sort') ?? '-time';
   return (
     <label>
       <span>Sort</span>
       <select
         name="sort"
-        value={named}
+        value={sort}
         onChange={({ currentTarget: { value } }) =>
           setFilters({ sort: sortOf(value.replace('-', ''), !value.startsWith('-')) })
         }

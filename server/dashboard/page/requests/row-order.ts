@@ -9,10 +9,10 @@ const NEWEST_FIRST: RowOrder = { by: 'timestamp', isAscending: false };
 
 /** Parses `sort`: a column id, prefixed with `-` for descending order. Newest first by default. */
 export function orderOf(query: URLSearchParams): RowOrder {
-  const named = query.get('sort') ?? '';
-  const column = REQUEST_COLUMNS.find(({ id }) => id === named.replace('-', ''));
+  const sort = query.get('sort') ?? '';
+  const column = REQUEST_COLUMNS.find(({ id }) => id === sort.replace('-', ''));
   if (column === undefined) return NEWEST_FIRST;
-  return { by: column.order, isAscending: !named.startsWith('-') };
+  return { by: column.order, isAscending: !sort.startsWith('-') };
 }
 
 /** Returns `sort` for the URL; null for newest first, the default. */

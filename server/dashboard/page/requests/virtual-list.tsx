@@ -105,9 +105,9 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     focusRow(current + step);
   }
 
-  function focusRow(wanted: number): void {
+  function focusRow(index: number): void {
     const element = scroller.current!;
-    const next = Math.min(last, Math.max(0, wanted));
+    const next = Math.min(last, Math.max(0, index));
     const headerHeight = element.querySelector<HTMLElement>('.list-head')?.offsetHeight ?? 0;
     const top = next * rowHeight;
     if (top < element.scrollTop) element.scrollTop = top;
