@@ -11,17 +11,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { median } from './figures.ts';
+import { writeLedger } from './ledger-rows.ts';
 import { withProxy } from '../fixtures/proxy.ts';
-import { createRandom } from '../fixtures/random.ts';
-import { ledgerRow } from '../stages/ledger/row.ts';
-import { openStore } from '../stages/ledger/sqlite/store.ts';
-import type { Cell } from '../stages/ledger/tables.ts';
-import { pushCells } from '../stages/ledger/tables.ts';
-import { migrations } from '../stages/ledger/migrations.ts';
 
 const ROWS = Number(process.argv[2] ?? 1_000_000);
 const DAY_MS = 86_400_000;
-const BATCH = 5000;
 const ROUNDS = 15;
 /** Commands that read the file; the requests of `status` and `cache-stats` are among the paths. */
 const REPORTS = [
@@ -49,49 +43,6 @@ const PATHS = [
   '/recent',
 ];
 
-/** Writes the rows and returns the milliseconds taken. */
-function generate(file: string): number {
-  const random = createRandom(1);
-  const startedMs = performance.now();
-  const store = openStore({ file, synchronous: 'normal', migrations }, Date.now());
-  const nowMs = Date.now();
-  const whole = (below: number): number => Math.floor(random() * below);
-  for (let n = 0; n < ROWS;) {
-    const cells: Cell[] = [];
-    for (const end = Math.min(n + BATCH, ROWS); n < end; n += 1) {
-      const fails = whole(50) === 0;
-      const inputTokensRaw = 500 + whole(20_000);
-      const savedTokens = whole(inputTokensRaw / 2);
-      pushCells(
-        cells,
-        ledgerRow({
-          id: `req_${n}`,
-          startedMs: Math.floor(nowMs - 7 * DAY_MS + (n / ROWS) * 7 * DAY_MS),
-          endpoint: '/v1/messages',
-          outcome: fails ? 'error' : 'ok',
-          status: fails ? 529 : 200,
-          provider: ['messages', 'chat', 'generative'][whole(3)]!,
-          model: `model-${whole(6)}`,
-          client: `client-${whole(5)}`,
-          sessionId: `session-${Math.floor(n / 40)}`,
-          mode: 'hybrid',
-          inputTokensRaw,
-          inputTokensSent: inputTokensRaw - savedTokens,
-          savedTokens,
-          outputTokens: whole(2000),
-          costNanoUsd: whole(50_000_000),
-          costSavedNanoUsd: whole(5_000_000),
-          latencyMs: whole(60_000),
-          attempts: 1,
-        }),
-      );
-    }
-    store.insert(cells);
-  }
-  store.close();
-  return performance.now() - startedMs;
-}
-
 /** Runs the command line reports, each in its own process. */
 async function reports(file: string, home: string): Promise<void> {
   const entry = fileURLToPath(new URL('../app/main.js', import.meta.url));
@@ -118,7 +69,9 @@ async function reports(file: string, home: string): Promise<void> {
 const folder = mkdtempSync(join(tmpdir(), 'svc-million-'));
 try {
   const file = join(folder, 'monitor.db');
-  process.stdout.write(`${ROWS} rows written in ${(generate(file) / 1000).toFixed(1)} s\n`);
+  process.stdout.write(
+    `${ROWS} rows written in ${(writeLedger(file, ROWS) / 1000).toFixed(1)} s\n`,
+  );
   const yaml = 'metrics: {retention_days: 30}';
   await withProxy({ yaml, env: { SVC_DB: file } }, async ({ proxy }) => {
     const since = (days: number): string =>

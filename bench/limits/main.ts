@@ -4,10 +4,10 @@
  * depend on a clock, so limits are checked here.
  */
 import { readFileSync } from 'node:fs';
-import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { readProgramOptions, refuseOptions } from '../../fixtures/program-options.ts';
 import { closeClients } from '../../fixtures/server/exchange.ts';
 import { verdict } from '../bars.ts';
+import { machine } from '../machine.ts';
 import { createProgress } from '../progress.ts';
 import { verdictText } from '../report.ts';
 import { COMMAND_LIMITS } from './commands.ts';
@@ -37,14 +37,6 @@ const GROUPS = [
   ...HOSTILE_REQUEST_LIMITS,
   ...DASHBOARD_LIMITS,
 ];
-
-/** What a figure depends on, on one line. */
-function machine(): string {
-  const model = cpus()[0]?.model.trim() ?? 'unknown processor';
-  const memory = `${(totalmem() / 2 ** 30).toFixed(1)} GiB`;
-  const load = loadavg()[0]?.toFixed(1);
-  return `${cpus().length} × ${model}, ${memory}, ${type()} ${release()}, Node ${process.versions.node}, load ${load}`;
-}
 
 async function main(): Promise<number> {
   const { positionals: words } = readProgramOptions(USAGE, { allowPositionals: true });
