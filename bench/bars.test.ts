@@ -61,6 +61,25 @@ test('added time is the difference from the direct figures of the same round', (
   assert.is(slowRound.failed, 2);
 });
 
+test('an agent with 400 kB keeps half the throughput, a turn of 1 MB adds 10 ms at most', () => {
+  const [half] = judge(comparison('agent-400k', 2, 4));
+  const [less] = judge(comparison('agent-400k', 2, 4.1));
+  assert.equal([half?.value, half?.met, less?.met], [0.5, true, false]);
+  const [added] = judge(comparison('agent-1m', 2, 4));
+  const [more] = judge(comparison('agent-1m', 2, 5));
+  assert.equal([added?.value, added?.met, more?.met], [9, true, false]);
+});
+
+test('throughput over the plain proxy is taken in the same round', () => {
+  const [own, direct] = [
+    [sample(2), sample(40)],
+    [sample(1), sample(10)],
+  ] as const;
+  const { overPlain } = armFigures({ events: 0 }, 'undici', own, direct, [sample(1), sample(20)]);
+  assert.is(overPlain, 0.5);
+  assert.ok(Number.isNaN(armFigures({ events: 0 }, 'undici', own, direct).overPlain));
+});
+
 test('CPU time is divided by the number of events, and direct has none', () => {
   const [direct, , svc] = comparison('sse-burst', 2, 2).arms;
   assert.is(svc?.cpuUsPerEvent, 6);

@@ -85,6 +85,15 @@ const bars: readonly Bar[] = [
     bar: 1,
     value: (comparison) => arm(comparison, 'svc')?.addedFirstMs ?? Number.NaN,
   },
+  { ...throughput, workload: 'agent-400k', bar: 0.5 },
+  {
+    workload: 'agent-1m',
+    what: 'p99 added',
+    unit: 'ms',
+    direction: 'at most',
+    bar: 10,
+    value: (comparison) => arm(comparison, 'svc')?.addedP99Ms ?? Number.NaN,
+  },
 ];
 
 /** Judges the bars of `comparison`'s workload. */

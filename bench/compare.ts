@@ -6,7 +6,7 @@
 import type { Arm, ArmName, Rig } from './arms.ts';
 import { isSettled, median, medianDifference, medianRatio } from './figures.ts';
 import type { Quantiles } from './figures.ts';
-import type { LoadResult } from './load.ts';
+import type { LoadJob, LoadResult } from './load.ts';
 import type { Workload } from './workloads.ts';
 
 /** How long to measure. */
@@ -14,6 +14,8 @@ export interface CompareOptions {
   readonly rounds: number;
   /** Seconds of load per arm and round, multiplied by the workload's own factor. */
   readonly seconds: number;
+  /** Warm-up slices at most; default 15. */
+  readonly warmUpSlices?: number;
   /** Called with the current step. */
   readonly onProgress: (text: string) => void;
 }
@@ -31,6 +33,8 @@ export interface Sample {
 export interface ArmFigures {
   readonly name: ArmName;
   readonly perSecond: number;
+  /** Requests per second relative to the plain proxy in the same round. */
+  readonly overPlain: number;
   readonly latency: Quantiles;
   readonly first: Quantiles;
   /** Relative to `direct` in the same round; null for `direct` itself. */
@@ -75,13 +79,19 @@ export async function compare(
   options: CompareOptions,
 ): Promise<Comparison> {
   const sliceMs = options.seconds * 1000 * (workload.length ?? 1);
-  for (const arm of rig.arms) await warmUp(rig, arm, workload, sliceMs, options.onProgress);
+  let sent = 0;
+  const slice = async (arm: Arm, forMs: number): Promise<Sample> => {
+    const sample = await measure(rig, arm, workload, forMs, sent);
+    sent += sample.result.ok + failedOf(sample);
+    return sample;
+  };
+  for (const arm of rig.arms) await warmUp(slice, arm, workload, sliceMs, options);
   const samples = new Map<ArmName, Sample[]>(rig.arms.map(({ name }) => [name, []]));
   for (let round = 0; round < options.rounds; round += 1) {
     const order = round % 2 === 0 ? rig.arms : rig.arms.toReversed();
     for (const arm of order) {
       options.onProgress(`${workload.name}: round ${round + 1} of ${options.rounds}, ${arm.name}`);
-      samples.get(arm.name)!.push(await measure(rig, arm, workload, sliceMs));
+      samples.get(arm.name)!.push(await slice(arm, sliceMs));
     }
   }
   refuseDifferences(workload, samples);
@@ -89,18 +99,18 @@ export async function compare(
 }
 
 async function warmUp(
-  rig: Rig,
+  slice: (arm: Arm, forMs: number) => Promise<Sample>,
   arm: Arm,
   workload: Workload,
   sliceMs: number,
-  onProgress: (text: string) => void,
+  { warmUpSlices = WARM_UP_SLICES, onProgress }: CompareOptions,
 ): Promise<void> {
   const isPaced = workload.rate !== undefined;
   const speeds: number[] = [];
   let requests = 0;
-  while (speeds.length < WARM_UP_SLICES) {
+  while (speeds.length < warmUpSlices) {
     onProgress(`${workload.name}: warming up ${arm.name}, slice ${speeds.length + 1}`);
-    const sample = await measure(rig, arm, workload, Math.min(1000, sliceMs));
+    const sample = await slice(arm, Math.min(1000, sliceMs));
     requests += sample.result.ok;
     // With a fixed rate, throughput says nothing; the cost still decreases.
     speeds.push(isPaced ? (sample.cpuUs ?? 1) : sample.perSecond);
@@ -109,25 +119,32 @@ async function warmUp(
   }
 }
 
+/** `first`: the number of the first request or conversation; no other slice sent it or a later one. */
 async function measure(
   { load }: Rig,
   arm: Arm,
   workload: Workload,
   forMs: number,
+  first: number,
 ): Promise<Sample> {
-  const { path, headers, body, connections, rate } = workload;
-  const before = await arm.usage?.();
-  const result = await load.call('run', {
+  const { path, body, connections, rate, serial, conversation, warmCuts } = workload;
+  const job: LoadJob = {
     port: arm.port,
     path,
-    headers,
+    headers: { ...workload.headers, ...arm.headers },
     body,
     connections,
     forMs,
-    ...(rate === undefined ? {} : { rate }),
-  });
+    ...(rate !== undefined && { rate }),
+    ...(serial !== undefined && { serial: { text: serial, first } }),
+    ...(conversation !== undefined && { conversation }),
+  };
+  if (conversation !== undefined && warmCuts !== undefined)
+    await load.call('run', { ...job, conversation: { ...conversation, cuts: warmCuts } });
+  const before = await arm.usage?.();
+  const result = await load.call('run', job);
   const after = await arm.usage?.();
-  const cpuUs = before && after ? (after.cpuUs - before.cpuUs) / result.ok : null;
+  const cpuUs = before && after && result.ok > 0 ? (after.cpuUs - before.cpuUs) / result.ok : null;
   return {
     result,
     perSecond: (result.ok / result.tookMs) * 1000,
@@ -136,7 +153,11 @@ async function measure(
   };
 }
 
-/** A proxy that loses or adds bytes is wrong, however fast. */
+function failedOf({ result }: Sample): number {
+  return Object.values(result.failed).reduce((sum, count) => sum + count, 0);
+}
+
+/** A proxy that loses or adds bytes is wrong, however fast; one that only fails is shown as such. */
 function refuseDifferences(
   workload: Workload,
   samples: ReadonlyMap<ArmName, readonly Sample[]>,
@@ -148,7 +169,10 @@ function refuseDifferences(
   };
   const direct = sizesOf('direct');
   for (const name of samples.keys()) {
-    if (sizesOf(name) === direct) continue;
+    // The provider counts the tokens that svc saves, with fewer digits.
+    if (name === 'svc' && workload.conversation !== undefined) continue;
+    const isSilent = samples.get(name)!.every(({ result }) => result.ok === 0);
+    if (sizesOf(name) === direct || isSilent) continue;
     throw new Error(
       `${workload.name}: bodies through ${name} have ${sizesOf(name)} bytes, directly ${direct}`,
     );
@@ -168,19 +192,23 @@ function summarise(
     about: workload.about,
     rounds: samples.get('direct')?.length ?? 0,
     arms: [...samples].map(([name, own]) =>
-      armFigures(workload, name, own, samples.get('direct')!),
+      armFigures(workload, name, own, samples.get('direct')!, samples.get('plain')),
     ),
     throughputRatio: over(({ perSecond }) => perSecond),
     cpuRatio: over(({ cpuUs }) => cpuUs ?? Number.NaN),
   };
 }
 
-/** Computes one arm's medians. `direct` are the samples of the same rounds without a proxy. */
+/**
+ * Computes one arm's medians. `direct` and `plain` are the samples of the same rounds without a
+ * proxy and through the plain one.
+ */
 export function armFigures(
   workload: Pick<Workload, 'events'>,
   name: ArmName,
   own: readonly Sample[],
   direct: readonly Sample[],
+  plain: readonly Sample[] = [],
 ): ArmFigures {
   const middle = (pick: (sample: Sample) => number): number => median(own.map(pick));
   const added = (pick: (sample: Sample) => number): number | null =>
@@ -196,6 +224,9 @@ export function armFigures(
   return {
     name,
     perSecond: middle(({ perSecond }) => perSecond),
+    overPlain: median(
+      own.map(({ perSecond }, round) => perSecond / (plain[round]?.perSecond ?? Number.NaN)),
+    ),
     latency: spread(({ latency }) => latency),
     first: spread(({ first }) => first),
     addedP50Ms: added(({ result }) => result.latency.p50),
@@ -207,6 +238,6 @@ export function armFigures(
     rssEndBytes: own.at(-1)?.rssBytes ?? null,
     loadCpuShare: middle(({ result }) => result.cpuShare),
     requests: own.reduce((sum, { result }) => sum + result.ok, 0),
-    failed: own.flatMap(({ result }) => Object.values(result.failed)).reduce((a, b) => a + b, 0),
+    failed: own.reduce((sum, sample) => sum + failedOf(sample), 0),
   };
 }

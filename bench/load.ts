@@ -23,6 +23,8 @@ export interface LoadJob {
    * length; the first request has `first`.
    */
   readonly serial?: { readonly text: string; readonly first: number };
+  /** The body is a whole conversation, of which each request sends a longer part. */
+  readonly conversation?: Conversation;
   readonly connections: number;
   /** Requests per second over all connections; absent: each connection sends when it is free. */
   readonly rate?: number;
@@ -30,6 +32,18 @@ export interface LoadJob {
   readonly forMs?: number;
   /** Maximum number of requests. */
   readonly requests?: number;
+}
+
+/**
+ * Each connection sends the turns of `each` conversations, one after another. The number in the
+ * body is that of the conversation.
+ */
+export interface Conversation {
+  /** How many bytes of the body each turn sends, ascending. */
+  readonly cuts: readonly number[];
+  /** Follows these bytes. */
+  readonly tail: string;
+  readonly each: number;
 }
 
 /** Result. Times are milliseconds. */
@@ -93,7 +107,9 @@ class Run {
     await Promise.all(this.#lines.map((line) => line.open()));
     this.#idle.push(...this.#lines);
     this.#startMs = performance.now();
-    if (this.#job.rate === undefined)
+    if (this.#job.conversation !== undefined)
+      for (const line of this.#idle.splice(0)) this.#nextTurn(line);
+    else if (this.#job.rate === undefined)
       while (this.#idle.length > 0 && this.#mayStart()) this.#next();
     else this.#timer = setInterval(() => this.#tick(), 1);
     this.#endIfOver();
@@ -114,6 +130,11 @@ class Run {
     } else {
       const what = typeof answer === 'object' ? `status ${answer.status}` : answer;
       this.#failed.set(what, (this.#failed.get(what) ?? 0) + 1);
+    }
+    if (this.#job.conversation !== undefined) {
+      this.#nextTurn(line);
+      this.#endIfOver();
+      return;
     }
     this.#idle.push(line);
     const dueMs = this.#late.shift();
@@ -137,6 +158,7 @@ class Run {
   }
 
   #mayStart(): boolean {
+    if (this.#job.conversation !== undefined) return false;
     const { forMs = Infinity, requests = Infinity } = this.#job;
     return this.#started < requests && performance.now() - this.#startMs < forMs;
   }
@@ -158,7 +180,23 @@ class Run {
     const line = this.#idle.shift()!;
     this.#started += 1;
     this.#busy += 1;
-    line.send(this.#numbered(), dueMs ?? performance.now());
+    line.send([this.#numbered()], dueMs ?? performance.now());
+  }
+
+  /** Sends the next turn of the line's conversation, or the first one of another. */
+  #nextTurn(line: Line): void {
+    const { cuts, tail, each } = this.#job.conversation!;
+    if (line.sent === cuts.length * each) return;
+    const turn = line.sent % cuts.length;
+    if (turn === 0) {
+      this.#started += 1;
+      line.conversation = this.#numbered();
+    }
+    line.sent += 1;
+    this.#busy += 1;
+    const part = line.conversation.subarray(0, cuts[turn]);
+    const head = headOf(this.#job, part.length + tail.length);
+    line.send([Buffer.from(head), part, Buffer.from(tail)], performance.now());
   }
 
   #numbered(): Buffer {
@@ -181,6 +219,9 @@ class Run {
 class Line {
   sentMs = 0;
   firstMs = 0;
+  /** The conversation that is being sent, and how many turns of all were. */
+  conversation: Buffer = Buffer.alloc(0);
+  sent = 0;
   readonly #port: number;
   readonly #run: Run;
   #socket: Socket | undefined;
@@ -191,11 +232,13 @@ class Line {
     this.#run = run;
   }
 
-  send(wire: Buffer, dueMs: number): void {
+  send(pieces: readonly Buffer[], dueMs: number): void {
     this.#waits = true;
     this.#socket ??= this.#connect();
     this.sentMs = dueMs;
-    this.#socket.write(wire);
+    this.#socket.cork();
+    for (const piece of pieces) this.#socket.write(piece);
+    this.#socket.uncork();
   }
 
   /** Resolves when connected; rejects on failure. */
@@ -247,15 +290,21 @@ function placesOf(wire: Buffer, text: string | undefined): readonly number[] {
   return places;
 }
 
-function toWire({ port, path, headers, body }: LoadJob): Buffer {
+/** Returns the bytes of a request, or of a conversation without heads. */
+function toWire(job: LoadJob): Buffer {
+  const { body, conversation } = job;
+  return Buffer.from(conversation ? body : `${headOf(job, Buffer.byteLength(body))}${body}`);
+}
+
+function headOf({ port, path, headers }: LoadJob, bytes: number): string {
   const fields = Object.entries({
     Host: `127.0.0.1:${port}`,
     'Content-Type': 'application/json',
-    'Content-Length': String(Buffer.byteLength(body)),
+    'Content-Length': String(bytes),
     ...headers,
   });
   const head = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  return Buffer.from(`POST ${path} HTTP/1.1\r\n${head}\r\n${body}`);
+  return `POST ${path} HTTP/1.1\r\n${head}\r\n`;
 }
 
 async function play(job: LoadJob): Promise<LoadResult> {

@@ -6,6 +6,7 @@ import type { ArmFigures, Comparison } from './compare.ts';
 const HEAD = [
   '',
   'req/s',
+  'x plain',
   'p50 ms',
   'p99 ms',
   '+p50',
@@ -76,10 +77,13 @@ export function costText({
 }
 
 function armRow(arm: ArmFigures): readonly string[] {
+  if (arm.requests === 0)
+    return [arm.name, ...Array<string>(HEAD.length - 2).fill('–'), String(arm.failed)];
   const { latency, first } = arm;
   return [
     arm.name,
     decimals(arm.perSecond, 0),
+    decimals(arm.overPlain, 2),
     decimals(latency.p50, 2),
     decimals(latency.p99, 2),
     decimals(arm.addedP50Ms, 2),

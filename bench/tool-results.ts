@@ -14,25 +14,28 @@ const LINES = 400;
 const times = (line: (n: number) => string, count: number): string =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n');
 
-/** Each tool's command and output, most of them `lines` long. */
-const resultsOf = (lines: number): readonly (readonly [command: string, output: string])[] => [
+/** Each tool's command and output, most of them `lines` long; `mark` is in every line. */
+export const resultsOf = (
+  lines: number,
+  mark: string,
+): readonly (readonly [command: string, output: string])[] => [
   [
-    `grep -rn handle${SERIAL} src`,
+    `grep -rn handle${mark} src`,
     times(
-      (n) => `src/part-${n >> 4}/handler.ts:${n * 3 + 1}:  const item${n} = handle${SERIAL}(${n});`,
+      (n) => `src/part-${n >> 4}/handler.ts:${n * 3 + 1}:  const item${n} = handle${mark}(${n});`,
       lines,
     ),
   ],
   [
     'find src -name "*.ts"',
-    times((n) => `src/packages/group-${n >> 5}/module-${SERIAL}-${n}/index.ts`, lines),
+    times((n) => `src/packages/group-${n >> 5}/module-${mark}-${n}/index.ts`, lines),
   ],
   [
     'curl -s localhost/items',
     JSON.stringify(
       Array.from({ length: lines / 2 }, (_, id) => ({
         id,
-        name: `item ${SERIAL} ${id}`,
+        name: `item ${mark} ${id}`,
         url: `https://example.com/items/${id}`,
         state: id % 3 === 0 ? 'open' : 'closed',
         owner: { login: `user-${id % 9}`, site: false },
@@ -46,8 +49,8 @@ const resultsOf = (lines: number): readonly (readonly [command: string, output: 
     times(
       (n) =>
         n === 250
-          ? `src/app.ts:3:1 - error TS2322: Type ${SERIAL} is not assignable`
-          : `[12:0${n % 10}:07] compiling module-${SERIAL}-${n} in ${n % 17} ms`,
+          ? `src/app.ts:3:1 - error TS2322: Type ${mark} is not assignable`
+          : `[12:0${n % 10}:07] compiling module-${mark}-${n} in ${n % 17} ms`,
       lines,
     ),
   ],
@@ -60,7 +63,7 @@ const resultsOf = (lines: number): readonly (readonly [command: string, output: 
       '+++ b/src/app.ts',
       `@@ -1,${lines} +1,${lines + lines / 10} @@`,
       times(
-        (n) => (n % 10 === 5 ? ` kept(${n});\n+added(${n}, '${SERIAL}');` : ` kept(${n});`),
+        (n) => (n % 10 === 5 ? ` kept(${n});\n+added(${n}, '${mark}');` : ` kept(${n});`),
         lines,
       ),
       '',
@@ -72,10 +75,10 @@ const resultsOf = (lines: number): readonly (readonly [command: string, output: 
       'Traceback (most recent call last):',
       times(
         (n) =>
-          `  File "${n % 10 === 0 ? '/app/src' : '/usr/lib/python3.11'}/step_${n}.py", line ${n + 7}, in step_${n}\n    return step_${n + 1}('${SERIAL}')`,
-        60,
+          `  File "${n % 10 === 0 ? '/app/src' : '/usr/lib/python3.11'}/step_${n}.py", line ${n + 7}, in step_${n}\n    return step_${n + 1}('${mark}')`,
+        Math.min(60, lines),
       ),
-      `ValueError: ${SERIAL} is too small`,
+      `ValueError: ${mark} is too small`,
     ].join('\n'),
   ],
 ];
@@ -83,7 +86,7 @@ const resultsOf = (lines: number): readonly (readonly [command: string, output: 
 /** The messages of the turn. */
 const messagesOf = (lines: number) => [
   { role: 'user', content: `Why does the build of ${SERIAL} fail?` },
-  ...resultsOf(lines).flatMap(([command, content], n) => [
+  ...resultsOf(lines, SERIAL).flatMap(([command, content], n) => [
     {
       role: 'assistant',
       content: [{ type: 'tool_use', id: `t${n}`, name: 'Bash', input: { command } }],

@@ -1,5 +1,7 @@
 /** The workloads under which the proxies are compared. */
 
+import type { Conversation } from './load.ts';
+
 /** One workload; every arm gets the same bytes. */
 export interface Workload {
   readonly name: string;
@@ -10,6 +12,10 @@ export interface Workload {
   readonly body: string;
   /** Placeholder in the body that is replaced by each request's number, at the same length. */
   readonly serial?: string;
+  /** The requests are the turns of conversations; a slice sends all of them, however long it takes. */
+  readonly conversation?: Conversation;
+  /** Turns sent before, without being measured. */
+  readonly warmCuts?: readonly number[];
   readonly connections: number;
   /** Requests started per second; absent: as fast as the connections respond. */
   readonly rate?: number;
