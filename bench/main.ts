@@ -6,14 +6,19 @@ import type { Verdict } from './bars.ts';
 import { compare } from './compare.ts';
 import type { Comparison } from './compare.ts';
 import { median } from './figures.ts';
+import { measureGrowth } from './growth/growth.ts';
+import { growthText } from './growth/table.ts';
+import type { GrowthTable } from './growth/table.ts';
 import { measureLoop } from './loop.ts';
 import type { LoopRun } from './loop.ts';
+import { machine } from './machine.ts';
 import { measureMemory } from './memory.ts';
 import type { MemoryRun } from './memory.ts';
 import { measureDashboard, measureObserved } from './observability.ts';
 import type { CostRun } from './observability.ts';
 import { createProgress } from './progress.ts';
 import { comparisonText, costText, verdictText } from './report.ts';
+import { SPEED_WORKLOADS, measureSpeed } from './speed/speed.ts';
 import { startSeconds } from './startup.ts';
 import { benchRetrieval, benchVault, type RetrievalRun } from './vault-modes.ts';
 import type { VaultRun } from './vault-speed.ts';
@@ -30,6 +35,8 @@ npm run bench -- observability --rounds 72
 npm run bench -- workers --rounds 5 --seconds 4
 npm run bench -- vault --files 3000
 npm run bench -- retrieval
+npm run bench -- speed --rounds 4 --seconds 1 --portkey DIR
+npm run bench -- growth --rows 1000000
 
 bench/README.md describes the modes and options.
 Exit code 0 if every bar is met, 1 if one is missed, 2 for a wrong command line.
@@ -45,6 +52,8 @@ const MODES = [
   'workers',
   'vault',
   'retrieval',
+  'speed',
+  'growth',
 ] as const;
 type Mode = (typeof MODES)[number];
 
@@ -55,6 +64,8 @@ interface Options {
   readonly requests: number;
   readonly turns: number;
   readonly files: number;
+  readonly rows: number;
+  readonly portkey: string | undefined;
   readonly only: readonly string[];
   readonly json: boolean;
 }
@@ -69,6 +80,7 @@ interface Findings {
   startSeconds?: readonly number[];
   vault?: VaultRun;
   retrieval?: RetrievalRun;
+  growth?: readonly GrowthTable[];
   verdicts: Verdict[];
 }
 
@@ -85,15 +97,18 @@ function readOptions(args: string[]): Options {
       requests: { type: 'string', default: '100000' },
       turns: { type: 'string', default: '2000' },
       files: { type: 'string', default: '3000' },
-      only: { type: 'string', default: workloads.map(({ name }) => name).join(',') },
+      rows: { type: 'string', default: '1000000' },
+      portkey: { type: 'string' },
+      only: { type: 'string' },
       json: { type: 'boolean', default: false },
     },
   });
   const [mode = 'compare', ...more] = positionals;
   if (!isMode(mode) || more.length > 0)
     throw new RangeError(`there is no mode "${positionals.join(' ')}", only ${MODES.join(', ')}`);
-  const only = values.only.split(',');
-  const unknown = only.find((name) => workloads.every((one) => one.name !== name));
+  const known = mode === 'speed' ? SPEED_WORKLOADS : workloads.map(({ name }) => name);
+  const only = values.only?.split(',') ?? known;
+  const unknown = only.find((name) => !known.includes(name));
   if (unknown !== undefined) throw new RangeError(`there is no workload "${unknown}"`);
   return {
     mode,
@@ -102,6 +117,8 @@ function readOptions(args: string[]): Options {
     requests: toNumber(values.requests, 'requests'),
     turns: toNumber(values.turns, 'turns'),
     files: toNumber(values.files, 'files'),
+    rows: toNumber(values.rows, 'rows'),
+    portkey: values.portkey,
     only,
     json: values.json,
   };
@@ -226,6 +243,46 @@ async function runRetrieval(options: Options, findings: Findings): Promise<void>
   show(options, found.text);
 }
 
+async function runSpeed(options: Options, findings: Findings): Promise<void> {
+  const { rounds, seconds, only, portkey } = options;
+  const comparisons: Comparison[] = [];
+  findings.comparisons = comparisons;
+  show(options, machine());
+  const verdicts = await measureSpeed({
+    rounds,
+    seconds,
+    only,
+    ...(portkey !== undefined && { portkey }),
+    onProgress: progress.report,
+    onFound(found, judged) {
+      if (typeof found !== 'string') comparisons.push(found);
+      const text =
+        typeof found === 'string'
+          ? [found, ...judged.map(verdictText)].join('\n')
+          : comparisonText(found, judged);
+      show(options, text);
+    },
+  });
+  findings.verdicts.push(...verdicts);
+}
+
+async function runGrowth(options: Options, findings: Findings): Promise<void> {
+  const { rounds, rows } = options;
+  const growth: GrowthTable[] = [];
+  findings.growth = growth;
+  show(options, machine());
+  const verdicts = await measureGrowth({
+    rounds,
+    rows,
+    onProgress: progress.report,
+    onFound(table) {
+      growth.push(table);
+      show(options, growthText(table));
+    },
+  });
+  findings.verdicts.push(...verdicts);
+}
+
 function show({ json }: Options, text: string): void {
   progress.clear();
   if (!json) process.stdout.write(`${text}\n\n`);
@@ -246,6 +303,8 @@ async function main(): Promise<number> {
   else if (options.mode === 'workers') await runWorkers(options, findings);
   else if (options.mode === 'vault') await runVault(options, findings);
   else if (options.mode === 'retrieval') await runRetrieval(options, findings);
+  else if (options.mode === 'speed') await runSpeed(options, findings);
+  else if (options.mode === 'growth') await runGrowth(options, findings);
   else {
     await runStart(options, findings);
     if (options.mode === 'compare') await compareAll(options, findings);

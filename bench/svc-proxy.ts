@@ -2,7 +2,7 @@
  * Runs svc as a separate process, bundled into `dist/app` with the program that users start: the
  * real server with default settings in a new temporary home folder. Arguments: the port of the
  * upstream for every provider, then optionally the number of compression threads, or `everything`
- * to turn on captures and audit. Only limits that a benchmark would reach are raised.
+ * to turn on captures and audit. `SVC_DB` names another ledger. Only limits that a benchmark would reach are raised.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -81,9 +81,11 @@ async function main(): Promise<void> {
   const workers = isEverything ? undefined : more;
   const text = isEverything ? `${SETTINGS}${EVERYTHING}` : SETTINGS;
   const url = `http://127.0.0.1:${upstreamPort}`;
+  const { SVC_DB } = process.env;
   const load = () =>
     loadConfig({
       env: {
+        ...(SVC_DB !== undefined && { SVC_DB }),
         SVC_HOME: home,
         MSGPROV_BASE_URL: url,
         CHATPROV_BASE_URL: url,
