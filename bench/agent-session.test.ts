@@ -6,7 +6,7 @@ interface Request {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
 }
 
-test('every turn is a request that contains the previous one, a call and its result', () => {
+test('each request contains the previous one and adds a call and its result', () => {
   const { body, cuts, tail } = agentSession({ name: 'x', lines: [10, 20, 30] });
   const requests = cuts.map((cut) => JSON.parse(`${body.slice(0, cut)}${tail}`) as Request);
   assert.equal(
@@ -20,7 +20,7 @@ test('every turn is a request that contains the previous one, a call and its res
   assert.equal((JSON.parse(body) as Request).messages.length, 7);
 });
 
-test('no two turns and no two names share a line of a result', () => {
+test('no line of a result occurs in another turn or another session', () => {
   const linesOf = (name: string) => {
     const { messages } = JSON.parse(
       agentSession({ name, lines: [20, 20], tool: 0 }).body,

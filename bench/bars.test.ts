@@ -61,7 +61,7 @@ test('added time is the difference from the direct figures of the same round', (
   assert.is(slowRound.failed, 2);
 });
 
-test('an agent with 400 kB keeps half the throughput, a turn of 1 MB adds 10 ms at most', () => {
+test('agent-400k must reach half the throughput, agent-1m may add 10 ms', () => {
   const [half] = judge(comparison('agent-400k', 2, 4));
   const [less] = judge(comparison('agent-400k', 2, 4.1));
   assert.equal([half?.value, half?.met, less?.met], [0.5, true, false]);
@@ -70,7 +70,7 @@ test('an agent with 400 kB keeps half the throughput, a turn of 1 MB adds 10 ms 
   assert.equal([added?.value, added?.met, more?.met], [9, true, false]);
 });
 
-test('throughput over the plain proxy is taken in the same round', () => {
+test('throughput relative to the plain proxy compares the same round', () => {
   const [own, direct] = [
     [sample(2), sample(40)],
     [sample(1), sample(10)],

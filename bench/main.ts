@@ -72,6 +72,7 @@ interface Options {
 
 /** All results of a run; absent for what the mode does not measure. */
 interface Findings {
+  machine?: string;
   comparisons?: Comparison[];
   memory?: MemoryRun;
   loop?: readonly LoopRun[];
@@ -247,19 +248,20 @@ async function runSpeed(options: Options, findings: Findings): Promise<void> {
   const { rounds, seconds, only, portkey } = options;
   const comparisons: Comparison[] = [];
   findings.comparisons = comparisons;
-  show(options, machine());
+  findings.machine = machine();
+  show(options, findings.machine);
   const verdicts = await measureSpeed({
     rounds,
     seconds,
     only,
     ...(portkey !== undefined && { portkey }),
     onProgress: progress.report,
-    onFound(found, judged) {
-      if (typeof found !== 'string') comparisons.push(found);
+    onResult(result, judged) {
+      if (typeof result !== 'string') comparisons.push(result);
       const text =
-        typeof found === 'string'
-          ? [found, ...judged.map(verdictText)].join('\n')
-          : comparisonText(found, judged);
+        typeof result === 'string'
+          ? [result, ...judged.map(verdictText)].join('\n')
+          : comparisonText(result, judged);
       show(options, text);
     },
   });
@@ -270,12 +272,13 @@ async function runGrowth(options: Options, findings: Findings): Promise<void> {
   const { rounds, rows } = options;
   const growth: GrowthTable[] = [];
   findings.growth = growth;
-  show(options, machine());
+  findings.machine = machine();
+  show(options, findings.machine);
   const verdicts = await measureGrowth({
     rounds,
     rows,
     onProgress: progress.report,
-    onFound(table) {
+    onTable(table) {
       growth.push(table);
       show(options, growthText(table));
     },

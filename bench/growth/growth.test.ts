@@ -24,21 +24,21 @@ test('the exponent is 0 for flat, 1 for linear and 2 for quadratic costs', () =>
   }
 });
 
-test('what cannot be fitted has no exponent, and is missed', () => {
+test('without an exponent the bar is missed', () => {
   assert.ok(Number.isNaN(fittedExponent([])));
   assert.ok(Number.isNaN(fittedExponent([{ size: 1, cost: 1 }])));
   assert.ok(Number.isNaN(fittedExponent(pointsOf((size) => size - 1))));
   assert.is(judgeGrowth(tableOf('linear', () => -1)).met, false);
 });
 
-test('linear work is not flat, quadratic work is not linear', () => {
+test('linear costs miss the bar for flat, quadratic costs the one for linear', () => {
   assert.is(judgeGrowth(tableOf('flat', () => 5)).met, true);
   assert.is(judgeGrowth(tableOf('flat', (size) => size)).met, false);
   assert.is(judgeGrowth(tableOf('linear', (size) => size)).met, true);
   assert.is(judgeGrowth(tableOf('linear', (size) => size ** 2)).met, false);
 });
 
-test('sizes below the first that counts are shown and not fitted', () => {
+test('sizes below `from` are printed but not fitted', () => {
   const table = tableOf('linear', (size) => (size < 10 ? 1e-9 : size), 10);
   assert.is(judgeGrowth(table).met, true);
   const text = growthText(table);
@@ -46,7 +46,7 @@ test('sizes below the first that counts are shown and not fitted', () => {
   assert.match(text, /1,000 +1000\.00 +1000\.000/);
 });
 
-test('sizes are measured up and down in turn, and the median counts', async () => {
+test('sizes are measured in alternating order, and the median is the cost', async () => {
   const order: number[] = [];
   const points = await measurePoints([{ size: 1 }, { size: 2 }], 3, ({ size }, round) => {
     order.push(size);

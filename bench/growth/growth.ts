@@ -13,27 +13,27 @@ export interface GrowthOptions {
   readonly rows: number;
   readonly onProgress: (text: string) => void;
   /** Called with each table as soon as there is one. */
-  readonly onFound: (table: GrowthTable) => void;
+  readonly onTable: (table: GrowthTable) => void;
 }
 
 /** Measures all tables; resolves with their verdicts. */
 export async function measureGrowth(options: GrowthOptions): Promise<readonly Verdict[]> {
-  const { rounds, rows, onProgress, onFound } = options;
+  const { rounds, rows, onProgress, onTable } = options;
   const verdicts: Verdict[] = [];
-  const found = (table: GrowthTable): void => {
+  const addTable = (table: GrowthTable): void => {
     verdicts.push(judgeGrowth(table));
-    onFound(table);
+    onTable(table);
   };
   const rig = await startRig(['direct', 'svc']);
   try {
     onProgress('streams');
-    found(await growthOfStreams(rig, rounds));
+    addTable(await growthOfStreams(rig, rounds));
     onProgress('bodies');
-    (await growthOfBodies(rig, rounds)).forEach(found);
+    (await growthOfBodies(rig, rounds)).forEach(addTable);
     onProgress('turns');
-    found(await growthOfTurns(rig, rounds));
+    addTable(await growthOfTurns(rig, rounds));
     const [direct] = rig.arms;
-    (await growthOfRows(direct!.port, rig.load, rows, rounds, onProgress)).forEach(found);
+    (await growthOfRows(direct!.port, rig.load, rows, rounds, onProgress)).forEach(addTable);
   } finally {
     await rig.close();
   }

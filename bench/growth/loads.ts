@@ -13,7 +13,7 @@ import type { GrowthTable } from './table.ts';
 
 const byName = (name: string): Workload => workloads.find((one) => one.name === name)!;
 const { path, headers } = byName('json');
-const slow = byName('slow-streams');
+const slowStreams = byName('slowStreams-streams');
 
 /** Streams at a time, and how often: few cost little, so they are repeated. */
 const STREAMS = [
@@ -30,12 +30,12 @@ const IDLE_MS = 3000;
 /** Streams of events 100 ms apart, 1 to 1,000 at a time, without what an idle proxy uses. */
 export async function growthOfStreams(rig: Rig, rounds: number): Promise<GrowthTable> {
   const jobOf = (connections: number, waves: number): LoadJob => {
-    const { path: to, headers: fields, body } = slow;
+    const { path: to, headers: fields, body } = slowStreams;
     const requests = connections * waves;
     return { port: rig.svc.port, path: to, headers: fields, body, connections, requests };
   };
   await run(rig, jobOf(STREAMS.at(-1)!.size, 1));
-  const idleMs = await spent(rig, () => setTimeout(IDLE_MS));
+  const idleMs = await cpuMsOf(rig, () => setTimeout(IDLE_MS));
   const points = await measurePoints(STREAMS, rounds, async ({ size, waves }) => {
     const { cpuMs, tookMs } = await run(rig, jobOf(size, waves));
     return (cpuMs - (idleMs / IDLE_MS) * tookMs) / waves;
@@ -139,7 +139,7 @@ function jobOfSession(
 /** Sends `job`; every request must succeed. */
 async function run(rig: Rig, job: LoadJob): Promise<{ cpuMs: number; tookMs: number }> {
   let tookMs = Number.NaN;
-  const cpuMs = await spent(rig, async () => {
+  const cpuMs = await cpuMsOf(rig, async () => {
     const result = await rig.load.call('run', job);
     ({ tookMs } = result);
     const failed = Object.keys(result.failed).join(', ');
@@ -149,7 +149,7 @@ async function run(rig: Rig, job: LoadJob): Promise<{ cpuMs: number; tookMs: num
 }
 
 /** Returns the processor milliseconds of svc's process during `work`. */
-async function spent({ svc }: Rig, work: () => Promise<unknown>): Promise<number> {
+async function cpuMsOf({ svc }: Rig, work: () => Promise<unknown>): Promise<number> {
   const before = await svc.call('usage');
   await work();
   return ((await svc.call('usage')).cpuUs - before.cpuUs) / 1000;

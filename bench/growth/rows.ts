@@ -55,8 +55,8 @@ export async function growthOfRows(
       await svc.call('written');
       if (ok !== requests) throw new Error(`${requests - ok} of ${requests} requests failed`);
     };
-    const requestMs = (step: Step) => spent(step, REQUESTS, () => send(step, REQUESTS));
-    const reportMs = (step: Step) => spent(step, REPORTS, () => readReports(step));
+    const requestMs = (step: Step) => cpuMsOf(step, REQUESTS, () => send(step, REQUESTS));
+    const reportMs = (step: Step) => cpuMsOf(step, REPORTS, () => readReports(step));
     for (const step of steps) {
       onProgress(`rows: warming up ${step.size}`);
       await send(step, WARM_UP_REQUESTS);
@@ -97,7 +97,7 @@ async function readReports({ svc }: Step): Promise<void> {
 }
 
 /** Returns the processor milliseconds of svc's process for each of `count`. */
-async function spent({ svc }: Step, count: number, work: () => Promise<void>): Promise<number> {
+async function cpuMsOf({ svc }: Step, count: number, work: () => Promise<void>): Promise<number> {
   const before = await svc.call('usage');
   await work();
   return ((await svc.call('usage')).cpuUs - before.cpuUs) / 1000 / count;

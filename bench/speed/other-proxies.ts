@@ -31,7 +31,7 @@ const TICKS = 100;
 const PAGE_BYTES = 4096;
 const GATEWAY = 'node_modules/@portkey-ai/gateway';
 /** It has no option for the address, and would serve the whole network. */
-const ONLY_HERE = `data:text/javascript,${encodeURIComponent(`
+const LOOPBACK_ONLY = `data:text/javascript,${encodeURIComponent(`
   import { Server } from 'node:net';
   const { listen } = Server.prototype;
   Server.prototype.listen = function (port, host, done) {
@@ -88,12 +88,12 @@ http {
   }
 }`,
   );
-  const child = spawn('nginx', ['-c', file, '-p', folder], { stdio: 'ignore' });
+  const child = start('nginx', ['-c', file, '-p', folder]);
   const close = async (): Promise<void> => {
-    await end(child);
+    await stop(child);
     rmSync(folder, { recursive: true, force: true });
   };
-  await ready(child, port, close);
+  await waitUntilListening(child, port, close);
   // The first process only waits for its worker.
   const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
   return { name: 'nginx', port, usage: () => usageOf(Number(children.split(' ')[0])), close };
@@ -102,13 +102,10 @@ http {
 async function startPortkey(upstreamPort: number, gateway: string): Promise<OpenedArm> {
   const port = await freePort();
   const entry = join(gateway, 'build/start-server.js');
-  const args = ['--import', ONLY_HERE, entry, `--port=${port}`, '--headless'];
-  const child = spawn(process.execPath, args, {
-    env: { PATH: process.env['PATH'], NODE_ENV: 'production' },
-    stdio: 'ignore',
-  });
-  const close = () => end(child);
-  await ready(child, port, close);
+  const args = ['--import', LOOPBACK_ONLY, entry, `--port=${port}`, '--headless'];
+  const child = start(process.execPath, args);
+  const close = () => stop(child);
+  await waitUntilListening(child, port, close);
   const headers = {
     'x-portkey-provider': 'anthropic',
     'x-portkey-custom-host': `http://127.0.0.1:${upstreamPort}/v1`,
@@ -116,6 +113,14 @@ async function startPortkey(upstreamPort: number, gateway: string): Promise<Open
     Authorization: 'Bearer bench-key',
   };
   return { name: 'portkey', port, headers, usage: () => usageOf(child.pid), close };
+}
+
+/** Starts a program that ends with this process at the latest. */
+function start(program: string, args: readonly string[]): ChildProcess {
+  const env = { PATH: process.env['PATH'], NODE_ENV: 'production' };
+  const child = spawn(program, args, { env, stdio: 'ignore' });
+  process.once('exit', () => child.kill());
+  return child;
 }
 
 /** Processor time and memory of a foreign process, according to Linux (proc(5), `stat`). */
@@ -128,7 +133,11 @@ function usageOf(pid: number | undefined): Promise<Usage> {
   return Promise.resolve({ cpuUs, rssBytes: pages! * PAGE_BYTES });
 }
 
-async function ready(child: ChildProcess, port: number, close: () => Promise<void>): Promise<void> {
+async function waitUntilListening(
+  child: ChildProcess,
+  port: number,
+  close: () => Promise<void>,
+): Promise<void> {
   for (let tries = 0; tries < READY_TRIES && child.exitCode === null; tries += 1) {
     const socket = connect({ port, host: '127.0.0.1' });
     const isOpen = await once(socket, 'connect').then(
@@ -143,7 +152,7 @@ async function ready(child: ChildProcess, port: number, close: () => Promise<voi
   throw new Error(`${child.spawnfile} does not listen`);
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
   child.kill('SIGTERM');

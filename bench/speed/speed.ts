@@ -26,7 +26,7 @@ export interface SpeedOptions {
   readonly portkey?: string;
   readonly onProgress: (text: string) => void;
   /** Called with each result as soon as there is one. */
-  readonly onFound: (found: Comparison | string, verdicts: readonly Verdict[]) => void;
+  readonly onResult: (found: Comparison | string, verdicts: readonly Verdict[]) => void;
 }
 
 const { path, headers } = workloads.find(({ name }) => name === 'json')!;
@@ -46,7 +46,7 @@ const SAVED = {
 } as const;
 
 /** Sessions from their first request until twice this size, which is thus that of the mean body. */
-const grown = (kilobytes: number, each: number): Workload => {
+const growingSession = (kilobytes: number, each: number): Workload => {
   const name = `agent-${kilobytes}k`;
   const turns = Math.round((2 * (kilobytes - 20)) / TURN_KB);
   const { body, cuts, tail } = agentSession({ name, lines: Array<number>(turns).fill(TURN_LINES) });
@@ -72,7 +72,7 @@ const LONG_TURN_LINES = 40;
 /** Turns by which the history grows before it is measured. */
 const WARM_STEP = 4;
 
-const long = (): Workload => {
+const longSession = (): Workload => {
   const name = 'agent-1m';
   const lines = Array<number>(LONG_TURNS + MEASURED_TURNS).fill(LONG_TURN_LINES);
   const { body, cuts, tail } = agentSession({ name, lines });
@@ -101,26 +101,26 @@ export const SPEED_WORKLOADS = [
   'agent-1m',
 ];
 
-function toWorkload(name: string): Workload {
-  if (name === 'agent-100k') return grown(100, 4);
-  if (name === 'agent-400k') return grown(400, 1);
-  return workloads.find((one) => one.name === name) ?? long();
+function workloadOf(name: string): Workload {
+  if (name === 'agent-100k') return growingSession(100, 4);
+  if (name === 'agent-400k') return growingSession(400, 1);
+  return workloads.find((one) => one.name === name) ?? longSession();
 }
 
 /** Measures every workload; resolves with all verdicts. */
 export async function measureSpeed(options: SpeedOptions): Promise<readonly Verdict[]> {
   const verdicts: Verdict[] = [];
-  const found = (one: Comparison | string, judged: readonly Verdict[]): void => {
+  const addResult = (one: Comparison | string, judged: readonly Verdict[]): void => {
     verdicts.push(...judged);
-    options.onFound(one, judged);
+    options.onResult(one, judged);
   };
   const rig = await startRig(['direct', 'plain', 'svc'], false, async (port) => {
     const { arms, notes } = await startOthers(port, options.portkey);
-    found(notes.map((note) => `  ${note}`).join('\n'), []);
+    addResult(notes.map((note) => `  ${note}`).join('\n'), []);
     return arms;
   });
   try {
-    const all = SPEED_WORKLOADS.filter((name) => options.only.includes(name)).map(toWorkload);
+    const all = SPEED_WORKLOADS.filter((name) => options.only.includes(name)).map(workloadOf);
     for (const workload of all) {
       const warmUpSlices = WARM_UP_SLICES[workload.name] ?? 1;
       const before = await tokensOf(rig.svc.port);
@@ -129,7 +129,7 @@ export async function measureSpeed(options: SpeedOptions): Promise<readonly Verd
       const isAgent = workload.conversation !== undefined;
       const percent = savedPercent(before, await tokensOf(rig.svc.port));
       const saved = verdict(SAVED, percent, workload.name);
-      found(comparison, isAgent ? [...judged, saved] : judged);
+      addResult(comparison, isAgent ? [...judged, saved] : judged);
     }
   } finally {
     await rig.close();
@@ -139,6 +139,6 @@ export async function measureSpeed(options: SpeedOptions): Promise<readonly Verd
   const first = (await limits.measure()).map(({ what, unit, max, value }) =>
     verdict({ what, unit, direction: 'at most', bar: max }, value),
   );
-  found('after a start', first);
+  addResult('after a start', first);
   return verdicts;
 }
