@@ -8,7 +8,7 @@ import type { Clock, Insertion } from '../engine/index.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
 import { watchAlerts } from './alerts/watch.ts';
 import { App } from './app.ts';
-import { listModelsThroughProxy } from './control/ask-provider.ts';
+import { listModelsThroughProxy } from './control/provider-models.ts';
 import { withAudit, auditModules } from './log/audit-trail.ts';
 import { isPostgresUrl } from '../stages/ledger/address.ts';
 import { createKeyring } from './auth/auth.ts';

@@ -55,7 +55,7 @@ import { createInFlight } from './http/in-flight.ts';
 import { createRateLimiter, createStreamLimit } from './http/limit.ts';
 import type { Log } from './log/log.ts';
 import type { Shared } from './shared/open-shared.ts';
-import { shareProviders } from './shared/provider-news.ts';
+import { shareProviders } from './shared/shared-states.ts';
 import { shareBills } from './shared/shared-bills.ts';
 import { createSharedSpending, proxyIdentity } from './shared/shared-spending.ts';
 import { createRateCounts } from './shared/rate-counts.ts';

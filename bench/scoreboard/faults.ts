@@ -158,7 +158,7 @@ export const FAULTS: readonly Row[] = [
     isSlow: true,
     threat: 'A plugin that throws or hangs',
     required: 'it affects its own request only, or none if it is set to pass',
-    file: 'server/tests/graph/plugin-door.test.ts',
+    file: 'server/tests/graph/plugin-api.test.ts',
     test: 'a hook that throws or hangs fails its own request, or none if it is set to pass',
     sabotage: {
       file: 'plugins/guarded.ts',

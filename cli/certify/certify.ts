@@ -63,7 +63,7 @@ export async function certifySessions(flags: CertifyFlags, context: CliContext):
   const certificate = isDemo ? await overDemo() : found;
   const { sessions, counts } = certificate;
   if (!isDemo && pairs === undefined) {
-    const { storeResult: keepResult } = await import('../../server/certify/kept-result.ts');
+    const { storeResult: keepResult } = await import('../../server/certify/stored-result.ts');
     await keepResult(config.home, certificate, clock.wallMs());
   }
   const what = isDemo

@@ -227,7 +227,7 @@ async function graphFaults(
   { config, configFile: where = '' }: LoadedConfig,
   { env }: CliContext,
 ): Promise<readonly Fault[]> {
-  const { compiledGraph } = await import('../../server/generation/compile-alone.ts');
+  const { compiledGraph } = await import('../../server/generation/compile-only.ts');
   const toFault = (key: string, text: string): Fault => ({ key, source: 'file', where, text });
   try {
     const { warnings } = await compiledGraph(config, env);

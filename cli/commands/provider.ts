@@ -152,7 +152,7 @@ class ListModels extends JsonCommand {
     const { context, config } = this;
     const loaded = await configOf(config, context);
     const { listModelsDirectly: askDirectly } =
-      await import('../../server/control/ask-provider.ts');
+      await import('../../server/control/provider-models.ts');
     return askDirectly(loaded.config, this.provider, context.env, context.clock.wallMs());
   }
 }

@@ -113,7 +113,8 @@ export async function checkKeys({ context, loaded }: Examined, isOffline: boolea
   const isTried = ({ secret }: { readonly secret: string }): boolean =>
     !isOffline && !SUBSCRIPTION.test(secret);
   const left = all.filter((key) => !isTried(key)).map(({ name, label }) => `${name} from ${label}`);
-  const { listModelsDirectly: askDirectly } = await import('../../server/control/ask-provider.ts');
+  const { listModelsDirectly: askDirectly } =
+    await import('../../server/control/provider-models.ts');
   const tried = all.filter(isTried).map(async ({ name, label }): Promise<Finding> => {
     try {
       const nowMs = context.clock.wallMs();

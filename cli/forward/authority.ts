@@ -58,7 +58,7 @@ export async function hostsOf(config: Config, env: Variables): Promise<Configure
 
 async function codeOf(config: Config, env: Variables) {
   if (config.customProviders.length === 0 && config.plugins.length === 0) return undefined;
-  const { compiledGraph } = await import('../../server/generation/compile-alone.ts');
+  const { compiledGraph } = await import('../../server/generation/compile-only.ts');
   return (await compiledGraph(config, env)).custom.byName;
 }
 

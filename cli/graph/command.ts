@@ -79,7 +79,7 @@ class Graph extends SvcCommand {
     const { context } = this;
     const [config, { compiledGraph }, { describePlan }, { graphJson }] = await Promise.all([
       this.configured(),
-      import('../../server/generation/compile-alone.ts'),
+      import('../../server/generation/compile-only.ts'),
       import('../../engine/index.ts'),
       import('../../server/graph/json.ts'),
     ]);

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { averageLatencyMs, knownCost, savedPercent, toUsd } from '../../stages/ledger/figures.ts';
 import type { AttemptSums } from '../../stages/ledger/attempts.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
-import { readBrokenPromises } from '../certify/kept-result.ts';
+import { readBrokenPromises } from '../certify/stored-result.ts';
 import type { LedgerQuestions } from '../control/ledger-questions.ts';
 import type { AlertMetric } from './metrics.ts';
 

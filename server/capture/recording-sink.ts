@@ -1,7 +1,7 @@
 /** A sink that shows the response to a recorder. */
 import type { Sink } from '../../engine/index.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
-import { observedSink } from '../sink/seen.ts';
+import { observedSink } from '../sink/observed-sink.ts';
 import type { RunRecorder } from './recorder.ts';
 
 /** Forwards everything to `client`. */

@@ -11,7 +11,7 @@ import type { Clock, SvcError } from '../../engine/index.ts';
 import { hostUnreachable, upstreamTimeout } from '../../stages/model/errors.ts';
 import { reasonOf } from '../../stages/providers/failure-reason.ts';
 import type { Connector } from '../../stages/providers/undici-upstream.ts';
-import { passedHeaders } from './passed-fields.ts';
+import { passedHeaders } from './passed-headers.ts';
 import { splice } from './splice.ts';
 
 /** Time limit for connecting; after that, the client decides how long to wait. */

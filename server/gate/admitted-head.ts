@@ -5,8 +5,8 @@
 import { kindByCredential } from '../../stages/dialect/endpoints.ts';
 import type { Endpoint } from '../../stages/model/endpoint.ts';
 import { headerValue, withoutHeaders } from '../../stages/model/headers.ts';
-import { withoutKeys } from '../auth/presented.ts';
-import type { Head } from '../auth/presented.ts';
+import { withoutKeys } from '../auth/keys-in-request.ts';
+import type { Head } from '../auth/keys-in-request.ts';
 import { headersBeyond } from '../auth/rights.ts';
 import type { Admission } from './gate.ts';
 

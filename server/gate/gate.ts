@@ -14,7 +14,7 @@
  *    it counts as caused by another site.
  * 5. An upgrade requested by a foreign page: 403. `/config/reload` from elsewhere: 403.
  * 6. Local requests pass, without a key unless one is required. Others need a proxy key, in
- *    `X-Svc-Key` or where SDKs put a provider's (`presented.ts`): 401. A revoked or expired key,
+ *    `X-Svc-Key` or where SDKs put a provider's (`keys-in-request.ts`): 401. A revoked or expired key,
  *    and an unknown key in our format where a provider's belongs: 401, from anywhere. To read the
  *    dashboard, the session cookie of a browser is enough.
  * 7. A few paths are public, and so is every OPTIONS: they pass with the verdict `public`, and the
@@ -35,7 +35,7 @@ import {
 import type { KeyCheck, Keyed } from '../auth/auth.ts';
 import { COOKIE_PATH } from '../auth/browser-sessions.ts';
 import type { BrowserSessions } from '../auth/browser-sessions.ts';
-import { isKeyInPath, keysIn, looksLikeOurs } from '../auth/presented.ts';
+import { isKeyInPath, keysIn, looksLikeOurs } from '../auth/keys-in-request.ts';
 import { RIGHTS } from '../auth/rights.ts';
 import type { Rights } from '../auth/rights.ts';
 import { isLoopback } from './addresses.ts';

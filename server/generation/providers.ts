@@ -15,7 +15,7 @@ import type { Provider } from '../../stages/providers/provider.ts';
 import { readConfigFile } from '../config/read-file.ts';
 import { PUBLIC_BASE_URLS } from '../../stages/providers/settings.ts';
 import type { KeyCheck } from '../auth/auth.ts';
-import { looksLikeOurs } from '../auth/presented.ts';
+import { looksLikeOurs } from '../auth/keys-in-request.ts';
 import type { Config, ProviderConfig } from '../config/config.ts';
 import { placeOf } from '../shared/key-names.ts';
 import { didYouMean } from '../config/did-you-mean.ts';

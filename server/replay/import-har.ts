@@ -5,7 +5,7 @@
 import { isObject } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { isHopByHop } from '../../stages/model/headers.ts';
-import type { ForeignExchange } from './foreign.ts';
+import type { ForeignExchange } from './foreign-exchange.ts';
 
 /** Headers of the connection, or about an encoding that the HAR has already undone. */
 const LEFT_OUT = new Set(['host', 'content-length', 'content-encoding', 'accept-encoding']);

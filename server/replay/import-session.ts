@@ -4,7 +4,7 @@ import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { readSessionText } from '../sessions/read-file.ts';
 import { bodyOf } from '../sessions/session.ts';
 import type { Conversation, SessionRequest } from '../sessions/session.ts';
-import type { ForeignExchange } from './foreign.ts';
+import type { ForeignExchange } from './foreign-exchange.ts';
 
 /** Assumed `max_tokens`; not every file contains it. */
 const MAX_TOKENS = 32_000;

@@ -12,7 +12,7 @@ import { isObject, parseJson } from '../../stages/dialect/json-kind.ts';
 import { totalInputTokens } from '../../stages/model/usage.ts';
 import { credentialsOf } from '../log/credentials.ts';
 import { secretPatterns } from '../../stages/model/secret-forms.ts';
-import type { ForeignExchange } from './foreign.ts';
+import type { ForeignExchange } from './foreign-exchange.ts';
 import { readHar } from './import-har.ts';
 import { readSession } from './import-session.ts';
 

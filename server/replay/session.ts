@@ -18,7 +18,7 @@ import { templateFolder } from '../../stages/templates/files.ts';
 import { decodeBody } from '../../stages/wire/decode.ts';
 import { encodingToUndo, toBodyFrame } from '../http/body-frame.ts';
 import { CAPTURE_HEADER } from '../../stages/captures/files.ts';
-import { compileOnly } from '../generation/compile-alone.ts';
+import { compileOnly } from '../generation/compile-only.ts';
 import type { Config } from '../config/config.ts';
 import type { Variables } from '../config/env.ts';
 import { silentLog } from '../log/silent.ts';

@@ -7,7 +7,7 @@ import type { ProxyFrame } from '../../stages/model/frame.ts';
 import { headerValue } from '../../stages/model/headers.ts';
 import { createDecoder } from '../../stages/wire/decode.ts';
 import type { Decoder } from '../../stages/wire/decode.ts';
-import { observedSink } from './seen.ts';
+import { observedSink } from './observed-sink.ts';
 
 /** The kept part of a response. */
 export interface AnswerCopy {

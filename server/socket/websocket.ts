@@ -13,7 +13,7 @@ import {
   shuttingDown,
   unknownWebSocketVersion,
 } from '../../stages/model/errors.ts';
-import { isKeyProtocol } from '../auth/presented.ts';
+import { isKeyProtocol } from '../auth/keys-in-request.ts';
 import { rawErrorResponse } from '../http/error-response.ts';
 import { originForm, pathOf } from '../gate/target.ts';
 import { hangUp } from '../http/hang-up.ts';

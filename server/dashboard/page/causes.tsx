@@ -9,7 +9,7 @@ import { localMoment } from './local-time.ts';
 import { useReport } from './report-data.ts';
 import { Table } from './requests/table.tsx';
 import type { TableColumn } from './requests/table.tsx';
-import { Fault } from './words.tsx';
+import { Fault } from './message-text.tsx';
 
 export function CausesView({ query }: { readonly query: URLSearchParams }) {
   const { value: report, error } = useReport(query);

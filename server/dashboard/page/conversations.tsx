@@ -16,7 +16,7 @@ import { queryOf, useRequests } from './requests/requests-data.ts';
 import { ModelName, Outcome } from './requests/request-columns.tsx';
 import { Table } from './requests/table.tsx';
 import type { TableColumn } from './requests/table.tsx';
-import { Fault } from './words.tsx';
+import { Fault } from './message-text.tsx';
 
 type Conversation = ConversationsJson['conversations'][number];
 

@@ -5,7 +5,7 @@
 import type { GraphJson, StagesJson } from '../contract.ts';
 import { useFetched } from './fetched.ts';
 import { NONE, duration, share, whole } from './format.ts';
-import { Fault } from './words.tsx';
+import { Fault } from './message-text.tsx';
 
 type PathNode = GraphJson['request'][number];
 type ResponsePath = GraphJson['answers'][number];

@@ -9,7 +9,7 @@ import type { LogLine } from './log-line.ts';
 import { Link } from './frame/link.tsx';
 import { setFilters } from './frame/location.ts';
 import { useStore } from './store.ts';
-import { TextWithCode } from './words.tsx';
+import { TextWithCode } from './message-text.tsx';
 
 const LEVELS = ['debug', 'info', 'warning', 'error'];
 

@@ -9,7 +9,7 @@ import { PlanList } from './plans.tsx';
 import { ProviderList } from './providers.tsx';
 import { rangeOf } from './frame/ranges.ts';
 import { useStore } from './store.ts';
-import { TextWithCode } from './words.tsx';
+import { TextWithCode } from './message-text.tsx';
 
 /** More than fits a screen: the list takes the height available. */
 const MAX_ROWS = 40;

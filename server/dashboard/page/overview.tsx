@@ -18,7 +18,7 @@ import { USUAL_COLUMNS } from './requests/request-columns.tsx';
 import { RequestCells, RequestHeader, gridOf } from './requests/requests.tsx';
 import { useStore } from './store.ts';
 import { headlineFigures, outlookFacts } from './summary.ts';
-import { Fault, TextWithCode } from './words.tsx';
+import { Fault, TextWithCode } from './message-text.tsx';
 
 const NEWEST = 8;
 

@@ -6,7 +6,7 @@ import { useFetched } from './fetched.ts';
 import { share, short, whole } from './format.ts';
 import { Table } from './requests/table.tsx';
 import type { TableColumn } from './requests/table.tsx';
-import { Fault } from './words.tsx';
+import { Fault } from './message-text.tsx';
 
 type Recipe = RecipesJson['recipes'][number];
 

@@ -11,7 +11,7 @@ import { useStore } from './store.ts';
 import { addedWords, billOf, unpricedNote } from './summary.ts';
 import { Table, withCell } from './requests/table.tsx';
 import { Tools } from './tools.tsx';
-import { Fault } from './words.tsx';
+import { Fault } from './message-text.tsx';
 
 export function SavingsView({ query }: { readonly query: URLSearchParams }) {
   const live = useStore(state);

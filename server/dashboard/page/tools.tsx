@@ -7,7 +7,7 @@ import { orDash } from './format.ts';
 import { toolColumns } from './requests/columns.ts';
 import { queryOf } from './requests/requests-data.ts';
 import { Table, withCell } from './requests/table.tsx';
-import { Fault } from './words.tsx';
+import { Fault } from './message-text.tsx';
 
 export function Tools({ query }: { readonly query: URLSearchParams }) {
   const { value, error } = useFetched<ToolsJson>(

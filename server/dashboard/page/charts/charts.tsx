@@ -9,7 +9,7 @@ import { Link } from '../frame/link.tsx';
 import { setFilters } from '../frame/location.ts';
 import { queryOf } from '../requests/requests-data.ts';
 import { seriesOf, timesOf } from './series.ts';
-import { Fault } from '../words.tsx';
+import { Fault } from '../message-text.tsx';
 
 /** What charts can be stacked by: name in URLs, and in words. */
 const STACKS = [

@@ -19,7 +19,7 @@ import { NO_STAGES, injectionWords, requestFacts } from './request-facts.ts';
 import { ModelName, Outcome } from '../requests/request-columns.tsx';
 import { Table } from '../requests/table.tsx';
 import { Waterfall } from './waterfall.tsx';
-import { Fault } from '../words.tsx';
+import { Fault } from '../message-text.tsx';
 
 interface Loaded {
   readonly json: OneRequestJson;

@@ -10,7 +10,7 @@ import type { CellProps, RequestColumn } from './request-columns.tsx';
 import { useRequests } from './requests-data.ts';
 import { orderOf, sortOf } from './row-order.ts';
 import { VirtualList } from './virtual-list.tsx';
-import { Fault } from '../words.tsx';
+import { Fault } from '../message-text.tsx';
 
 const ROW_PX = 34;
 const NARROW_ROW_PX = 60;

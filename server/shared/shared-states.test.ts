@@ -6,7 +6,7 @@ import { requestAdmission } from '../../stages/providers/admission.ts';
 import { createProviderStates } from '../../stages/providers/states.ts';
 import type { Connection, Reply } from './connection.ts';
 import { RedisLink } from './link.ts';
-import { shareProviders } from './provider-news.ts';
+import { shareProviders } from './shared-states.ts';
 import { CLAIM, FREE, READ, WRITE } from './record.ts';
 
 const SILENT = { info: () => undefined, warning: () => undefined, error: () => undefined };
