@@ -86,29 +86,31 @@ export function checkParts(definition: PluginSetup, returned: unknown): PluginPa
       );
   const sources = [definition, returned] as readonly Partial<Record<string, unknown>>[];
   const listOf = (part: string): readonly unknown[] =>
-    sources.flatMap((from) => {
-      const list = from[part];
+    sources.flatMap((source) => {
+      const list = source[part];
       if (list === undefined || Array.isArray(list)) return (list ?? []) as unknown[];
       report([part], `${part}: must be a list`);
       return [];
     });
-  const stages = listOf('stages').filter((one, at) => isStage(one, at, report));
+  const stages = listOf('stages').filter((stage, index) => isStage(stage, index, report));
   const hooks = sources.flatMap(({ hooks: one }) =>
     one === undefined || !isHooks(one, report) ? [] : [one],
   );
-  const providers = listOf('providers').flatMap((one, at) => toProvider(one, at, report));
-  const recipes = listOf('recipes').flatMap((one, at) => {
-    const checked = checkRecipe(one);
+  const providers = listOf('providers').flatMap((provider, index) =>
+    toProvider(provider, index, report),
+  );
+  const recipes = listOf('recipes').flatMap((recipe, index) => {
+    const checked = checkRecipe(recipe);
     if (checked.ok) return [checked.file.recipe];
     for (const { path, message } of checked.faults)
-      report(['recipes', ...path], `recipes[${at}]: ${path.join('.')} ${message}`);
+      report(['recipes', ...path], `recipes[${index}]: ${path.join('.')} ${message}`);
     return [];
   });
-  const macros = listOf('macros').flatMap((one, at) => {
-    const checked = checkMacro(one);
+  const macros = listOf('macros').flatMap((macro, index) => {
+    const checked = checkMacro(macro);
     if (checked.ok) return [checked.macro];
     for (const { path, message } of checked.faults)
-      report(['macros', ...path], `macros[${at}]: ${macroPart(path)} ${message}`);
+      report(['macros', ...path], `macros[${index}]: ${macroPart(path)} ${message}`);
     return [];
   });
   refuseDuplicates('recipe', recipes, report);

@@ -24,8 +24,8 @@ export function lineOfPath(source: string, path: readonly string[]): number | un
 export function lineOfText(source: string, text: string): number | undefined {
   const lines = source.split('\n');
   const quoted = ["'", '"', '`'].map((mark) => `${mark}${text}${mark}`);
-  const found = lines.flatMap((line, at) =>
-    quoted.some((one) => line.includes(one)) ? [at + 1] : [],
+  const found = lines.flatMap((line, index) =>
+    quoted.some((one) => line.includes(one)) ? [index + 1] : [],
   );
   return found.length === 1 ? found[0] : undefined;
 }

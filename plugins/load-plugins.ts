@@ -103,7 +103,7 @@ async function load(entry: PluginEntry, options: LoadOptions): Promise<LoadedPlu
   const returned: unknown =
     setup === undefined ? {} : await setup({ config: checked, tools: stageTools, view });
   const { stages, hooks, ...parts } = checkParts(plugin, returned);
-  const all = [...stages, ...hooks.flatMap((one) => toHookStages(name, one))];
+  const all = [...stages, ...hooks.flatMap((hook) => toHookStages(name, hook))];
   return {
     name,
     module: entry.module,

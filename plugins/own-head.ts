@@ -40,13 +40,14 @@ function checkedHead(head: HeadFrame): HeadFrame {
     throw new TypeError(`its answer has the status ${String(status)}; 200 to 999 can be sent`);
   if (!Array.isArray(headers) || headers.length % 2 !== 0)
     throw new TypeError('the headers of its answer are no list of names and values');
-  for (const [at, text] of headers.entries()) {
-    const pattern = at % 2 === 0 ? NAME : VALUE;
+  for (const [index, text] of headers.entries()) {
+    const pattern = index % 2 === 0 ? NAME : VALUE;
     if (typeof text !== 'string' || !pattern.test(text))
       throw new TypeError(`a header of its answer cannot be sent: ${JSON.stringify(text)}`);
   }
   const isFraming = (name: string): boolean => name === 'content-length' || isHopByHop(name);
-  if (!head.headers.some((text, at) => at % 2 === 0 && isFraming(text.toLowerCase()))) return head;
+  if (!head.headers.some((text, index) => index % 2 === 0 && isFraming(text.toLowerCase())))
+    return head;
   return { ...head, headers: withoutHeaders(head.headers, isFraming) };
 }
 

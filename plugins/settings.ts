@@ -15,7 +15,8 @@ export const plugins = setting('plugins', {
   about:
     'Modules that bring stages of their own, each with its configuration. They run as you; one that cannot be used stops the start.',
   guarded: true,
-  resolve: (list, absolute) => list.map((one) => ({ ...one, module: absolute(one.module) })),
+  resolve: (list, absolute) =>
+    list.map((plugin) => ({ ...plugin, module: absolute(plugin.module) })),
 });
 
 /** Modules that define a provider. */
@@ -27,5 +28,6 @@ export const customProviders = setting('custom_providers', {
   default: [],
   about: 'Modules that define a provider, each with the name that it gets here. They run as you.',
   guarded: true,
-  resolve: (list, absolute) => list.map((one) => ({ ...one, module: absolute(one.module) })),
+  resolve: (list, absolute) =>
+    list.map((provider) => ({ ...provider, module: absolute(provider.module) })),
 });

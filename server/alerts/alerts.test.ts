@@ -105,7 +105,7 @@ test('every metric equals a recount of the ledger rows', () =>
     const rows = await t.rows(4);
     const timesMs = rows.flatMap(({ latencyMs }) => latencyMs ?? []).toSorted((a, b) => a - b);
     const sum = (values: readonly (number | null)[]) =>
-      values.reduce<number>((all, one) => all + (one ?? 0), 0);
+      values.reduce<number>((all, value) => all + (value ?? 0), 0);
     const nth = (share: number) => timesMs[Math.ceil(share * timesMs.length) - 1];
     const errors = rows.filter(isFailure).length;
     const options: MeasureOptions = {

@@ -55,8 +55,8 @@ export const alerts = setting('alerts', {
   secretMembers: ['webhook', 'secret'],
   refuse: (rules) => {
     const names = rules.map((rule) => rule.name);
-    return rules.flatMap((rule, at): readonly Refusal[] => {
-      const isTaken = names.indexOf(rule.name) < at;
+    return rules.flatMap((rule, index): readonly Refusal[] => {
+      const isTaken = names.indexOf(rule.name) < index;
       const reason = isTaken
         ? 'another rule has this name'
         : (reasonAgainst(rule) ?? reasonAgainstNotify(rule));

@@ -27,13 +27,13 @@ const WHOLE_WORD = /(?<![\w-])svc_[\w-]{43}(?![\w-])/g;
  * A whole key inside a longer word. Long tokens of others contain this pattern by chance (one in
  * ten thousand of 2,000 characters), so here only a key that this proxy has made counts.
  */
-const GLUED = /svc_[\w-]{43}/g;
+const KEY_INSIDE_WORD = /svc_[\w-]{43}/g;
 
 /** Text that may be one of our keys. */
 export interface Candidate {
   readonly key: string;
   /** True if it has the format of our keys: known or not, it is never sent to a provider. */
-  readonly isOurShape: boolean;
+  readonly isOurFormat: boolean;
 }
 
 /** True for text in the format of our keys, whole or truncated. */
@@ -97,8 +97,8 @@ function keysOfField(name: string, value: string): readonly Candidate[] {
 function keysAmong(text: string, pattern: RegExp): readonly Candidate[] {
   if (!text.includes('svc_')) return [];
   return [
-    ...matchesOf(text, pattern).map((key) => ({ key, isOurShape: true })),
-    ...matchesOf(text, GLUED).map((key) => ({ key, isOurShape: false })),
+    ...matchesOf(text, pattern).map((key) => ({ key, isOurFormat: true })),
+    ...matchesOf(text, KEY_INSIDE_WORD).map((key) => ({ key, isOurFormat: false })),
   ];
 }
 
@@ -120,7 +120,7 @@ function keysOfCredential(value: string): readonly Candidate[] {
   return [
     ...keysAmong(whole, BEGINS_LIKE_OURS),
     ...keysAmong(pair, BEGINS_LIKE_OURS),
-    ...texts.filter((key) => key !== '').map((key) => ({ key, isOurShape: false })),
+    ...texts.filter((key) => key !== '').map((key) => ({ key, isOurFormat: false })),
   ];
 }
 
@@ -131,7 +131,7 @@ function keysOfProtocols(value: string): readonly Candidate[] {
     const texts = [name, name.slice(name.indexOf('.') + 1)];
     return [
       ...keysAmong(name, BEGINS_LIKE_OURS),
-      ...texts.map((key) => ({ key, isOurShape: false })),
+      ...texts.map((key) => ({ key, isOurFormat: false })),
     ];
   });
 }

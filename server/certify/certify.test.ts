@@ -38,7 +38,9 @@ test('detects a prefix that changes from turn to turn, or after a restart', asyn
     async compress(job) {
       turn += 1;
       const outcomes = await real.compress(job);
-      return outcomes.map((one) => (one.changed ? { ...one, text: `${one.text} ${turn}` } : one));
+      return outcomes.map((outcome) =>
+        outcome.changed ? { ...outcome, text: `${outcome.text} ${turn}` } : outcome,
+      );
     },
   });
   const broken = shifting.broken.map(({ check: name, line }) => `${name}: ${line}`);
@@ -56,7 +58,7 @@ test('a claim above the recount and a session that cost more each fail their own
   const conversation = readSessionText(claudeCodeLines().join('\n'))!.conversations[0]!;
   const uncounted = {
     ...conversation,
-    requests: conversation.requests.map((one) => ({ ...one, usage: null })),
+    requests: conversation.requests.map((request) => ({ ...request, usage: null })),
   };
   const prices = createPrices();
   const broken = async (how: { tokenRatio?: number; prices?: typeof prices }) => {

@@ -83,7 +83,7 @@ export async function certify(job: CertifyJob): Promise<Certificate> {
     broken.push(...checked.broken);
   };
   const judge = async (conversation: Conversation): Promise<void> => {
-    const model = conversation.requests.find((one) => one.model !== null)?.model ?? null;
+    const model = conversation.requests.find((request) => request.model !== null)?.model ?? null;
     const count = await counterFor(model ?? '');
     const checked = await checkConversation(conversation, { compressor, settings, count });
     addCounts(checked, job.tokenRatio(model));

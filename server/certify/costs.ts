@@ -117,8 +117,8 @@ function costOf(
 ): Cost {
   const provider = providerOf(conversation);
   let [before, after] = [0, 0];
-  for (const [at, usage] of usages.entries()) {
-    const { model, atMs } = conversation.requests[at]!;
+  for (const [index, usage] of usages.entries()) {
+    const { model, atMs } = conversation.requests[index]!;
     const price = (one: typeof usage.before): number =>
       prices.costNanoUsd(provider, model ?? '', one, atMs ?? nowMs) ?? 0;
     before += price(usage.before);
@@ -160,13 +160,16 @@ function groupsOf(sessions: readonly SessionCost[]): readonly CostGroup[] {
   return clients.flatMap((client) =>
     [{ from: null, to: null }, ...LENGTHS].flatMap(({ from, to }): CostGroup[] => {
       const own = sessions.filter(
-        (one) =>
-          one.client === client && one.requests >= (from ?? 0) && one.requests <= (to ?? Infinity),
+        (session) =>
+          session.client === client &&
+          session.requests >= (from ?? 0) &&
+          session.requests <= (to ?? Infinity),
       );
       const shares = own.map(({ before, after }) => after / before);
       const share = boundsOf(shares);
       if (share === null) return [];
-      const sum = (name: 'before' | 'after') => own.reduce((total, one) => total + one[name], 0);
+      const sum = (name: 'before' | 'after') =>
+        own.reduce((total, session) => total + session[name], 0);
       return [
         {
           client,

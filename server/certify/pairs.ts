@@ -57,19 +57,19 @@ export function checkPairs(session: PairedSession, count: CountTokens): CheckedP
   const size = createSizes(count);
   const sizeOf = ({ front, texts }: Side) =>
     texts.reduce((sum, text) => sum + size(text), size(front));
-  for (const [at, turn] of turns.entries()) {
+  for (const [index, turn] of turns.entries()) {
     const note: ReportBroken = (check, block, line) => {
-      broken.push({ check, session: name, turn: at + 1, block: block + 1, line });
+      broken.push({ check, session: name, turn: index + 1, block: block + 1, line });
     };
     const { before, after } = turn;
-    const next = turns[at + 1];
+    const next = turns[index + 1];
     const isFollowed = next !== undefined && continues(turn.hashes, next.hashes);
     const read = readIn(after.blocks);
     if (isFollowed) {
       checkPrefix(turn, next, note);
       sums.quoted += checkQuotes(turn, next, read, note);
     }
-    const earlier = turns[at - 1];
+    const earlier = turns[index - 1];
     const known =
       earlier !== undefined && continues(earlier.hashes, turn.hashes) ? earlier.items : 0;
     // A result is checked when it is new, and again in the last request of its conversation.
@@ -151,8 +151,8 @@ function checkFailures(blocks: readonly Block[], read: Readable, note: ReportBro
  * them.
  */
 function checkPrefix(turn: Turn, next: Turn, note: ReportBroken): void {
-  const changed = turn.after.blocks.findIndex(({ text, kind }, at) => {
-    const now = next.after.blocks[at];
+  const changed = turn.after.blocks.findIndex(({ text, kind }, index) => {
+    const now = next.after.blocks[index];
     return now === undefined || now.text !== text || now.kind !== kind;
   });
   if (changed >= 0) note('prefix', changed, 'was sent with other bytes in the next turn');
@@ -184,7 +184,7 @@ type Readable = ReturnType<typeof readIn>;
  */
 function readIn(blocks: readonly Block[]) {
   const texts = blocks.map(({ text }) => decodedText(text));
-  const written = blocks.filter((one) => one.role === 'assistant' && !isThought(one));
+  const written = blocks.filter((block) => block.role === 'assistant' && !isThought(block));
   const lines = new Set([...texts.flatMap(comparableLines), ...written.flatMap(writtenLines)]);
   const whole = texts.map(shownText).join('\n');
   const forms = new Set(failureLines(whole).map(formOf));

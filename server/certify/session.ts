@@ -89,16 +89,16 @@ export async function checkConversation(
   let before: readonly SentBlock[] = [];
   for (const epoch of epochsOf(requests, (one) => cold.has(one) && !replay.isBound(one.items))) {
     const startTurn = sums.turns + 1;
-    for (const [at, request] of epoch.requests.entries()) {
-      const turn = startTurn + at;
-      const isCold = epoch.isCold && at === 0;
+    for (const [index, request] of epoch.requests.entries()) {
+      const turn = startTurn + index;
+      const isCold = epoch.isCold && index === 0;
       const sent = await replay.send(request.items, isCold);
       const changed = before.find(
         ({ sent: text, index }, n) => sent[n]?.index === index && sent[n].sent !== text,
       );
       if (changed !== undefined && !isCold)
         note('prefix', turn, changed.index, 'went out with other bytes than in the turn before');
-      const isLast = at === epoch.requests.length - 1;
+      const isLast = index === epoch.requests.length - 1;
       const job = replay.job();
       // Every power of two: all of them together take twice as long as the last.
       if (job !== undefined && !isCold && (isLast || (turn & (turn - 1)) === 0)) {
@@ -115,10 +115,10 @@ export async function checkConversation(
     sums.turns += epoch.requests.length;
     if (epoch.isCold) sums.cold += 1;
     const readable = createReadable(before, blocks);
-    for (const [at, { items: item }] of epoch.requests.entries()) {
+    for (const [index, { items: item }] of epoch.requests.entries()) {
       for (const { line, block } of quotes.of(item)) {
         sums.quoted += 1;
-        if (!readable.has(line, item)) note('retention', startTurn + at, block, line);
+        if (!readable.has(line, item)) note('retention', startTurn + index, block, line);
       }
     }
   }

@@ -194,7 +194,7 @@ test('multi: the model selects the dialect, and each dialect has its own key', (
     assert.ok((adapter.extractTokens(gpt).output_tokens ?? 0) > 0);
     await adapter.call({ model: 'house-model', dialect: 'messages', messages: ASK, max_tokens: 9 });
     assert.equal(
-      t.upstream.requests.map((one) => one.path),
+      t.upstream.requests.map((request) => request.path),
       ['/v1/messages', '/v1/chat/completions', '/v1/messages'],
     );
     assert.is(t.upstream.requests[1]?.header('authorization'), 'Bearer chat-of-mine');

@@ -43,7 +43,9 @@ function string(value: unknown): string {
 }
 
 function list(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'object' && one !== null) : [];
+  return Array.isArray(value)
+    ? value.filter((item) => typeof item === 'object' && item !== null)
+    : [];
 }
 
 /** Returns the content of a whole response of either dialect, and its finish reason. */

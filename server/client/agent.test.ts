@@ -128,7 +128,7 @@ test('an option that the dialect cannot express gives a warning or a config erro
     const model = modelOf(t.proxy.url, 'claude-fixture-1');
     const { warnings } = await generateText({ model, prompt: 'Hi', seed: 7, maxRetries: 0 });
     assert.equal(
-      warnings?.map((one) => (one.type === 'unsupported' ? one.feature : one.type)),
+      warnings?.map((warning) => (warning.type === 'unsupported' ? warning.feature : warning.type)),
       ['seed'],
     );
     const file = { type: 'file' as const, mediaType: 'audio/wav', data: PIXEL };

@@ -38,7 +38,7 @@ export async function readAuthored<T>(
     return { read: undefined, faults: [thrown.message] };
   }
   if (yaml.faults.length > 0)
-    return { read: undefined, faults: yaml.faults.map((one) => one.text) };
+    return { read: undefined, faults: yaml.faults.map((fault) => fault.text) };
   const checked = check(yaml.data);
   if (checked.ok) return { read: checked, faults: [] };
   const { originOf } = yaml;

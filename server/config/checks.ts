@@ -30,11 +30,11 @@ export function crossCheck(values: Values, chosen: readonly ChosenName[]): reado
 }
 
 function badNames(chosen: readonly ChosenName[]): readonly Fault[] {
-  return chosen.flatMap((one) => {
-    const key = `${one.section}.${one.name}`;
-    if (one.section !== 'providers' || PROVIDER_NAME.test(one.name)) return [];
+  return chosen.flatMap((choice) => {
+    const key = `${choice.section}.${choice.name}`;
+    if (choice.section !== 'providers' || PROVIDER_NAME.test(choice.name)) return [];
     const text = `${key}: a provider name has 1 to 64 letters, digits, - and _`;
-    return [fault(one, key, text, { expected: 'letters, digits, - and _' })];
+    return [fault(choice, key, text, { expected: 'letters, digits, - and _' })];
   });
 }
 

@@ -71,8 +71,8 @@ export function readEnvFile(
   let variables: Variables;
   try {
     // The parser of Node 20 reads a line without `=` as the beginning of the next variable's name.
-    const read = lines.map((line, at) =>
-      stray.has(at) ? '' : first.has(at) ? quoteHashes(line) : line,
+    const read = lines.map((line, index) =>
+      stray.has(index) ? '' : first.has(index) ? quoteHashes(line) : line,
     );
     variables = parseEnv(read.join('\n'));
   } catch (thrown) {

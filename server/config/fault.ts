@@ -107,12 +107,12 @@ function nearestKey(path: readonly string[]): string | undefined {
     .slice(0, -1)
     .map((name) => `${name}.`)
     .join('');
-  const siblings = [...candidates].filter((one) => one.startsWith(section));
+  const siblings = [...candidates].filter((candidate) => candidate.startsWith(section));
   if (section === '' || siblings.length === 0) return nearest(path.join('.'), candidates);
   // If the section is right, its name must not make all of its keys equally near.
   const near = nearest(
     path.at(-1) ?? '',
-    siblings.map((one) => one.slice(section.length)),
+    siblings.map((sibling) => sibling.slice(section.length)),
   );
   return near === undefined ? undefined : section + near;
 }

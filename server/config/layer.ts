@@ -84,7 +84,7 @@ export function fileLayer(file: YamlFile, origin: FileOrigin): Layer {
     // A section whose lines are all commented out reads as null.
     if (value === null) return;
     if (isObject(value)) for (const key of Object.keys(value)) visit(value[key], [...path, key]);
-    else faults.push(notASection(path, value, valueOrigin));
+    else faults.push(notASectionFault(path, value, valueOrigin));
   };
   visit(file.data, []);
   const chosen = names.filter(({ section }) => NAMED_SECTIONS.has(section));
@@ -211,7 +211,7 @@ function toEntry(
   return { ...valueOrigin, setting, concrete, spelled, rank: isAlias ? aliasRank : 0, value };
 }
 
-function notASection(path: readonly string[], value: unknown, origin: Origin): Fault {
+function notASectionFault(path: readonly string[], value: unknown, origin: Origin): Fault {
   const key = path.join('.');
   const found = describe(value, true);
   return path.length === 0

@@ -89,11 +89,11 @@ test('uses the named config file, else the one in the current folder, else the o
   const file = 'server: {port: 1}';
   const ports = await Promise.all([{ own, beside, file }, { own, beside }, { own }].map(loadText));
   assert.equal(
-    ports.map((one) => one.config.server.port),
+    ports.map((port) => port.config.server.port),
     [1, 2, 3],
   );
   assert.equal(
-    ports.map((one) => one.configFile),
+    ports.map((port) => port.configFile),
     ['/etc/svc/c.yaml', '/project/proxy.yaml', '/home/ada/.svc/config.yaml'],
   );
 });
@@ -312,7 +312,7 @@ test('an invalid line of an env file does not affect the other lines', async () 
   const { config, warnings } = await loadText({ envFile });
   assert.equal([config.server.port, config.compression.mode], [6, 'strict']);
   assert.equal(
-    warnings.map((one) => one.replace(/^\D*(\d+) is not a NAME=value line.*$/, '$1')),
+    warnings.map((warning) => warning.replace(/^\D*(\d+) is not a NAME=value line.*$/, '$1')),
     ['1', '3', '5'],
   );
 });

@@ -71,7 +71,7 @@ function byPath(): ReadonlyMap<string, Omit<Found, 'concrete'> | 'section'> {
   for (const setting of settings) {
     for (const spelling of spellingsOf(setting)) {
       const path = spelling.split('.');
-      path.forEach((_, at) => found.set(pathId(path.slice(0, at)), 'section'));
+      path.forEach((_, index) => found.set(pathId(path.slice(0, index)), 'section'));
       found.set(pathId(path), { setting, isAlias: spelling !== setting.key });
     }
   }
@@ -81,5 +81,5 @@ function byPath(): ReadonlyMap<string, Omit<Found, 'concrete'> | 'section'> {
 /** Returns an id that is the same for every name below a named section. */
 function pathId(path: readonly string[]): string {
   const isNamed = NAMED_SECTIONS.has(path[0] ?? '');
-  return JSON.stringify(path.map((segment, at) => (isNamed && at === 1 ? '<>' : segment)));
+  return JSON.stringify(path.map((segment, index) => (isNamed && index === 1 ? '<>' : segment)));
 }

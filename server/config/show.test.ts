@@ -40,7 +40,7 @@ test('show prints values for programs, and words only for people', async () => {
   const file =
     'server: {port: 99}\ncache: {enabled: false}\nfallback: [chat]\nrate_limiting: {chat: {rpm: 5}}';
   const rows = showConfig(await loadText({ file, env: { SVC_INJECT_MIN_SCORE: '0.6' } }));
-  const value = (key: string) => rows.find((one) => one.key === key)?.value;
+  const value = (key: string) => rows.find((row) => row.key === key)?.value;
   assert.is(value('server.port'), 99);
   assert.is(value('cache.enabled'), false);
   assert.is(value('vault.inject_min_score'), 0.6);

@@ -160,7 +160,7 @@ test('every variable of the specification sets its own setting, and no other', a
 });
 
 test('every key of the specification has its default and sets its setting', async () => {
-  const ours = settings.filter((one) => KEYS.some(([name]) => name === one.key));
+  const ours = settings.filter((setting) => KEYS.some(([name]) => name === setting.key));
   assert.equal(
     ours.map((setting) => [setting.key, setting.default]),
     KEYS.map(([name, unset]) => [name, unset]),

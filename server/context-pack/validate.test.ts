@@ -99,7 +99,9 @@ test('the published schema is up to date and gives the same verdicts', async () 
 test('faults have the line and column in the file', async () => {
   const faults = async (text: string | Buffer) => {
     const result = await validatePack(Buffer.from(text));
-    return result.valid ? [] : result.faults.map((one) => `${one.line}:${one.column} ${one.path}`);
+    return result.valid
+      ? []
+      : result.faults.map((fault) => `${fault.line}:${fault.column} ${fault.path}`);
   };
   const text = JSON.stringify(withBlock({ quality: 2, odd: 1 }), undefined, 2);
   const lines = text.split('\n');
@@ -134,7 +136,9 @@ test('YAML gets the same verdicts as JSON, with line and column', async () => {
   }
   const faults = async (text: string) => {
     const result = await validatePack(Buffer.from(text), 'yaml');
-    return result.valid ? [] : result.faults.map((one) => `${one.line}:${one.column} ${one.path}`);
+    return result.valid
+      ? []
+      : result.faults.map((fault) => `${fault.line}:${fault.column} ${fault.path}`);
   };
   const pack = [
     'header: { version: "1.0", id: pack-1, created: 2026-01-31T12:00:00Z }',

@@ -27,7 +27,7 @@ export function toRowFilter(query: URLSearchParams): RowFilter {
     return atMs;
   };
   const outcomeParam = text('outcome');
-  const outcome = OUTCOMES.find((one) => one === outcomeParam);
+  const outcome = OUTCOMES.find((known) => known === outcomeParam);
   if (outcomeParam !== undefined && outcome === undefined)
     throw invalidQuery('outcome', `one of ${OUTCOMES.join(', ')}`);
   const untilMs = moment('until');
@@ -74,7 +74,7 @@ export function toStackKey(query: URLSearchParams): StackKey {
 /** Parses `sort`, the name of a figure in the JSON, and `order=asc`. Throws `bad_request`. */
 export function toRowOrder(query: URLSearchParams): RowOrder {
   const sort = query.get('sort') ?? NEWEST_FIRST.by;
-  const by = ROW_ORDERS.find((one) => one === sort);
+  const by = ROW_ORDERS.find((order) => order === sort);
   if (by === undefined) throw invalidQuery('sort', `one of ${ROW_ORDERS.join(', ')}`);
   const way = query.get('order') ?? 'desc';
   if (way !== 'asc' && way !== 'desc') throw invalidQuery('order', 'asc or desc');

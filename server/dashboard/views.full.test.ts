@@ -240,9 +240,9 @@ test('the windows of plans can be told apart, and do not overlap on a phone', ()
       const overlaps = await page.locator('.plan').evaluateAll((plans) =>
         plans.flatMap((plan) => {
           const boxes = [...plan.children].map((child) => child.getBoundingClientRect());
-          return boxes.flatMap((a, at) =>
+          return boxes.flatMap((a, index) =>
             boxes
-              .slice(at + 1)
+              .slice(index + 1)
               .filter(
                 (b) =>
                   a.left < b.right - 1 &&

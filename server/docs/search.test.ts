@@ -113,7 +113,10 @@ test("a new user's question finds its page among the first two results", () => {
   });
   const found = missed.map(([query]) => [query, ...search(index, query).map(({ href }) => href)]);
   // Rewriting a page may cost one or two questions their rank, no more.
-  assert.ok(missed.length <= MAX_MISSED, found.map((one) => one.slice(0, 5).join(' ')).join('\n'));
+  assert.ok(
+    missed.length <= MAX_MISSED,
+    found.map((question) => question.slice(0, 5).join(' ')).join('\n'),
+  );
 });
 
 test('the last word may be incomplete, and word endings do not matter', () => {

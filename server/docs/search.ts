@@ -121,11 +121,11 @@ export function buildIndex(pages: readonly PageText[]): SearchIndex {
   const words = new Map<string, number[]>();
   const number = (all: readonly WordCounts[], from: number): void => {
     const mean = meanOf(all);
-    for (const [at, { counts, length, share }] of all.entries()) {
+    for (const [index, { counts, length, share }] of all.entries()) {
       const norm = SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / mean);
       for (const [word, count] of counts) {
         const list = words.get(word) ?? [];
-        list.push(from + at, Math.round((1000 * share * count) / (count + norm)));
+        list.push(from + index, Math.round((1000 * share * count) / (count + norm)));
         words.set(word, list);
       }
     }
@@ -167,7 +167,7 @@ export function search({ parts, words }: SearchIndex, query: string): readonly P
     return (scores.get(at) ?? 0) + (scores.get(pages.get(page)!) ?? 0);
   };
   return parts
-    .map((part, at) => ({ part, at, score: total(at) }))
+    .map((part, index) => ({ part, at: index, score: total(index) }))
     .filter(({ score }) => score > 0)
     .toSorted((a, b) => b.score - a.score || a.at - b.at)
     .slice(0, MAX_FOUND)

@@ -124,8 +124,8 @@ async function leftOut(shape: Shape): Promise<number> {
         body: json({ ...body, max_tokens: 9 }),
       });
       const sent = textsOf(JSON.parse(t.upstream.requests.at(-1)!.body.toString()));
-      for (const [at, text] of textsOf(body).entries())
-        if (text !== sent[at]) saved += count(text) - count(sent[at]!);
+      for (const [index, text] of textsOf(body).entries())
+        if (text !== sent[index]) saved += count(text) - count(sent[index]!);
     }
   });
   return saved;

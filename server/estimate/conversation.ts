@@ -182,7 +182,9 @@ function changedFromEnd(
   before: readonly Sized[],
   now: readonly Sized[],
 ): number {
-  const first = now.findIndex(({ item, sent }, at) => item < items && sent !== before[at]?.sent);
+  const first = now.findIndex(
+    ({ item, sent }, index) => item < items && sent !== before[index]?.sent,
+  );
   if (first < 0) return 0;
   return now
     .slice(first)

@@ -85,8 +85,8 @@ async function leftOut(lines: readonly string[]): Promise<number> {
       const body = bodyOf(conversation!, items);
       await exchange(t.proxy.port, { path: '/v1/messages', body: json(body) });
       const sent = textsOf(JSON.parse(t.upstream.requests.at(-1)!.body.toString()));
-      for (const [at, text] of textsOf(body).entries())
-        if (text !== sent[at]) saved += count(text) - count(sent[at]!);
+      for (const [index, text] of textsOf(body).entries())
+        if (text !== sent[index]) saved += count(text) - count(sent[index]!);
     }
   });
   return saved;

@@ -159,13 +159,13 @@ function costsOf(
   for (const { client, tools } of sessions) {
     for (const [name, sums] of tools) {
       const key = `${client}\n${name}`;
-      const one = found.get(key) ?? { client, name, uses: [] };
-      one.uses.push(sums);
-      found.set(key, one);
+      const toolCost = found.get(key) ?? { client, name, uses: [] };
+      toolCost.uses.push(sums);
+      found.set(key, toolCost);
     }
   }
   const sum = (uses: readonly ToolSums[], of: 'requests' | 'priced' | 'costNanoUsd'): number =>
-    uses.reduce((total, one) => total + one[of], 0);
+    uses.reduce((total, use) => total + use[of], 0);
   const cost = (uses: readonly ToolSums[], isPriced: boolean): number | null =>
     isPriced ? sum(uses, 'costNanoUsd') : null;
   return [...found.values()]

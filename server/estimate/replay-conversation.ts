@@ -101,13 +101,13 @@ export function replayConversation(
       const omitted = withForgotten(blocks, limits.memory).filter(
         (block) => block.forgotten !== undefined,
       );
-      const isAskedAgain = (one: (typeof omitted)[number]): boolean =>
+      const isAskedAgain = (block: (typeof omitted)[number]): boolean =>
         blocks.some(
           ({ index, kind, toolInput, toolName }) =>
             kind === 'tool_result' &&
-            index > one.index &&
-            toolName === one.toolName &&
-            JSON.stringify(toolInput) === JSON.stringify(one.toolInput),
+            index > block.index &&
+            toolName === block.toolName &&
+            JSON.stringify(toolInput) === JSON.stringify(block.toolInput),
         );
       return { results: omitted.length, askedAgain: omitted.filter(isAskedAgain).length };
     },

@@ -45,8 +45,8 @@ function outcomeOf(request: RequestJson, trace: TraceRecord | undefined): string
 function attemptsOf(request: RequestJson, trace: TraceRecord | undefined): string[] {
   const attempts = Array.isArray(trace?.['attempts']) ? (trace['attempts'] as TraceRecord[]) : [];
   if (attempts.length > 0) {
-    const tried = attempts.map((attempt, at) => {
-      const isLast = at === attempts.length - 1;
+    const tried = attempts.map((attempt, index) => {
+      const isLast = index === attempts.length - 1;
       return `${String(attempt['provider'])}: ${resultOf(attempt, isLast && request.outcome === 'cancelled')}`;
     });
     const later = routed(trace, 'asked_later').map(([name, why]) => `${name}: asked later: ${why}`);

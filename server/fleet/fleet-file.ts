@@ -70,9 +70,9 @@ export async function readFleet(home: string): Promise<Fleet | undefined> {
   if (node !== null && !isName(node)) throw faulty(`node is not ${NODE_NAME_TEXT}`, path);
   const list = members ?? [];
   if (!Array.isArray(list)) throw faulty('members must be a list', path);
-  const read = list.map((one: unknown, at) => toMember(one, `members.${at}`, path));
+  const read = list.map((member: unknown, index) => toMember(member, `members.${index}`, path));
   const names = read.map(({ name }) => name);
-  const twice = names.find((name, at) => names.indexOf(name) < at);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
   if (twice !== undefined) throw faulty(`two members have the name ${quote(twice)}`, path);
   return { node, members: read };
 }

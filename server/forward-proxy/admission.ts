@@ -64,7 +64,7 @@ export function admitTunnel(
     return malformedRequest('A header field contains characters that are not allowed');
   if (scan.lengths + scan.codings > 0) return malformedRequest('A CONNECT has no body');
   if (scan.forwarded) return forbidden('A tunnel cannot be opened for another machine');
-  if (scan.origins > 0 || fields.some((name, at) => at % 2 === 0 && OF_BROWSERS.test(name)))
+  if (scan.origins > 0 || fields.some((name, index) => index % 2 === 0 && OF_BROWSERS.test(name)))
     return forbidden('A tunnel cannot be opened by a browser');
   const target = targetOf(request.url ?? '');
   if (target === undefined) return malformedRequest('The target is not host:port');
@@ -104,5 +104,5 @@ function isSameHost(
 }
 
 function valuesOf(fields: readonly string[], name: string): string[] {
-  return fields.filter((_, at) => at % 2 === 1 && fields[at - 1]!.toLowerCase() === name);
+  return fields.filter((_, index) => index % 2 === 1 && fields[index - 1]!.toLowerCase() === name);
 }

@@ -105,7 +105,9 @@ export function createPass(open: Connector, clock: Clock) {
       });
       asking.on('continue', () => response.writeContinue());
       asking.on('information', ({ statusCode, rawHeaders }) => {
-        const links = rawHeaders.filter((_, at) => rawHeaders[at - 1]?.toLowerCase() === 'link');
+        const links = rawHeaders.filter(
+          (_, index) => rawHeaders[index - 1]?.toLowerCase() === 'link',
+        );
         if (statusCode !== 103 || links.length === 0) return;
         try {
           response.writeEarlyHints({ link: links });
@@ -170,7 +172,7 @@ export function createPass(open: Connector, clock: Clock) {
       asking.on('response', (answer) => {
         // The host declined. The connection has left HTTP here, so it ends with this response.
         const fields = passedHeaders(answer.rawHeaders).filter(
-          (_, at, all) => !/^(?:connection|transfer-encoding)$/i.test(all[at - (at % 2)]!),
+          (_, index, all) => !/^(?:connection|transfer-encoding)$/i.test(all[index - (index % 2)]!),
         );
         socket.write(headOf(answer, [...fields, 'Connection', 'close']));
         answer.on('error', () => socket.destroy());

@@ -44,7 +44,7 @@ async function spliced(
 
 /** Returns bytes that show their position: consecutive 32-bit integers. */
 function counted(bytes: number): Buffer {
-  const all = new Uint32Array(bytes / 4).map((_, at) => at);
+  const all = new Uint32Array(bytes / 4).map((_, index) => index);
   return Buffer.from(all.buffer);
 }
 

@@ -31,7 +31,7 @@ export function makeToken(
   const { folder, tokens } = forwardFiles(home);
   ensurePrivateFolder(folder);
   const nowMs = clock.wallMs();
-  changeKeys(tokens, nowMs, (all) => all.filter((one) => isLive(one, nowMs)));
+  changeKeys(tokens, nowMs, (all) => all.filter((token) => isLive(token, nowMs)));
   const store = openKeyStore({ file: tokens, clock, random: randomBytes });
   const { key, stored } = store.create({ label, ...(expires && { expiresInS: RUN_TOKEN_S }) });
   return { token: key, id: stored.id };
@@ -42,14 +42,14 @@ export function dropToken(home: string, clock: Clock, id: string): void {
   const { tokens } = forwardFiles(home);
   // After forward mode was removed, its files must not be created again.
   if (!existsSync(tokens)) return;
-  changeKeys(tokens, clock.wallMs(), (all) => all.filter((one) => one.id !== id));
+  changeKeys(tokens, clock.wallMs(), (all) => all.filter((key) => key.id !== id));
 }
 
 /** Revokes every token made for `label`. */
 export function dropTokensOf(home: string, clock: Clock, label: string): void {
   const { folder, tokens } = forwardFiles(home);
   if (!existsSync(folder)) return;
-  changeKeys(tokens, clock.wallMs(), (all) => all.filter((one) => one.label !== label));
+  changeKeys(tokens, clock.wallMs(), (all) => all.filter((key) => key.label !== label));
 }
 
 /** Creates the check of presented tokens; it accepts a token that was made a moment ago. */

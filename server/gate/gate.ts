@@ -275,11 +275,14 @@ const NO_KEYS: OtherKeys = Object.freeze({ ours: [], found: undefined });
 function findOtherKeys({ rawHeaders, url = '' }: GateRequest, keys: KeyCheck): OtherKeys {
   const ours: string[] = [];
   let first: Keyed | undefined;
-  for (const { key, isOurShape } of keysIn({ headers: rawHeaders, target: originForm(url) })) {
+  for (const { key, isOurFormat: isOurFormat } of keysIn({
+    headers: rawHeaders,
+    target: originForm(url),
+  })) {
     const verdict = keys.check(key);
     if (verdict === 'dead') return { error: authRevoked() };
     if (verdict === 'unknown') {
-      if (isOurShape) return { error: authMissing('the key is not one of this proxy') };
+      if (isOurFormat) return { error: authMissing('the key is not one of this proxy') };
       continue;
     }
     if (!ours.includes(key)) ours.push(key);

@@ -38,7 +38,8 @@ export async function loadCustomProviders(
   const byName = new Map<string, CustomProvider>();
   const all = [...faults];
   for (const [name, definition] of definitions) {
-    const module = customProviders.find((one) => one.name === name)?.module ?? '';
+    const module =
+      customProviders.find((customProvider) => customProvider.name === name)?.module ?? '';
     const version = versions.get(name) ?? '';
     const made = withSecret({ name, definition, version, module }, env, watch);
     if ('message' in made) all.push(made);

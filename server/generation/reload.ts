@@ -58,8 +58,12 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadReport
     number += 1;
     const generation = await options.compile(next, number);
     const modules = changedCode(generations.current.custom, generation.custom);
-    const before = new Map(generations.current.plugins.map((one) => [one.module, one.version]));
-    const plugins = generation.plugins.filter((one) => before.get(one.module) !== one.version);
+    const before = new Map(
+      generations.current.plugins.map((plugin) => [plugin.module, plugin.version]),
+    );
+    const plugins = generation.plugins.filter(
+      (plugin) => before.get(plugin.module) !== plugin.version,
+    );
     const applied = [
       ...keys,
       ...modules.map((name) => `custom_providers.${name}`),

@@ -46,5 +46,7 @@ export async function runningRecipes(
     ...named.flatMap((name) => macros.stage(name).recipes.map(toRow(macroNode(name)))),
     ...running.map(toRow('recipes')),
   ];
-  return rows.filter(({ name }, at) => rows.findIndex((one) => one.name === name) === at);
+  return rows.filter(
+    ({ name }, index) => rows.findIndex((recipe) => recipe.name === name) === index,
+  );
 }

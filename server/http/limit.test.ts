@@ -104,14 +104,15 @@ function createModel(limits: readonly Limit[]) {
   const buckets = limits.map((limit) => ({ limit, creditMs: full(limit) }));
   return {
     advance(ms: number) {
-      for (const each of buckets) each.creditMs = Math.min(full(each.limit), each.creditMs + ms);
+      for (const bucket of buckets)
+        bucket.creditMs = Math.min(full(bucket.limit), bucket.creditMs + ms);
     },
     take(wallMs: number) {
       const waitMs = ({ limit, creditMs }: (typeof buckets)[number]) => limit.intervalMs - creditMs;
       const free = (each: (typeof buckets)[number]) =>
         Math.floor(each.creditMs / each.limit.intervalMs);
-      const isAllowed = buckets.every((each) => waitMs(each) <= 0);
-      if (isAllowed) for (const each of buckets) each.creditMs -= each.limit.intervalMs;
+      const isAllowed = buckets.every((bucket) => waitMs(bucket) <= 0);
+      if (isAllowed) for (const bucket of buckets) bucket.creditMs -= bucket.limit.intervalMs;
       const [reported] = isAllowed
         ? buckets.toSorted((one, other) => free(one) - free(other))
         : buckets.toSorted((one, other) => waitMs(other) - waitMs(one));

@@ -74,7 +74,8 @@ export function auditModules(
   { config, custom }: Generation,
 ): void {
   for (const name of names) {
-    const module = config.customProviders.find((one) => one.name === name)?.module ?? null;
+    const module =
+      config.customProviders.find((customProvider) => customProvider.name === name)?.module ?? null;
     const hash = custom.byName.get(name)?.version ?? null;
     audit.add({ kind: 'plugin', event: 'loaded', details: { name, module, content_hash: hash } });
   }

@@ -35,7 +35,7 @@ export async function readMacro(
 export function refuseMacro(name: string, faults: readonly string[]): never {
   throw new SvcError(
     'bad_request',
-    `Macro ${name} cannot be used:\n${faults.map((one) => `  - ${one}`).join('\n')}`,
+    `Macro ${name} cannot be used:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
     { cure: '`svc macro actions` lists what a step can do.' },
   );
 }

@@ -90,10 +90,10 @@ async function toStage(
     ]);
   }
   const named = await Promise.all(
-    steps.recipes.map(async (one) =>
-      folder !== undefined && isRecipeFile(one)
-        ? await fromFile(resolve(folder, one))
-        : (known.find(({ recipe }) => recipe.name === one) ?? one),
+    steps.recipes.map(async (recipeName) =>
+      folder !== undefined && isRecipeFile(recipeName)
+        ? await fromFile(resolve(folder, recipeName))
+        : (known.find(({ recipe }) => recipe.name === recipeName) ?? recipeName),
     ),
   );
   const missing = named.filter((one) => typeof one === 'string');
@@ -104,7 +104,7 @@ async function toStage(
       missing.map((one) => `there is no recipe ${one}${didYouMean(one, names)}`),
     );
   }
-  const recipes = named.filter((one) => typeof one !== 'string');
+  const recipes = named.filter((entry) => typeof entry !== 'string');
   const set = setOf(recipes);
   const { settings } = steps;
   const part = Object.freeze({ ...(set !== undefined && { recipes: set }), settings });

@@ -45,7 +45,9 @@ function addPrompt(server: McpServer, template: Template): void {
         { type: 'string', ...(about !== undefined && { description: about }) },
       ]),
     ),
-    required: variables.filter((one) => one.default === undefined).map((one) => one.name),
+    required: variables
+      .filter((variable) => variable.default === undefined)
+      .map((variable) => variable.name),
   });
   server.registerPrompt(name, { ...config, argsSchema }, filled);
 }

@@ -78,7 +78,9 @@ test('path parameters are declared under the names used in the paths', () => {
   for (const [path, methods] of Object.entries(document.paths)) {
     assert.not.match(path, /\/[:*]|\{\}/);
     for (const { parameters = [] } of Object.values(methods)) {
-      const declared = parameters.filter((one) => one.in === 'path').map(({ name }) => name);
+      const declared = parameters
+        .filter((parameter) => parameter.in === 'path')
+        .map(({ name }) => name);
       assert.equal(
         declared,
         Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name),

@@ -119,9 +119,9 @@ function toOperation(operation: Operation) {
     ...(isProxied && { security: [{ providerKey: [] }, { providerToken: [] }, {}] }),
     ...(operation.isPublic === true && { security: [{}] }),
     ...(parameters.length > 0 && {
-      parameters: parameters.map((one) => ({
-        ...one,
-        ...(one.in === 'path' && { required: true }),
+      parameters: parameters.map((parameter) => ({
+        ...parameter,
+        ...(parameter.in === 'path' && { required: true }),
       })),
     }),
     ...(request !== undefined && {

@@ -19,11 +19,12 @@ const TAGS = [
 export function apiPage(version: string, guides: readonly Guide[]): string {
   const all = [...forwardedOperations, ...ownOperations];
   const sections = TAGS.map(([tag, title]) => {
-    const operations = all.filter((one) => one.tag === tag);
+    const operations = all.filter((operation) => operation.tag === tag);
     return `<section aria-labelledby="${tag}">\n<h2 id="${tag}">${title}</h2>\n${operations.map(operationHtml).join('\n')}\n</section>`;
   });
   const links = all.map(
-    (one) => `<li><a href="#${anchorOf(one)}"><code>${breakable(escaped(nameOf(one)))}</code></a>`,
+    (operation) =>
+      `<li><a href="#${anchorOf(operation)}"><code>${breakable(escaped(nameOf(operation)))}</code></a>`,
   );
   const main = `<h1 id="api">HTTP interface <small class="dim">${escaped(version)}</small></h1>
 <p>Every path that this proxy answers; the same as <a href="/openapi.yaml">OpenAPI 3.0</a>.
@@ -112,7 +113,7 @@ function resolved(schema: Schema): Schema {
 function typeText(schema: Schema): string {
   const { type, enum: values, nullable, format } = schema;
   const word = Array.isArray(values)
-    ? values.map((one) => escaped(String(one))).join(' | ')
+    ? values.map((value) => escaped(String(value))).join(' | ')
     : typeof type === 'string'
       ? type
       : 'any';

@@ -39,7 +39,7 @@ test('a connection is reused, by one request at a time', () =>
   withProxy({}, async (t) => {
     for (let i = 0; i < 5; i += 1) await exchange(t.proxy.port, { body: json(MESSAGE) });
     assert.equal(
-      t.upstream.connections.map((each) => each.requestCount),
+      t.upstream.connections.map((connection) => connection.requestCount),
       [5],
     );
     t.upstream.script(undefined, 'stall-after-head');

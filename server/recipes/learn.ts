@@ -62,8 +62,8 @@ export async function learnRecipe(job: LearnJob): Promise<Learned> {
     const counts = { conversations: sessions.length, ranIn: 0, quoted: 0 };
     const lost: Broken[] = [];
     if (recipe !== undefined)
-      for (const one of sessions) {
-        const judged = await judge(one, recipe);
+      for (const session of sessions) {
+        const judged = await judge(session, recipe);
         counts.quoted += judged.quoted;
         if (judged.hasRun) counts.ranIn += 1;
         lost.push(...judged.lost);
@@ -81,7 +81,7 @@ export async function learnRecipe(job: LearnJob): Promise<Learned> {
       return { recipe, shapes, givenUp, tried, read, ...counts };
     }
     givenUp.push(...culprits);
-    shapes = shapes.filter((shape) => culprits.every((one) => one.shape !== shape));
+    shapes = shapes.filter((shape) => culprits.every((culprit) => culprit.shape !== shape));
   }
 }
 

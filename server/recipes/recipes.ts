@@ -19,7 +19,7 @@ export async function readRecipe(file: string): Promise<RecipeFile> {
   if (faults.length === 0 && checked !== undefined) return checked;
   throw new SvcError(
     'config',
-    `A recipe that cannot be used:\n${faults.map((one) => `  - ${one}`).join('\n')}`,
+    `A recipe that cannot be used:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
     {
       code: 'CONFIG_002',
       cure: 'Fix the file; `svc recipe validate` checks it again.',
@@ -89,7 +89,7 @@ export async function knownRecipes(
   plugins: readonly RecipePlugin[] = [],
 ): Promise<readonly KnownRecipe[]> {
   const named = [setting].flat();
-  const own = await readRecipes(named.filter((one) => one !== 'bundled' && one !== 'off'));
+  const own = await readRecipes(named.filter((name) => name !== 'bundled' && name !== 'off'));
   const runsBundled = named.includes('bundled');
   const names = new Set<string>();
   return [

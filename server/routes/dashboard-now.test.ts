@@ -36,7 +36,7 @@ test('recipes and rules count their changes, by tool', () =>
     assert.ok(blocks.length >= 3);
     const { recipes } = await getJson<RecipesJson>(t, '/dashboard/api/recipes');
     for (const name of new Set(blocks.flatMap(({ by }) => by))) {
-      const found = recipes.find((one) => one.name === name.replace('recipe:', ''));
+      const found = recipes.find((recipe) => recipe.name === name.replace('recipe:', ''));
       const own = blocks.filter(({ by }) => by.includes(name));
       const sum = (of: (block: (typeof own)[number]) => number) =>
         own.reduce((total, block) => total + of(block), 0);
@@ -72,7 +72,7 @@ test('stage times are those of the stored traces', () =>
     assert.ok(rate > 0);
     const traces = t.proxy.services.traces.list();
     for (const { node, requests: runs, busy_ms: busyMs } of stages) {
-      const own = traces.flatMap((trace) => trace.stages.filter((one) => one.node === node));
+      const own = traces.flatMap((trace) => trace.stages.filter((stage) => stage.node === node));
       assert.is(runs, own.length, node);
       const sum = own.reduce((total, stage) => total + stage.duration_ms, 0);
       // Each figure is rounded separately.

@@ -61,7 +61,7 @@ function stagesJson({ services: { traces, clock } }: Pick<Sources, 'services'>) 
 }
 
 async function recipesJson(recipes: readonly RunningRecipe[], changes: readonly ChangeCount[]) {
-  const byName = new Map(changes.map((one) => [one.by, one]));
+  const byName = new Map(changes.map((change) => [change.by, change]));
   const named = recipes.map((recipe) => ({
     ...recipe,
     ...figuresOf(byName.get(`recipe:${recipe.name}`)),
@@ -69,12 +69,12 @@ async function recipesJson(recipes: readonly RunningRecipe[], changes: readonly 
   const listed = new Set(recipes.map(({ name }) => `recipe:${name}`));
   const others = changes
     .filter(({ by }) => !listed.has(by))
-    .map((one) => ({
+    .map((recipe) => ({
       node: null,
-      name: one.by,
-      from: one.by.startsWith('recipe:') ? 'no longer runs' : 'built in',
+      name: recipe.by,
+      from: recipe.by.startsWith('recipe:') ? 'no longer runs' : 'built in',
       description: null,
-      ...figuresOf(one),
+      ...figuresOf(recipe),
     }));
   return { recipes: [...named, ...others] };
 }
@@ -87,11 +87,11 @@ function figuresOf(count: ChangeCount | undefined) {
     tokens_before: tokensBefore,
     tokens_after: tokensAfter,
     /** What was changed: tools and classes of text, most tokens saved first. */
-    on: on.map((one) => ({
-      name: one.name,
-      blocks: one.blocks,
-      tokens_before: one.tokensBefore,
-      tokens_after: one.tokensAfter,
+    on: on.map((use) => ({
+      name: use.name,
+      blocks: use.blocks,
+      tokens_before: use.tokensBefore,
+      tokens_after: use.tokensAfter,
     })),
   };
 }

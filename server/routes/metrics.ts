@@ -140,7 +140,7 @@ function families({ version, services, app }: RouteSources): Family[] {
     counter(
       'thoughts_dropped_total',
       'Thinking blocks that providers report as dropped.',
-      [...services.conversations.thoughts.dropped.values()].reduce((sum, each) => sum + each, 0),
+      [...services.conversations.thoughts.dropped.values()].reduce((sum, count) => sum + count, 0),
     ),
     gauge(
       'conversations_remembered',

@@ -89,7 +89,7 @@ export class ClaudeCodeReader implements LineReader {
   end(): readonly Conversation[] {
     const answers = this.#drafts.flatMap(({ requests }) => requests.map(({ answer }) => answer));
     const sent = this.#sent.conversations(answers);
-    if (sent !== undefined) return sent.map((one) => this.#conversation(one));
+    if (sent !== undefined) return sent.map((conversation) => this.#conversation(conversation));
     return this.#drafts
       .filter(({ requests }) => requests.length > 0)
       .map((draft) => {

@@ -12,5 +12,5 @@ export function itemHashes(items: readonly unknown[]): readonly string[] {
 }
 
 export function continues(before: readonly string[], now: readonly string[]): boolean {
-  return before.length <= now.length && before.every((hash, at) => now[at] === hash);
+  return before.length <= now.length && before.every((hash, index) => now[index] === hash);
 }

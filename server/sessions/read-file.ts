@@ -35,15 +35,15 @@ export async function* readSessionFile(path: string): AsyncGenerator<SessionFile
 
 /** Same for the text of a file in memory. Undefined for another kind. */
 export function readSessionText(text: string): SessionFile | undefined {
-  const taking = createLineTaker();
-  for (const line of text.split('\n')) taking.take(line);
-  return taking.end();
+  const taker = createSessionParser();
+  for (const line of text.split('\n')) taker.take(line);
+  return taker.end();
 }
 
 async function readLines(lines: AsyncIterable<string | undefined>): Promise<SessionFile> {
-  const taking = createLineTaker();
-  for await (const line of lines) taking.take(line);
-  const file = taking.end();
+  const taker = createSessionParser();
+  for await (const line of lines) taker.take(line);
+  const file = taker.end();
   if (file === undefined) throw unknownKind();
   return file;
 }
@@ -51,7 +51,7 @@ async function readLines(lines: AsyncIterable<string | undefined>): Promise<Sess
 /** Lines that do not identify the client may come first. */
 const MAX_WAITING = 200;
 
-function createLineTaker() {
+function createSessionParser() {
   let reader: LineReader | undefined;
   let waiting: JsonObject[] = [];
   let unread = 0;

@@ -43,7 +43,7 @@ export async function readFolders(
     failed.push({ path, reason: thrown instanceof SvcError ? thrown.message : reasonOf(thrown) });
   };
   const found = folders.flatMap((folder) => findSessions(folder, fail));
-  const paths = [...new Map(found.map((one) => [one.path, one])).values()].toSorted(
+  const paths = [...new Map(found.map((file) => [file.path, file])).values()].toSorted(
     (a, b) => b.changedMs - a.changedMs,
   );
   const endMs = clock.monotonicMs() + maxTimeMs;

@@ -202,7 +202,7 @@ test('Gemini CLI: reads lines, and the document of older versions', async () => 
       ({ id }, n, all) =>
         id !== undefined &&
         !String(id).startsWith('u') &&
-        !all.some((one, at) => at > n && one.id === id),
+        !all.some((one, index) => index > n && one.id === id),
     );
   const document = JSON.stringify({ sessionId: 'g', projectHash: 'p', messages });
   const [older] = await readLines([document], 'session-1.json');

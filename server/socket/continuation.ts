@@ -126,5 +126,5 @@ function trimmed(bytes: Buffer): Buffer {
 
 function joined(lists: readonly Buffer[]): Buffer {
   const filled = lists.filter(({ length }) => length > 0);
-  return Buffer.concat(filled.flatMap((list, at) => (at === 0 ? [list] : [COMMA, list])));
+  return Buffer.concat(filled.flatMap((list, index) => (index === 0 ? [list] : [COMMA, list])));
 }

@@ -52,7 +52,7 @@ async function startCollector() {
   return {
     texts,
     endpoint: `http://127.0.0.1:${port}`,
-    of: (path: string) => texts.filter((one) => one.path === path).map(({ text }) => text),
+    of: (path: string) => texts.filter((text) => text.path === path).map(({ text }) => text),
     close() {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(resolve));

@@ -72,7 +72,8 @@ export function concernsOf(live: LiveState): readonly Concern[] {
     (tone: Concern['tone']) =>
     (text: string): Concern => ({ tone, text });
   const figure = (text: string): Concern => ({ tone: 'warn', text, isFigure: true });
-  const isNamed = (name: string) => health.reasons.some((one) => one.includes(`provider ${name}:`));
+  const isNamed = (name: string) =>
+    health.reasons.some((reason) => reason.includes(`provider ${name}:`));
   const refusing = Object.entries(providers).flatMap(([name, provider]) => {
     const [word, tone] = conditionOf(provider);
     return tone === 'bad' && !isNamed(name) ? [`provider ${name}: ${word}`] : [];

@@ -34,6 +34,6 @@ export function fieldsOf(line: LogLine): string {
 
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
-  const isList = Array.isArray(value) && value.every((one) => typeof one !== 'object');
+  const isList = Array.isArray(value) && value.every((item) => typeof item !== 'object');
   return isList ? value.join(', ') : JSON.stringify(value);
 }

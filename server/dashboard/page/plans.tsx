@@ -9,7 +9,7 @@ export function PlanList({ live }: { readonly live: LiveState }) {
   const windows = planWindows(live, Date.now());
   if (windows.length === 0) return null;
   // The owner matters only if several windows have the same name.
-  const isShared = (name: string) => windows.filter((one) => one.name === name).length > 1;
+  const isShared = (name: string) => windows.filter((window) => window.name === name).length > 1;
   return (
     <section class="card">
       <h2>Plans</h2>

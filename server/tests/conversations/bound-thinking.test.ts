@@ -320,7 +320,7 @@ test('messages: a conversation keeps the key that it began with', async () => {
       for (let n = 0; n < 4; n += 1) assert.is((await client.turn(running.proxy.port)).status, 200);
       const keys = running.upstream.requests
         .slice(before)
-        .map((one) => one.header('x-api-key') ?? one.header('authorization') ?? '');
+        .map((request) => request.header('x-api-key') ?? request.header('authorization') ?? '');
       assert.is(new Set(keys).size, 1, keys.join(' '));
       used.add(keys[0]!);
     }

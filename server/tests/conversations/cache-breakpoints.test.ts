@@ -49,12 +49,12 @@ test('from the second request on, an agent gets four markers that move from turn
       ],
     );
     // Apart from markers, the prefix that the provider has read is unchanged.
-    for (const [at, { body, sent }] of got.entries()) {
-      assert.equal(unmarked(body), unmarked(JSON.parse(sent)), `turn ${at}`);
-      if (at === 0) continue;
+    for (const [index, { body, sent }] of got.entries()) {
+      assert.equal(unmarked(body), unmarked(JSON.parse(sent)), `turn ${index}`);
+      if (index === 0) continue;
       const { messages } = unmarked(body) as Body;
-      const { messages: before } = unmarked(got[at - 1]!.body) as Body;
-      assert.equal(messages.slice(0, before.length), before, `turn ${at}`);
+      const { messages: before } = unmarked(got[index - 1]!.body) as Body;
+      assert.equal(messages.slice(0, before.length), before, `turn ${index}`);
     }
     assert.match(JSON.stringify(got[0]!.trace), 'it is the first request of its conversation');
     assert.match(JSON.stringify(got[1]!.trace), '"tools.1","system","messages.0.content"');
@@ -190,8 +190,8 @@ test('two concurrent runs of one task are two conversations', () =>
     const run = (name: string) =>
       turns(4).map((body) => ({
         ...body,
-        messages: body.messages.map((message, at) =>
-          at === 1
+        messages: body.messages.map((message, index) =>
+          index === 1
             ? {
                 role: 'assistant',
                 content: [{ type: 'text', text: name }, ...(message.content as object[])],
@@ -213,8 +213,8 @@ test('a conversation with pauses beyond the cache lifetime gets no markers until
     const all = turns(12);
     const pauses = [0, 6, 6, 1, 1, 1, 6, 6, 6, 6, 6, 1];
     const marked: boolean[] = [];
-    for (const [at, body] of all.entries()) {
-      wait(pauses[at]! * MINUTE_MS);
+    for (const [index, body] of all.entries()) {
+      wait(pauses[index]! * MINUTE_MS);
       marked.push(markersIn((await send(t, body)).body).length > 0);
     }
     const [x, o] = [true, false];
@@ -228,8 +228,8 @@ test('a restart changes no marker', async () => {
   try {
     const markers: (readonly string[])[] = [];
     let t = await startTestProxy(options);
-    for (const [at, body] of turns(5).entries()) {
-      if (at >= 2) {
+    for (const [index, body] of turns(5).entries()) {
+      if (index >= 2) {
         await t.close();
         t = await startTestProxy(options);
       }

@@ -41,9 +41,9 @@ interface Step {
 /** Returns a conversation with a call and a result for each of `steps`. */
 function body(steps: readonly Step[], more: object = {}, first = 'Mend the parser.'): object {
   const messages: Message[] = [{ role: 'user', content: first }];
-  steps.forEach(({ name = 'Read', input, text = prose(0), error }, at) => {
-    const id = `t${at}`;
-    const call = { type: 'tool_use', id, name, input: input ?? { file_path: `/w/f${at}.txt` } };
+  steps.forEach(({ name = 'Read', input, text = prose(0), error }, index) => {
+    const id = `t${index}`;
+    const call = { type: 'tool_use', id, name, input: input ?? { file_path: `/w/f${index}.txt` } };
     const result = { type: 'tool_result', tool_use_id: id, content: text };
     messages.push(
       { role: 'assistant', content: [call] },
@@ -85,7 +85,7 @@ const isLeftOut = (message: string): boolean => message.includes('[svc left out 
 
 /** Returns the indexes of the results that were left out. */
 const leftOut = (messages: readonly string[]): readonly number[] =>
-  messages.flatMap((message, at) => (isLeftOut(message) ? [at / 2 - 1] : []));
+  messages.flatMap((message, index) => (isLeftOut(message) ? [index / 2 - 1] : []));
 
 /** Returns a clock that can be moved forward. */
 function movedClock() {

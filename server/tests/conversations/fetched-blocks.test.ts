@@ -47,11 +47,11 @@ const thought = (at: number) => ({
 });
 
 function bodyOf(turns: readonly Turn[], tools: readonly object[]): string {
-  const messages = turns.flatMap(({ name = 'Bash', result, thinking }, at) => {
-    const call = { type: 'tool_use', id: `t${at}`, name, input: { command: `make ${at}` } };
-    const content = [{ type: 'tool_result', tool_use_id: `t${at}`, content: result }];
+  const messages = turns.flatMap(({ name = 'Bash', result, thinking }, index) => {
+    const call = { type: 'tool_use', id: `t${index}`, name, input: { command: `make ${index}` } };
+    const content = [{ type: 'tool_result', tool_use_id: `t${index}`, content: result }];
     return [
-      { role: 'assistant', content: [...(thinking === true ? [thought(at)] : []), call] },
+      { role: 'assistant', content: [...(thinking === true ? [thought(index)] : []), call] },
       { role: 'user', content },
     ];
   });

@@ -36,7 +36,7 @@ function source(tag: string): string {
 const numbered = (text: string): string =>
   text
     .split('\n')
-    .map((line, at) => `${String(at + 1).padStart(6)}→${line}`)
+    .map((line, index) => `${String(index + 1).padStart(6)}→${line}`)
     .join('\n');
 
 interface Step {
@@ -74,9 +74,9 @@ const TOOLS = [
 
 function body(steps: readonly Step[], more: object = {}): object {
   const messages: Message[] = [];
-  steps.forEach(({ name = 'Read', input, text, error, ask }, at) => {
-    const id = `t${at}`;
-    const question = ask ?? (at === 0 ? 'Mend alphaStep77, please.' : undefined);
+  steps.forEach(({ name = 'Read', input, text, error, ask }, index) => {
+    const id = `t${index}`;
+    const question = ask ?? (index === 0 ? 'Mend alphaStep77, please.' : undefined);
     if (question !== undefined) messages.push({ role: 'user', content: question });
     const call = { type: 'tool_use', id, name, input };
     const result = { type: 'tool_result', tool_use_id: id, content: text };
@@ -118,7 +118,7 @@ async function inParts(
   await withProxy(options, async (t) => {
     got = await send(t, body(steps, more));
   });
-  return got.flatMap((result, at) => (isInParts(result) ? [at] : []));
+  return got.flatMap((result, index) => (isInParts(result) ? [index] : []));
 }
 
 test('a long file keeps its ends, its definitions and what the question names, and says how to read the rest', () =>

@@ -28,8 +28,8 @@ const read = (path: string, result: string): Step => ({
 
 function body(first: string, steps: readonly Step[], more: object = {}): object {
   const messages: object[] = [{ role: 'user', content: first }];
-  steps.forEach(({ tool, input, result }, at) => {
-    const id = `t${at}`;
+  steps.forEach(({ tool, input, result }, index) => {
+    const id = `t${index}`;
     messages.push(
       { role: 'assistant', content: [{ type: 'tool_use', id, name: tool, input }] },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: result }] },
@@ -67,8 +67,8 @@ test('nothing refers to a result if the provider may clear results', () =>
       { context_management: { edits: [{ type: 'compact_20260112' }] } },
       { context_management: [{ type: 'compaction', compact_threshold: 1000 }] },
     ];
-    for (const [at, more] of messages.entries()) {
-      const out = await results(t, body(`${ASK} ${at}`, steps, more));
+    for (const [index, more] of messages.entries()) {
+      const out = await results(t, body(`${ASK} ${index}`, steps, more));
       assert.equal(out, [FILE, FILE], JSON.stringify(more));
     }
     // Clearing only thinking is harmless.
@@ -86,15 +86,15 @@ test('nothing refers to a response stored by the provider, or to a list that it 
       { type: 'function_call', call_id: `c${at}`, name: 'Read', arguments: '{"path":"a.ts"}' },
       { type: 'function_call_output', call_id: `c${at}`, output: FILE },
     ];
-    for (const [at, more] of [
+    for (const [index, more] of [
       {},
       { previous_response_id: 'resp_1' },
       { truncation: 'auto' },
       { conversation: 'conv_1' },
     ].entries()) {
-      const input = [{ role: 'user', content: `${ASK} ${at}` }, ...call(0), ...call(1)];
+      const input = [{ role: 'user', content: `${ASK} ${index}` }, ...call(0), ...call(1)];
       const out = await sent(t, '/v1/responses', { model: 'gpt-fixture-1', input, ...more });
-      assert.is(out.includes('[svc '), at === 0, JSON.stringify(more));
+      assert.is(out.includes('[svc '), index === 0, JSON.stringify(more));
     }
   }));
 
@@ -169,7 +169,7 @@ test('no sentence is removed from instructions for agents, or from replies by pe
     const summary = [...new Set(SUMMARY.split('\n\n'))].join('\n\n');
     const numbered = summary
       .split('\n')
-      .map((line, at) => `${String(at + 1).padStart(6)}\t${line}`);
+      .map((line, index) => `${String(index + 1).padStart(6)}\t${line}`);
     const question = 'Which module lost the last line?';
     const ask = { tool: 'AskUserQuestion', input: { questions: [] }, result: summary };
     for (const step of [
@@ -306,7 +306,7 @@ test('the decisive parts of a repeated run are sent again', () =>
     const lines = later.split('\n').filter((line) => line.trim() !== '');
     for (const line of [...lines.slice(0, 3), ...lines.slice(-3), 'suite that changes: 7 ms'])
       assert.ok(texts.includes(line), line);
-    for (const line of texts.filter((each) => each.startsWith('[svc ')))
+    for (const line of texts.filter((text) => text.startsWith('[svc ')))
       assert.match(line, /result 1 \(npm test\)/);
   }));
 

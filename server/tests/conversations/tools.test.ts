@@ -218,9 +218,9 @@ test('definitions cost the rates at the start of the prompt: cache reads, then w
     for (const [usage] of cases)
       await ask(t, upstream, turn(FIRST), { usage: { ...USAGE, ...usage } });
     const rows = await t.rows(cases.length);
-    for (const [at, [usage, dollars]] of cases.entries())
+    for (const [index, [usage, dollars]] of cases.entries())
       assert.is(
-        rows[at]?.costToolDefinitionsNanoUsd,
+        rows[index]?.costToolDefinitionsNanoUsd,
         Math.round(dollars! * 1e9),
         JSON.stringify(usage),
       );

@@ -115,11 +115,11 @@ test('every turn sends the same definitions, even after a restart or a change of
   const toolBytes = (sent: string) => sent.slice(sent.indexOf('"tools"'));
   try {
     let first: string | undefined;
-    for (const [at, yaml] of [ON, ON, 'compression: { tools: off }', ON].entries()) {
+    for (const [index, yaml] of [ON, ON, 'compression: { tools: off }', ON].entries()) {
       const t = await startTestProxy({ env: { SVC_HOME: folder }, yaml });
-      const sent = toolBytes(await send(t, of(at + 1)));
+      const sent = toolBytes(await send(t, of(index + 1)));
       first ??= sent;
-      assert.is(sent, first, `turn ${at + 1}`);
+      assert.is(sent, first, `turn ${index + 1}`);
       await t.close();
     }
     assert.ok(!first!.includes('$schema'));

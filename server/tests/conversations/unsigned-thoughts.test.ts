@@ -82,7 +82,9 @@ for (const [name, { path, body, turnsOf, ask, called }] of Object.entries(DIALEC
         turnsOf(JSON.parse(request.body.toString()) as Record<string, Turns>)!,
       );
       assert.is(sent.length, 3);
-      sent.slice(1).forEach((now, at) => assert.equal(now.slice(0, sent[at]!.length), sent[at]));
+      sent
+        .slice(1)
+        .forEach((now, index) => assert.equal(now.slice(0, sent[index]!.length), sent[index]));
       for (const at of [2, 4, 6])
         assert.match(JSON.stringify(sent.at(-1)![at]), /\[svc hits/, `turn ${at} goes out smaller`);
     }));

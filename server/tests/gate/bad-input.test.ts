@@ -246,7 +246,7 @@ test('there are at least sixty cases', () => {
 for (const [name, cases] of Object.entries(SUITES)) {
   test(`bad input: ${name.toLowerCase().replace('_', ' ')}`, () =>
     withProxy({ yaml: LIMITED }, async (t) => {
-      for (const each of cases) await refused(t, each);
+      for (const badCase of cases) await refused(t, badCase);
       assert.is(
         (await exchange(t.proxy.port, { body: json(MESSAGE) })).status,
         200,

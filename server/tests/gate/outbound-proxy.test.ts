@@ -110,7 +110,7 @@ test('a provider with plain http: is reached through a tunnel, with every header
       assert.is(got.status, 200, got.text);
     }
     assert.equal(
-      t.outbound.tunnels.map((each) => [each.authority, each.isTls]),
+      t.outbound.tunnels.map((tunnel) => [tunnel.authority, tunnel.isTls]),
       [['provider.test:8080', false]],
     );
     assert.is(t.outbound.tunnels[0]?.headers['proxy-authorization'], CREDENTIALS);

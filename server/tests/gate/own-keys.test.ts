@@ -261,7 +261,7 @@ test('a WebSocket accepts the key as subprotocol, in the query, in a header and 
     ];
     assert.is(await open(url, [], REMOTE), 401);
     for (const [address, protocols, fields] of ways) {
-      const bad = protocols.map((each) => each.replace(key, STRANGE));
+      const bad = protocols.map((protocol) => protocol.replace(key, STRANGE));
       const wrong = Object.entries(fields).map(([name, value]) => [
         name,
         value.replace(key, STRANGE),

@@ -126,14 +126,14 @@ test('a body with invalid chunks gets a 400, is recorded, and ends the connectio
     const { port } = t.proxy;
     const head = (path: string) =>
       `POST ${path} HTTP/1.1\r\n${H(port)}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    for (const [at, body] of BROKEN.entries()) {
+    for (const [index, body] of BROKEN.entries()) {
       const printed = errorIn(await sendRaw(port, head('/v1/messages') + body));
       assert.is(printed.status, 400, JSON.stringify(body));
       assert.match(printed.head, /\r\nConnection: close/i);
       assert.is(errorIn(await sendRaw(port, head('/ingest') + body)).status, 400);
-      const rows = await t.rows(at + 1);
-      assert.is(rows.length, at + 1);
-      assert.equal([rows[at]?.outcome, rows[at]?.status], ['error', 400]);
+      const rows = await t.rows(index + 1);
+      assert.is(rows.length, index + 1);
+      assert.equal([rows[index]?.outcome, rows[index]?.status], ['error', 400]);
     }
     // The same for a fault that follows a while after the head.
     const socket = await openSocket(port);

@@ -46,7 +46,7 @@ function streamOf(deltas: readonly object[]): Buffer {
     { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 3 } },
     { type: 'message_stop' },
   ];
-  const lines = events.map((each) => `event: ${each.type}\ndata: ${JSON.stringify(each)}\n\n`);
+  const lines = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
   return Buffer.from(lines.join(''));
 }
 

@@ -65,12 +65,12 @@ test(`${COUNT} shapes of usage are priced as in the published tables`, () =>
     const off: string[] = [];
     let [unpriced, cancelled] = [0, 0];
     const byTime = rows.toSorted((a, b) => a.startedMs - b.startedMs);
-    for (const [at, { shape, way, name }] of made.entries()) {
-      const row = byTime[at]!;
+    for (const [index, { shape, way, name }] of made.entries()) {
+      const row = byTime[index]!;
       const tokens = way === 'cancelled' ? (row.outputTokens ?? 0) : shape.output;
       const expected = shape.dollars(tokens, row.inputTokensSent ?? 0);
       if (way === 'cancelled')
-        assert.ok(tokens > 0 && row.inputTokensSent! > 0, `${at} is counted`);
+        assert.ok(tokens > 0 && row.inputTokensSent! > 0, `${index} is counted`);
       const found = row.costNanoUsd === null ? undefined : row.costNanoUsd / 1e9;
       if (way === 'cancelled' && row.outcome === 'cancelled') cancelled += 1;
       if (expected === undefined) unpriced += 1;
@@ -80,7 +80,7 @@ test(`${COUNT} shapes of usage are priced as in the published tables`, () =>
           : Math.abs(found - expected) <= expected * 0.001 + 1e-9;
       if (!isRight)
         off.push(
-          `${at} ${name} ${way}: ${found} for ${expected}: ${JSON.stringify(shape.document)}`,
+          `${index} ${name} ${way}: ${found} for ${expected}: ${JSON.stringify(shape.document)}`,
         );
     }
     assert.is(rows.length, COUNT);

@@ -324,12 +324,12 @@ test('figures that a request can have caused are accepted, however large', () =>
       ['/v1/chat/completions', CHAT, 30, 120_000],
       ['/v1/chat/completions', { ...CHAT, n: 8, max_tokens: 9000 }, 30, 72_000],
     ];
-    for (const [at, [path, body, input, output]] of cases.entries()) {
+    for (const [index, [path, body, input, output]] of cases.entries()) {
       upstream.answer(document(CLAIMS[path]!(input, output)));
       assert.is((await post(t, path, body)).status, 200, path);
-      const row = (await t.rows(at + 1)).at(-1);
-      assert.equal([row?.inputTokensSent, row?.outputTokens], [input, output], `case ${at}`);
-      assert.is(row?.usageEstimated, false, `case ${at}`);
+      const row = (await t.rows(index + 1)).at(-1);
+      assert.equal([row?.inputTokensSent, row?.outputTokens], [input, output], `case ${index}`);
+      assert.is(row?.usageEstimated, false, `case ${index}`);
     }
   }));
 

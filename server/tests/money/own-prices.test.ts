@@ -21,14 +21,14 @@ const USAGE = { input_tokens: 1000, output_tokens: 100 };
 async function costs(options: ProxyOptions, model: string, usages: readonly object[]) {
   const found: (number | null)[] = [];
   await withPlainUpstream(options, async (t, upstream) => {
-    for (const [at, usage] of usages.entries()) {
+    for (const [index, usage] of usages.entries()) {
       const answer = { type: 'message', role: 'assistant', model, content: [], usage };
       upstream.answer((answered) => {
         answered.setHeader('content-type', 'application/json');
         answered.end(JSON.stringify(answer));
       });
       await exchange(t.proxy.port, { body: json(MESSAGE, { model }) });
-      found.push((await t.rows(at + 1)).at(-1)!.costNanoUsd);
+      found.push((await t.rows(index + 1)).at(-1)!.costNanoUsd);
     }
   });
   return found;

@@ -125,8 +125,8 @@ async function startNginx(
   site = put(site, `/etc/ssl/${HOST}.pem`, join(tls, 'provider.crt'));
   site = put(site, `/etc/ssl/${HOST}.key`, join(tls, 'provider.key'));
   let upstream = textOf('deploy/nginx/upstream-team.conf');
-  for (const [at, { proxy }] of proxies.entries())
-    upstream = put(upstream, `svc-${at + 1}:8766`, `127.0.0.1:${proxy.port}`);
+  for (const [index, { proxy }] of proxies.entries())
+    upstream = put(upstream, `svc-${index + 1}:8766`, `127.0.0.1:${proxy.port}`);
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   const file = join(folder, 'nginx.conf');
   writeFileSync(
@@ -160,7 +160,7 @@ test('two proxies share one ledger and one set of limits, and a conversation sta
         const { status, text } = await send({ 'x-claude-code-session-id': `session-${session}` });
         assert.is(status, 200, text);
       }
-      const grown = counts().map((count, at) => count - before[at]!);
+      const grown = counts().map((count, index) => count - before[index]!);
       assert.equal(
         grown.toSorted((a, b) => a - b),
         [0, 3],
@@ -196,8 +196,8 @@ test('Prometheus accepts both configurations, and every query of the board has d
     let config = put(textOf('deploy/prometheus/prometheus.yaml'), '/run/secrets/svc_key', key);
     config = put(config, '/etc/prometheus/alerts.yaml', alerts);
     config = put(config, 'scrape_interval: 15s', 'scrape_interval: 1s');
-    for (const [at, { proxy }] of proxies.entries())
-      config = put(config, `svc-${at + 1}:8766`, `127.0.0.1:${proxy.port}`);
+    for (const [index, { proxy }] of proxies.entries())
+      config = put(config, `svc-${index + 1}:8766`, `127.0.0.1:${proxy.port}`);
     const file = join(folder, 'prometheus.yaml');
     writeFileSync(file, config);
     const one = join(folder, 'one.yaml');

@@ -49,7 +49,7 @@ for (const [what, path, yaml, text, isRough] of [
       await t.rows(1);
       const last = await exchange(t.proxy.port, { path: '/trace/last', method: 'GET' });
       const { stages } = JSON.parse(last.text) as { readonly stages: readonly Stage[] };
-      const compaction = stages.find((one) => one['name'] === 'compaction') ?? {};
+      const compaction = stages.find((stage) => stage['name'] === 'compaction') ?? {};
       assert.ok(Number(compaction['tokens_before']) > 1000, last.text);
       assert.is(compaction['tokens_after'], compaction['tokens_before']);
       assert.is(compaction['tokens_rough'], isRough);

@@ -81,9 +81,9 @@ for (const row of SETTING_EFFECTS) {
       [undefined, ...names].map((name) => see(row, name)),
     );
     if (row.before !== ANY_OTHER) assert.equal(before, row.before, 'with the default');
-    for (const [at, name] of names.entries()) {
-      if (row.after === ANY_OTHER) assert.not.equal(seen[at], before, name);
-      else assert.equal(seen[at], row.after, name);
+    for (const [index, name] of names.entries()) {
+      if (row.after === ANY_OTHER) assert.not.equal(seen[index], before, name);
+      else assert.equal(seen[index], row.after, name);
     }
   });
 }

@@ -56,13 +56,13 @@ test('a client that stops reading pauses the upstream', () =>
     const { connections } = t.upstream;
     await until(
       'all are paused',
-      () => connections.length === READERS && connections.every((each) => each.paused),
+      () => connections.length === READERS && connections.every((connection) => connection.paused),
     );
     // Kernel buffers grow for some time: they are full once no more bytes are accepted.
     let last = -1;
     await until('no more is taken from the upstream', async () => {
       const before = last;
-      last = connections.reduce((sum, each) => sum + each.bytesWritten, 0);
+      last = connections.reduce((sum, connection) => sum + connection.bytesWritten, 0);
       await pause(100);
       return last === before;
     });

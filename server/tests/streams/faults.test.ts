@@ -242,7 +242,7 @@ test('a request is never sent twice', () =>
 
 async function closedUpstream({ upstream }: TestProxy, from = 0): Promise<void> {
   await until('no connection to the upstream is left open', () =>
-    upstream.connections.slice(from).every((each) => each.closedAtMs !== undefined),
+    upstream.connections.slice(from).every((connection) => connection.closedAtMs !== undefined),
   );
 }
 

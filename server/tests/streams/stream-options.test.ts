@@ -20,11 +20,11 @@ test('stream options of the client are sent unchanged', () =>
       '[]',
       '[{"include_usage":true}]',
     ];
-    for (const [at, options] of texts.entries()) {
+    for (const [index, options] of texts.entries()) {
       const body = `${JSON.stringify({ ...CHAT, stream: true }).slice(0, -1)},"stream_options":${options}}`;
       await exchange(t.proxy.port, { path, body });
       assert.is(t.upstream.requests.at(-1)?.body.toString(), body);
-      await t.rows(at + 1);
+      await t.rows(index + 1);
     }
     const [row] = await t.rows(texts.length);
     assert.ok(row?.outputTokens !== null, 'without the usage chunk it is estimated');

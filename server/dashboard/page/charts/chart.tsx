@@ -201,8 +201,8 @@ function endOf(shape: Series['shape'], values: readonly (number | null)[]): numb
  */
 function stackedValues(series: readonly Series[]): number[][] {
   return series.map((_one, from) =>
-    (series[0]?.values ?? []).map((_value, at) =>
-      series.slice(from).reduce((sum, { values }) => sum + (values[at] ?? 0), 0),
+    (series[0]?.values ?? []).map((_value, index) =>
+      series.slice(from).reduce((sum, { values }) => sum + (values[index] ?? 0), 0),
     ),
   );
 }

@@ -23,7 +23,9 @@ export function timesOf(
 }
 
 export function seriesOf(report: ReportJson) {
-  const found = new Map(report.series.map((one) => [Date.parse(one.timestamp) / 1000, one]));
+  const found = new Map(
+    report.series.map((series) => [Date.parse(series.timestamp) / 1000, series]),
+  );
   const times = timesOf(report, report.series);
   return {
     times,

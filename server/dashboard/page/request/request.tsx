@@ -68,7 +68,7 @@ export function RequestView({ id }: { readonly id: string }) {
   useEffect(
     () =>
       onRows((rows) => {
-        if (rows.some((one) => one.request_id === id)) setRound((known) => known + 1);
+        if (rows.some((row) => row.request_id === id)) setRound((known) => known + 1);
       }),
     [id],
   );

@@ -66,7 +66,7 @@ function useIsBroad(container: { readonly current: HTMLElement | null }): boolea
   useEffect(() => {
     const element = container.current!;
     const resized = new ResizeObserver(() => setBroad(element.scrollWidth > element.clientWidth));
-    for (const one of [element, ...element.children]) resized.observe(one);
+    for (const entry of [element, ...element.children]) resized.observe(entry);
     return () => resized.disconnect();
   }, []);
   return isBroad;
