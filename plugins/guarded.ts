@@ -21,7 +21,7 @@ type Handler = (frame: ProxyFrame, ctx: Context) => unknown;
 /** Reports faults: each one that fails or skips a request, and the suspension after too many. */
 export type ReportFault = (message: string, cause: unknown) => void;
 
-export function guarded(
+export function guardHandlers(
   node: string,
   stage: HandlerStage,
   clock: Clock,
@@ -31,7 +31,7 @@ export function guarded(
   let faults = 0;
   let suspendedUntilMs = Number.NEGATIVE_INFINITY;
 
-  function failed(thrown: unknown, ctx: Context): undefined {
+  function onFailure(thrown: unknown, ctx: Context): undefined {
     faults += 1;
     ctx.note('plugin_fault', thrown instanceof Error ? thrown.message : String(thrown));
     if (faults >= MAX_FAULTS) {
@@ -72,11 +72,11 @@ export function guarded(
             faults = 0;
             return checked;
           })
-          .catch((thrown: unknown) => failed(thrown, ctx));
+          .catch((thrown: unknown) => onFailure(thrown, ctx));
       } catch (thrown) {
         // An error of the proxy's own type is the author's answer, not a fault.
         if (thrown instanceof SvcError) throw thrown;
-        return failed(thrown, ctx);
+        return onFailure(thrown, ctx);
       }
     };
 

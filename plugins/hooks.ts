@@ -67,7 +67,7 @@ export function toHookStages(plugin: string, hooks: PluginHooks): readonly Handl
           head: (frame: HeadFrame, ctx) => head(frame, ctx) ?? undefined,
         }),
         ...(event !== undefined && {
-          chunk: (frame: ChunkFrame, ctx) => eachEvent(frame, (one) => event(one, ctx)),
+          chunk: (frame: ChunkFrame, ctx) => mapEvents(frame, (one) => event(one, ctx)),
         }),
       },
     });
@@ -75,7 +75,7 @@ export function toHookStages(plugin: string, hooks: PluginHooks): readonly Handl
 }
 
 /** Returns the chunk with the hook's changes; unchanged events keep their bytes. */
-function eachEvent(
+function mapEvents(
   chunk: ChunkFrame,
   hook: (event: StreamEvent) => StreamEvent | null | undefined | void,
 ): ChunkFrame | readonly [] | undefined {
@@ -83,7 +83,7 @@ function eachEvent(
   let isChanged = false;
   const pieces = chunk.events.flatMap(({ event, data, bytes }) => {
     if (data === undefined) return [bytes];
-    const changed = hook({ ...(event !== undefined && { event }), data: parsed(data) });
+    const changed = hook({ ...(event !== undefined && { event }), data: parseData(data) });
     if (changed === undefined) return [bytes];
     // For example a promise, which would become an event without data in the stream.
     if (changed !== null && changed.data === undefined)
@@ -98,7 +98,7 @@ function eachEvent(
 }
 
 /** Parses JSON; other data, such as `[DONE]`, is returned as text. */
-function parsed(data: string): unknown {
+function parseData(data: string): unknown {
   try {
     return JSON.parse(data);
   } catch {

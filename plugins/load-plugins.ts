@@ -10,7 +10,7 @@ import type { Macro } from '../stages/macros/macro.ts';
 import type { HeadFrame, ProxyFrame } from '../stages/model/frame.ts';
 import { withoutHeaders } from '../stages/model/headers.ts';
 import { PluginFaults, checkParts, checkPlugin } from './check-plugin.ts';
-import { guarded } from './guarded.ts';
+import { guardHandlers } from './guarded.ts';
 import { checkedFrame } from './own-head.ts';
 import type { ReportFault } from './guarded.ts';
 import { toHookStages } from './hooks.ts';
@@ -147,7 +147,7 @@ function toInsertion(
             }),
         };
       const { open, watch, settled } = stage;
-      const on = guarded(name, stage, clock, report);
+      const on = guardHandlers(name, stage, clock, report);
       return {
         ...(open && { open }),
         ...(watch && { watch }),

@@ -39,8 +39,8 @@ export async function importDefault(
   const path = await realpath(module).catch(() => {
     throw new Error('it does not exist');
   });
-  refuseLanguage(path);
-  await refuseForeign(path);
+  refuseOtherLanguage(path);
+  await refuseWritableByOthers(path);
   const version = createHash('sha256')
     .update(await readFile(path))
     .digest('hex')
@@ -53,7 +53,7 @@ export async function importDefault(
   return { exported: isModule ? exported.default : undefined, version, url };
 }
 
-function refuseLanguage(path: string): void {
+function refuseOtherLanguage(path: string): void {
   const extension = extname(path);
   if (extension === '.js' || extension === '.mjs') return;
   const isTypeScript = extension === '.ts' || extension === '.mts';
@@ -67,7 +67,7 @@ function refuseLanguage(path: string): void {
 }
 
 /** Throws if another user could change the code that would run as this user. */
-async function refuseForeign(path: string): Promise<void> {
+async function refuseWritableByOthers(path: string): Promise<void> {
   const uid = process.getuid?.();
   for (const location of [path, dirname(path)]) {
     const { mode, uid: owner } = await stat(location);

@@ -6,7 +6,7 @@ import type { ProxyFrame } from '../stages/model/frame.ts';
 export type OnFault = 'fail' | 'pass';
 
 /** Common fields of a plugin's stages; each is placed before or after one node of the graph. */
-interface Placed {
+interface StagePlacement {
   /** Its node in graph, trace and log; default: the plugin's name. */
   readonly name?: string;
   readonly before?: string;
@@ -20,7 +20,7 @@ interface Placed {
 }
 
 /** A stage of handlers. A handler returns the replacement for its frame: see `Handled`. */
-export interface HandlerStage extends Placed {
+export interface HandlerStage extends StagePlacement {
   /** Creates the state of one request, available as `ctx.state`. */
   readonly open?: (ctx: StageContext<undefined>) => StageState;
   readonly on?: Handlers<ProxyFrame, StageState>;
@@ -34,7 +34,7 @@ export interface HandlerStage extends Placed {
 }
 
 /** A stage with its own stream, for timers and buffering. */
-export interface StreamStage extends Placed {
+export interface StreamStage extends StagePlacement {
   readonly transform: (
     ctx: StageContext<undefined>,
   ) => ReadableWritablePair<ProxyFrame, ProxyFrame>;

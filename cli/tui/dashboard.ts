@@ -12,7 +12,7 @@ import type {
 import { withLog } from '../../server/dashboard/page/feed-events.ts';
 import { IDLE_MS, pauseAfter } from '../../server/dashboard/page/pace.ts';
 import { sinceMsOf } from '../../server/dashboard/page/frame/ranges.ts';
-import { merged } from '../../server/dashboard/page/requests/request-list.ts';
+import { mergeRequests } from '../../server/dashboard/page/requests/request-list.ts';
 import { toReachableUrl } from '../address.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
@@ -139,7 +139,7 @@ export async function showDashboard(context: CliContext, home: string): Promise<
   };
   const takeRows = ({ requests }: LiveRows): void => {
     change({
-      requests: merged(requests.toReversed(), model.requests ?? []).slice(0, MAX_ROWS),
+      requests: mergeRequests(requests.toReversed(), model.requests ?? []).slice(0, MAX_ROWS),
     });
     hasNews = true;
     planReport();

@@ -1,6 +1,6 @@
 /** Requests as lines: the full list, and the newest on the overview. */
 import type { RequestJson } from '../../server/dashboard/contract.ts';
-import { figures, saved } from '../../server/dashboard/page/requests/columns.ts';
+import { figureColumn, savedColumn } from '../../server/dashboard/page/requests/columns.ts';
 import type { Column } from '../../server/dashboard/page/requests/columns.ts';
 import { dollars, duration, orDash, short } from '../../server/dashboard/page/format.ts';
 import {
@@ -21,12 +21,12 @@ function columns(nowMs: number): readonly Column<RequestJson>[] {
     { header: 'Model', rank: 0, minWidth: 16, whole: answeringModelOf, text: modelOf },
     { header: 'Provider', rank: 9, minWidth: 8, text: (row) => orDash(row.provider) },
     { header: 'Agent', rank: 10, minWidth: 8, text: (row) => orDash(row.client) },
-    figures('In', 5, (row) => short(row.input_tokens)),
-    figures('Sent', 7, (row) => short(row.sent_input_tokens)),
-    saved(3, (row) => row.tokens_saved),
-    figures('Out', 8, (row) => short(row.output_tokens)),
-    figures('Cost', 4, (row) => dollars(row.cost)),
-    figures('Took', 6, (row) => duration(row.latency_ms)),
+    figureColumn('In', 5, (row) => short(row.input_tokens)),
+    figureColumn('Sent', 7, (row) => short(row.sent_input_tokens)),
+    savedColumn(3, (row) => row.tokens_saved),
+    figureColumn('Out', 8, (row) => short(row.output_tokens)),
+    figureColumn('Cost', 4, (row) => dollars(row.cost)),
+    figureColumn('Took', 6, (row) => duration(row.latency_ms)),
     {
       header: 'Outcome',
       rank: 2,

@@ -38,7 +38,7 @@ function open(folder: string) {
 }
 
 /** Returns the keyring's verdict on a key, without the caller fields that go into ledger rows. */
-function judged(ring: Keyring, key: string) {
+function verdictOf(ring: Keyring, key: string) {
   const verdict = ring.check(key);
   if (typeof verdict === 'string') return verdict;
   const { caller, ...rest } = verdict;
@@ -78,8 +78,8 @@ test('a running server sees new, revoked and expired keys within a second', ({ f
   const guest = store.create({ label: 'guest', expiresInS: 60 });
   assert.is(ring.check(laptop.key), 'unknown', 'not looked at again within the second');
   clock.advance(1000);
-  assert.equal(judged(ring, laptop.key), { verdict: 'keyed', keyId: laptop.stored.id });
-  assert.equal(judged(ring, guest.key), { verdict: 'keyed', keyId: guest.stored.id });
+  assert.equal(verdictOf(ring, laptop.key), { verdict: 'keyed', keyId: laptop.stored.id });
+  assert.equal(verdictOf(ring, guest.key), { verdict: 'keyed', keyId: guest.stored.id });
   clock.advance(59_000);
   assert.is(ring.check(guest.key), 'dead');
   store.revoke('laptop');
@@ -128,7 +128,7 @@ test('a label selects the current key and the keys it replaced, but no expired o
   for (let turns = 0; turns < 3; turns += 1) keys.push(store.rotate('ci', { graceS: 3600 }));
   clock.advance(1000);
   const last = keys.at(-1)!;
-  assert.equal(judged(ring, last.key), {
+  assert.equal(verdictOf(ring, last.key), {
     verdict: 'keyed',
     keyId: last.stored.id,
     may: ['capture'],
@@ -161,14 +161,14 @@ test('an id selects only its own key, even after a rotation', ({ folder }) => {
 test('the configured key is accepted too, until a reload replaces it', ({ folder }) => {
   const { ring } = open(folder);
   ring.setConfigKey('old');
-  assert.equal(judged(ring, 'old'), { verdict: 'keyed', keyId: 'config' });
+  assert.equal(verdictOf(ring, 'old'), { verdict: 'keyed', keyId: 'config' });
   ring.setConfigKey('old');
-  assert.equal(judged(ring, 'old'), { verdict: 'keyed', keyId: 'config' });
+  assert.equal(verdictOf(ring, 'old'), { verdict: 'keyed', keyId: 'config' });
   ring.setConfigKey('new');
   assert.is(ring.check('old'), 'dead');
-  assert.equal(judged(ring, 'new'), { verdict: 'keyed', keyId: 'config' });
+  assert.equal(verdictOf(ring, 'new'), { verdict: 'keyed', keyId: 'config' });
   ring.setConfigKey('old');
-  assert.equal(judged(ring, 'old'), { verdict: 'keyed', keyId: 'config' });
+  assert.equal(verdictOf(ring, 'old'), { verdict: 'keyed', keyId: 'config' });
   ring.setConfigKey(undefined);
   assert.is(ring.check('old'), 'dead');
   assert.is(ring.check(''), 'unknown');

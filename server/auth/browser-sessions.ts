@@ -34,16 +34,16 @@ export function createBrowserSessions(options: {
   /** Sessions that were logged out early, with their original end in seconds since the epoch. */
   const ended = new Map<string, number>();
 
-  const signed = (keyId: string, expires: string): Buffer | undefined => {
+  const sign = (keyId: string, expires: string): Buffer | undefined => {
     const bound = keys.digestOf(keyId);
     if (bound === undefined) return undefined;
     return createHmac('sha256', secret).update(`${keyId} ${expires} `).update(bound).digest();
   };
-  const hashed = (token: string): string =>
+  const hashOf = (token: string): string =>
     createHmac('sha256', secret).update(token).digest('base64url');
   const cookieFor = (keyId: string, isSecure: boolean): string | undefined => {
     const expires = Math.floor(clock.wallMs() / 1000 + SESSION_S).toString(36);
-    const signature = signed(keyId, expires)?.toString('base64url');
+    const signature = sign(keyId, expires)?.toString('base64url');
     if (signature === undefined) return undefined;
     const value = `${keyId}.${expires}.${signature}`;
     return `${COOKIE}=${value}; Path=${COOKIE_PATH}; Max-Age=${SESSION_S}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
@@ -53,7 +53,7 @@ export function createBrowserSessions(options: {
   const sessionOf = (cookies: string) => {
     if (cookies.length > MAX_HEADER_CHARS) return undefined;
     const [keyId = '', expires = '', signature = ''] = valueOf(cookies)?.split('.') ?? [];
-    const expected = signed(keyId, expires);
+    const expected = sign(keyId, expires);
     const presented = Buffer.from(signature, 'base64url');
     if (expected === undefined || presented.length !== expected.length) return undefined;
     if (!timingSafeEqual(presented, expected)) return undefined;
@@ -90,7 +90,7 @@ export function createBrowserSessions(options: {
     },
     /** Returns the `Set-Cookie` value for the token of a link, which works once. */
     withLink(token: string, isSecure: boolean): string | undefined {
-      const name = hashed(token);
+      const name = hashOf(token);
       const link = links.get(name);
       links.delete(name);
       if (link === undefined || link.untilMs <= clock.monotonicMs()) return undefined;
@@ -104,7 +104,7 @@ export function createBrowserSessions(options: {
           cure: '`svc auth --generate` makes one.',
         });
       const token = random(TOKEN_BYTES).toString('base64url');
-      links.set(hashed(token), { keyId, untilMs: clock.monotonicMs() + LINK_MS });
+      links.set(hashOf(token), { keyId, untilMs: clock.monotonicMs() + LINK_MS });
       for (const oldest of [...links.keys()].slice(0, -MAX_LINKS)) links.delete(oldest);
       return { token, keyId, expiresInS: LINK_MS / 1000 };
     },

@@ -62,7 +62,7 @@ export function keysIn({ headers, target }: Head): readonly Candidate[] {
 
 /** True if the path itself contains text in our key format, which cannot be removed there. */
 export function isKeyInPath(path: string): boolean {
-  return /svc|%/.test(path) && matchesOf(decoded(path), WHOLE_WORD).length > 0;
+  return /svc|%/.test(path) && matchesOf(percentDecode(path), WHOLE_WORD).length > 0;
 }
 
 /** Returns `head` without the headers and query parameters that hold one of `keys`. */
@@ -148,14 +148,14 @@ function pairsOf(target: string): readonly string[] {
 
 function keysOfPair(pair: string): readonly Candidate[] {
   const equals = pair.indexOf('=');
-  const name = decoded(equals < 0 ? '' : pair.slice(0, equals));
-  const value = decoded(pair.slice(equals + 1));
+  const name = percentDecode(equals < 0 ? '' : pair.slice(0, equals));
+  const value = percentDecode(pair.slice(equals + 1));
   if (KEY_PARAMETERS.has(name.toLowerCase())) return value === '' ? [] : keysOfCredential(value);
-  return keysAmong(decoded(pair), WHOLE_WORD);
+  return keysAmong(percentDecode(pair), WHOLE_WORD);
 }
 
 /** Decodes percent-encoding; invalid sequences stay unchanged. */
-function decoded(text: string): string {
+function percentDecode(text: string): string {
   const spaced = text.replaceAll('+', ' ');
   if (!spaced.includes('%')) return spaced;
   return spaced.replaceAll(/(?:%[0-9a-f]{2})+/gi, (octets) =>

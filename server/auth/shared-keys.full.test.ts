@@ -176,7 +176,7 @@ tests('without the database keys hold for an hour, what ended stays so', async (
   const own = home.create({ label: 'own' });
   const store = storeAt(url, file);
   const anna = await store.create({ label: 'anna' });
-  const gone = await store.create({ label: 'gone' });
+  const revoked = await store.create({ label: 'gone' });
   await store.update('moved', { project: 'shop' });
   await store.revoke('gone');
   const manual = createManualClock(Date.now());
@@ -189,7 +189,7 @@ tests('without the database keys hold for an hour, what ended stays so', async (
     onFault: ({ message }) => faults.push(message),
   });
   const verdicts = () =>
-    [anna, gone, moved, own].map(({ key }) => {
+    [anna, revoked, moved, own].map(({ key }) => {
       const verdict = ring.check(key);
       return typeof verdict === 'string' ? verdict : verdict.verdict;
     });

@@ -58,7 +58,7 @@ export function readKeys(file: string): readonly StoredKey[] {
   try {
     const descriptor = openSync(file, 'r');
     try {
-      refuseLoose(file, descriptor);
+      refuseWritableByOthers(file, descriptor);
       text = readFileSync(descriptor, 'utf8');
     } finally {
       closeSync(descriptor);
@@ -120,7 +120,7 @@ function openExclusively(path: string, nowMs: number): number {
   });
 }
 
-function refuseLoose(file: string, descriptor: number): void {
+function refuseWritableByOthers(file: string, descriptor: number): void {
   const stats = fstatSync(descriptor);
   const owner = process.getuid?.();
   if ((stats.mode & 0o022) !== 0) throw unreadable(file, 'others may write it');

@@ -38,15 +38,15 @@ interface WatchOptions {
 export function watchSharedKeys(options: WatchOptions): SharedKeysWatch {
   const { url, clock, onKeys, onFault } = options;
   let connection: Connection | undefined;
-  let seen: string | undefined;
+  let lastState: string | undefined;
   let keys: readonly StoredKey[] = [];
-  let seenMs = clock.monotonicMs();
-  let isAway = false;
-  let isOver = false;
+  let lastReadMs = clock.monotonicMs();
+  let isUnreachable = false;
+  let haveExpired = false;
   let isClosed = false;
   let cancel = (): void => undefined;
 
-  const drop = (): void => {
+  const disconnect = (): void => {
     connection?.close();
     connection = undefined;
   };
@@ -55,23 +55,23 @@ export function watchSharedKeys(options: WatchOptions): SharedKeysWatch {
     connection ??= await connect(url, () => (connection = undefined));
     const texts = (await readSharedTexts(connection)).toSorted();
     const state = texts.join('\n');
-    if (state !== seen || isOver) {
+    if (state !== lastState || haveExpired) {
       keys = toSharedKeys(texts);
-      seen = state;
+      lastState = state;
       if (!isClosed) onKeys(keys);
     }
-    seenMs = clock.monotonicMs();
-    isAway = false;
-    isOver = false;
+    lastReadMs = clock.monotonicMs();
+    isUnreachable = false;
+    haveExpired = false;
   }
 
   function onFailure(error: unknown): void {
-    drop();
+    disconnect();
     if (isClosed) return;
-    if (!isAway) onFault(toFault(error, url));
-    isAway = true;
-    if (isOver || clock.monotonicMs() - seenMs < KEPT_MS) return;
-    isOver = true;
+    if (!isUnreachable) onFault(toFault(error, url));
+    isUnreachable = true;
+    if (haveExpired || clock.monotonicMs() - lastReadMs < KEPT_MS) return;
+    haveExpired = true;
     const revoked = new Date(clock.wallMs()).toISOString();
     // Marked as revoked rather than removed: a copy in the home folder must not count either.
     onKeys(keys.map((key) => ({ revoked, ...key })));
@@ -86,7 +86,7 @@ export function watchSharedKeys(options: WatchOptions): SharedKeysWatch {
         onFailure(error);
         return false;
       } finally {
-        if (isClosed) drop();
+        if (isClosed) disconnect();
       }
     },
     start() {
@@ -96,7 +96,7 @@ export function watchSharedKeys(options: WatchOptions): SharedKeysWatch {
     close() {
       isClosed = true;
       cancel();
-      drop();
+      disconnect();
     },
   };
   return watch;

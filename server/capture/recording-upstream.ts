@@ -19,7 +19,7 @@ export function recordingUpstream(
       return upstream.send(request, call).then(
         (response) => {
           attempt.head(response);
-          return { ...response, body: bodyOf(recorded(response.body.bytes(), attempt)) };
+          return { ...response, body: bodyOf(recordBody(response.body.bytes(), attempt)) };
         },
         (thrown: unknown) => {
           attempt.end('broken', thrown);
@@ -32,7 +32,7 @@ export function recordingUpstream(
 }
 
 /** Returns the same stream, recording its chunks and its end in `attempt`. */
-function recorded(
+function recordBody(
   stream: ReadableStream<Buffer>,
   attempt: AttemptRecorder,
 ): ReadableStream<Buffer> {

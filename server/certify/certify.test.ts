@@ -10,7 +10,7 @@ import { readSessionText } from '../sessions/read-file.ts';
 import { boundsOf } from './bootstrap.ts';
 import { certify } from './certify.ts';
 import { failureLines } from './failures.ts';
-import { comparable, isSameJson } from './lines.ts';
+import { normalizedLine, isSameJson } from './lines.ts';
 import { checkConversation } from './session.ts';
 
 const SETTINGS = {
@@ -27,10 +27,10 @@ test('detects a prefix that changes from turn to turn, or after a restart', asyn
   const count = (text: string): number => text.length;
   const check = (compressor: Pick<typeof real, 'compress' | 'fromNothing'>) =>
     checkConversation(conversation, { compressor, settings: SETTINGS, count });
-  const held = await check(real);
-  assert.equal(held.broken, []);
-  assert.ok(held.changedBlocks > 0 && held.fromNothing >= 2);
-  assert.ok(held.claimedTokens > 0 && held.recountedTokens > 0);
+  const kept = await check(real);
+  assert.equal(kept.broken, []);
+  assert.ok(kept.changedBlocks > 0 && kept.fromNothing >= 2);
+  assert.ok(kept.claimedTokens > 0 && kept.recountedTokens > 0);
 
   let turn = 0;
   const shifting = await check({
@@ -85,9 +85,9 @@ test('a claim above the recount and a session that cost more each fail their own
 });
 
 test('lines are compared without numbers, whitespace and colours, and short lines are ignored', () => {
-  assert.is(comparable('    12→  const answer = 42;'), 'const answer = 42;');
-  assert.is(comparable('  \u001b[31mconst answer = 42;\u001b[0m '), 'const answer = 42;');
-  assert.is(comparable('  }'), undefined);
+  assert.is(normalizedLine('    12→  const answer = 42;'), 'const answer = 42;');
+  assert.is(normalizedLine('  \u001b[31mconst answer = 42;\u001b[0m '), 'const answer = 42;');
+  assert.is(normalizedLine('  }'), undefined);
   assert.ok(isSameJson('{ "a": [1, 2] }', '{"a":[1,2]}'));
   assert.not(isSameJson('{ "a": [1, 2] }', '{"a":[1]}'));
 });

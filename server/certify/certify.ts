@@ -16,7 +16,7 @@ import { checkPairs } from './pairs.ts';
 import { readPairs } from './pairs-folder.ts';
 import type { PairedSession } from './pairs-folder.ts';
 import { checkConversation } from './session.ts';
-import type { Broken, Checked } from './session.ts';
+import type { BrokenPromise, CheckedCounts } from './session.ts';
 
 export interface CertifyJob extends FoldersJob {
   readonly options: EstimateSettings;
@@ -40,8 +40,8 @@ export interface Certificate extends FoldersRead, CostFigures {
   readonly holds: boolean;
   readonly checks: readonly CheckResult[];
   readonly conversations: number;
-  readonly counts: Omit<Checked, 'broken'>;
-  readonly broken: readonly Broken[];
+  readonly counts: Omit<CheckedCounts, 'broken'>;
+  readonly broken: readonly BrokenPromise[];
 }
 
 /**
@@ -51,7 +51,7 @@ export interface Certificate extends FoldersRead, CostFigures {
 export const MAX_OVERCLAIMED = 0.1;
 const CACHE_ENTRIES = 2000;
 
-const NOTHING: Omit<Checked, 'broken'> = {
+const NOTHING: Omit<CheckedCounts, 'broken'> = {
   turns: 0,
   fromNothing: 0,
   cold: 0,
@@ -73,10 +73,10 @@ export async function certify(job: CertifyJob): Promise<Certificate> {
   const { options: settings, prices, clock } = job;
   const costs = createCosts({ compressor, settings, prices, nowMs: clock.wallMs(), counterFor });
   const counts: Record<keyof typeof NOTHING, number> = { ...NOTHING };
-  const broken: Broken[] = [];
+  const broken: BrokenPromise[] = [];
   let conversations = 0;
   let failure: { readonly thrown: unknown } | undefined;
-  const addCounts = (checked: Checked, tokenRatio = 1): void => {
+  const addCounts = (checked: CheckedCounts, tokenRatio = 1): void => {
     conversations += 1;
     for (const name of Object.keys(NOTHING) as (keyof typeof NOTHING)[])
       counts[name] += name === 'claimedTokens' ? checked[name] * tokenRatio : checked[name];
@@ -97,21 +97,21 @@ export async function certify(job: CertifyJob): Promise<Certificate> {
   };
   // `readFolders` would take an error for a fault of the file, but a certificate must not leave out
   // a session.
-  const taking =
-    <T>(work: (one: T) => Promise<void>) =>
-    async (one: T): Promise<void> => {
+  const recordingFailure =
+    <T>(work: (item: T) => Promise<void>) =>
+    async (item: T): Promise<void> => {
       try {
-        await work(one);
+        await work(item);
       } catch (thrown) {
         failure ??= { thrown };
       }
     };
   const read =
     job.pairs !== undefined
-      ? await readPairs(job.pairs, job.progress, taking(judgePairs))
+      ? await readPairs(job.pairs, job.progress, recordingFailure(judgePairs))
       : job.conversations === undefined
-        ? await readFolders(job, taking(judge))
-        : await judgeAll(job, taking(judge));
+        ? await readFolders(job, recordingFailure(judge))
+        : await judgeAll(job, recordingFailure(judge));
   if (failure !== undefined) throw failure.thrown;
   const figures = costs.figures();
   const checks = checksOf(counts, broken, figures);
@@ -128,11 +128,12 @@ export async function certify(job: CertifyJob): Promise<Certificate> {
 }
 
 function checksOf(
-  { claimedTokens, recountedTokens }: Omit<Checked, 'broken'>,
-  broken: readonly Broken[],
+  { claimedTokens, recountedTokens }: Omit<CheckedCounts, 'broken'>,
+  broken: readonly BrokenPromise[],
   { dearer }: CostFigures,
 ): readonly CheckResult[] {
-  const isKept = (name: Broken['check']): boolean => broken.every(({ check }) => check !== name);
+  const isKept = (name: BrokenPromise['check']): boolean =>
+    broken.every(({ check }) => check !== name);
   const maxTokens = Math.max(0, recountedTokens) * (1 + MAX_OVERCLAIMED);
   return [
     { name: 'retention', holds: isKept('retention') },

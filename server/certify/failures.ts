@@ -45,7 +45,7 @@ function kindOf(line: string): Exclude<FailureKind, 'last'> | undefined {
 }
 
 /** Returns the line without colours, trimmed. */
-export function printable(line: string): string {
+export function withoutColours(line: string): string {
   return line.replace(COLOURS, '').trim();
 }
 

@@ -19,15 +19,15 @@ const COLOURS = /\u001b\[[\d;]*m/g;
  * Returns the line in comparable form, without terminal colours; undefined for one that is too
  * short or too long.
  */
-export function comparable(line: string): string | undefined {
+export function normalizedLine(line: string): string | undefined {
   if (line.length > MAX_CHARS) return undefined;
   const bare = line.replaceAll(COLOURS, '').replace(GUTTER, '').trim();
   return bare.length < MIN_CHARS ? undefined : bare;
 }
 
 /** Returns all comparable lines of a text. */
-export function comparableLines(text: string): readonly string[] {
-  return text.split('\n').flatMap((line) => comparable(line) ?? []);
+export function normalizedLines(text: string): readonly string[] {
+  return text.split('\n').flatMap((line) => normalizedLine(line) ?? []);
 }
 
 /**
@@ -35,12 +35,12 @@ export function comparableLines(text: string): readonly string[] {
  * call's input.
  */
 export function writtenLines(block: Pick<Block, 'text' | 'toolInput'>): readonly string[] {
-  if (block.toolInput === undefined) return comparableLines(block.text);
+  if (block.toolInput === undefined) return normalizedLines(block.text);
   try {
-    return textsIn(JSON.parse(block.toolInput)).flatMap(comparableLines);
+    return textsIn(JSON.parse(block.toolInput)).flatMap(normalizedLines);
   } catch {
     // Input that is not JSON is treated as text.
-    return comparableLines(block.toolInput);
+    return normalizedLines(block.toolInput);
   }
 }
 

@@ -9,11 +9,11 @@ import { asRequest } from '../sessions/as-request.ts';
 import { continues, itemHashes } from '../sessions/conversation-prefix.ts';
 import { itemsIn, itemsMember } from '../sessions/session.ts';
 import type { Conversation } from '../sessions/session.ts';
-import { failureLines, formOf, printable } from './failures.ts';
-import { comparableLines, isSameJson, writtenLines } from './lines.ts';
+import { failureLines, formOf, withoutColours } from './failures.ts';
+import { normalizedLines, isSameJson, writtenLines } from './lines.ts';
 import type { PairedSession } from './pairs-folder.ts';
 import { createQuotes } from './quotes.ts';
-import type { Broken, Checked } from './session.ts';
+import type { BrokenPromise, CheckedCounts } from './session.ts';
 import { createSimulation } from './simulated-usage.ts';
 import type { SimulatedUsage } from './simulated-usage.ts';
 
@@ -37,7 +37,7 @@ interface Turn {
 }
 
 export interface CheckedPairs {
-  readonly checked: Checked;
+  readonly checked: CheckedCounts;
   /** The bodies as the client sent them, for pricing. */
   readonly conversation: Conversation;
   readonly usages: readonly SimulatedUsage[];
@@ -50,7 +50,7 @@ export interface CheckedPairs {
 export function checkPairs(session: PairedSession, count: CountTokens): CheckedPairs {
   const { dialect, name, pairs, claimedTokens } = session;
   const turns = pairs.map((pair) => toTurn(dialect, pair));
-  const broken: Broken[] = [];
+  const broken: BrokenPromise[] = [];
   const simulate = createSimulation(count);
   const usages: SimulatedUsage[] = [];
   const sums = { quoted: 0, failureLines: 0, thoughts: 0, changedBlocks: 0, recountedTokens: 0 };
@@ -123,7 +123,7 @@ function conversationOf(
   };
 }
 
-type ReportBroken = (check: Broken['check'], block: number, line: string) => void;
+type ReportBroken = (check: BrokenPromise['check'], block: number, line: string) => void;
 
 /** Counts lines that the model wrote again in the next turn, and checks that each was readable. */
 function checkQuotes(turn: Turn, next: Turn, read: Readable, note: ReportBroken): number {
@@ -185,7 +185,7 @@ type Readable = ReturnType<typeof readIn>;
 function readIn(blocks: readonly Block[]) {
   const texts = blocks.map(({ text }) => decodedText(text));
   const written = blocks.filter((block) => block.role === 'assistant' && !isThought(block));
-  const lines = new Set([...texts.flatMap(comparableLines), ...written.flatMap(writtenLines)]);
+  const lines = new Set([...texts.flatMap(normalizedLines), ...written.flatMap(writtenLines)]);
   const whole = texts.map(shownText).join('\n');
   const forms = new Set(failureLines(whole).map(formOf));
   const isWhole = (source: string): boolean => texts.some((text) => isSameJson(source, text));
@@ -197,7 +197,7 @@ function readIn(blocks: readonly Block[]) {
   };
 }
 
-const shownText = (text: string): string => text.split('\n').map(printable).join('\n');
+const shownText = (text: string): string => text.split('\n').map(withoutColours).join('\n');
 
 function createSizes(count: CountTokens): (text: string) => number {
   const sizes = new Map<string, number>();

@@ -6,7 +6,7 @@ import { decodedText } from '../../stages/compress/decode/kept-lines.ts';
 import { isThought } from '../../stages/conversations/standing.ts';
 import type { Block } from '../../stages/model/block.ts';
 import type { SentBlock } from '../estimate/replay-conversation.ts';
-import { comparableLines, isSameJson, writtenLines } from './lines.ts';
+import { normalizedLines, isSameJson, writtenLines } from './lines.ts';
 
 /**
  * Finds the lines of a model's item that a tool had returned before, each with the block that
@@ -17,7 +17,7 @@ export function createQuotes(blocks: readonly Block[]) {
   const written = new Map<number, Map<string, Block>>();
   for (const block of blocks) {
     if (block.kind === 'tool_result')
-      for (const line of comparableLines(block.text))
+      for (const line of normalizedLines(block.text))
         if (!returned.has(line)) returned.set(line, block);
     if (block.role !== 'assistant' || isThought(block)) continue;
     for (const line of writtenLines(block)) {
@@ -46,7 +46,7 @@ export function createReadable(sent: readonly SentBlock[], blocks: readonly Bloc
     if (isWritten) for (const line of writtenLines(block)) add(line, item);
     const decoded = out === text ? text : decodedText(out);
     const read = out !== text && isSameJson(text, decoded) ? text : decoded;
-    for (const line of comparableLines(read)) add(line, item);
+    for (const line of normalizedLines(read)) add(line, item);
     texts.push([item, read]);
   }
   return {

@@ -18,12 +18,12 @@ import type { SentBlock } from '../estimate/replay-conversation.ts';
 import { asRequest } from '../sessions/as-request.ts';
 import { bodyOf } from '../sessions/session.ts';
 import type { Conversation, SessionRequest } from '../sessions/session.ts';
-import { failureLines, formOf, printable } from './failures.ts';
+import { failureLines, formOf, withoutColours } from './failures.ts';
 import { isSameJson } from './lines.ts';
 import { createQuotes, createReadable } from './quotes.ts';
 
 /** Where a promise was broken. Turns and blocks count from 1. */
-export interface Broken {
+export interface BrokenPromise {
   readonly check: 'retention' | 'prefix' | 'failures';
   readonly session: string;
   readonly turn: number;
@@ -33,7 +33,7 @@ export interface Broken {
 }
 
 /** Counts of checked requests and lines. */
-export interface Checked {
+export interface CheckedCounts {
   readonly turns: number;
   readonly fromNothing: number;
   /** Pauses at which the past may change, since the provider's cache has expired. */
@@ -48,7 +48,7 @@ export interface Checked {
    */
   readonly claimedTokens: number;
   readonly recountedTokens: number;
-  readonly broken: readonly Broken[];
+  readonly broken: readonly BrokenPromise[];
 }
 
 export interface CheckOptions {
@@ -57,10 +57,15 @@ export interface CheckOptions {
   readonly count: CountTokens;
 }
 
-type Job = Parameters<ConversationCompressor['compress']>[0];
+type CompressJob = Parameters<ConversationCompressor['compress']>[0];
 
 /** Records a broken promise. Turns count from 1, blocks from 0. */
-type Note = (check: Broken['check'], turn: number, block: number, line: string) => void;
+type ReportBroken = (
+  check: BrokenPromise['check'],
+  turn: number,
+  block: number,
+  line: string,
+) => void;
 
 /** Requests between two moments at which the past may change. */
 interface Epoch {
@@ -71,13 +76,13 @@ interface Epoch {
 export async function checkConversation(
   conversation: Conversation,
   { compressor, settings, count }: CheckOptions,
-): Promise<Checked> {
+): Promise<CheckedCounts> {
   const { coldTrimMs = null, tools: _tools, ...plain } = settings;
   const { requests, sessionId, items, dialect } = conversation;
   const whole = asRequest(dialect, bodyOf(conversation, items.length));
   const blocks = whole.original.blocks();
-  const broken: Broken[] = [];
-  const note: Note = (check, turn, block, line) => {
+  const broken: BrokenPromise[] = [];
+  const note: ReportBroken = (check, turn, block, line) => {
     broken.push({ check, session: sessionId, turn, block: block + 1, line });
   };
   const replay = replayWithMemory(conversation, compressor, plain);
@@ -89,16 +94,16 @@ export async function checkConversation(
   let before: readonly SentBlock[] = [];
   for (const epoch of epochsOf(requests, (one) => cold.has(one) && !replay.isBound(one.items))) {
     const startTurn = sums.turns + 1;
-    for (const [index, request] of epoch.requests.entries()) {
-      const turn = startTurn + index;
-      const isCold = epoch.isCold && index === 0;
+    for (const [requestIndex, request] of epoch.requests.entries()) {
+      const turn = startTurn + requestIndex;
+      const isCold = epoch.isCold && requestIndex === 0;
       const sent = await replay.send(request.items, isCold);
       const changed = before.find(
         ({ sent: text, index }, n) => sent[n]?.index === index && sent[n].sent !== text,
       );
       if (changed !== undefined && !isCold)
         note('prefix', turn, changed.index, 'went out with other bytes than in the turn before');
-      const isLast = index === epoch.requests.length - 1;
+      const isLast = requestIndex === epoch.requests.length - 1;
       const job = replay.job();
       // Every power of two: all of them together take twice as long as the last.
       if (job !== undefined && !isCold && (isLast || (turn & (turn - 1)) === 0)) {
@@ -140,9 +145,9 @@ function replayWithMemory(
   compressor: CheckOptions['compressor'],
   settings: Parameters<typeof replayConversation>[2],
 ) {
-  let newest: Job | undefined;
+  let newest: CompressJob | undefined;
   const remembering = {
-    compress(job: Job) {
+    compress(job: CompressJob) {
       newest = job;
       return compressor.compress(job);
     },
@@ -179,7 +184,7 @@ function createClaims(count: CountTokens) {
 }
 
 /** Checks that each failure line is in the sent request, once per result and text. */
-function createFailureCheck(blocks: ReturnType<typeof toConversationBlocks>, note: Note) {
+function createFailureCheck(blocks: ReturnType<typeof toConversationBlocks>, note: ReportBroken) {
   const blocksByIndex = new Map(blocks.map((block) => [block.index, block]));
   const checked = new Set<string>();
   let count = 0;
@@ -194,7 +199,7 @@ function createFailureCheck(blocks: ReturnType<typeof toConversationBlocks>, not
         const lines = failureLines(block.text);
         count += lines.length;
         if (!outcome.changed || lines.length === 0) continue;
-        const text = keptLines(outcome, state, block).map(printable).join('\n');
+        const text = keptLines(outcome, state, block).map(withoutColours).join('\n');
         if (isSameJson(block.text, text)) continue;
         const forms = new Set(failureLines(text).map(formOf));
         for (const line of lines)

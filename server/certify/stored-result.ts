@@ -6,7 +6,7 @@ import { replaceFile } from '../../stages/private-file.ts';
 
 const fileIn = (home: string): string => join(home, 'certificate.json');
 
-interface Judged {
+interface CertificateSummary {
   readonly checks: readonly { readonly name: string; readonly holds: boolean }[];
   /** Sessions read on this machine. */
   readonly sessions: number;
@@ -18,7 +18,7 @@ interface Judged {
  */
 export async function storeResult(
   home: string,
-  { checks, sessions }: Judged,
+  { checks, sessions }: CertificateSummary,
   atMs: number,
 ): Promise<void> {
   if (!existsSync(home)) return;

@@ -13,19 +13,19 @@ function editDistance(a: string, b: string, limit: number): number {
     for (let column = 1; column <= b.length; column++) {
       const same = a[row - 1] === b[column - 1];
       let best = Math.min(
-        at(last, column) + 1,
-        at(current, column - 1) + 1,
-        at(last, column - 1) + (same ? 0 : 1),
+        cellOf(last, column) + 1,
+        cellOf(current, column - 1) + 1,
+        cellOf(last, column - 1) + (same ? 0 : 1),
       );
       const swapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      if (swapped) best = Math.min(best, at(beforeLast, column - 2) + 1);
+      if (swapped) best = Math.min(best, cellOf(beforeLast, column - 2) + 1);
       current.push(best);
     }
     if (Math.min(...current) > limit) return limit + 1;
     beforeLast = last;
     last = current;
   }
-  return at(last, b.length);
+  return cellOf(last, b.length);
 }
 
 /**
@@ -41,18 +41,18 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let related: string | undefined;
   for (const candidate of candidates) {
     if (candidate.endsWith(`.${word}`)) inSection ??= candidate;
-    if (continues(candidate, word) || continues(word, candidate)) related ??= candidate;
+    if (startsWithWord(candidate, word) || startsWithWord(word, candidate)) related ??= candidate;
     const distance = editDistance(word, candidate, bestDistance - 1);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best ?? inSection ?? related;
 }
 
-function continues(longer: string, shorter: string): boolean {
+function startsWithWord(longer: string, shorter: string): boolean {
   return longer.startsWith(`${shorter}_`) || longer.startsWith(`${shorter}-`);
 }
 
-function at(row: readonly number[], column: number): number {
+function cellOf(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY;
 }
 

@@ -6,7 +6,13 @@ import { settings } from './settings.ts';
 export function settingsTable(): string {
   const header = ['| Key | Variable | Default | Value | Meaning |', '|---|---|---|---|---|'];
   const rows = settings.map((row) => {
-    const cells = [`\`${row.key}\``, variables(row), defaultOf(row), row.type.text, meaning(row)];
+    const cells = [
+      `\`${row.key}\``,
+      variablesCell(row),
+      defaultOf(row),
+      row.type.text,
+      meaningOf(row),
+    ];
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   });
   return [...header, ...rows].join('\n');
@@ -23,14 +29,14 @@ export function defaultOf(row: Setting): string {
   return `\`${typeof row.default === 'string' ? row.default : JSON.stringify(row.default)}\``;
 }
 
-function variables({ env = [] }: Setting): string {
+function variablesCell({ env = [] }: Setting): string {
   return Object.values(env)
     .flat()
     .map((name) => `\`${name}\``)
     .join(', ');
 }
 
-function meaning(row: Setting): string {
+function meaningOf(row: Setting): string {
   const aliases = (row.aliases ?? []).map((alias) => `\`${alias}\``).join(', ');
   return [
     row.about,

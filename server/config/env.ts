@@ -9,7 +9,7 @@ import { didYouMean } from './did-you-mean.ts';
 import { allows, formOf } from '../../stages/settings/kind.ts';
 import type { Form } from '../../stages/settings/kind.ts';
 import type { Origin, Setting, OriginKind } from '../../stages/settings/setting.ts';
-import { describe, unreadable, withOrigin, wrongValue } from './fault.ts';
+import { describe, unreadableConfig, withOrigin, wrongValue } from './fault.ts';
 import type { Entry, Layer } from './layer.ts';
 import { fillName, settings } from './settings.ts';
 
@@ -76,7 +76,7 @@ export function readEnvFile(
     );
     variables = parseEnv(read.join('\n'));
   } catch (thrown) {
-    throw unreadable(`${name}: it is not a file of NAME=value lines`, thrown);
+    throw unreadableConfig(`${name}: it is not a file of NAME=value lines`, thrown);
   }
   return {
     variables,
@@ -167,7 +167,10 @@ export function variableLayer(
     const entry = { ...origin, setting, concrete, spelled: name, rank, value };
     entries.push({ ...entry, revealsSecret: revealsSecret(setting, parsed) });
   }
-  const warnings = [...misspelt(variables, originOf), ...unsupportedVariables(variables, originOf)];
+  const warnings = [
+    ...misspeltVariables(variables, originOf),
+    ...unsupportedVariables(variables, originOf),
+  ];
   return { source: kind, entries, faults, names: [], warnings };
 }
 
@@ -220,7 +223,7 @@ function unsupportedVariables(variables: Variables, originOf: OriginOf): readonl
   ];
 }
 
-function misspelt(variables: Variables, originOf: OriginOf): readonly string[] {
+function misspeltVariables(variables: Variables, originOf: OriginOf): readonly string[] {
   const known = [...allVariables().map((variable) => variable.name), ...READ_ELSEWHERE];
   const taken = new Set(known);
   return Object.keys(variables).flatMap((name) => {

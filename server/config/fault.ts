@@ -74,12 +74,12 @@ export function describe(value: unknown, secret: boolean): string {
 }
 
 /** Returns CONFIG_001: a file that cannot be read or is not well-formed. */
-export function unreadable(reason: string, cause?: unknown): SvcError {
+export function unreadableConfig(reason: string, cause?: unknown): SvcError {
   return new SvcError('config', `Failed to load config: ${reason}`, { code: 'CONFIG_001', cause });
 }
 
 /** Returns CONFIG_002: all faults of the values, one line each. */
-export function invalid(faults: readonly Fault[]): SvcError {
+export function invalidConfig(faults: readonly Fault[]): SvcError {
   const lines = faults.map((one) => one.text);
   const message =
     lines.length === 1

@@ -138,11 +138,11 @@ function check(setting: Setting, value: unknown, key: string, origin: Origin): F
   }
   const found = describe(wrong, secret === true);
   const place = at === -1 ? '' : ` as item ${at + 1}`;
-  const why = member === undefined ? '' : ` (${member.path} is ${wordsOf(member.fault)})`;
+  const why = member === undefined ? '' : ` (${member.path} is ${expectedText(member.fault)})`;
   return wrongValue(origin, key, `${found}${place}${why}`, type.text);
 }
 
-function wordsOf(wrong: Exclude<WrongMember['fault'], 'missing'>): string {
+function expectedText(wrong: Exclude<WrongMember['fault'], 'missing'>): string {
   return wrong === 'unknown' ? 'unknown' : `not ${wrong.expected}`;
 }
 

@@ -17,11 +17,18 @@ import {
   variableLayer,
   type Variables,
 } from './env.ts';
-import { describe, invalid, unknownKey, unreadable, wrongValue, type Fault } from './fault.ts';
+import {
+  describe,
+  invalidConfig,
+  unknownKey,
+  unreadableConfig,
+  wrongValue,
+  type Fault,
+} from './fault.ts';
 import { foundChanges, withoutLoosening } from './found-file.ts';
 import { absolutePath, resolveHome } from './home.ts';
 import { fileLayer, mergeLayers, type Entry, type Layer, type Provenance } from './layer.ts';
-import { complete, type Values } from './names.ts';
+import { withDefaults, type Values } from './names.ts';
 import { unencryptedRedis } from './redis-address.ts';
 import { readConfigFile, type ReadFile, type TextFile } from './read-file.ts';
 import { findSetting } from './settings.ts';
@@ -47,7 +54,7 @@ export interface LoadOptions {
 /** A loaded configuration. */
 export interface LoadedConfig {
   readonly config: Config;
-  /** Every setting by its concrete key, in table order. Contains secrets: print with `shown`. */
+  /** Every setting by its concrete key, in table order. Contains secrets: print with `showConfig`. */
   readonly provenance: ReadonlyMap<string, Provenance>;
   /** Settings that work but that the user should know about. */
   readonly warnings: readonly string[];
@@ -68,7 +75,7 @@ export type Inspection =
  */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { loaded, faults } = await inspectConfig(options);
-  if (loaded === undefined) throw invalid(faults);
+  if (loaded === undefined) throw invalidConfig(faults);
   return loaded;
 }
 
@@ -123,7 +130,7 @@ function settle(
 ): Inspection {
   const chosen = layers.flatMap((layer) => layer.names);
   const merged = mergeLayers(layers);
-  const values = complete(merged.values, chosen);
+  const values = withDefaults(merged.values, chosen);
   const own = layers.flatMap((layer) => layer.faults);
   // An invalid value is missing here, which would otherwise be reported a second time.
   const between = crossCheck(values, chosen).filter(
@@ -140,7 +147,7 @@ function settle(
       ...vaultConflict(values),
       ...ineffectiveLimits(values),
       ...hostChanges(values),
-      ...unencrypted(values),
+      ...unencryptedWarnings(values),
       ...files.flatMap((file) =>
         readableByOthers(
           file,
@@ -164,7 +171,7 @@ function openConfigFiles(
   if (configPath !== undefined) {
     const path = fromCwd(configPath);
     const file = openFile(read, path, configPath);
-    if (file === undefined) throw unreadable(`${configPath}: it does not exist`);
+    if (file === undefined) throw unreadableConfig(`${configPath}: it does not exist`);
     return { file, found: undefined };
   }
   const beside = join(options.cwd, 'proxy.yaml');
@@ -178,7 +185,9 @@ function openFile(read: ReadFile, path: string, name: string): OpenFile | undefi
   const file = read(path, YAML_LIMITS.bytes);
   if (file === undefined) return undefined;
   if ((file.mode & 0o002) !== 0) {
-    throw unreadable(`${name}: any user on this machine can write to it; run: chmod o-w ${path}`);
+    throw unreadableConfig(
+      `${name}: any user on this machine can write to it; run: chmod o-w ${path}`,
+    );
   }
   return { ...file, path, name, found: false };
 }
@@ -191,14 +200,14 @@ function openEnvFile(
   if (envFile === undefined) return undefined;
   const path = fromCwd(envFile);
   const file = openFile(read, path, envFile);
-  if (file === undefined) throw unreadable(`${envFile}: it does not exist`);
+  if (file === undefined) throw unreadableConfig(`${envFile}: it does not exist`);
   return file;
 }
 
 async function readLayer(file: OpenFile, userHome: string, variables: Variables): Promise<Layer> {
   const folder = dirname(file.path);
   const yaml = await readYaml(file.text, file.name).catch((thrown: unknown) => {
-    throw isSvcError(thrown) ? unreadable(thrown.message, thrown) : thrown;
+    throw isSvcError(thrown) ? unreadableConfig(thrown.message, thrown) : thrown;
   });
   return fileLayer(yaml, {
     found: file.found,
@@ -281,7 +290,7 @@ function hostChanges(values: Values): readonly string[] {
   });
 }
 
-function unencrypted(values: Values): readonly string[] {
+function unencryptedWarnings(values: Values): readonly string[] {
   const warning = unencryptedRedis(values.get('shared.redis_url'));
   return warning === undefined ? [] : [warning];
 }

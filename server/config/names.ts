@@ -21,7 +21,7 @@ export interface Values extends Pick<Settled, 'find' | 'names'> {
 }
 
 /** Fills in the defaults for what the sources did not set. */
-export function complete(
+export function withDefaults(
   configured: ReadonlyMap<string, Provenance>,
   chosen: readonly ChosenName[],
 ): Values {
@@ -36,11 +36,11 @@ export function complete(
     const owners = setting.key.includes('<') ? names.get(setting.key.split('.', 1)[0]!)! : [''];
     for (const name of owners) {
       const concrete = fillName(setting.key, name);
-      all.set(concrete, configured.get(concrete) ?? unset(setting));
+      all.set(concrete, configured.get(concrete) ?? defaultProvenance(setting));
     }
   }
   const find = (setting: Setting, name: string) =>
-    all.get(fillName(setting.key, name)) ?? unset(setting);
+    all.get(fillName(setting.key, name)) ?? defaultProvenance(setting);
   const byKey = new Map(settings.map((setting) => [setting.key, setting]));
   const from = (key: SettingKey, name = '') => find(byKey.get(key)!, name);
   return {
@@ -53,6 +53,6 @@ export function complete(
   };
 }
 
-function unset(setting: Setting): Provenance {
+function defaultProvenance(setting: Setting): Provenance {
   return { setting, value: setting.default, source: 'default', where: '' };
 }

@@ -1,7 +1,7 @@
 /** Reads a small text file as a whole, within a size limit. */
 import * as fs from 'node:fs';
 import { reasonOf } from '../../stages/disk-reason.ts';
-import { unreadable } from './fault.ts';
+import { unreadableConfig } from './fault.ts';
 
 /** A file's text and its permission bits. */
 export interface TextFile {
@@ -26,7 +26,7 @@ export const readConfigFile: ReadFile = (path, maxBytes) => {
   } catch (thrown) {
     const { code } = thrown as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw unreadable(`${path}: ${reasonOf(thrown)}`, thrown);
+    throw unreadableConfig(`${path}: ${reasonOf(thrown)}`, thrown);
   }
   try {
     return readOpen(file, path, maxBytes);
@@ -37,13 +37,14 @@ export const readConfigFile: ReadFile = (path, maxBytes) => {
 
 function readOpen(file: number, path: string, maxBytes: number): TextFile {
   const stat = fs.fstatSync(file);
-  if (!stat.isFile()) throw unreadable(`${path}: it is not a file`);
-  if (stat.size > maxBytes) throw unreadable(`${path}: it is larger than ${maxBytes / 1024} KiB`);
+  if (!stat.isFile()) throw unreadableConfig(`${path}: it is not a file`);
+  if (stat.size > maxBytes)
+    throw unreadableConfig(`${path}: it is larger than ${maxBytes / 1024} KiB`);
   const bytes = fs.readFileSync(file);
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return { text, mode: stat.mode & 0o777 };
   } catch (thrown) {
-    throw unreadable(`${path}: it is not UTF-8 text`, thrown);
+    throw unreadableConfig(`${path}: it is not UTF-8 text`, thrown);
   }
 }

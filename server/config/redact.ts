@@ -9,13 +9,13 @@ const LONG_ENOUGH = 20;
 export function redactedValue(provenance: Provenance): unknown {
   const { setting, value } = provenance;
   if (value === null) return null;
-  if (setting.secret === true) return redacted(provenance);
+  if (setting.secret === true) return redactedText(provenance);
   if (setting.secretMembers === undefined) return value;
   return mapSecretMembers(value, setting.secretMembers, redactedSecret);
 }
 
 /** Returns the value as one line of text; a secret as `set (…1a2b)`, or `set` if it is short. */
-export function redacted({ setting, value }: Provenance): string {
+export function redactedText({ setting, value }: Provenance): string {
   if (value === null) return setting.defaultText?.replaceAll('`', '') ?? 'none';
   if (setting.secret === true) return redactedSecret(value);
   if (setting.secretMembers !== undefined)

@@ -25,7 +25,7 @@ export async function configJsonSchema(): Promise<Json> {
   for (const setting of settings) {
     const { $schema: _, ...value } = type.raw(setting.type.definition).toJsonSchema();
     for (const spelling of [setting.key, ...(setting.aliases ?? [])])
-      setAt(root, spelling.split('.'), described(setting, value, spelling));
+      setAt(root, spelling.split('.'), withDescription(setting, value, spelling));
   }
   return { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'svc', ...root };
 }
@@ -35,7 +35,7 @@ function section(): Section {
   return { type: ['object', 'null'], properties: {}, additionalProperties: false };
 }
 
-function described(setting: Setting, value: object, spelling: string): Json {
+function withDescription(setting: Setting, value: object, spelling: string): Json {
   const nullable = setting.default === null ? { anyOf: [value, { type: 'null' }] } : value;
   const isAlias = spelling !== setting.key;
   return {

@@ -2,7 +2,7 @@
 import type { OriginKind } from '../../stages/settings/setting.ts';
 import { variablesOf } from './env.ts';
 import type { LoadedConfig } from './load.ts';
-import { redacted, redactedValue } from './redact.ts';
+import { redactedText, redactedValue } from './redact.ts';
 
 /** One setting with its current value. Contains no secret. */
 export interface SettingView {
@@ -28,7 +28,7 @@ export function showConfig(
     .map(([key, provenance]) => ({
       key,
       value: redactedValue(provenance),
-      text: redacted(provenance),
+      text: redactedText(provenance),
       source: provenance.source,
       where: provenance.where,
       variables: variablesOf(key),

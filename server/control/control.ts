@@ -36,14 +36,14 @@ async function clearStale(path: string): Promise<void> {
     return;
   }
   if (!isSocket) throw new SvcError('config', `${path} is in the way: it is not a socket`);
-  const answers = await new Promise<boolean>((resolve) => {
+  const isInUse = await new Promise<boolean>((resolve) => {
     const probe = connect(path, () => {
       probe.destroy();
       resolve(true);
     });
     probe.once('error', () => resolve(false));
   });
-  if (!answers) unlinkSync(path);
+  if (!isInUse) unlinkSync(path);
   else
     throw new SvcError('config', 'Another proxy is running with this home folder', {
       cure: 'Stop it with `svc stop`, or give this one its own home folder with SVC_HOME.',
@@ -72,14 +72,14 @@ export async function openControl(
     request.on('error', () => undefined);
     request.on('end', () => {
       const url = request.url ?? '/';
-      const answered =
+      const responded =
         request.method === 'GET'
           ? sendPath(read, url, request, response)
           : answer(commands, url, Buffer.concat(pieces)).then(({ status, body }) => {
               response.writeHead(status, { 'Content-Type': 'application/json' });
               response.end(body);
             });
-      answered.catch(() => response.destroy());
+      responded.catch(() => response.destroy());
     });
   });
   await new Promise<void>((resolve, reject) => {

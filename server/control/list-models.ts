@@ -44,7 +44,7 @@ export async function listModels(
   provider: Provider,
   options: ListModelsOptions,
 ): Promise<ProviderModel[]> {
-  const models: Listed[] = [];
+  const models: ListedModel[] = [];
   const own = provider.kind === 'passthrough' ? dialects.opaque : dialects[provider.kind];
   const list = own.models;
   if (list === undefined) throw noList(provider);
@@ -61,7 +61,7 @@ export async function listModels(
 }
 
 /** A model as its provider lists it. */
-interface Listed {
+interface ListedModel {
   readonly id: string;
   readonly name: string | null;
   readonly contextWindow: number | null;
@@ -114,7 +114,7 @@ async function fetchJson(
   throw new SvcError(kind, reason === null ? message : `${message}: ${reason}`);
 }
 
-function modelsIn(json: unknown, member: string, { name }: Provider): Listed[] {
+function modelsIn(json: unknown, member: string, { name }: Provider): ListedModel[] {
   const list = valueAt(json, member);
   if (!Array.isArray(list)) {
     throw new SvcError('bad_gateway', `Provider '${name}' did not answer with a list of models`);
@@ -125,7 +125,7 @@ function modelsIn(json: unknown, member: string, { name }: Provider): Listed[] {
 /** Names of the context size field, as providers and local servers spell it. */
 const WINDOW_FIELDS = ['context_window', 'context_length', 'max_model_len', 'inputTokenLimit'];
 
-function toListed(value: unknown): Listed | undefined {
+function toListed(value: unknown): ListedModel | undefined {
   const id = textAt(value, 'id') ?? textAt(value, 'name')?.replace(/^models\//, '');
   if (id === undefined) return undefined;
   const sizes = WINDOW_FIELDS.map((field) => valueAt(value, field));
@@ -142,7 +142,7 @@ function contextWindows({ prices, nowMs }: ListModelsOptions): ReadonlyMap<strin
 }
 
 function describe(
-  { id, name, contextWindow }: Listed,
+  { id, name, contextWindow }: ListedModel,
   provider: Provider,
   windows: ReadonlyMap<string, number | null>,
   { prices, nowMs }: ListModelsOptions,

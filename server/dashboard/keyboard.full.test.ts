@@ -30,7 +30,7 @@ async function record(t: TestProxy): Promise<void> {
 }
 
 /** Marks the focused element as reached; returns undefined if the page itself has the focus. */
-function note(): { readonly name: string; readonly isShown: boolean } | undefined {
+function markFocused(): { readonly name: string; readonly isShown: boolean } | undefined {
   const element = document.activeElement;
   if (!(element instanceof HTMLElement) || element === document.body) return undefined;
   element.dataset['reached'] = 'yes';
@@ -43,7 +43,7 @@ function note(): { readonly name: string; readonly isShown: boolean } | undefine
 }
 
 /** Returns the visible controls that were not reached. */
-function unreached(): readonly string[] {
+function unreachedControls(): readonly string[] {
   const usable = 'a[href], button:not(:disabled), select, input, summary, [tabindex="0"]';
   return [...document.querySelectorAll<HTMLElement>(usable)]
     .filter((one) => one.checkVisibility({ visibilityProperty: true }) && one.tabIndex >= 0)
@@ -74,12 +74,12 @@ test('the Tab key reaches every control of every page', () =>
       let presses = 0;
       for (; presses < MAX_PRESSES; presses += 1) {
         await page.keyboard.press('Tab');
-        const at = await page.evaluate(note);
+        const at = await page.evaluate(markFocused);
         if (at === undefined) break;
         assert.ok(at.isShown, `${view}: no outline at ${at.name}`);
       }
       assert.ok(presses < MAX_PRESSES, `${view}: it comes to an end`);
-      assert.equal(await page.evaluate(unreached), [], view);
+      assert.equal(await page.evaluate(unreachedControls), [], view);
     }
     assert.equal(faults, []);
   }));

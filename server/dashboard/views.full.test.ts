@@ -115,7 +115,7 @@ test('an unused proxy explains how to begin, and empty lists say why they are em
   }));
 
 /** Counts first-level headings, and finds scrollable elements that the Tab key does not reach. */
-const look = () => ({
+const inspect = () => ({
   headings: document.querySelectorAll('h1').length,
   unreached: [...document.querySelectorAll<HTMLElement>('main, main *')]
     .filter((one) => {
@@ -144,10 +144,10 @@ test('scrollable areas are reachable by keyboard, and a missing request has a he
       await page.locator('main h1').waitFor({ state: 'attached' });
       await page.getByText('Loading…').waitFor({ state: 'detached' });
       // Overflow is known only after layout.
-      let found = await page.evaluate(look);
+      let found = await page.evaluate(inspect);
       for (const until = Date.now() + 10_000; found.unreached.length > 0 && Date.now() < until;) {
         await page.waitForTimeout(100);
-        found = await page.evaluate(look);
+        found = await page.evaluate(inspect);
       }
       assert.equal(found, { headings: 1, unreached: [] }, view);
     }

@@ -3,7 +3,7 @@
  * next page.
  */
 import { ASSET_PATHS } from '../dashboard/shell.ts';
-import { STYLE, escaped } from '../openapi/html.ts';
+import { STYLE, escapeHtml } from '../openapi/html.ts';
 import { START_PAGE, guideSections } from './guide.ts';
 import type { Guide } from './guide.ts';
 
@@ -33,7 +33,7 @@ export function renderPage(
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)} · svc</title>
+<title>${escapeHtml(title)} · svc</title>
 <link rel="icon" href="${ASSET_PATHS.icon}" type="image/svg+xml">
 <style>${STYLE}</style>
 <script type="module" src="/docs/docs.js"></script>
@@ -61,12 +61,12 @@ const hrefOf = (name: string): string => (name === START_PAGE ? '/docs' : `/docs
 
 function sidebar(guides: readonly Guide[], current: string): string {
   const item = (name: string, title: string): string =>
-    `<li><a href="${hrefOf(name)}"${name === current ? ' aria-current="page"' : ''}>${escaped(title)}</a>`;
+    `<li><a href="${hrefOf(name)}"${name === current ? ' aria-current="page"' : ''}>${escapeHtml(title)}</a>`;
   return [...guideSections(guides)]
     .map(([section, pages]) => {
       const items = pages.map(({ name, title }) => item(name, title));
       if (section === API_SECTION) items.unshift(item(API_PAGE, 'HTTP interface'));
-      return `<h2>${escaped(section)}</h2>\n<ul>\n${items.join('\n')}\n</ul>`;
+      return `<h2>${escapeHtml(section)}</h2>\n<ul>\n${items.join('\n')}\n</ul>`;
     })
     .join('\n');
 }
@@ -79,13 +79,13 @@ function pageLinks(guides: readonly Guide[], current: string): string {
   const link = (guide: Guide | undefined, rel: string, word: string): string =>
     guide === undefined
       ? '<span></span>'
-      : `<a rel="${rel}" href="${hrefOf(guide.name)}"><small>${word}</small> ${escaped(guide.title)}</a>`;
+      : `<a rel="${rel}" href="${hrefOf(guide.name)}"><small>${word}</small> ${escapeHtml(guide.title)}</a>`;
   const before = at < 0 ? undefined : order[at - 1];
   return `<nav class="turns" aria-label="Before and after">${link(before, 'prev', 'Before')}${link(order[at + 1], 'next', 'Next')}</nav>\n`;
 }
 
 function contents(parts: Guide['parts']): string {
   if (parts.length < 2) return '';
-  const items = parts.map(({ id, title }) => `<li><a href="#${id}">${escaped(title)}</a>`);
+  const items = parts.map(({ id, title }) => `<li><a href="#${id}">${escapeHtml(title)}</a>`);
   return `<nav id="parts" aria-label="On this page"><h2>On this page</h2>\n<ul>\n${items.join('\n')}\n</ul></nav>`;
 }

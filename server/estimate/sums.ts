@@ -7,7 +7,7 @@ import type { Estimate } from './conversation.ts';
 export interface SessionGroup extends Estimate {
   readonly client: string;
   /** Range of requests per session; null for any length. */
-  readonly length: Length | null;
+  readonly length: LengthClass | null;
   readonly sessions: number;
   /**
    * Share of the input cost that a session saves, over sessions with a price; null if there are
@@ -23,14 +23,14 @@ export interface Range {
   readonly highest: number;
 }
 
-export interface Length {
+export interface LengthClass {
   readonly from: number;
   /** Null: no upper limit. */
   readonly to: number | null;
 }
 
 /** The length classes of sessions. */
-export const LENGTHS: readonly Length[] = [
+export const LENGTHS: readonly LengthClass[] = [
   { from: 1, to: 9 },
   { from: 10, to: 24 },
   { from: 25, to: 74 },
@@ -44,7 +44,7 @@ export function createSums() {
     add({ client, sessionId }: Conversation, estimate: Estimate): void {
       const sessions = clients.get(client) ?? new Map<string, Estimate>();
       clients.set(client, sessions);
-      sessions.set(sessionId, together([sessions.get(sessionId) ?? NO_REQUESTS, estimate]));
+      sessions.set(sessionId, sumOf([sessions.get(sessionId) ?? NO_REQUESTS, estimate]));
     },
     /** Returns the sums per client, then also by length. */
     groups: (): readonly SessionGroup[] =>
@@ -59,11 +59,15 @@ export function createSums() {
 }
 
 const isOf =
-  ({ from, to }: Length) =>
+  ({ from, to }: LengthClass) =>
   ({ requests }: Estimate): boolean =>
     requests >= from && (to === null || requests <= to);
 
-function group(client: string, length: Length | null, sessions: readonly Estimate[]): SessionGroup {
+function group(
+  client: string,
+  length: LengthClass | null,
+  sessions: readonly Estimate[],
+): SessionGroup {
   const shares = sessions
     .filter(({ costNanoUsd }) => costNanoUsd > 0)
     .map(({ costNanoUsd, costSavedNanoUsd }) => costSavedNanoUsd / costNanoUsd);
@@ -71,14 +75,14 @@ function group(client: string, length: Length | null, sessions: readonly Estimat
     client,
     length,
     sessions: sessions.length,
-    ...together(sessions),
+    ...sumOf(sessions),
     share: rangeOf(shares),
   };
 }
 
 const FIGURES = Object.keys(NO_REQUESTS) as (keyof Estimate)[];
 
-function together(estimates: readonly Estimate[]): Estimate {
+function sumOf(estimates: readonly Estimate[]): Estimate {
   const sums: Record<keyof Estimate, number> = { ...NO_REQUESTS };
   for (const estimate of estimates) for (const name of FIGURES) sums[name] += estimate[name];
   return sums;

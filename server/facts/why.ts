@@ -49,8 +49,10 @@ function attemptsOf(request: RequestJson, trace: TraceRecord | undefined): strin
       const isLast = index === attempts.length - 1;
       return `${String(attempt['provider'])}: ${resultOf(attempt, isLast && request.outcome === 'cancelled')}`;
     });
-    const later = routed(trace, 'asked_later').map(([name, why]) => `${name}: asked later: ${why}`);
-    const unused = request.failed ? routed(trace, 'left_out') : [];
+    const later = routedProviders(trace, 'asked_later').map(
+      ([name, why]) => `${name}: asked later: ${why}`,
+    );
+    const unused = request.failed ? routedProviders(trace, 'left_out') : [];
     return [
       ...later,
       ...tried,
@@ -67,7 +69,7 @@ function attemptsOf(request: RequestJson, trace: TraceRecord | undefined): strin
 }
 
 /** Providers that the route stage noted at `field`, each with the reason. */
-function routed(
+function routedProviders(
   trace: TraceRecord | undefined,
   field: 'asked_later' | 'left_out',
 ): readonly (readonly [name: string, why: string])[] {

@@ -57,23 +57,23 @@ export async function readFleet(home: string): Promise<Fleet | undefined> {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw faulty(`it cannot be read: ${reasonOf(cause)}`, path, cause);
+    throw faultyFleet(`it cannot be read: ${reasonOf(cause)}`, path, cause);
   }
   const { readYaml } = await import('../config/yaml.ts');
   const { data, faults } = await readYaml(text, 'fleet.yaml');
   const [first] = faults;
-  if (first !== undefined) throw faulty(first.text, path);
+  if (first !== undefined) throw faultyFleet(first.text, path);
   if (data === null) return { node: null, members: [] };
-  if (!isObject(data)) throw faulty('not a YAML map', path);
+  if (!isObject(data)) throw faultyFleet('not a YAML map', path);
   const { node = null, members, ...others } = data;
   refuseOthers(others, 'it', path);
-  if (node !== null && !isName(node)) throw faulty(`node is not ${NODE_NAME_TEXT}`, path);
+  if (node !== null && !isName(node)) throw faultyFleet(`node is not ${NODE_NAME_TEXT}`, path);
   const list = members ?? [];
-  if (!Array.isArray(list)) throw faulty('members must be a list', path);
+  if (!Array.isArray(list)) throw faultyFleet('members must be a list', path);
   const read = list.map((member: unknown, index) => toMember(member, `members.${index}`, path));
   const names = read.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice !== undefined) throw faulty(`two members have the name ${quote(twice)}`, path);
+  if (twice !== undefined) throw faultyFleet(`two members have the name ${quote(twice)}`, path);
   return { node, members: read };
 }
 
@@ -86,8 +86,8 @@ const LOCK_MS = 10_000;
  */
 export function changeFleet(home: string, change: (fleet: Fleet) => Fleet): Promise<void> {
   ensurePrivateFolder(home);
-  const alone = async () => writeFleet(home, change((await readFleet(home)) ?? EMPTY));
-  return underLock(`${fleetFile(home)}.lock`, alone, { timeoutMs: LOCK_MS });
+  const rewrite = async () => writeFleet(home, change((await readFleet(home)) ?? EMPTY));
+  return underLock(`${fleetFile(home)}.lock`, rewrite, { timeoutMs: LOCK_MS });
 }
 
 /** Writes the file so that only its user can read it. */
@@ -133,7 +133,7 @@ function memberFault({ name, url, key, keyEnv, allowInsecure }: Member): string 
 }
 
 function toMember(value: unknown, where: string, path: string): Member {
-  if (!isObject(value)) throw faulty(`${where} must be a map`, path);
+  if (!isObject(value)) throw faultyFleet(`${where} must be a map`, path);
   const { name, url, key, key_env: keyEnv, allow_insecure: allowInsecure = false } = value;
   refuseOthers(
     Object.fromEntries(Object.entries(value).filter(([field]) => !FIELDS.includes(field))),
@@ -141,13 +141,13 @@ function toMember(value: unknown, where: string, path: string): Member {
     path,
   );
   if (typeof name !== 'string' || typeof url !== 'string')
-    throw faulty(`${where} needs a name and a url`, path);
+    throw faultyFleet(`${where} needs a name and a url`, path);
   if (key !== undefined && typeof key !== 'string')
-    throw faulty(`${where}.key must be a string`, path);
+    throw faultyFleet(`${where}.key must be a string`, path);
   if (keyEnv !== undefined && typeof keyEnv !== 'string')
-    throw faulty(`${where}.key_env must be a string`, path);
+    throw faultyFleet(`${where}.key_env must be a string`, path);
   if (typeof allowInsecure !== 'boolean')
-    throw faulty(`${where}.allow_insecure is not true or false`, path);
+    throw faultyFleet(`${where}.allow_insecure is not true or false`, path);
   const member = {
     name,
     url,
@@ -156,20 +156,20 @@ function toMember(value: unknown, where: string, path: string): Member {
     ...(keyEnv !== undefined && { keyEnv }),
   };
   const reason = memberFault(member);
-  if (reason !== undefined) throw faulty(reason, path);
+  if (reason !== undefined) throw faultyFleet(reason, path);
   return { ...member, url: withoutEndSlashes(url) };
 }
 
 function refuseOthers(others: object, where: string, path: string): void {
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw faulty(`${where} has an unknown ${quote(unknown)}`, path);
+  if (unknown !== undefined) throw faultyFleet(`${where} has an unknown ${quote(unknown)}`, path);
 }
 
 function isName(value: unknown): value is string {
   return typeof value === 'string' && NODE_NAME.test(value);
 }
 
-function faulty(reason: string, path: string, cause?: unknown): SvcError {
+function faultyFleet(reason: string, path: string, cause?: unknown): SvcError {
   return new SvcError('config', `fleet.yaml: ${reason}`, {
     code: 'CONFIG_001',
     cause,

@@ -87,7 +87,7 @@ export async function publicAddresses(
   resolve: Resolve,
 ): Promise<readonly LookupAddress[]> {
   const family = isIP(host);
-  const found = family === 0 ? await resolved(host, resolve) : [{ address: host, family }];
+  const found = family === 0 ? await resolveHost(host, resolve) : [{ address: host, family }];
   if (found.some(({ address }) => isPrivateAddress(address))) throw privateRefused(host);
   return found;
 }
@@ -101,7 +101,7 @@ export async function anyAddresses(
   resolve: Resolve,
 ): Promise<readonly LookupAddress[]> {
   const family = isIP(host);
-  return family === 0 ? resolved(host, resolve) : [{ address: host, family }];
+  return family === 0 ? resolveHost(host, resolve) : [{ address: host, family }];
 }
 
 export function privateRefused(host: string) {
@@ -110,7 +110,7 @@ export function privateRefused(host: string) {
   );
 }
 
-async function resolved(host: string, resolve: Resolve): Promise<readonly LookupAddress[]> {
+async function resolveHost(host: string, resolve: Resolve): Promise<readonly LookupAddress[]> {
   try {
     const found = await resolve(host);
     if (found.length > 0) return found;

@@ -30,7 +30,7 @@ test('a host that cannot be resolved gives a 502, and is not an internal error',
 });
 
 /** Returns what a client gets for a response of these bytes: the status, or the error. */
-async function passed(bytes: string): Promise<string> {
+async function responseTo(bytes: string): Promise<string> {
   const host = createTcpServer((socket) => socket.once('data', () => socket.end(bytes)));
   host.listen(0, '127.0.0.1');
   await once(host, 'listening');
@@ -58,14 +58,18 @@ const WHOLE = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\n
 
 test('forwards early hints with several links, and drops ones that cannot be written', async () => {
   const hint = (link: string): string => `HTTP/1.1 103 Early Hints\r\n${link}\r\n${WHOLE}`;
-  const two = await passed(hint('Link: </a>; rel=preload\r\nLink: </b>; rel=preload\r\n'));
+  const two = await responseTo(hint('Link: </a>; rel=preload\r\nLink: </b>; rel=preload\r\n'));
   assert.match(two, /103 Early Hints[^]*<\/a>[^]*<\/b>[^]*well$/);
-  assert.match(await passed(hint('Link: garbage\r\n')), /^HTTP\/1\.1 200 OK[^]*well$/);
+  assert.match(await responseTo(hint('Link: garbage\r\n')), /^HTTP\/1\.1 200 OK[^]*well$/);
 });
 
 test('a response head that cannot be forwarded gives a 502, and the proxy keeps running', async () => {
   for (const line of ['HTTP/1.1 099 Odd', 'HTTP/1.1 200 O\u0001K'])
-    assert.match(await passed(WHOLE.replace('HTTP/1.1 200 OK', line)), /502[^]*bad_gateway/, line);
+    assert.match(
+      await responseTo(WHOLE.replace('HTTP/1.1 200 OK', line)),
+      /502[^]*bad_gateway/,
+      line,
+    );
 });
 
 test.run();

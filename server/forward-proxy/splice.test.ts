@@ -15,7 +15,7 @@ import { splice } from './splice.ts';
 const MB = 1024 * 1024;
 
 /** Runs `use` with two loopback connections spliced in the middle, then closes them all. */
-async function spliced(
+async function withSplice(
   use: (near: Socket, far: Socket, middle: readonly [Socket, Socket]) => Promise<void>,
   clock: Clock = systemClock,
 ): Promise<void> {
@@ -43,7 +43,7 @@ async function spliced(
 }
 
 /** Returns bytes that show their position: consecutive 32-bit integers. */
-function counted(bytes: number): Buffer {
+function sequence(bytes: number): Buffer {
   const all = new Uint32Array(bytes / 4).map((_, index) => index);
   return Buffer.from(all.buffer);
 }
@@ -57,9 +57,9 @@ async function received(socket: Socket): Promise<Buffer> {
 }
 
 test('both directions carry all bytes in order, and one stays open after the other has ended', () =>
-  spliced(async (near, far) => {
-    const up = counted(24 * MB);
-    const down = counted(20 * MB).subarray(4 * MB);
+  withSplice(async (near, far) => {
+    const up = sequence(24 * MB);
+    const down = sequence(20 * MB).subarray(4 * MB);
     near.end(up);
     const arrived = received(far);
     const came = received(near);
@@ -70,7 +70,7 @@ test('both directions carry all bytes in order, and one stays open after the oth
   }));
 
 test('small writes between large ones are not delayed', () =>
-  spliced(async (near, far) => {
+  withSplice(async (near, far) => {
     far.on('data', (bytes: Buffer) => far.write(bytes));
     let echoed = 0;
     near.on('data', ({ length }: Buffer) => {
@@ -88,8 +88,8 @@ test('small writes between large ones are not delayed', () =>
   }));
 
 test('a side that does not read pauses the other, and loses nothing', () =>
-  spliced(async (near, far, [, farMiddle]) => {
-    const all = counted(64 * MB);
+  withSplice(async (near, far, [, farMiddle]) => {
+    const all = sequence(64 * MB);
     far.pause();
     near.end(all);
     // Everything in transit is in kernel buffers, except for one piece here.
@@ -100,7 +100,7 @@ test('a side that does not read pauses the other, and loses nothing', () =>
   }));
 
 test('the memory of forwarded bytes is freed at once', () =>
-  spliced(async (near, far, [nearMiddle]) => {
+  withSplice(async (near, far, [nearMiddle]) => {
     const pieces: Buffer[] = [];
     const large: number[] = [];
     nearMiddle.on('data', (bytes: Buffer) => {
@@ -108,7 +108,7 @@ test('the memory of forwarded bytes is freed at once', () =>
       large.push(bytes.length);
     });
     const arrived = received(far);
-    near.end(counted(8 * MB));
+    near.end(sequence(8 * MB));
     assert.is((await arrived).length, 8 * MB);
     const held = pieces.filter(({ length }) => length >= 16 * 1024);
     assert.equal(held.length, 0, 'of what is large');
@@ -117,7 +117,7 @@ test('the memory of forwarded bytes is freed at once', () =>
 
 test('after one side has ended, the other is closed only by silence', () => {
   const clock = createManualClock();
-  return spliced(async (near, far, [nearMiddle]) => {
+  return withSplice(async (near, far, [nearMiddle]) => {
     near.end('question');
     far.resume();
     await once(far, 'end');
@@ -137,7 +137,7 @@ test('after one side has ended, the other is closed only by silence', () => {
 
 test('while both sides are open, a pause of minutes is allowed and one of half an hour is not', () => {
   const clock = createManualClock();
-  return spliced(async (near, far, [nearMiddle]) => {
+  return withSplice(async (near, far, [nearMiddle]) => {
     for (let n = 0; n < 3; n += 1) {
       clock.advance(29 * 60_000);
       near.write('ping');

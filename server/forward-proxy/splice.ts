@@ -36,7 +36,7 @@ export function splice(a: Duplex, b: Duplex, clock: Clock): Promise<void> {
       checkIdle();
     };
     const releaseBuffer = createBufferRelease();
-    const carry = (from: Duplex, to: Duplex): void => {
+    const pipe = (from: Duplex, to: Duplex): void => {
       from.on('data', (bytes: Buffer) => {
         noteActivity();
         const isBelowMark = to.write(bytes, () => {
@@ -64,8 +64,8 @@ export function splice(a: Duplex, b: Duplex, clock: Clock): Promise<void> {
         }
       });
     }
-    carry(a, b);
-    carry(b, a);
+    pipe(a, b);
+    pipe(b, a);
     if (a.destroyed || b.destroyed) destroy();
   });
 }

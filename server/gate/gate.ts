@@ -275,7 +275,7 @@ const NO_KEYS: OtherKeys = Object.freeze({ ours: [], found: undefined });
 function findOtherKeys({ rawHeaders, url = '' }: GateRequest, keys: KeyCheck): OtherKeys {
   const ours: string[] = [];
   let first: Keyed | undefined;
-  for (const { key, isOurFormat: isOurFormat } of keysIn({
+  for (const { key, isOurFormat } of keysIn({
     headers: rawHeaders,
     target: originForm(url),
   })) {

@@ -48,7 +48,7 @@ export async function loadCustomProviders(
   return { byName, faults: all };
 }
 
-interface Defined {
+interface DefinedProvider {
   readonly name: string;
   readonly definition: ProviderDefinition;
   readonly version: string;
@@ -57,7 +57,7 @@ interface Defined {
 
 /** Returns the provider with its key and watched hooks, or why it is unusable. */
 function withSecret(
-  { name, definition, version, module }: Defined,
+  { name, definition, version, module }: DefinedProvider,
   env: Variables,
   watch: PluginWatch,
 ): CustomProvider | PluginFault {

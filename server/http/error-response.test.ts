@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError, toSvcError } from '../../engine/error.ts';
 import * as errors from '../../stages/model/errors.ts';
-import { invalid, unreadable } from '../config/fault.ts';
+import { invalidConfig, unreadableConfig } from '../config/fault.ts';
 import {
   errorBody,
   errorHeaders,
@@ -91,9 +91,15 @@ const CODES: readonly (readonly [SvcError, string, number, string, string])[] = 
     'rate_limit_exceeded',
     'Provider rate limit exceeded, Retry-After: 1',
   ],
-  [unreadable('line 3'), 'CONFIG_001', 500, 'internal_error', 'Failed to load config: line 3'],
   [
-    invalid([{ ...NOWHERE, text: "Missing required field 'provider'" }]),
+    unreadableConfig('line 3'),
+    'CONFIG_001',
+    500,
+    'internal_error',
+    'Failed to load config: line 3',
+  ],
+  [
+    invalidConfig([{ ...NOWHERE, text: "Missing required field 'provider'" }]),
     'CONFIG_002',
     500,
     'internal_error',

@@ -70,7 +70,7 @@ export type Router = ReturnType<typeof createRouter>;
 const NO_PARAMS = Object.freeze({});
 
 /** True for a path that a URL parser would normalize to another one: such a path is never ours. */
-function climbs(path: string): boolean {
+function hasDotSegments(path: string): boolean {
   const plain = path.replaceAll(/%2e/gi, '.').replaceAll(/%2f|%5c|\\/gi, '/');
   return plain.split('/').some((segment) => segment === '.' || segment === '..');
 }
@@ -115,7 +115,7 @@ export function createRouter(routes: readonly Route[]) {
   function candidates(path: string): Match[] {
     const fixed = exact.get(path);
     if (fixed !== undefined) return fixed.map((route) => ({ route, params: NO_PARAMS }));
-    if (climbs(path)) return [];
+    if (hasDotSegments(path)) return [];
     return patterns.flatMap(({ route, pattern, names }) => {
       const found = pattern.exec(path);
       if (found === null) return [];

@@ -12,14 +12,14 @@ const CONFIGURED = 'configured/canary+1==';
 const OWN = 'own-canary-2';
 
 /** Everything stored about the requests so far. */
-type Kept = readonly string[];
+type StoredTexts = readonly string[];
 
 function withEcho(
   yaml: string,
   answer: (key: string) => Handler,
   use: (
     ask: (path: string, body: string, headers?: Record<string, string>) => Promise<string>,
-    kept: () => Promise<Kept>,
+    kept: () => Promise<StoredTexts>,
   ) => Promise<void>,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-words-'));
@@ -46,7 +46,7 @@ function withEcho(
   }).finally(() => rmSync(folder, { recursive: true }));
 }
 
-function expectNone(kept: Kept): void {
+function expectNone(kept: StoredTexts): void {
   for (const text of kept) {
     assert.not.match(text, 'canary');
     assert.match(text, 'redacted');

@@ -115,7 +115,7 @@ export function createLog(options: LogOptions) {
     return settings.isEnabled && RANKS[entryLevel] >= RANKS[level];
   }
 
-  function wants(part: LogPart): boolean {
+  function isPartEnabled(part: LogPart): boolean {
     return settings[PARTS[part]] && isEnabled('info');
   }
 
@@ -154,7 +154,7 @@ export function createLog(options: LogOptions) {
     /** True if a line of `level` would be written: check before building costly fields. */
     isEnabled,
     /** True if the user asked for such lines, which are written at level info. */
-    wants,
+    wants: isPartEnabled,
     debug: (message: string, fields?: LogFields): void => writeEntry('debug', message, fields),
     info: (message: string, fields?: LogFields): void => writeEntry('info', message, fields),
     warning: (message: string, fields?: LogFields): void => writeEntry('warning', message, fields),
@@ -171,7 +171,7 @@ export function createLog(options: LogOptions) {
       sizeBytes: number = bytes.byteLength,
       secrets: readonly string[] = [],
     ): void {
-      if (!wants(direction)) return;
+      if (!isPartEnabled(direction)) return;
       const text = redactor.without(textOf(bytes.subarray(0, MAX_BODY_BYTES)), secrets);
       writeEntry('info', `${direction} body`, { requestId, sizeBytes, text });
     },

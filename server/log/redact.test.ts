@@ -16,7 +16,7 @@ const KEYS = [
  * Every encoding in which a secret may appear, written independently of the code that searches for
  * them.
  */
-function disguises(secret: string): string[] {
+function encodingsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [
     secret,
@@ -33,10 +33,10 @@ function disguises(secret: string): string[] {
 test('removes a known secret in every encoding and position', () => {
   for (const key of KEYS) {
     const redactor = createRedactor([key]);
-    for (const disguise of disguises(key)) {
-      for (const text of [disguise, `a ${disguise} b`, `x="${disguise}"`, `/${disguise}/`]) {
+    for (const encoded of encodingsOf(key)) {
+      for (const text of [encoded, `a ${encoded} b`, `x="${encoded}"`, `/${encoded}/`]) {
         const cleaned = redactor.text(text);
-        assert.not(cleaned.includes(disguise), `${key}: ${cleaned}`);
+        assert.not(cleaned.includes(encoded), `${key}: ${cleaned}`);
         assert.ok(cleaned.includes(REDACTED));
       }
     }

@@ -15,20 +15,20 @@ export function toTextLine(line: string): string {
   }
   if (typeof entry !== 'object' || entry === null) return line;
   const { time, level, msg, ...fields } = entry as Record<string, unknown>;
-  const parts = [plain(time), plain(level).toUpperCase().padEnd(7), plain(msg)];
+  const parts = [formatValue(time), formatValue(level).toUpperCase().padEnd(7), formatValue(msg)];
   for (const [name, value] of Object.entries(fields)) {
     parts.push(
-      `${oneLine(name)}=${typeof value === 'string' ? quoted(value) : visibleJson(JSON.stringify(value))}`,
+      `${oneLine(name)}=${typeof value === 'string' ? quoteIfNeeded(value) : visibleJson(JSON.stringify(value))}`,
     );
   }
   return `${parts.join(' ')}\n`;
 }
 
-function plain(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === 'string' ? oneLine(value) : JSON.stringify(value ?? '');
 }
 
-function quoted(value: string): string {
+function quoteIfNeeded(value: string): string {
   return /^[\w./:@%+-]+$/.test(value) ? value : visibleJson(JSON.stringify(value));
 }
 

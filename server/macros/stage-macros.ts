@@ -46,7 +46,7 @@ export async function loadStageMacros(options: StageMacroOptions): Promise<Stage
   for (const name of macroFiles.names(folder)) found.set(name, await ownMacro(name, options));
   return {
     stage(name) {
-      const macro = found.get(name) ?? unknown(name, [...found.keys()]);
+      const macro = found.get(name) ?? unknownMacro(name, [...found.keys()]);
       if (isSvcError(macro)) throw macro;
       return macro;
     },
@@ -56,9 +56,9 @@ export async function loadStageMacros(options: StageMacroOptions): Promise<Stage
 async function ownMacro(name: string, { folder, recipes }: StageMacroOptions): Promise<Found> {
   try {
     const source = macroFiles.source(folder, name);
-    if (source === undefined) return unknown(name, []);
+    if (source === undefined) return unknownMacro(name, []);
     const { macro, faults } = await readMacro(name, source, `${name}.yaml`);
-    return macro === undefined ? refused(name, faults) : await toStage(macro, recipes, folder);
+    return macro === undefined ? refusedMacro(name, faults) : await toStage(macro, recipes, folder);
   } catch (thrown) {
     if (isSvcError(thrown)) return thrown;
     throw thrown;
@@ -81,11 +81,11 @@ async function toStage(
     steps = stageStepsOf(fillMacro(macro, new Map()));
   } catch (thrown) {
     if (!isSvcError(thrown)) throw thrown;
-    return refused(name, [`${thrown.message}; a stage takes the defaults of its variables`]);
+    return refusedMacro(name, [`${thrown.message}; a stage takes the defaults of its variables`]);
   }
   if (steps === undefined) {
     const actions = [...new Set(macro.steps.map(({ action }) => action))].join(', ');
-    return refused(name, [
+    return refusedMacro(name, [
       `its steps (${actions}) are run by a person, with \`svc macro run ${name}\`; a stage is made of the steps recipes and settings`,
     ]);
   }
@@ -99,7 +99,7 @@ async function toStage(
   const missing = named.filter((one) => typeof one === 'string');
   if (missing.length > 0) {
     const names = known.map(({ recipe }) => recipe.name);
-    return refused(
+    return refusedMacro(
       name,
       missing.map((one) => `there is no recipe ${one}${didYouMean(one, names)}`),
     );
@@ -119,10 +119,10 @@ async function fromFile(file: string): Promise<KnownRecipe> {
   return { recipe: (await readRecipe(file)).recipe, from: 'own', runs: false };
 }
 
-const refused = (name: string, faults: readonly string[]): SvcError =>
+const refusedMacro = (name: string, faults: readonly string[]): SvcError =>
   new SvcError('bad_request', `Macro ${name} cannot be a stage: ${faults.join('; ')}`);
 
-function unknown(name: string, names: readonly string[]): SvcError {
+function unknownMacro(name: string, names: readonly string[]): SvcError {
   const known = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`;
   return new SvcError(
     'bad_request',

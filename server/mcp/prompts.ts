@@ -12,12 +12,12 @@ type Values = Readonly<Record<string, string>>;
 export async function addPrompts(server: McpServer, home: string): Promise<void> {
   const folder = templateFolder(home);
   for (const name of templateFiles.names(folder)) {
-    const template = await usable(folder, name);
+    const template = await readUsable(folder, name);
     if (template !== undefined) addPrompt(server, template);
   }
 }
 
-async function usable(folder: string, name: string): Promise<Template | undefined> {
+async function readUsable(folder: string, name: string): Promise<Template | undefined> {
   try {
     return await loadTemplate(folder, name);
   } catch (thrown) {

@@ -1,5 +1,5 @@
 /** The operations that are forwarded to providers. */
-import { inHeader, inPath, json, under } from './operation.ts';
+import { inHeader, inPath, json, withTag } from './operation.ts';
 import type { Operation } from './operation.ts';
 import { oneOf, ref, text } from './schema.ts';
 import type { Schema } from './schema.ts';
@@ -59,7 +59,7 @@ const free: Schema = { type: 'object', additionalProperties: true };
 
 /** Forwarded paths; the provider's own error responses are passed through. */
 export const forwardedOperations: readonly Operation[] = [
-  ...under('Proxied', {
+  ...withTag('Proxied', {
     'post /v1/messages': {
       summary: 'Messages, streamed or not',
       parameters: [VERSION, ...OURS],

@@ -34,7 +34,7 @@ export interface Operation extends Description {
 }
 
 /** Returns the operations of a tag, by method and path. */
-export function under(
+export function withTag(
   tag: Tag,
   operations: Readonly<Record<`${Method} /${string}`, Description>>,
 ): readonly Operation[] {

@@ -1,6 +1,6 @@
 /** The operations of the proxy's own paths. */
 import { ROW_ORDERS } from '../../stages/ledger/row-order.ts';
-import { inPath, inQuery, json, under } from './operation.ts';
+import { inPath, inQuery, json, withTag } from './operation.ts';
 import type { Operation, Parameter } from './operation.ts';
 import { about, oneOf, ref, text, whole } from './schema.ts';
 
@@ -24,7 +24,7 @@ const requestFilters: readonly Parameter[] = [
 
 /** Paths that the proxy serves itself. */
 export const ownOperations: readonly Operation[] = [
-  ...under('Look', {
+  ...withTag('Look', {
     'get /': {
       summary: 'Name, version and the main paths',
       response: json(ref('Root')),
@@ -273,7 +273,7 @@ export const ownOperations: readonly Operation[] = [
       errors: [403, 404],
     },
   }),
-  ...under('Vault', {
+  ...withTag('Vault', {
     'get /vault': {
       summary: 'What is in the vault',
       parameters: [
@@ -313,7 +313,7 @@ export const ownOperations: readonly Operation[] = [
       errors: [400, 413, 415, 422, 500],
     },
   }),
-  ...under('Control', {
+  ...withTag('Control', {
     'post /config/reload': {
       summary: 'Reload the configuration',
       description: 'From this machine only, whatever key the caller has.',
@@ -321,7 +321,7 @@ export const ownOperations: readonly Operation[] = [
       errors: [403, 500],
     },
   }),
-  ...under('Look', {
+  ...withTag('Look', {
     'post /mcp': {
       summary: 'The MCP server, over streamable HTTP',
       description:

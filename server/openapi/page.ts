@@ -2,7 +2,7 @@
 import { componentSchemas } from './components.ts';
 import type { Guide } from '../docs/guide.ts';
 import { API_PAGE, renderPage } from '../docs/layout.ts';
-import { escaped } from './html.ts';
+import { escapeHtml } from './html.ts';
 import { forwardedOperations } from './forwarded-operations.ts';
 import { ownOperations } from './own-operations.ts';
 import type { Operation, Parameter } from './operation.ts';
@@ -24,9 +24,9 @@ export function apiPage(version: string, guides: readonly Guide[]): string {
   });
   const links = all.map(
     (operation) =>
-      `<li><a href="#${anchorOf(operation)}"><code>${breakable(escaped(nameOf(operation)))}</code></a>`,
+      `<li><a href="#${anchorOf(operation)}"><code>${withBreaks(escapeHtml(nameOf(operation)))}</code></a>`,
   );
-  const main = `<h1 id="api">HTTP interface <small class="dim">${escaped(version)}</small></h1>
+  const main = `<h1 id="api">HTTP interface <small class="dim">${escapeHtml(version)}</small></h1>
 <p>Every path that this proxy answers; the same as <a href="/openapi.yaml">OpenAPI 3.0</a>.
 <p>From this machine nothing is needed besides the provider's own key. From elsewhere, and from web
 pages, every request needs <code>X-Svc-Key</code>, except where <span class="key">public</span> stands.
@@ -54,11 +54,11 @@ function operationHtml(operation: Operation): string {
     ([type, schema]) => `<h4>Answers <code>${type}</code></h4>\n${schemaHtml(schema)}`,
   );
   return `<details id="${anchorOf(operation)}">
-<summary><b>${method.toUpperCase()}</b> <code>${escaped(toOpenApiPath(path))}</code>${
+<summary><b>${method.toUpperCase()}</b> <code>${escapeHtml(toOpenApiPath(path))}</code>${
     operation.isPublic === true ? ' <span class="key">public</span>' : ''
-  }<span>${marked(summary)}</span></summary>
+  }<span>${renderCode(summary)}</span></summary>
 <div class="inside">
-${description === undefined ? '' : `<p>${marked(description)}`}
+${description === undefined ? '' : `<p>${renderCode(description)}`}
 ${parameters.length === 0 ? '' : `<h4>Parameters</h4>\n${parametersHtml(parameters)}`}
 ${request === undefined ? '' : `<h4>Body</h4>\n${schemaHtml(request)}`}
 ${bodies.join('\n')}
@@ -70,7 +70,7 @@ ${errors.length === 0 ? '' : `<p class="dim">Own error statuses: ${errors.join('
 function parametersHtml(parameters: readonly Parameter[]): string {
   const rows = parameters.map(
     ({ name, in: location, description }) =>
-      `<tr><td><code>${escaped(name)}</code><td class="dim">${location}<td>${marked(description)}`,
+      `<tr><td><code>${escapeHtml(name)}</code><td class="dim">${location}<td>${renderCode(description)}`,
   );
   return `<table>${rows.join('\n')}</table>`;
 }
@@ -85,7 +85,7 @@ function schemaHtml(schema: Schema): string {
 const MAX_DEPTH = 5;
 
 function fieldRows(given: Schema, prefix: string, depth: number): string[] {
-  const schema = resolved(given);
+  const schema = resolveRef(given);
   if (depth > MAX_DEPTH) return [];
   const choices = schema['oneOf'] as readonly Schema[] | undefined;
   if (choices !== undefined) return fieldRows(choices[0]!, prefix, depth);
@@ -96,16 +96,16 @@ function fieldRows(given: Schema, prefix: string, depth: number): string[] {
     return fieldRows(values as Schema, `${prefix}<name>.`, depth);
   const fields = (schema['properties'] ?? {}) as Readonly<Record<string, Schema>>;
   return Object.entries(fields).flatMap(([name, field]) => {
-    const inner = resolved(field);
+    const inner = resolveRef(field);
     const words = inner['description'];
-    const row = `<tr><td><code>${escaped(prefix + name)}</code><td class="dim">${typeText(inner)}<td>${
-      typeof words === 'string' ? marked(words) : ''
+    const row = `<tr><td><code>${escapeHtml(prefix + name)}</code><td class="dim">${typeText(inner)}<td>${
+      typeof words === 'string' ? renderCode(words) : ''
     }`;
     return [row, ...fieldRows(inner, `${prefix}${name}.`, depth + 1)];
   });
 }
 
-function resolved(schema: Schema): Schema {
+function resolveRef(schema: Schema): Schema {
   const target = schema['$ref'];
   return typeof target === 'string' ? (componentSchemas[target.split('/').at(-1)!] ?? {}) : schema;
 }
@@ -113,7 +113,7 @@ function resolved(schema: Schema): Schema {
 function typeText(schema: Schema): string {
   const { type, enum: values, nullable, format } = schema;
   const word = Array.isArray(values)
-    ? values.map((value) => escaped(String(value))).join(' | ')
+    ? values.map((value) => escapeHtml(String(value))).join(' | ')
     : typeof type === 'string'
       ? type
       : 'any';
@@ -122,11 +122,11 @@ function typeText(schema: Schema): string {
 }
 
 /** Allows long paths to wrap between segments. */
-function breakable(path: string): string {
+function withBreaks(path: string): string {
   return path.replaceAll(/[/:](?=\w)/g, '<wbr>$&');
 }
 
 /** Renders words in backticks as code. */
-function marked(text: string): string {
-  return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+function renderCode(text: string): string {
+  return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }

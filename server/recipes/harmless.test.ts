@@ -67,7 +67,7 @@ const times = (count: number, line: (n: number) => string): string =>
  * Runs from which a recipe drops lines in `hybrid`, and lines that say more than progress or
  * success.
  */
-const FOUND: readonly (readonly [
+const KEPT_OUTPUT: readonly (readonly [
   command: string,
   text: string,
   stay: readonly string[],
@@ -126,7 +126,7 @@ const FOUND: readonly (readonly [
 test('in hybrid a recipe omits neither search results nor skipped tests', async () => {
   const recipes = (await loadRecipes('bundled'))!;
   const compressor = createConversationCompressor(0);
-  for (const [command, text, stay, isAsItCame] of FOUND) {
+  for (const [command, text, stay, isAsItCame] of KEPT_OUTPUT) {
     const block = blockOf({ name: command, command, text });
     const [outcome] = await compressor.compress({
       blocks: [block],

@@ -10,7 +10,7 @@ import { tryRecipe } from '../../stages/compress/recipe/try.ts';
 import type { From, Tried } from '../../stages/compress/recipe/try.ts';
 import { programsOf } from '../../stages/model/classify/command.ts';
 import { checkConversation } from '../certify/session.ts';
-import type { Broken } from '../certify/session.ts';
+import type { BrokenPromise } from '../certify/session.ts';
 import type { EstimateSettings } from '../estimate/conversation.ts';
 import { createCounters } from '../estimate/counters.ts';
 import { readFolders } from '../sessions/read-folders.ts';
@@ -34,7 +34,7 @@ export interface Learned {
   readonly recipe: Recipe | undefined;
   readonly shapes: readonly LineShape[];
   /** Rejected shapes, each with a line that it would have lost. */
-  readonly givenUp: readonly { readonly shape: LineShape; readonly lost: Broken }[];
+  readonly givenUp: readonly { readonly shape: LineShape; readonly lost: BrokenPromise }[];
   readonly tried: Tried | undefined;
   readonly read: FoldersRead;
   readonly conversations: number;
@@ -52,15 +52,15 @@ export async function learnRecipe(job: LearnJob): Promise<Learned> {
   const from: From = job.command === undefined ? {} : { command: job.command };
   const sessions: Conversation[] = [];
   let shapes = lineShapes(job.text);
-  const givenUp: { shape: LineShape; lost: Broken }[] = [];
+  const givenUp: { shape: LineShape; lost: BrokenPromise }[] = [];
   let read: FoldersRead = { files: 0, failed: [], left: 0, unreadLines: 0 };
   if (shapes.length > 0)
     read = await readFolders(job.folders, async (one) => void sessions.push(one));
   const judge = createJudge(job.settings);
   for (;;) {
-    const recipe = shapes.length === 0 ? undefined : proposed(job, shapes);
+    const recipe = shapes.length === 0 ? undefined : proposeRecipe(job, shapes);
     const counts = { conversations: sessions.length, ranIn: 0, quoted: 0 };
-    const lost: Broken[] = [];
+    const lost: BrokenPromise[] = [];
     if (recipe !== undefined)
       for (const session of sessions) {
         const judged = await judge(session, recipe);
@@ -85,7 +85,7 @@ export async function learnRecipe(job: LearnJob): Promise<Learned> {
   }
 }
 
-function proposed({ name, command }: LearnJob, shapes: readonly LineShape[]): Recipe {
+function proposeRecipe({ name, command }: LearnJob, shapes: readonly LineShape[]): Recipe {
   const [program] = command === undefined ? [] : programsOf(command).slice(-1);
   return {
     name,
@@ -134,5 +134,5 @@ function createJudge(settings: EstimateSettings) {
   };
 }
 
-const placeOf = ({ check, session, block, line }: Broken): string =>
+const placeOf = ({ check, session, block, line }: BrokenPromise): string =>
   JSON.stringify([check, session, block, line]);

@@ -163,10 +163,10 @@ function families({ version, services, app }: RouteSources): Family[] {
     ...FIGURES.map(({ field, name, about }) =>
       counter(`${name}_total`, `${about}.`, totals[field]),
     ),
-    ...grouped('model', window.byModel()),
-    ...grouped('provider', window.byProvider()),
-    ...grouped('key', window.byKey()),
-    ...grouped('project', window.byProject()),
+    ...groupFamilies('model', window.byModel()),
+    ...groupFamilies('provider', window.byProvider()),
+    ...groupFamilies('key', window.byKey()),
+    ...groupFamilies('project', window.byProject()),
     ...ofTools(window.byTool()),
     ...providerStates(services.states),
     ...planWindows(services.planLimits),
@@ -184,7 +184,7 @@ function cpuSeconds(): number {
 type GroupSeries = readonly (readonly [string, Totals])[];
 
 /** Returns the sums per model, provider, key or project; the session bounds their number. */
-function grouped(
+function groupFamilies(
   label: 'model' | 'provider' | 'key' | 'project',
   groups: ReadonlyMap<string, Totals>,
 ): Family[] {

@@ -46,7 +46,7 @@ export class GeminiReader implements LineReader {
   end(): readonly Conversation[] {
     const counted = new Set<string>();
     return [...this.#before, this.#messages].flatMap((messages) => {
-      const { items, requests } = played(messages.values(), counted);
+      const { items, requests } = toConversation(messages.values(), counted);
       if (requests.length === 0) return [];
       const sessionId = this.#sessionId;
       return [
@@ -68,7 +68,7 @@ export class GeminiReader implements LineReader {
  * Returns contents and requests; responses in `counted` already belong to requests of another
  * conversation.
  */
-function played(messages: Iterable<JsonObject>, counted: Set<string>) {
+function toConversation(messages: Iterable<JsonObject>, counted: Set<string>) {
   const items: { role: string; parts: unknown[] }[] = [];
   const requests: SessionRequest[] = [];
   let unanswered: unknown[] = [];

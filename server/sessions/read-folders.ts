@@ -59,7 +59,7 @@ export async function readFolders(
       for await (const { conversations, unread } of readSessionFile(path)) {
         counts.unreadLines += unread;
         for (const conversation of conversations) {
-          const requests = unseen(conversation, seen);
+          const requests = unseenRequests(conversation, seen);
           if (requests.length > 0) await take({ ...conversation, requests });
         }
         // Lets signals be handled between files and sessions.
@@ -73,7 +73,7 @@ export async function readFolders(
   return { ...counts, failed };
 }
 
-function unseen({ requests }: Conversation, seen: Set<string>): Conversation['requests'] {
+function unseenRequests({ requests }: Conversation, seen: Set<string>): Conversation['requests'] {
   const own = requests.filter(({ id }) => id === undefined || !seen.has(id));
   for (const { id } of own) if (id !== undefined) seen.add(id);
   return own;

@@ -5,12 +5,12 @@ import { createManualClock } from '../../engine/index.ts';
 import type { Connection, ConnectionEvents, Reply } from './connection.ts';
 import { RedisLink, describeError } from './link.ts';
 
-interface Asked {
+interface PendingCommand {
   answer(reply: Reply): void;
   refuse(message: string): void;
 }
 
-const words = (value: unknown): string => (typeof value === 'string' ? value : '');
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function open() {
   const clock = createManualClock();
@@ -18,8 +18,8 @@ function open() {
   const line =
     (level: string) =>
     (message: string, fields: Readonly<Record<string, unknown>> = {}): void =>
-      void lines.push(`${level}: ${message} (${words(fields['reason'])})`);
-  const commands: Asked[] = [];
+      void lines.push(`${level}: ${message} (${textOf(fields['reason'])})`);
+  const commands: PendingCommand[] = [];
   let events: ConnectionEvents | undefined;
   const counts = { reconnects: 0, ready: true };
   const send = (): Promise<Reply> =>

@@ -68,7 +68,7 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
     return stored.ttlMs - leftMs < ttlMs ? stored.answer : undefined;
   }
 
-  async function give(key: string, answer: KeptAnswer): Promise<void> {
+  async function store(key: string, answer: KeptAnswer): Promise<void> {
     const bytes = encodeStored(key, answer, ttlMs, clock);
     if (queuedBytes + bytes.length > MAX_QUEUED_BYTES) return;
     queuedBytes += bytes.length;
@@ -114,7 +114,7 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
     put(key, answer) {
       own.put(key, answer);
       if (!isShareable(answer)) return;
-      const given = give(key, answer).catch(() => {
+      const given = store(key, answer).catch(() => {
         failures += 1;
       });
       work = work.then(() => given);

@@ -31,10 +31,10 @@ const MIN_REST_MS = 1500;
 const LONGEST_REST_MS = 24 * 3600 * 1000;
 
 /** The local state, and how long it holds. */
-type Own = Pick<SharedRecord, 'what' | 'forMs'>;
+type LocalState = Pick<SharedRecord, 'what' | 'forMs'>;
 
 /** A record that this proxy keeps in step with. */
-interface Followed {
+interface TrackedRecord {
   readonly name: string;
   /** The breaker or ring whose state it is. */
   readonly owner: object;
@@ -45,39 +45,39 @@ interface Followed {
   /** The state set by a local change that has not reached Redis yet. */
   unwritten: string | undefined;
   /** Returns the local state; undefined while it is unknown because a probe is out. */
-  own(): Own | undefined;
+  local(): LocalState | undefined;
   /** Applies another proxy's record. */
   apply(record: SharedRecord): void;
 }
 
 /** Starts sharing the states over a link. */
 export function shareProviders(states: ProviderStates, link: RedisLink): void {
-  const followed = new Map<string, Followed>();
+  const tracked = new Map<string, TrackedRecord>();
   const probes = new WeakMap<Breaker, string>();
 
   function follow(
     owner: object,
     name: string,
-    make: () => Pick<Followed, 'own' | 'apply'>,
-  ): Followed {
-    const known = followed.get(name);
+    make: () => Pick<TrackedRecord, 'local' | 'apply'>,
+  ): TrackedRecord {
+    const known = tracked.get(name);
     if (known?.owner === owner) return known;
     const entry = { name, owner, seen: '', changes: 0, unwritten: undefined, ...make() };
-    followed.set(name, entry);
+    tracked.set(name, entry);
     return entry;
   }
 
-  function ofBreaker(provider: string, { breaker, identity }: ProviderState): Followed {
+  function ofBreaker(provider: string, { breaker, identity }: ProviderState): TrackedRecord {
     const name = sharedName('breaker', provider, identity.kind, identity.place);
     return follow(breaker, name, () => breakerRecord(breaker));
   }
 
-  function ofKey(provider: string, { keys, identity }: ProviderState, id: string): Followed {
+  function ofKey(provider: string, { keys, identity }: ProviderState, id: string): TrackedRecord {
     const name = sharedName('key', provider, identity.kind, identity.place, id);
     return follow(keys, name, () => keyRecord(keys, id));
   }
 
-  async function write(entry: Followed, { what, forMs }: Own): Promise<void> {
+  async function write(entry: TrackedRecord, { what, forMs }: LocalState): Promise<void> {
     const version = newVersion();
     entry.seen = version;
     entry.changes += 1;
@@ -99,24 +99,24 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
     for (const [index, entry] of all.entries()) {
       if (entry.changes !== before[index]) continue;
       const record = toRecord(texts[index], nowMs);
-      const own = entry.own();
+      const local = entry.local();
       // A rest that ended before it could be written is not recorded, and must not end another
       // proxy's rest.
-      if (own?.what !== entry.unwritten) entry.unwritten = undefined;
-      if (entry.unwritten !== undefined && own !== undefined) void write(entry, own);
+      if (local?.what !== entry.unwritten) entry.unwritten = undefined;
+      if (entry.unwritten !== undefined && local !== undefined) void write(entry, local);
       else if (record !== undefined) take(entry, record);
-      else if (own !== undefined && own.forMs > MIN_REST_MS) void write(entry, own);
+      else if (local !== undefined && local.forMs > MIN_REST_MS) void write(entry, local);
     }
   }
 
   /** Returns the records of all current providers; those of removed ones are dropped. */
-  function current(): readonly Followed[] {
+  function current(): readonly TrackedRecord[] {
     const all = [...states.all()].flatMap(([name, state]) => [
       ofBreaker(name, state),
       ...state.keys.ids().map((id) => ofKey(name, state, id)),
     ]);
     const names = new Set(all.map(({ name }) => name));
-    for (const name of followed.keys()) if (!names.has(name)) followed.delete(name);
+    for (const name of tracked.keys()) if (!names.has(name)) tracked.delete(name);
     return all;
   }
 
@@ -125,16 +125,16 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
       const state = states.get(provider);
       if (state === undefined) return;
       const entry = ofBreaker(provider, state);
-      const own = entry.own();
-      if (move !== 'freed' && own !== undefined) void write(entry, own);
+      const local = entry.local();
+      if (move !== 'freed' && local !== undefined) void write(entry, local);
       else free(state.breaker, entry);
     },
     keyMoved(provider, keyId) {
       const state = states.get(provider);
       if (state === undefined) return;
       const entry = ofKey(provider, state, keyId);
-      const own = entry.own();
-      if (own !== undefined) void write(entry, own);
+      const local = entry.local();
+      if (local !== undefined) void write(entry, local);
     },
     claimProbe(provider) {
       const state = states.get(provider);
@@ -143,7 +143,7 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
     },
   };
 
-  function free(breaker: Breaker, entry: Followed): void {
+  function free(breaker: Breaker, entry: TrackedRecord): void {
     const version = probes.get(breaker) ?? '';
     void link.ask((redis) => redis.run(FREE, [probeOf(entry)], [version]));
   }
@@ -152,7 +152,7 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
    * Claims the probe; true if it is ours. Retries until the newest record is known; if Redis does
    * not respond, the probe is ours.
    */
-  async function claim(breaker: Breaker, entry: Followed): Promise<boolean> {
+  async function claim(breaker: Breaker, entry: TrackedRecord): Promise<boolean> {
     const version = newVersion();
     const answer = await link.ask((redis) =>
       redis.run(CLAIM, [entry.name, probeOf(entry)], [entry.seen, version, String(OPEN_MS)]),
@@ -175,15 +175,15 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
   link.everyTick(() => void read());
 }
 
-function take(entry: Followed, record: SharedRecord): void {
+function take(entry: TrackedRecord, record: SharedRecord): void {
   if (record.version === entry.seen) return;
   entry.seen = record.version;
   entry.apply(record);
 }
 
-function breakerRecord(breaker: Breaker): Pick<Followed, 'own' | 'apply'> {
+function breakerRecord(breaker: Breaker): Pick<TrackedRecord, 'local' | 'apply'> {
   return {
-    own() {
+    local() {
       const { state, openForS } = breaker.view();
       if (state === 'closed') return { what: 'closed', forMs: 0 };
       return state === 'open' ? { what: 'open', forMs: openForS * 1000 } : undefined;
@@ -198,9 +198,9 @@ function breakerRecord(breaker: Breaker): Pick<Followed, 'own' | 'apply'> {
   };
 }
 
-function keyRecord(keys: KeyRing, id: string): Pick<Followed, 'own' | 'apply'> {
+function keyRecord(keys: KeyRing, id: string): Pick<TrackedRecord, 'local' | 'apply'> {
   return {
-    own() {
+    local() {
       const rest = keys.resting().find((entry) => entry.id === id);
       return rest === undefined
         ? { what: 'usable', forMs: 0 }
@@ -218,7 +218,7 @@ function isVerdict(what: string): what is KeyRest['verdict'] {
   return what === 'limited' || what === 'refused';
 }
 
-function probeOf({ name }: Followed): string {
+function probeOf({ name }: TrackedRecord): string {
   return `${name}:probe`;
 }
 

@@ -210,11 +210,11 @@ function withOurCors(theirs: readonly string[], ours: readonly string[]): string
     const first = name.charCodeAt(0) | 0x20;
     if (first === LETTER_A && /^access-control-/i.test(name)) continue;
     if (first === LETTER_V && ours.length > 0 && name.toLowerCase() === 'vary')
-      vary = joined(vary, theirs[i + 1]!);
+      vary = mergeNames(vary, theirs[i + 1]!);
     else headers.push(name, theirs[i + 1]!);
   }
   for (let i = 0; i + 1 < ours.length; i += 2) {
-    if (ours[i] === 'Vary') vary = joined(vary, ours[i + 1]!);
+    if (ours[i] === 'Vary') vary = mergeNames(vary, ours[i + 1]!);
     else headers.push(ours[i]!, ours[i + 1]!);
   }
   if (vary !== '') headers.push('Vary', vary);
@@ -222,7 +222,7 @@ function withOurCors(theirs: readonly string[], ours: readonly string[]): string
 }
 
 /** Merges two lists of header names, each name once. */
-function joined(list: string, more: string): string {
+function mergeNames(list: string, more: string): string {
   const names = list === '' ? [] : list.split(',').map((name) => name.trim());
   for (const name of more.split(',').map((each) => each.trim())) {
     if (!names.some((each) => each.toLowerCase() === name.toLowerCase())) names.push(name);

@@ -171,14 +171,14 @@ export class SocketSink implements Sink<ProxyFrame> {
     const { socket, signal } = this.#options;
     if (signal.aborted) throw signal.reason;
     const payload = this.#options.gzip ? await compress(text) : text;
-    if (socket.readyState !== socket.OPEN) throw closed();
+    if (socket.readyState !== socket.OPEN) throw closedError();
     const sent = new Promise<void>((resolve, reject) => {
       const stop = (): void => reject(signal.reason);
       signal.addEventListener('abort', stop, { once: true });
       socket.send(payload, { binary: this.#options.gzip }, (error) => {
         signal.removeEventListener('abort', stop);
         // A frame fails when its socket is gone, which may be known here before 'close' is emitted.
-        if (error) reject(closed(error));
+        if (error) reject(closedError(error));
         else resolve();
       });
     });
@@ -194,6 +194,6 @@ function tooLarge(): SvcError {
   );
 }
 
-function closed(cause?: Error): SvcError {
+function closedError(cause?: Error): SvcError {
   return new SvcError('cancelled', 'The WebSocket is closed', { cause });
 }

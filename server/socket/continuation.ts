@@ -61,7 +61,7 @@ export function createContinuation(claim: ClaimBytes) {
       );
       const [whole, input] = findSpans(plain, [[], ['input']]);
       const fresh = input === undefined ? NOTHING : itemsOf(plain.subarray(input.start, input.end));
-      const items = joined([before?.items ?? NOTHING, fresh]);
+      const items = joinLists([before?.items ?? NOTHING, fresh]);
       const list = Buffer.concat([Buffer.from('['), items, Buffer.from(']')]);
       const full =
         before === undefined
@@ -81,7 +81,7 @@ export function createContinuation(claim: ClaimBytes) {
       };
       let hasItems = false;
       const end = (id: string): void => {
-        const all = joined([items, ...output]);
+        const all = joinLists([items, ...output]);
         keep(isKept ? { id, items: all } : undefined);
       };
       return {
@@ -112,11 +112,11 @@ function canBeSentAgain({ type, encrypted_content }: JsonObject): boolean {
 
 /** Returns the items of an `input`, which may be a list or one text, without the brackets. */
 function itemsOf(input: Buffer): Buffer {
-  if (input[0] === 0x5b) return trimmed(input.subarray(1, -1));
+  if (input[0] === 0x5b) return trimWhitespace(input.subarray(1, -1));
   return Buffer.concat([Buffer.from('{"role":"user","content":'), input, Buffer.from('}')]);
 }
 
-function trimmed(bytes: Buffer): Buffer {
+function trimWhitespace(bytes: Buffer): Buffer {
   let start = 0;
   let end = bytes.length;
   while (start < end && bytes[start]! <= 0x20) start += 1;
@@ -124,7 +124,7 @@ function trimmed(bytes: Buffer): Buffer {
   return bytes.subarray(start, end);
 }
 
-function joined(lists: readonly Buffer[]): Buffer {
+function joinLists(lists: readonly Buffer[]): Buffer {
   const filled = lists.filter(({ length }) => length > 0);
   return Buffer.concat(filled.flatMap((list, index) => (index === 0 ? [list] : [COMMA, list])));
 }

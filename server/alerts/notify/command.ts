@@ -5,7 +5,7 @@ import type { Clock } from '../../../engine/index.ts';
 import type { Variables } from '../../config/env.ts';
 import type { Notice } from './notice.ts';
 import type { CommandTarget } from './targets.ts';
-import { toDelivery, refused } from './webhook.ts';
+import { toDelivery, failedDelivery } from './webhook.ts';
 import type { Delivery } from './webhook.ts';
 
 /** Longest that a command may run before it is killed. */
@@ -43,9 +43,9 @@ export function runCommand(
     };
     child.on('error', (error: NodeJS.ErrnoException) => end(notStarted(error)));
     child.on('exit', (code, signal) => {
-      if (isLate) end(refused(`not finished in ${COMMAND_MS / 1000} s, ended`, false));
+      if (isLate) end(failedDelivery(`not finished in ${COMMAND_MS / 1000} s, ended`, false));
       else if (code === 0) end(toDelivery('exit code 0'));
-      else end(refused(code === null ? `ended by ${signal}` : `exit code ${code}`, false));
+      else end(failedDelivery(code === null ? `ended by ${signal}` : `exit code ${code}`, false));
     });
     // A command that reads no input is not an error.
     child.stdin?.on('error', () => undefined);
@@ -82,7 +82,7 @@ function start(
 }
 
 function notStarted({ code = 'unknown reason' }: NodeJS.ErrnoException): Delivery {
-  return refused(`it cannot be started (${code})`, false);
+  return failedDelivery(`it cannot be started (${code})`, false);
 }
 
 function endGroup(pid: number | undefined): void {

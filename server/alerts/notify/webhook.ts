@@ -68,12 +68,12 @@ export async function sendWebhook(
     answer.cancel(new Error('the status is enough'));
     if (status >= 200 && status < 300) return toDelivery(String(status));
     if (status >= 300 && status < 400)
-      return refused(`a redirect (status ${status}), which is not followed`, false);
+      return failedDelivery(`a redirect (status ${status}), which is not followed`, false);
     const isWorthRetrying = status === 408 || status === 425 || status === 429 || status >= 500;
     const waitMs = retryAfterMs(headers, clock.wallMs());
-    return { ...refused(`status ${status}`, isWorthRetrying), retryAfterMs: waitMs };
+    return { ...failedDelivery(`status ${status}`, isWorthRetrying), retryAfterMs: waitMs };
   } catch (thrown) {
-    return refused(reasonOf(thrown), true);
+    return failedDelivery(reasonOf(thrown), true);
   }
 }
 
@@ -81,7 +81,7 @@ export function toDelivery(description: string): Delivery {
   return { isDelivered: true, description, isWorthRetrying: false };
 }
 
-export function refused(description: string, isWorthRetrying: boolean): Delivery {
+export function failedDelivery(description: string, isWorthRetrying: boolean): Delivery {
   return { isDelivered: false, description, isWorthRetrying };
 }
 

@@ -2,7 +2,7 @@
 import type { ReportJson } from '../contract.ts';
 import { causeOf } from './conditions.ts';
 import { FilterBar } from './requests/filter-bar.tsx';
-import { figures } from './requests/columns.ts';
+import { figureColumn } from './requests/columns.ts';
 import { orDash, share, time, whole } from './format.ts';
 import { Link } from './frame/link.tsx';
 import { localMoment } from './local-time.ts';
@@ -40,8 +40,8 @@ function columnsOf(requests: number): readonly TableColumn<ReportJson['failures'
   return [
     { header: 'Cause', rank: 0, text: causeOf },
     { header: 'Provider', rank: 1, text: (group) => orDash(group.provider) },
-    figures('Requests', 2, (group) => whole(group.requests)),
-    figures('Share of all', 4, (group) => share(group.requests / requests)),
+    figureColumn('Requests', 2, (group) => whole(group.requests)),
+    figureColumn('Share of all', 4, (group) => share(group.requests / requests)),
     {
       header: 'Newest',
       rank: 3,

@@ -4,7 +4,7 @@
  */
 import { useMemo } from 'preact/hooks';
 import type { ConversationsJson, RequestJson } from '../contract.ts';
-import { figures, saved, savedTone } from './requests/columns.ts';
+import { figureColumn, savedColumn, savedTone } from './requests/columns.ts';
 import { counted } from '../../words/counted.ts';
 import { FilterBar } from './requests/filter-bar.tsx';
 import { useFetched } from './fetched.ts';
@@ -38,15 +38,17 @@ const COLUMNS: readonly TableColumn<Conversation>[] = [
     text: (one) => time(one.last),
     cell: (one) => <span title={localMoment(one.last)}>{time(one.last)}</span>,
   },
-  figures('Turns', 3, (one) => whole(one.requests)),
-  figures('Lasted', 11, (one) => spanOf((Date.parse(one.last) - Date.parse(one.first)) / 1000)),
-  figures('In', 5, (one) => short(one.input_tokens)),
-  saved(1, (one) => one.saved_tokens),
-  figures('Share', 6, (one) => percent(one.saved_percent)),
-  figures('Cache read', 10, (one) => short(one.provider_cache_read_tokens)),
-  figures('Paid', 4, (one) => dollars(one.cost)),
-  figures('Without svc', 8, (one) => dollars(one.cost_without)),
-  figures(
+  figureColumn('Turns', 3, (one) => whole(one.requests)),
+  figureColumn('Lasted', 11, (one) =>
+    spanOf((Date.parse(one.last) - Date.parse(one.first)) / 1000),
+  ),
+  figureColumn('In', 5, (one) => short(one.input_tokens)),
+  savedColumn(1, (one) => one.saved_tokens),
+  figureColumn('Share', 6, (one) => percent(one.saved_percent)),
+  figureColumn('Cache read', 10, (one) => short(one.provider_cache_read_tokens)),
+  figureColumn('Paid', 4, (one) => dollars(one.cost)),
+  figureColumn('Without svc', 8, (one) => dollars(one.cost_without)),
+  figureColumn(
     'Failed',
     7,
     (one) => whole(one.errors),

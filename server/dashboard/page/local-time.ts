@@ -22,14 +22,14 @@ export function localMoment(timestamp: string): string {
 
 /** Returns `2026-01-31 09:05:07`, in the user's time zone. */
 function dateAndTime(date: Date): string {
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${timeOf(date)}`;
+  return `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())} ${timeOf(date)}`;
 }
 
 function timeOf(date: Date): string {
-  return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
+  return [date.getHours(), date.getMinutes(), date.getSeconds()].map(twoDigits).join(':');
 }
 
-function two(value: number): string {
+function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }
 

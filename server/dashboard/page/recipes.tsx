@@ -1,6 +1,6 @@
 /** The active recipes, with what each has saved since the start and on which tools. */
 import type { RecipesJson } from '../contract.ts';
-import { figures, saved } from './requests/columns.ts';
+import { figureColumn, savedColumn } from './requests/columns.ts';
 import { counted } from '../../words/counted.ts';
 import { useFetched } from './fetched.ts';
 import { share, short, whole } from './format.ts';
@@ -29,12 +29,12 @@ const COLUMNS: readonly TableColumn<Recipe>[] = [
     ),
   },
   { header: 'From', rank: 8, text: ({ from }) => from },
-  figures('Requests', 5, (one) => whole(one.requests)),
-  figures('Texts', 6, (one) => whole(one.blocks)),
-  figures('Before', 4, (one) => short(one.tokens_before)),
-  figures('After', 3, (one) => short(one.tokens_after)),
-  saved(1, savedBy),
-  figures('Share', 2, (one) =>
+  figureColumn('Requests', 5, (one) => whole(one.requests)),
+  figureColumn('Texts', 6, (one) => whole(one.blocks)),
+  figureColumn('Before', 4, (one) => short(one.tokens_before)),
+  figureColumn('After', 3, (one) => short(one.tokens_after)),
+  savedColumn(1, savedBy),
+  figureColumn('Share', 2, (one) =>
     share(one.tokens_before === 0 ? null : savedBy(one) / one.tokens_before),
   ),
   { header: 'On', rank: 7, text: onWords, cell: (one) => <span class="on">{onWords(one)}</span> },

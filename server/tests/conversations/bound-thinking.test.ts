@@ -16,7 +16,7 @@ import { createBindingProvider } from '../../../fixtures/upstream/binding.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-const smaller = (body: string): number => body.split('[svc ').length - 1;
+const countMarkers = (body: string): number => body.split('[svc ').length - 1;
 
 async function reload({ running }: BoundBench, yaml: string): Promise<void> {
   running().configure(yaml);
@@ -102,13 +102,13 @@ for (const dialect of ['messages', 'responses'] as const) {
         dialect,
         async (all) => {
           for (let n = 0; n < 3; n += 1) await all.turn();
-          assert.ok(smaller(await all.turn()) > 0, 'nothing was made smaller');
+          assert.ok(countMarkers(await all.turn()) > 0, 'nothing was made smaller');
           await change(all);
           for (let n = 0; n < 2; n += 1) await all.turn();
           if (ENDS_SAVING.has(what)) return;
           // Saving continues: new results are compressed again.
-          const before = smaller(await all.turn());
-          assert.ok(smaller(await all.turn()) > before, 'nothing new is made smaller');
+          const before = countMarkers(await all.turn());
+          assert.ok(countMarkers(await all.turn()) > before, 'nothing new is made smaller');
         },
         RESTARTS.has(what) ? {} : { shared, name: `items${(names += 1)}` },
       );
@@ -122,10 +122,10 @@ for (const dialect of ['messages', 'responses'] as const) {
     const { refused, dropped } = await converse(dialect, async ({ directly, turn, restart }) => {
       for (let n = 0; n < 4; n += 1) await directly();
       const first = await turn();
-      assert.is(smaller(first), 1, 'what is new behind the last thought');
-      assert.is(smaller(await turn()), 2);
+      assert.is(countMarkers(first), 1, 'what is new behind the last thought');
+      assert.is(countMarkers(await turn()), 2);
       await restart();
-      assert.is(smaller(await turn()), 3);
+      assert.is(countMarkers(await turn()), 3);
     });
     assert.equal([refused, dropped], [[], []]);
   });
@@ -272,12 +272,16 @@ for (const dialect of ['messages', 'responses'] as const) {
     const { refused, dropped } = await converse(dialect, async ({ turn, count, restart }) => {
       for (let n = 0; n < 3; n += 1) await turn();
       const sent = await turn();
-      assert.ok(smaller(sent) > 0);
+      assert.ok(countMarkers(sent) > 0);
       const counted = await count();
-      assert.is(smaller(counted), smaller(sent));
+      assert.is(countMarkers(counted), countMarkers(sent));
       await restart();
       assert.is(await count(), counted);
-      assert.is(smaller(await count(bypassHeader)), smaller(sent), 'what was sent before');
+      assert.is(
+        countMarkers(await count(bypassHeader)),
+        countMarkers(sent),
+        'what was sent before',
+      );
       await turn();
     });
     assert.equal([refused, dropped], [[], []]);
@@ -289,15 +293,15 @@ test('responses: a conversation is compacted in the form in which its turns were
     'responses',
     async ({ turn, compact, running, restart }) => {
       for (let n = 0; n < 3; n += 1) await turn();
-      const sent = smaller(await turn());
+      const sent = countMarkers(await turn());
       assert.ok(sent > 0);
-      assert.is(smaller(await compact()), sent);
+      assert.is(countMarkers(await compact()), sent);
       const row = (await running().rows(5)).at(-1)!;
       assert.is(row.endpoint, '/v1/responses/compact');
       assert.ok((row.inputTokensSent ?? 0) > 0, 'its usage is read');
       await restart('compression: { enabled: false }\n');
-      assert.is(smaller(await compact()), sent);
-      assert.is(smaller(await compact(bypassHeader)), sent);
+      assert.is(countMarkers(await compact()), sent);
+      assert.is(countMarkers(await compact(bypassHeader)), sent);
       await turn();
     },
   );
@@ -337,7 +341,7 @@ test('a refreshed token keeps the memory of its conversation', async () => {
     for (let n = 0; n < 3; n += 1) await turn(as('old'));
     for (let n = 0; n < 2; n += 1)
       await turn({ headers: { ...as('new').headers, 'x-svc-mode': 'strict' } });
-    for (let n = 0; n < 2; n += 1) assert.ok(smaller(await turn(as('old'))) > 0);
+    for (let n = 0; n < 2; n += 1) assert.ok(countMarkers(await turn(as('old'))) > 0);
     for (let n = 0; n < 2; n += 1) await turn(as('new'));
   });
   assert.equal([refused, dropped], [[], []]);
@@ -361,7 +365,7 @@ for (const [how, headers, yaml] of [
         await turn(as('old'));
         await turn(as('new', short));
         // Compressed, and answered without thinking.
-        assert.ok(smaller(await turn(as('old'))) > 0);
+        assert.ok(countMarkers(await turn(as('old'))) > 0);
         // Sent unchanged, and answered with thinking.
         await reload(all, yaml);
         await turn(as('new', short, headers));
@@ -388,7 +392,7 @@ for (const [when, thinks] of [
       async ({ turn }) => {
         const short = { result: 'done' };
         for (let n = 0; n < 3; n += 1) await turn(as('old', short));
-        assert.ok(smaller(await turn(as('new'))) > 0);
+        assert.ok(countMarkers(await turn(as('new'))) > 0);
         await turn(as('old', short, { 'x-svc-bypass': '1' }));
         for (let n = 0; n < 3; n += 1) await turn(as('old', short));
       },

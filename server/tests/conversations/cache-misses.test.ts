@@ -33,7 +33,7 @@ const TOOLS = ['Read', 'Bash', 'Grep'].map((name) => ({
 }));
 
 /** Returns a conversation with `questions` questions and Claude Code's cache markers. */
-function talk(questions: number, more: object = {}): object {
+function conversation(questions: number, more: object = {}): object {
   const messages = Array.from({ length: 2 * questions - 1 }, (_, n) => ({
     role: n % 2 === 0 ? 'user' : 'assistant',
     content: [
@@ -81,9 +81,9 @@ const missIn = ({ cacheMiss, cacheMissDetail }: LedgerRow) => [cacheMiss, cacheM
 
 test('a turn that reads what the previous turn cached has no cause for a miss', () =>
   withPlace(async ({ send }) => {
-    assert.equal(missIn(await send(talk(1))), ['first_request', null]);
+    assert.equal(missIn(await send(conversation(1))), ['first_request', null]);
     for (const turn of [2, 3, 4]) {
-      const row = await send(talk(turn));
+      const row = await send(conversation(turn));
       assert.ok(row.cacheReadTokens! > 3000, 'the provider has cached');
       assert.equal(missIn(row), [null, null]);
     }
@@ -91,25 +91,25 @@ test('a turn that reads what the previous turn cached has no cause for a miss', 
 
 test('reports a changed model, a long pause and changed tools, with their cost', () =>
   withPlace(async ({ send, wait, read }) => {
-    await send(talk(1));
-    const hit = await send(talk(2));
+    await send(conversation(1));
+    const hit = await send(conversation(2));
     assert.is(hit.cacheMiss, null);
     const left = hit.cacheReadTokens! + hit.cacheWriteTokens!;
-    const other = await send(talk(3, { model: 'claude-opus-4-1' }));
+    const other = await send(conversation(3, { model: 'claude-opus-4-1' }));
     assert.equal(missIn(other), ['model', 'claude-opus-4-1 in place of claude-sonnet-4-5']);
     assert.is(other.cacheMissedTokens, left);
     // At $15 a million: written at 1.25 times the price where it could have been read at a tenth.
     assert.is(other.costCacheMissedNanoUsd, Math.round(left * 15_000 * (1.25 - 0.1)));
-    await send(talk(4, { model: 'claude-opus-4-1' }));
+    await send(conversation(4, { model: 'claude-opus-4-1' }));
     wait(7 * MINUTE_MS);
-    const late = await send(talk(5, { model: 'claude-opus-4-1' }));
+    const late = await send(conversation(5, { model: 'claude-opus-4-1' }));
     assert.equal(missIn(late), ['pause', '7 min; the cache is kept for 5 min']);
     const tools = [
       { ...TOOLS[0]!, description: 'Reads.' },
       TOOLS[1]!,
       { ...TOOLS[2]!, name: 'New' },
     ];
-    const changed = await send(talk(6, { model: 'claude-opus-4-1', tools }));
+    const changed = await send(conversation(6, { model: 'claude-opus-4-1', tools }));
     assert.equal(missIn(changed), ['tools', 'changed: Read; added: New; 1 removed']);
 
     const trace = await read(`/trace/${changed.id}`);
@@ -143,10 +143,10 @@ test('reports a marker that is too far after the cached part', () =>
         return { role: 'user', content: [part(`${name}a`), last] };
       };
       const turnParts = Array.from({ length: parts }, (_, n) => part(`${name}${n}c`));
-      await send(talk(1, { system, messages: [first(true)] }));
+      await send(conversation(1, { system, messages: [first(true)] }));
       const next = { role: 'user', content: [marked(`${name}d`)] };
       const messages = [first(false), { role: 'assistant', content: turnParts }, next];
-      return send(talk(1, { system, messages }));
+      return send(conversation(1, { system, messages }));
     };
     assert.equal(missIn(await rowAfter('near', 15)), [null, null]);
     const far = await rowAfter('far', 30);
@@ -159,10 +159,10 @@ test('reports a pause longer than the shorter of two lifetimes', () =>
     const system = [
       { type: 'text', text: words(1500, 'rule'), cache_control: { ...MARKER, ttl: '1h' } },
     ];
-    await send(talk(1, { system }));
-    await send(talk(2, { system }));
+    await send(conversation(1, { system }));
+    await send(conversation(2, { system }));
     wait(9 * MINUTE_MS);
-    assert.equal(missIn(await send(talk(3, { system }))), [
+    assert.equal(missIn(await send(conversation(3, { system }))), [
       'pause',
       '9 min; the cache is kept for 5 min',
     ]);
@@ -170,8 +170,8 @@ test('reports a pause longer than the shorter of two lifetimes', () =>
 
 test('a cause named by the provider is used, and ours is shown beside it', () =>
   withPlace(async ({ send, read, upstream }) => {
-    await send(talk(1));
-    await send(talk(2));
+    await send(conversation(1));
+    await send(conversation(2));
     const named = {
       diagnostics: {
         cache_miss_reason: { type: 'system_changed', cache_missed_input_tokens: 777 },
@@ -195,7 +195,7 @@ test('a cause named by the provider is used, and ours is shown beside it', () =>
       undefined,
       answering(() => toAnswer(200, [['content-type', 'application/json']], [Buffer.from(whole)])),
     );
-    const row = await send(talk(3, { tools: TOOLS.slice(1) }));
+    const row = await send(conversation(3, { tools: TOOLS.slice(1) }));
     back();
     assert.is(row.cacheMiss, 'system');
     assert.is(row.cacheMissedTokens, 777);
@@ -212,7 +212,8 @@ test('reports a change of provider', async () => {
   await withPair(
     { yaml: withSpare('messages', 'providers:'), upstream: { replies } },
     async (t) => {
-      const send = (turn: number) => exchange(t.proxy.port, { body: JSON.stringify(talk(turn)) });
+      const send = (turn: number) =>
+        exchange(t.proxy.port, { body: JSON.stringify(conversation(turn)) });
       await send(1);
       await send(2);
       const back = t.upstream.script(undefined, '529');
@@ -236,7 +237,7 @@ test('the previous turn is known after a restart, from hashes alone', async () =
     const first = await startTestProxy(options);
     for (const turn of [1, 2, 3])
       assert.is(
-        (await exchange(first.proxy.port, { body: JSON.stringify(talk(turn)) })).status,
+        (await exchange(first.proxy.port, { body: JSON.stringify(conversation(turn)) })).status,
         200,
       );
     await first.rows(3);
@@ -247,7 +248,7 @@ test('the previous turn is known after a restart, from hashes alone', async () =
     assert.ok(lines.at(-1)!.length < 700, `a turn takes ${lines.at(-1)!.length} characters`);
     aheadMs += 9 * MINUTE_MS;
     const second = await startTestProxy(options);
-    await exchange(second.proxy.port, { body: JSON.stringify(talk(4)) });
+    await exchange(second.proxy.port, { body: JSON.stringify(conversation(4)) });
     const row = (await second.rows(1)).at(-1)!;
     await second.close();
     assert.equal(missIn(row), ['pause', '9 min; the cache is kept for 5 min']);

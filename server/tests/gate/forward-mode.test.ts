@@ -308,12 +308,12 @@ test('open tunnels are closed when their token or the authority is removed', () 
     const ended = (socket: Duplex) =>
       once(socket, 'close', { signal: AbortSignal.timeout(60_000) });
     const other = makeToken(t.home, systemClock, { label: 'other', expires: true });
-    const blind = await t.connect(connectHead('elsewhere.example:443', other.token));
-    assert.is(blind.status, 200);
+    const tunnel = await t.connect(connectHead('elsewhere.example:443', other.token));
+    assert.is(tunnel.status, 200);
     const opened = await t.open(ANTHROPIC);
 
-    const gone = ended(blind.socket);
-    blind.socket.resume().on('error', () => undefined);
+    const gone = ended(tunnel.socket);
+    tunnel.socket.resume().on('error', () => undefined);
     dropToken(t.home, systemClock, other.id);
     await gone;
     // The connection of another client stays open.

@@ -11,7 +11,7 @@ import { CHAT, MESSAGE, closeClients, exchange } from '../../../fixtures/server/
 const RESPONSES = { model: 'gpt-fixture-1', input: 'hello' };
 const GENERATE = { contents: [{ role: 'user', parts: [{ text: 'hello' }] }] };
 const GENERATE_PATH = '/v1beta/models/gemini-fixture-1:streamGenerateContent?alt=sse';
-const ODD: readonly unknown[] = [
+const UNEXPECTED: readonly unknown[] = [
   { toString: 1 },
   { valueOf: null },
   [],
@@ -24,46 +24,62 @@ const ODD: readonly unknown[] = [
 ];
 const USER = { role: 'user', content: 'x' };
 
-type Asked = readonly [path: string, body: object];
+type RequestCase = readonly [path: string, body: object];
 
-function requestsWith(odd: unknown): readonly Asked[] {
-  const messages = (...more: unknown[]): Asked => [
+function requestsWith(unexpected: unknown): readonly RequestCase[] {
+  const messages = (...more: unknown[]): RequestCase => [
     '/v1/messages',
     { ...MESSAGE, messages: [USER, ...more] },
   ];
-  const chat = (...more: unknown[]): Asked => [
+  const chat = (...more: unknown[]): RequestCase => [
     '/v1/chat/completions',
     { ...CHAT, messages: [USER, ...more] },
   ];
-  const items = (...more: unknown[]): Asked => [
+  const items = (...more: unknown[]): RequestCase => [
     '/v1/responses',
     { ...RESPONSES, input: [USER, ...more] },
   ];
-  const tool = { type: odd, name: odd, function: { name: odd, parameters: odd } };
+  const tool = {
+    type: unexpected,
+    name: unexpected,
+    function: { name: unexpected, parameters: unexpected },
+  };
   return [
-    messages({ role: odd, content: 'x' }),
-    messages({ role: 'user', content: [{ type: odd, text: 'x' }] }),
+    messages({ role: unexpected, content: 'x' }),
+    messages({ role: 'user', content: [{ type: unexpected, text: 'x' }] }),
     messages({
       role: 'assistant',
-      content: [{ type: 'tool_use', id: odd, name: odd, input: odd }],
+      content: [{ type: 'tool_use', id: unexpected, name: unexpected, input: unexpected }],
     }),
-    messages({ role: 'user', content: [{ type: 'tool_result', tool_use_id: odd, content: odd }] }),
-    ['/v1/messages', { ...MESSAGE, tools: [tool], tool_choice: { type: odd } }],
-    chat({ role: odd, content: 'x' }),
-    chat({ role: 'user', content: [{ type: odd, text: 'x' }] }),
-    chat({ role: 'assistant', content: null, tool_calls: [{ type: odd, id: odd, index: odd }] }),
-    chat({ role: 'tool', tool_call_id: odd, content: odd }),
-    ['/v1/chat/completions', { ...CHAT, tools: [tool], response_format: { type: odd } }],
-    items({ type: odd, role: odd, content: 'x' }),
-    items({ type: 'message', role: 'user', content: [{ type: odd, text: 'x' }] }),
-    items({ type: 'function_call', call_id: odd, name: odd, arguments: odd }),
-    items({ type: 'function_call_output', call_id: odd, output: odd }),
+    messages({
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: unexpected, content: unexpected }],
+    }),
+    ['/v1/messages', { ...MESSAGE, tools: [tool], tool_choice: { type: unexpected } }],
+    chat({ role: unexpected, content: 'x' }),
+    chat({ role: 'user', content: [{ type: unexpected, text: 'x' }] }),
+    chat({
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ type: unexpected, id: unexpected, index: unexpected }],
+    }),
+    chat({ role: 'tool', tool_call_id: unexpected, content: unexpected }),
+    ['/v1/chat/completions', { ...CHAT, tools: [tool], response_format: { type: unexpected } }],
+    items({ type: unexpected, role: unexpected, content: 'x' }),
+    items({ type: 'message', role: 'user', content: [{ type: unexpected, text: 'x' }] }),
+    items({ type: 'function_call', call_id: unexpected, name: unexpected, arguments: unexpected }),
+    items({ type: 'function_call_output', call_id: unexpected, output: unexpected }),
     [
       '/v1/responses',
-      { ...RESPONSES, tools: [tool], tool_choice: odd, text: { format: { type: odd } } },
+      {
+        ...RESPONSES,
+        tools: [tool],
+        tool_choice: unexpected,
+        text: { format: { type: unexpected } },
+      },
     ],
-    [GENERATE_PATH, { contents: [{ role: odd, parts: [{ text: 'x' }] }] }],
-    [GENERATE_PATH, { contents: [{ role: 'user', parts: [{ functionCall: odd }] }] }],
+    [GENERATE_PATH, { contents: [{ role: unexpected, parts: [{ text: 'x' }] }] }],
+    [GENERATE_PATH, { contents: [{ role: 'user', parts: [{ functionCall: unexpected }] }] }],
   ];
 }
 
@@ -72,7 +88,7 @@ for (const primary of PRIMARIES) {
   test(`no unexpected type, role or index in a request causes a 500 (${primary})`, () =>
     withProxy({ yaml: `routing: { primary: ${primary} }` }, async (t) => {
       let count = 0;
-      for (const [path, body] of ODD.flatMap(requestsWith)) {
+      for (const [path, body] of UNEXPECTED.flatMap(requestsWith)) {
         for (const stream of [false, true]) {
           const text = JSON.stringify({ ...body, stream });
           const { status } = await exchange(t.proxy.port, { path, body: text });
@@ -91,42 +107,70 @@ function toEvent(event: object): string {
 }
 
 /** Responses in each dialect with `odd` in place of a type, role or index. */
-function eventsWith(odd: unknown): readonly object[][] {
-  const delta = { role: odd, content: 'x', tool_calls: [{ index: odd, id: odd, type: odd }] };
+function eventsWith(unexpected: unknown): readonly object[][] {
+  const delta = {
+    role: unexpected,
+    content: 'x',
+    tool_calls: [{ index: unexpected, id: unexpected, type: unexpected }],
+  };
   return [
     [
-      { type: 'message_start', message: { id: odd, role: odd, content: [], usage: odd } },
-      { type: 'content_block_start', index: odd, content_block: { type: odd } },
-      { type: 'content_block_delta', index: odd, delta: { type: odd, text: 'x' } },
-      { type: odd },
-      { type: 'message_delta', delta: { stop_reason: odd }, usage: { output_tokens: odd } },
+      {
+        type: 'message_start',
+        message: { id: unexpected, role: unexpected, content: [], usage: unexpected },
+      },
+      { type: 'content_block_start', index: unexpected, content_block: { type: unexpected } },
+      { type: 'content_block_delta', index: unexpected, delta: { type: unexpected, text: 'x' } },
+      { type: unexpected },
+      {
+        type: 'message_delta',
+        delta: { stop_reason: unexpected },
+        usage: { output_tokens: unexpected },
+      },
       { type: 'message_stop' },
     ],
     [
-      { id: odd, choices: [{ index: odd, delta, finish_reason: odd }], usage: odd },
-      { choices: odd },
+      {
+        id: unexpected,
+        choices: [{ index: unexpected, delta, finish_reason: unexpected }],
+        usage: unexpected,
+      },
+      { choices: unexpected },
     ],
     [
-      { type: 'response.created', response: { id: odd, status: odd } },
-      { type: 'response.output_item.added', output_index: odd, item: { type: odd, id: odd } },
-      { type: 'response.output_text.delta', output_index: odd, delta: odd },
-      { type: 'response.completed', response: { output: [{ type: odd }], usage: odd } },
+      { type: 'response.created', response: { id: unexpected, status: unexpected } },
+      {
+        type: 'response.output_item.added',
+        output_index: unexpected,
+        item: { type: unexpected, id: unexpected },
+      },
+      { type: 'response.output_text.delta', output_index: unexpected, delta: unexpected },
+      {
+        type: 'response.completed',
+        response: { output: [{ type: unexpected }], usage: unexpected },
+      },
     ],
-    [{ candidates: [{ index: odd, content: { role: odd, parts: [{ text: odd }] } }] }],
+    [
+      {
+        candidates: [
+          { index: unexpected, content: { role: unexpected, parts: [{ text: unexpected }] } },
+        ],
+      },
+    ],
   ];
 }
 
 for (const primary of PRIMARIES) {
   test(`no unexpected type, role or index in a response causes a 500 (${primary})`, () =>
     withPlainUpstream({ yaml: `routing: { primary: ${primary} }` }, async (t, upstream) => {
-      const requests: readonly Asked[] = [
+      const requests: readonly RequestCase[] = [
         ['/v1/messages', MESSAGE],
         ['/v1/chat/completions', CHAT],
         ['/v1/responses', RESPONSES],
         [GENERATE_PATH, GENERATE],
       ];
       let count = 0;
-      for (const events of ODD.flatMap(eventsWith)) {
+      for (const events of UNEXPECTED.flatMap(eventsWith)) {
         upstream.answer(streamOf(...events.map(toEvent)));
         for (const [path, body] of requests) {
           const { status } = await exchange(t.proxy.port, {

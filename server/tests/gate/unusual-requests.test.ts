@@ -14,14 +14,14 @@ import {
   sendRaw,
 } from '../../../fixtures/server/exchange.ts';
 
-interface Printed {
+interface ErrorResponse {
   readonly status: number;
   readonly type: string;
   readonly head: string;
 }
 
 /** Returns the only response in `text`, which must be one of our errors with an id. */
-function errorIn(text: string): Printed {
+function errorIn(text: string): ErrorResponse {
   const end = text.indexOf('\r\n\r\n');
   const head = text.slice(0, end);
   const body = JSON.parse(text.slice(end + 4)) as { type: string; error: { type: string } };
@@ -30,7 +30,7 @@ function errorIn(text: string): Printed {
   return { status: Number(head.slice(9, 12)), type: body.error.type, head };
 }
 
-const H = (port: number): string => `Host: 127.0.0.1:${port}\r\n`;
+const hostHeader = (port: number): string => `Host: 127.0.0.1:${port}\r\n`;
 
 test('TRACE is refused everywhere and never forwarded', () =>
   withProxy({}, async ({ proxy: { port }, upstream }) => {
@@ -45,12 +45,15 @@ test('TRACE is refused everywhere and never forwarded', () =>
       '/api/hello',
       '/v1beta/x',
     ]) {
-      const printed = errorIn(
-        await sendRaw(port, `TRACE ${path} HTTP/1.1\r\n${H(port)}Connection: close\r\n\r\n`),
+      const error = errorIn(
+        await sendRaw(
+          port,
+          `TRACE ${path} HTTP/1.1\r\n${hostHeader(port)}Connection: close\r\n\r\n`,
+        ),
       );
-      assert.is(printed.status, 405, path);
-      assert.match(printed.head, /\r\nAllow: [A-Z, ]+\r\n/);
-      assert.not.match(printed.head, /TRACE/);
+      assert.is(error.status, 405, path);
+      assert.match(error.head, /\r\nAllow: [A-Z, ]+\r\n/);
+      assert.not.match(error.head, /TRACE/);
     }
     assert.is(upstream.requests.length, 0);
   }));
@@ -75,9 +78,9 @@ test('an Allow header names each method once', () =>
     ] as const) {
       const { headers, status } = await exchange(port, { path, method });
       assert.is(status, 405, path);
-      const named = headers.allow?.split(', ') ?? [];
-      assert.ok(named.length > 1, path);
-      assert.is(new Set(named).size, named.length, `${path}: ${headers.allow}`);
+      const methods = headers.allow?.split(', ') ?? [];
+      assert.ok(methods.length > 1, path);
+      assert.is(new Set(methods).size, methods.length, `${path}: ${headers.allow}`);
     }
   }));
 
@@ -99,12 +102,16 @@ test('an unknown Expect is refused, after the checks of the gate', () =>
             door,
             `${method} ${path} HTTP/1.1\r\n${host}Expect: ${expect}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
           );
-        const printed = errorIn(await asks('GET', '/health', H(door)));
-        assert.is(printed.status, 417);
-        assert.is(printed.type, 'expectation_failed');
-        assert.is(errorIn(await asks('POST', '/v1/messages', H(door))).status, 417);
+        const error = errorIn(await asks('GET', '/health', hostHeader(door)));
+        assert.is(error.status, 417);
+        assert.is(error.type, 'expectation_failed');
+        assert.is(errorIn(await asks('POST', '/v1/messages', hostHeader(door))).status, 417);
         assert.is(errorIn(await asks('GET', '/stats', 'Host: evil.example\r\n')).status, 403);
-        const forwarded = await asks('GET', '/stats', `${H(door)}X-Forwarded-For: 1.2.3.4\r\n`);
+        const forwarded = await asks(
+          'GET',
+          '/stats',
+          `${hostHeader(door)}X-Forwarded-For: 1.2.3.4\r\n`,
+        );
         assert.is(errorIn(forwarded).status, 401);
       }
     }
@@ -125,11 +132,11 @@ test('a body with invalid chunks gets a 400, is recorded, and ends the connectio
   withProxy({}, async (t) => {
     const { port } = t.proxy;
     const head = (path: string) =>
-      `POST ${path} HTTP/1.1\r\n${H(port)}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+      `POST ${path} HTTP/1.1\r\n${hostHeader(port)}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
     for (const [index, body] of BROKEN.entries()) {
-      const printed = errorIn(await sendRaw(port, head('/v1/messages') + body));
-      assert.is(printed.status, 400, JSON.stringify(body));
-      assert.match(printed.head, /\r\nConnection: close/i);
+      const error = errorIn(await sendRaw(port, head('/v1/messages') + body));
+      assert.is(error.status, 400, JSON.stringify(body));
+      assert.match(error.head, /\r\nConnection: close/i);
       assert.is(errorIn(await sendRaw(port, head('/ingest') + body)).status, 400);
       const rows = await t.rows(index + 1);
       assert.is(rows.length, index + 1);

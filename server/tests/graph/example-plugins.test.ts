@@ -25,7 +25,7 @@ const yamlOf = (module: string, config: object) =>
 const ask = (t: TestProxy, body: string, headers = {}, path = '/v1/messages') =>
   exchange(t.proxy.port, { path, body, headers });
 
-const saying = (text: string) => ({ ...MESSAGE, messages: [{ role: 'user', content: text }] });
+const messageWith = (text: string) => ({ ...MESSAGE, messages: [{ role: 'user', content: text }] });
 
 /** Returns the mark in the last request that the provider got. */
 function markIn(t: TestProxy): string {
@@ -50,12 +50,12 @@ function streamOf(deltas: readonly object[]): Buffer {
   return Buffer.from(lines.join(''));
 }
 
-const replying = (type: string, body: Buffer) =>
+const respondWith = (type: string, body: Buffer) =>
   answer(() => toAnswer(200, [['content-type', type]], [body]));
 
 test('personal data does not reach the provider and is restored in the response', () =>
   withProxy({ yaml: yamlOf(REDACT, { salt: SALT, words: ['Ada'] }) }, async (t) => {
-    await ask(t, JSON.stringify(saying(`I am Ada. Write to ${ADDRESS} or +44 20 7946 0958.`)));
+    await ask(t, JSON.stringify(messageWith(`I am Ada. Write to ${ADDRESS} or +44 20 7946 0958.`)));
     const sent = t.upstream.requests[0]!.body.toString();
     const mark = markIn(t);
     assert.not.match(sent, /\bAda\b|7946/);
@@ -63,9 +63,9 @@ test('personal data does not reach the provider and is restored in the response'
     const body = { id: 'm', type: 'message', role: 'assistant', content: [{ type: 'text', text }] };
     t.upstream.script(
       undefined,
-      replying('application/json', Buffer.from(JSON.stringify({ ...body, usage: {} }))),
+      respondWith('application/json', Buffer.from(JSON.stringify({ ...body, usage: {} }))),
     );
-    const answered = await ask(t, JSON.stringify(saying(`Write to ${ADDRESS}, Ada.`)));
+    const answered = await ask(t, JSON.stringify(messageWith(`Write to ${ADDRESS}, Ada.`)));
     assert.is(markIn(t), mark, 'the same mark in every request');
     assert.match(
       answered.text,
@@ -80,7 +80,7 @@ test('personal data does not reach the provider and is restored in the response'
 
 test('a placeholder split between events, or escaped in arguments, is replaced in streams', () =>
   withProxy({ yaml: yamlOf(REDACT, { salt: SALT, words: ['say "hi"'] }) }, async (t) => {
-    const body = JSON.stringify({ ...saying(`say "hi" to ${ADDRESS}`), stream: true });
+    const body = JSON.stringify({ ...messageWith(`say "hi" to ${ADDRESS}`), stream: true });
     await ask(t, body);
     const mark = markIn(t);
     const word = /<word-[0-9a-f]{8}>/.exec(t.upstream.requests[0]!.body.toString())![0];
@@ -88,7 +88,7 @@ test('a placeholder split between events, or escaped in arguments, is replaced i
       const deltas = [`a < b, to ${mark.slice(0, cut)}`, `${mark.slice(cut)} now <em`].map(
         (text) => ({ type: 'text_delta', text }),
       );
-      t.upstream.script(undefined, replying('text/event-stream', streamOf(deltas)));
+      t.upstream.script(undefined, respondWith('text/event-stream', streamOf(deltas)));
       const { text, whole } = await ask(t, body);
       assert.ok(whole);
       const texts = [...text.matchAll(/"text":"((?:[^"\\]|\\.)+)"/g)].map((match) => match[1]);
@@ -96,7 +96,7 @@ test('a placeholder split between events, or escaped in arguments, is replaced i
     }
     const pieces = [`{"text":"${word.slice(0, 4)}`, `${word.slice(4)}"}`];
     const deltas = pieces.map((piece) => ({ type: 'input_json_delta', partial_json: piece }));
-    t.upstream.script(undefined, replying('text/event-stream', streamOf(deltas)));
+    t.upstream.script(undefined, respondWith('text/event-stream', streamOf(deltas)));
     const { text, whole } = await ask(t, body);
     assert.ok(whole, 'what is put back is shorter than its mark');
     const written = [...text.matchAll(/"partial_json":("(?:[^"\\]|\\.)*")/g)]
@@ -118,7 +118,7 @@ test('personal data of chat clients is restored too', () =>
       }))
       .map((event) => `data: ${JSON.stringify(event)}\n\n`);
     const bytes = Buffer.from(`${events.join('')}data: [DONE]\n\n`);
-    t.upstream.script(undefined, replying('text/event-stream', bytes));
+    t.upstream.script(undefined, respondWith('text/event-stream', bytes));
     const { text } = await ask(t, body, {}, '/v1/chat/completions');
     const texts = [...text.matchAll(/"content":"([^"]*)"/g)].map((match) => match[1]);
     assert.is(texts.join(''), ADDRESS);

@@ -54,7 +54,7 @@ test('an advisor, and a model that was substituted, are billed at their own rate
       'advisor',
     );
     // The top-level figures are those of the model that served the response.
-    const fallen = (declined: Json) => ({
+    const withFallback = (declined: Json) => ({
       input_tokens: 412,
       output_tokens: 264,
       iterations: [
@@ -64,7 +64,11 @@ test('an advisor, and a model that was substituted, are billed at their own rate
     });
     const served = dollarsFor({ model: OPUS, input: 412, output: 264 }, [])!;
     near(
-      await cost(t, upstream, ...message(OPUS, fallen({ input_tokens: 408, output_tokens: 0 }))),
+      await cost(
+        t,
+        upstream,
+        ...message(OPUS, withFallback({ input_tokens: 408, output_tokens: 0 })),
+      ),
       served,
       'refused before any output',
     );
@@ -74,7 +78,7 @@ test('an advisor, and a model that was substituted, are billed at their own rate
         upstream,
         ...message(
           OPUS,
-          fallen({ input_tokens: 2, output_tokens: 578, cache_read_input_tokens: 72_769 }),
+          withFallback({ input_tokens: 2, output_tokens: 578, cache_read_input_tokens: 72_769 }),
         ),
       ),
       served + dollarsFor({ model: FABLE, input: 2, read: 72_769, output: 578 }, [])!,

@@ -190,13 +190,13 @@ test('a request that the provider did not receive, or refused, costs nothing', a
     assert.is(spent(t), 0);
   });
   // This server accepts connections and never reads.
-  const deaf = createServer((socket) => void socket.pause().on('error', () => undefined));
-  await once(deaf.listen(0, '127.0.0.1'), 'listening');
-  const address = deaf.address();
+  const silentServer = createServer((socket) => void socket.pause().on('error', () => undefined));
+  await once(silentServer.listen(0, '127.0.0.1'), 'listening');
+  const address = silentServer.address();
   const env = {
     MSGPROV_BASE_URL: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
   };
-  deaf.close();
+  silentServer.close();
   await withProxy({ yaml, env }, async (t) => {
     const refused = await post(t, '/v1/messages', BODIES['/v1/messages']!(1000));
     assert.ok(refused.status >= 500, `${refused.status}`);

@@ -120,11 +120,11 @@ async function listening<T>(
 test('SVC_PORT, server.port, proxy.port, SVC_WS_PORT', async () => {
   const port = await freePort();
   assert.not.ok(await listens(port, '127.0.0.1'));
-  const there = () => listens(port, '127.0.0.1');
-  assert.ok(await listening({ env: { SVC_PORT: String(port) } }, there));
+  const isListening = () => listens(port, '127.0.0.1');
+  assert.ok(await listening({ env: { SVC_PORT: String(port) } }, isListening));
   for (const name of ['server', 'proxy'])
-    assert.ok(await listening({ yaml: `${name}: { port: ${port} }` }, there), name);
-  assert.ok(await listening({ env: { SVC_WS_PORT: String(port) } }, there));
+    assert.ok(await listening({ yaml: `${name}: { port: ${port} }` }, isListening), name);
+  assert.ok(await listening({ env: { SVC_WS_PORT: String(port) } }, isListening));
 });
 
 test('server.host, proxy.host', async () => {

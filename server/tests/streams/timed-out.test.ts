@@ -35,7 +35,7 @@ class LimitClock implements Clock {
 }
 
 /** Sends a question; returns the trace's reason why it was not compressed. */
-async function because(t: TestProxy, question: string): Promise<unknown> {
+async function skipReason(t: TestProxy, question: string): Promise<unknown> {
   const before = t.upstream.requests.length;
   assert.is((await exchange(t.proxy.port, { body: askingOf(question, FOUND) })).status, 200);
   await t.rows(before + 1);
@@ -60,7 +60,7 @@ test('a compression timeout is reported, even when remembered, and counts as deg
     // started.
     await until('three in a row took too long', async () => {
       const question = `question ${t.upstream.requests.length}`;
-      if ((await because(t, question)) === 'timeout') late.push(question);
+      if ((await skipReason(t, question)) === 'timeout') late.push(question);
       return healthProblem(t).includes('within compression.max_time_ms') && late.length > 0;
     });
     assert.match(healthProblem(t), /sent as they came/);
@@ -68,14 +68,14 @@ test('a compression timeout is reported, even when remembered, and counts as deg
     for (const question of late) {
       // The thread that the time limit ended is replaced by one that has yet to start.
       const words = await until('a thread is ready', async () => {
-        const found = String(await because(t, question));
+        const found = String(await skipReason(t, question));
         return found !== 'starting' && found;
       });
       assert.match(words, /took too long when it was sent before/, words);
       assert.is(t.upstream.requests.at(-1)!.body.length, askingOf(question, FOUND).length);
       assert.match(healthProblem(t), /sent as they came/);
     }
-    assert.is(await because(t, 'another'), undefined);
+    assert.is(await skipReason(t, 'another'), undefined);
     assert.ok(t.upstream.requests.at(-1)!.body.length < askingOf('another', FOUND).length);
     assert.not.match(healthProblem(t), /sent as they came/);
   });

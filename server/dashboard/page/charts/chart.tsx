@@ -46,7 +46,7 @@ export function Chart({
   const plot = useRef<uPlot | undefined>(undefined);
   const [pointed, setPointed] = useState<number | null>(null);
   const isDark = useMedia('(prefers-color-scheme: dark)');
-  const series = useMemo(() => allSeries.map(drawable), [allSeries]);
+  const series = useMemo(() => allSeries.map(toDrawable), [allSeries]);
   const shapesNow = series.map(({ shape }) => shape).join();
   const names = series.map(({ name }) => name).join();
 
@@ -185,7 +185,7 @@ export function Chart({
 }
 
 /** Turns a series with a single point, which makes no line, into bars. */
-function drawable(series: Series): Series {
+function toDrawable(series: Series): Series {
   const isOne = series.values.filter((value) => value !== null).length <= 1;
   const isStep = series.shape === 'steps' && series.values.length <= 1;
   return isStep || (series.shape === 'line' && isOne) ? { ...series, shape: 'bars' } : series;

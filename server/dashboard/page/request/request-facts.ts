@@ -45,7 +45,7 @@ export function requestFacts(row: RequestJson): readonly Fact[] {
   return [
     [
       'Input',
-      known(
+      joinKnown(
         [raw, `${whole(raw)} tokens`],
         [row.sent_input_tokens, `${whole(row.sent_input_tokens)} sent`],
         [saved, `${whole(saved)} saved (${percent(part)})`],
@@ -53,28 +53,28 @@ export function requestFacts(row: RequestJson): readonly Fact[] {
     ],
     [
       'Output',
-      known([
+      joinKnown([
         row.output_tokens,
         `${whole(row.output_tokens)} tokens${row.usage_estimated ? ', estimated' : ''}`,
       ]),
     ],
     [
       'Paid',
-      known(
+      joinKnown(
         [row.cost, dollars(row.cost)],
         [row.cost_without, `${dollars(row.cost_without)} without svc`],
       ),
     ],
     [
       'Provider’s prompt cache',
-      known([read, `${short(read)} read`], [written, `${short(written)} written`]),
+      joinKnown([read, `${short(read)} read`], [written, `${short(written)} written`]),
     ],
     ...(row.cache_miss === undefined
       ? []
       : [['Cache missed', missInWords(row.cache_miss)] as const]),
     [
       'Time taken',
-      known(
+      joinKnown(
         [row.latency_ms, duration(row.latency_ms)],
         [row.ttfb_ms, `first byte after ${duration(row.ttfb_ms)}`],
       ),
@@ -87,7 +87,7 @@ export function requestFacts(row: RequestJson): readonly Fact[] {
 type Part = readonly [figure: number | null, words: string];
 
 /** Joins the words of the measured figures; a single dash if there are none. */
-function known(...parts: readonly Part[]): string {
+function joinKnown(...parts: readonly Part[]): string {
   const words = parts.filter(([figure]) => figure !== null).map(([, text]) => text);
   return words.length === 0 ? NONE : words.join(', ');
 }

@@ -23,7 +23,7 @@ export interface Column<T> {
 export const ESSENTIAL_RANK = 2;
 
 /** Returns a column of figures. */
-export function figures<T>(
+export function figureColumn<T>(
   header: string,
   rank: number,
   text: (row: T) => string,
@@ -38,9 +38,9 @@ export function savedTone(tokens: number | null): Tone | undefined {
 }
 
 /** Returns the column of saved tokens. */
-export function saved<T>(rank: number, tokensOf: (row: T) => number | null): Column<T> {
+export function savedColumn<T>(rank: number, tokensOf: (row: T) => number | null): Column<T> {
   const tone = (row: T) => savedTone(tokensOf(row));
-  return figures('Saved', rank, (row) => short(tokensOf(row)), tone);
+  return figureColumn('Saved', rank, (row) => short(tokensOf(row)), tone);
 }
 
 export type Group = ReportJson['by_model'][number];
@@ -49,15 +49,15 @@ export type Group = ReportJson['by_model'][number];
 export function groupColumns(header: string): readonly Column<Group>[] {
   return [
     { header, rank: 0, minWidth: 12, text: ({ name }) => name ?? 'unknown' },
-    figures('Requests', 4, (group) => whole(group.requests)),
-    figures('In', 6, (group) => short(group.input_tokens)),
-    figures('Sent', 7, (group) => short(group.sent_input_tokens)),
-    saved(2, (group) => group.saved_tokens),
-    figures('Share', 5, (group) => percent(group.saved_percent)),
-    figures('Cache read', 9, (group) => short(group.provider_cache_read_tokens)),
-    figures('Paid', 3, (group) => dollars(group.cost)),
-    figures('Without svc', 8, (group) => dollars(group.cost_without)),
-    figures('Net saving', 1, (group) => dollars(group.net_cost_saved)),
+    figureColumn('Requests', 4, (group) => whole(group.requests)),
+    figureColumn('In', 6, (group) => short(group.input_tokens)),
+    figureColumn('Sent', 7, (group) => short(group.sent_input_tokens)),
+    savedColumn(2, (group) => group.saved_tokens),
+    figureColumn('Share', 5, (group) => percent(group.saved_percent)),
+    figureColumn('Cache read', 9, (group) => short(group.provider_cache_read_tokens)),
+    figureColumn('Paid', 3, (group) => dollars(group.cost)),
+    figureColumn('Without svc', 8, (group) => dollars(group.cost_without)),
+    figureColumn('Net saving', 1, (group) => dollars(group.net_cost_saved)),
   ];
 }
 
@@ -67,17 +67,17 @@ export type ToolGroup = NonNullable<ToolsJson['tools']>[number];
 export function toolColumns(header: string): readonly Column<ToolGroup>[] {
   return [
     { header, rank: 0, minWidth: 12, text: ({ name }) => name ?? 'no server' },
-    figures('Calls', 1, (group) => whole(group.calls)),
-    figures(
+    figureColumn('Calls', 1, (group) => whole(group.calls)),
+    figureColumn(
       'Failed',
       4,
       (group) => whole(group.failed_calls),
       (group) => (group.failed_calls > 0 ? 'warn' : undefined),
     ),
-    figures('Results', 3, (group) => short(group.result_tokens)),
-    figures('Results sent', 5, (group) => short(group.sent_result_tokens)),
-    figures('Definitions', 6, (group) => short(group.definition_tokens)),
-    figures('Definitions cost', 2, (group) => dollars(group.definition_cost)),
+    figureColumn('Results', 3, (group) => short(group.result_tokens)),
+    figureColumn('Results sent', 5, (group) => short(group.sent_result_tokens)),
+    figureColumn('Definitions', 6, (group) => short(group.definition_tokens)),
+    figureColumn('Definitions cost', 2, (group) => dollars(group.definition_cost)),
   ];
 }
 
@@ -86,10 +86,10 @@ type TextClass = LiveState['classes'][number];
 export function classColumns(header: string): readonly Column<TextClass>[] {
   return [
     { header, rank: 0, minWidth: 10, text: (one) => one.class },
-    figures('Raw', 3, (one) => short(one.tokens_before)),
-    figures('Sent', 2, (one) => short(one.tokens_after)),
-    saved(4, (one) => one.tokens_before - one.tokens_after),
-    figures('Share', 1, ({ tokens_before: before, tokens_after: after }) =>
+    figureColumn('Raw', 3, (one) => short(one.tokens_before)),
+    figureColumn('Sent', 2, (one) => short(one.tokens_after)),
+    savedColumn(4, (one) => one.tokens_before - one.tokens_after),
+    figureColumn('Share', 1, ({ tokens_before: before, tokens_after: after }) =>
       share(before === 0 ? null : (before - after) / before),
     ),
   ];
@@ -106,9 +106,9 @@ export const KEY_COLUMNS: readonly Column<Key>[] = [
       `${state}${waitS > 0 ? `, ${spanOf(Math.ceil(waitS))} left` : ''}`,
     tone: ({ wait_s: waitS }) => (waitS > 0 ? 'warn' : undefined),
   },
-  figures('Used', 2, ({ picked }) => whole(picked)),
-  figures('Limited', 3, ({ limited }) => whole(limited)),
-  figures('Refused', 4, ({ refused }) => whole(refused)),
+  figureColumn('Used', 2, ({ picked }) => whole(picked)),
+  figureColumn('Limited', 3, ({ limited }) => whole(limited)),
+  figureColumn('Refused', 4, ({ refused }) => whole(refused)),
 ];
 
 type Attempt = Trace['attempts'][number];
@@ -125,8 +125,8 @@ export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   { header: 'Provider', rank: 0, minWidth: 8, text: (one) => one.provider },
   { header: 'Model', rank: 2, minWidth: 10, text: (one) => orDash(one.model) },
   { header: 'Key', rank: 4, minWidth: 8, text: (one) => one.key ?? 'the client’s, or none' },
-  figures('Started', 3, (one) => duration(one.started_ms)),
-  figures('Answered', 3, (one) => duration(one.head_ms)),
+  figureColumn('Started', 3, (one) => duration(one.started_ms)),
+  figureColumn('Answered', 3, (one) => duration(one.head_ms)),
   {
     header: 'Result',
     rank: 1,

@@ -8,7 +8,7 @@ export const MAX_ROWS = 10_000;
  * Returns one list in the order of `compare`, newest first by default; of duplicates, those in
  * `newer` win.
  */
-export function merged(
+export function mergeRequests(
   newer: readonly RequestJson[],
   older: readonly RequestJson[],
   compare: (one: RequestJson, other: RequestJson) => number = newestFirst,

@@ -5,7 +5,7 @@ import { getJson } from '../api.ts';
 import { gaps, onRows } from '../live.ts';
 import { FILTERS } from '../frame/location.ts';
 import { rangeOf, sinceMsOf } from '../frame/ranges.ts';
-import { merged } from './request-list.ts';
+import { mergeRequests } from './request-list.ts';
 import { comparatorOf, orderOf } from './row-order.ts';
 import { useStore } from '../store.ts';
 
@@ -93,7 +93,7 @@ export function useRequests(query: URLSearchParams): Requests {
         setError(undefined);
         setLoaded((known) => ({
           ...found,
-          requests: merged(known?.requests ?? [], found.requests, compare, MAX_LOADED),
+          requests: mergeRequests(known?.requests ?? [], found.requests, compare, MAX_LOADED),
         }));
       },
       (thrown: unknown) => {
@@ -106,7 +106,7 @@ export function useRequests(query: URLSearchParams): Requests {
       if (matching.length === 0) return;
       setLoaded((known) => ({
         complete: known?.complete ?? false,
-        requests: merged(matching.toReversed(), known?.requests ?? [], compare, MAX_LOADED),
+        requests: mergeRequests(matching.toReversed(), known?.requests ?? [], compare, MAX_LOADED),
       }));
     });
     return () => {
