@@ -138,6 +138,13 @@ export const workloads: readonly Workload[] = [
   },
 ];
 
+/** Throws a RangeError if there is no such workload. */
+export function workloadNamed(name: string): Workload {
+  const found = workloads.find((workload) => workload.name === name);
+  if (found === undefined) throw new RangeError(`there is no workload "${name}"`);
+  return found;
+}
+
 /** Returns a request of `bytes` length in which a user pasted log lines. */
 function bodyOf(bytes: number, stream: boolean): string {
   return filled(bytes, (text) => ({

@@ -6,14 +6,12 @@ import type { Rig } from '../arms.ts';
 import type { LoadJob } from '../load.ts';
 import { savedPercent, tokensOf } from '../saved-tokens.ts';
 import { SERIAL } from '../tool-results.ts';
-import { workloads } from '../workloads.ts';
-import type { Workload } from '../workloads.ts';
+import { workloadNamed } from '../workloads.ts';
 import { measurePoints } from './table.ts';
 import type { GrowthTable } from './table.ts';
 
-const byName = (name: string): Workload => workloads.find((one) => one.name === name)!;
-const { path, headers } = byName('json');
-const slowStreams = byName('slowStreams-streams');
+const { path, headers } = workloadNamed('json');
+const slowStreams = workloadNamed('slow-streams');
 
 /** Streams at a time, and how often: few cost little, so they are repeated. */
 const STREAMS = [

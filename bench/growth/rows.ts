@@ -7,7 +7,7 @@ import type { Child } from '../channel.ts';
 import { writeLedger } from '../ledger-rows.ts';
 import type { LoadCommands } from '../load.ts';
 import type { SvcCommands } from '../svc-proxy.ts';
-import { workloads } from '../workloads.ts';
+import { workloadNamed } from '../workloads.ts';
 import { measurePoints } from './table.ts';
 import type { GrowthTable } from './table.ts';
 
@@ -17,7 +17,7 @@ const REQUESTS = 1000;
 const REPORTS = 10;
 const WEEK_MS = 7 * 86_400_000;
 
-const { path, headers, body } = workloads.find(({ name }) => name === 'json')!;
+const { path, headers, body } = workloadNamed('json');
 
 interface Step {
   readonly size: number;

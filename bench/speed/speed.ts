@@ -11,7 +11,7 @@ import type { Comparison } from '../compare.ts';
 import { REQUEST_LIMITS } from '../limits/requests.ts';
 import { savedPercent, tokensOf } from '../saved-tokens.ts';
 import { SERIAL } from '../tool-results.ts';
-import { workloads } from '../workloads.ts';
+import { workloadNamed } from '../workloads.ts';
 import type { Workload } from '../workloads.ts';
 import { startOthers } from './other-proxies.ts';
 
@@ -29,7 +29,7 @@ export interface SpeedOptions {
   readonly onResult: (found: Comparison | string, verdicts: readonly Verdict[]) => void;
 }
 
-const { path, headers } = workloads.find(({ name }) => name === 'json')!;
+const { path, headers } = workloadNamed('json');
 const AGENTS = 4;
 /** The first workload of a kind compiles most of its code. */
 const WARM_UP_SLICES: Readonly<Record<string, number>> = {
@@ -68,7 +68,7 @@ const TURN_KB = 8.8;
 /** Turns until 1 MB, and the ones that are measured after them. */
 const LONG_TURNS = 400;
 const MEASURED_TURNS = 100;
-const LONG_TURN_LINES = 40;
+const LONG_TURN_LINES = 30;
 /** Turns by which the history grows before it is measured. */
 const WARM_STEP = 4;
 
@@ -104,7 +104,7 @@ export const SPEED_WORKLOADS = [
 function workloadOf(name: string): Workload {
   if (name === 'agent-100k') return growingSession(100, 4);
   if (name === 'agent-400k') return growingSession(400, 1);
-  return workloads.find((one) => one.name === name) ?? longSession();
+  return name === 'agent-1m' ? longSession() : workloadNamed(name);
 }
 
 /** Measures every workload; resolves with all verdicts. */
