@@ -44,7 +44,7 @@ export async function growthOfStreams(rig: Rig, rounds: number): Promise<GrowthT
 }
 
 /** Smallest body that is fitted. */
-const FROM_BYTES = 100_000;
+const FROM_BYTES = 90_000;
 const BODY_KB = [1, 10, 100, 300, 1000, 3000, 10_000];
 /** A result's lines in bodies from 10 kB on, and its bytes. */
 const RESULT_LINES = 130;
