@@ -1,4 +1,4 @@
-/** The request half of a run: a loop over one frame. */
+/** The request half of a run: passes one frame from stage to stage until one answers it. */
 import { isAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { SvcError, toSvcError } from './error.ts';
@@ -20,13 +20,13 @@ export interface Answered<F extends Frame> {
  * Takes `first` along the request path until a node answers it. Throws what a stage throws, named
  * after its node.
  */
-export async function answerTo<F extends Frame>(
+export async function runRequest<F extends Frame>(
   plan: Plan<F>,
   first: F,
   scope: RunScope<F>,
 ): Promise<Answered<F>> {
   let frame = first;
-  scope.saw(frame);
+  scope.record(frame);
   let inMs = scope.now();
   const { requestPath } = plan;
   // By index: an iterator over a frozen list allocates an object for each step.
@@ -47,7 +47,7 @@ export async function answerTo<F extends Frame>(
       throw toSvcError(thrown, node.name);
     }
     if (isAnswer<F>(result)) {
-      nodeRun.timed(inMs, scope.now());
+      nodeRun.recordFrame(inMs, scope.now());
       if (node.stage.answers !== true) throw undeclared(node);
       scope.answeredBy(node.index);
       return { answer: result, segments: plan.answerPaths.get(node.index) ?? [] };
@@ -55,9 +55,9 @@ export async function answerTo<F extends Frame>(
     frame = result;
     if (step?.watch !== undefined) watchSafely(step.watch, frame, nodeRun);
     const outMs = scope.now();
-    nodeRun.timed(inMs, outMs);
+    nodeRun.recordFrame(inMs, outMs);
     inMs = outMs;
-    scope.saw(frame);
+    scope.record(frame);
   }
   throw new SvcError(
     'internal',

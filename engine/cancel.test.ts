@@ -25,12 +25,12 @@ function* endless(): Generator<TestFrame> {
   for (let n = 0; ; n += 1) yield { kind: 'part', text: `${n}` };
 }
 
-const soon = (ms = 5) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+const sleep = (ms = 5) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /**
  * Returns how many frames a source has passed to a sink that takes the first and never finishes it.
  */
-async function admitted(stages: readonly Stage<TestFrame>[], fuse: boolean): Promise<number> {
+async function countAdmitted(stages: readonly Stage<TestFrame>[], fuse: boolean): Promise<number> {
   const controller = createCanceller();
   const source = countedSource(endless());
   const sink = createCollectingSink<TestFrame>({
@@ -39,7 +39,7 @@ async function admitted(stages: readonly Stage<TestFrame>[], fuse: boolean): Pro
   });
   const graph = chain(testKinds, [reader, liveAnswerer(() => source.stream), ...stages]);
   const done = run(mustCompile(graph, { fuse }), ASK, testRun(undefined, controller.signal), sink);
-  await soon(20);
+  await sleep(20);
   const taken = source.taken();
   controller.abort(new Cancelled('client_gone'));
   assert.is((await done).outcome, 'cancelled');
@@ -51,12 +51,12 @@ test('a stalled sink admits exactly as many frames as there are buffers for them
   const watching = (name: string) => stage(name, { watch: { part: () => undefined } });
   const own = stage('own', { transform: () => new TransformStream<TestFrame, TestFrame>() });
   // One at the sink, and one in each TransformStream on the way: a segment's, or an author's own.
-  assert.is(await admitted([], true), 1);
-  assert.is(await admitted([upperCase, watching('a'), watching('b')], true), 2);
-  assert.is(await admitted([upperCase, watching('a')], false), 3);
-  assert.is(await admitted([own], true), 2);
-  assert.is(await admitted([upperCase, own, watching('a')], true), 4);
-  assert.is(await admitted([own], false), 2);
+  assert.is(await countAdmitted([], true), 1);
+  assert.is(await countAdmitted([upperCase, watching('a'), watching('b')], true), 2);
+  assert.is(await countAdmitted([upperCase, watching('a')], false), 3);
+  assert.is(await countAdmitted([own], true), 2);
+  assert.is(await countAdmitted([upperCase, own, watching('a')], true), 4);
+  assert.is(await countAdmitted([own], false), 2);
 });
 
 test('a client that leaves while a write is pending stops the source at once', async () => {
@@ -72,13 +72,13 @@ test('a client that leaves while a write is pending stops the source at once', a
     upperCase,
   );
   const done = run(plan, ASK, testRun(undefined, controller.signal), sink);
-  await soon(10);
+  await sleep(10);
   controller.abort(new Cancelled('client_gone'));
   await done;
   assert.ok(source.cancelled() !== undefined);
 });
 
-test('a complete answer is not handed over as a success once the run was cancelled', async () => {
+test('a whole answer is not reported as a success once the run was cancelled', async () => {
   const controller = new AbortController();
   const leaving = stage('leaving', {
     watch: { part: () => controller.abort(new Cancelled('client_gone')) },
@@ -101,14 +101,17 @@ test('a handler that never settles does not outlive the run', async () => {
   assert.equal(list, ['witness:cancelled']);
 });
 
-test('a live answer that comes after the run was cancelled is cancelled too', async () => {
+test('a live answer that arrives after the run was cancelled is cancelled too', async () => {
   const controller = new AbortController();
   const source = countedSource(endless());
-  let give: (stream: ReadableStream<TestFrame>) => void = () => undefined;
+  let resolveAnswer: (stream: ReadableStream<TestFrame>) => void = () => undefined;
   const late = stage(
     'late',
     {
-      on: { question: () => new Promise<ReadableStream<TestFrame>>((resolve) => (give = resolve)) },
+      on: {
+        question: () =>
+          new Promise<ReadableStream<TestFrame>>((resolve) => (resolveAnswer = resolve)),
+      },
     },
     { answers: true },
   );
@@ -118,11 +121,11 @@ test('a live answer that comes after the run was cancelled is cancelled too', as
     testRun(undefined, controller.signal),
     createCollectingSink(),
   );
-  await soon(1);
+  await sleep(1);
   controller.abort(new Cancelled('client_gone'));
   assert.is((await done).outcome, 'cancelled');
-  give(source.stream);
-  await soon(1);
+  resolveAnswer(source.stream);
+  await sleep(1);
   assert.ok(source.cancelled() !== undefined);
 });
 
@@ -130,20 +133,20 @@ test('a late answer that cannot even be cancelled does no harm', async () => {
   const controller = new AbortController();
   const { stream } = countedSource(endless());
   stream.getReader();
-  let give: (stream: ReadableStream<TestFrame>) => void = () => undefined;
-  const opened = new Promise<ReadableStream<TestFrame>>((resolve) => (give = resolve));
+  let resolveAnswer: (stream: ReadableStream<TestFrame>) => void = () => undefined;
+  const opened = new Promise<ReadableStream<TestFrame>>((resolve) => (resolveAnswer = resolve));
   const late = stage('late', { on: { question: () => opened } }, { answers: true });
   const sink = createCollectingSink<TestFrame>();
   const done = run(planOf(reader, late), ASK, testRun(undefined, controller.signal), sink);
-  await soon(1);
+  await sleep(1);
   controller.abort(new Cancelled('client_gone'));
   assert.is((await done).outcome, 'cancelled');
   const stray: unknown[] = [];
-  const hear = (thrown: unknown) => void stray.push(thrown);
-  process.once('unhandledRejection', hear);
-  give(stream);
-  await soon(5);
-  process.off('unhandledRejection', hear);
+  const collect = (thrown: unknown) => void stray.push(thrown);
+  process.once('unhandledRejection', collect);
+  resolveAnswer(stream);
+  await sleep(5);
+  process.off('unhandledRejection', collect);
   assert.equal(stray, []);
 });
 

@@ -65,7 +65,7 @@ export interface StageContext<State = unknown> {
 /** A node inside another, in one run: the stage around it reports its timing. */
 export interface InnerRun {
   /** Records a frame that went in at `inMs` and came out at `outMs`, both monotonic. */
-  timed(inMs: number, outMs: number): void;
+  recordFrame(inMs: number, outMs: number): void;
   /** Records that the last frame of this node's answer has left it. */
-  answered(outMs: number): void;
+  recordAnswerEnd(outMs: number): void;
 }

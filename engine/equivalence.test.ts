@@ -141,7 +141,7 @@ async function throughPipes(stages: readonly Stage<TestFrame>[], parts: readonly
   return frames;
 }
 
-test('fused, unfused and as real TransformStreams, a graph gives the same frames', async () => {
+test('a graph gives the same frames fused, unfused and as real TransformStreams', async () => {
   await fc.assert(
     fc.asyncProperty(graphs, async ({ picks, parts }) => {
       const make = () => picks.map((pick, n) => makers[pick]!(n));
@@ -155,7 +155,7 @@ test('fused, unfused and as real TransformStreams, a graph gives the same frames
   );
 });
 
-test('toTransform unfolds an answer, and pulls no more of it than its reader', async () => {
+test('toTransform streams an answer and pulls no faster than its reader', async () => {
   const source = countedSource(answerOf('a', 'b', 'c', 'd', 'e', 'f'));
   const pair = toTransform(
     liveAnswerer(() => source.stream),
@@ -173,7 +173,7 @@ test('toTransform unfolds an answer, and pulls no more of it than its reader', a
   assert.is(source.cancelled(), 'enough');
 });
 
-test('an error in a handler breaks the pipe and the plan alike', async () => {
+test('a handler error fails a pipe and a plan in the same way', async () => {
   const bad = () =>
     stage('bad', {
       on: {

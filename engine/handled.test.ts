@@ -39,7 +39,7 @@ const onPart = (name: string, handle: (text: string) => unknown): Stage<TestFram
 
 const shout = onPart('shout', (text) => part(text.toUpperCase()));
 
-test('returning nothing passes a frame, an empty list drops it, a list replaces it', async () => {
+test('a handler passes a frame by returning nothing, drops it with an empty list and replaces it with a list', async () => {
   const { frames } = await answered(
     onPart('each', (text) => {
       if (text === 'a') return undefined;
@@ -64,7 +64,7 @@ test('a frame may be added after the opening and before the closing one', async 
   assert.is(outcome, 'ok');
 });
 
-test('a list that closes the answer ends it there, and stops its source', async () => {
+test('a list that contains the closing frame ends the answer and stops its source', async () => {
   const { frames, outcome, source } = await answered(
     onPart('enough', (text) => (text === 'b' ? [part('no more'), CLOSE] : undefined)),
     shout,
@@ -75,7 +75,7 @@ test('a list that closes the answer ends it there, and stops its source', async 
   assert.ok(source.cancelled() !== undefined);
 });
 
-test('a live answer replaces the rest and passes the later stages', async () => {
+test('a live answer replaces the remaining frames and passes through the later stages', async () => {
   const { frames, outcome, source } = await answered(
     onPart('before', (text) => part(`${text}!`)),
     onPart('instead', (text) =>
@@ -88,7 +88,7 @@ test('a live answer replaces the rest and passes the later stages', async () => 
   assert.ok(source.cancelled() !== undefined);
 });
 
-test('a dropped frame reaches no later stage, and a stage’s own watcher sees each frame of a list', async () => {
+test('a dropped frame reaches no later stage, and a stage’s own watcher sees every frame of a list', async () => {
   const seen: string[] = [];
   const watching = stage('watching', {
     on: { part: ({ text }) => (text === 'a' ? [] : [part(`${text}1`), part(`${text}2`)]) },

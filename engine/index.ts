@@ -26,7 +26,7 @@ export { describePlan } from './graph/describe.ts';
 export type { NodeOutline, PlanOutline } from './graph/describe.ts';
 export { chain } from './graph/declare.ts';
 export type { Graph, GraphEdge, GraphFault, GraphNode, Insertion } from './graph/declare.ts';
-export { cutText, keptText } from './kept-text.ts';
+export { cutText, truncateText } from './kept-text.ts';
 export { run } from './run.ts';
 export type { Sink } from './respond.ts';
 export type { Outcome, Settlement } from './settle.ts';
@@ -44,5 +44,5 @@ export type {
   TransformBehaviour,
 } from './stage.ts';
 export { toTransform } from './to-transform.ts';
-export { createAfterwards, createTurn } from './turn.ts';
-export type { Afterwards, Gathering, Turn } from './turn.ts';
+export { createDeferredWork, createTurn } from './turn.ts';
+export type { DeferredWork, WorkQueue, Turn } from './turn.ts';

@@ -11,7 +11,7 @@ const CUT_MARK = '…';
  * Returns `text`, or its beginning and an ellipsis mark: at most `maxChars`, without keeping a
  * longer original alive.
  */
-export function keptText(text: string, maxChars = MAX_KEPT_CHARS): string {
+export function truncateText(text: string, maxChars = MAX_KEPT_CHARS): string {
   return text.length <= maxChars ? text : cutText(text, maxChars - CUT_MARK.length) + CUT_MARK;
 }
 
@@ -22,11 +22,13 @@ export function cutText(text: string, maxChars: number): string {
   return Buffer.from(text.slice(0, maxChars)).toString();
 }
 
-/** Returns a note with all its texts, at any depth, cut by `keptText`. */
-export function keptNote(value: NoteValue): NoteValue {
-  if (typeof value === 'string') return keptText(value);
+/** Returns a note with all its texts, at any depth, cut by `truncateText`. */
+export function truncateNote(value: NoteValue): NoteValue {
+  if (typeof value === 'string') return truncateText(value);
   if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return (value as readonly NoteValue[]).map(keptNote);
+  if (Array.isArray(value)) return (value as readonly NoteValue[]).map(truncateNote);
   const entries = Object.entries(value as { readonly [key: string]: NoteValue });
-  return Object.fromEntries(entries.map(([name, held]) => [keptText(name), keptNote(held)]));
+  return Object.fromEntries(
+    entries.map(([name, nested]) => [truncateText(name), truncateNote(nested)]),
+  );
 }

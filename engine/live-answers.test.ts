@@ -1,6 +1,6 @@
 /**
- * Live answers as web streams: whatever the source does, every form of the graph gives the same
- * result.
+ * Live answers as web streams: a fused and an unfused graph give the same result whatever the
+ * source does.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -95,7 +95,7 @@ const scripts = fc.record({
   breaksAt: fc.option(fc.nat(10), { nil: undefined }),
 });
 
-test('frames, errors and ends are the same, fused and unfused, and no frame before a break is lost', async () => {
+test('fused and unfused graphs give the same frames, errors and ends, and lose no frame before a break', async () => {
   let broken = 0;
   await fc.assert(
     fc.asyncProperty(scripts, async ({ parts, waits, breaksAt }) => {
@@ -113,7 +113,7 @@ test('frames, errors and ends are the same, fused and unfused, and no frame befo
   assert.ok(broken > 20, `only ${broken} broke`);
 });
 
-test('frames that a stage has made before the source breaks reach a client that stalls', async () => {
+test('frames that a stage has produced before its source fails reach a client that stalls', async () => {
   const three = (text: string): TestFrame[] =>
     [1, 2, 3].map((n) => ({ kind: 'part', text: `${text}${n}` }));
   const list = stage('list', { on: { part: ({ text }) => three(text) } });
@@ -155,7 +155,7 @@ test('frames that a stage has made before the source breaks reach a client that 
       }
 });
 
-test('a client that takes nothing holds the source back at one frame, and stops it by leaving', async () => {
+test('a client that reads nothing holds the source back at one frame and stops it by disconnecting', async () => {
   const frames = answerOf(...Array.from({ length: 50 }, (_, n) => `${n}`));
   for (const stallsAt of [0, 1, 7]) {
     for (const waits of [undefined, frames.map((_, n) => n % 2 === 1)]) {
@@ -169,7 +169,7 @@ test('a client that takes nothing holds the source back at one frame, and stops 
   }
 });
 
-test('a client that leaves while nothing comes ends the run, though the read never settles', async () => {
+test('a client that disconnects ends the run even if the source never delivers again', async () => {
   const script = { frames: answerOf('a', 'b'), silentAt: 2 };
   const { outcome, frames, cancels } = await drive(script, { leaves: true });
   assert.is(outcome, 'cancelled');
@@ -177,7 +177,7 @@ test('a client that leaves while nothing comes ends the run, though the read nev
   assert.is(cancels, 1);
 });
 
-test('every live answer is piped: a TransformStream a segment, and one pipe into the sink', async () => {
+test('a live answer uses one TransformStream per segment and one pipe into the sink', async () => {
   const own = stage('own', { transform: () => new TransformStream<TestFrame, TestFrame>() });
   const counted = (...stages: Parameters<typeof chain<TestFrame>>[1][number][]) =>
     pipedDuring(async () => {

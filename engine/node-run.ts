@@ -3,7 +3,7 @@
  * takes the time; stage authors never measure.
  */
 import type { NoteValue, RunInfo, StageContext } from './context.ts';
-import { keptNote } from './kept-text.ts';
+import { truncateNote } from './kept-text.ts';
 import type { StageState } from './context.ts';
 
 export class NodeRun implements StageContext<StageState> {
@@ -29,7 +29,7 @@ export class NodeRun implements StageContext<StageState> {
   }
 
   note(name: string, given: NoteValue): void {
-    const value = keptNote(given);
+    const value = truncateNote(given);
     this.#notes ??= [];
     for (let i = 0; i < this.#notes.length; i += 2) {
       if (this.#notes[i] !== name) continue;
@@ -40,7 +40,7 @@ export class NodeRun implements StageContext<StageState> {
   }
 
   /** Records a frame that came in at `inMs` and left at `outMs`, both monotonic. */
-  timed(inMs: number, outMs: number): void {
+  recordFrame(inMs: number, outMs: number): void {
     this.#frames += 1;
     this.#firstInMs ??= inMs;
     this.#firstOutMs ??= outMs;
@@ -51,14 +51,14 @@ export class NodeRun implements StageContext<StageState> {
   /**
    * Records a frame that went into the node's own stream, which is busy until the next comes out.
    */
-  entered(inMs: number): void {
+  recordEntry(inMs: number): void {
     this.#frames += 1;
     this.#firstInMs ??= inMs;
     this.#enteredMs ??= inMs;
   }
 
   /** Records a frame that came out of the node's own stream. */
-  left(outMs: number): void {
+  recordExit(outMs: number): void {
     this.#firstOutMs ??= outMs;
     this.#lastOutMs = outMs;
     this.#busyMs += outMs - (this.#enteredMs ?? outMs);
@@ -66,12 +66,12 @@ export class NodeRun implements StageContext<StageState> {
   }
 
   /** Counts a frame without timing it. */
-  counted(): void {
+  countFrame(): void {
     this.#frames += 1;
   }
 
   /** Records that the last frame of this node's answer has left it. */
-  answered(outMs: number): void {
+  recordAnswerEnd(outMs: number): void {
     this.#lastOutMs = outMs;
   }
 

@@ -30,31 +30,30 @@ function isList<F extends Frame>(item: Item<F>): item is readonly F[] {
 /** The part of a run that streams need. */
 export interface PipeScope<F extends Frame> extends StepScope<F> {
   /**
-   * Returns the error for a failure of the source itself, named after the node that gave the
-   * answer.
+   * Returns the error for a failure of the source itself, named after the answering node.
    */
-  named(thrown: unknown): SvcError;
+  toNamedError(thrown: unknown): SvcError;
   /** Sets the node whose name such errors get from here on. */
-  sourceIs(node: string): void;
+  setSource(node: string): void;
 }
 
-/** What a handler has put in place of the rest of an answer. */
-export interface Instead<F extends Frame> {
+/** What a handler returned to replace the rest of an answer. */
+export interface Replacement<F extends Frame> {
   /** Frames that have passed the segment. */
   readonly frames: readonly F[];
   readonly rest: Rest<F>;
 }
 
 /**
- * Returns the handlers of a segment as a stream, which is finished once `onInstead` is called. The
- * argument of `onInstead` is not enqueued here: Node 20 throws if a terminated stream that still
+ * Returns the handlers of a segment as a stream, which is finished once `onReplaced` is called. The
+ * argument of `onReplaced` is not enqueued here: Node 20 throws if a terminated stream that still
  * has frames queued is cancelled.
  */
 export function toHandlerStream<F extends Frame>(
   segment: FusedSegment<F>,
   scope: StepScope<F>,
   from: number,
-  onInstead: (instead: Instead<F>) => void,
+  onReplaced: (instead: Replacement<F>) => void,
 ): TransformStream<Item<F>, Item<F>> {
   const handlers = new SegmentRun(segment, scope, from);
   return new TransformStream<Item<F>, Item<F>>({
@@ -63,7 +62,7 @@ export function toHandlerStream<F extends Frame>(
       for (const frame of framesIn(item)) {
         frames.push(...(await handlers.pass(frame)));
         if (handlers.rest === undefined) continue;
-        onInstead({ frames, rest: handlers.rest });
+        onReplaced({ frames, rest: handlers.rest });
         controller.terminate();
         return;
       }
@@ -78,7 +77,7 @@ interface Entry<F extends Frame> {
   readonly segment: number;
   /** Before the node at this place of that segment. */
   readonly place: number;
-  /** The node that gave them, if it is not the one that gave the answer. */
+  /** The node that produced them, if it is not the answering node. */
   readonly node?: string;
 }
 
@@ -96,7 +95,7 @@ export async function pipeInto<F extends Frame>(
   try {
     for (let entry = entries[0]; entry !== undefined; entry = entries[0]) {
       const { segment, place, node } = entry;
-      if (node !== undefined) scope.sourceIs(node);
+      if (node !== undefined) scope.setSource(node);
       entries = entries.slice(1);
       let stream: ReadableStream<Item<F>> = entry.answer;
       let endedAt = -1;
@@ -170,7 +169,7 @@ export function toGuarded<F extends Frame>(
       start: (controller) => void (input = controller),
       async write(item) {
         for (const frame of framesIn(item)) {
-          nodeRun?.entered(scope.now());
+          nodeRun?.recordEntry(scope.now());
           await new Promise<void>((resolve, reject) => {
             rejectWrite = reject;
             writer.write(frame).then(resolve, reject);
@@ -180,7 +179,7 @@ export function toGuarded<F extends Frame>(
       close: () => writer.close(),
       async abort(reason) {
         // An error from before this node is not this node's fault.
-        abort = () => writer.abort(scope.named(reason));
+        abort = () => writer.abort(scope.toNamedError(reason));
         const waiting = read;
         if (waiting !== undefined && !(await isReady(waiting))) await abort();
       },
@@ -194,7 +193,7 @@ export function toGuarded<F extends Frame>(
             if (abort !== undefined && !(await isReady(next))) await abort();
             const { done, value } = await next;
             if (done) return controller.close();
-            nodeRun?.left(scope.now());
+            nodeRun?.recordExit(scope.now());
             controller.enqueue(value);
           } catch (thrown) {
             throw toSvcError(thrown, nodeRun?.node);

@@ -1,6 +1,6 @@
 /**
- * The response half of a run: an answer passes the segments after the node that gave it, into the
- * sink; a live one as a web stream, a whole one in one piece.
+ * The response half of a run: sends an answer through the segments after the answering node into
+ * the sink, a live answer as a web stream and a whole one in one piece.
  */
 import { abandon, streamOf } from './answer.ts';
 import type { LiveAnswer, WholeAnswer } from './answer.ts';
@@ -79,7 +79,7 @@ function toWritable<F extends Frame>(sink: Sink<F>, scope: RunScope<F>): Writabl
     write: (item) =>
       guarded(async () => {
         for (const frame of framesIn(item)) {
-          scope.leaves(frame);
+          scope.recordSent(frame);
           await sink.write(frame);
         }
       }),
@@ -107,9 +107,9 @@ export async function sendWhole<F extends Frame>(
       frames = await collect(streamOf(frames).pipeThrough(own), scope);
     }
   }
-  for (const frame of frames) scope.saw(frame);
+  for (const frame of frames) scope.record(frame);
   scope.mustBeComplete();
-  scope.handed = true;
+  scope.hasSent = true;
   try {
     const taken = sink.whole(frames);
     if (taken !== undefined) await scope.race(taken);

@@ -19,7 +19,7 @@ import type { Handled } from './stage.ts';
 export class RunScope<F extends Frame> implements PipeScope<F> {
   readonly nodeRuns: readonly NodeRun[];
   /** True once any part of the answer has left the graph towards the sink. */
-  handed = false;
+  hasSent = false;
   #plan: Plan<F>;
   #info: RunInfo;
   /** What the sink threw: not the fault of a node. */
@@ -74,15 +74,15 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
     return this.#info.clock.monotonicMs();
   }
 
-  saw(frame: F): void {
+  record(frame: F): void {
     this.#last[frame.kind] = frame;
   }
 
   /** Records a response frame that leaves the graph. */
-  leaves(frame: F): void {
-    this.saw(frame);
-    this.handed = true;
-    if (frame.kind === this.#plan.kinds.last) this.#answering?.answered(this.now());
+  recordSent(frame: F): void {
+    this.record(frame);
+    this.hasSent = true;
+    if (frame.kind === this.#plan.kinds.last) this.#answering?.recordAnswerEnd(this.now());
   }
 
   answeredBy(index: number): void {
@@ -90,7 +90,7 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
     this.#source = this.#answering?.node;
   }
 
-  sourceIs(node: string): void {
+  setSource(node: string): void {
     this.#source = node;
   }
 
@@ -98,22 +98,22 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
   mustBeComplete(): void {
     if (this.#last[this.#plan.kinds.last] !== undefined) return;
     const error = new SvcError('bad_gateway', 'The answer broke off before its end');
-    throw this.named(error);
+    throw this.toNamedError(error);
   }
 
-  named(thrown: unknown): SvcError {
+  toNamedError(thrown: unknown): SvcError {
     return toSvcError(thrown, this.#source);
   }
 
   /**
    * Returns the error of a run that ended with `thrown`: the sink's, or one named after its node,
-   * by default the node that gave the answer.
+   * by default the answering node.
    */
   faultOf(thrown: unknown): SvcError {
-    return thrown === this.sinkFault ? toSvcError(thrown) : this.named(thrown);
+    return thrown === this.sinkFault ? toSvcError(thrown) : this.toNamedError(thrown);
   }
 
-  /** Notes a fault that must not change the outcome at the answering node. */
+  /** Adds a note to the answering node about a fault that must not change the outcome. */
   noteFault(name: string, thrown: unknown): void {
     const text = thrown instanceof Error ? thrown.message : 'unknown';
     (this.#answering ?? this.nodeRuns[0])?.note(name, text);

@@ -21,7 +21,7 @@ function planOf(...stages: readonly Stage<TestFrame>[]) {
   return mustCompile(chain(testKinds, stages));
 }
 
-const soon = (ms = 5) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+const sleep = (ms = 5) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 test('a whole answer passes every later stage without a stream', async () => {
   const sink = createCollectingSink<TestFrame>();
@@ -51,12 +51,12 @@ test('a live answer passes the same stages and gives the same result', async () 
   assert.equal(sink.frames, answerOf('ONE', 'TWO', 'THREE'));
 });
 
-test('a handler that promises keeps the order of frames', async () => {
+test('frames keep their order when a handler is asynchronous', async () => {
   let delayMs = 6;
   const slow = stage('slow', {
     on: {
       async part({ text }) {
-        await soon((delayMs -= 2));
+        await sleep((delayMs -= 2));
         return { kind: 'part', text: `${text}!` };
       },
     },
@@ -76,7 +76,7 @@ test('a handler that promises keeps the order of frames', async () => {
   assert.equal(sink.frames, answerOf('a!', 'b!', 'c!'));
 });
 
-test('every way to end is reported to every stage exactly once, in graph order', async () => {
+test('every stage is told once, in graph order, how a run ended', async () => {
   const boom = new SvcError('bad_request', 'no');
   const cases: { name: string; stages: () => Stage<TestFrame>[]; outcome: Outcome }[] = [
     { name: 'ok', stages: () => [reader, wholeAnswerer], outcome: 'ok' },
@@ -139,7 +139,7 @@ test('every way to end is reported to every stage exactly once, in graph order',
   }
 });
 
-test('one stage that fails to settle does not stop the next', async () => {
+test('a stage that fails to settle does not stop the next', async () => {
   const list: string[] = [];
   const bad = stage('bad', {
     settled: () => {
@@ -156,7 +156,7 @@ test('one stage that fails to settle does not stop the next', async () => {
   assert.is(spans().list().length, 4);
 });
 
-test('an error names the node in which it arose; a foreign error becomes internal', async () => {
+test('an error names the node that threw it, and a foreign error becomes internal', async () => {
   const stranger = stage('culprit', {
     on: {
       question: () => {
@@ -227,7 +227,7 @@ test('each node’s state is created before the first frame and belongs to it al
   ]);
 });
 
-test('time is taken from outside, by the clock of the run', async () => {
+test('all times come from the clock of the run', async () => {
   const clock = createManualClock();
   const slow = stage('slow', { on: { question: () => clock.advance(7) } });
   const { spans, durationMs } = await run(
@@ -258,7 +258,7 @@ test('a stage may have its own stream, before and after the answering stage', as
   });
   const sink = createCollectingSink<TestFrame>();
   const { outcome } = await run(
-    planOf(doubled, reader, wholeAnswerer, doubled2(doubled), upperCase),
+    planOf(doubled, reader, wholeAnswerer, renamed(doubled), upperCase),
     ASK,
     testRun(),
     sink,
@@ -267,7 +267,7 @@ test('a stage may have its own stream, before and after the answering stage', as
   assert.equal(sink.frames, answerOf('ONE', 'ONE', 'TWO', 'TWO', 'THREE', 'THREE'));
 });
 
-function doubled2(of: ReturnType<typeof stage>) {
+function renamed(of: ReturnType<typeof stage>) {
   return { ...of, name: 'double-behind' };
 }
 

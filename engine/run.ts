@@ -3,7 +3,7 @@
  * web streams into the sink. The settlement is reported to every stage exactly once.
  */
 import { isWhole } from './answer.ts';
-import { answerTo } from './answer-to.ts';
+import { runRequest } from './answer-to.ts';
 import type { RunInfo } from './context.ts';
 import type { SvcError } from './error.ts';
 import type { Frame } from './frame.ts';
@@ -27,7 +27,7 @@ export async function run<F extends Frame>(
   let error: SvcError | undefined;
   try {
     scope.open();
-    const { answer, segments } = await answerTo(plan, first, scope);
+    const { answer, segments } = await runRequest(plan, first, scope);
     if (isWhole(answer)) await sendWhole(answer, segments, scope, sink);
     else await sendLive(answer, segments, scope, sink);
   } catch (thrown) {
@@ -44,7 +44,7 @@ export async function run<F extends Frame>(
 function outcomeOf<F extends Frame>(error: SvcError | undefined, scope: RunScope<F>): Outcome {
   if (error === undefined) return 'ok';
   if (error.kind === 'cancelled') return 'cancelled';
-  return scope.handed ? 'partial' : 'error';
+  return scope.hasSent ? 'partial' : 'error';
 }
 
 async function reportFailure<F extends Frame>(sink: Sink<F>, error: SvcError, scope: RunScope<F>) {

@@ -24,9 +24,9 @@ export interface StepScope<F extends Frame> {
 export interface Rest<F extends Frame> {
   /** Undefined if the answer ends here. */
   readonly answer: LiveAnswer<F> | undefined;
-  /** The place its frames enter: after the node that gave it. */
+  /** The place where its frames enter: after the node that returned it. */
   readonly place: number;
-  /** That node, after which its faults are named. */
+  /** The node that returned it; errors of the answer are attributed to it. */
   readonly node: string;
 }
 
@@ -75,9 +75,9 @@ export class SegmentRun<F extends Frame> {
       }
       if (isTimed) {
         const outMs = this.#scope.now();
-        nodeRun.timed(inMs, outMs);
+        nodeRun.recordFrame(inMs, outMs);
         inMs = outMs;
-      } else nodeRun.counted();
+      } else nodeRun.countFrame();
       if (isReplaced) return this.#replace(result, current, step, nodeRun);
     }
     return [current];
@@ -93,7 +93,7 @@ export class SegmentRun<F extends Frame> {
     const { kinds } = this.#scope;
     const { node } = nodeRun;
     const place = step.place + 1;
-    const frames = standIns(result, frame, kinds, node);
+    const frames = replacementOf(result, frame, kinds, node);
     if (!isWhole(frames)) {
       this.#goOnWith({ answer: frames, place, node });
       return [];
@@ -130,7 +130,7 @@ export class SegmentRun<F extends Frame> {
 }
 
 /** Returns what replaces `frame`: a list of frames or a live answer. Throws for anything else. */
-function standIns<F extends Frame>(
+function replacementOf<F extends Frame>(
   result: Handled<F>,
   frame: F,
   kinds: FrameKinds<F>,

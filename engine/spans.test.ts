@@ -10,7 +10,7 @@ function planOf(...stages: readonly Stage<TestFrame>[]) {
   return mustCompile(chain(testKinds, stages));
 }
 
-test('reused spans keep nothing of the previous run', async () => {
+test('reused spans contain nothing of the previous run', async () => {
   const spy = stage('spy', {
     watch: {
       part: () => {

@@ -1,6 +1,6 @@
 /**
- * Any stage as a real `{writable, readable}` pair: what the engine fuses can also be a single
- * stream in a pipe, and a test proves that both give the same frames.
+ * Any stage as a real `{writable, readable}` pair for use in a pipe. A test proves that it gives
+ * the same frames as the fused stage.
  */
 import { streamOf } from './answer.ts';
 import { toSvcError } from './error.ts';

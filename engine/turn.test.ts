@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from './clock.ts';
-import { createAfterwards, createTurn } from './turn.ts';
+import { createDeferredWork, createTurn } from './turn.ts';
 
 const onFault = (thrown: unknown): never => {
   throw thrown;
@@ -9,7 +9,7 @@ const onFault = (thrown: unknown): never => {
 
 const endOfTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('work is done together, in its order, once everything has been read', async () => {
+test('work runs together, in the order added, once everything has been read', async () => {
   const turn = createTurn();
   const done: string[] = [];
   turn.later(() => done.push('a'));
@@ -33,7 +33,7 @@ test('work added while a turn runs waits for the next turn', async () => {
   assert.equal(done, ['first', 'second']);
 });
 
-test('first work runs before later work, with its promises, whichever was added first', async () => {
+test('work added with first runs, with its promises, before work added with later', async () => {
   const turn = createTurn();
   const done: string[] = [];
   turn.later(() => done.push('rest'));
@@ -50,7 +50,7 @@ test('first work runs before later work, with its promises, whichever was added 
   assert.equal(done, ['first', 'its promise', 'rest', 'next turn']);
 });
 
-test('work that throws stops none of the others', async () => {
+test('work that throws does not stop the other work', async () => {
   const turn = createTurn();
   const done: string[] = [];
   const thrown = new Promise<unknown>((resolve) => process.once('uncaughtException', resolve));
@@ -66,7 +66,7 @@ test('work that throws stops none of the others', async () => {
 
 test('deferred work runs within its deadline, or on flush', () => {
   const clock = createManualClock();
-  const afterwards = createAfterwards(clock, { withinMs: 20, atMost: 100, onFault });
+  const afterwards = createDeferredWork(clock, { withinMs: 20, maxPending: 100, onFault });
   const done: string[] = [];
   afterwards.later(() => done.push('a'));
   clock.advance(10);
@@ -84,9 +84,9 @@ test('deferred work runs within its deadline, or on flush', () => {
 test('an error in deferred work is reported and does not stop the rest', () => {
   const clock = createManualClock();
   const faults: unknown[] = [];
-  const afterwards = createAfterwards(clock, {
+  const afterwards = createDeferredWork(clock, {
     withinMs: 20,
-    atMost: 100,
+    maxPending: 100,
     onFault: (thrown) => faults.push(thrown),
   });
   const done: string[] = [];
@@ -101,7 +101,7 @@ test('an error in deferred work is reported and does not stop the rest', () => {
 
 test('deferred work does not accumulate beyond its limit', async () => {
   const clock = createManualClock();
-  const afterwards = createAfterwards(clock, { withinMs: 20, atMost: 2, onFault });
+  const afterwards = createDeferredWork(clock, { withinMs: 20, maxPending: 2, onFault });
   const done: string[] = [];
   afterwards.later(() => done.push('a'));
   await endOfTurn();

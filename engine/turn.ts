@@ -8,15 +8,15 @@
 import type { Clock } from './clock.ts';
 
 /**
- * Gathers work and runs it together, in order of arrival; one that throws does not stop the others.
+ * Collects work and runs it together, in order of arrival. Work that throws does not stop the rest.
  */
-export interface Gathering {
+export interface WorkQueue {
   /** Calls `work` once everything of this turn of the loop has been read. */
   later(work: () => void): void;
 }
 
 /** Work that waits for the end of the turn. */
-export interface Turn extends Gathering {
+export interface Turn extends WorkQueue {
   /**
    * Runs `work`, and what follows from it through promises only, before everything that is `later`.
    * For the first chunk to or from a client: queued after the chunks of twenty streams it would
@@ -25,16 +25,16 @@ export interface Turn extends Gathering {
   first(work: () => void): void;
 }
 
-/** Gathered work that can also be done early. */
-export interface Afterwards extends Gathering {
+/** Collected work that can also be run early. */
+export interface DeferredWork extends WorkQueue {
   /** Does all pending work now. */
   flush(): void;
 }
 
 /** Creates a turn on this process's event loop. */
 export function createTurn(): Turn {
-  const first = createGathering((run) => setImmediate(run));
-  const rest = createGathering((run) => {
+  const first = createWorkQueue((run) => setImmediate(run));
+  const rest = createWorkQueue((run) => {
     // Work that must come first may be added after this one in the same turn, so its place is
     // reserved now.
     first.later(() => undefined);
@@ -44,53 +44,53 @@ export function createTurn(): Turn {
 }
 
 /** How long and how much work may wait, and the callback for what it throws. */
-export interface AfterwardsOptions {
+export interface DeferredWorkOptions {
   readonly withinMs: number;
   /** Maximum number of pending pieces of work. */
-  readonly atMost: number;
+  readonly maxPending: number;
   /** Called with what a piece of work throws; must not throw itself. The result is not awaited. */
   readonly onFault: (thrown: unknown) => void;
 }
 
 /**
- * Creates a queue for work that nothing waits for: done together `withinMs` after the first of it,
- * when `atMost` are pending, or at `flush`. Pending work keeps its inputs alive, and the garbage
- * collector copies them.
+ * Creates a queue for work that nothing waits for. It runs together `withinMs` after the first
+ * piece was added, when `maxPending` are pending, or at `flush`. Pending work keeps its inputs
+ * alive, and the garbage collector copies them.
  */
-export function createAfterwards(
+export function createDeferredWork(
   clock: Clock,
-  { withinMs, atMost, onFault }: AfterwardsOptions,
-): Afterwards {
-  return createGathering((run) => clock.after(withinMs, run), atMost, onFault);
+  { withinMs, maxPending: maxPending, onFault }: DeferredWorkOptions,
+): DeferredWork {
+  return createWorkQueue((run) => clock.after(withinMs, run), maxPending, onFault);
 }
 
-function createGathering(
+function createWorkQueue(
   schedule: (run: () => void) => void,
-  atMost = Infinity,
+  maxPending = Infinity,
   onFault?: (thrown: unknown) => void,
-): Afterwards {
+): DeferredWork {
   let waiting: (() => void)[] = [];
   let isScheduled = false;
 
-  function runFrom(works: readonly (() => void)[], first: number): void {
-    for (let index = first; index < works.length; index += 1) {
+  function runFrom(tasks: readonly (() => void)[], first: number): void {
+    for (let index = first; index < tasks.length; index += 1) {
       try {
-        works[index]!();
+        tasks[index]!();
       } catch (thrown) {
         if (onFault !== undefined) {
           onFault(thrown);
           continue;
         }
-        setImmediate(runFrom, works, index + 1);
+        setImmediate(runFrom, tasks, index + 1);
         throw thrown;
       }
     }
   }
 
   function flush(): void {
-    const works = waiting;
+    const tasks = waiting;
     waiting = [];
-    runFrom(works, 0);
+    runFrom(tasks, 0);
   }
 
   function onSchedule(): void {
@@ -105,7 +105,7 @@ function createGathering(
         isScheduled = true;
         schedule(onSchedule);
       }
-      if (waiting.length === atMost) setImmediate(flush);
+      if (waiting.length === maxPending) setImmediate(flush);
     },
     flush,
   };

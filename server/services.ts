@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { createAfterwards, createTurn, systemClock } from '../engine/index.ts';
+import { createDeferredWork, createTurn, systemClock } from '../engine/index.ts';
 import type { Clock, ErrorKind, SvcError } from '../engine/index.ts';
 import type { AnswerStore } from '../stages/answers/answer.ts';
 import { openDiskAnswers } from '../stages/answers/disk.ts';
@@ -90,7 +90,7 @@ export interface ServiceOptions {
 }
 
 /** Rows are written in batches: they reach the file within 100 ms, of which the writer waits 30. */
-const RECORDED = { withinMs: 5, atMost: 16 };
+const RECORDED = { withinMs: 5, maxPending: 16 };
 
 /**
  * Opens the services. The ledger opens in its own thread; `ledger.ready()` resolves when it has.
@@ -163,7 +163,7 @@ export async function createServices(options: ServiceOptions) {
   });
   const vault = open(config, log, clock);
   const afterwardsFaults = { count: 0 };
-  const afterwards = createAfterwards(clock, {
+  const afterwards = createDeferredWork(clock, {
     ...RECORDED,
     // No one waits for its result, and a failure stops nothing.
     onFault(thrown) {

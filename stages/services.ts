@@ -2,7 +2,7 @@
  * The long-lived objects that stages use. They are made once, in the server, and reach a stage only
  * through its `build`.
  */
-import type { Afterwards, Clock, ErrorKind } from '../engine/index.ts';
+import type { DeferredWork, Clock, ErrorKind } from '../engine/index.ts';
 import type { AnswerStore } from './answers/answer.ts';
 import type { Flights } from './answers/flights.ts';
 import type { DeferredBills } from './budget/deferred-bills.ts';
@@ -55,7 +55,7 @@ export interface StageLog {
 export interface Services {
   readonly clock: Clock;
   /** For work that no client waits for; done before any figure is reported. */
-  readonly afterwards: Afterwards;
+  readonly afterwards: DeferredWork;
   readonly providers: ReadonlyMap<ProviderName, Provider>;
   readonly upstream: Upstream;
   readonly ledger: Ledger;

@@ -29,7 +29,7 @@ async function answerWith(graph: Graph<TestFrame>, insertions: readonly Insertio
   return sink.frames.flatMap((frame) => (frame.kind === 'part' ? [frame.text] : []));
 }
 
-test('insertions stand before and after a node, by order, then by plugin', async () => {
+test('insertions are placed before or after a node, sorted by order, then by plugin', async () => {
   const graph = chain(testKinds, [reader, wholeAnswerer]);
   const words = await answerWith(graph, [
     insertion('late', { after: 'read', order: 5 }),
@@ -54,21 +54,21 @@ test('an insertion may refer to the node of another one, in either order', () =>
     plan?.requestPath.map(({ name }) => name),
     ['read', 'first', 'last', 'second', 'answer'],
   );
-  const lost = [...insertions, insertion('lost', { before: 'ghost' })];
-  const { faults } = compile(graph, { insertions: lost });
+  const misplaced = [...insertions, insertion('lost', { before: 'ghost' })];
+  const { faults } = compile(graph, { insertions: misplaced });
   assert.equal(
     faults.map(({ fault, insertion: of }) => [fault, of?.target]),
     [['unknown_node', 'ghost']],
   );
 });
 
-test('a node within another passes no frame, is timed by the stage around it, and has a known place', async () => {
+test('an inner node receives no frames, is timed by the stage around it and is listed below it', async () => {
   const around = stage(
     'answer',
     {
       on: {
         question(_, ctx) {
-          ctx.inner?.('tool')?.timed(1, 4);
+          ctx.inner?.('tool')?.recordFrame(1, 4);
           assert.is(ctx.inner?.('other'), undefined);
           return answerOf('a');
         },
@@ -145,7 +145,7 @@ test('a node that answers only some requests has an edge for each case', async (
   assert.equal(await partsFor('miss'), ['miss store count']);
 });
 
-test('every fault is reported, not the first one', () => {
+test('all faults are reported, not only the first', () => {
   const graph: Graph<TestFrame> = {
     kinds: testKinds,
     entry: 'nowhere',
@@ -163,29 +163,29 @@ test('every fault is reported, not the first one', () => {
   assert.ok(faults.some((fault) => fault.message.includes('read → answer → read')));
 });
 
-const partsFor = (graph: Graph<TestFrame>, insertions: readonly Insertion<TestFrame>[] = []) =>
+const faultsOf = (graph: Graph<TestFrame>, insertions: readonly Insertion<TestFrame>[] = []) =>
   compile(graph, { insertions }).faults.map((fault) => fault.fault);
 
 test('a graph that never answers, or has a node that no path reaches, does not compile', () => {
-  assert.ok(partsFor(chain(testKinds, [reader])).includes('never_answers'));
+  assert.ok(faultsOf(chain(testKinds, [reader])).includes('never_answers'));
   const graph = chain(testKinds, [reader, wholeAnswerer]);
   const island = {
     ...graph,
     nodes: [...graph.nodes, { name: 'island', stage: stage('island', {}) }],
   };
-  assert.equal(partsFor(island), ['unreachable']);
+  assert.equal(faultsOf(island), ['unreachable']);
 });
 
-test('a handler for frames that never reach its stage is a fault', () => {
-  assert.equal(partsFor(chain(testKinds, [mark('early'), reader, wholeAnswerer])), [
+test('a handler for frames that never reach its stage is reported as a fault', () => {
+  assert.equal(faultsOf(chain(testKinds, [mark('early'), reader, wholeAnswerer])), [
     'kind_mismatch',
   ]);
-  assert.equal(partsFor(chain(testKinds, [reader, wholeAnswerer, nodeNamed('late')])), [
+  assert.equal(faultsOf(chain(testKinds, [reader, wholeAnswerer, nodeNamed('late')])), [
     'kind_mismatch',
   ]);
 });
 
-test('insertions next to an unknown or ambiguous node are faults that name the plugin', () => {
+test('an insertion next to an unknown or ambiguous node is a fault that names its plugin', () => {
   const graph = chain(testKinds, [reader, wholeAnswerer]);
   const { faults } = compile(graph, {
     insertions: [
@@ -216,7 +216,7 @@ test('the splitter is inserted after the answering stage only if a stage needs e
   };
   assert.equal(await text(reader, wholeAnswerer, mark('x')), [false, 'one x']);
   assert.equal(await text(reader, wholeAnswerer, mark('x'), needy), [true, 'one split x']);
-  assert.equal(partsFor(chain(testKinds, [reader, wholeAnswerer, needy])), ['no_splitter']);
+  assert.equal(faultsOf(chain(testKinds, [reader, wholeAnswerer, needy])), ['no_splitter']);
 });
 
 test('a plan is frozen', () => {

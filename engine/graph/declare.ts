@@ -11,7 +11,7 @@ export interface GraphNode<F extends Frame> {
   readonly stage: Stage<F>;
   /** The plugin that inserted it; absent for a node of the declared graph. */
   readonly plugin?: string;
-  /** What it provides, one phrase each, for people who look at the graph. */
+  /** What it provides, as short phrases for the displayed graph. */
   readonly about?: readonly string[];
 }
 

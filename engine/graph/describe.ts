@@ -1,11 +1,11 @@
-/** What a plan does, as data for people: the nodes on each path, and which of them run as one. */
+/** A plan as data to display: the nodes on each path, and which of them run as one. */
 import type { Frame } from '../frame.ts';
 import { isTransform } from '../stage.ts';
 import type { Plan } from './compile.ts';
 import type { PlanNode, Segment } from './segment.ts';
 
 export type PlanOutline = ReturnType<typeof describePlan>;
-/** A node as shown to people. */
+/** A node to display. */
 export type NodeOutline = ReturnType<typeof toNode>;
 
 export function describePlan<F extends Frame>(plan: Plan<F>) {

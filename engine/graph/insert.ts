@@ -30,8 +30,8 @@ function after(edges: readonly GraphEdge[], node: string, target: string): Graph
 
 /**
  * Returns the graph with all insertions made. Insertions at the same place are sorted by `order`,
- * then by plugin name, in the direction of travel. One may name another's node. Insertions that
- * name an unknown node are left out and reported.
+ * then by plugin name, in the direction of travel. An insertion may name the node of another one.
+ * Insertions that name an unknown node are left out and reported.
  */
 export function insert<F extends Frame>(
   graph: Graph<F>,

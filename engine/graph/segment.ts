@@ -34,7 +34,7 @@ export interface NodeStep<F extends Frame> {
   readonly watch: Watcher<F> | undefined;
 }
 
-/** Likewise, of a node in a segment. */
+/** The same for a node in a segment. */
 export interface Step<F extends Frame> extends NodeStep<F> {
   readonly node: PlanNode<F>;
   /** The node's position in its segment. */

@@ -3,7 +3,7 @@
  * request has, and the trace, which every run has; both are complete once the client no longer
  * waits.
  */
-import { keptText } from '../../engine/index.ts';
+import { truncateText } from '../../engine/index.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import { isFailure } from '../../stages/ledger/row.ts';
 import type { Trace, Traces } from '../../stages/ledger/traces.ts';
@@ -55,7 +55,7 @@ function fieldsOf(
     provider,
     status,
     ...(error !== null && { error }),
-    ...(reason !== undefined && { reason: keptText(reason) }),
+    ...(reason !== undefined && { reason: truncateText(reason) }),
     latencyMs: latencyMs === null ? null : Math.round(latencyMs),
     ...(isDetailed && detailsOf(row, trace)),
     ...(trace && { attempts: trace.attempts.map(withoutWords) }),

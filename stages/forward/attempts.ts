@@ -121,7 +121,9 @@ function ask(
   const { clock } = scope.run;
   const startedMs = clock.monotonicMs();
   const step = askProvider(request, scope, choice, known);
-  return node === undefined ? step : step.finally(() => node.timed(startedMs, clock.monotonicMs()));
+  return node === undefined
+    ? step
+    : step.finally(() => node.recordFrame(startedMs, clock.monotonicMs()));
 }
 
 /** Prepares the request for one provider and calls it, with one key after another. */

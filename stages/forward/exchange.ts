@@ -2,7 +2,7 @@
  * One exchange: the request is sent to one provider with one key, and the response decides the next
  * step.
  */
-import { keptText } from '../../engine/index.ts';
+import { truncateText } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { providerFailed, providerLimited } from '../model/errors.ts';
@@ -185,7 +185,7 @@ async function judgeAnswer(
     if (status >= 400) await noteWords(attempt, read.answer);
     return { next: 'answer', ...read };
   }
-  attempt.failure = keptText(read.error.message);
+  attempt.failure = truncateText(read.error.message);
   attempt.isTimedOut = read.error.kind === 'gateway_timeout';
   return failed(scope, { how: 'failed', ...read, attempt });
 }
@@ -203,7 +203,7 @@ function broken({ admission, attempt, scope }: Exchange, thrown: unknown): Outco
   admission.failed(thrown, scope.run.signal);
   admission.release();
   const error = toFailure(thrown);
-  attempt.failure = keptText(error.message);
+  attempt.failure = truncateText(error.message);
   attempt.isTimedOut = error.kind === 'gateway_timeout';
   return failed(scope, { how: 'failed', error, attempt });
 }

@@ -140,7 +140,7 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
         // A failure elsewhere is not the provider's.
         if (error !== undefined && error.node === ctx.node) watch?.failed(error);
         else watch?.left();
-        (ctx.state as ForwardState).served?.answered(ctx.run.startedMs + durationMs);
+        (ctx.state as ForwardState).served?.recordAnswerEnd(ctx.run.startedMs + durationMs);
         report(ctx.state, ctx);
         if (error?.kind !== 'cancelled') countTries((ctx.state as ForwardState).attempts, services);
         ctx.state.release?.();

@@ -2,7 +2,7 @@
  * The result of one attempt. Each attempt at a provider ends in a `Step`, which names what happens
  * next; `attempts.ts` follows the steps until one of them is an `Outcome` of the provider.
  */
-import { SvcError, keptText } from '../../engine/index.ts';
+import { SvcError, truncateText } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
 import type { Unsupported } from '../dialect/translate/translate.ts';
 import type { Attempt } from '../model/attempt.ts';
@@ -78,7 +78,7 @@ export function begin(
   const attempt: OpenAttempt = {
     provider,
     // Attempts are kept with the trace.
-    model: model && keptText(model),
+    model: model && truncateText(model),
     key: undefined,
     startedMs: sinceStart(scope),
     headMs: undefined,
@@ -112,6 +112,6 @@ export function passedOver(
   how: Failing = 'unfit',
 ): Outcome {
   const attempt = begin(scope, provider, model);
-  attempt.failure = keptText(`${PASSED_OVER}${why}`);
+  attempt.failure = truncateText(`${PASSED_OVER}${why}`);
   return failed(scope, { how, error, attempt });
 }

@@ -2,7 +2,7 @@
  * A finished run in memory that a later one overwrites. Hundreds are kept for viewing; as a new
  * object each, the garbage collector would copy every one of them twice before it counts as old.
  */
-import { KeptSpans, keptText } from '../../engine/index.ts';
+import { KeptSpans, truncateText } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { CacheMiss } from '../model/cached-turn.ts';
 import type { LedgerRow } from './row.ts';
@@ -78,12 +78,12 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
     this.id = run.id;
     this.startedMs = run.startedMs;
     // Usually the same text as before, which is already old for the garbage collector.
-    if (this.endpoint !== run.endpoint) this.endpoint = keptText(run.endpoint);
-    if (this.model !== run.model) this.model = run.model && keptText(run.model);
+    if (this.endpoint !== run.endpoint) this.endpoint = truncateText(run.endpoint);
+    if (this.model !== run.model) this.model = run.model && truncateText(run.model);
     if (this.provider !== run.provider) this.provider = run.provider;
     this.status = run.status;
     this.outcome = run.outcome;
-    this.error = run.error && keptText(run.error, MAX_ERROR_CHARS);
+    this.error = run.error && truncateText(run.error, MAX_ERROR_CHARS);
     this.durationMs = run.durationMs;
     this.savings = null;
     this.usageCorrected = false;
@@ -127,10 +127,10 @@ class KeptAttempt implements Attempt {
 
   take(attempt: Attempt): void {
     if (this.provider !== attempt.provider) this.provider = attempt.provider;
-    if (this.model !== attempt.model) this.model = attempt.model && keptText(attempt.model);
+    if (this.model !== attempt.model) this.model = attempt.model && truncateText(attempt.model);
     if (this.key !== attempt.key) this.key = attempt.key;
     this.status = attempt.status;
-    this.failure = attempt.failure && keptText(attempt.failure);
+    this.failure = attempt.failure && truncateText(attempt.failure);
     this.words = attempt.words;
     this.#timesMs[0] = attempt.startedMs;
     this.#timesMs[1] = attempt.headMs ?? Number.NaN;

@@ -2,7 +2,7 @@
  * The newest traces, in memory. A run's record becomes a trace only when it is viewed. Frames are
  * not kept: a body can be megabytes.
  */
-import { keptText } from '../../engine/index.ts';
+import { truncateText } from '../../engine/index.ts';
 import type { KeptSpans, NoteValue, Span } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { roundedMs } from './figures.ts';
@@ -120,7 +120,7 @@ export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void) {
     /** Sets the capture result of a run that is still kept. */
     captured(id: string, what: string): void {
       const run = find(id);
-      if (run !== undefined) run.capture = keptText(what);
+      if (run !== undefined) run.capture = truncateText(what);
     },
     get: (id: string): Trace | undefined => renderIfAny(find(id)),
     last: (): Trace | undefined => renderIfAny(ring[(added - 1) % size]),

@@ -4,7 +4,7 @@
  * an event that arrives alone is not held back. What has arrived can be inspected before any of it
  * is taken.
  */
-import type { Gathering } from '../../engine/index.ts';
+import type { WorkQueue } from '../../engine/index.ts';
 
 /**
  * With this much unread the socket is paused, so that no piece is larger than this plus the rest of
@@ -49,7 +49,7 @@ export interface Arrived {
 
 export class ResponseBody {
   readonly #flow: FlowControl;
-  readonly #turn: Gathering;
+  readonly #turn: WorkQueue;
   #pieces: Buffer[] = [];
   #unreadBytes = 0;
   #isPaused = false;
@@ -64,7 +64,7 @@ export class ResponseBody {
   #more: Promise<void> | undefined;
   #onMore: () => void = () => undefined;
 
-  constructor(flow: FlowControl, turn: Gathering) {
+  constructor(flow: FlowControl, turn: WorkQueue) {
     this.#flow = flow;
     this.#turn = turn;
   }

@@ -3,7 +3,7 @@
  * reason, or a part of the request that this provider does not accept. The body is not consumed, so
  * that it can be passed on unchanged.
  */
-import { keptText } from '../../../engine/index.ts';
+import { truncateText } from '../../../engine/index.ts';
 import type { Answer, Clock, WholeAnswer } from '../../../engine/index.ts';
 import { isObject, parseJson } from '../../dialect/json-kind.ts';
 import type { Unsupported } from '../../dialect/translate/translate.ts';
@@ -126,5 +126,5 @@ export async function messageOf(answer: Answer<ProxyFrame>): Promise<string | un
   if (!isObject(first)) return undefined;
   const { error } = first;
   const message = isObject(error) ? error['message'] : (error ?? first['message']);
-  return typeof message === 'string' ? keptText(message, MOST_KEPT_CHARS) : undefined;
+  return typeof message === 'string' ? truncateText(message, MOST_KEPT_CHARS) : undefined;
 }
