@@ -26,7 +26,7 @@ export { describePlan } from './graph/describe.ts';
 export type { NodeOutline, PlanOutline } from './graph/describe.ts';
 export { chain } from './graph/declare.ts';
 export type { Graph, GraphEdge, GraphFault, GraphNode, Insertion } from './graph/declare.ts';
-export { cutText, truncateText } from './kept-text.ts';
+export { cutText, truncateText } from './truncate-text.ts';
 export { run } from './run.ts';
 export type { Sink } from './respond.ts';
 export type { Outcome, Settlement } from './settle.ts';

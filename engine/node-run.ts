@@ -3,7 +3,7 @@
  * takes the time; stage authors never measure.
  */
 import type { NoteValue, RunInfo, StageContext } from './context.ts';
-import { truncateNote } from './kept-text.ts';
+import { truncateNote } from './truncate-text.ts';
 import type { StageState } from './context.ts';
 
 export class NodeRun implements StageContext<StageState> {

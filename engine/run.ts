@@ -3,7 +3,7 @@
  * web streams into the sink. The settlement is reported to every stage exactly once.
  */
 import { isWhole } from './answer.ts';
-import { runRequest } from './answer-to.ts';
+import { runRequest } from './run-request.ts';
 import type { RunInfo } from './context.ts';
 import type { SvcError } from './error.ts';
 import type { Frame } from './frame.ts';

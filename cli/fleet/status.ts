@@ -1,5 +1,5 @@
 /** The state of each machine of a fleet, queried at once and within a time limit. */
-import { cutText } from '../../engine/kept-text.ts';
+import { cutText } from '../../engine/truncate-text.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { Fleet, Member } from '../../server/fleet/fleet-file.ts';
 import { homeOf } from '../context.ts';

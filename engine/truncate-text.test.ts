@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cutText, truncateNote, truncateText } from './kept-text.ts';
+import { cutText, truncateNote, truncateText } from './truncate-text.ts';
 
 const LONG = 'ab'.repeat(1000);
 
