@@ -252,7 +252,13 @@ const plainForward = defineStage<ProxyFrame, undefined, Services>({
     on: {
       async request({ request }, { run: { signal } }) {
         const provider = providers.get(request.route?.provider ?? '')!;
-        const options = { identity: false, key: undefined, elsewhere: false, ownKey: true, signal };
+        const options = {
+          identity: false,
+          key: undefined,
+          dropOtherCredentials: false,
+          ownKey: true,
+          signal,
+        };
         const sent = toUpstreamRequest(request, provider, options);
         const { status, headers, body } = await upstream.send(sent);
         const streaming = headers[1] === 'text/event-stream';

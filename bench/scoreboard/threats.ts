@@ -126,10 +126,10 @@ export const THREATS: readonly Row[] = [
     threat: 'A provider that repeats the key in an error',
     required: 'the client never sees it',
     file: 'stages/forward/answer/unsaid-key.test.ts',
-    test: 'a configured key is hidden in each form, and the rest stays',
+    test: 'a configured key is redacted in every encoding, and the rest of the error is kept',
     sabotage: {
       file: 'stages/forward/answer/unsaid-key.ts',
-      before: 'text.replace(said, HIDDEN)',
+      before: 'text.replace(secretsPattern, HIDDEN)',
       after: "text.replace(said, '$&')",
     },
   },

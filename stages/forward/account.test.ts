@@ -26,48 +26,48 @@ interface Refusal {
   readonly status: number;
   readonly error: object;
   /** True if it applies to every request with the key, which is then not used for a while. */
-  readonly rests: boolean;
+  readonly causesCooldown: boolean;
   /** True if a client with a key of its own goes to the next provider, too. */
   readonly forOwnKey: boolean;
 }
 
-const money = (name: string, status: number, error: object): Refusal => ({
+const noCredit = (name: string, status: number, error: object): Refusal => ({
   name,
   status,
   error,
-  rests: true,
+  causesCooldown: true,
   forOwnKey: true,
 });
 
-const GOOGLES = 'Google, key not valid';
+const GOOGLE_INVALID_KEY = 'Google, key not valid';
 
 const REFUSALS: readonly Refusal[] = [
-  money('Anthropic, no credit', 400, {
+  noCredit('Anthropic, no credit', 400, {
     type: 'invalid_request_error',
     message: 'Your credit balance is too low to access this API. Please buy credits.',
   }),
-  money('Anthropic, own limit', 400, {
+  noCredit('Anthropic, own limit', 400, {
     type: 'invalid_request_error',
     message: 'You have reached your specified API usage limits. You regain access on 2026-12-01.',
   }),
-  money('billing error', 402, {
+  noCredit('billing error', 402, {
     type: 'billing_error',
     message: 'There is a problem with billing.',
   }),
-  money('DeepSeek', 402, { message: 'Insufficient Balance', code: 'invalid_request_error' }),
-  money('OpenAI, quota', 429, {
+  noCredit('DeepSeek', 402, { message: 'Insufficient Balance', code: 'invalid_request_error' }),
+  noCredit('OpenAI, quota', 429, {
     code: 'insufficient_quota',
     type: 'insufficient_quota',
     message: 'You exceeded your current quota, please check your plan.',
   }),
-  money('OpenAI, hard limit', 400, {
+  noCredit('OpenAI, hard limit', 400, {
     code: 'billing_hard_limit_reached',
     message: 'Billing hard limit has been reached',
   }),
-  money('xAI', 403, { message: 'Your team has used all available credits for this month.' }),
-  money('DashScope', 400, { code: 'Arrearage', message: 'Access denied.' }),
+  noCredit('xAI', 403, { message: 'Your team has used all available credits for this month.' }),
+  noCredit('DashScope', 400, { code: 'Arrearage', message: 'Access denied.' }),
   {
-    name: GOOGLES,
+    name: GOOGLE_INVALID_KEY,
     status: 400,
     error: {
       code: 400,
@@ -75,21 +75,21 @@ const REFUSALS: readonly Refusal[] = [
       status: 'INVALID_ARGUMENT',
       details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }],
     },
-    rests: true,
+    causesCooldown: true,
     forOwnKey: false,
   },
   {
     name: 'forbidden',
     status: 403,
     error: { type: 'permission_error', message: 'Your key may not use this resource.' },
-    rests: true,
+    causesCooldown: true,
     forOwnKey: false,
   },
   {
     name: 'no access to the model',
     status: 403,
     error: { code: 'model_not_found', message: 'This project may not use the model o9.' },
-    rests: false,
+    causesCooldown: false,
     forOwnKey: false,
   },
 ];
@@ -98,10 +98,10 @@ const KEYS = `
 providers:
   messages: { oauth_token: key-two }`;
 const FIRST = { MSGPROV_API_KEY: 'key-one' };
-const SENT = { path: PATHS.messages, body: bodyOf('messages', false) };
+const REQUEST = { path: PATHS.messages, body: bodyOf('messages', false) };
 
 function refusing(
-  { status, error }: Omit<Refusal, 'rests' | 'forOwnKey'>,
+  { status, error }: Omit<Refusal, 'causesCooldown' | 'forOwnKey'>,
   packed = false,
 ): Scenario {
   const document = { type: 'error', error };
@@ -117,7 +117,7 @@ function refusing(
 const keyState = (t: Pair, index: number) =>
   t.proxy.services.states.get('messages')!.keys.view()[index]!;
 
-test('the next key is used, then the next provider', () =>
+test('after a refused key the next key is used, then the next provider', () =>
   withPair({ yaml: withSpare('chat', KEYS), env: FIRST }, async (t) => {
     let sent = 0;
     for (const [at, refusal] of [REFUSALS[0]!, ...REFUSALS].entries()) {
@@ -126,9 +126,9 @@ test('the next key is used, then the next provider', () =>
       t.upstream.reset();
       t.recover();
       t.upstream.script((it) => it.headerBytes.includes('key-one'), scenario);
-      const got = await exchange(t.proxy.port, SENT);
-      assert.is(got.status, 200, name);
-      const { attempts } = await traceOf(t, got);
+      const response = await exchange(t.proxy.port, REQUEST);
+      assert.is(response.status, 200, name);
+      const { attempts } = await traceOf(t, response);
       assert.equal(
         attempts.map((each) => [each.provider, each.status]),
         [
@@ -138,16 +138,16 @@ test('the next key is used, then the next provider', () =>
         name,
       );
       const { state, waitMs } = keyState(t, 0);
-      assert.is(state, refusal.rests ? 'refused' : 'usable', name);
-      if (refusal.rests) assert.ok(waitMs > 200_000, `${name}: rests for ${waitMs} ms`);
-      await exchange(t.proxy.port, SENT);
-      const asked = t.upstream.requests.map((it) => it.headerBytes.includes('key-one'));
-      const expected = refusal.rests ? [true, false, false] : [true, false, true, false];
-      assert.equal(asked, expected, name);
+      assert.is(state, refusal.causesCooldown ? 'refused' : 'usable', name);
+      if (refusal.causesCooldown) assert.ok(waitMs > 200_000, `${name}: cooldown of ${waitMs} ms`);
+      await exchange(t.proxy.port, REQUEST);
+      const usedFirstKey = t.upstream.requests.map((it) => it.headerBytes.includes('key-one'));
+      const expected = refusal.causesCooldown ? [true, false, false] : [true, false, true, false];
+      assert.equal(usedFirstKey, expected, name);
 
       t.upstream.script(undefined, scenario);
       t.recover();
-      const other = await exchange(t.proxy.port, SENT);
+      const other = await exchange(t.proxy.port, REQUEST);
       assert.is(other.status, 200, name);
       const spare = await direct(t.spare, { path: PATHS.chat, body: bodyOf('chat', false) });
       assert.is(textBy('messages', false, other.text), textBy('chat', false, spare.text));
@@ -162,38 +162,38 @@ test('without another key or provider the client gets the error unchanged', () =
   withPair({ yaml: withSpare(undefined, KEYS), env: FIRST }, async (t) => {
     let sent = 0;
     for (const refusal of REFUSALS) {
-      const { name, status, rests, forOwnKey } = refusal;
+      const { name, status, causesCooldown, forOwnKey } = refusal;
       t.recover();
       const stop = t.upstream.script(undefined, refusing(refusal));
-      const got = await exchange(t.proxy.port, SENT);
-      assert.is(got.status, status, name);
-      assert.ok(got.body.equals((await direct(t.upstream, SENT)).body), name);
+      const response = await exchange(t.proxy.port, REQUEST);
+      assert.is(response.status, status, name);
+      assert.ok(response.body.equals((await direct(t.upstream, REQUEST)).body), name);
       const row = (await t.rows((sent += 1))).at(-1);
       assert.equal([row?.outcome, row?.status, row?.provider], ['error', status, 'messages'], name);
-      if (rests) {
-        // No request is sent while both keys rest.
-        const again = await exchange(t.proxy.port, SENT);
+      if (causesCooldown) {
+        // No request is sent while both keys are cooling down.
+        const again = await exchange(t.proxy.port, REQUEST);
         const { error } = JSON.parse(again.text) as { error: { code: string; message: string } };
         assert.equal([again.status, error.code], [502, 'PROVIDER_001'], name);
         const why = forOwnKey ? 'No credit left' : 'Permission denied';
-        const said = name === GOOGLES ? 'Invalid API key' : `${why} (${status})`;
-        assert.is(error.message, `Provider rejected request: ${said}`);
+        const reason = name === GOOGLE_INVALID_KEY ? 'Invalid API key' : `${why} (${status})`;
+        assert.is(error.message, `Provider rejected request: ${reason}`);
         sent += 1;
       }
       stop();
     }
   }));
 
-test('a client with its own key is served by the next provider if its account cannot pay', () =>
+test('a client with its own key is served by the next provider if its account has no credit', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     for (const refusal of REFUSALS) {
       t.upstream.reset();
       t.spare.reset();
       t.upstream.script(undefined, refusing(refusal));
-      const got = await exchange(t.proxy.port, { ...SENT, headers: clientKey('messages') });
-      const original = await direct(refusal.forOwnKey ? t.spare : t.upstream, SENT);
-      assert.is(got.status, original.status, refusal.name);
-      assert.ok(got.body.equals(original.body), refusal.name);
+      const response = await exchange(t.proxy.port, { ...REQUEST, headers: ownKey('messages') });
+      const original = await direct(refusal.forOwnKey ? t.spare : t.upstream, REQUEST);
+      assert.is(response.status, original.status, refusal.name);
+      assert.ok(response.body.equals(original.body), refusal.name);
       assert.is(t.spare.requests.length, refusal.forOwnKey ? 2 : 0, refusal.name);
     }
   }));
@@ -206,9 +206,9 @@ test('a refusal of the request does not count against the key', () =>
     ] as const) {
       const before = t.upstream.requests.length;
       const stop = t.upstream.script(undefined, refusing({ name: '', status, error: { message } }));
-      const got = await exchange(t.proxy.port, SENT);
-      assert.is(got.status, status);
-      assert.ok(got.body.equals((await direct(t.upstream, SENT)).body));
+      const response = await exchange(t.proxy.port, REQUEST);
+      assert.is(response.status, status);
+      assert.ok(response.body.equals((await direct(t.upstream, REQUEST)).body));
       stop();
       assert.is(t.upstream.requests.length - before, 2);
       assert.is(keyState(t, 0).state, 'usable');
@@ -224,9 +224,12 @@ test('a lack of credit at a chat provider is reported in the form of the message
     },
     async (t) => {
       t.spare.script(undefined, refusing({ name: '', status: 402, error: { message: 'Pay.' } }));
-      const got = await exchange(t.proxy.port, SENT);
-      assert.is(got.status, 402);
-      assert.match(got.text, /^\{"type":"error","error":\{"type":"\w+_error","message":"Pay\./);
+      const response = await exchange(t.proxy.port, REQUEST);
+      assert.is(response.status, 402);
+      assert.match(
+        response.text,
+        /^\{"type":"error","error":\{"type":"\w+_error","message":"Pay\./,
+      );
     },
   ));
 
@@ -247,7 +250,7 @@ const LIMIT = refusing({
 const subscribed = (t: Pair) =>
   exchange(t.proxy.port, { path: PATHS.messages, body: CODING, headers: SUBSCRIPTION });
 
-test('a subscription at its limit falls back to another kind, and its own provider got its bytes', () =>
+test('a subscription at its limit falls back to another kind, and its own provider gets unchanged bytes', () =>
   withPair(
     {
       yaml: (url) => `
@@ -259,9 +262,9 @@ fallback: [spare/local-model]
     async (t) => {
       t.upstream.script(undefined, LIMIT);
       for (let turn = 1; turn <= 3; turn += 1) {
-        const got = await subscribed(t);
-        assert.is(got.status, 200, got.text);
-        assert.match(got.text, '"type":"message"');
+        const response = await subscribed(t);
+        assert.is(response.status, 200, response.text);
+        assert.match(response.text, '"type":"message"');
         const own = t.upstream.requests.at(-1)!;
         assert.equal([t.upstream.requests.length, own.body.toString()], [turn, CODING]);
         assert.is(own.header('authorization'), SUBSCRIPTION.authorization);
@@ -286,8 +289,8 @@ for (const [name, more] of ROUTES) {
           `providers:\n  spare: { kind: chat, base_url: "${url}", auth: none, model_aliases: { claude-opus-4-8: local-model } }\n${more}`,
       },
       async (t) => {
-        const got = await subscribed(t);
-        assert.is(got.status, 200, got.text);
+        const response = await subscribed(t);
+        assert.is(response.status, 200, response.text);
         assert.is(t.upstream.requests.length, 0);
         const other = t.spare.requests.at(-1)!;
         assert.match(other.body.toString(), '"model":"local-model"');
@@ -296,7 +299,7 @@ for (const [name, more] of ROUTES) {
     ));
 }
 
-test('a rule sends a subscription to a local model, never to another model of its own provider', () =>
+test('a rule may send a subscription to a local model but not to another model of its own provider', () =>
   withPair(
     {
       yaml: (url) => `providers:\n  spare: { kind: chat, base_url: "${url}", auth: none }\n`,

@@ -37,7 +37,7 @@ interface Turn {
   readonly input: JsonObject;
   /** The call as the agent gets it, without its ids. */
   readonly item: JsonObject;
-  readonly left: RegExp;
+  readonly notDeclared: RegExp;
 }
 
 const TURNS: readonly Turn[] = [
@@ -46,21 +46,21 @@ const TURNS: readonly Turn[] = [
     tool: 'functions_exec',
     input: { input: 'text("ls")\n' },
     item: { type: 'custom_tool_call', namespace: 'functions', name: 'exec', input: 'text("ls")\n' },
-    left: /grammar of tool exec/,
+    notDeclared: /grammar of tool exec/,
   },
   {
     file: 'agent-function-mode',
     tool: 'apply_patch',
     input: { input: '*** Begin\n' },
     item: { type: 'custom_tool_call', name: 'apply_patch', input: '*** Begin\n' },
-    left: /tool web_search left out/,
+    notDeclared: /tool web_search left out/,
   },
   {
     file: 'agent-function-mode',
     tool: 'tool_search',
     input: { query: 'moon' },
     item: { type: 'tool_search_call', execution: 'client', arguments: { query: 'moon' } },
-    left: /tool web_search left out/,
+    notDeclared: /tool web_search left out/,
   },
   {
     file: 'agent-function-mode',
@@ -72,13 +72,13 @@ const TURNS: readonly Turn[] = [
       name: 'almanac',
       arguments: '{"pattern":"low"}',
     },
-    left: /offered at once/,
+    notDeclared: /offered at once/,
   },
 ];
 
 for (const kind of KINDS) {
-  for (const { file, tool, input, item, left } of TURNS) {
-    test(`${file} by ${kind}: ${item['type'] as string} of ${tool}`, () =>
+  for (const { file, tool, input, item, notDeclared } of TURNS) {
+    test(`${file} at a ${kind} provider: ${item['type'] as string} of ${tool}`, () =>
       withPair(
         { yaml: withSpare(kind, PROVIDERS), upstream: { replies: calling(tool, input) } },
         async (t) => {
@@ -97,7 +97,7 @@ for (const kind of KINDS) {
             const { notes } = (await traceOf(t, answered)).stages.find(
               ({ name }) => name === 'upstream_forward',
             )!;
-            assert.match(JSON.stringify(notes), left);
+            assert.match(JSON.stringify(notes), notDeclared);
           }
         },
       ));
@@ -156,7 +156,7 @@ test('the next turns go out as calls and results of the declared tools', () =>
     assert.is(declared[1]!.length, 4, declared[1]!.join());
   }));
 
-test('what carries the meaning of the conversation makes the provider be passed over', () =>
+test('a provider that cannot accept essential content is skipped', () =>
   withPair({ yaml: withSpare('messages', PROVIDERS) }, async (t) => {
     t.upstream.script(undefined, '503');
     const { bytes } = wireCase('requests/responses-agent-function-mode.json');
@@ -174,7 +174,7 @@ test('what carries the meaning of the conversation makes the provider be passed 
     assert.is(t.spare.requests.length, 0);
   }));
 
-test('the log says once what is left out for a provider', () => {
+test('the log reports once what is left out for a provider', () => {
   const lines: unknown[] = [];
   const log = createLeftOutLog({ warning: (_text, fields) => void lines.push(fields) });
   log('spare', []);

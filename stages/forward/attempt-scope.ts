@@ -19,10 +19,10 @@ export interface ForwardState {
   caching: Caching | undefined;
   /** The handlers for frames of a live answer. */
   live: LiveSteps | undefined;
-  /** What was sent the same way as before. */
+  /** The request as sent earlier in the conversation. */
   sent: AsSent | undefined;
   /** The node of the answering provider, if it has one. */
-  served: InnerRun | undefined;
+  servedNode: InnerRun | undefined;
   /** Frees the slot that a stream holds until its run has settled. */
   release: (() => void) | undefined;
 }
@@ -36,7 +36,7 @@ export interface AttemptScope {
   readonly inner: ((node: string) => InnerRun | undefined) | undefined;
   /** True if a later stage reads the events of streams. */
   readonly needsEvents: boolean;
-  /** Every attempt so far, for the trace; also if all of them failed. */
+  /** Every attempt so far, for the trace, including failed ones. */
   readonly attempts: Attempt[];
   /** Chat providers known not to serve the responses path. */
   readonly chatOnly: Set<string>;
@@ -70,7 +70,7 @@ export interface BodyWatch {
   /** Called when it broke off with `thrown`. */
   failed(thrown: unknown): void;
   /** Called when the rest is not needed. */
-  left(): void;
+  abandoned(): void;
 }
 
 /** What `forward` does with the frames of its own live answer, as handlers of the graph. */

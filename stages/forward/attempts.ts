@@ -14,7 +14,7 @@ import { toClient } from './failures.ts';
 import type { Unsupported } from '../dialect/translate/translate.ts';
 import { FOREIGN, sealedIn } from './request/foreign-thoughts.ts';
 import { logFailover } from './failover-log.ts';
-import { planWall } from './plan-wall.ts';
+import { planLimitReason } from './plan-wall.ts';
 import { prepare } from './request/prepare.ts';
 import type { PrepareOptions } from './request/prepared.ts';
 import { passedOver } from './step.ts';
@@ -23,8 +23,8 @@ import { tryProvider } from './try-provider.ts';
 import type { Choice } from './try-provider.ts';
 
 /**
- * Tries the targets in order, and again those spared for their plans if no other could answer.
- * Throws the most informative failure if none of them can answer.
+ * Tries the targets in order. Those skipped to spare their plans are tried at the end if no other
+ * could answer. Throws the most informative failure if none of them can answer.
  */
 export async function answerFrom(
   request: ProxyRequest,
@@ -60,13 +60,13 @@ export async function answerFrom(
   return toClient(failures, scope);
 }
 
-/** What does not apply to other conversations with the same provider. */
+/** Refusals that say nothing about other conversations with the same provider. */
 const OF_CONVERSATION: ReadonlySet<Unsupported> = new Set([MISMATCHES, FOREIGN]);
 
-/** What is known at this attempt about what the provider does not accept. */
+/** What the provider is known to refuse at the time of this attempt. */
 type Known = Pick<PrepareOptions, 'chatOnly' | 'unsupported'>;
 
-/** Calls one provider, repeatedly in another way as long as a step says so. */
+/** Calls one provider, and again in another form as long as the result asks for that. */
 async function outcomeOf(
   request: ProxyRequest,
   scope: AttemptScope,
@@ -78,14 +78,14 @@ async function outcomeOf(
     chatOnly: scope.chatOnly,
     unsupported: scope.unsupported.of(target, modelOf(request)),
   };
-  let step = await ask(request, scope, choice, { chatOnly, unsupported });
+  let step = await callAsNode(request, scope, choice, { chatOnly, unsupported });
   // The cost was reserved for the first attempt.
   const again: Choice = { ...choice, charge: undefined };
   for (;;) {
     switch (step.next) {
       case 'other_endpoint':
         chatOnly = new Set([provider]);
-        step = await ask(request, scope, again, { chatOnly, unsupported });
+        step = await callAsNode(request, scope, again, { chatOnly, unsupported });
         // A 404 on both paths was about the model, and says nothing about the paths.
         if (lastStatus(scope) !== 404) scope.chatOnly.add(provider);
         break;
@@ -94,7 +94,7 @@ async function outcomeOf(
         unsupported = new Set([...unsupported, part]);
         if (part === MISMATCHES) noteMismatches(request, provider, scope);
         if (part === FOREIGN) scope.foreign.add(provider, sealedIn(request));
-        step = await ask(request, scope, again, { chatOnly, unsupported });
+        step = await callAsNode(request, scope, again, { chatOnly, unsupported });
         if (!OF_CONVERSATION.has(part) && (lastStatus(scope) < 400 || step.next === 'without'))
           // A second refusal after it is about something else.
           scope.unsupported.add(target, modelOf(request), part);
@@ -111,7 +111,7 @@ function lastStatus({ attempts }: AttemptScope): number {
 }
 
 /** Like `askProvider`; if the provider is a node of the graph, its time is recorded. */
-function ask(
+function callAsNode(
   request: ProxyRequest,
   scope: AttemptScope,
   choice: Choice,
@@ -120,14 +120,14 @@ function ask(
   const node = scope.inner?.(providerNode(choice.target.provider));
   const { clock } = scope.run;
   const startedMs = clock.monotonicMs();
-  const step = askProvider(request, scope, choice, known);
+  const step = callProvider(request, scope, choice, known);
   return node === undefined
     ? step
     : step.finally(() => node.recordFrame(startedMs, clock.monotonicMs()));
 }
 
 /** Prepares the request for one provider and calls it, with one key after another. */
-async function askProvider(
+async function callProvider(
   request: ProxyRequest,
   scope: AttemptScope,
   choice: Choice,
@@ -146,7 +146,7 @@ async function askProvider(
   const prepared = await prepare(request, options);
   if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
   const { ready } = prepared;
-  const wall = mayBeSpared ? planWall(ready, target, scope) : undefined;
+  const wall = mayBeSpared ? planLimitReason(ready, target, scope) : undefined;
   if (wall !== undefined) return passedOver(scope, target, wall, undefined, 'spared');
   scope.state.notes.push(...ready.notes);
   scope.state.caching = ready.caching;
@@ -156,8 +156,8 @@ async function askProvider(
 }
 
 /**
- * A mismatch is a property of the conversation, not of the provider: its requests say so from now
- * on.
+ * A mismatch is a property of the conversation, not of the provider: from now on its requests ask
+ * the provider to drop such blocks.
  */
 function noteMismatches(request: ProxyRequest, provider: string, scope: AttemptScope): void {
   const { conversations, log } = scope.services;

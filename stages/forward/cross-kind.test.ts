@@ -14,7 +14,7 @@ import { withPair } from '../../fixtures/forward/pair.ts';
 import type { Pair } from '../../fixtures/forward/pair.ts';
 
 /** What a client's library parsed. */
-interface Heard {
+interface Parsed {
   readonly text: string;
   readonly tools: readonly string[];
   readonly outputTokens: number | undefined;
@@ -25,7 +25,7 @@ interface Ask {
   readonly withTools: boolean;
 }
 
-type Client = (url: string, ask: Ask) => Promise<Heard>;
+type Client = (url: string, ask: Ask) => Promise<Parsed>;
 
 const CLIENT_OPTIONS = { timeout: 120_000, maxRetries: 0, apiKey: 'mine' };
 const SCHEMA = { type: 'object' as const, properties: { place: { type: 'string' } } };
@@ -91,16 +91,16 @@ const generative: Client = async (url, { stream, withTools }) => {
     contents: ASK[0]!.content,
     config: withTools ? { tools: declared } : {},
   };
-  const heard = { text: '', tools: [] as string[], outputTokens: undefined as number | undefined };
+  const parsed = { text: '', tools: [] as string[], outputTokens: undefined as number | undefined };
   const parts = stream
     ? await client.models.generateContentStream(request)
     : [await client.models.generateContent(request)];
   for await (const part of parts) {
-    for (const each of part.candidates?.[0]?.content?.parts ?? []) heard.text += each.text ?? '';
-    heard.tools.push(...(part.functionCalls ?? []).map((call) => call.name ?? ''));
-    heard.outputTokens = part.usageMetadata?.candidatesTokenCount ?? heard.outputTokens;
+    for (const each of part.candidates?.[0]?.content?.parts ?? []) parsed.text += each.text ?? '';
+    parsed.tools.push(...(part.functionCalls ?? []).map((call) => call.name ?? ''));
+    parsed.outputTokens = part.usageMetadata?.candidatesTokenCount ?? parsed.outputTokens;
   }
-  return heard;
+  return parsed;
 };
 
 const CLIENTS = { messages: anthropic, chat, responses, generative } as const;
@@ -109,7 +109,7 @@ const FORMS: readonly Ask[] = [true, false].flatMap((stream) =>
   [true, false].map((withTools) => ({ stream, withTools })),
 );
 
-const local =
+const providerOf =
   (kind: string, more = '') =>
   (url: string) =>
     `routing: { primary: local }
@@ -119,16 +119,16 @@ providers:
 for (const [name, ask] of Object.entries(CLIENTS)) {
   for (const kind of KINDS.filter((each) => each !== name)) {
     test(`a ${name} client is served by a ${kind} provider`, () =>
-      withPair({ yaml: local(kind) }, async (t) => {
+      withPair({ yaml: providerOf(kind) }, async (t) => {
         // Detected once, with the first request.
         t.spare.script('/v1/responses', '404');
         const guesses = name === 'responses' && kind === 'chat' ? 1 : 0;
         for (const form of FORMS) {
           const label = `${name} by ${kind}, ${JSON.stringify(form)}`;
-          const heard = await ask(t.proxy.url, form);
-          if (form.withTools) assert.equal(heard.tools, [NAME], label);
-          else assert.match(heard.text, 'Oslo', label);
-          assert.ok((heard.outputTokens ?? 0) > 0, `${label}: usage`);
+          const parsed = await ask(t.proxy.url, form);
+          if (form.withTools) assert.equal(parsed.tools, [NAME], label);
+          else assert.match(parsed.text, 'Oslo', label);
+          assert.ok((parsed.outputTokens ?? 0) > 0, `${label}: usage`);
         }
         assert.is(t.upstream.requests.length, 0);
         assert.is(t.spare.requests.length, FORMS.length + guesses);
@@ -149,8 +149,8 @@ async function expectKeyless(t: Pair): Promise<void> {
   }
 }
 
-test('an event of any length is translated, and written in lines', () =>
-  withPair({ yaml: local('chat') }, async (t) => {
+test('an event of any length is translated, also for a client that reads JSON lines', () =>
+  withPair({ yaml: providerOf('chat') }, async (t) => {
     const long = 'x'.repeat(1_500_000);
     const pieces = [{ content: long }, { content: '!' }].map((delta) =>
       toEvent({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason: null }] }),
@@ -160,8 +160,8 @@ test('an event of any length is translated, and written in lines', () =>
       undefined,
       answer(() => streamAnswer([...pieces, end, toEvent('[DONE]')])),
     );
-    const heard = await anthropic(t.proxy.url, { stream: true, withTools: false });
-    assert.is(heard.text.length, long.length + 1);
+    const parsed = await anthropic(t.proxy.url, { stream: true, withTools: false });
+    assert.is(parsed.text.length, long.length + 1);
     const lines = await exchange(t.proxy.port, {
       path: '/v1/chat/completions',
       body: json(CHAT, { stream: true }),
@@ -171,8 +171,8 @@ test('an event of any length is translated, and written in lines', () =>
     assert.ok(lines.text.includes(long));
   }));
 
-test('a client that asked for a document gets one, also from a provider that streams unasked', () =>
-  withPair({ yaml: local('chat') }, async (t) => {
+test('a client that asked for a document gets one even from a provider that always streams', () =>
+  withPair({ yaml: providerOf('chat') }, async (t) => {
     const chunkOf = (delta: object, finish_reason: string | null = null): Buffer =>
       toEvent({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason }] });
     const called = { index: 0, id: 'a', function: { name: NAME, arguments: '{"place":"Oslo"}' } };
@@ -187,8 +187,8 @@ test('a client that asked for a document gets one, also from a provider that str
       undefined,
       answer(() => streamAnswer([...pieces, ...end])),
     );
-    const heard = await anthropic(t.proxy.url, { stream: false, withTools: true });
-    assert.equal(heard, { text: 'I look', tools: [NAME], outputTokens: 4 });
+    const parsed = await anthropic(t.proxy.url, { stream: false, withTools: true });
+    assert.equal(parsed, { text: 'I look', tools: [NAME], outputTokens: 4 });
     const [row] = await t.rows(1);
     assert.equal([row?.outcome, row?.stream, row?.outputTokens], ['ok', false, 4]);
     stop();
@@ -200,19 +200,19 @@ test('a client that asked for a document gets one, also from a provider that str
     assert.ok(thrown instanceof Anthropic.InternalServerError, String(thrown));
   }));
 
-test('a document with a byte order mark is translated as it would be without', () =>
-  withPair({ yaml: local('chat') }, async (t) => {
+test('a document with a byte order mark is translated like one without', () =>
+  withPair({ yaml: providerOf('chat') }, async (t) => {
     const body = '\uFEFF{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}';
     t.spare.script(
       undefined,
       answer(() => toAnswer(200, [['Content-Type', 'application/json']], [Buffer.from(body)])),
     );
-    const heard = await anthropic(t.proxy.url, { stream: false, withTools: false });
-    assert.is(heard.text, 'Hi');
+    const parsed = await anthropic(t.proxy.url, { stream: false, withTools: false });
+    assert.is(parsed.text, 'Hi');
   }));
 
-test("errors of another kind are the client's own", () =>
-  withPair({ yaml: local('chat') }, async (t) => {
+test("errors of a provider of another kind arrive as errors of the client's library", () =>
+  withPair({ yaml: providerOf('chat') }, async (t) => {
     t.spare.script(undefined, '400');
     for (const stream of [true, false]) {
       const ask: Ask = { stream, withTools: false };
@@ -224,12 +224,12 @@ test("errors of another kind are the client's own", () =>
     for (const [name, client] of Object.entries(CLIENTS)) {
       if (name === 'chat') continue;
       const thrown = await failureOf(client(t.proxy.url, { stream: true, withTools: false }));
-      assert.ok(thrown instanceof Error, `${name} hears that the stream broke off`);
+      assert.ok(thrown instanceof Error, `${name} reports that the stream broke off`);
     }
   }));
 
-test('a chat client that did not ask for usage sees none, and the ledger has it', () =>
-  withPair({ yaml: local('messages') }, async (t) => {
+test('a chat client that did not ask for usage gets none, but the ledger records it', () =>
+  withPair({ yaml: providerOf('messages') }, async (t) => {
     const client = new OpenAI({ baseURL: `${t.proxy.url}/v1`, ...CLIENT_OPTIONS });
     const request = { model: 'gpt-fixture-1', messages: ASK, stream: true as const };
     for await (const chunk of await client.chat.completions.create(request)) {

@@ -11,7 +11,7 @@ import type { AccountTrouble } from '../providers/account.ts';
 import type { Admission, HeadVerdict } from '../providers/admission.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
 import type { AttemptScope } from './attempt-scope.ts';
-import { mayRefuse, messageOf, troubleIn, unsupportedIn } from './answer/error-words.ts';
+import { mayRefuse, messageOf, accountTroubleIn, unsupportedIn } from './answer/error-words.ts';
 import { keepErrorAnswer } from './answer/kept-error.ts';
 import type { Prepared } from './request/prepared.ts';
 import { readAnswer, readable, toFailure } from './answer/read-answer.ts';
@@ -40,7 +40,7 @@ export async function exchange(
   scope: AttemptScope,
 ): Promise<Step> {
   const attempt = open(prepared, admission, scope);
-  const asked: Exchange = { prepared, admission, attempt, isLast, scope };
+  const current: Exchange = { prepared, admission, attempt, isLast, scope };
   try {
     const wire = prepared.wire(admission.key, scope.run.signal);
     const sent = await scope.services.upstream.send(wire, {
@@ -61,11 +61,11 @@ export async function exchange(
       sent.headers,
     );
     attempt.headMs = sinceStart(scope);
-    const safe = await withoutOwnKeys(asked, prepared.answered?.(sent) ?? sent);
+    const safe = await withoutOwnKeys(current, prepared.transformResponse?.(sent) ?? sent);
     const response = readable(prepared, safe, scope);
-    return await judge(asked, response, await troubleOf(asked, response));
+    return await judgeResponse(current, response, await accountTroubleOf(current, response));
   } catch (thrown) {
-    return broken(asked, thrown);
+    return broken(current, thrown);
   }
 }
 
@@ -97,19 +97,19 @@ function open(
  * Returns what an error's message says about the account, if that decides whether another key or
  * provider is tried.
  */
-function troubleOf(
+function accountTroubleOf(
   { admission, isLast, scope }: Exchange,
   response: UpstreamResponse,
 ): Promise<AccountTrouble | undefined> | undefined {
   const { status } = response;
   const hasKey = admission.key !== undefined;
   if (!mayBeOfAccount(status) || (!hasKey && isLast)) return undefined;
-  // Another key or provider is tried whatever the message is, or else the client gets to see it.
-  return troubleIn(response, hasKey && status !== 400, scope.services.clock);
+  // Either another key or provider is tried whatever the message is, or the client sees it.
+  return accountTroubleIn(response, hasKey && status !== 400, scope.services.clock);
 }
 
 /** What the trace adds to the status. */
-const TROUBLES: Readonly<Record<AccountTrouble | 'none', string>> = {
+const ACCOUNT_TROUBLES: Readonly<Record<AccountTrouble | 'none', string>> = {
   none: '',
   no_credit: ': no credit left',
   refused: '',
@@ -117,19 +117,20 @@ const TROUBLES: Readonly<Record<AccountTrouble | 'none', string>> = {
 };
 
 /** Decides what a response means. */
-async function judge(
-  asked: Exchange,
+async function judgeResponse(
+  current: Exchange,
   response: UpstreamResponse,
   trouble: AccountTrouble | undefined,
 ): Promise<Step> {
-  const { prepared, admission, attempt } = asked;
+  const { prepared, admission, attempt } = current;
   const { status } = response;
   attempt.status = status;
   const verdict = admission.head(status, response.headers, trouble);
-  if (verdict !== 'accept') attempt.failure = `status ${status}${TROUBLES[trouble ?? 'none']}`;
-  if (verdict === 'next_key') return turnedAway(asked, response, trouble);
-  if (verdict === 'accept' && prepared.spare.length > 0 && mayRefuse(status)) {
-    const part = await unsupportedIn(response, prepared.spare, asked.scope.services.clock);
+  if (verdict !== 'accept')
+    attempt.failure = `status ${status}${ACCOUNT_TROUBLES[trouble ?? 'none']}`;
+  if (verdict === 'next_key') return keyRejected(current, response, trouble);
+  if (verdict === 'accept' && prepared.removable.length > 0 && mayRefuse(status)) {
+    const part = await unsupportedIn(response, prepared.removable, current.scope.services.clock);
     if (part !== undefined) {
       drop(response, admission);
       attempt.failure = `status ${status}: refuses ${part}`;
@@ -141,11 +142,11 @@ async function judge(
     attempt.failure = `status ${status}: perhaps no such path`;
     return { next: 'other_endpoint' };
   }
-  return judgeAnswer(asked, response, verdict);
+  return judgeAnswer(current, response, verdict);
 }
 
 /** The next key is tried; if none is left, the client sees why. */
-async function turnedAway(
+async function keyRejected(
   { prepared, admission, attempt, scope }: Exchange,
   response: UpstreamResponse,
   trouble: AccountTrouble | undefined,
@@ -156,7 +157,7 @@ async function turnedAway(
     return { next: 'next_key', last: { status, attempt } };
   }
   const errorAnswer = await keepErrorAnswer(prepared, response, scope);
-  await noteWords(attempt, errorAnswer);
+  await noteErrorMessage(attempt, errorAnswer);
   admission.release();
   return { next: 'next_key', last: { status, attempt, errorAnswer } };
 }
@@ -174,7 +175,7 @@ async function judgeAnswer(
   if (isObjection) attempt.failure = `status ${status}`;
   if (isObjection || (verdict === 'next_provider' && !isLast)) {
     const errorAnswer = await keepErrorAnswer(prepared, response, scope);
-    await noteWords(attempt, errorAnswer);
+    await noteErrorMessage(attempt, errorAnswer);
     admission.release();
     const error = status === 429 ? providerLimited() : providerFailed(status);
     return failed(scope, { how: isObjection ? 'objected' : 'failed', error, attempt, errorAnswer });
@@ -182,7 +183,7 @@ async function judgeAnswer(
   const mustHold = !isLast && verdict === 'accept';
   const read = await readAnswer(prepared, response, { mustHold, admission, scope });
   if ('answer' in read) {
-    if (status >= 400) await noteWords(attempt, read.answer);
+    if (status >= 400) await noteErrorMessage(attempt, read.answer);
     return { next: 'answer', ...read };
   }
   attempt.failure = truncateText(read.error.message);
@@ -191,7 +192,7 @@ async function judgeAnswer(
 }
 
 /** Stores the provider's error message. */
-async function noteWords(
+async function noteErrorMessage(
   attempt: OpenAttempt,
   answer: Answer<ProxyFrame> | undefined,
 ): Promise<void> {
@@ -209,6 +210,6 @@ function broken({ admission, attempt, scope }: Exchange, thrown: unknown): Outco
 }
 
 function drop({ body }: UpstreamResponse, admission: Admission): void {
-  body.cancel(new Error('it is tried in another way'));
+  body.cancel(new Error('the request is sent again in another form'));
   admission.release();
 }

@@ -15,7 +15,7 @@ export function logFailover(
   failures: readonly Failure[],
   { services, attempts }: AttemptScope,
 ): void {
-  // An error answer of the last remaining provider is shown as well.
+  // An error answer of the last remaining provider is also shown to the client.
   if (attempts.at(-1)?.failure !== undefined) return;
   const primary = targets.find((target) => target.isPrimary);
   const state = primary && services.states.get(primary.provider);

@@ -35,12 +35,12 @@ async function failovers(t: Pair): Promise<Line[]> {
     .filter(({ msg }) => String(msg).includes('failover'));
 }
 
-test('a failover is one line in the log and its end one, and /health says why meanwhile', () =>
+test('a failover logs one line when it begins and one when it ends, and /health gives the reason meanwhile', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     await ask(t);
     const stop = t.upstream.script(undefined, '500');
     await ask(t);
-    assert.is((await health(t)).status, 'ok', 'one failure is no state');
+    assert.is((await health(t)).status, 'ok', 'one failure changes nothing');
     await ask(t, 2);
     assert.equal(await health(t), {
       ...(await health(t)),
@@ -64,7 +64,7 @@ test('a failover is one line in the log and its end one, and /health says why me
     );
   }));
 
-test('a provider that was set aside by hand is reported as such', () =>
+test('a provider that was disabled by hand is reported as such', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.proxy.services.states.forceHealth('messages', 'unhealthy');
     await ask(t, 2);
@@ -76,7 +76,7 @@ test('a provider that was set aside by hand is reported as such', () =>
     );
   }));
 
-test('without any answer, no failover is logged', () =>
+test('no failover is logged if no provider answers', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.upstream.script(undefined, '500');
     t.spare.script(undefined, '500');
@@ -87,7 +87,7 @@ test('without any answer, no failover is logged', () =>
     assert.equal(await failovers(t), []);
   }));
 
-test('a provider that fails every other request writes a pair of lines in ten seconds', () => {
+test('a provider that fails every other request logs at most one begin and end in ten seconds', () => {
   const clock = createManualClock();
   const failover = createFailover(clock);
   const logged: unknown[] = [];
@@ -103,7 +103,7 @@ test('a provider that fails every other request writes a pair of lines in ten se
   clock.advance(1);
   assert.is(failover.away(), false);
   clock.advance(10_000);
-  assert.is(failover.away(), true, 'one that lasts is told in the end');
+  assert.is(failover.away(), true, 'a lasting failover is reported in the end');
 });
 
 test.after(closeClients);

@@ -1,4 +1,4 @@
-/** What the client gets when no provider has answered: one of the failures. */
+/** Chooses the failure that the client gets when no provider has answered. */
 import { SvcError } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
 import type { ProxyFrame } from '../model/frame.ts';
@@ -6,16 +6,16 @@ import type { AttemptScope } from './attempt-scope.ts';
 import type { Failure } from './step.ts';
 
 /**
- * Returns a provider's own error answer first, then the last failure, then why none was called. A
- * fallback's objection to the request comes after all of these: it may only lack the model. Throws
- * if the chosen failure has no error answer of its own.
+ * Prefers a provider's own error answer, then the last failure, then the reason why none was
+ * called. A fallback's objection to the request comes after all of these: it may only lack the
+ * model. Throws if the chosen failure has no error answer of its own.
  */
 export function toClient(failures: readonly Failure[], scope: AttemptScope): Answer<ProxyFrame> {
-  const weighty = failures.filter(({ how }) => how !== 'objected' && how !== 'spared');
+  const decisive = failures.filter(({ how }) => how !== 'objected' && how !== 'spared');
   const chosen =
-    weighty.findLast(({ errorAnswer }) => errorAnswer !== undefined) ??
-    weighty.findLast(({ how }) => how === 'failed') ??
-    weighty.find(({ error }) => error.kind !== 'bad_request') ??
+    decisive.findLast(({ errorAnswer }) => errorAnswer !== undefined) ??
+    decisive.findLast(({ how }) => how === 'failed') ??
+    decisive.find(({ error }) => error.kind !== 'bad_request') ??
     failures.findLast(({ how }) => how === 'objected') ??
     failures[0];
   if (chosen === undefined) throw new SvcError('internal', 'The request has no provider');
@@ -27,8 +27,8 @@ export function toClient(failures: readonly Failure[], scope: AttemptScope): Ans
 }
 
 /**
- * Returns the failure, and why others did not take over: it would be hard to guess that the
- * request's content is the reason.
+ * Returns the failure, with the reasons why other providers did not take over: a user would hardly
+ * guess that the request's content is the reason.
  */
 function withOthers(chosen: Failure, failures: readonly Failure[]): SvcError {
   const { error } = chosen;

@@ -31,15 +31,15 @@ function documentedExample(url: string): string {
   return yaml;
 }
 
-test("the documents' example of a fallback works as it stands there", () =>
+test('the fallback example of the documentation works as written', () =>
   withPair({ yaml: documentedExample }, async (t) => {
     t.upstream.script(undefined, '529');
     const got = await exchange(t.proxy.port, { ...MESSAGES, headers: clientKey('messages') });
     assert.is(got.status, 200, got.text);
     assert.ok(textBy('messages', false, got.text).length > 0);
-    const asked = t.spare.requests[0]!;
-    assert.is(asked.target, '/v1/chat/completions');
-    assert.is((JSON.parse(asked.body.toString()) as { model: string }).model, 'qwen3');
+    const fallbackRequest = t.spare.requests[0]!;
+    assert.is(fallbackRequest.target, '/v1/chat/completions');
+    assert.is((JSON.parse(fallbackRequest.body.toString()) as { model: string }).model, 'qwen3');
   }));
 
 /** Returns a configuration with a second fallback. */
@@ -51,7 +51,7 @@ fallback: [spare, second]
 `;
 }
 
-test('a fallback that objects to the request is passed over for the next one', async () => {
+test('a fallback that rejects the request is skipped in favour of the next one', async () => {
   const second = await startUpstream();
   try {
     await withPair({ yaml: withSecond(second.url) }, async (t) => {
@@ -79,8 +79,8 @@ test('a fallback that objects to the request is passed over for the next one', a
   }
 });
 
-test("what a fallback objects to does not hide the first provider's own error", async () => {
-  for (const kind of ['messages', 'chat'] satisfies PairDialect[]) {
+test("a rejection by a fallback does not hide the first provider's own error", async () => {
+  for (const kind of ['messages', 'chat'] satisfies Spoken[]) {
     await withPair({ yaml: withSpare(kind, 'providers:') }, async (t) => {
       t.spare.script(undefined, '404');
       const stop = t.upstream.script(undefined, '529');
@@ -100,7 +100,7 @@ test("what a fallback objects to does not hide the first provider's own error", 
   }
 });
 
-test('an open breaker of the first provider says more than what a fallback objects to', () =>
+test('an open breaker of the first provider is reported rather than a rejection by the fallback', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.spare.script(undefined, '404');
     t.upstream.script(undefined, '503');
@@ -112,7 +112,7 @@ test('an open breaker of the first provider says more than what a fallback objec
     assert.match(got.text, '"type":"circuit_open"');
   }));
 
-test('where the first provider cannot carry the request, what the fallback objects to is reported', () =>
+test('a rejection by the fallback is reported if the first provider cannot serve the request', () =>
   withPair(
     {
       yaml: (url) => `provider: local
@@ -172,23 +172,23 @@ fallback: [spare]
     ));
 }
 
-const modelsAsked = (t: Pair): unknown[] =>
+const requestedModels = (t: Pair): unknown[] =>
   t.upstream.requests.map(({ body }) => (JSON.parse(body.toString()) as { model: unknown }).model);
 
-test('another model of the same provider stands in', () =>
+test('another model of the same provider can be a fallback', () =>
   withPair({ yaml: () => 'fallback: [messages/claude-small]\n' }, async (t) => {
     t.upstream.script(undefined, '529', { times: 1 });
     for (const headers of [clientKey('messages'), {}]) {
       const got = await exchange(t.proxy.port, { ...MESSAGES, headers });
       assert.is(got.status, 200, got.text);
     }
-    assert.equal(modelsAsked(t), ['claude-fixture-1', 'claude-small', 'claude-fixture-1']);
+    assert.equal(requestedModels(t), ['claude-fixture-1', 'claude-small', 'claude-fixture-1']);
     const { attempts, stages } = await traceOf(t, await exchange(t.proxy.port, MESSAGES));
     assert.is(attempts.length, 1);
     assert.not.match(JSON.stringify(stages), 'left_out');
   }));
 
-test('the same model of the same provider is not asked twice, by whatever name', () =>
+test('the same model of the same provider is not tried twice under two names', () =>
   withPair(
     {
       yaml: () => `providers:
@@ -199,25 +199,25 @@ fallback: [messages, messages/other, messages/real, messages/small, messages/sma
     async (t) => {
       t.upstream.script(undefined, '529');
       assert.is((await exchange(t.proxy.port, MESSAGES)).status, 529);
-      assert.equal(modelsAsked(t), ['real', 'small']);
+      assert.equal(requestedModels(t), ['real', 'small']);
     },
   ));
 
-test('where nothing may be rewritten, a fallback to another model is passed over and says why', () =>
+test('a fallback to another model is skipped with a reason if the request must not be rewritten', () =>
   withPair({ yaml: () => 'fallback: [messages/claude-small]\n' }, async (t) => {
     t.upstream.script(undefined, '529');
     const got = await exchange(t.proxy.port, { ...MESSAGES, headers: { 'x-svc-bypass': '1' } });
     assert.is(got.status, 529);
-    assert.equal(modelsAsked(t), ['claude-fixture-1']);
+    assert.equal(requestedModels(t), ['claude-fixture-1']);
     const { attempts } = await traceOf(t, got);
     assert.match(attempts[1]?.failure ?? '', /skipped: .*another model/);
     // Tokens are counted at the provider that would answer the turn itself.
     const count = { path: '/v1/messages/count_tokens', body: MESSAGES.body };
     const bypassed = { ...count, headers: { 'x-svc-bypass': '1' } };
     assert.is((await exchange(t.proxy.port, bypassed)).status, 529);
-    assert.equal(modelsAsked(t), Array(2).fill('claude-fixture-1'));
+    assert.equal(requestedModels(t), Array(2).fill('claude-fixture-1'));
     assert.is((await exchange(t.proxy.port, count)).status, 529);
-    assert.equal(modelsAsked(t).slice(2), ['claude-fixture-1', 'claude-small']);
+    assert.equal(requestedModels(t).slice(2), ['claude-fixture-1', 'claude-small']);
   }));
 
 test.after(closeClients);

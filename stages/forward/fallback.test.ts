@@ -39,7 +39,7 @@ test("the last provider's own error is passed through unchanged", () =>
     assert.equal([row?.outcome, row?.status, row?.attempts], ['error', 529, 2]);
   }));
 
-test("the first provider's own error is passed through where the next cannot say a word", () =>
+test("the first provider's own error is passed through if the next one cannot be reached", () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.upstream.script(undefined, '503');
     await t.spare.stopListening();
@@ -50,7 +50,7 @@ test("the first provider's own error is passed through where the next cannot say
     assert.match(attempts[1]?.failure ?? '', 'connection refused');
   }));
 
-test('what a provider’s own front says of the server behind it goes to the next provider', () =>
+test('an error of the gateway in front of a provider moves the request to the next provider', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     for (const status of [520, 521, 527, 528, 530]) {
       t.recover();
@@ -73,7 +73,7 @@ test('what a provider’s own front says of the server behind it goes to the nex
     }
   }));
 
-test('an error event is the last resort, and says so', () =>
+test('if all providers fail the client gets the last error event', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.upstream.script(undefined, 'error-event', { count: 1 });
     await t.spare.stopListening();
@@ -97,7 +97,7 @@ test('an error that never ends does not keep the next provider waiting', () =>
     assert.ok(got.body.equals((await direct(t.spare, MESSAGES)).body));
   }));
 
-test('where no provider answered, the table of errors decides', () =>
+test('if no provider answers, the error table decides', () =>
   withPair({ yaml: withSpare('messages', SHORT) }, async (t) => {
     t.upstream.script(undefined, 'stall-before-head');
     t.spare.script(undefined, 'reset-before-head');
@@ -115,18 +115,18 @@ test('where no provider answered, the table of errors decides', () =>
     assert.equal(failureOf(await send(t, MESSAGES)), { status: 504, code: 'TIMEOUT_001' });
   }));
 
-test('open breakers answer 503 with the time left, and ask nobody', () =>
+test('open breakers give 503 with the remaining time and send no request', () =>
   withPair({ yaml: withSpare('chat', 'providers:') }, async (t) => {
     t.upstream.script(undefined, '500');
     t.spare.script(undefined, '500');
     for (let n = 0; n < 12; n += 1) await send(t, MESSAGES);
-    const asked = t.upstream.requests.length + t.spare.requests.length;
+    const sentBefore = t.upstream.requests.length + t.spare.requests.length;
     const got = await send(t, MESSAGES);
     assert.is(got.status, 503);
     assert.match(got.text, '"type":"circuit_open"');
     const waitS = Number(got.headers['retry-after']);
     assert.ok(waitS >= 1 && waitS <= 30, `Retry-After ${waitS}`);
-    assert.is(t.upstream.requests.length + t.spare.requests.length, asked);
+    assert.is(t.upstream.requests.length + t.spare.requests.length, sentBefore);
     const { attempts } = await traceOf(t, got);
     assert.equal(
       attempts.map((each) => each.failure),
@@ -134,7 +134,7 @@ test('open breakers answer 503 with the time left, and ask nobody', () =>
     );
   }));
 
-test('an error of another kind that cannot be passed through is PROVIDER_004, a client error is reported', () =>
+test('an untranslatable error of another kind is PROVIDER_004, and a client error is reported', () =>
   withPair(
     {
       yaml: (url) =>
@@ -165,7 +165,7 @@ const CODING = {
 };
 const BETAS = 'claude-code-20250219,interleaved-thinking-2025-05-14,context-management-2025-06-27';
 
-test('a coding agent survives fallback to the same kind to the byte', () =>
+test('a request of a coding agent reaches a fallback of the same kind byte for byte', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.upstream.script(undefined, 'error-event', { count: 1 });
     const headers = {
@@ -189,7 +189,7 @@ test('a coding agent survives fallback to the same kind to the byte', () =>
     assert.is(got.text, (await direct(t.spare, { path: '/v1/messages?beta=true', body })).text);
   }));
 
-test('credentials in fields of any name stay with the provider of the path', async () => {
+test('credentials in any header stay with the provider of the path', async () => {
   const secret = {
     'cf-aig-authorization': 'Bearer canary-1',
     'Helicone-Auth': 'Bearer canary-2',
@@ -200,11 +200,11 @@ test('credentials in fields of any name stay with the provider of the path', asy
   const plain = { 'idempotency-key': 'same-try', 'x-team': 'blue' };
   const headers = { ...clientKey('messages'), ...secret, ...plain };
   const rule = 'models: { claude-fixture-1: { provider: spare } }';
-  const elsewhere = [
+  const routes = [
     withSpare('messages', 'providers:'),
     withSpare('messages', `${rule}\nproviders:`),
   ];
-  for (const yaml of elsewhere) {
+  for (const yaml of routes) {
     await withPair({ yaml }, async (t) => {
       t.upstream.script(undefined, '503');
       assert.is((await send(t, MESSAGES, headers)).status, 200);
@@ -218,7 +218,7 @@ test('credentials in fields of any name stay with the provider of the path', asy
   }
 });
 
-test('the newer path of the chat kind survives to the byte too, where it is known', () =>
+test('a responses request reaches a chat fallback that supports it byte for byte', () =>
   withPair({ yaml: withSpare('chat', 'providers:') }, async (t) => {
     t.upstream.script(undefined, '503');
     const tool = { type: 'custom', name: 'apply_patch', format: { type: 'grammar' } };
@@ -244,7 +244,7 @@ test('the newer path of the chat kind survives to the byte too, where it is know
     assert.ok(got.body.equals((await direct(t.spare, sent)).body));
   }));
 
-test('tokens are counted by another provider of the kind, byte for byte, and by no other kind', async () => {
+test('a token count goes byte for byte to another provider of the kind, and to no other kind', async () => {
   const body = json(MESSAGE, { tools: [{ name: 'T', input_schema: { type: 'object' } }] });
   const path = '/v1/messages/count_tokens?beta=true';
   const headers = {
@@ -267,7 +267,7 @@ test('tokens are counted by another provider of the kind, byte for byte, and by 
   });
 });
 
-test('a conversation is not sent to be counted where its primary is of another kind', () =>
+test('a conversation whose primary is of another kind is not sent elsewhere for counting', () =>
   withPair({ yaml: withSpare('chat', 'provider: spare\nproviders:') }, async (t) => {
     const got = await send(t, { path: '/v1/messages/count_tokens', body: json(MESSAGE) });
     assert.is(got.status, 404);

@@ -102,7 +102,7 @@ async function play(flapping: Flapping): Promise<void> {
 for (const dialect of ['messages', 'chat'] as const) {
   for (const spare of [undefined, 'messages', 'chat'] as const) {
     const beside = spare === undefined ? 'alone' : `with a spare of ${spare}`;
-    test(`a breaker of ${dialect} that flaps, ${beside}`, () =>
+    test(`a flapping ${dialect} provider, ${beside}`, () =>
       withPair({ yaml: withSpare(spare, SHORT) }, (t) => play({ t, dialect, spare })));
   }
 }

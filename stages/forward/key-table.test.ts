@@ -1,7 +1,7 @@
 /**
  * The use of configured keys, in both dialects, as a document and as a stream, with no other
- * provider, one of the same kind and one of another kind: a rate-limited or refused key rests for
- * its time, the next key is used, and another provider only if all keys rest.
+ * provider, one of the same kind and one of another kind: a rate-limited or refused key cools down,
+ * the next key is used, and another provider only if all keys are cooling down.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -24,22 +24,22 @@ interface KeyFault {
   readonly scenario: ScenarioName;
   readonly options?: ScenarioOptions;
   readonly status: 429 | 401;
-  /** How long the key rests. */
-  readonly restS: number;
+  /** Length of the key's cooldown. */
+  readonly cooldownS: number;
 }
 
 const FAULTS: readonly KeyFault[] = [
-  { scenario: '429', status: 429, restS: 60 },
-  { scenario: '429-seconds', options: { retryAfter: '30' }, status: 429, restS: 30 },
+  { scenario: '429', status: 429, cooldownS: 60 },
+  { scenario: '429-seconds', options: { retryAfter: '30' }, status: 429, cooldownS: 30 },
   {
     scenario: '429-date',
     options: { retryAfter: 'Wed, 21 Oct 2037 07:28:00 GMT' },
     status: 429,
-    restS: 600,
+    cooldownS: 600,
   },
-  { scenario: '429-huge', status: 429, restS: 600 },
-  { scenario: '429-nonsense', status: 429, restS: 60 },
-  { scenario: '401', status: 401, restS: 300 },
+  { scenario: '429-huge', status: 429, cooldownS: 600 },
+  { scenario: '429-nonsense', status: 429, cooldownS: 60 },
+  { scenario: '401', status: 401, cooldownS: 300 },
 ];
 /** Time that a busy machine may take between the response and the check of the key. */
 const SLACK_S = 28;
@@ -70,33 +70,34 @@ function send({ t, dialect, stream }: Round): Promise<Answered> {
 /** Checks for exactly the response of the provider, or of the spare. */
 async function expectAnswer(
   round: Round,
-  got: Answered,
+  response: Answered,
   from: 'upstream' | 'spare',
 ): Promise<void> {
   const { t, name, dialect, stream, spare } = round;
   const original = await direct(t[from], { path: PATHS[dialect], body: bodyOf(dialect, stream) });
-  assert.is(got.status, 200, name);
-  assert.ok(got.whole, name);
+  assert.is(response.status, 200, name);
+  assert.ok(response.whole, name);
   const isTranslated = from === 'spare' && spare !== dialect;
-  if (!isTranslated) assert.ok(got.body.equals(original.body), `${name}: bytes`);
-  assert.is(textBy(dialect, stream, got.text), textBy(dialect, stream, original.text), name);
-  if (stream) expectComplete(dialect, got.text, name);
+  if (!isTranslated) assert.ok(response.body.equals(original.body), `${name}: bytes`);
+  assert.is(textBy(dialect, stream, response.text), textBy(dialect, stream, original.text), name);
+  if (stream) expectComplete(dialect, response.text, name);
 }
 
-function expectRest({ t, dialect, fault, name }: Round, index: number): void {
+function expectCooldown({ t, dialect, fault, name }: Round, index: number): void {
   const key = t.proxy.services.states.get(dialect)!.keys.view()[index]!;
   assert.is(key.state, fault.status === 429 ? 'limited' : 'refused', name);
-  const isInTime = key.waitMs <= fault.restS * 1000 && key.waitMs > (fault.restS - SLACK_S) * 1000;
-  assert.ok(isInTime, `${name}: rests for ${key.waitMs} ms`);
+  const isInTime =
+    key.waitMs <= fault.cooldownS * 1000 && key.waitMs > (fault.cooldownS - SLACK_S) * 1000;
+  assert.ok(isInTime, `${name}: cooldown of ${key.waitMs} ms`);
 }
 
-/** The first key is rejected: the second is used, and it alone while the first rests. */
+/** The first key is rejected: the second is used, and it alone while the first is cooling down. */
 async function playOne(round: Round): Promise<void> {
   const { t, fault, dialect, name } = round;
   const stop = t.upstream.script((it) => usesKey(it, 'key-one'), fault.scenario, fault.options);
   const before = t.upstream.requests.length;
-  const got = await send(round);
-  const { attempts } = await traceOf(t, got);
+  const response = await send(round);
+  const { attempts } = await traceOf(t, response);
   assert.equal(
     attempts.map((each) => [each.provider, each.failure]),
     [
@@ -105,12 +106,12 @@ async function playOne(round: Round): Promise<void> {
     ],
     name,
   );
-  expectRest(round, 0);
+  expectCooldown(round, 0);
   const again = await send(round);
   stop();
   const keys = t.upstream.requests.slice(before).map((it) => usesKey(it, 'key-one'));
-  assert.equal(keys, [true, false, false], `${name}: the first key rests`);
-  await expectAnswer(round, got, 'upstream');
+  assert.equal(keys, [true, false, false], `${name}: the first key is cooling down`);
+  await expectAnswer(round, response, 'upstream');
   await expectAnswer(round, again, 'upstream');
 }
 
@@ -119,36 +120,36 @@ async function playAll(round: Round): Promise<void> {
   const { t, fault, dialect, spare, name } = round;
   const stop = t.upstream.script(undefined, fault.scenario, fault.options);
   const before = t.upstream.requests.length;
-  for (const tries of [2, 0]) {
-    const got = await send(round);
-    const asked = t.upstream.requests.length - before;
-    assert.is(asked, 2, `${name}: each key once`);
-    if (spare === undefined) expectRefusal(round, got);
-    else await expectAnswer(round, got, 'spare');
-    const { attempts } = await traceOf(t, got);
-    const turnedAway = attempts.filter((each) => each.failure === `status ${fault.status}`);
-    assert.is(turnedAway.length, tries, name);
+  for (const expectedRejections of [2, 0]) {
+    const response = await send(round);
+    const requestsSent = t.upstream.requests.length - before;
+    assert.is(requestsSent, 2, `${name}: each key once`);
+    if (spare === undefined) expectRefusal(round, response);
+    else await expectAnswer(round, response, 'spare');
+    const { attempts } = await traceOf(t, response);
+    const rejected = attempts.filter((each) => each.failure === `status ${fault.status}`);
+    assert.is(rejected.length, expectedRejections, name);
     assert.is(attempts.at(-1)?.provider, spare === undefined ? dialect : 'spare', name);
   }
   stop();
-  expectRest(round, 0);
-  expectRest(round, 1);
+  expectCooldown(round, 0);
+  expectCooldown(round, 1);
 }
 
-function expectRefusal({ fault, name }: Round, got: Answered): void {
-  const { error } = JSON.parse(got.text) as { error: { code?: string } };
+function expectRefusal({ fault, name }: Round, response: Answered): void {
+  const { error } = JSON.parse(response.text) as { error: { code?: string } };
   if (fault.status === 401) {
-    assert.equal([got.status, error.code], [502, 'PROVIDER_001'], name);
+    assert.equal([response.status, error.code], [502, 'PROVIDER_001'], name);
     return;
   }
-  assert.equal([got.status, error.code], [429, 'RATELIMIT_002'], name);
-  const waitS = Number(got.headers['retry-after']);
-  assert.ok(waitS <= fault.restS && waitS > fault.restS - SLACK_S, `${name}: ${waitS} s`);
+  assert.equal([response.status, error.code], [429, 'RATELIMIT_002'], name);
+  const waitS = Number(response.headers['retry-after']);
+  assert.ok(waitS <= fault.cooldownS && waitS > fault.cooldownS - SLACK_S, `${name}: ${waitS} s`);
 }
 
 for (const dialect of ['messages', 'chat'] as const) {
   for (const spare of [undefined, 'messages', 'chat'] as const) {
-    test(`keys of ${dialect} with ${spare === undefined ? 'no spare' : `a spare of ${spare}`}`, () =>
+    test(`keys of a ${dialect} provider with ${spare === undefined ? 'no spare' : `a spare of ${spare}`}`, () =>
       withPair({ yaml: withSpare(spare, KEYS), env: FIRST }, async (t) => {
         for (const fault of FAULTS) {
           for (const stream of [false, true]) {
@@ -163,7 +164,7 @@ for (const dialect of ['messages', 'chat'] as const) {
         const rows = await t.rows(FAULTS.length * 8);
         assert.is(rows.length, FAULTS.length * 8);
         assert.is(new Set(rows.map((row) => row.id)).size, rows.length);
-        // Without a spare, those of a round's four requests fail for which all keys rest.
+        // Without a spare, the two of a round's four requests that find all keys cooling down fail.
         const failed = rows.filter((row) => row.outcome === 'error').length;
         assert.is(failed, spare === undefined ? FAULTS.length * 4 : 0);
       }));

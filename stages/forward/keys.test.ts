@@ -1,4 +1,4 @@
-/** Keys over the wire: which one is sent where, when it rests, and that it is never shown. */
+/** Keys over the wire: which one is sent where, when it cools down, and that it is never shown. */
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
@@ -21,7 +21,7 @@ const KEYS = {
   MSGPROV_OAUTH_TOKEN: 'canary-second',
   MSGPROV_OAUTH_TOKEN2: 'canary-third',
 };
-const alone = withSpare(undefined, '');
+const withoutSpare = withSpare(undefined, '');
 
 const send = (t: Pair, headers: Record<string, string> = {}, stream = false): Promise<Answered> =>
   exchange(t.proxy.port, { path: PATHS.messages, body: bodyOf('messages', stream), headers });
@@ -32,8 +32,8 @@ function sentKeys(t: Pair): string[] {
   );
 }
 
-test('keys are used in order after a failure, tokens as bearer', () =>
-  withPair({ yaml: alone, env: KEYS }, async (t) => {
+test('after a failure the next key is used, and tokens are sent as bearer', () =>
+  withPair({ yaml: withoutSpare, env: KEYS }, async (t) => {
     t.upstream.script((request) => request.header('x-api-key') !== undefined, '429-seconds');
     t.upstream.script(
       (request) => request.header('authorization') === 'Bearer canary-second',
@@ -71,7 +71,7 @@ test('round robin uses the keys in turn', () =>
   }));
 
 test('when all keys are cooling down, the response states the wait', () =>
-  withPair({ yaml: alone, env: KEYS }, async (t) => {
+  withPair({ yaml: withoutSpare, env: KEYS }, async (t) => {
     const waits: [string | undefined, number][] = [
       ['86400', 600],
       ['soon', 60],
@@ -86,7 +86,7 @@ test('when all keys are cooling down, the response states the wait', () =>
       );
       const before = t.upstream.requests.length;
       await withPair(
-        { yaml: alone, env: { ...KEYS, MSGPROV_BASE_URL: t.upstream.url } },
+        { yaml: withoutSpare, env: { ...KEYS, MSGPROV_BASE_URL: t.upstream.url } },
         async (fresh) => {
           const got = await send(fresh);
           assert.is(got.status, 429);
@@ -101,8 +101,8 @@ test('when all keys are cooling down, the response states the wait', () =>
     }
   }));
 
-test('when all keys are refused it is PROVIDER_001', () =>
-  withPair({ yaml: alone, env: KEYS }, async (t) => {
+test('when all keys are refused the error is PROVIDER_001', () =>
+  withPair({ yaml: withoutSpare, env: KEYS }, async (t) => {
     t.upstream.script(undefined, '401');
     for (const tries of [3, 3]) {
       const got = await send(t);
@@ -112,7 +112,7 @@ test('when all keys are refused it is PROVIDER_001', () =>
     }
   }));
 
-test('keys without a rest are used up once a request', () =>
+test('keys without a cooldown are each tried once per request', () =>
   withPair(
     { yaml: () => 'keys: { cooldown_401_seconds: 0, cooldown_429_seconds: 0 }', env: KEYS },
     async (t) => {
@@ -124,7 +124,7 @@ test('keys without a rest are used up once a request', () =>
     },
   ));
 
-test("a client's own key is neither replaced, nor rotated, nor rested, nor sent elsewhere", () =>
+test("a client's own key is not replaced, rotated, cooled down or sent to another provider", () =>
   withPair({ yaml: withSpare('messages', 'providers:'), env: KEYS }, async (t) => {
     for (const status of ['401', '403'] as const) {
       const stop = t.upstream.script(undefined, status);
@@ -141,12 +141,12 @@ test("a client's own key is neither replaced, nor rotated, nor rested, nor sent 
     assert.not.match(JSON.stringify(t.spare.requests[0]!.rawHeaders), 'mine');
   }));
 
-test("a client's own key is no worse for what the configured keys came to", () =>
+test("a client's own key is unaffected by the state of the configured keys", () =>
   withPair({ yaml: withSpare('messages', 'providers:'), env: KEYS }, async (t) => {
     t.upstream.script((it) => it.header('x-api-key') !== 'mine', '401');
-    for (const asked of [1, 2]) {
+    for (const expectedRequests of [1, 2]) {
       assert.is((await send(t)).status, 200);
-      assert.is(t.spare.requests.length, asked, 'the configured keys are refused');
+      assert.is(t.spare.requests.length, expectedRequests, 'the configured keys are refused');
     }
     assert.is(t.proxy.services.states.view().get('messages')?.health.reason, 'auth');
     assert.is((await send(t, clientKey('messages'))).status, 200);
@@ -154,32 +154,32 @@ test("a client's own key is no worse for what the configured keys came to", () =
     assert.is(t.spare.requests.length, 2);
   }));
 
-test('a header without a key in it does not count as a key of the client', () =>
+test('an empty key header does not count as a key of the client', () =>
   withPair({ yaml: withSpare('messages', 'providers:'), env: KEYS }, async (t) => {
     for (const name of ['x-api-key', 'x-goog-api-key'])
       assert.is((await send(t, { [name]: '' })).status, 200, name);
     assert.equal(sentKeys(t), ['canary-first', 'canary-first']);
   }));
 
-test('a provider that takes the place of the built-in one gets its own keys', async () => {
+test('a provider that replaces the built-in one uses its own keys', async () => {
   const other = await startUpstream();
-  const place = (more: string) => () =>
+  const configWith = (more: string) => () =>
     `provider: other\nproviders:\n  other: { kind: messages, base_url: "${other.url}"${more} }`;
-  await withPair({ yaml: place(', api_key: other-key') }, async (t) => {
+  await withPair({ yaml: configWith(', api_key: other-key') }, async (t) => {
     assert.is((await send(t, { authorization: 'Bearer sk-ant-oat01-mine' })).status, 200);
     assert.is(t.upstream.requests.length, 0);
   });
   assert.is(other.requests[0]?.header('x-api-key'), 'other-key');
   assert.is(other.requests[0]?.header('authorization'), undefined);
-  await withPair({ yaml: place('') }, async (t) => {
-    assert.is((await send(t, clientKey('messages'))).status, 200);
+  await withPair({ yaml: configWith('') }, async (t) => {
+    assert.is((await send(t, ownKey('messages'))).status, 200);
     assert.is(other.requests[1]?.header('x-api-key'), 'mine');
     assert.is((await send(t)).status, 401);
   });
   await other.close();
 });
 
-test('no key is in an answer, a trace, the ledger, a log or any other file', () =>
+test('no key appears in an answer, a trace, the ledger, a log or any other file', () =>
   withPair({ yaml: withSpare('chat', 'providers:'), env: KEYS }, async (t) => {
     const written: string[] = [];
     const write = process.stderr.write.bind(process.stderr);

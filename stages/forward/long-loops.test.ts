@@ -87,9 +87,9 @@ async function checkLoop(
   t.spare.script('/v1/responses', '404');
   const name = `${client} by ${kind}`;
   assert.is(await LOOPS[client]({ url: t.proxy.url, stream }), LAST_WORDS, name);
-  const asked = t.spare.requests.filter(({ path }) => path !== '/v1/responses');
-  const bodies = asked.map(({ body }) => JSON.parse(body.toString()) as JsonObject);
-  assert.is(bodies.length, CALLS + 1, `${name}: nothing was asked twice`);
+  const modelRequests = t.spare.requests.filter(({ path }) => path !== '/v1/responses');
+  const bodies = modelRequests.map(({ body }) => JSON.parse(body.toString()) as JsonObject);
+  assert.is(bodies.length, CALLS + 1, `${name}: no request was sent twice`);
   checkPrefix(bodies, name);
   if (kind === 'chat') checkReasoning(bodies.at(-1)!, name);
   if (client !== 'messages') return;
@@ -102,11 +102,11 @@ async function checkLoop(
 for (const client of Object.keys(LOOPS) as (keyof typeof LOOPS)[]) {
   for (const kind of KINDS.filter((each) => each !== client)) {
     const upstream = { replies: model };
-    test(`a ${client} agent on a ${kind} provider`, () =>
+    test(`a ${client} agent with a ${kind} provider`, () =>
       withPair({ yaml: withProvider(kind, true), upstream }, (t) =>
         checkLoop(t, [client, kind], false),
       ));
-    test(`a ${client} agent while its provider is down and ${kind} stands in`, () =>
+    test(`a ${client} agent with ${kind} as the fallback for its failing provider`, () =>
       withPair({ yaml: withProvider(kind, false), upstream }, async (t) => {
         t.upstream.script(undefined, '503');
         await checkLoop(t, [client, kind], true);

@@ -1,6 +1,6 @@
 /**
- * Provider, model, status and cause of a failure are of one attempt; a key blocks requests only
- * while it rests.
+ * Provider, model, status and cause of a failure belong to one attempt; a key blocks requests only
+ * during its cooldown.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -8,19 +8,19 @@ import { systemClock } from '../../engine/clock.ts';
 import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
 import { PATHS, bodyOf, traceOf, withPair, withSpare } from '../../fixtures/forward/pair.ts';
 
-const SENT = { path: PATHS.messages, body: bodyOf('messages', false) };
+const REQUEST = { path: PATHS.messages, body: bodyOf('messages', false) };
 
-test('a limit that is over after a second keeps requests away no longer', () => {
+test('a rate limit of one second blocks requests no longer than that', () => {
   // The clock only moves by hand, so no machine is too slow for a second.
   let nowMs = 1e6;
   const clock = { ...systemClock, monotonicMs: () => nowMs };
   return withPair({ yaml: withSpare('messages', 'providers:'), clock }, async (t) => {
     const stop = t.upstream.script(undefined, '429', { retryAfter: '600' });
-    const asked: string[] = [];
+    const requestedKeys: string[] = [];
     const send = async () => {
-      const got = await exchange(t.proxy.port, SENT);
+      const got = await exchange(t.proxy.port, REQUEST);
       assert.is(got.status, 200);
-      asked.push((await traceOf(t, got)).provider ?? '');
+      requestedKeys.push((await traceOf(t, got)).provider ?? '');
     };
     await send();
     await send();
@@ -37,11 +37,11 @@ test('a limit that is over after a second keeps requests away no longer', () => 
     await send();
     nowMs += 1500;
     await send();
-    assert.equal(asked, ['spare', 'spare', 'messages', 'spare', 'spare', 'messages']);
+    assert.equal(requestedKeys, ['spare', 'spare', 'messages', 'spare', 'spare', 'messages']);
   });
 });
 
-test('what a fallback finds fault with is not told as the cause of another provider', () =>
+test('a rejection by a fallback is not reported as the failure of another provider', () =>
   withPair(
     {
       yaml: (url) => `providers:
@@ -53,7 +53,7 @@ fallback: [spare/other-model]
       t.upstream.script(undefined, '401');
       t.spare.script(undefined, '404');
       for (const [at, outcome] of ['asked', 'resting'].entries()) {
-        const got = await exchange(t.proxy.port, SENT);
+        const got = await exchange(t.proxy.port, REQUEST);
         const { error } = JSON.parse(got.text) as { error: { code: string; message: string } };
         assert.equal([got.status, error.code], [502, 'PROVIDER_001'], outcome);
         assert.is(
@@ -63,7 +63,7 @@ fallback: [spare/other-model]
         const trace = await traceOf(t, got);
         assert.equal([trace.provider, trace.status], ['messages', 502], outcome);
         const row = (await t.rows(at + 1)).at(-1)!;
-        const { model } = JSON.parse(SENT.body) as { model: string };
+        const { model } = JSON.parse(REQUEST.body) as { model: string };
         assert.equal(
           [row.provider, row.model, row.status, row.errorCode],
           ['messages', model, 502, 'PROVIDER_001'],

@@ -1,11 +1,11 @@
-/** Avoids a provider whose plan is nearly used up, if configured and if another one can answer. */
+/** Skips a provider whose plan is nearly used up, if configured and if another one can answer. */
 import type { Limit } from '../limits/plan-limits.ts';
 import type { RouteTarget } from '../model/request.ts';
 import type { AttemptScope } from './attempt-scope.ts';
 import type { Prepared } from './request/prepared.ts';
 
-/** Returns why it is not called; undefined if it is. */
-export function planWall(
+/** Returns why the provider is not called; undefined if it is. */
+export function planLimitReason(
   prepared: Prepared,
   { credential }: RouteTarget,
   { services, run }: AttemptScope,
@@ -30,13 +30,13 @@ export function planWall(
     const [first] = limits;
     return first === undefined || limits.includes(undefined)
       ? undefined
-      : words(first, fallbackAtPercent);
+      : describeLimit(first, fallbackAtPercent);
   }
   const sent = prepared.wire(undefined, run.signal).headers;
   const own = ofKey(
     services.planLimits.ownerOf({ provider: provider.name, label: undefined, sent }).key,
   );
-  return own && words(own, fallbackAtPercent);
+  return own && describeLimit(own, fallbackAtPercent);
 }
 
 /** `7d_opus` is a window for Opus only. */
@@ -45,7 +45,7 @@ function isOfModel(window: string, model: string | undefined): boolean {
   return family.length === 0 || model?.includes(family.join('_')) === true;
 }
 
-function words({ name, used, provider }: Limit, percent: number): string {
+function describeLimit({ name, used, provider }: Limit, percent: number): string {
   const share = Math.round(used * 100);
   return `${share} % of the plan's window ${name} is used; providers.${provider}.fallback_at_percent is ${percent}`;
 }

@@ -18,7 +18,7 @@ import { PASSED_OVER } from './step.ts';
 import { createForeignThoughts } from './request/foreign-thoughts.ts';
 import { createKnownUnsupported } from './request/unsupported.ts';
 
-function claim(services: Services): () => void {
+function claimStreamSlot(services: Services): () => void {
   const release = services.streams.acquire();
   if (release === undefined) {
     throw overloaded('As many streams run as streaming.max_concurrent_streams allows');
@@ -55,14 +55,14 @@ function answer(
     attempts,
     servedBy(provider) {
       ctx.note('provider', provider);
-      ctx.state.served = ctx.inner?.(providerNode(provider));
+      ctx.state.servedNode = ctx.inner?.(providerNode(provider));
       const isVerbatim = targets.some((target) => target.provider === provider && target.verbatim);
       if (losesSaving(isVerbatim, request)) ctx.note('not_compressed_because', VERBATIM_BECAUSE);
     },
   });
 }
 
-/** Reports what was tried, for failed runs too. */
+/** Reports the attempts, for failed runs too. */
 function report(
   { attempts, notes, caching, sent }: ForwardState,
   ctx: StageContext<ForwardState>,
@@ -86,7 +86,7 @@ function report(
 }
 
 /** Adds the attempts of a run to those of their providers; skipped ones do not count. */
-function countTries(attempts: ForwardState['attempts'] = [], { states }: Services): void {
+function countAttempts(attempts: ForwardState['attempts'] = [], { states }: Services): void {
   for (const { provider, status = 0, failure } of attempts) {
     if (failure?.startsWith(PASSED_OVER) === true) continue;
     states.get(provider)?.tries.ended(failure !== undefined || REFUSES.has(status) || status > 499);
@@ -119,12 +119,12 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
         caching: undefined,
         live: undefined,
         sent: undefined,
-        served: undefined,
+        servedNode: undefined,
         release: undefined,
       }),
       on: {
         request({ request }, ctx) {
-          if (request.original.facts.stream) ctx.state.release = claim(services);
+          if (request.original.facts.stream) ctx.state.release = claimStreamSlot(services);
           return answer(
             request,
             { config, services, chatOnly, unsupported, foreign, leftOut },
@@ -139,10 +139,11 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
         const { watch } = (ctx.state as ForwardState).live ?? {};
         // A failure elsewhere is not the provider's.
         if (error !== undefined && error.node === ctx.node) watch?.failed(error);
-        else watch?.left();
-        (ctx.state as ForwardState).served?.recordAnswerEnd(ctx.run.startedMs + durationMs);
+        else watch?.abandoned();
+        (ctx.state as ForwardState).servedNode?.recordAnswerEnd(ctx.run.startedMs + durationMs);
         report(ctx.state, ctx);
-        if (error?.kind !== 'cancelled') countTries((ctx.state as ForwardState).attempts, services);
+        if (error?.kind !== 'cancelled')
+          countAttempts((ctx.state as ForwardState).attempts, services);
         ctx.state.release?.();
       },
     };

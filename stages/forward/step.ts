@@ -16,17 +16,17 @@ export type OpenAttempt = { -readonly [K in keyof Attempt]: Attempt[K] };
 /**
  * How a provider failed:
  *
- * - `unfit`: left out because of what the request needs or costs, not for how it is doing;
- * - `spared`: moved to the end, since little of its plan is left;
+ * - `unfit`: skipped because of what the request needs or costs, not because of its state;
+ * - `spared`: moved to the end because little of its plan is left;
  * - `unasked`: refused by its breaker, keys or pace before anything was sent;
  * - `failed`: called, without a usable answer;
  * - `objected`: as a fallback, it rejected the request itself.
  */
-export type Failing = 'unfit' | 'spared' | 'unasked' | 'failed' | 'objected';
+export type FailureKind = 'unfit' | 'spared' | 'unasked' | 'failed' | 'objected';
 
 /** A provider that did not answer. */
 export interface Failure {
-  readonly how: Failing;
+  readonly how: FailureKind;
   readonly error: SvcError;
   /** Its entry in the waterfall: the last attempt, or the fact that there was none. */
   readonly attempt: OpenAttempt;
@@ -47,7 +47,7 @@ export type Outcome =
 export type Step =
   | Outcome
   /** Another key of the same provider may succeed. */
-  | { readonly next: 'next_key'; readonly last: TurnedAway }
+  | { readonly next: 'next_key'; readonly last: RejectedKey }
   /** It may only lack the path, and is called on another one. */
   | { readonly next: 'other_endpoint' }
   /** It is called again without this part, which the request can do without. */
@@ -57,7 +57,7 @@ export type Step =
 export type TargetStep = Exclude<Step, { readonly next: 'next_key' }>;
 
 /** The response for the last key. */
-export interface TurnedAway {
+export interface RejectedKey {
   readonly status: number;
   readonly attempt: OpenAttempt;
   /** Its error answer, if that says more than that the keys are used up. */
@@ -109,7 +109,7 @@ export function passedOver(
   { provider, model }: RouteTarget,
   why: string,
   error = new SvcError('bad_request', `Provider '${provider}' cannot serve this request: ${why}`),
-  how: Failing = 'unfit',
+  how: FailureKind = 'unfit',
 ): Outcome {
   const attempt = begin(scope, provider, model);
   attempt.failure = truncateText(`${PASSED_OVER}${why}`);

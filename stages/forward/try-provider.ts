@@ -12,7 +12,7 @@ import type { AttemptScope } from './attempt-scope.ts';
 import { exchange } from './exchange.ts';
 import type { Prepared } from './request/prepared.ts';
 import { begin, failed, passedOver } from './step.ts';
-import type { Outcome, TargetStep, TurnedAway } from './step.ts';
+import type { Outcome, TargetStep, RejectedKey } from './step.ts';
 
 /** One provider to try. */
 export interface Choice {
@@ -30,7 +30,7 @@ export interface Choice {
 
 /**
  * Tries one provider with all of its keys, one exchange after another. The admission to each is
- * released when it is over: for a live answer, at the answer's end.
+ * released when the exchange is over, for a live answer at the answer's end.
  */
 export async function tryProvider(
   prepared: Prepared,
@@ -39,7 +39,7 @@ export async function tryProvider(
   scope: AttemptScope,
 ): Promise<TargetStep> {
   const triedKeys = new Set<string>();
-  let last: TurnedAway | undefined;
+  let last: RejectedKey | undefined;
   for (;;) {
     const admission = await requestAdmission({
       provider: prepared.provider.name,
@@ -71,7 +71,8 @@ function noteKey(prepared: Prepared, { keyId, key }: Admission, scope: AttemptSc
 }
 
 /**
- * Called only now: an allowance used up here would be lost if the provider is not called after all.
+ * Charged only now: an allowance charged earlier would be lost if the provider were not called
+ * after all.
  */
 function chargeFor(admission: Admission, charge: Choice['charge']): SvcError | undefined {
   let mayGo = false;
@@ -84,7 +85,7 @@ function chargeFor(admission: Admission, charge: Choice['charge']): SvcError | u
   }
 }
 
-const UNASKED_WORDS: Readonly<Record<Refusal['why'], string>> = {
+const UNASKED_REASONS: Readonly<Record<Refusal['why'], string>> = {
   stopped: 'stopped',
   breaker: 'its circuit breaker is open',
   keys: 'no key of it can be used now',
@@ -95,7 +96,7 @@ const UNASKED_WORDS: Readonly<Record<Refusal['why'], string>> = {
 function refused(
   { provider, model }: Prepared,
   { why, error }: Refusal,
-  last: TurnedAway | undefined,
+  last: RejectedKey | undefined,
   scope: AttemptScope,
 ): Outcome {
   if (last !== undefined) {
@@ -108,7 +109,7 @@ function refused(
     });
   }
   const attempt = begin(scope, provider.name, model);
-  attempt.failure = `not asked: ${UNASKED_WORDS[why]}`;
+  attempt.failure = `not asked: ${UNASKED_REASONS[why]}`;
   return failed(scope, { how: 'unasked', error: error ?? providerFailed(0), attempt });
 }
 

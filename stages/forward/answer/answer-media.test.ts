@@ -1,6 +1,6 @@
 /**
- * What a model answers besides text and calls, for a client of another dialect: images arrive where
- * its answers have a place for them, everything else is named.
+ * Answers with more than text and calls, for a client of another dialect: images are passed on if
+ * the client's dialect has a place for them, everything else is mentioned by name.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -107,7 +107,7 @@ for (const stream of FORMS) {
         );
     }));
 
-  test(`a messages client reads that an image was there (${form})`, () =>
+  test(`a messages client is told in text that there was an image (${form})`, () =>
     withPair({ yaml: local('generative') }, async (t) => {
       gemini(t, [IMAGE]);
       const { text, notes } = await ask(t, 'messages', stream);
@@ -115,7 +115,7 @@ for (const stream of FORMS) {
       assert.match(notes.join(), 'a file of type image/png in the answer left out');
     }));
 
-  test(`other files, drafts and what Gemini ran are named (${form})`, () =>
+  test(`other files, drafts and code that Gemini ran are mentioned by name (${form})`, () =>
     withPair({ yaml: local('generative') }, async (t) => {
       gemini(
         t,
@@ -132,9 +132,9 @@ for (const stream of FORMS) {
         const { text, notes } = await ask(t, client, stream);
         assert.match(text, 'a file of type audio/wav');
         assert.not.match(text, 'image/png');
-        const said = notes.join('\n');
+        const noted = notes.join('\n');
         for (const part of ['thinking', 'executableCode', 'codeExecutionResult', 'citations'])
-          assert.match(said, `${part}`, client);
+          assert.match(noted, `${part}`, client);
       }
     }));
 
@@ -173,7 +173,7 @@ for (const stream of FORMS) {
       assert.match((await ask(t, 'responses', stream)).text, `"result":"${PNG}"`);
     }));
 
-  test(`what Claude's and OpenAI's own tools answer is named (${form})`, async () => {
+  test(`the results of Claude's and OpenAI's built-in tools are mentioned by name (${form})`, async () => {
     await withPair({ yaml: local('messages') }, async (t) => {
       const content = [
         { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'cats' } },
@@ -257,7 +257,7 @@ for (const stream of FORMS) {
 }
 
 /** Conversations in which the model made an image, as each client sends them back. */
-const GONE_ON: Partial<Record<Client, object>> = {
+const FOLLOW_UPS: Partial<Record<Client, object>> = {
   chat: {
     model: 'm',
     messages: [
@@ -292,10 +292,10 @@ const ATTACHED = { type: 'text', text: 'Attached to the answer before:' };
 const BIGGER = { type: 'text', text: 'Bigger.' };
 
 for (const kind of ['messages', 'chat', 'generative'] as const) {
-  test(`a made image that comes back goes to a ${kind} provider where it takes images`, () =>
+  test(`a generated image in the history goes to a ${kind} provider if it accepts images`, () =>
     withPair({ yaml: local(kind) }, async (t) => {
       t.spare.script('/v1/responses', '404');
-      for (const [client, body] of Object.entries(GONE_ON)) {
+      for (const [client, body] of Object.entries(FOLLOW_UPS)) {
         if (client === kind) continue;
         const { path } = CLIENTS[client as Client];
         const at = path.replace('/m:', '/gemini-3-pro-image:');
@@ -304,14 +304,14 @@ for (const kind of ['messages', 'chat', 'generative'] as const) {
         assert.is(got.status, 200, got.text);
         const sent = JSON.parse(t.spare.requests.at(-1)!.body.toString()) as Json;
         const turns = (sent['messages'] ?? sent['contents']) as readonly Json[];
-        const [, said, asked] = turns;
+        const [, noted, asked] = turns;
         assert.is(turns.length, 3, client);
         if (kind === 'generative') {
           const image = { ...IMAGE, thoughtSignature: 'skip_thought_signature_validator' };
-          assert.equal(said, { role: 'model', parts: [{ text: 'A cat.' }, image] });
+          assert.equal(noted, { role: 'model', parts: [{ text: 'A cat.' }, image] });
           continue;
         }
-        assert.is(said!['content'], 'A cat.');
+        assert.is(noted!['content'], 'A cat.');
         const source = { type: 'base64', media_type: 'image/png', data: PNG };
         const image =
           kind === 'messages'

@@ -8,7 +8,7 @@ const event = (json: object): string => `data: ${JSON.stringify(json)}\n\n`;
 const text = (content: string): string => event({ choices: [{ index: 0, delta: { content } }] });
 const USAGE = event({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 7 } });
 
-test('what stands before the usage and behind it goes out as one chunk', () => {
+test('the events before and after the usage event are sent as one chunk', () => {
   const whole = Buffer.from(text('a') + USAGE + text('b'));
   const chunk = chunksWithout(chatUsageRequest)(whole);
   assert.is(chunk.bytes.toString(), text('a') + text('b'));

@@ -8,7 +8,7 @@ import { END, toChunk } from '../../model/frame.ts';
 import type { ChunkFrame, HeadFrame, ProxyFrame } from '../../model/frame.ts';
 import { headerValue } from '../../model/headers.ts';
 import type { ResponseBody } from '../../providers/response-body.ts';
-import { inErrorTime } from './error-words.ts';
+import { withErrorTimeout } from './error-words.ts';
 
 /** A document up to this size is collected: a stream would cost more than the wait. */
 export const MAX_GATHERED_BYTES = 256 * 1024;
@@ -46,7 +46,9 @@ export async function gather(
   clock: Clock,
 ): Promise<Answer<ProxyFrame>> {
   const beginning = (late?: Promise<void>) => body.beginning(MAX_GATHERED_BYTES + 1, late);
-  const { bytes, error } = await (head.status < 400 ? beginning() : inErrorTime(clock, beginning));
+  const { bytes, error } = await (head.status < 400
+    ? beginning()
+    : withErrorTimeout(clock, beginning));
   if (error !== undefined) throw error;
   return body.arrived().isWhole ? wholeOf(head, bytes) : framesOf(head, body);
 }

@@ -66,7 +66,7 @@ const send = (t: Pair, dialect: 'messages' | 'chat', stream: boolean) =>
   });
 
 for (const coding of Object.keys(CODINGS)) {
-  test(`${coding}: an answer that is translated, a stream and an error are read all the same`, () =>
+  test(`${coding}: translated answers, streams and errors are decoded`, () =>
     withPair({ yaml: () => 'routing: { primary: chat }\n' }, async (t) => {
       t.upstream.script(undefined, encoded(coding, 'application/json', DOCUMENT));
       const whole = await send(t, 'messages', false);
@@ -93,7 +93,7 @@ for (const coding of Object.keys(CODINGS)) {
       );
     }));
 
-  test(`${coding}: a stream that is held back is judged by what it says`, () =>
+  test(`${coding}: a stream that is held back is judged by its decoded content`, () =>
     withPair({ yaml: withSpare('chat', 'providers:') }, async (t) => {
       t.upstream.script(undefined, encoded(coding, 'text/event-stream', STREAM));
       const good = await send(t, 'chat', true);
@@ -108,7 +108,7 @@ for (const coding of Object.keys(CODINGS)) {
     }));
 }
 
-test('the chunk that was asked for here is taken out again', () =>
+test('the usage chunk that only the proxy requested is removed', () =>
   withPair({ yaml: () => '' }, async (t) => {
     t.upstream.script(undefined, encoded('gzip', 'text/event-stream', STREAM));
     const body = JSON.stringify({
@@ -125,7 +125,7 @@ test('the chunk that was asked for here is taken out again', () =>
     assert.not.match(got.text, 'prompt_tokens');
   }));
 
-test('an encoding that nobody here reads, and bytes that are none of it, are the provider’s failure', () =>
+test('an unknown encoding and undecodable bytes count as failures of the provider', () =>
   withPair({ yaml: () => 'routing: { primary: chat }\n' }, async (t) => {
     t.upstream.script(undefined, encoded('snappy', 'application/json', DOCUMENT));
     const unknown = await send(t, 'messages', false);

@@ -49,7 +49,7 @@ const zipped = (value: unknown) =>
     return toAnswer(200, fields, [gzipSync(JSON.stringify(value))]);
   });
 
-test('an error document is told from an answer by what it lacks', () => {
+test('an error document is recognised by the lack of answer fields', () => {
   for (const [name, value] of Object.entries(ERRORS)) {
     assert.ok(isErrorDocument(Buffer.from(JSON.stringify(value, undefined, 1))), name);
   }
@@ -82,7 +82,7 @@ for (const [name, value] of Object.entries(ERRORS)) {
     }));
 }
 
-test('where nobody takes over its bytes go to the client, the row says error, and nothing is kept', () =>
+test('without a fallback the client gets the error bytes, the row says error, and nothing is cached', () =>
   withPair({ yaml: () => 'cache: { enabled: true }\n' }, async (t) => {
     const value = ERRORS['an object with a code'];
     for (const scenario of [answering(value), zipped(value)]) {
@@ -108,7 +108,7 @@ test('where nobody takes over its bytes go to the client, the row says error, an
     assert.is(t.proxy.services.states.view().get('chat')!.breaker.failures, 2);
   }));
 
-test('the trace names the provider whose answer was shown, not the one that came last', () =>
+test('the trace names the provider whose answer was shown, not the one that was tried last', () =>
   withPair({ yaml: withSpare('generative', 'providers:') }, async (t) => {
     t.upstream.script(undefined, '500');
     const got = await send(t, false, { n: 2 });
@@ -120,7 +120,7 @@ test('the trace names the provider whose answer was shown, not the one that came
     assert.is(trace.outcome, 'error');
   }));
 
-test('trace and row have one outcome, also for a stream that was cut off', () =>
+test('trace and row agree on the outcome, also for a stream that was cut off', () =>
   withPair({ yaml: () => '' }, async (t) => {
     const chunk = { id: 'c', choices: [{ index: 0, delta: { content: 'Hal' } }] };
     t.upstream.script(
@@ -133,13 +133,13 @@ test('trace and row have one outcome, also for a stream that was cut off', () =>
     assert.is((await traceOf(t, got)).outcome, 'partial');
   }));
 
-test('a page or nothing in place of an answer is a failure, and another provider is asked', () =>
+test('an HTML page or an empty body instead of an answer is a failure, and another provider is tried', () =>
   withPair({ yaml: withSpare('chat', 'providers:') }, async (t) => {
     const html = [['Content-Type', 'text/html; charset=utf-8']] as const;
     const json = [['Content-Type', 'application/json']] as const;
     const page = Buffer.from('<!doctype html><title>Sign in</title>');
-    const odd = { page: toAnswer(200, html, [page]), nothing: toAnswer(200, json, []) };
-    for (const [name, sent] of Object.entries(odd)) {
+    const notAnswers = { page: toAnswer(200, html, [page]), nothing: toAnswer(200, json, []) };
+    for (const [name, sent] of Object.entries(notAnswers)) {
       for (const stream of [false, true]) {
         t.recover();
         t.upstream.reset();

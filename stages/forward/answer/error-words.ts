@@ -1,7 +1,7 @@
 /**
- * Error answers whose message decides what happens next: whether the account of the key is the
- * reason, or a part of the request that this provider does not accept. The body is not consumed, so
- * that it can be passed on unchanged.
+ * Error answers whose message decides what happens next: it may blame the account of the key, or a
+ * part of the request that this provider does not accept. The body is not consumed, so that it can
+ * be passed on unchanged.
  */
 import { truncateText } from '../../../engine/index.ts';
 import type { Answer, Clock, WholeAnswer } from '../../../engine/index.ts';
@@ -21,7 +21,7 @@ export const MAX_ERROR_MS = 2_000;
 const NOTHING = Buffer.alloc(0);
 
 /** Returns the result of `read`, whose `late` resolves when the wait for an error has timed out. */
-export async function inErrorTime<T>(
+export async function withErrorTimeout<T>(
   clock: Clock,
   read: (late: Promise<void>) => Promise<T>,
 ): Promise<T> {
@@ -37,22 +37,22 @@ export async function inErrorTime<T>(
 }
 
 /**
- * Returns what `response` says about the account, as far as it arrived in time. With
- * `isDispensable` the body may not be needed, and one that does not arrive in time is given up.
- * Rejects if it breaks off otherwise.
+ * Returns the account problem that `response` reports, judged by the part that arrived in time.
+ * With `isDispensable` the body may not be needed, and one that does not arrive in time is
+ * abandoned. Otherwise rejects if it breaks off.
  */
-export async function troubleIn(
+export async function accountTroubleIn(
   response: UpstreamResponse,
   isDispensable: boolean,
   clock: Clock,
 ): Promise<AccountTrouble | undefined> {
-  const { words, error } = await inErrorTime(clock, (late) => {
+  const { body, error } = await withErrorTimeout(clock, (late) => {
     if (isDispensable)
       void late.then(() => response.body.cancel(new Error('the error message takes too long')));
-    return wordsOf(response, isDispensable ? undefined : late);
+    return readErrorBody(response, isDispensable ? undefined : late);
   });
   if (error !== undefined && !isDispensable) throw error;
-  return accountTrouble(response.status, error === undefined ? words : NOTHING);
+  return accountTrouble(response.status, error === undefined ? body : NOTHING);
 }
 
 /** How providers refuse a part of a request. */
@@ -89,27 +89,27 @@ export async function unsupportedIn(
   candidates: readonly Unsupported[],
   clock: Clock,
 ): Promise<Unsupported | undefined> {
-  const { words } = await inErrorTime(clock, (late) => wordsOf(response, late));
-  const text = words.toString('utf8');
+  const { body } = await withErrorTimeout(clock, (late) => readErrorBody(response, late));
+  const text = body.toString('utf8');
   return candidates.find((each) => REFUSALS[each].test(text));
 }
 
 /**
- * Returns the decoded beginning of the body (for a `late` one, what has arrived), empty if it
- * cannot be decoded; also the error it broke off with, after what came before.
+ * Returns the decoded beginning of the body (after `late` resolves, the part that has arrived),
+ * empty if it cannot be decoded, and the error if the body broke off.
  */
-export async function wordsOf(
+export async function readErrorBody(
   { headers, body }: UpstreamResponse,
   late?: Promise<void>,
-): Promise<{ readonly words: Buffer; readonly error?: Error }> {
+): Promise<{ readonly body: Buffer; readonly error?: Error }> {
   const { bytes, error } = await body.beginning(MAX_ERROR_BYTES, late);
-  if (error !== undefined) return { words: bytes, error };
+  if (error !== undefined) return { body: bytes, error };
   const encoding = headerValue(headers, 'content-encoding');
-  return { words: await decodeBody(bytes, encoding, MAX_ERROR_BYTES).catch(() => NOTHING) };
+  return { body: await decodeBody(bytes, encoding, MAX_ERROR_BYTES).catch(() => NOTHING) };
 }
 
 /** Limit for the message recorded with an attempt, in UTF-16 code units. */
-const MOST_KEPT_CHARS = 300;
+const MAX_MESSAGE_CHARS = 300;
 
 /**
  * Returns the message of a complete error answer; undefined if it is not an error, still
@@ -126,5 +126,5 @@ export async function messageOf(answer: Answer<ProxyFrame>): Promise<string | un
   if (!isObject(first)) return undefined;
   const { error } = first;
   const message = isObject(error) ? error['message'] : (error ?? first['message']);
-  return typeof message === 'string' ? truncateText(message, MOST_KEPT_CHARS) : undefined;
+  return typeof message === 'string' ? truncateText(message, MAX_MESSAGE_CHARS) : undefined;
 }

@@ -15,7 +15,7 @@ type Dialect = (typeof DIALECTS)[number];
 type Kind = Exclude<Dialect, 'responses'>;
 const KINDS: readonly Kind[] = ['messages', 'chat', 'generative'];
 
-/** Numbers that a double would change, and a string that only looks like some. */
+/** Numbers that a double would change, and a string that only looks like numbers. */
 const ARGS = '{"id":9007199254740993,"big":1e400,"one":1.0,"zero":-0,"text":"1.0 and \\"2.50\\""}';
 const BOUNDS = '{"type":"integer","maximum":18446744073709551615,"minimum":-1.0}';
 const SCHEMA = `{"type":"object","properties":{"id":${BOUNDS}}}`;
@@ -57,7 +57,7 @@ const WHOLE: Record<Kind, string> = {
   generative: `{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"t2","name":"f","args":${ARGS}}}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":5.0,"candidatesTokenCount":2,"totalTokenCount":7}}`,
 };
 
-const CUT = quoted.indexOf('2547');
+const SPLIT_AT = quoted.indexOf('2547');
 const STREAMS: Record<Kind, () => Answer> = {
   messages: () =>
     streamAnswer([
@@ -70,7 +70,7 @@ const STREAMS: Record<Kind, () => Answer> = {
         index: 0,
         content_block: { type: 'tool_use', id: 't2', name: 'f', input: {} },
       }),
-      ...[ARGS.slice(0, CUT), ARGS.slice(CUT)].map((partial_json) =>
+      ...[ARGS.slice(0, SPLIT_AT), ARGS.slice(SPLIT_AT)].map((partial_json) =>
         toEvent({
           type: 'content_block_delta',
           index: 0,
@@ -95,7 +95,7 @@ const STREAMS: Record<Kind, () => Answer> = {
             index: 0,
             delta: {
               tool_calls: [
-                { index: 0, id: 't2', function: { name: 'f', arguments: ARGS.slice(0, CUT) } },
+                { index: 0, id: 't2', function: { name: 'f', arguments: ARGS.slice(0, SPLIT_AT) } },
               ],
             },
           },
@@ -107,7 +107,7 @@ const STREAMS: Record<Kind, () => Answer> = {
         choices: [
           {
             index: 0,
-            delta: { tool_calls: [{ index: 0, function: { arguments: ARGS.slice(CUT) } }] },
+            delta: { tool_calls: [{ index: 0, function: { arguments: ARGS.slice(SPLIT_AT) } }] },
           },
         ],
       }),

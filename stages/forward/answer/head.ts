@@ -42,8 +42,8 @@ export function toHead(
 }
 
 /**
- * Headers in which this proxy reports about itself, and the one that would clear a browser's
- * storage for its origin.
+ * Headers that only this proxy may set, and the one that would clear the browser's storage for its
+ * origin.
  */
 function isOurs(name: string): boolean {
   return name.startsWith('x-svc-') || name === 'clear-site-data';

@@ -21,7 +21,7 @@ const FAILED =
   'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n';
 
 /** Returns a body that a test writes piece by piece. */
-function written(...pieces: readonly string[]): ResponseBody {
+function bodyOf(...pieces: readonly string[]): ResponseBody {
   const flow = { pause: () => undefined, resume: () => undefined, cancel: () => undefined };
   const body = new ResponseBody(flow, { later: (work) => queueMicrotask(work) });
   for (const piece of pieces) body.push(Buffer.from(piece));
@@ -33,16 +33,16 @@ function holding(body: ResponseBody, clock: Clock): Promise<Held> {
   return hold({ body, encoding: undefined, dialect, clock, limits: HOLD_LIMITS });
 }
 
-const clockless = createManualClock();
+const frozenClock = createManualClock();
 
 /**
  * Returns the outcome for `pieces`, sent one at a time until the response is released or the body
  * ends.
  */
 async function heldOf(...pieces: string[]): Promise<{ held: Held; text: string }> {
-  const body = written();
+  const body = bodyOf();
   let held: Held | undefined;
-  const done = holding(body, clockless).then((value) => (held = value));
+  const done = holding(body, frozenClock).then((value) => (held = value));
   for (const piece of pieces) {
     if (held !== undefined) break;
     body.push(Buffer.from(piece));
@@ -52,7 +52,7 @@ async function heldOf(...pieces: string[]): Promise<{ held: Held; text: string }
   return { held: await done, text: (await readWhole(body, Infinity))?.toString() ?? '' };
 }
 
-test('what only announces is held until the first content, in one order', async () => {
+test('a stream is held until the first content, and then released in order', async () => {
   const { held, text } = await heldOf(START, PING, BLOCK, PING, TEXT, STOP);
   assert.is('released' in held && held.released, 'content');
   assert.is(text, START + PING + BLOCK + PING + TEXT);
@@ -75,7 +75,7 @@ test('an error event before content fails, wherever the pieces are cut', async (
   }
 });
 
-test('a stream that ends before it says anything fails; a complete empty one does not', async () => {
+test('a stream that ends without content fails, but a complete empty answer does not', async () => {
   const { held: broken } = await heldOf(START, PING);
   assert.ok('failed' in broken);
   const { held: empty } = await heldOf(START, STOP);
@@ -83,16 +83,16 @@ test('a stream that ends before it says anything fails; a complete empty one doe
 });
 
 test('a body that breaks off fails with its own error', async () => {
-  const body = written(START);
+  const body = bodyOf(START);
   const error = new Error('reset');
   body.fail(error);
-  const held = await holding(body, clockless);
+  const held = await holding(body, frozenClock);
   assert.is('failed' in held && held.failed, error);
 });
 
-test('after ten seconds the client gets what there is, and the rest as it comes', async () => {
+test('after ten seconds the client gets what has arrived, and the rest as it arrives', async () => {
   const clock = createManualClock();
-  const body = written(START);
+  const body = bodyOf(START);
   let held: Held | undefined;
   void holding(body, clock).then((value) => (held = value));
   await turn();
@@ -112,14 +112,14 @@ test('after ten seconds the client gets what there is, and the rest as it comes'
   assert.ok((await reader.read()).done);
 });
 
-test('no more than 64 KiB are held', async () => {
+test('no more than 64 KiB are held back', async () => {
   const pings = PING.repeat(Math.ceil(HOLD_LIMITS.bytes / PING.length / 2));
   const { held, text } = await heldOf(START, pings, pings, TEXT);
   assert.is('released' in held && held.released, 'size');
   assert.is(text, START + pings + pings);
 });
 
-test('an error event is noticed in any split, and text about errors is not', () => {
+test('an error event is found however it is split, and text about errors is ignored', () => {
   const events = [
     FAILED,
     'data: {"error":{"message":"Overloaded"}}\n\n',
@@ -127,24 +127,24 @@ test('an error event is noticed in any split, and text about errors is not', () 
     'event: response.failed\ndata: {"type":"response.failed","response":{}}\n\n',
     'event: error\r\ndata: {}\r\n\r\n',
   ];
-  const isNoticed = (...pieces: readonly Buffer[]): boolean => {
+  const isFound = (...pieces: readonly Buffer[]): boolean => {
     const cursor = new EventCursor();
     return pieces.flatMap((piece) => cursor.push(piece)).some((run) => holdsErrorEvent(run.bytes));
   };
   for (const event of events) {
     const all = Buffer.from(TEXT.repeat(5) + event);
     for (let at = 0; at <= all.length; at += 1) {
-      const seen = isNoticed(all.subarray(0, at), all.subarray(at));
+      const seen = isFound(all.subarray(0, at), all.subarray(at));
       assert.ok(seen, `${JSON.stringify(event)} cut at ${at}`);
     }
-    assert.ok(isNoticed(...[...all].map((byte) => Buffer.from([byte]))));
+    assert.ok(isFound(...[...all].map((byte) => Buffer.from([byte]))));
   }
   const texts = JSON.stringify({
     type: 'text_delta',
     text: 'event: error\ndata: {"error":{}}\n\n',
   });
   for (const text of [`data: ${texts}\n\n`, 'data: {"error":null,"choices":[]}\n\n', TEXT]) {
-    assert.not.ok(isNoticed(Buffer.from(text)), text);
+    assert.not.ok(isFound(Buffer.from(text)), text);
   }
 });
 

@@ -20,7 +20,7 @@ export const HOLD_LIMITS: HoldLimits = Object.freeze({ ms: 10_000, bytes: 64 * 1
 /** Why the answer was released. */
 export type Release = 'content' | 'end' | 'time' | 'size';
 
-/** Why holding ended: nothing of the body was taken, it continues from its beginning. */
+/** Why holding ended. The body has not been consumed; reading it starts at its beginning. */
 export type Held =
   | { readonly released: Release }
   /** It failed before any content: nothing was shown to the client. */
@@ -66,7 +66,7 @@ export async function hold({ body, encoding, dialect, clock, limits }: HoldOptio
   };
   try {
     for (let seen = 0; ;) {
-      const woken = new Promise<void>((resolve) => (wake = resolve));
+      const woke = new Promise<void>((resolve) => (wake = resolve));
       const { pieces, isWhole, error } = body.arrived();
       if (seen < pieces.length) decoder.push(Buffer.concat(pieces.slice(seen)));
       seen = pieces.length;
@@ -78,7 +78,7 @@ export async function hold({ body, encoding, dialect, clock, limits }: HoldOptio
       const held = outcome();
       if (held !== undefined) return held;
       if (isTimeUp) return { released: 'time' };
-      await Promise.race([body.more(), woken]);
+      await Promise.race([body.more(), woke]);
     }
   } finally {
     stopClock();

@@ -35,7 +35,7 @@ export type Read =
   | { readonly answer: Answer<ProxyFrame>; readonly live?: LiveSteps }
   | { readonly error: SvcError; readonly errorAnswer?: Answer<ProxyFrame> };
 
-/** Converts a failure thrown before anything was shown. */
+/** Converts a failure thrown before anything was sent to the client. */
 export function toFailure(thrown: unknown): SvcError {
   if (isSvcError(thrown)) return thrown;
   const message = thrown instanceof Error ? thrown.message : 'it broke off';
@@ -45,7 +45,7 @@ export function toFailure(thrown: unknown): SvcError {
 }
 
 /**
- * Reads until part of the answer can be sent to the client, or there is a reason to send nothing of
+ * Reads until part of the answer can be sent to the client, or there is a reason to send none of
  * it, which is returned rather than thrown.
  */
 export async function readAnswer(
@@ -63,7 +63,7 @@ export async function readAnswer(
   }
   try {
     if (isPage(prepared, head)) {
-      response.body.cancel(new Error('it is no answer'));
+      response.body.cancel(new Error('not an answer'));
       return noAnswer(prepared, head, 'a web page', options);
     }
     if (isReadWhole(prepared, head)) return await readDocument(prepared, response, head, options);
@@ -88,7 +88,7 @@ function isVerbatim({ reading }: Prepared, { status }: HeadFrame): boolean {
   return reading.how === 'passthrough' || (reading.how === 'one-document' && status >= 400);
 }
 
-/** Returns true if the answer is read to its end before anything of it is shown. */
+/** Returns true if the answer is read to its end before any of it is sent to the client. */
 function isReadWhole(prepared: Prepared, head: HeadFrame): boolean {
   return !head.streaming && (!isVerbatim(prepared, head) || isDocument(head));
 }
@@ -141,7 +141,7 @@ function noAnswer(
   return { error: new SvcError('bad_gateway', message, { code: 'PROVIDER_004' }) };
 }
 
-/** The document is complete and is not an error. */
+/** Returns the result for a complete document that is not an error. */
 function complete(answer: Answer<ProxyFrame>, admission: Admission): Read {
   admission.content();
   admission.release();
@@ -221,7 +221,7 @@ async function readHeld(
     return toLive(prepared, head, body, options);
   }
   const { failed } = held;
-  const sent = Buffer.concat(body.arrived().pieces);
+  const received = Buffer.concat(body.arrived().pieces);
   body.cancel(new Error('another provider takes over'));
   // A stream that ends before any content is a failure of the provider as well.
   if (isSvcError(failed) || scope.run.signal.aborted) admission.failed(failed, scope.run.signal);
@@ -229,7 +229,7 @@ async function readHeld(
   admission.release();
   const error = toFailure(failed);
   if (!(failed instanceof ErrorEvent)) return { error };
-  return { error, errorAnswer: await sentAnswer(prepared, head, sent, scope) };
+  return { error, errorAnswer: await sentAnswer(prepared, head, received, scope) };
 }
 
 /** Returns the answer as it arrives, with its outcome watched. */
@@ -253,7 +253,7 @@ async function toLive(
   };
 }
 
-/** Returns what was requested here and can be removed from the answer again. */
+/** Returns the usage that only the proxy requested and that can be removed from the answer. */
 function addedUsage({ reading }: Prepared, head: HeadFrame): UsageRequest | undefined {
   return reading.how === 'passthrough' && head.streaming && isPlain(head)
     ? reading.added
@@ -262,17 +262,17 @@ function addedUsage({ reading }: Prepared, head: HeadFrame): UsageRequest | unde
 
 /**
  * Returns the answer of a provider that sent an error event before any content: nothing follows
- * `sent`.
+ * `received`.
  */
 async function sentAnswer(
   prepared: Prepared,
   head: HeadFrame,
-  sent: Buffer,
+  received: Buffer,
   scope: AttemptScope,
 ): Promise<Answer<ProxyFrame>> {
   if (!isVerbatim(prepared, head)) {
     const { translatedAnswer } = await import('./translated.ts');
-    return translatedAnswer(prepared, head, bodyOf(streamOf([sent])), scope);
+    return translatedAnswer(prepared, head, bodyOf(streamOf([received])), scope);
   }
-  return streamOf([head, chunksWithout(addedUsage(prepared, head))(sent), END]);
+  return streamOf([head, chunksWithout(addedUsage(prepared, head))(received), END]);
 }

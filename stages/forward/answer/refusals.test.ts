@@ -1,4 +1,4 @@
-/** What a provider says of a refusal reaches clients of every dialect. */
+/** The reason that a provider gives for a refusal reaches clients of every dialect. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withPair } from '../../../fixtures/forward/pair.ts';
@@ -9,7 +9,7 @@ import { messagesStreamOf } from '../../dialect/messages/answer-stream.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-const WHY = 'This cannot be answered here.';
+const REASON = 'This cannot be answered here.';
 const ASK = [{ role: 'user', content: 'hi' }];
 
 /** The same refusal as each kind of provider sends it. */
@@ -22,7 +22,7 @@ const REFUSALS = {
     content: [],
     stop_reason: 'refusal',
     stop_sequence: null,
-    stop_details: { type: 'refusal', category: 'cyber', explanation: WHY },
+    stop_details: { type: 'refusal', category: 'cyber', explanation: REASON },
     usage: { input_tokens: 9, output_tokens: 1 },
   },
   'messages that began': {
@@ -33,15 +33,15 @@ const REFUSALS = {
     content: [{ type: 'text', text: 'Well' }],
     stop_reason: 'refusal',
     stop_sequence: null,
-    stop_details: { type: 'refusal', category: null, explanation: WHY },
+    stop_details: { type: 'refusal', category: null, explanation: REASON },
     usage: { input_tokens: 9, output_tokens: 1 },
   },
   generative: {
-    candidates: [{ index: 0, content: {}, finishReason: 'SAFETY', finishMessage: WHY }],
+    candidates: [{ index: 0, content: {}, finishReason: 'SAFETY', finishMessage: REASON }],
     usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 },
   },
   'generative prompts': {
-    promptFeedback: { blockReason: 'OTHER', blockReasonMessage: WHY },
+    promptFeedback: { blockReason: 'OTHER', blockReasonMessage: REASON },
     usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 },
   },
 } as const;
@@ -82,7 +82,7 @@ const streamed = (refusal: Json) =>
 for (const [name, refusal] of Object.entries(REFUSALS)) {
   const kind = name.split(' ')[0]!;
   for (const stream of [false, true]) {
-    test(`a refusal of ${name} (${stream ? 'stream' : 'document'})`, () =>
+    test(`a refusal by ${name} (${stream ? 'stream' : 'document'})`, () =>
       withPair(
         {
           yaml: (url) =>
@@ -115,7 +115,7 @@ for (const [name, refusal] of Object.entries(REFUSALS)) {
   }
 }
 
-test('a refusal fetched whole says why where its stream would', () =>
+test('a refusal fetched as a document states its reason where a stream would', () =>
   withPair(
     { yaml: () => 'providers: { messages: { supports_streaming: false } }\n' },
     async (t) => {

@@ -14,7 +14,7 @@ const KINDS = ['messages', 'chat', 'generative'] as const;
 type Kind = (typeof KINDS)[number];
 
 /** The providers' messages, most of them with both figures. */
-const SAID: Record<Kind, readonly object[]> = {
+const ERRORS_BY_KIND: Record<Kind, readonly object[]> = {
   messages: [
     invalid('prompt is too long: 213462 tokens > 200000 maximum'),
     invalid(
@@ -81,8 +81,8 @@ const CLIENTS = {
 } as const;
 type Client = keyof typeof CLIENTS;
 
-/** Checks the words that each client looks for, and what accompanies them. */
-function expectWords(client: Client, value: Record<string, unknown>, name: string): void {
+/** Checks the text that each client looks for, and the fields around it. */
+function expectTooLong(client: Client, value: Record<string, unknown>, name: string): void {
   const error = value['error'] as Record<string, unknown>;
   const message = String(error['message']);
   switch (client) {
@@ -105,11 +105,11 @@ function expectWords(client: Client, value: Record<string, unknown>, name: strin
 
 for (const client of Object.keys(CLIENTS) as Client[]) {
   for (const kind of KINDS.filter((each) => each !== client)) {
-    test(`a ${client} client hears it of a ${kind} provider`, () => {
+    test(`a ${client} client recognises a too-long error of a ${kind} provider`, () => {
       const yaml = (url: string): string =>
         `providers: { other: { kind: ${kind}, base_url: "${url}", api_key: k } }\nrouting: { primary: other }\n`;
       return withPair({ yaml }, async (t) => {
-        for (const [at, error] of SAID[kind].entries()) {
+        for (const [at, error] of ERRORS_BY_KIND[kind].entries()) {
           const ask = async (stream: boolean) => {
             const { path, body } = CLIENTS[client];
             const target =
@@ -131,14 +131,14 @@ for (const client of Object.keys(CLIENTS) as Client[]) {
           const whole = await ask(false);
           const name = `${client} by ${kind} ${at}`;
           assert.is(whole.status, 400, `${name}: ${whole.text}`);
-          expectWords(client, JSON.parse(whole.text) as Record<string, unknown>, name);
+          expectTooLong(client, JSON.parse(whole.text) as Record<string, unknown>, name);
           const refused = await ask(true);
           if (client === 'responses') {
             // Codex compacts only if the error is in the stream.
             assert.is(refused.status, 200, `${name}: ${refused.text}`);
             const last = payloads(refused.text).at(-1)!;
             assert.is(last['type'], 'response.failed', name);
-            expectWords(client, last['response'] as Record<string, unknown>, name);
+            expectTooLong(client, last['response'] as Record<string, unknown>, name);
           } else assert.equal([refused.status, refused.text], [400, whole.text], name);
           // No provider sends an unnamed error inside a stream.
           if (!('error' in error)) continue;
@@ -151,11 +151,11 @@ for (const client of Object.keys(CLIENTS) as Client[]) {
           const streamed = await ask(true);
           assert.is(streamed.status, 200, `${name}, streamed: ${streamed.text}`);
           const last = payloads(streamed.text).at(-1)!;
-          const said = (last['response'] ?? last) as Record<string, unknown>;
-          const told = said['error'] === undefined ? { error: said } : said;
-          expectWords(client, told, `${name}, streamed ${at}`);
+          const payload = (last['response'] ?? last) as Record<string, unknown>;
+          const failure = payload['error'] === undefined ? { error: payload } : payload;
+          expectTooLong(client, failure, `${name}, streamed ${at}`);
         }
-        const rows = await t.rows(SAID[kind].length * 2);
+        const rows = await t.rows(ERRORS_BY_KIND[kind].length * 2);
         const outcomes = rows.map(({ outcome }) => outcome);
         assert.not.ok(outcomes.includes('ok'), outcomes.join());
       });
@@ -163,7 +163,7 @@ for (const client of Object.keys(CLIENTS) as Client[]) {
   }
 }
 
-test('what only mentions tokens is not taken for it', () => {
+test('an error that only mentions tokens is not taken for a too-long error', () => {
   const yaml = (url: string): string =>
     `providers: { other: { kind: chat, base_url: "${url}", api_key: k } }\nrouting: { primary: other }\n`;
   return withPair({ yaml }, async (t) => {

@@ -17,12 +17,12 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const path = '/v1/chat/completions';
 const own = { authorization: 'Bearer mine' };
 
-test('a refusal is understood, and the request sent once more without what was refused', async () => {
+test('a refusal that never ends is understood, and the request is sent again without the refused part', async () => {
   await withPlainUpstream({}, async (t, upstream) => {
-    let asked = 0;
+    let requests = 0;
     upstream.answer((response) => {
-      asked += 1;
-      if (asked === 1) {
+      requests += 1;
+      if (requests === 1) {
         response.writeHead(400, JSON_TYPE).write(REFUSES_OPTIONS);
         return;
       }
@@ -32,7 +32,7 @@ test('a refusal is understood, and the request sent once more without what was r
     const body = json(CHAT, { stream: true });
     const answered = await exchange(t.proxy.port, { path, headers: own, body });
     assert.is(answered.status, 200, answered.text);
-    assert.is(asked, 2);
+    assert.is(requests, 2);
   });
 });
 
@@ -41,7 +41,7 @@ for (const [name, status, body] of [
   ['a failure', 500, '{"error":{"message":"out of'],
   ['no right', 403, '{"error":'],
 ] as const) {
-  test(`${name} goes on to the client as far as it came`, async () => {
+  test(`${name} is passed on to the client as far as it arrived`, async () => {
     await withPlainUpstream({}, async (t, upstream) => {
       upstream.answer((response) => void response.writeHead(status, JSON_TYPE).write(body));
       const sent = json(CHAT, { stream: true });

@@ -16,7 +16,7 @@ const CONFIGURED = 'configured/canary+1==';
 const OWN = 'own-canary-2';
 
 /** Returns what the client sees of a 400 with these headers and a body made from the key. */
-async function refused(
+async function refusedWith(
   bodyOf: (key: string) => string | Buffer,
   { fields = {}, own }: { fields?: Record<string, string>; own?: string } = {},
 ): Promise<Answered> {
@@ -40,13 +40,15 @@ async function refused(
 
 const error = (words: string): string => JSON.stringify({ error: { message: words } });
 
-test('a configured key is hidden in each form, and the rest stays', async () => {
+test('a configured key is redacted in every encoding, and the rest of the error is kept', async () => {
   for (const [form, of] of [
     ['as it is', (key: string) => key],
     ['base64', (key: string) => Buffer.from(`Bearer ${key}`).toString('base64')],
     ['URL', encodeURIComponent],
   ] as const) {
-    const { status, text, headers } = await refused((key) => error(`bad key ${of(key)}, see help`));
+    const { status, text, headers } = await refusedWith((key) =>
+      error(`bad key ${of(key)}, see help`),
+    );
     assert.is(status, 400);
     assert.match(text, /^\{"error":\{"message":"bad key .*\[redacted\].*, see help"\}\}$/, form);
     assert.not.match(text, /canary/);
@@ -54,16 +56,16 @@ test('a configured key is hidden in each form, and the rest stays', async () => 
   }
 });
 
-test('so it is in an encoded error; one that does not say it goes out as it came', async () => {
+test('a key in a compressed error is redacted too, and an error without the key is passed on unchanged', async () => {
   const fields = { 'content-encoding': 'gzip', 'x-seen': 'nothing' };
-  const said = await refused((key) => gzipSync(error(`bad key ${key}`)), { fields });
-  assert.is(said.text, error('bad key [redacted]'));
+  const redacted = await refusedWith((key) => gzipSync(error(`bad key ${key}`)), { fields });
+  assert.is(redacted.text, error('bad key [redacted]'));
   const bytes = gzipSync(error('bad model'));
-  const other = await refused(() => bytes, { fields });
+  const other = await refusedWith(() => bytes, { fields });
   assert.ok(other.body.equals(bytes));
 });
 
-test('an error that does not come to its end is not waited for', async () => {
+test('an error that never ends is redacted as it arrives', async () => {
   const env = { CHATPROV_API_KEY: CONFIGURED };
   await withPlainUpstream({ env }, async (t, upstream) => {
     upstream.answer((response) => {
@@ -79,8 +81,8 @@ test('an error that does not come to its end is not waited for', async () => {
   });
 });
 
-test('a client sees what is said of its own key', async () => {
-  const { text, headers } = await refused((key) => error(`bad key ${key}`), { own: OWN });
+test('a client may see its own key in an error', async () => {
+  const { text, headers } = await refusedWith((key) => error(`bad key ${key}`), { own: OWN });
   assert.is(text, error(`bad key ${OWN}`));
   assert.is(headers['x-seen'], OWN);
 });

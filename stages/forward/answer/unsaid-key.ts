@@ -9,11 +9,11 @@ import { bodyOf } from '../../providers/response-body.ts';
 import type { UpstreamResponse } from '../../providers/upstream.ts';
 import { withoutHeaders } from '../../model/headers.ts';
 import { secretPatterns } from '../../model/secret-forms.ts';
-import { inErrorTime, wordsOf } from './error-words.ts';
+import { withErrorTimeout, readErrorBody } from './error-words.ts';
 
 /** A shorter one, such as `none` for a local server, is an ordinary word. */
-const LEAST_KEY_CHARS = 8;
-const isLong = ({ length }: string): boolean => length >= LEAST_KEY_CHARS;
+const MIN_KEY_CHARS = 8;
+const isLong = ({ length }: string): boolean => length >= MIN_KEY_CHARS;
 const HIDDEN = '[redacted]';
 
 /**
@@ -27,13 +27,13 @@ export async function withoutKeys(
 ): Promise<UpstreamResponse> {
   const secrets = keys.map(({ secret }) => secret).filter(isLong);
   if (response.status < 400 || secrets.length === 0) return response;
-  const said = new RegExp(secretPatterns(secrets).join('|'), 'g');
-  const hide = (text: string): string => text.replace(said, HIDDEN);
-  const text = (await wordsInTime(response, clock))?.toString('latin1');
+  const secretsPattern = new RegExp(secretPatterns(secrets).join('|'), 'g');
+  const hide = (text: string): string => text.replace(secretsPattern, HIDDEN);
+  const text = (await bodyInTime(response, clock))?.toString('latin1');
   const isClean = (value: string): boolean => hide(value) === value;
   if (text !== undefined && isClean(text) && response.headers.every(isClean)) return response;
   const plain = decodedResponse(response);
-  // What has been waited for is one piece.
+  // The body was read whole, so it is one piece.
   const hiding = new TransformStream<Buffer, Buffer>({
     transform(piece, controller) {
       controller.enqueue(Buffer.from(hide(piece.toString('latin1')), 'latin1'));
@@ -46,10 +46,13 @@ export async function withoutKeys(
   };
 }
 
-/** Undefined for an error that does not end in time: it is searched as it arrives. */
-async function wordsInTime(response: UpstreamResponse, clock: Clock): Promise<Buffer | undefined> {
-  const read = await inErrorTime(clock, (late) =>
-    Promise.race([wordsOf(response), late.then(() => undefined)]),
+/**
+ * Returns the body, or undefined for an error that does not end in time, which is searched as it
+ * arrives.
+ */
+async function bodyInTime(response: UpstreamResponse, clock: Clock): Promise<Buffer | undefined> {
+  const read = await withErrorTimeout(clock, (late) =>
+    Promise.race([readErrorBody(response), late.then(() => undefined)]),
   );
-  return read?.words;
+  return read?.body;
 }

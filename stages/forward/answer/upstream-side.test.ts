@@ -13,7 +13,7 @@ const STREAM = {
   headers: clientKey('messages'),
 };
 
-test('a stream that a client leaves costs one connection and not two', () =>
+test('a stream that a client abandons costs one connection, not two', () =>
   withProxy({}, async (t) => {
     t.upstream.script(undefined, 'slow-drip', { bytes: 1, everyMs: 5 });
     for (let n = 0; n < 5; n += 1) {
@@ -34,7 +34,7 @@ test('a stream that a client leaves costs one connection and not two', () =>
 const BODY = '{"id":"m"}';
 
 for (const status of ['200 OK', '400 Bad', '500 Oops'])
-  test(`the provider does not speak for the proxy, nor wipe what a browser keeps of it: ${status}`, () =>
+  test(`the provider cannot set the proxy's own headers or clear browser storage: ${status}`, () =>
     withProxy({}, async (t) => {
       const head = [
         `HTTP/1.1 ${status}`,

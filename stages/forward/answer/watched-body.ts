@@ -11,8 +11,8 @@ import { chunksWithout } from './answer.ts';
 import type { BodyWatch, LiveSteps, ReadOptions } from '../attempt-scope.ts';
 
 /**
- * A longer event is passed on in parts. A shorter partial one is held: it is of no use to a client,
- * and if the connection broke off inside it, a following error event could not be read.
+ * Longer events are passed on in parts. Shorter partial events are held back: a client cannot use
+ * them, and if the connection broke off inside one, a following error event could not be read.
  */
 const MAX_HELD_BYTES = 64 * 1024;
 
@@ -24,7 +24,7 @@ export function watchBody(head: HeadFrame, { admission, scope }: ReadOptions): B
   let hasFailed = false;
   let isOver = false;
 
-  function see(bytes: Buffer): void {
+  function observe(bytes: Buffer): void {
     observer?.push(bytes);
     if (cursor !== undefined && holdsErrorEvent(bytes)) {
       hasContent = hasFailed = true;
@@ -35,34 +35,34 @@ export function watchBody(head: HeadFrame, { admission, scope }: ReadOptions): B
     }
   }
 
-  function seeRuns(runs: readonly EventRun[]): Buffer {
-    for (const { bytes } of runs) see(bytes);
+  function observeRuns(runs: readonly EventRun[]): Buffer {
+    for (const { bytes } of runs) observe(bytes);
     return runs.length === 1 ? runs[0]!.bytes : Buffer.concat(runs.map(({ bytes }) => bytes));
   }
 
   const watch: BodyWatch = {
     push(bytes) {
-      if (cursor !== undefined) return seeRuns(cursor.push(bytes));
-      see(bytes);
+      if (cursor !== undefined) return observeRuns(cursor.push(bytes));
+      observe(bytes);
       return bytes;
     },
     end() {
       const rest = cursor?.rest();
-      const last = seeRuns(rest === undefined ? [] : [rest]);
+      const last = observeRuns(rest === undefined ? [] : [rest]);
       if (!hasFailed && observer?.isCutShort() === true) {
         const error = streamCutShort();
         watch.failed(error);
         throw error;
       }
       if (!hasContent) admission.content();
-      watch.left();
+      watch.abandoned();
       return last;
     },
     failed(thrown) {
       if (!isOver) admission.failed(thrown, scope.run.signal);
-      watch.left();
+      watch.abandoned();
     },
-    left() {
+    abandoned() {
       if (!isOver) admission.release();
       isOver = true;
     },
@@ -71,8 +71,8 @@ export function watchBody(head: HeadFrame, { admission, scope }: ReadOptions): B
 }
 
 /**
- * Returns the handlers of `forward` for an answer passed through: the body is watched, and events
- * caused only by `added` are removed.
+ * Returns the handlers of `forward` for an answer that is passed through: the body is watched, and
+ * events caused only by `added` are removed.
  */
 export function passingSteps(watch: BodyWatch, added: UsageRequest | undefined): LiveSteps {
   const toChunk = chunksWithout(added);

@@ -17,7 +17,7 @@ import {
 } from '../../../fixtures/forward/pair.ts';
 import type { Pair } from '../../../fixtures/forward/pair.ts';
 
-const WAYS = {
+const SETTINGS = {
   'streaming.enabled': 'streaming: { enabled: false }',
   supports_streaming:
     'providers:\n  messages: { supports_streaming: false }\n  chat: { supports_streaming: false }\n  generative: { supports_streaming: false }',
@@ -62,7 +62,7 @@ async function allDialects(t: Pair): Promise<void> {
   assert.match(text, 'Hello there');
 }
 
-for (const [name, yaml] of Object.entries(WAYS)) {
+for (const [name, yaml] of Object.entries(SETTINGS)) {
   test(`${name}: one short stream in every dialect`, () =>
     withPair({ yaml: withSpare(undefined, yaml) }, async (t) => {
       await allDialects(t);
@@ -80,9 +80,9 @@ for (const [name, yaml] of Object.entries(WAYS)) {
 
 const STREAM = { path: '/v1/messages', body: json(MESSAGE, { stream: true }) };
 
-test('lines go out where lines were asked for, and errors as they came', () =>
-  withPair({ yaml: withSpare(undefined, WAYS['streaming.enabled']) }, async (t) => {
-    const headers = { ...clientKey('messages'), accept: 'application/x-ndjson' };
+test('the client gets JSON lines if it asked for lines, and provider errors unchanged', () =>
+  withPair({ yaml: withSpare(undefined, SETTINGS['streaming.enabled']) }, async (t) => {
+    const headers = { ...ownKey('messages'), accept: 'application/x-ndjson' };
     const lines = await exchange(t.proxy.port, { ...STREAM, headers });
     assert.is(lines.headers['content-type'], 'application/x-ndjson');
     const events = lines.text
@@ -98,7 +98,7 @@ test('lines go out where lines were asked for, and errors as they came', () =>
     }
   }));
 
-test('an alias, a model with its own provider, and members that are only added', () =>
+test('whole answers work for aliases, models with their own provider and configured extra members', () =>
   withPair(
     {
       yaml: (url) => `

@@ -98,18 +98,18 @@ function markersFor(
   { conversations }: CachingOptions['services'],
 ): Caching {
   const facts = factsOf(model);
-  const leastTokens =
+  const minTokens =
     (facts.isMarked ? facts.minCachedTokens : undefined) ??
     (promptCache === 'on' ? LARGEST_MINIMUM : undefined);
-  if (leastTokens === undefined)
+  if (minTokens === undefined)
     return { notBecause: 'the model is not known to cache what is marked' };
   if (someMarker(body, () => true)) return { notBecause: 'the client sets its own markers' };
   const { goesOn, isSlow } = conversations.turnOf(request);
   if (!goesOn) return { notBecause: 'it is the first request of its conversation' };
   if (isSlow) return { notBecause: 'the conversation pauses for longer than the cache lives' };
-  const breakpoints = breakpointsIn(body, leastTokens);
+  const breakpoints = breakpointsIn(body, minTokens);
   if (breakpoints.length === 0)
-    return { notBecause: `it has less than the ${leastTokens} tokens that the model caches` };
+    return { notBecause: `it has less than the ${minTokens} tokens that the model caches` };
   return { breakpoints };
 }
 

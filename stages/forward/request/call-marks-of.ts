@@ -1,4 +1,4 @@
-/** The marks that one provider may get back with the calls of a conversation. */
+/** The call marks of a conversation that may be sent back to one provider. */
 import type { ConversationMarks } from '../../dialect/call-marks.ts';
 import { conversationId } from '../../model/conversation.ts';
 import type { ProxyRequest } from '../../model/request.ts';

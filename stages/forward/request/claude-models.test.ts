@@ -63,7 +63,7 @@ function* translated(
     };
 }
 
-test('what clients of other dialects ask of each Claude model is never refused for its parameters', async () => {
+test('no Claude model refuses the parameters of a request translated from another dialect', async () => {
   const t = await startTestProxy({ yaml: 'provider: messages\n' });
   try {
     enforce(t.upstream);
@@ -85,7 +85,7 @@ test('what clients of other dialects ask of each Claude model is never refused f
 const sentBy = (t: { readonly requests: readonly { readonly body: Buffer }[] }): JsonObject =>
   JSON.parse(t.requests.at(-1)!.body.toString()) as JsonObject;
 
-test('reasoning that is not wanted is turned off in the words of the model, and shown where it is', async () => {
+test('reasoning is turned off in the way that the model supports, and shown if it is on', async () => {
   const t = await startTestProxy({ yaml: 'provider: messages\n' });
   try {
     enforce(t.upstream);
@@ -138,7 +138,7 @@ const OWN: readonly JsonObject[] = [
 const FROM = MODELS.filter((model) => /(?:4-5|4-6|4-8|opus-5|sonnet-5-5)$/.test(model));
 
 for (const to of MODELS) {
-  test(`a request for any Claude model goes to ${to} as this one takes it`, () =>
+  test(`a request for any Claude model is adapted to ${to}`, () =>
     withPair(
       {
         yaml: (url) =>
@@ -167,7 +167,7 @@ for (const to of MODELS) {
     ));
 }
 
-test('what is changed for another model is noted, and nothing is for the own one', () =>
+test('changes for another model are noted, and the chosen model needs none', () =>
   withPair(
     {
       yaml: (url) =>
@@ -197,7 +197,7 @@ test('what is changed for another model is noted, and nothing is for the own one
     },
   ));
 
-test('a credit for the next try is spent where it was given, for the model that the client chose', () =>
+test('a fallback credit is sent only to its own provider, for the model that the client chose', () =>
   withPair(
     {
       yaml: (url) =>

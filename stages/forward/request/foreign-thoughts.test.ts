@@ -84,7 +84,7 @@ async function turn(t: Pair, speaker: Speaker, turns: Json[], stream: boolean): 
 
 for (const [name, speaker] of Object.entries({ responses: RESPONSES, generative: GENERATIVE })) {
   for (const stream of [false, true]) {
-    test(`${name}${stream ? ', streamed' : ''}: to a fallback with another account and back, nine turns`, () =>
+    test(`${name}${stream ? ', streamed' : ''}: nine turns that move to a fallback with another account and back`, () =>
       withPair({ yaml: withSpare(speaker.kind, 'providers:') }, async (t) => {
         const [mine, other] = [createSealingProvider('mine'), createSealingProvider('other')];
         t.spare.script(undefined, other.scenario);
@@ -93,9 +93,9 @@ for (const [name, speaker] of Object.entries({ responses: RESPONSES, generative:
           const isDown = at >= 3 && at < 6;
           t.upstream.script(undefined, isDown ? '503' : mine.scenario);
           const answered = await turn(t, speaker, turns, stream);
-          const told = JSON.stringify(await traceOf(t, answered));
-          if (at === 3 || at === 6) assert.match(told, 'refuses thoughts of another account');
-          if (at === 4 || at === 7) assert.match(told, 'thoughts left out');
+          const trace = JSON.stringify(await traceOf(t, answered));
+          if (at === 3 || at === 6) assert.match(trace, 'refuses thoughts of another account');
+          if (at === 4 || at === 7) assert.match(trace, 'thoughts left out');
         }
         // Each refuses once, and its own thinking blocks keep coming back: 0+1+2 and then 3+4+5 of
         // the nine turns.
@@ -107,7 +107,7 @@ for (const [name, speaker] of Object.entries({ responses: RESPONSES, generative:
   }
 }
 
-test('reasoning that was stored with another account is looked up by nobody', () =>
+test('reasoning stored with another account is not referenced', () =>
   withPair({ yaml: withSpare('chat', 'providers:') }, async (t) => {
     t.upstream.script(undefined, '503');
     t.spare.script(undefined, createSealingProvider('other').scenario);
@@ -124,7 +124,7 @@ test('reasoning that was stored with another account is looked up by nobody', ()
     assert.is(objects(sent['input']).length, 3);
   }));
 
-test('calls that another kind of model made go to Gemini 3 marked as such, from then on at once', () =>
+test('unsigned calls of another kind of model are marked for Gemini 3 after the first refusal', () =>
   withPair({ yaml: () => '' }, async (t) => {
     const provider = createSealingProvider('mine');
     t.upstream.script(undefined, provider.scenario);
@@ -141,14 +141,14 @@ test('calls that another kind of model made go to Gemini 3 marked as such, from 
         parts: [{ functionResponse: { name: 'Read', response: { output: 'y' } } }],
       },
     ];
-    for (const tries of [2, 1]) {
+    for (const expectedRequests of [2, 1]) {
       const before = t.upstream.requests.length;
       await turn(t, GENERATIVE, [...turns], false);
-      assert.is(t.upstream.requests.length - before, tries);
+      assert.is(t.upstream.requests.length - before, expectedRequests);
     }
   }));
 
-test('two Gemini accounts take turns behind a chat client: each gets back what it signed itself', () =>
+test('two Gemini accounts that alternate behind a chat client each get back their own signatures', () =>
   withPair(
     {
       yaml: (url) => `routing: { primary: one }
@@ -180,7 +180,7 @@ fallback: [generative]
     },
   ));
 
-test('what the provider refuses for another reason, or still refuses, is passed on as it came', () =>
+test('a refusal for another reason, or a repeated one, is passed on unchanged', () =>
   withPair({ yaml: () => '' }, async (t) => {
     const body = JSON.stringify({
       model: 'gpt-6',
@@ -190,7 +190,7 @@ test('what the provider refuses for another reason, or still refuses, is passed 
       ['Invalid value: input[3].', 1],
       ['The encrypted content x could not be verified.', 2],
     ] as const;
-    for (const [message, tries] of words) {
+    for (const [message, expectedRequests] of words) {
       const refusal = gzipSync(JSON.stringify({ error: { message, code: null } }));
       const before = t.upstream.requests.length;
       const undo = t.upstream.script(
@@ -215,7 +215,7 @@ test('what the provider refuses for another reason, or still refuses, is passed 
       undo();
       assert.is(answered.status, 400);
       assert.equal(answered.body, refusal);
-      assert.is(t.upstream.requests.length - before, tries, message);
+      assert.is(t.upstream.requests.length - before, expectedRequests, message);
     }
   }));
 

@@ -24,7 +24,7 @@ export const UNSIGNED = 'calls without a signature';
 /**
  * Maximum number of items remembered over all providers; the least recently seen are evicted first.
  */
-const MOST_KEPT = 20_000;
+const MAX_REMEMBERED = 20_000;
 
 /** One encrypted or signed item of a request. */
 export interface SealedThought {
@@ -44,7 +44,7 @@ export interface ForeignThoughts {
 export function createForeignThoughts(): ForeignThoughts {
   // Bounded by size: with `max`, room for all is allocated at once.
   const refused = new LRUCache<string, true>({
-    maxSize: MOST_KEPT,
+    maxSize: MAX_REMEMBERED,
     sizeCalculation: () => 1,
   });
   const keyOf = (provider: string, { seal }: SealedThought): string =>
@@ -164,8 +164,8 @@ function withoutItems(bytes: Buffer, thoughts: readonly SealedThought[]): Splice
     start: input.start + start,
     end: input.start + end,
   }));
-  const gone = new Set(thoughts.map(({ path }) => path[1]));
-  const kept = items.filter((_, at) => !gone.has(at));
+  const removedIndexes = new Set(thoughts.map(({ path }) => path[1]));
+  const kept = items.filter((_, at) => !removedIndexes.has(at));
   const list = kept.flatMap(({ start, end }, at) =>
     at === 0 ? [bytes.subarray(start, end)] : [COMMA, bytes.subarray(start, end)],
   );

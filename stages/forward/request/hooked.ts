@@ -29,7 +29,7 @@ export function withHooks(prepared: Prepared, owner: HookOwner): Prepared {
       const wire = prepared.wire(key, signal);
       return hookRequest(owner, wire, () => parsedBody(wire, prepared.request));
     },
-    answered: (response) => hookResponse(owner, response),
+    transformResponse: (response) => hookResponse(owner, response),
   };
 }
 

@@ -31,13 +31,13 @@ export function forModel(
     return { request, notes: [] };
   const isOther = model !== undefined && model !== modelOf(request);
   const credited = isPrimary && !isOther ? request : withoutCredit(request, json);
-  const takes = claudeRequests(model);
+  const capabilities = claudeRequests(model);
   const notes = credited === request ? [] : [NO_CREDIT];
-  if (!isOther || takes === undefined) return { request: credited, notes };
-  const skip = whyUnfit(json, takes, model);
+  if (!isOther || capabilities === undefined) return { request: credited, notes };
+  const skip = whyUnfit(json, capabilities, model);
   if (skip !== undefined) return { skip };
-  const wanted = paramsFor(json, takes);
-  const changed = Object.entries(wanted).filter(([name, value]) => !isSame(value, json[name]));
+  const params = paramsFor(json, capabilities);
+  const changed = Object.entries(params).filter(([name, value]) => !isSame(value, json[name]));
   return {
     request: changed.reduce((edited, [name, value]) => setParam(edited, name, value), credited),
     notes: [
@@ -63,11 +63,15 @@ function withoutCredit(request: ProxyRequest, json: JsonObject): ProxyRequest {
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-function whyUnfit(json: JsonObject, takes: ClaudeRequests, model: string): string | undefined {
+function whyUnfit(
+  json: JsonObject,
+  capabilities: ClaudeRequests,
+  model: string,
+): string | undefined {
   const demand = objectOf(json['tool_choice'])['type'];
-  if (!takes.takesDemand && (demand === 'any' || demand === 'tool'))
+  if (!capabilities.takesDemand && (demand === 'any' || demand === 'tool'))
     return `${model} takes no demand for a tool call`;
-  if (!takes.takesBeginning && endsInBeginning(json['messages']))
+  if (!capabilities.takesBeginning && endsInBeginning(json['messages']))
     return `${model} takes no beginning of its answer`;
   return undefined;
 }
@@ -88,36 +92,36 @@ const SAMPLING = ['temperature', 'top_p', 'top_k'];
  * Returns the model-dependent members as the model accepts them; undefined for one that it does
  * not.
  */
-function paramsFor(json: JsonObject, takes: ClaudeRequests): Record<string, unknown> {
-  const thinking = thinkingFor(json, takes);
+function paramsFor(json: JsonObject, capabilities: ClaudeRequests): Record<string, unknown> {
+  const thinking = thinkingFor(json, capabilities);
   const isOn = thinking?.['type'] === 'adaptive' || thinking?.['type'] === 'enabled';
   const params: Record<string, unknown> = {
     thinking,
-    output_config: outputFor(json, takes, thinking),
+    output_config: outputFor(json, capabilities, thinking),
   };
-  if (!takes.takesFast && json['speed'] === 'fast') params['speed'] = undefined;
-  if (!takes.takesSampling) for (const name of SAMPLING) params[name] = undefined;
-  if (!isOn && takes.thinking === 'budget') {
+  if (!capabilities.takesFast && json['speed'] === 'fast') params['speed'] = undefined;
+  if (!capabilities.takesSampling) for (const name of SAMPLING) params[name] = undefined;
+  if (!isOn && capabilities.thinking === 'budget') {
     params['context_management'] = withoutClearing(json['context_management']);
   }
   return params;
 }
 
-function thinkingFor(json: JsonObject, takes: ClaudeRequests): JsonObject | undefined {
-  const given = json['thinking'];
-  if (!isObject(given)) return undefined;
-  switch (given['type']) {
+function thinkingFor(json: JsonObject, capabilities: ClaudeRequests): JsonObject | undefined {
+  const thinking = json['thinking'];
+  if (!isObject(thinking)) return undefined;
+  switch (thinking['type']) {
     case 'adaptive':
-      if (takes.thinking === 'budget') return budgetFor(json);
-      return takes.thinking === 'none' ? undefined : given;
+      if (capabilities.thinking === 'budget') return budgetFor(json);
+      return capabilities.thinking === 'none' ? undefined : thinking;
     case 'enabled':
-      if (takes.thinking === 'adaptive') return withoutBudget(given);
-      return takes.thinking === 'none' ? undefined : given;
+      if (capabilities.thinking === 'adaptive') return withoutBudget(thinking);
+      return capabilities.thinking === 'none' ? undefined : thinking;
     case 'disabled':
     case 'between_tools':
-      return offFor(takes);
+      return offFor(capabilities);
     default:
-      return given;
+      return thinking;
   }
 }
 
@@ -132,9 +136,9 @@ function withoutBudget({ budget_tokens: _budget, ...more }: JsonObject): JsonObj
 function budgetFor(json: JsonObject): JsonObject | undefined {
   const last = objectOf(listOf(json['messages']).at(-1));
   const isInLoop = listOf(last['content']).some((part) => objectOf(part)['type'] === 'tool_result');
-  const most = json['max_tokens'];
-  if (isInLoop || typeof most !== 'number') return undefined;
-  const budget = thinkingBudget(most, undefined, effortOf(json));
+  const maxTokens = json['max_tokens'];
+  if (isInLoop || typeof maxTokens !== 'number') return undefined;
+  const budget = thinkingBudget(maxTokens, undefined, effortOf(json));
   return budget === undefined ? undefined : { type: 'enabled', budget_tokens: budget };
 }
 
@@ -156,18 +160,18 @@ function effortOf(json: JsonObject): ClaudeEffort | undefined {
  */
 function outputFor(
   json: JsonObject,
-  takes: ClaudeRequests,
+  capabilities: ClaudeRequests,
   thinking: JsonObject | undefined,
 ): unknown {
-  const given = json['output_config'];
-  const { effort: _effort, ...more } = objectOf(given);
-  const asked = effortOf(json);
+  const config = json['output_config'];
+  const { effort: _effort, ...more } = objectOf(config);
+  const requestedEffort = effortOf(json);
   const wasOff = /^(?:disabled|between_tools)$/.test(String(objectOf(json['thinking'])['type']));
-  const mustBeLeast = wasOff && thinking === undefined && takes.thinkingOff === 'never';
-  const isLimited = wasOff && thinking !== undefined && takes.thinkingOff !== 'unsaid';
-  const wanted = mustBeLeast ? 'low' : isLimited ? atMostHigh(asked) : asked;
-  if (wanted === undefined) return given;
-  const effort = nearestEffort(takes, wanted);
+  const mustBeLowest = wasOff && thinking === undefined && capabilities.thinkingOff === 'never';
+  const isLimited = wasOff && thinking !== undefined && capabilities.thinkingOff !== 'unsaid';
+  const chosen = mustBeLowest ? 'low' : isLimited ? atMostHigh(requestedEffort) : requestedEffort;
+  if (chosen === undefined) return config;
+  const effort = nearestEffort(capabilities, chosen);
   if (effort !== undefined) return { ...more, effort };
   return Object.keys(more).length === 0 ? undefined : more;
 }

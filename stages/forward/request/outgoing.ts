@@ -35,7 +35,7 @@ export interface OutgoingOptions {
   /** True if the client's own credential is sent too. */
   readonly ownKey: boolean;
   /** True if credentials in other headers, such as a gateway's, are removed. */
-  readonly elsewhere: boolean;
+  readonly dropOtherCredentials: boolean;
   readonly signal: CancelSignal;
   /** A beta of the messages dialect that the request needs. */
   readonly beta?: string;
@@ -66,7 +66,7 @@ function outgoingHeaders(
       name.startsWith('x-svc-') ||
       headerValue(provider.headers, name) !== undefined ||
       (!options.ownKey && CREDENTIALS.has(name)) ||
-      (options.elsewhere && isCredentialField(name)) ||
+      (options.dropOtherCredentials && isCredentialField(name)) ||
       (options.identity && name === 'accept-encoding') ||
       (!encoded && name === 'content-encoding'),
   );

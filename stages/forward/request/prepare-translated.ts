@@ -53,7 +53,7 @@ const OF_CHAT: readonly Unsupported[] = [
 /** What models of the messages dialect refuse. */
 const OF_MESSAGES: readonly Unsupported[] = ['instructions in the middle'];
 
-function spareIn(to: TranslatableDialect): readonly Unsupported[] {
+function removableIn(to: TranslatableDialect): readonly Unsupported[] {
   if (to === 'chat') return OF_CHAT;
   return to === 'messages' ? OF_MESSAGES : [FOREIGN];
 }
@@ -80,8 +80,8 @@ export function prepareTranslated(
   const whole = { ...Object.fromEntries(provider.extraBody), ...translated.body };
   if (request.original.endpoint.operation === 'count_tokens') {
     const { path, body } = toCountRequest(to, { path: translated.path, body: whole });
-    const asked = { request, body, caching: undefined };
-    return { ready: toPrepared(asked, { ...translated, path }, to, options) };
+    const toSend = { request, body, caching: undefined };
+    return { ready: toPrepared(toSend, { ...translated, path }, to, options) };
   }
   const cached = withCachingIn(whole, request, provider, model, options);
   return { ready: toPrepared(cached, translated, to, options) };
@@ -113,7 +113,7 @@ function toPrepared(
     dialect,
     reading: { how: 'translate', from: to, clientOptions },
     isGuess: false,
-    spare: spareIn(to).filter((each) => !options.unsupported.has(each)),
+    removable: removableIn(to).filter((each) => !options.unsupported.has(each)),
     notes,
     caching,
     wire: (key, signal) => ({

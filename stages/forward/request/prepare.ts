@@ -44,8 +44,8 @@ function isGuess({ original }: ProxyRequest, { kind, name }: Provider): boolean 
   return original.endpoint.dialect === 'responses' && kind === 'chat' && name !== kind;
 }
 
-/** Returns true if the provider uses the dialect of the client's own path, as far as is known. */
-function speaks(request: ProxyRequest, { provider, chatOnly }: PrepareOptions): boolean {
+/** Returns true if the provider is known to use the dialect of the client's own path. */
+function usesSameDialect(request: ProxyRequest, { provider, chatOnly }: PrepareOptions): boolean {
   if (provider.kind === 'passthrough') return true;
   if (provider.kind !== kindOf(request)) return false;
   return !isGuess(request, provider) || !chatOnly.has(provider.name);
@@ -57,8 +57,10 @@ function isOtherServer(
   { target, provider, services }: PrepareOptions,
 ): boolean {
   if (target.isPrimary) return false;
-  const meant = route?.targets.find(({ isPrimary }) => isPrimary);
-  return meant !== undefined && services.providers.get(meant.provider)?.origin !== provider.origin;
+  const intended = route?.targets.find(({ isPrimary }) => isPrimary);
+  return (
+    intended !== undefined && services.providers.get(intended.provider)?.origin !== provider.origin
+  );
 }
 
 /**
@@ -89,11 +91,11 @@ export async function prepare(
   options: PrepareOptions,
 ): Promise<Preparation> {
   const { target, provider } = options;
-  const asked = verbatimIf(target.verbatim, forAccount(request, target));
-  const owner = hookOwner(asked, provider, options.services);
-  if (owner === undefined) return prepareWire(asked, options);
-  const found = await prepareWire(asked, { ...options, identity: true });
-  return 'ready' in found ? { ready: withHooks(found.ready, owner) } : found;
+  const tied = verbatimIf(target.verbatim, forAccount(request, target));
+  const owner = hookOwner(tied, provider, options.services);
+  if (owner === undefined) return prepareWire(tied, options);
+  const preparation = await prepareWire(tied, { ...options, identity: true });
+  return 'ready' in preparation ? { ready: withHooks(preparation.ready, owner) } : preparation;
 }
 
 /**
@@ -121,7 +123,7 @@ function prepareWire(
     return { skip: 'it takes requests as they are, and this one names another model' };
   if (isOther && rewritable && !isRewritable(request))
     return { skip: 'the request must not be rewritten, and names another model' };
-  if (speaks(request, options)) {
+  if (usesSameDialect(request, options)) {
     const missing = isOtherServer(request, options) ? storedPart(request) : undefined;
     return missing === undefined
       ? prepareSame(request, options)
@@ -227,11 +229,11 @@ function toPrepared(
     dialect,
     reading: whole?.reading ?? { how: 'passthrough', added },
     isGuess: isGuess(request, provider),
-    spare: [
+    removable: [
       ...(added === undefined ? [] : (['stream_options'] as const)),
       ...(isBound && !dropsThoughts ? ([MISMATCHES] as const) : []),
       ...(mayMark && !isMarked ? ([MIDDLE] as const) : []),
-      ...thoughts.spare,
+      ...thoughts.removable,
     ],
     notes: [...notes, ...(isMarked ? [droppedParts.middle] : []), ...thoughts.notes],
     sent,
@@ -244,7 +246,7 @@ function toPrepared(
         key,
         signal,
         ownKey: target.credential === 'client',
-        elsewhere: target.isElsewhere,
+        dropOtherCredentials: target.isElsewhere,
         rewrite: thoughts.rewrite,
         ...(dropsThoughts && { beta: CONTROLS_BETA }),
       });

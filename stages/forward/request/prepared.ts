@@ -50,19 +50,23 @@ export interface Prepared {
    */
   readonly isGuess: boolean;
   /** Parts of the request that this provider may refuse and that can be left out. */
-  readonly spare: readonly Unsupported[];
+  readonly removable: readonly Unsupported[];
   /** What was deliberately left out or changed. */
   readonly notes: readonly string[];
-  /** What was decided by what was sent before; absent if no thinking goes to this provider. */
+  /**
+   * What earlier turns of the conversation decided; absent if no thinking is sent to this provider.
+   */
   readonly sent?: AsSent;
   /**
-   * What the provider was asked to cache for a client that does not ask; undefined if that does not
-   * apply.
+   * What the provider is asked to cache for a client that does not request caching; undefined if
+   * that does not apply.
    */
   readonly caching: Caching | undefined;
   wire(key: ProviderKey | undefined, signal: CancelSignal): UpstreamRequest;
-  /** Returns the answer after the provider's own code; absent for a provider that is not code. */
-  answered?(response: UpstreamResponse): UpstreamResponse;
+  /**
+   * Returns the answer as changed by the provider's own code; absent for a provider without code.
+   */
+  transformResponse?(response: UpstreamResponse): UpstreamResponse;
 }
 
 /** The prepared request, or why this provider cannot serve it. */
@@ -91,13 +95,13 @@ export interface PrepareOptions {
   readonly chatOnly: ReadonlySet<ProviderName>;
 }
 
-/** Returns the model to request there, by the provider's own name of it. */
+/** Returns the model to request there, by the provider's own name for it. */
 export function modelAt(
   request: ProxyRequest,
   { target, provider }: Pick<PrepareOptions, 'target' | 'provider'>,
 ): string | undefined {
-  const wanted = target.model ?? modelOf(request);
-  return wanted === undefined ? undefined : (provider.modelAliases.get(wanted) ?? wanted);
+  const model = target.model ?? modelOf(request);
+  return model === undefined ? undefined : (provider.modelAliases.get(model) ?? model);
 }
 
 /** Returns true unless the provider, the model or the configuration allows whole answers only. */

@@ -13,7 +13,7 @@ type Json = Record<string, unknown>;
 
 const TEXT = { type: 'reasoning.text', index: 0, format: 'google-gemini-v1' };
 const SEALED = { type: 'reasoning.encrypted', index: 0, format: 'google-gemini-v1' };
-/** As a whole answer has them: two in cipher, with one number, are two. */
+/** As in a whole answer: two encrypted blocks with the same index are two blocks. */
 const DETAILS = [
   { ...TEXT, text: 'First, then.', signature: 'c2ln' },
   { ...SEALED, id: 'call_1', data: 'AAAA' },
@@ -115,7 +115,7 @@ const SPEAKERS: Readonly<Record<string, Speaker>> = {
 
 for (const [name, speaker] of Object.entries(SPEAKERS)) {
   for (const stream of [false, true]) {
-    test(`${name}${stream ? ', streamed' : ''}`, () =>
+    test(`${name}: reasoning details return with their calls${stream ? ', streamed' : ''}`, () =>
       withPair({ yaml: withSpare('chat', 'providers:') }, async (t) => {
         t.upstream.script(undefined, '503');
         t.spare.script('/v1/responses', '404');

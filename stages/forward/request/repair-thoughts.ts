@@ -15,11 +15,11 @@ import type { PrepareOptions } from './prepared.ts';
 /** The repair, and what could also be repaired if the provider refuses the request. */
 export interface ThoughtRepair {
   readonly rewrite: ((bytes: Buffer) => Buffer) | undefined;
-  readonly spare: readonly Unsupported[];
+  readonly removable: readonly Unsupported[];
   readonly notes: readonly string[];
 }
 
-const NONE: ThoughtRepair = Object.freeze({ rewrite: undefined, spare: [], notes: [] });
+const NONE: ThoughtRepair = Object.freeze({ rewrite: undefined, removable: [], notes: [] });
 
 /**
  * Removes what this provider has refused, before or now; nothing from a request that must be sent
@@ -33,22 +33,23 @@ export function repairThoughts(
   const sealed = sealedIn(request);
   const mayLackSignature = hasUnsignedCalls(request);
   if (sealed.length === 0 && !mayLackSignature) return NONE;
-  const left = sealed.filter(
+  const refused = sealed.filter(
     (thought) => unsupported.has(FOREIGN) || foreign.has(provider.name, thought),
   );
-  const adds = mayLackSignature && unsupported.has(UNSIGNED);
-  const spare: Unsupported[] = [];
-  if (left.length < sealed.length) spare.push(FOREIGN);
-  if (mayLackSignature && !adds) spare.push(UNSIGNED);
+  const addsSignatures = mayLackSignature && unsupported.has(UNSIGNED);
+  const removable: Unsupported[] = [];
+  if (refused.length < sealed.length) removable.push(FOREIGN);
+  if (mayLackSignature && !addsSignatures) removable.push(UNSIGNED);
   const notes: string[] = [];
-  if (left.length > 0)
+  if (refused.length > 0)
     notes.push(
-      `${left.length} ${left.length === 1 ? 'thought' : 'thoughts'} left out: another account or model sealed them`,
+      `${refused.length} ${refused.length === 1 ? 'thought' : 'thoughts'} left out: another account or model sealed them`,
     );
-  if (adds) notes.push('calls of another model go with the signature that any call may have');
+  if (addsSignatures)
+    notes.push('calls of another model go with the signature that any call may have');
   const rewrite = (bytes: Buffer): Buffer => {
-    const kept = left.length === 0 ? bytes : withoutThoughts(bytes, left);
-    return adds ? withSignatures(kept, request) : kept;
+    const kept = refused.length === 0 ? bytes : withoutThoughts(bytes, refused);
+    return addsSignatures ? withSignatures(kept, request) : kept;
   };
-  return { rewrite: left.length > 0 || adds ? rewrite : undefined, spare, notes };
+  return { rewrite: refused.length > 0 || addsSignatures ? rewrite : undefined, removable, notes };
 }

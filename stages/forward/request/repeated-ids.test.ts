@@ -34,7 +34,7 @@ function callsIn(text: string): readonly Record<string, unknown>[] {
 const dataOf = (line: string): string[] => (line.startsWith('data: ') ? [line.slice(6)] : []);
 
 for (const stream of [false, true]) {
-  test(`every call has an id of its own, ${stream ? 'streamed' : 'whole'}`, () =>
+  test(`every call gets a unique id, ${stream ? 'streamed' : 'whole'}`, () =>
     withPair({ yaml, upstream: { replies: model } }, async (t) => {
       const messages: object[] = [{ role: 'user', content: 'go' }];
       const ids: unknown[] = [];

@@ -20,11 +20,11 @@ const KIND = {
 
 const asks = (...content: readonly object[]) => ({ input: [{ role: 'user', content }] });
 const contents = (...parts: readonly object[]) => ({ contents: [{ role: 'user', parts }] });
-const said = (...messages: readonly object[]) => ({ messages });
-const thread = (kept: object | undefined) => ({
+const messagesOf = (...messages: readonly object[]) => ({ messages });
+const thread = (storedThread: object | undefined) => ({
   max_tokens: 9,
-  ...said({ role: 'user', content: 'go' }),
-  thread: kept,
+  ...messagesOf({ role: 'user', content: 'go' }),
+  thread: storedThread,
 });
 const text = { type: 'input_text', text: 'go' };
 const OWN = 'https://generativelanguage.googleapis.com/v1beta/files/x';
@@ -51,12 +51,12 @@ const CASES: readonly [keyof typeof PATH, object, string | undefined][] = [
   ],
   [
     'chat',
-    said({ role: 'user', content: [{ type: 'file', file: { file_id: 'file_1' } }] }),
+    messagesOf({ role: 'user', content: [{ type: 'file', file: { file_id: 'file_1' } }] }),
     'stored file',
   ],
   [
     'chat',
-    said(
+    messagesOf(
       { role: 'user', content: 'go' },
       { role: 'assistant', audio: { id: 'audio_1' } },
       { role: 'user', content: 'on' },
@@ -88,7 +88,7 @@ for (const [at, [dialect, more, missing]] of CASES.entries()) {
     }));
 }
 
-test('another model, or another key, of the same server has it', () =>
+test('another model or another key of the same server may use stored content', () =>
   withPair(
     {
       yaml: () => 'fallback: [chat/gpt-6-mini]\n',

@@ -1,5 +1,6 @@
 /**
- * Token counts are asked for what would be sent, and of the provider that gets the conversation.
+ * Tokens are counted for the request that would be sent, by the provider that serves the
+ * conversation.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -71,21 +72,21 @@ providers:
   local: { kind: ${kind}, base_url: "${url}", auth: none, model_aliases: { m-1: ${model} } }
 `;
 
-/** The members that each provider's endpoint takes; it refuses all others. */
-const TAKEN = {
+/** The members that each provider's endpoint accepts; it refuses all others. */
+const ACCEPTED_MEMBERS = {
   messages: /^(?:model|messages|system|tools|tool_choice|thinking|output_config|output_format)$/,
   generative: /^(?:contents|generateContentRequest)$/,
 };
 
-function counted(kind: keyof typeof TAKEN, body: Json, bytes: number): Answer {
-  const strange = Object.keys(body).find((name) => !TAKEN[kind].test(name));
-  if (strange !== undefined)
-    return errorAnswer(kind, 400, `${strange}: Extra inputs are not permitted`);
+function counted(kind: keyof typeof ACCEPTED_MEMBERS, body: Json, bytes: number): Answer {
+  const unknownMember = Object.keys(body).find((name) => !ACCEPTED_MEMBERS[kind].test(name));
+  if (unknownMember !== undefined)
+    return errorAnswer(kind, 400, `${unknownMember}: Extra inputs are not permitted`);
   return jsonAnswer(200, kind === 'messages' ? { input_tokens: bytes } : { totalTokens: bytes });
 }
 
 for (const kind of ['messages', 'generative'] as const) {
-  test(`a ${kind} provider counts what it would get, for clients of every dialect`, () =>
+  test(`a ${kind} provider counts the translated request, for clients of every dialect`, () =>
     withPair({ yaml: local(kind, 'other-2') }, async (t) => {
       t.spare.script(
         undefined,
@@ -96,12 +97,12 @@ for (const kind of ['messages', 'generative'] as const) {
       for (const [client, { path, member, body }] of Object.entries(CLIENTS)) {
         const got = await exchange(t.proxy.port, { path, body: JSON.stringify(body) });
         assert.is(got.status, 200, `${client}: ${got.text}`);
-        const asked = t.spare.requests.at(-1)!;
-        assert.is((JSON.parse(got.text) as Json)[member], asked.body.length, got.text);
-        const wanted =
+        const countRequest = t.spare.requests.at(-1)!;
+        assert.is((JSON.parse(got.text) as Json)[member], countRequest.body.length, got.text);
+        const expectedPath =
           kind === 'messages' ? '/v1/messages/count_tokens' : '/v1beta/models/other-2:countTokens';
-        assert.is(asked.path, wanted);
-        const text = asked.body.toString();
+        assert.is(countRequest.path, expectedPath);
+        const text = countRequest.body.toString();
         assert.match(text, '[svc hits', client);
         assert.match(text, 'SidebarItem.tsx');
         const sent = JSON.parse(text) as Json;
@@ -120,7 +121,7 @@ for (const kind of ['messages', 'generative'] as const) {
     }));
 }
 
-test('a request to be counted may be inside another member, as Gemini takes it', () =>
+test('a count request may be nested in another member, as Gemini accepts it', () =>
   withPair({ yaml: local('generative') }, async (t) => {
     const { path, body } = CLIENTS.generative;
     for (const name of ['generateContentRequest', 'generate_content_request']) {
@@ -129,13 +130,13 @@ test('a request to be counted may be inside another member, as Gemini takes it',
       assert.is(got.status, 200, got.text);
       assert.match(t.spare.requests.at(-1)!.body.toString(), '[svc hits');
     }
-    for (const odd of ['{}', '[]', '{"instances":[1]}', '{"contents":"hi"}']) {
-      assert.is((await exchange(t.proxy.port, { path, body: odd })).status, 200, odd);
-      assert.is(t.spare.requests.at(-1)!.body.toString(), odd);
+    for (const invalid of ['{}', '[]', '{"instances":[1]}', '{"contents":"hi"}']) {
+      assert.is((await exchange(t.proxy.port, { path, body: invalid })).status, 200, invalid);
+      assert.is(t.spare.requests.at(-1)!.body.toString(), invalid);
     }
   }));
 
-test('errors of a count come in the dialect of the client', () =>
+test('errors of a count are in the client’s dialect', () =>
   withPair({ yaml: local('generative') }, async (t) => {
     t.spare.script(undefined, '400');
     const { path, body } = CLIENTS.messages;
@@ -147,12 +148,12 @@ test('errors of a count come in the dialect of the client', () =>
       undefined,
       answer(() => jsonAnswer(200, { nothing: 1 })),
     );
-    const odd = await exchange(t.proxy.port, { path, body: JSON.stringify(body) });
-    assert.is(odd.status, 502);
-    assert.match(odd.text, 'counted no tokens');
+    const invalid = await exchange(t.proxy.port, { path, body: JSON.stringify(body) });
+    assert.is(invalid.status, 502);
+    assert.match(invalid.text, 'counted no tokens');
   }));
 
-test('a count falls back to another kind that counts', () =>
+test('a count falls back to another kind of provider that supports counting', () =>
   withPair(
     {
       yaml: (url) =>

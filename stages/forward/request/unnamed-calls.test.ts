@@ -36,7 +36,7 @@ const yaml = (url: string) =>
   `providers: { other: { kind: chat, base_url: "${url}", api_key: k } }\nrouting: { primary: other }\n`;
 
 for (const stream of [false, true]) {
-  test(`reasoning comes back with calls without ids, ${stream ? 'streamed' : 'whole'}`, () =>
+  test(`reasoning is restored for calls without ids, ${stream ? 'streamed' : 'whole'}`, () =>
     withPair({ yaml, upstream: { replies: model } }, async (t) => {
       enforce(t.spare);
       const client = new GoogleGenAI({ apiKey: 'mine', httpOptions: { baseUrl: t.proxy.url } });
@@ -65,7 +65,7 @@ for (const stream of [false, true]) {
           .map((turn) => turn['reasoning_content']);
       const thoughts = Array.from({ length: STEPS }, (_, step) => `I think of step ${step}.`);
       assert.equal(reasoningIn(t.spare.requests.at(-1)!.body), thoughts);
-      assert.is(t.spare.requests.length, STEPS + 1, 'nothing was asked twice');
+      assert.is(t.spare.requests.length, STEPS + 1, 'no request was sent twice');
     }));
 }
 

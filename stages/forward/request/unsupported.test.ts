@@ -20,7 +20,7 @@ const refusing = (word: string) =>
 const local = (kind: string) => (url: string) =>
   `providers: { other: { kind: ${kind}, base_url: "${url}", api_key: k } }\nrouting: { primary: other }\n`;
 
-test('a provider that refuses stream_options is asked once more without, and then never with', () =>
+test('a provider that refuses stream_options is called once more without them, and then never with them', () =>
   withPair({ yaml: local('chat') }, async (t) => {
     t.spare.script(undefined, refusing('stream_options'));
     for (const dialect of ['chat', 'messages'] as const) {
@@ -29,12 +29,12 @@ test('a provider that refuses stream_options is asked once more without, and the
         ...(JSON.parse(bodyOf(dialect, true)) as object),
         stream_options: undefined,
       });
-      for (const [at, tries] of (dialect === 'chat' ? [2, 1] : [1, 1]).entries()) {
+      for (const [at, expectedRequests] of (dialect === 'chat' ? [2, 1] : [1, 1]).entries()) {
         const before = t.spare.requests.length;
         const answered = await exchange(t.proxy.port, { path, body, headers: clientKey(dialect) });
         assert.is(answered.status, 200, answered.text);
-        assert.is(t.spare.requests.length - before, tries, `${dialect} ${at}`);
-        if (tries === 2)
+        assert.is(t.spare.requests.length - before, expectedRequests, `${dialect} ${at}`);
+        if (expectedRequests === 2)
           assert.match(JSON.stringify(await traceOf(t, answered)), 'refuses stream_options');
       }
     }
@@ -44,10 +44,10 @@ test('a provider that refuses stream_options is asked once more without, and the
       body: own,
       headers: clientKey('chat'),
     });
-    assert.is(answered.status, 400, 'what the client says itself is between the two');
+    assert.is(answered.status, 400, 'the client’s own stream_options are left to the provider');
   }));
 
-test('calls whose reasoning is not known get a word in its place, once the provider asks for it', () =>
+test('calls with unknown reasoning get a placeholder once the provider requires it', () =>
   withPair({ yaml: local('chat') }, async (t) => {
     enforce(t.spare);
     const call = { type: 'tool_use', id: 't1', name: 'f', input: {} };
@@ -62,16 +62,16 @@ test('calls whose reasoning is not known get a word in its place, once the provi
         { role: 'user', content: [result] },
       ],
     });
-    for (const tries of [2, 1]) {
+    for (const expectedRequests of [2, 1]) {
       const before = t.spare.requests.length;
       const answered = await exchange(t.proxy.port, { body });
       assert.is(answered.status, 200, answered.text);
-      assert.is(t.spare.requests.length - before, tries);
+      assert.is(t.spare.requests.length - before, expectedRequests);
       assert.match(t.spare.requests.at(-1)!.body.toString(), '"reasoning_content":" "');
     }
   }));
 
-test('a server that refuses reasoning beside calls gets them without, though it thinks itself', () => {
+test('a server that refuses reasoning in calls gets them without it, even if it reasons itself', () => {
   const call = { id: 'one', name: 'f', input: {} };
   const thinking = { text: 'I think.', signature: 'c2ln' };
   const replies = () => ({ deltas: [], toolCalls: [call], stop: 'tool' as const, thinking });
@@ -96,17 +96,17 @@ test('a server that refuses reasoning beside calls gets them without, though it 
           : situation.answer(),
       ),
     );
-    for (const tries of [2, 1]) {
+    for (const expectedRequests of [2, 1]) {
       const before = t.spare.requests.length;
       const body = JSON.stringify({ ...more, messages });
       const answered = await exchange(t.proxy.port, { body });
       assert.is(answered.status, 200, answered.text);
-      assert.is(t.spare.requests.length - before, tries);
+      assert.is(t.spare.requests.length - before, expectedRequests);
     }
   });
 });
 
-test('a server that takes instructions at the beginning alone gets later ones as text of the user', () =>
+test('a server that accepts instructions only at the beginning gets later ones as user text', () =>
   withPair({ yaml: local('chat') }, async (t) => {
     t.spare.script(
       undefined,
@@ -136,7 +136,7 @@ const KINDS = (url: string) => `providers:
 fallback: [other]
 `;
 
-test('a model of the same kind without instructions in the middle gets them as text of the user', () =>
+test('a model of the same kind that refuses mid-conversation instructions gets them as user text', () =>
   withPair({ yaml: KINDS }, async (t) => {
     enforce(t.spare);
     t.upstream.script(undefined, '529');
@@ -152,12 +152,12 @@ test('a model of the same kind without instructions in the middle gets them as t
       { role: 'system', content: [{ type: 'text', text: 'One left.', ...marked }], clear_at: 5 },
     ];
     const body = JSON.stringify({ model: 'claude-opus-4-8', max_tokens: 5, messages, odd: 1.0 });
-    for (const tries of [2, 1]) {
+    for (const expectedRequests of [2, 1]) {
       t.recover();
       const before = t.spare.requests.length;
       const got = await exchange(t.proxy.port, { body, headers: clientKey('messages') });
       assert.is(got.status, 200, got.text);
-      assert.is(t.spare.requests.length - before, tries);
+      assert.is(t.spare.requests.length - before, expectedRequests);
       const sent = t.spare.requests.at(-1)!.body.toString();
       const expected = [
         messages[0],
@@ -181,21 +181,21 @@ test('a model of the same kind without instructions in the middle gets them as t
         messages: expected,
       });
       const trace = JSON.stringify(await traceOf(t, got));
-      if (tries === 2) assert.match(trace, 'refuses instructions in the middle');
+      if (expectedRequests === 2) assert.match(trace, 'refuses instructions in the middle');
       assert.match(trace, 'go as marked text of the user');
       // The primary got exactly what the client sent.
       assert.is(t.upstream.requests.at(-1)!.body.toString(), body);
     }
   }));
 
-test('instructions in the middle stay where another model of the same provider takes them', () =>
+test('mid-conversation instructions are kept if another model of the same provider accepts them', () =>
   withPair({ yaml: () => '' }, async (t) => {
     enforce(t.upstream);
     const messages = [
       { role: 'user', content: 'go' },
       { role: 'system', content: 'Be brief.' },
     ];
-    for (const [model, tries] of [
+    for (const [model, expectedRequests] of [
       ['claude-sonnet-4-5', 2],
       ['claude-opus-4-8', 1],
     ] as const) {
@@ -203,8 +203,12 @@ test('instructions in the middle stay where another model of the same provider t
       const before = t.upstream.requests.length;
       const got = await exchange(t.proxy.port, { body, headers: clientKey('messages') });
       assert.is(got.status, 200, got.text);
-      assert.is(t.upstream.requests.length - before, tries, model);
-      assert.is(t.upstream.requests.at(-1)!.body.toString() === body, tries === 1, model);
+      assert.is(t.upstream.requests.length - before, expectedRequests, model);
+      assert.is(
+        t.upstream.requests.at(-1)!.body.toString() === body,
+        expectedRequests === 1,
+        model,
+      );
     }
     // A subscription's bytes are tied to its own provider, which itself states what it does not
     // accept.
@@ -215,7 +219,7 @@ test('instructions in the middle stay where another model of the same provider t
     assert.is(t.upstream.requests.at(-1)!.body.toString(), body);
   }));
 
-test('a request that offers only a search of its own provider gets the reason, and no answer without a search', () =>
+test('a request whose only tool is another provider’s search is refused with the reason', () =>
   withPair({ yaml: local('chat') }, async (t) => {
     const tools = [{ type: 'web_search_20250305', name: 'web_search' }];
     const messages = [{ role: 'user', content: 'What is new?' }];

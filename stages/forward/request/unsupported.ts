@@ -1,7 +1,7 @@
 /**
- * What single providers refuse that others of their kind accept. It is not documented, so it is
- * learned by trying: after an error that names the part, the request is sent again without it, and
- * if that succeeds, later requests omit it at once.
+ * Parts of a request that a single provider refuses although others of its kind accept them. This
+ * is not documented, so it is learned by trying: after an error that names the part, the request is
+ * sent again without it, and if that succeeds, later requests omit it at once.
  */
 import type { Unsupported } from '../../dialect/translate/translate.ts';
 import type { RouteTarget } from '../../model/request.ts';
@@ -20,7 +20,7 @@ const OF_MODEL: ReadonlySet<Unsupported> = new Set(['instructions in the middle'
 
 const NONE: ReadonlySet<Unsupported> = new Set();
 /** Clients choose the names of models; evicted entries are learned again. */
-const MOST_KEPT = 1000;
+const MAX_REMEMBERED = 1000;
 
 export function createKnownUnsupported(): KnownUnsupported {
   const known = new Map<string, ReadonlySet<Unsupported>>();
@@ -37,7 +37,7 @@ export function createKnownUnsupported(): KnownUnsupported {
       ]),
     add(target, model, part) {
       const key = OF_MODEL.has(part) ? ofModel(target, model) : ofServer(target);
-      if (known.size >= MOST_KEPT && !known.has(key)) return;
+      if (known.size >= MAX_REMEMBERED && !known.has(key)) return;
       known.set(key, new Set([...(known.get(key) ?? NONE), part]));
     },
   };
