@@ -59,7 +59,7 @@ export interface DeferredWorkOptions {
  */
 export function createDeferredWork(
   clock: Clock,
-  { withinMs, maxPending: maxPending, onFault }: DeferredWorkOptions,
+  { withinMs, maxPending, onFault }: DeferredWorkOptions,
 ): DeferredWork {
   return createWorkQueue((run) => clock.after(withinMs, run), maxPending, onFault);
 }

@@ -1,5 +1,5 @@
 /**
- * What a dialect reads from its answers, and the reading of one object: an event's payload or a
+ * What a dialect reads from its answers, and how one object is read: an event's payload or a
  * document.
  */
 import type { JsonPath } from '../model/block.ts';
@@ -31,7 +31,7 @@ export interface AnswerReader {
   readonly needles: readonly Buffer[];
   /** Paths of the values to read, in an event's payload or in a document. */
   readonly paths: readonly JsonPath[];
-  /** Which of them are at the two ends of a whole answer, where they are tried first. */
+  /** Which of them are at the two ends of a whole answer, where they are looked for first. */
   readonly ends?: EndMembers;
   /** In a document that contains one of these, a value at `paths` may be anywhere. */
   readonly details?: readonly Buffer[];
@@ -124,12 +124,12 @@ export function valuesAt(whole: unknown, paths: readonly JsonPath[]): unknown[] 
 }
 
 function valueAt(value: unknown, path: JsonPath): unknown {
-  let found = value;
+  let current = value;
   for (const step of path) {
-    if (Array.isArray(found)) found = typeof step === 'number' ? found[step] : undefined;
-    else found = isObject(found) && typeof step === 'string' ? found[step] : undefined;
+    if (Array.isArray(current)) current = typeof step === 'number' ? current[step] : undefined;
+    else current = isObject(current) && typeof step === 'string' ? current[step] : undefined;
   }
-  return found;
+  return current;
 }
 
 /** Returns the result of `read`, or `otherwise` if it throws. */

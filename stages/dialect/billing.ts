@@ -1,4 +1,6 @@
-/** What answers report of billing besides their token counts, in the terms of every dialect. */
+/**
+ * What answers report of billing besides their token counts, by the names that each dialect uses.
+ */
 import type { Billing, RateTerms } from '../model/billing.ts';
 import type { Usage } from '../model/usage.ts';
 import { countOf, objectOf, objectsOf } from './json-kind.ts';
@@ -39,7 +41,7 @@ export function termOf(value: unknown): string | undefined {
  * Returns the term that `value` names, or the previous `known` if it names none: an answer may
  * correct itself.
  */
-export function lastTerm(value: unknown, known: string | undefined): string | undefined {
+export function latestTerm(value: unknown, known: string | undefined): string | undefined {
   return typeof value === 'string' && !UNDECIDED.has(value) ? termOf(value) : known;
 }
 
@@ -52,7 +54,7 @@ export const USUAL: Billing = Object.freeze({ isUsualTier: true });
  * Returns the terms that a request asks for, by the names of any dialect; undefined for the usual
  * ones.
  */
-export function askedTerms(json: unknown): RateTerms | undefined {
+export function requestedTerms(json: unknown): RateTerms | undefined {
   const { speed, service_tier: named, serviceTier, inference_geo: region } = objectOf(json);
   const tier = termOf(named ?? serviceTier);
   const [fast, geo] = [termOf(speed), termOf(region)];
@@ -73,20 +75,20 @@ const BATCH_PATH = /\/batches\b|:(?:asyncBatch\w*|batchGenerate\w*)/;
  */
 export function withServedTerms(
   usage: Usage,
-  { path, header, asked }: { path: string; header: string | undefined; asked: unknown },
+  { path, header, requestBody }: { path: string; header: string | undefined; requestBody: unknown },
 ): Usage {
   const { billing } = usage;
   if (BATCH_PATH.test(path) && billing?.tier === undefined) {
     return withBilling(usage, { tier: 'batch' });
   }
-  const named = lastTerm(header, undefined);
+  const named = latestTerm(header, undefined);
   if (named !== undefined && billing?.tier === undefined)
     return withBilling(usage, { tier: named });
-  const requested = asked === undefined ? undefined : askedTerms(asked);
+  const requested = requestBody === undefined ? undefined : requestedTerms(requestBody);
   if (requested === undefined) return usage;
   const { tier, ...others } = requested;
-  const isTierTold = billing?.tier ?? billing?.isUsualTier ?? header !== undefined;
-  return withBilling(usage, { ...others, ...(!isTierTold && tier && { tier }), ...billing });
+  const isTierReported = billing?.tier ?? billing?.isUsualTier ?? header !== undefined;
+  return withBilling(usage, { ...others, ...(!isTierReported && tier && { tier }), ...billing });
 }
 
 /** Returns the billing made of `parts`; undefined if all are undefined. */
@@ -107,7 +109,7 @@ export function withBilling(usage: Usage, billing: Billing | undefined): Usage {
 
 /** Returns `usage` served in the tier that `value` names, or `known` if it names none. */
 export function withTier(usage: Usage, value: unknown, known: string | undefined): Usage {
-  const tier = lastTerm(value, known);
+  const tier = latestTerm(value, known);
   const { billing } = usage;
   if (tier !== undefined) return tier === billing?.tier ? usage : withBilling(usage, { tier });
   if (billing?.tier === undefined && (billing?.isUsualTier === true || !isStandard(value)))

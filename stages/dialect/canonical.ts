@@ -183,7 +183,7 @@ export interface CanonicalResponse {
   readonly blocks: readonly CanonicalBlock[];
   readonly stopReason: StopReason;
   readonly stopSequence?: string | undefined;
-  /** Of an answer that failed or was refused: what the provider says of it. */
+  /** The provider's reason, if the answer failed or was refused. */
   readonly why?: string | undefined;
   readonly usage: Usage;
 }

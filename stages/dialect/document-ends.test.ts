@@ -19,15 +19,15 @@ function whole(bytes: Buffer): unknown {
 
 const DOCUMENTS = loadWireResponses().filter((one) => !one.streaming && one.status === 200);
 
-test('for every recorded kind of document both ends give the same as the whole', () => {
-  let found = 0;
+test('reading the ends gives the same as a full parse for every recorded document', () => {
+  let readCount = 0;
   for (const { file, bytes, dialect } of DOCUMENTS) {
     const ends = read(bytes);
     if (ends === undefined) continue;
     assert.equal(ends, whole(bytes), file);
-    if (['messages', 'chat', 'responses'].includes(dialect)) found += 1;
+    if (['messages', 'chat', 'responses'].includes(dialect)) readCount += 1;
   }
-  assert.ok(found >= 6, `${found} documents were read at their ends`);
+  assert.ok(readCount >= 6, `${readCount} documents were read at their ends`);
 });
 
 test('a third member is read near the ends, and nothing is read if it is elsewhere', () => {
@@ -47,7 +47,7 @@ test('a third member is read near the ends, and nothing is read if it is elsewhe
   assert.is(near(text('', `${tier}${far}`, '')), undefined, 'far from both');
 });
 
-test('a document that is cut short anywhere says nothing', () => {
+test('nothing is read from a document that is cut short at any byte', () => {
   for (const { file, bytes } of DOCUMENTS) {
     const end = bytes.toString('latin1').trimEnd().length;
     for (let size = 0; size < end; size += 1)
@@ -83,7 +83,7 @@ test('only members of the object itself count', () => {
   for (const [name, text] of Object.entries(others)) assert.is(readText(text), undefined, name);
 });
 
-test('of two with one name the later one counts', () => {
+test('the later of two members with one name counts', () => {
   const twice = `{"model":"cheap","content":[],${USAGE},"model":"dear"}`;
   assert.equal(readText(twice), { model: 'dear', usage: { input_tokens: 3 } });
 });

@@ -44,8 +44,8 @@ export function createEndReader({ first, last, near }: EndMembers): EndReader {
     // Of duplicates the later one counts, as for every parser.
     const ends = { [first]: tail[first] ?? start[first], [last]: tail[last] };
     if (near === undefined || nearName === undefined) return ends;
-    const found = tail[near] ?? start[near];
-    if (found !== undefined) return { ...ends, [near]: found };
+    const nearValue = tail[near] ?? start[near];
+    if (nearValue !== undefined) return { ...ends, [near]: nearValue };
     if (!bytes.includes(nearName)) return ends;
     // Shortly before the last one: the text from there to the end of the object contains both.
     const wider = membersFrom(bytes, nearName);

@@ -5,11 +5,11 @@ import { kindByCredential, noSuchPath, resolveEndpoint } from './endpoints.ts';
 import { modelInPath, withModelInPath } from '../model/target.ts';
 
 /** Returns what a request resolves to, in one line. */
-function served(method: string, target: string): string {
-  const found = resolveEndpoint(method, target, []);
-  if (found === undefined) return 'none';
-  if ('allow' in found) return `allow ${found.allow.join(' ')}`;
-  const { dialect, operation, rewritable, defaultKind } = found;
+function describeEndpoint(method: string, target: string): string {
+  const resolved = resolveEndpoint(method, target, []);
+  if (resolved === undefined) return 'none';
+  if ('allow' in resolved) return `allow ${resolved.allow.join(' ')}`;
+  const { dialect, operation, rewritable, defaultKind } = resolved;
   return `${dialect} ${operation} ${rewritable ? 'rewritten' : 'passed'} ${defaultKind}`;
 }
 
@@ -87,7 +87,7 @@ const TABLE: readonly (readonly [method: string, target: string, expected: strin
 ];
 
 for (const [method, target, expected] of TABLE) {
-  test(`${method} ${target}`, () => assert.is(served(method, target), expected));
+  test(`${method} ${target}`, () => assert.is(describeEndpoint(method, target), expected));
 }
 
 test('a WebSocket upgrade of the responses path is refused so that clients go on over HTTP', () => {
@@ -97,7 +97,7 @@ test('a WebSocket upgrade of the responses path is refused so that clients go on
   );
 });
 
-test('credential fields decide the kind of provider', () => {
+test('the credential headers decide the kind of provider', () => {
   assert.is(kindByCredential(['X-Api-Key', 'k']), 'messages');
   assert.is(kindByCredential(['Authorization', 'Bearer t', 'anthropic-version', 'v']), 'messages');
   assert.is(kindByCredential(['x-goog-api-key', 'k']), 'generative');
@@ -105,7 +105,7 @@ test('credential fields decide the kind of provider', () => {
   assert.is(kindByCredential([]), 'chat');
 });
 
-test('the model in a path is read and replaced, and nothing else is', () => {
+test('only the model in a path is read and replaced', () => {
   assert.is(modelInPath('/v1beta/models/a%20b:generateContent?alt=sse'), 'a b');
   assert.is(modelInPath('/v1/models/m'), 'm');
   assert.is(modelInPath('/v1/models/%zz:generateContent'), '%zz');
@@ -118,7 +118,7 @@ test('the model in a path is read and replaced, and nothing else is', () => {
   assert.is(withModelInPath('/v1/messages', 'm'), undefined);
 });
 
-test('a model whose name has colons and slashes ends where what is asked of it begins', () => {
+test('a model name with colons and slashes ends before the method', () => {
   const target = '/v1beta/models/maker/q2.5:7b:streamGenerateContent?alt=sse&x=a:b';
   assert.is(modelInPath(target), 'maker/q2.5:7b');
   assert.is(modelInPath('/v1beta/models/q:latest:generateContent'), 'q:latest');
@@ -126,7 +126,7 @@ test('a model whose name has colons and slashes ends where what is asked of it b
   assert.is(withModelInPath(target, 'g:1'), replaced);
 });
 
-test('a base URL with a version too few or too many is named in the error', () => {
+test('a base URL with a missing or doubled version is named in the error', () => {
   const BARE = 'No such path on this proxy';
   const table: readonly (readonly [target: string, why: string])[] = [
     ['/messages?beta=true', `: this one is /v1/messages, so the client's base URL must end in /v1`],

@@ -55,8 +55,8 @@ export function resolveEndpoint(
   }
   if (hasDotSegment(path) || isOurs(path) || VERSION_TWICE.test(path)) return undefined;
   for (const { other } of DIALECTS) {
-    const found = other?.(path, method);
-    if (found !== undefined) return found;
+    const endpoint = other?.(path, method);
+    if (endpoint !== undefined) return endpoint;
   }
   if (path === '/v1/models' || path.startsWith('/v1/models/')) return modelsEndpoint(path, method);
   return path.startsWith('/v1/') && path.length > 4

@@ -25,8 +25,8 @@ export function isErrorDocument(bytes: Buffer): boolean {
 /** Parsing every answer would be expensive; this is not. */
 function mentionsError(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(MEMBER); at >= 0; at = bytes.indexOf(MEMBER, at + 1)) {
-    const behind = at + MEMBER.length;
-    if (HAS_CONTENT.test(bytes.toString('latin1', behind, behind + 32))) return true;
+    const after = at + MEMBER.length;
+    if (HAS_CONTENT.test(bytes.toString('latin1', after, after + 32))) return true;
   }
   return false;
 }

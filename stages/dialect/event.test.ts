@@ -58,7 +58,7 @@ for (const [name, event, payload, verdict] of EVENTS) {
   });
 }
 
-test('what is not JSON is no content of a dialect, and nothing throws', () => {
+test('data that is not JSON is not content in any dialect, and nothing throws', () => {
   for (const name of ['messages', 'chat', 'generative'] as const) {
     for (const data of ['', '[DONE]', 'null', '7', '{"choices":{}}', '{"candidates":[null]}']) {
       assert.not(dialects[name].isContent(undefined, data), `${name} ${data}`);
@@ -66,7 +66,7 @@ test('what is not JSON is no content of a dialect, and nothing throws', () => {
   }
 });
 
-test('an error event is one that its own dialect counts as a failure, never as a proper end', () => {
+test('every dialect recognises its own error events as failures and never as a proper end', () => {
   const errors = [upstreamTimeout(), new SvcError('unavailable', 'line one\nline "two"')];
   for (const dialect of Object.values(dialects)) {
     for (const error of errors) {
@@ -84,7 +84,7 @@ test('an error event is one that its own dialect counts as a failure, never as a
   }
 });
 
-test('keys go into the fields of their kind', () => {
+test('keys are sent in the headers of their dialect', () => {
   const { messages, chat, generative } = dialects;
   assert.equal(messages.keyHeaders('k', 'key'), ['x-api-key', 'k']);
   assert.equal(messages.keyHeaders('k', 'bearer'), ['authorization', 'Bearer k']);

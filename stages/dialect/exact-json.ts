@@ -49,7 +49,7 @@ interface Span {
 
 /** Returns where numbers are, outside of strings, that a double does not write unchanged. */
 function inexactNumbers(text: string): Span[] {
-  const found: Span[] = [];
+  const spans: Span[] = [];
   let at = 0;
   while (at < text.length) {
     const code = text.charCodeAt(at);
@@ -65,11 +65,11 @@ function inexactNumbers(text: string): Span[] {
     while (end < text.length && NUMBER_CHAR.test(text[end]!)) end += 1;
     const number = text.slice(at, end);
     if (String(Number(number)) !== number && JSON_NUMBER.test(number)) {
-      found.push({ start: at, end });
+      spans.push({ start: at, end });
     }
     at = end;
   }
-  return found;
+  return spans;
 }
 
 /** Returns the position after the string whose text begins at `from`. */
@@ -88,9 +88,9 @@ function withNumbers(value: unknown, mark: string): unknown {
     return value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value;
   }
   if (typeof value !== 'object' || value === null) return value;
-  const held = value as { [key: string]: unknown };
-  for (const key of Object.keys(held)) held[key] = withNumbers(held[key], mark);
-  return held;
+  const object = value as { [key: string]: unknown };
+  for (const key of Object.keys(object)) object[key] = withNumbers(object[key], mark);
+  return object;
 }
 
 /**
@@ -105,8 +105,8 @@ function holdsExact(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (value instanceof ExactNumber) return true;
   if (Array.isArray(value)) return value.some(holdsExact);
-  const held = value as { readonly [key: string]: unknown };
-  for (const key in held) if (holdsExact(held[key])) return true;
+  const object = value as { readonly [key: string]: unknown };
+  for (const key in object) if (holdsExact(object[key])) return true;
   return false;
 }
 

@@ -42,8 +42,8 @@ export function filledString(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-export function numberOf(given: unknown): number | undefined {
-  const value = given instanceof ExactNumber ? given.valueOf() : given;
+export function numberOf(raw: unknown): number | undefined {
+  const value = raw instanceof ExactNumber ? raw.valueOf() : raw;
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
@@ -106,22 +106,22 @@ export function countOf(value: unknown): number | null {
  * not accept.
  */
 export function correctedIn(figures: JsonObject): { readonly corrected?: true } {
-  return hasOddCount(figures) ? { corrected: true } : {};
+  return hasInvalidCount(figures) ? { corrected: true } : {};
 }
 
-function hasOddCount(figures: JsonObject): boolean {
+function hasInvalidCount(figures: JsonObject): boolean {
   // Without lists of names and values: every answer's figures are checked.
   for (const name in figures) {
     const value = figures[name];
     if (isObject(value)) {
-      for (const part in value) if (isOddCount(part, value[part])) return true;
-    } else if (isOddCount(name, value)) return true;
+      for (const part in value) if (isInvalidCount(part, value[part])) return true;
+    } else if (isInvalidCount(name, value)) return true;
   }
   return false;
 }
 
 /** The value first: nearly every one is valid, and then the name does not matter. */
-function isOddCount(name: string, value: unknown): boolean {
+function isInvalidCount(name: string, value: unknown): boolean {
   return typeof value === 'number' && countOf(value) !== value && COUNT_NAME.test(name);
 }
 

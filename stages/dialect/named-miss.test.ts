@@ -17,7 +17,7 @@ const diagnostics = {
 };
 const NAMED = { reason: 'tools_changed', missedTokens: 1234 };
 
-test('Anthropic names it in the message, or in the event that begins it', () => {
+test('Anthropic reports the cause in the message, or in the event that begins it', () => {
   const message = { id: 'm', model: 'claude-sonnet-5', content: [{ type: 'text', text: filler }] };
   assert.equal(
     missIn('messages', false, JSON.stringify({ ...message, diagnostics, usage })),
@@ -31,7 +31,7 @@ test('Anthropic names it in the message, or in the event that begins it', () => 
   assert.equal(missIn('messages', true, stream), NAMED);
 });
 
-test('OpenAI names it in the response, or in the event that ends it', () => {
+test('OpenAI reports the cause in the response, or in the event that ends it', () => {
   const named = { type: 'cache_miss', reason: 'tools_changed', cache_missed_tokens: 1234 };
   const response = {
     id: 'r',
@@ -46,7 +46,7 @@ test('OpenAI names it in the response, or in the event that ends it', () => {
   assert.equal(missIn('responses', true, stream), NAMED);
 });
 
-test('a hit, and a request that was not compared, have no cause', () => {
+test('a cache hit and a request without diagnostics have no cause', () => {
   for (const named of [null, {}, { cache_miss_reason: null }, { type: 'cache_hit' }, 'x'])
     assert.is(
       missIn('messages', false, JSON.stringify({ id: 'm', diagnostics: named, usage })),

@@ -2,7 +2,7 @@
 import type { Usage } from '../model/usage.ts';
 import { countOf, isObject } from './json-kind.ts';
 
-/** A document with one of these in it is read whole. */
+/** A document that contains one of these is parsed whole. */
 export const DIAGNOSTICS_NEEDLES = ['"cache_miss_reason"', '"prompt_cache_diagnostics"'].map(
   (name) => Buffer.from(name),
 );
@@ -16,9 +16,9 @@ const MAX_CHARS = 60;
  */
 export function withNamedMiss(usage: Usage, diagnostics: unknown): Usage {
   if (!isObject(diagnostics)) return usage;
-  const found = diagnostics['cache_miss_reason'] ?? diagnostics['reason'];
-  const inner = isObject(found) ? found : diagnostics;
-  const reason = isObject(found) ? found['type'] : found;
+  const cause = diagnostics['cache_miss_reason'] ?? diagnostics['reason'];
+  const inner = isObject(cause) ? cause : diagnostics;
+  const reason = isObject(cause) ? cause['type'] : cause;
   if (typeof reason !== 'string' || reason === '') return usage;
   const tokens = inner['cache_missed_input_tokens'] ?? inner['cache_missed_tokens'];
   const cacheMiss = { reason: reason.slice(0, MAX_CHARS), missedTokens: countOf(tokens) };

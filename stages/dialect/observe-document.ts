@@ -80,9 +80,9 @@ export class DocumentObserver implements UsageObserver {
 /** Reads the wanted values of a whole document from its two ends, if they are there. */
 function readEnds(answer: Answer, { reader, ends }: CompiledReader, bytes: Buffer): boolean {
   if (reader.details?.some((needle) => bytes.includes(needle)) === true) return false;
-  const found = ends?.(bytes);
-  if (found === undefined) return false;
-  reader.read(answer, valuesAt(found, reader.paths));
+  const values = ends?.(bytes);
+  if (values === undefined) return false;
+  reader.read(answer, valuesAt(values, reader.paths));
   answer.terminated = true;
   return true;
 }

@@ -38,7 +38,7 @@ function createDecidingObserver(compiled: CompiledReader): UsageObserver {
   let held: Buffer[] = [];
   let heldBytes = 0;
   /** Returns the observer after it has read everything so far. */
-  const look = (): UsageObserver => {
+  const flush = (): UsageObserver => {
     if (held.length === 0) return observer;
     const bytes = held.length === 1 ? held[0]! : Buffer.concat(held);
     held = [];
@@ -56,13 +56,13 @@ function createDecidingObserver(compiled: CompiledReader): UsageObserver {
     push(bytes) {
       held.push(bytes);
       heldBytes += bytes.length;
-      if (heldBytes >= HELD_BYTES) look();
+      if (heldBytes >= HELD_BYTES) flush();
     },
-    usage: () => look().usage(),
-    streamedTokens: () => look().streamedTokens(),
-    model: () => look().model(),
-    terminated: () => look().terminated(),
-    failed: () => look().failed(),
-    isCutShort: () => look().isCutShort(),
+    usage: () => flush().usage(),
+    streamedTokens: () => flush().streamedTokens(),
+    model: () => flush().model(),
+    terminated: () => flush().terminated(),
+    failed: () => flush().failed(),
+    isCutShort: () => flush().isCutShort(),
   };
 }

@@ -17,7 +17,7 @@ test('a last event that repeats all of a long answer is read like a short one', 
   assert.ok(observer.terminated());
 });
 
-test('a byte order mark in front of an answer hides nothing of it', () => {
+test('an answer with a byte order mark is read like one without', () => {
   const long = 'x'.repeat(20_000);
   for (const pad of ['', long]) {
     const text = JSON.stringify({ model: 'm', choices: [], pad, usage: { prompt_tokens: 3 } });
@@ -35,7 +35,7 @@ test('a byte order mark in front of an answer hides nothing of it', () => {
   assert.is(observed.usage().inputTokens, 4);
 });
 
-test('blanks in front, in whatever pieces, do not hide what an answer is', () => {
+test('the kind of an answer is recognised after leading white space, however it is split', () => {
   const usage = { prompt_tokens: 5, completion_tokens: 7 };
   const document = Buffer.from(JSON.stringify({ model: 'm', choices: [], usage }));
   const event = Buffer.from(`data: ${JSON.stringify({ model: 'm', pad: 'x'.repeat(5000) })}\n\n`);
@@ -54,12 +54,12 @@ test('blanks in front, in whatever pieces, do not hide what an answer is', () =>
   }
 });
 
-test('the model is found in a stream that never reports usage', () => {
+test('the model is found in a stream without usage', () => {
   const text = ': hi\n\ndata: {"model":"","choices":[]}\n\ndata: {"model":"m-1","choices":[]}\n\n';
   assert.is(observe(dialects.chat, true, [Buffer.from(text)]).model(), 'm-1');
 });
 
-test('garbage, cut-off and hostile answers are unmeasured and never throw', () => {
+test('invalid, truncated and hostile answers are unmeasured and never throw', () => {
   const hostile = [
     '',
     'null',

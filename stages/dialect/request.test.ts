@@ -20,7 +20,7 @@ function checkPaths(bytes: Buffer, blocks: readonly Block[]): void {
 }
 
 for (const one of loadWireRequests()) {
-  test(`${one.file} is valid, and its blocks stand where they say`, () => {
+  test(`${one.file} is valid, and every block is at its path`, () => {
     const name = one.dialect === 'completions' ? 'opaque' : one.dialect;
     const body: unknown = JSON.parse(one.bytes.toString());
     assert.is(dialects[name].validate(body, one.path), undefined);
@@ -58,7 +58,7 @@ function outlineOf(name: DialectName, body: unknown): string[] {
   return dialects[name].blocks(body).map(outline);
 }
 
-test('messages: blocks in reading order, results with the call that they answer', () => {
+test('messages: blocks are in reading order, and results have their calls', () => {
   const cache = { cache_control: { type: 'ephemeral' } };
   const body = {
     system: [
@@ -122,7 +122,7 @@ test('messages: blocks in reading order, results with the call that they answer'
   assert.equal(outlineOf('messages', plain), ['-1 system system be kind']);
 });
 
-test('chat: developer messages are system, tool messages name their call', () => {
+test('chat: developer messages are system blocks, and tool messages have their calls', () => {
   const call = { id: 'c1', type: 'function', function: { name: 'ls', arguments: '{"p":1}' } };
   const body = {
     messages: [
@@ -155,7 +155,7 @@ test('chat: developer messages are system, tool messages name their call', () =>
   ]);
 });
 
-test('responses: items of every kind, outputs as text or as parts', () => {
+test('responses: items of every kind are read, with outputs as text or as parts', () => {
   const body = {
     instructions: 'be kind',
     input: [
@@ -194,7 +194,7 @@ test('responses: items of every kind, outputs as text or as parts', () => {
   assert.equal(outlineOf('responses', { input: 'hi' }), ['0 user text hi']);
 });
 
-test('generative: both spellings, responses without ids find the latest call of their name', () => {
+test('generative: both spellings are read, and responses without ids get the latest call of their name', () => {
   const body = {
     system_instruction: { parts: [{ text: 'be' }] },
     contents: [
@@ -235,7 +235,7 @@ test('generative: both spellings, responses without ids find the latest call of 
   ]);
 });
 
-test('facts: what each dialect says of limits, usage and thinking', () => {
+test('facts: limits, usage options and thinking are read in each dialect', () => {
   const { messages, chat, responses, generative, opaque } = dialects;
   const thinking = messages.facts(
     { max_tokens: 9, thinking: { type: 'adaptive' } },

@@ -42,10 +42,10 @@ export function createTail() {
   let parts: Buffer[] = [];
   let size = 0;
   let isAll = true;
-  let found: string | undefined;
+  let events: string | undefined;
   return {
     push(bytes: Buffer): void {
-      found = undefined;
+      events = undefined;
       if (size + bytes.length > KEPT_BYTES) isAll = false;
       if (bytes.length >= KEPT_BYTES) {
         parts = [bytes.subarray(bytes.length - KEPT_BYTES)];
@@ -60,11 +60,11 @@ export function createTail() {
     /** Returns the last few events as text; the text before them may be cut. */
     lastEvents(): string {
       // Matching an expression against everything kept costs more than finding the last events.
-      found ??=
+      events ??=
         lastIn(lastBytes(parts, TAIL_BYTES)) ??
         lastIn(lastBytes(parts, KEPT_BYTES)) ??
         lastBytes(parts, KEPT_BYTES).toString('latin1');
-      return found;
+      return events;
     },
     /** Returns false if the last event is complete but so long that its beginning was not kept. */
     holdsLastEvent(): boolean {

@@ -50,7 +50,7 @@ function outlineOf(events: readonly ChunkEvent[]): string {
 const FINISHED_WITHOUT_DONE = 'chat/text-no-done.sse';
 
 for (const one of loadWireResponses()) {
-  test(`${one.file} is metered alike at every split`, () => {
+  test(`${one.file} gives the same usage at every split`, () => {
     const dialect = dialectOf(one);
     const expected = JSON.stringify(one.facts.usage);
     for (let cut = 0; cut <= one.bytes.length; cut += 1) {
@@ -76,7 +76,7 @@ for (const one of loadWireResponses()) {
     assert.is(passed.model(), observe(dialect, one.streaming, [one.bytes]).model());
   });
 
-  test(`${one.file} is metered alike where it is known to have ended`, () => {
+  test(`${one.file} gives the same usage if its end is known`, () => {
     const dialect = dialectOf(one);
     const [plain, ended] = [1, 2].map(() => observe(dialect, one.streaming, [one.bytes]));
     ended!.ended?.();
@@ -85,7 +85,7 @@ for (const one of loadWireResponses()) {
   });
 
   if (!one.streaming || one.file.endsWith('.json')) continue;
-  test(`${one.file} is cut alike at every split`, () => {
+  test(`${one.file} is split into the same events at every split`, () => {
     const whole = pieces([one.bytes]);
     assert.ok(Buffer.concat(whole.map((piece) => piece.bytes)).equals(one.bytes));
     const expected = outlineOf(whole);
@@ -115,7 +115,7 @@ for (const one of loadWireResponses()) {
   });
 }
 
-test('a document that breaks off where an inner object ends says nothing', () => {
+test('nothing is read from a document that breaks off at the end of an inner object', () => {
   const inner = '{"usage":{"input_tokens":1,"output_tokens":1}}';
   const text = `{"id":"1","model":"m","content":[{"type":"tool_use","name":"t","input":${inner}`;
   const observer = observe(dialects.messages, false, [Buffer.from(text)]);
@@ -133,7 +133,7 @@ function messagesUsage(...figures: readonly object[]): Usage {
   return observe(dialects.messages, true, [Buffer.from(text)]).usage();
 }
 
-test('messages: writes for an hour are a part of all writes, and totals at the end win', () => {
+test('messages: one-hour writes are part of all writes, and the final totals count', () => {
   const start = {
     input_tokens: 10,
     cache_read_input_tokens: 5,
@@ -161,7 +161,7 @@ function chatUsage(usage: object): Usage {
   return observe(dialects.chat, false, [Buffer.from(JSON.stringify({ usage }))]).usage();
 }
 
-test('chat: cached tokens are taken out of the prompt, under whatever name they come', () => {
+test('chat: cached tokens are subtracted from the prompt, under any of their names', () => {
   const base = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
   const cached = [
     { prompt_tokens_details: { cached_tokens: 60 } },
@@ -180,7 +180,7 @@ test('chat: cached tokens are taken out of the prompt, under whatever name they 
   assert.equal(counts, [0, 60, 40], 'the parts add up to what the provider counted');
 });
 
-test('chat: reasoning counted beside the completion is added, counted inside it is not', () => {
+test('chat: reasoning is added to the completion only if it is not already included', () => {
   const details = { completion_tokens_details: { reasoning_tokens: 30 } };
   const inside = chatUsage({
     prompt_tokens: 5,
@@ -198,16 +198,16 @@ test('chat: reasoning counted beside the completion is added, counted inside it 
   assert.equal([beside.outputTokens, beside.reasoningTokens], [40, 30]);
 });
 
-test('embeddings have no output; an answer without figures is unmeasured', () => {
+test('embeddings have no output, and an answer without figures is unmeasured', () => {
   const embedding = { object: 'list', model: 'e', usage: { prompt_tokens: 8, total_tokens: 8 } };
   const observer = observe(dialects.opaque, false, [Buffer.from(JSON.stringify(embedding))]);
   assert.equal([observer.usage().inputTokens, observer.usage().outputTokens], [8, 0]);
   assert.is(observer.model(), 'e');
   const counted = observe(dialects.opaque, false, [Buffer.from('{"input_tokens":1581}')]);
-  assert.is(counted.usage().inputTokens, null, 'counting tokens consumes none');
+  assert.is(counted.usage().inputTokens, null, 'a token count consumes no input');
 });
 
-test('generative: tools that the provider runs add input, thoughts add output', () => {
+test('generative: tools that the provider runs add input, and thoughts add output', () => {
   const usageMetadata = {
     promptTokenCount: 100,
     cachedContentTokenCount: 40,
@@ -224,13 +224,13 @@ test('generative: tools that the provider runs add input, thoughts add output', 
   assert.is(observer.model(), 'g');
 });
 
-test('the needles for events are short enough to be found fast', () => {
+test('the needles for events are short enough for a fast search', () => {
   const readers = [chatReader, generativeReader, messagesReader, opaqueReader, responsesReader];
   const sizes = readers.flatMap(({ needles }) => needles.map((needle) => needle.length));
   assert.ok(Math.max(...sizes) <= 7, `needles of ${sizes.join(', ')} bytes`);
 });
 
-test('a text that mentions counts is none of them', () => {
+test('a text that mentions counts is not usage', () => {
   const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
   const saying = (content: string) =>
     event({ model: 'm', choices: [{ index: 0, delta: { content } }] });
@@ -244,7 +244,7 @@ test('a text that mentions counts is none of them', () => {
   assert.equal([usage.inputTokens, usage.outputTokens], [3, 4]);
 });
 
-test('a 0 at the end of a messages stream does not overwrite what was counted at its beginning', () => {
+test('a final 0 in a messages stream does not overwrite earlier counts', () => {
   const lines = [
     'data: {"type":"message_start","message":{"usage":{"input_tokens":1200,"cache_read_input_tokens":700,"output_tokens":1}}}\n\n',
     'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":0,"cache_read_input_tokens":0,"output_tokens":9}}\n\n',

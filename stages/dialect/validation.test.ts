@@ -86,7 +86,7 @@ const FAULTS: readonly (readonly [DialectName, unknown, string?])[] = [
 ];
 
 for (const [name, body, message] of FAULTS) {
-  test(`${name} ${JSON.stringify(body)}: ${message ?? 'fine'}`, () => {
+  test(`${name} ${JSON.stringify(body)}: ${message ?? 'valid'}`, () => {
     const fault = dialects[name].validate(body, TARGETS[name]);
     assert.is(fault?.message, message);
     if (message === undefined) return;

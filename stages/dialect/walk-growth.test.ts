@@ -201,7 +201,7 @@ for (const [dialect, shapes] of Object.entries(SHAPES) as [
   Readonly<Record<string, Shape>>,
 ][]) {
   for (const [shape, make] of Object.entries(shapes)) {
-    test(`${dialect}, ${shape}: every walk is linear`, async () => {
+    test(`${dialect}, ${shape}: every walk takes linear time`, async () => {
       const request = requestOf(dialect, make(4 * COUNT));
       for (const [name, walk] of Object.entries(WALKS)) {
         if (await isFast(() => walk(dialect, request))) continue;

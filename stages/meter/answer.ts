@@ -100,7 +100,7 @@ export function usageOf(
   const isWhole = observer.terminated();
   const served = withServedTerms(usage, {
     ...pathTerms(body, head),
-    asked: isWhole && usage.inputTokens !== null ? undefined : json,
+    requestBody: isWhole && usage.inputTokens !== null ? undefined : json,
   });
   if (isWhole && !isUnreported) return served;
   const ratio = learned.tokenRatio(observer.model() ?? modelOf(head.request) ?? null);
@@ -124,7 +124,7 @@ function isSilent({ request, status, attempts }: HeadFrame, usage: Usage): boole
 }
 
 function pathTerms({ target }: BodyFrame, { headers }: HeadFrame) {
-  return { path: target, header: headerValue(headers, TIER_HEADER), asked: undefined };
+  return { path: target, header: headerValue(headers, TIER_HEADER), requestBody: undefined };
 }
 
 /** Returns the model as the provider names it, or else the one that was requested. */

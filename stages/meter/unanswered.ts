@@ -5,7 +5,7 @@
 import type { Settlement } from '../../engine/index.ts';
 import { askedOutput, foreseenOutput } from '../budget/max-output.ts';
 import { estimateUnread, mayCost } from '../budget/unparsed-estimate.ts';
-import { askedTerms } from '../dialect/billing.ts';
+import { requestedTerms } from '../dialect/billing.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { ProxyFrame } from '../model/frame.ts';
@@ -86,7 +86,7 @@ function useOf(
       ? 0
       : Math.min(foreseenOutput(output, model), Math.round(waitedMs * TOKENS_PER_MS));
   const provider = providers.get(name);
-  const billing = askedTerms(json);
+  const billing = requestedTerms(json);
   const usage = {
     ...emptyUsage,
     inputTokens,

@@ -5,7 +5,7 @@ import { askedOutput } from '../budget/max-output.ts';
 import type { Estimate } from '../budget/spending.ts';
 import { estimateBatch } from '../budget/batch-estimate.ts';
 import { estimateUnread, isUnforeseen } from '../budget/unparsed-estimate.ts';
-import { askedTerms } from '../dialect/billing.ts';
+import { requestedTerms } from '../dialect/billing.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import { modelOf } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
@@ -22,7 +22,7 @@ function useOf(request: ProxyRequest, provider: Provider | undefined): Estimated
     limit.limit === undefined && provider !== undefined
       ? { ...limit, limit: askedOutput(Object.fromEntries(provider.extraBody)).limit }
       : limit;
-  const terms = askedTerms(json);
+  const terms = requestedTerms(json);
   return { model: modelOf(request), inputTokens: estimateInputTokens(request), output, terms };
 }
 

@@ -22,9 +22,9 @@ export function createReasoningDetails() {
       for (const detail of objectsOf(details)) {
         text += GROWING.map((name) => stringOf(detail[name]) ?? '').join('');
         // Blocks of the same delta are always different blocks, whatever their numbers.
-        const at = blocks.slice(0, known).findLastIndex((block) => grows(block, detail));
+        const at = blocks.slice(0, known).findLastIndex((block) => continues(block, detail));
         if (at < 0) blocks.push(detail);
-        else blocks[at] = grown(blocks[at]!, detail);
+        else blocks[at] = extended(blocks[at]!, detail);
       }
       return text;
     },
@@ -32,12 +32,12 @@ export function createReasoningDetails() {
   };
 }
 
-function grows(block: JsonObject, detail: JsonObject): boolean {
+function continues(block: JsonObject, detail: JsonObject): boolean {
   const isText = detail.type === 'reasoning.text' || detail.type === 'reasoning.summary';
   return isText && block.type === detail.type && String(block.index) === String(detail.index);
 }
 
-function grown(block: JsonObject, detail: JsonObject): JsonObject {
+function extended(block: JsonObject, detail: JsonObject): JsonObject {
   const whole: Record<string, unknown> = { ...block };
   for (const [name, value] of Object.entries(detail))
     if (value !== null && value !== undefined) whole[name] = value;

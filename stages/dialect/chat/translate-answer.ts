@@ -151,15 +151,16 @@ const KIND_OF_TYPE = new Map<string, CanonicalErrorKind>([
 export function readChatError(status: number, body: unknown): CanonicalError {
   const whole = objectOf(body);
   const error = isObject(whole.error) ? whole.error : whole;
-  const given = numberOf(error.code) ?? numberOf(error.status_code);
-  const actual = status >= 400 ? status : given !== undefined && given >= 400 ? given : 500;
+  const errorCode = numberOf(error.code) ?? numberOf(error.status_code);
+  const actual =
+    status >= 400 ? status : errorCode !== undefined && errorCode >= 400 ? errorCode : 500;
   const typed =
     KIND_OF_TYPE.get(stringOf(error.code) ?? '') ?? KIND_OF_TYPE.get(stringOf(error.type) ?? '');
   const byStatus = errorKindOfStatus(actual);
   // Providers use this type for every client error: the status is more precise.
-  const vague = typed === undefined || (typed === 'invalid' && status >= 400);
+  const isVague = typed === undefined || (typed === 'invalid' && status >= 400);
   return defined({
-    kind: vague ? byStatus : typed,
+    kind: isVague ? byStatus : typed,
     message: filledString(error.message) ?? stringOf(whole.error) ?? plainErrorMessage(actual),
     code: filledString(error.code),
   });

@@ -50,7 +50,7 @@ export function readChatMessage(
       return { role: 'system', blocks: textBlocks(readChatText(message.content, context.note)) };
     case 'user':
       if (filledString(message.name) !== undefined) {
-        context.note(droppedParts.speakerName);
+        context.note(droppedParts.userName);
       }
       return { role: 'user', blocks: readUserContent(message.content, context.note) };
     case 'assistant':
@@ -139,19 +139,19 @@ function readAssistantContent(content: unknown, note: Note): CanonicalBlock[] {
   });
 }
 
-const UNNOTED = (): void => undefined;
+const IGNORE_NOTES = (): void => undefined;
 
 /**
  * Reads the content of an answer. It is the model's output, so unknown kinds of parts are skipped.
  */
 export function readAnswerContent(content: unknown): CanonicalBlock[] {
-  if (!Array.isArray(content)) return readAssistantContent(content, UNNOTED);
+  if (!Array.isArray(content)) return readAssistantContent(content, IGNORE_NOTES);
   const known = (value: unknown): JsonObject[] =>
     objectsOf(value).filter(({ type }) => type === 'text' || type === 'refusal');
   return objectsOf(content).flatMap((part) =>
     part.type === 'thinking'
-      ? thinkingBlock(readChatText(known(part.thinking), UNNOTED).join(''))
-      : readAssistantContent(known([part]), UNNOTED),
+      ? thinkingBlock(readChatText(known(part.thinking), IGNORE_NOTES).join(''))
+      : readAssistantContent(known([part]), IGNORE_NOTES),
   );
 }
 
@@ -164,8 +164,8 @@ export function readToolCall(call: JsonObject): ToolUseBlock {
     return { kind: 'toolUse', id, name: stringOf(custom.name) ?? '', input };
   }
   const called = objectOf(call.function);
-  const given = called.arguments;
-  const input = typeof given === 'string' ? given : exactJson(objectOf(given));
+  const args = called.arguments;
+  const input = typeof args === 'string' ? args : exactJson(objectOf(args));
   return { kind: 'toolUse', id, name: stringOf(called.name) ?? '', input };
 }
 

@@ -190,10 +190,14 @@ const EFFORTS: ReadonlySet<string> = new Set([
 /** Reads `reasoning_effort`, or the objects `reasoning` and `thinking` of compatible providers. */
 function readReasoning(body: JsonObject): Reasoning | undefined {
   const nested = objectOf(body.reasoning);
-  const given = stringOf(body.reasoning_effort) ?? stringOf(nested.effort);
+  const requestedEffort = stringOf(body.reasoning_effort) ?? stringOf(nested.effort);
   const thinking = objectOf(body.thinking).type;
-  if (given === 'none' || nested.enabled === false || thinking === 'disabled') return { on: false };
-  const effort = given !== undefined && EFFORTS.has(given) ? (given as Effort) : undefined;
+  if (requestedEffort === 'none' || nested.enabled === false || thinking === 'disabled')
+    return { on: false };
+  const effort =
+    requestedEffort !== undefined && EFFORTS.has(requestedEffort)
+      ? (requestedEffort as Effort)
+      : undefined;
   const budgetTokens = numberOf(nested.max_tokens);
   const on =
     effort !== undefined ||

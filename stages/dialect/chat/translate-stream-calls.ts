@@ -19,7 +19,7 @@ import type { JsonObject } from '../canonical.ts';
 import { exactJson, parseArguments } from '../exact-json.ts';
 import { filledString, isObject, numberOf, objectOf, stringOf } from '../json-kind.ts';
 
-/** A tool call as it grows. It opens when its name is known. */
+/** A tool call that is still being received. It opens when its name is known. */
 export interface GrowingCall {
   readonly key: string;
   readonly id: string;
@@ -50,7 +50,7 @@ export class ChatCalls {
   readonly #all: GrowingCall[] = [];
   readonly #byIndex = new Map<string, GrowingCall>();
   readonly #byId = new Map<string, GrowingCall>();
-  /** Whole calls that were named again: the next arguments begin another call of that name. */
+  /** Complete calls whose name was repeated: the next arguments begin another call of that name. */
   readonly #namedAgain = new Set<GrowingCall>();
 
   /** `newCall` creates a call under the id of the wire, or under a new one if there is none. */
@@ -128,7 +128,7 @@ export function isWhole(input: string): boolean {
 
 function readPiece(part: JsonObject, position: number | undefined): Piece {
   const called = objectOf(part.function);
-  const given = called.arguments;
+  const args = called.arguments;
   const index = indexOf(part);
   const unnumbered = position === undefined ? undefined : `position ${position}`;
   return {
@@ -136,7 +136,7 @@ function readPiece(part: JsonObject, position: number | undefined): Piece {
     isNumbered: index !== undefined,
     id: filledString(part.id),
     name: filledString(called.name),
-    text: isObject(given) ? exactJson(given) : (stringOf(given) ?? ''),
+    text: isObject(args) ? exactJson(args) : (stringOf(args) ?? ''),
   };
 }
 

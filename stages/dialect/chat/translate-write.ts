@@ -131,7 +131,7 @@ export function writtenFormat(format: ResponseFormat | undefined): JsonObject | 
 function writeEffort(request: CanonicalRequest, note: Note): string | undefined {
   const effort = effortOf(request);
   if (effort === undefined || !/gpt-3|gpt-4/.test(request.model)) return atMostHigh(effort, note);
-  note('reasoning left out: this model does not take it');
+  note('reasoning left out: this model does not accept it');
   return undefined;
 }
 
@@ -147,6 +147,6 @@ export function effortOf({ reasoning }: CanonicalRequest): Effort | undefined {
 /** `high` is the highest level that all models accept. */
 export function atMostHigh(effort: Effort | undefined, note: Note): Effort | undefined {
   if (effort !== 'xhigh' && effort !== 'max') return effort;
-  note(`reasoning effort ${effort} lowered to high, the most that every model takes`);
+  note(`reasoning effort ${effort} lowered to high, the highest that every model accepts`);
   return 'high';
 }

@@ -1,4 +1,4 @@
-/** What a client gets of a stream whose usage chunk was requested on its behalf. */
+/** Removes the usage chunk from a stream if only the proxy requested it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { chatUsageRequest } from './usage-chunk.ts';
@@ -12,27 +12,27 @@ const DONE = Buffer.from('data: [DONE]\n\n');
 
 const burst = Buffer.concat(Array.from({ length: 200 }, (_, at) => text(`word ${at} []`)));
 
-test('a burst is left in pieces of the same memory, without its usage event', () => {
+test('a burst without its usage event consists of slices of the same memory', () => {
   const bytes = Buffer.concat([FILTER, burst, USAGE, DONE]);
-  const left = chatUsageRequest.without(bytes);
-  assert.ok(Buffer.concat(left).equals(Buffer.concat([FILTER, burst, DONE])));
-  assert.is(left.length, 2);
-  for (const piece of left) assert.is(piece.buffer, bytes.buffer);
+  const remaining = chatUsageRequest.without(bytes);
+  assert.ok(Buffer.concat(remaining).equals(Buffer.concat([FILTER, burst, DONE])));
+  assert.is(remaining.length, 2);
+  for (const piece of remaining) assert.is(piece.buffer, bytes.buffer);
 });
 
-test('a few events are left in one piece', () => {
-  const left = chatUsageRequest.without(Buffer.concat([text('a'), USAGE, DONE]));
+test('a few events without the usage event are one piece', () => {
+  const remaining = chatUsageRequest.without(Buffer.concat([text('a'), USAGE, DONE]));
   assert.equal(
-    left.map((piece) => piece.toString()),
+    remaining.map((piece) => piece.toString()),
     [`${text('a').toString()}${DONE.toString()}`],
   );
 });
 
-test('bytes without usage are the same buffer, and a usage chunk alone leaves nothing', () => {
+test('bytes without usage are returned as the same buffer, and a lone usage chunk gives nothing', () => {
   const bytes = Buffer.concat([FILTER, burst, DONE]);
-  const left = chatUsageRequest.without(bytes);
-  assert.is(left.length, 1);
-  assert.is(left[0], bytes);
+  const remaining = chatUsageRequest.without(bytes);
+  assert.is(remaining.length, 1);
+  assert.is(remaining[0], bytes);
   assert.equal(chatUsageRequest.without(USAGE), []);
 });
 

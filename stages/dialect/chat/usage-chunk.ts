@@ -9,8 +9,8 @@ import { isObject, parseJson } from '../json-kind.ts';
 export const chatUsageRequest: UsageRequest = Object.freeze<UsageRequest>({
   member: 'stream_options',
   value(json) {
-    const given = isObject(json) ? json['stream_options'] : undefined;
-    return { ...(isObject(given) ? given : {}), include_usage: true };
+    const options = isObject(json) ? json['stream_options'] : undefined;
+    return { ...(isObject(options) ? options : {}), include_usage: true };
   },
   without: withoutUsage,
 });
@@ -34,14 +34,14 @@ const COPIED_BYTES = 4096;
  * Returns these events without the one that only reports usage; the same buffer if there is none.
  */
 function withoutUsage(bytes: Buffer): readonly Buffer[] {
-  const kept: Buffer[] = [];
+  const pieces: Buffer[] = [];
   let keptTo = 0;
   eventsHolding({ bytes, before: AT_BEGINNING }, EMPTY_LIST, (event, start, end) => {
     if (!isUsageOnly(dataOf(event).toString('utf8'))) return;
-    if (start > keptTo) kept.push(bytes.subarray(keptTo, start));
+    if (start > keptTo) pieces.push(bytes.subarray(keptTo, start));
     keptTo = end;
   });
   if (keptTo === 0) return [bytes];
-  if (keptTo < bytes.length) kept.push(bytes.subarray(keptTo));
-  return kept.length > 1 && bytes.length <= COPIED_BYTES ? [Buffer.concat(kept)] : kept;
+  if (keptTo < bytes.length) pieces.push(bytes.subarray(keptTo));
+  return pieces.length > 1 && bytes.length <= COPIED_BYTES ? [Buffer.concat(pieces)] : pieces;
 }

@@ -152,8 +152,9 @@ const KIND_OF_STATUS = new Map<unknown, CanonicalErrorKind>([
 export function readGenerativeError(status: number, body: unknown): CanonicalError {
   const whole = objectOf(Array.isArray(body) ? body[0] : body);
   const error = objectOf(whole.error);
-  const given = numberOf(error.code);
-  const actual = status >= 400 ? status : given !== undefined && given >= 400 ? given : 500;
+  const errorCode = numberOf(error.code);
+  const actual =
+    status >= 400 ? status : errorCode !== undefined && errorCode >= 400 ? errorCode : 500;
   return {
     kind: KIND_OF_STATUS.get(error.status) ?? errorKindOfStatus(actual),
     message: filledString(error.message) ?? plainErrorMessage(actual),

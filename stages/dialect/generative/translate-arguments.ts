@@ -10,10 +10,10 @@ export type GrowingArguments = ReturnType<typeof createArguments>;
 type Container = { [key: string]: unknown } | unknown[];
 
 /** An index further than this beyond the end of its list is invalid, and would cost memory. */
-const LONGEST_GAP = 1000;
+const MAX_INDEX_GAP = 1000;
 
 export function createArguments() {
-  const root: Container = bare();
+  const root: Container = emptyObject();
   return {
     /**
      * Adds one piece (`{jsonPath, stringValue | numberValue | boolValue | nullValue}`); strings at
@@ -34,7 +34,7 @@ export function createArguments() {
   };
 }
 
-function bare(): { [key: string]: unknown } {
+function emptyObject(): { [key: string]: unknown } {
   return Object.create(null) as { [key: string]: unknown };
 }
 
@@ -53,17 +53,17 @@ function descend(
   step: string | number,
   next: string | number,
 ): Container | undefined {
-  const found = get(at, step);
-  if (typeof found === 'object' && found !== null) return found as Container;
-  const made: Container = typeof next === 'number' ? [] : bare();
+  const existing = get(at, step);
+  if (typeof existing === 'object' && existing !== null) return existing as Container;
+  const made: Container = typeof next === 'number' ? [] : emptyObject();
   return set(at, step, made) ? made : undefined;
 }
 
 function put(at: Container, step: string | number, piece: JsonObject): void {
-  const given = valueOf(piece);
-  if (given === undefined) return;
+  const value = valueOf(piece);
+  if (value === undefined) return;
   const before = get(at, step);
-  const joined = typeof given === 'string' && typeof before === 'string' ? before + given : given;
+  const joined = typeof value === 'string' && typeof before === 'string' ? before + value : value;
   set(at, step, joined);
 }
 
@@ -89,7 +89,7 @@ function set(at: Container, step: string | number, value: unknown): boolean {
     at[String(step)] = value;
     return true;
   }
-  if (typeof step !== 'number' || step > at.length + LONGEST_GAP) return false;
+  if (typeof step !== 'number' || step > at.length + MAX_INDEX_GAP) return false;
   at[step] = value;
   return true;
 }

@@ -14,7 +14,7 @@ export function writeGenerativeRequest(
 ): WrittenRequest {
   const hasTools = request.tools.length > 0;
   // This dialect has no such field. Two calls at once may trouble a client; no answer always does.
-  if (hasTools && request.parallelTools === false) context.note(droppedParts.oneCall);
+  if (hasTools && request.parallelTools === false) context.note(droppedParts.singleCall);
   if (request.stop.length > 5) throw cannotCarry('more than five stop sequences');
   const options = {
     names: toolNames(request),

@@ -91,7 +91,7 @@ function readDocument(
   block: JsonObject,
   context: Pick<ReadRequestContext, 'note'>,
 ): CanonicalBlock[] {
-  if (objectOf(block.citations).enabled === true) context.note(droppedParts.askedCitations);
+  if (objectOf(block.citations).enabled === true) context.note(droppedParts.requestedCitations);
   const source = objectOf(block.source);
   const inside =
     source.type === 'content' ? readMessagesBlocks(source.content, context, 'user') : [];

@@ -183,9 +183,10 @@ const EFFORTS: ReadonlySet<string> = new Set(['low', 'medium', 'high', 'xhigh', 
 function readReasoning(body: JsonObject, { note }: ReadRequestContext): Reasoning | undefined {
   const thinking = objectOf(body.thinking);
   const ofTurn = effortOfTurn(objectsOf(body.messages));
-  const given = ofTurn ?? stringOf(objectOf(body.output_config).effort);
-  const effort = given !== undefined && EFFORTS.has(given) ? (given as Effort) : undefined;
-  if (given !== undefined && effort === undefined) note(droppedParts.effort);
+  const effortName = ofTurn ?? stringOf(objectOf(body.output_config).effort);
+  const effort =
+    effortName !== undefined && EFFORTS.has(effortName) ? (effortName as Effort) : undefined;
+  if (effortName !== undefined && effort === undefined) note(droppedParts.effort);
   if (thinking.type === 'disabled' || thinking.type === 'between_tools') {
     if (effort !== undefined) note(droppedParts.effortAlone);
     return { on: false };

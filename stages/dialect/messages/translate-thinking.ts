@@ -33,9 +33,9 @@ const BUDGET_OF: Record<Effort, number> = {
 export function writeThinking(request: CanonicalRequest, note: Note): Thinking {
   const { reasoning } = request;
   if (reasoning === undefined) return {};
-  const takes = claudeRequests(request.model);
-  if (!reasoning.on || reasoning.effort === 'none') return thinkingOff(takes, note);
-  if (takes === undefined || takes.thinking === 'none') {
+  const capabilities = claudeRequests(request.model);
+  if (!reasoning.on || reasoning.effort === 'none') return thinkingOff(capabilities, note);
+  if (capabilities === undefined || capabilities.thinking === 'none') {
     note('reasoning left out: this model is not known to take it');
     return {};
   }
@@ -43,19 +43,21 @@ export function writeThinking(request: CanonicalRequest, note: Note): Thinking {
     note('reasoning left out: not allowed while a tool call is forced');
     return {};
   }
-  return takes.thinking === 'budget' ? withBudget(request, note) : adaptive(takes, reasoning, note);
+  return capabilities.thinking === 'budget'
+    ? withBudget(request, note)
+    : adaptive(capabilities, reasoning, note);
 }
 
 /**
  * Models that think by default have to be told not to; one that cannot stop gets the lowest effort.
  */
-function thinkingOff(takes: ClaudeRequests | undefined, note: Note): Thinking {
-  switch (takes?.thinkingOff) {
+function thinkingOff(capabilities: ClaudeRequests | undefined, note: Note): Thinking {
+  switch (capabilities?.thinkingOff) {
     case 'disabled':
     case 'between_tools':
-      return { field: { type: takes.thinkingOff } };
+      return { field: { type: capabilities.thinkingOff } };
     case 'never':
-      note('reasoning cannot be turned off with this model: it is asked for the least effort');
+      note('reasoning cannot be turned off with this model: its lowest effort is requested');
       return { effort: 'low' };
     default:
       return {};
@@ -63,23 +65,23 @@ function thinkingOff(takes: ClaudeRequests | undefined, note: Note): Thinking {
 }
 
 function adaptive(
-  takes: ClaudeRequests,
+  capabilities: ClaudeRequests,
   { effort, isShown }: NonNullable<CanonicalRequest['reasoning']>,
   note: Note,
 ): Thinking {
-  const wanted = effortFor(effort);
-  const nearest = wanted && nearestEffort(takes, wanted);
-  if (nearest !== wanted)
-    note(`reasoning effort ${wanted} lowered to ${nearest}: this model has no other`);
+  const requested = effortFor(effort);
+  const nearest = requested && nearestEffort(capabilities, requested);
+  if (nearest !== requested)
+    note(`reasoning effort ${requested} lowered to ${nearest}: this model has no other`);
   // From these models on, the provider omits the text of the thinking unless it is requested.
-  const isSilent = takes.thinking === 'adaptive' && isShown === true;
+  const isSilent = capabilities.thinking === 'adaptive' && isShown === true;
   const field = defined({ type: 'adaptive', display: isSilent ? 'summarized' : undefined });
   return nearest === undefined ? { field } : { field, effort: nearest };
 }
 
 function withBudget(request: CanonicalRequest, note: Note): Thinking {
   if (inToolLoop(request.messages)) {
-    note('reasoning left out: this model wants its own thinking before a tool result');
+    note('reasoning left out: this model requires its own thinking before a tool result');
     return {};
   }
   const max = request.maxOutputTokens ?? maxOutputOf(request.model);
@@ -99,12 +101,13 @@ const ANSWER_SHARE = 1 / 4;
  */
 export function thinkingBudget(
   max: number,
-  wanted: number | undefined,
+  requestedBudget: number | undefined,
   effort: Effort = 'medium',
 ): number | undefined {
   const room = max - 1;
   if (room < MIN_BUDGET) return undefined;
-  const budget = wanted ?? Math.min(BUDGET_OF[effort], Math.floor(max * (1 - ANSWER_SHARE)));
+  const budget =
+    requestedBudget ?? Math.min(BUDGET_OF[effort], Math.floor(max * (1 - ANSWER_SHARE)));
   return Math.max(MIN_BUDGET, Math.min(budget, room));
 }
 
@@ -133,7 +136,7 @@ export function writeSampling(request: CanonicalRequest, thinks: boolean, note: 
   }
   if (claudeRequests(request.model)?.takesSampling === false) {
     if (temperature !== undefined || topP !== undefined || topK !== undefined)
-      note('temperature, top_p and top_k left out: this model takes none of them');
+      note('temperature, top_p and top_k left out: this model accepts none of them');
     return {};
   }
   if (thinks) {
@@ -143,9 +146,9 @@ export function writeSampling(request: CanonicalRequest, thinks: boolean, note: 
     return {};
   }
   if (temperature !== undefined && topP !== undefined) {
-    note('top_p left out: current models take it or temperature, not both');
+    note('top_p left out: current models accept it or temperature, not both');
   }
-  if ((temperature ?? 0) > 1) note(`temperature ${temperature} lowered to 1, the most there is`);
+  if ((temperature ?? 0) > 1) note(`temperature ${temperature} lowered to 1, the maximum`);
   return {
     temperature: temperature === undefined ? undefined : Math.min(temperature, 1),
     top_p: temperature === undefined ? topP : undefined,

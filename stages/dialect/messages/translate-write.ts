@@ -50,13 +50,13 @@ export function writeMessagesRequest(
  * Refuses what newer models refuse and nothing can replace: leaving it out would change the task.
  */
 function refuseForModel({ model, toolChoice, tools, messages }: CanonicalRequest): void {
-  const takes = claudeRequests(model);
-  if (takes === undefined) return;
-  if (!takes.takesDemand && toolChoice?.mode === 'any' && tools.length > 0)
-    throw cannotCarry(`a demand for a tool call, which ${model} does not take`);
-  if (!takes.takesBeginning && messages.at(-1)?.role === 'assistant')
+  const capabilities = claudeRequests(model);
+  if (capabilities === undefined) return;
+  if (!capabilities.takesDemand && toolChoice?.mode === 'any' && tools.length > 0)
+    throw cannotCarry(`a forced tool call, which ${model} does not accept`);
+  if (!capabilities.takesBeginning && messages.at(-1)?.role === 'assistant')
     throw cannotCarry(
-      `a conversation that ends with words of the model, which ${model} does not take`,
+      `a conversation that ends with a message of the model, which ${model} does not accept`,
     );
 }
 

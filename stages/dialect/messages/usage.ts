@@ -4,7 +4,7 @@ import type { Usage } from '../../model/usage.ts';
 import {
   USUAL,
   isStandard,
-  lastTerm,
+  latestTerm,
   toBilling,
   unknownCounters,
   withBilling,
@@ -56,9 +56,9 @@ function billingOf(figures: JsonObject, known: Billing | undefined): Billing | u
   // Reported only if the request set it. `standard` is kept too: a speed that was not granted costs
   // nothing extra.
   const speed =
-    figures['speed'] === 'standard' ? 'standard' : lastTerm(figures['speed'], known?.speed);
-  const tier = lastTerm(figures['service_tier'], known?.tier);
-  const geo = lastTerm(figures['inference_geo'], known?.geo);
+    figures['speed'] === 'standard' ? 'standard' : latestTerm(figures['speed'], known?.speed);
+  const tier = latestTerm(figures['service_tier'], known?.tier);
+  const geo = latestTerm(figures['inference_geo'], known?.geo);
   const searched = countOf(objectOf(figures['server_tool_use'])['web_search_requests']);
   const webSearches = searched ?? known?.webSearches ?? 0;
   const unknown = unknownCounters(figures)?.unknownUses ?? known?.unknownUses;

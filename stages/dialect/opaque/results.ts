@@ -35,8 +35,8 @@ const RESULTS = [
 export function resultsAt(target: string): string | undefined {
   const path = pathOf(target);
   for (const pattern of RESULTS) {
-    const found = pattern.exec(path)?.[1];
-    if (found !== undefined) return found;
+    const name = pattern.exec(path)?.[1];
+    if (name !== undefined) return name;
   }
   return undefined;
 }

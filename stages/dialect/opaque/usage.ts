@@ -50,9 +50,9 @@ const INLINED = Buffer.from('"inlinedResponses"');
 
 /** Sums up the results of a generative batch that are in its own answer. */
 function readInlined(answer: Answer, payload: unknown): void {
-  const found = generativeWork(payload);
-  if (found === undefined) return;
-  const results = objectsOf(objectOf(found.output['inlinedResponses'])['inlinedResponses']);
+  const batch = generativeWork(payload);
+  if (batch === undefined) return;
+  const results = objectsOf(objectOf(batch.output['inlinedResponses'])['inlinedResponses']);
   const sum = createUsageSum('batch');
   for (const { response } of results) {
     const { usageMetadata, modelVersion } = objectOf(response);
@@ -60,7 +60,7 @@ function readInlined(answer: Answer, payload: unknown): void {
     if (isObject(usageMetadata)) sum.add(model, toGenerativeUsage(usageMetadata));
     else if (response !== undefined) sum.addUnread('a result without usage');
   }
-  answer.usage = { ...sum.usage(), work: found.work };
+  answer.usage = { ...sum.usage(), work: batch.work };
   answer.model = sum.model() ?? answer.model;
 }
 

@@ -183,7 +183,7 @@ function callItem(
 
 function searchItem(callId: string, input: string, id: string): JsonObject {
   // Searching for whatever the model wrote is better than no search.
-  const wanted = parseArguments(input) ?? { query: input };
+  const query = parseArguments(input) ?? { query: input };
   const status = 'completed';
   return {
     id,
@@ -191,7 +191,7 @@ function searchItem(callId: string, input: string, id: string): JsonObject {
     status,
     call_id: callId,
     execution: 'client',
-    arguments: wanted,
+    arguments: query,
   };
 }
 

@@ -103,8 +103,8 @@ export class ResponsesReader extends EventReader {
     if (cited) this.context.note(droppedParts.citations);
     const events = this.#emitted.has(key) ? this.#emitOnce(key, undefined, whole) : [];
     for (const opened of this.#emitted.keys()) {
-      const mine = opened === key || opened.startsWith(`${key}:`);
-      if (mine) events.push(...this.serial.close(opened));
+      const belongsToItem = opened === key || opened.startsWith(`${key}:`);
+      if (belongsToItem) events.push(...this.serial.close(opened));
     }
     return events;
   }

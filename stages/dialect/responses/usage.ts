@@ -56,10 +56,10 @@ function readCalls(answer: Answer, payload: unknown): void {
   const isDone = type === 'response.output_item.done';
   if (!isDone && !Array.isArray(list)) return;
   const items = isDone ? objectsOf([item]) : objectsOf(list);
-  const found = items.filter(isBilledCall);
+  const billedCalls = items.filter(isBilledCall);
   // The whole response lists every item again; at the beginning of a stream it has none yet.
   const calls = isDone ? new Map(answer.searches) : new Map<string, string>();
-  for (const [at, { id, type: kind }] of found.entries()) {
+  for (const [at, { id, type: kind }] of billedCalls.entries()) {
     calls.set(typeof id === 'string' ? id : `${calls.size} ${at}`, String(kind));
   }
   answer.searches = calls;

@@ -58,7 +58,7 @@ const RESULTS: readonly [name: string, items: readonly object[], ...arrives: str
 ];
 
 for (const [name, items, ...arrives] of RESULTS) {
-  test(`a result keeps ${name}`, () => {
+  test(`a translated result contains ${name}`, () => {
     for (const to of TARGETS) {
       const text = result(to, items);
       for (const word of arrives) assert.ok(text.includes(word), `${to}: ${word} in ${text}`);
@@ -68,12 +68,12 @@ for (const [name, items, ...arrives] of RESULTS) {
   });
 }
 
-test('a good end says nothing of itself', () => {
+test('a successful command adds nothing to its output', () => {
   for (const to of TARGETS)
     assert.not.match(result(to, shell({ type: 'exit', exit_code: 0 })), 'Exit code');
 });
 
-test('several things asked of a screen at once stay one call', () => {
+test('several actions for a screen remain one call', () => {
   const items = [{ type: 'computer_call', call_id: 'c', actions: [{ type: 'wait' }] }];
   const input = [{ role: 'user', content: 'go' }, ...items];
   for (const to of TARGETS) {
@@ -92,7 +92,7 @@ function choice(to: (typeof TARGETS)[number], tools: object[], tool_choice: unkn
   return JSON.stringify([body['tool_choice'] ?? body['toolConfig'], body['tools']]);
 }
 
-test('the provider’s own tools are no names in a choice, and nothing else may be called for them', () => {
+test('the provider’s own tools are removed from a choice, and no other tool may be called instead', () => {
   for (const to of TARGETS) {
     const both = choice(to, [fn('f'), fn('g'), SEARCH], some('auto', fn('f'), SEARCH));
     assert.not.match(both, '""', to);
@@ -106,7 +106,7 @@ test('the provider’s own tools are no names in a choice, and nothing else may 
   }
 });
 
-test('a choice among several goes to a dialect that has none as the tools of it', () => {
+test('a choice among several tools narrows the tools themselves if the dialect has no such choice', () => {
   const tools = ['f', 'g', 'h'].map(fn);
   const any = choice('messages', tools, some('required', fn('f'), fn('h')));
   assert.is(JSON.parse(any)[0].type, 'any');
@@ -128,7 +128,7 @@ test('a choice among several goes to a dialect that has none as the tools of it'
   );
 });
 
-test('a tool in a namespace is chosen by its short name, too', () => {
+test('a tool in a namespace can also be chosen by its short name', () => {
   const tools = [{ type: 'namespace', name: 'sea', tools: [fn('tides')] }, fn('f')];
   for (const to of TARGETS) {
     const named = choice(to, tools, { type: 'function', name: 'tides' });
@@ -137,7 +137,7 @@ test('a tool in a namespace is chosen by its short name, too', () => {
   }
 });
 
-test('a function without parameters takes an object, as every server wants it', () => {
+test('a function without parameters is declared with an empty object', () => {
   for (const to of TARGETS)
     for (const parameters of [undefined, null, {}])
       assert.match(
@@ -147,7 +147,7 @@ test('a function without parameters takes an object, as every server wants it', 
       );
 });
 
-test('instructions that stand there as text, or as one part, are not lost', () => {
+test('instructions given as text or as one part are kept', () => {
   const contents = [{ role: 'user', parts: [{ text: 'go' }] }];
   const forms = ['be brief', { text: 'be brief' }, { parts: { text: 'be brief' } }];
   for (const to of ['messages', 'chat'] as const)

@@ -16,7 +16,7 @@ import type {
 
 /**
  * What to do if a conversation requires a tool that its provider defines: skip the target, or drop
- * the tool anyway, because there is no other target.
+ * the tool because there is no other target.
  */
 export type ProviderTools = 'skip' | 'drop';
 
@@ -82,7 +82,7 @@ export interface AnswerContext {
   readonly ids: () => string;
   /** Unix time in milliseconds. */
   readonly now: () => number;
-  /** Records what the client does not get of the answer. */
+  /** Records parts of the answer that the client does not get. */
   readonly note: Note;
 }
 

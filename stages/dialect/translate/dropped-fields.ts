@@ -86,22 +86,22 @@ const droppedFields: Record<TranslatableDialect, { readonly [field: string]: str
  */
 export const droppedParts = Object.freeze({
   billing: 'billing header block left out: it concerns its own provider',
-  askedCitations: 'citations of documents are not asked for: no other dialect has them',
+  requestedCitations: 'citations of documents are not requested: no other dialect has them',
   citations: 'citations left out: the text that they annotate is kept',
-  effort: 'output_config.effort left out: an effort that is not known here',
-  effortAlone: 'output_config.effort left out: elsewhere it would turn thinking on',
+  effort: 'output_config.effort left out: an unknown effort',
+  effortAlone: 'output_config.effort left out: in other dialects it would turn thinking on',
   errorMark: 'the error flag of a tool result left out: its text shows it',
-  oneCall: 'the limit of one tool call at a time left out: an answer may make several',
+  singleCall: 'the limit of one tool call at a time left out: an answer may make several',
   spoken:
-    'spoken output left out: its provider has it; its words are kept where the client sends them',
-  speakerName: 'the name of a user message left out: no other dialect has one',
-  summedUp: 'what its provider has summed up left out: the summary stands for it',
-  failedSummary: 'a summary that failed left out: its provider passes over it as well',
+    'spoken output left out: it is stored at its provider; a transcript from the client is kept',
+  userName: 'the name of a user message left out: no other dialect has one',
+  summedUp: 'messages before a summary left out: the summary replaces them',
+  failedSummary: 'a failed summary left out: its provider ignores it as well',
   taskBudget: 'output_config.task_budget left out: a hint without a counterpart',
   thinking: 'thinking left out: only its own provider reads it',
   verbosity: 'text.verbosity left out: a hint on length without a counterpart',
-  middle: 'instructions in the middle of the conversation go as marked text of the user',
-  brokenCall: 'a call with arguments that are no JSON object goes with them as its text',
+  middle: 'instructions in the middle of the conversation are sent as marked user text',
+  brokenCall: 'the arguments of a call are not a JSON object: they are sent as text',
   unansweredCall: 'a call that was cut off and never answered left out',
 });
 

@@ -1,4 +1,4 @@
-/** Failed responses: no client may take one for a success. */
+/** Failed responses: no client may mistake one for a success. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -13,7 +13,7 @@ import {
 } from '../../../fixtures/dialect/translation.ts';
 import { translateError, type TranslatableDialect } from './translate.ts';
 
-test('a stream that is cut off, or begins twice, ends in an error and says nothing after it', () => {
+test('a stream that is cut off or begins twice ends in an error, and nothing follows it', () => {
   for (const to of ['chat', 'generative', 'responses'] as const) {
     const one = make('messages', to);
     const wire = run(one, messagesStream.slice(0, 8));
@@ -26,15 +26,15 @@ test('a stream that is cut off, or begins twice, ends in an error and says nothi
   assert.match(twice, /second message/);
 });
 
-test('an error inside a stream, ours or the provider’s, reaches the client as one', () => {
+test('an error inside a stream reaches the client as an error, whether it is ours or the provider’s', () => {
   const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Busy' } };
-  const theirs = run(make('messages', 'chat'), [messagesStream[0], overloaded]);
-  assert.match(theirs, /data: \{"error":\{"message":"Busy","type":"overloaded_error"/);
+  const providerError = run(make('messages', 'chat'), [messagesStream[0], overloaded]);
+  assert.match(providerError, /data: \{"error":\{"message":"Busy","type":"overloaded_error"/);
   const one = make('chat', 'messages');
   one.push({ data: JSON.stringify(chatStream[2]) });
-  const ours = Buffer.concat(one.fail(new SvcError('gateway_timeout', 'Too slow'))).toString();
+  const ownError = Buffer.concat(one.fail(new SvcError('gateway_timeout', 'Too slow'))).toString();
   assert.is(
-    ours,
+    ownError,
     'event: error\ndata: {"type":"error","error":{"type":"timeout_error","message":"Too slow"}}\n\n',
   );
   assert.equal(one.push({ data: '[DONE]' }), []);
@@ -58,7 +58,7 @@ test('arguments that are not JSON never reach a client that parses them', () => 
   assert.throws(() => make('chat', 'messages').json(whole), /not a JSON object/);
 });
 
-test('a call that the output limit cut through is no failure: the client hears of the limit', () => {
+test('a call cut off by the output limit is not a failure, and the client gets the limit as the reason', () => {
   const cut = [
     chunk({ content: 'I write it.' }),
     chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"x":"lo' } }] }),
@@ -83,7 +83,7 @@ test('a call that the output limit cut through is no failure: the client hears o
   assert.match(run(make('chat', 'generative'), cut), /"error":/);
 });
 
-test('a call that is cut through and followed by another is still a failure', () => {
+test('an incomplete call followed by another one is still a failure', () => {
   const call = (index: number, text: string): object =>
     chunk({ tool_calls: [{ index, id: `c${index}`, function: { name: 'f', arguments: text } }] });
   const broken = [call(0, '{"x'), call(1, '{}'), chunk({}, 'length'), '[DONE]'];
@@ -92,7 +92,7 @@ test('a call that is cut through and followed by another is still a failure', ()
   assert.not.match(wire, /message_stop/);
 });
 
-test('an answer that failed at the provider is not a success', () => {
+test('an answer that failed at the provider is not reported as a success', () => {
   const malformed = { candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] };
   assert.throws(() => make('generative', 'chat').json(malformed), /broke its answer off/);
   const wire = run(make('generative', 'messages'), [malformed]);
@@ -109,8 +109,8 @@ test('an answer that failed at the provider is not a success', () => {
   assert.throws(() => make('chat', 'messages').json('<html>'), /no choice/);
 });
 
-test('parts and chunks that nobody knows do not stop an answer', () => {
-  const odd = [
+test('unknown parts and chunks do not stop an answer', () => {
+  const unknownParts = [
     chunk({
       content: [
         { type: 'reference', reference_ids: [1] },
@@ -124,11 +124,11 @@ test('parts and chunks that nobody knows do not stop an answer', () => {
     chunk({ content: ' there' }),
     '[DONE]',
   ];
-  const wire = run(make('chat', 'messages'), odd);
+  const wire = run(make('chat', 'messages'), unknownParts);
   assert.match(wire, /"text":"Hi"[^]*"text":" there"[^]*content_block_stop[^]*message_stop/);
 });
 
-test('whatever JSON comes, requests are translated or skipped and answers end', () => {
+test('for any JSON, requests are translated or skipped, and answers end', () => {
   const all: readonly TranslatableDialect[] = ['messages', 'chat', 'generative', 'responses'];
   const body = fc.record(
     {

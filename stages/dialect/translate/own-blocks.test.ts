@@ -14,8 +14,8 @@ const OTHERS: Record<TranslatableDialect, readonly TranslatableDialect[]> = {
   generative: ['messages', 'chat', 'responses'],
 };
 
-/** A word that must arrive, or null for content that is omitted entirely. */
-type Arrives = string | null;
+/** A text that must arrive, or null for content that is omitted entirely. */
+type Expected = string | null;
 
 const FN = { name: 'f', input_schema: { type: 'object' } };
 
@@ -42,7 +42,7 @@ function messagesWith(place: 'assistant' | 'result' | 'system', block: object): 
   };
 }
 
-const BLOCKS: readonly [place: 'assistant' | 'result' | 'system', block: object, Arrives][] = [
+const BLOCKS: readonly [place: 'assistant' | 'result' | 'system', block: object, Expected][] = [
   ['result', { type: 'tool_reference', tool_name: 'WebFetch' }, 'Tool WebFetch can be called now.'],
   [
     'result',
@@ -113,7 +113,7 @@ const BLOCKS: readonly [place: 'assistant' | 'result' | 'system', block: object,
   ],
 ];
 
-test('blocks of Claude Code go to every other kind', () => {
+test('blocks of Claude Code are translated to every other dialect', () => {
   for (const [place, block, arrives] of BLOCKS) {
     for (const to of OTHERS.messages) {
       const sent = ask('messages', to, messagesWith(place, block));
@@ -127,12 +127,12 @@ test('blocks of Claude Code go to every other kind', () => {
   }
 });
 
-test('what a tool of the provider found does not touch the words around it', () => {
-  const found = { type: 'web_search_result', title: 'Moon', url: 'https://m.example' };
+test('results of the provider’s own tool are separated from the surrounding text', () => {
+  const searchResult = { type: 'web_search_result', title: 'Moon', url: 'https://m.example' };
   const words = (text: string) => ({ type: 'text', text });
   const turn = [
     words('I search.'),
-    { type: 'web_search_tool_result', tool_use_id: 's', content: [found] },
+    { type: 'web_search_tool_result', tool_use_id: 's', content: [searchResult] },
     words('It is '),
     words('full.'),
   ];
@@ -154,7 +154,7 @@ test('what a tool of the provider found does not touch the words around it', () 
   );
 });
 
-test('a document goes with its title, by which a question may name it', () => {
+test('a document is sent with its title, so that a question can refer to it', () => {
   const document = (title: string, data: string) => ({
     type: 'document',
     title,
@@ -170,7 +170,7 @@ test('a document goes with its title, by which a question may name it', () => {
   }
 });
 
-test('user content that only one provider can read, and a history stored at a provider, are refused', () => {
+test('user content that only one provider can read, and history stored at a provider, are refused', () => {
   const one = (more: object, content: unknown = 'hi'): object => ({
     model: 'm',
     max_tokens: 5,
@@ -211,7 +211,7 @@ test('user content that only one provider can read, and a history stored at a pr
     for (const to of OTHERS[from]) assert.match(skipOf(from, to, body), reason, `${from} to ${to}`);
 });
 
-const ITEMS: readonly [items: readonly object[], Arrives][] = [
+const ITEMS: readonly [items: readonly object[], Expected][] = [
   [[{ type: 'web_search_call', id: 'w', status: 'completed', action: { query: 'q' } }], null],
   [[{ type: 'image_generation_call', id: 'i', result: 'aGk=' }], 'aGk='],
   [[{ type: 'ghost_snapshot', ghost_commit: {} }], null],
@@ -255,7 +255,7 @@ const ITEMS: readonly [items: readonly object[], Arrives][] = [
   ],
 ];
 
-test('items of Codex go to every other kind', () => {
+test('items of Codex are translated to every other dialect', () => {
   for (const [items, arrives] of ITEMS) {
     for (const to of OTHERS.responses) {
       const input = [{ role: 'user', content: 'go' }, ...items, { role: 'user', content: 'on' }];
@@ -268,7 +268,7 @@ test('items of Codex go to every other kind', () => {
   }
 });
 
-const PARTS: readonly [part: object, Arrives][] = [
+const PARTS: readonly [part: object, Expected][] = [
   [{ executableCode: { language: 'PYTHON', code: 'print(40)' } }, 'print(40)'],
   [{ codeExecutionResult: { outcome: 'OUTCOME_OK', output: '40' } }, '40'],
   [{ toolCall: { toolType: 'GOOGLE_SEARCH', id: 't' } }, null],
@@ -276,7 +276,7 @@ const PARTS: readonly [part: object, Arrives][] = [
   [{ thoughtSignature: 'c2ln' }, ''],
 ];
 
-test('parts of Gemini clients go to every other kind', () => {
+test('parts of Gemini clients are translated to every other dialect', () => {
   for (const [part, arrives] of PARTS) {
     for (const to of OTHERS.generative) {
       const contents = [
@@ -292,7 +292,7 @@ test('parts of Gemini clients go to every other kind', () => {
   }
 });
 
-test('instructions keep their place, and the request before stays the beginning of the next', () => {
+test('instructions keep their place, and each request begins with all of the previous one', () => {
   const say = (role: string, content: string): object => ({ role, content });
   const turns = [
     say('user', 'one'),
@@ -337,7 +337,7 @@ test('instructions keep their place, and the request before stays the beginning 
   assert.equal(roles('kimi-k3'), ['user']);
 });
 
-test('equal ids of calls become unique, and each result stays with its call', () => {
+test('equal call ids become unique, and each result stays with its call', () => {
   const call = (command: string): object => ({
     role: 'assistant',
     tool_calls: [{ id: 'call_0', type: 'function', function: { name: 'f', arguments: command } }],

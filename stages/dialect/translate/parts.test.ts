@@ -12,7 +12,7 @@ import { translateRequest } from './translate.ts';
 import { fitsStrictMode, fromOpenApi } from './schema.ts';
 import { BlockSerializer } from './block-serializer.ts';
 
-test('a block that waits for its turn comes out whole, and closed blocks make way', () => {
+test('a queued block is emitted whole, and closed blocks let the next one start', () => {
   const serial = new BlockSerializer();
   const text = { kind: 'text' as const };
   assert.equal(serial.open('a', text), [{ type: 'blockStart', block: text }]);
@@ -31,11 +31,11 @@ test('a block that waits for its turn comes out whole, and closed blocks make wa
   assert.equal(serial.closeAll(), []);
 });
 
-test('ids stay as they are where they may, and become the same other id where not', () => {
+test('accepted ids are unchanged, and any other is replaced by the same id every time', () => {
   assert.is(toolIdFor('messages', 'toolu_1'), 'toolu_1');
-  const odd = toolIdFor('messages', 'functions.f:0');
-  assert.is(odd, toolIdFor('messages', 'functions.f:0'));
-  assert.is.not(odd, toolIdFor('messages', 'functions.f:1'));
+  const unknown = toolIdFor('messages', 'functions.f:0');
+  assert.is(unknown, toolIdFor('messages', 'functions.f:0'));
+  assert.is.not(unknown, toolIdFor('messages', 'functions.f:1'));
   assert.ok(toolIdFor('chat', 'x'.repeat(41)).length <= 40);
   assert.is(
     answerId('msg_', 'msg_1', () => 'r'),
@@ -51,7 +51,7 @@ test('ids stay as they are where they may, and become the same other id where no
   );
 });
 
-test('an effort without a word on thinking is an effort elsewhere, or named where it is none', () => {
+test('an effort without a thinking setting is translated, or noted where there is none', () => {
   const translated = (to: TranslatableDialect, model: string, more: object) => {
     const messages = [{ role: 'user', content: 'u' }];
     const body = { model, max_tokens: 5, messages, ...more };
@@ -69,11 +69,11 @@ test('an effort without a word on thinking is an effort elsewhere, or named wher
   const off = translated('chat', 'gpt-5', { ...low, thinking: { type: 'disabled' } });
   assert.is(off.body['reasoning_effort'], undefined);
   assert.match(off.notes.join(), 'output_config.effort left out');
-  const odd = translated('chat', 'gpt-5', { output_config: { effort: 'ultra' } });
-  assert.match(odd.notes.join(), 'output_config.effort left out');
+  const unknown = translated('chat', 'gpt-5', { output_config: { effort: 'ultra' } });
+  assert.match(unknown.notes.join(), 'output_config.effort left out');
 });
 
-test('what a provider wants back is kept by conversation, provider and call, the newest by number and size', () => {
+test('call marks are kept by conversation, provider and call, up to a number and a size', () => {
   const call = (id: string, input = '{}') => ({ id, name: 'f', input });
   const marks = createCallMarks();
   const here = marks.of('here');
@@ -110,7 +110,7 @@ test('what a provider wants back is kept by conversation, provider and call, the
   assert.is(bySize.get('chat', call('c')), undefined);
 });
 
-test('argument pieces build objects and lists, and no path can hurt', () => {
+test('argument pieces build objects and lists, and no path pollutes a prototype', () => {
   const growing = createArguments();
   growing.add({ jsonPath: '$.a[1].b', numberValue: 2 });
   growing.add({ jsonPath: '$.a[0]', stringValue: 'x' });
@@ -123,10 +123,10 @@ test('argument pieces build objects and lists, and no path can hurt', () => {
     growing.json(),
     '{"a":["x",{"b":2}],"odd key":true,"none":null,"__proto__":{"polluted":"yes"}}',
   );
-  assert.is(({} as { polluted?: string }).polluted, undefined);
+  assert.is(({} as { injected?: string }).injected, undefined);
 });
 
-test('schemas of the OpenAPI notation become JSON Schema, names of properties stay', () => {
+test('schemas in OpenAPI notation become JSON Schema, and property names are kept', () => {
   const schema = {
     type: 'OBJECT',
     properties: {
@@ -160,7 +160,7 @@ test('strict mode fits only schemas that are closed at every level', () => {
   assert.is(fitsStrictMode({ type: 'array', items: { type: 'object' } }), false);
 });
 
-test('a dropped field is noted with its reason, an unknown one as unknown, a null one not at all', () => {
+test('a dropped field is noted with its reason, an unknown one as unknown, and a null one not at all', () => {
   const notes: string[] = [];
   const body = { metadata: {}, brand_new: 1, speed: null, model: 'm' };
   noteDropped('messages', body, new Set(['model']), (note) => notes.push(note));

@@ -1,4 +1,4 @@
-/** Prepares a canonical request for one dialect: everything that all writers have in common. */
+/** Prepares a canonical request for one dialect: the steps that all writers have in common. */
 import type {
   CanonicalBlock,
   CanonicalMessage,
@@ -38,11 +38,11 @@ export function prepareRequest(
   const shown = withAnswerImages(request.messages, to.name, note);
   const marked = withMarks(shown, to.name, marks);
   const whole = withUniqueIds(takesObjects(to.name) ? withWholeCalls(marked, note) : marked);
-  const kept = withoutForeignThinking(whole, to, note).map((message) => ({
+  const ownBlocks = withoutForeignThinking(whole, to, note).map((message) => ({
     ...message,
     blocks: message.blocks.map((block) => withTargetIds(block, to, rename)).filter(hasContent),
   }));
-  const filled = kept.filter((message) => message.blocks.length > 0);
+  const filled = ownBlocks.filter((message) => message.blocks.length > 0);
   const leading = filled.findIndex((message) => message.role !== 'system');
   const first = filled.slice(0, leading < 0 ? filled.length : leading);
   const placed = placeSystem(mergeNeighbours(filled.slice(first.length)), place, note);

@@ -41,7 +41,7 @@ export function readableText(value: unknown, depth = 0): string {
     .join('\n');
 }
 
-/** Plain text, such as that of a fetched page, is in `data`; other data are not text. */
+/** Plain text, such as that of a fetched page, is in `data`; any other `data` is not text. */
 function readableMembers(value: JsonObject): readonly unknown[] {
   if (value.type === 'text' && value.media_type === 'text/plain') return [value.data];
   return READABLE.map((name) => value[name]);
@@ -67,7 +67,7 @@ export function readUnknown(
 }
 
 /**
- * Returns a text of the model's turn that is no part of its prose. Adjacent texts of a turn are
+ * Returns a text of the model's turn that is not part of its prose. Adjacent texts of a turn are
  * joined without a separator, since some providers cut sentences at citations.
  */
 export function apart(text: string): TextBlock {

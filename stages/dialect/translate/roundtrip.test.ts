@@ -126,7 +126,7 @@ function texts(response: CanonicalResponse): unknown {
 }
 
 for (const dialect of DIALECTS) {
-  test(`${dialect.name}: a whole answer reads as it was written`, () => {
+  test(`${dialect.name}: a whole answer is read back as it was written`, () => {
     fc.assert(
       fc.property(answers, (response) => {
         const written = dialect.writeResponse(response, context());
@@ -136,7 +136,7 @@ for (const dialect of DIALECTS) {
     );
   });
 
-  test(`${dialect.name}: a stream reads as it was written`, () => {
+  test(`${dialect.name}: a stream is read back as it was written`, () => {
     fc.assert(
       fc.property(answers, (response) => {
         const writer = new dialect.Writer(context());
@@ -232,7 +232,7 @@ function comparable(request: CanonicalRequest): unknown {
 }
 
 for (const dialect of DIALECTS) {
-  test(`${dialect.name}: a request reads as it was written`, () => {
+  test(`${dialect.name}: a request is read back as it was written`, () => {
     const note = (): void => undefined;
     const marks = createCallMarks().of('');
     fc.assert(
@@ -253,7 +253,7 @@ for (const dialect of DIALECTS) {
   });
 }
 
-test('chat: pieces of parallel calls in any order come out as whole calls in a row', () => {
+test('chat: interleaved pieces of parallel calls become whole calls, one after the other', () => {
   const pieces = fc.array(fc.tuple(fc.nat(2), fc.stringMatching(/^[a-z"\\{} ]{1,4}$/)), {
     maxLength: 30,
   });

@@ -1,4 +1,4 @@
-/** Questions about JSON Schemas, and the one rewriting that a dialect's own notation needs. */
+/** Checks of JSON Schemas, and the conversion that one dialect's own notation needs. */
 import type { JsonObject } from '../canonical.ts';
 import { isObject, objectOf, stringsOf } from '../json-kind.ts';
 

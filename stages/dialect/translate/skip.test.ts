@@ -1,4 +1,4 @@
-/** Content that cannot be translated: skips with their reason, losses with a note, and errors. */
+/** Content that cannot be translated: skips with a reason, losses with a note, and errors. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -12,7 +12,7 @@ import {
 import { isTranslatable } from '../translatable.ts';
 import { ownOptions, translateError, type TranslatableDialect } from './translate.ts';
 
-test('what a target cannot say is skipped with the reason', () => {
+test('content that a target cannot express is skipped with the reason', () => {
   const one = (more: object, content: unknown = 'hi'): object => ({
     model: 'm',
     max_tokens: 5,
@@ -50,7 +50,7 @@ test('what a target cannot say is skipped with the reason', () => {
   for (const [from, to, body, reason] of cases) assert.match(skipOf(from, to, body), reason);
 });
 
-test('a limit of one tool call at a time is no reason to have no answer', () => {
+test('a limit of one tool call at a time does not prevent an answer', () => {
   const schema = { type: 'object', properties: {} };
   const bodies = {
     chat: {
@@ -80,7 +80,7 @@ test('a limit of one tool call at a time is no reason to have no answer', () => 
   }
 });
 
-test('a call of a history that was cut off stops no translation', () => {
+test('an incomplete call in the history does not stop the translation', () => {
   const called = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":' } };
   const body = {
     model: 'm',
@@ -103,7 +103,7 @@ test('a call of a history that was cut off stops no translation', () => {
   assert.match(JSON.stringify(ask('chat', 'responses', body).body), '"arguments":"{\\"a\\":"');
 });
 
-test('a tool name that the target refuses goes out under another and comes back as itself', () => {
+test('a tool name that the target refuses is replaced and restored in the answer', () => {
   const long = `mcp__${'x'.repeat(70)}`;
   const translated = ask('messages', 'chat', {
     model: 'm',
@@ -131,7 +131,7 @@ test('a tool name that the target refuses goes out under another and comes back 
   assert.is(read.content[0]?.name, long);
 });
 
-test('tools in a namespace keep it on the way back', () => {
+test('the namespace of a tool is restored in the answer', () => {
   const tool = { type: 'function', name: 'read', parameters: {} };
   const { body, clientOptions } = ask('responses', 'messages', {
     model: 'm',
@@ -152,7 +152,7 @@ test('tools in a namespace keep it on the way back', () => {
   assert.equal([read.output[0]?.namespace, read.output[0]?.name], ['files', 'read']);
 });
 
-test('a generative path names its model, whatever the name is made of', () => {
+test('the model is read from a generative path, with any characters in its name', () => {
   const named = (path: string): unknown =>
     ask(
       'generative',
@@ -166,7 +166,7 @@ test('a generative path names its model, whatever the name is made of', () => {
   assert.is(named('50%:generateContent'), '50%', 'no encoding at all is no fault of ours');
 });
 
-test('a demand for a tool that was left out is not dropped in silence', () => {
+test('a forced tool that was left out is reported, not dropped in silence', () => {
   const f = { type: 'function', name: 'f', parameters: {} };
   const choice = { type: 'function', name: 'g' };
   const body = { model: 'm', input: 'hi', tools: [{ type: 'mcp' }, f], tool_choice: choice };
@@ -176,7 +176,7 @@ test('a demand for a tool that was left out is not dropped in silence', () => {
   );
 });
 
-test('a request that offers nothing but a tool of its provider is refused, whoever else could be asked', () => {
+test('a request whose only tool is the provider’s own is refused, whatever other providers there are', () => {
   const body = { model: 'm', input: 'hi', tools: [{ type: 'web_search' }] };
   for (const providerTools of ['drop', 'skip'] as const)
     assert.throws(
@@ -185,7 +185,7 @@ test('a request that offers nothing but a tool of its provider is refused, whoev
     );
 });
 
-test('tools that the provider runs are left out beside others, and kept where the client runs them', () => {
+test('tools run by the provider are left out if there are others, and tools run by the client are kept', () => {
   const fn = { name: 'f', description: 'F', input_schema: {} };
   const search = { type: 'web_search_20250305', name: 'web_search' };
   const one = (...tools: object[]): object => ({
@@ -213,7 +213,7 @@ test('tools that the provider runs are left out beside others, and kept where th
   assert.match(skipOf('messages', 'chat', forced), /demand for a tool/);
 });
 
-test('of two tools with one name the later is offered, and a deferred one at once', () => {
+test('the later of two tools with one name is offered, and a deferred tool at once', () => {
   const tool = (name: string, description: string): object => ({
     type: 'function',
     name,
@@ -262,7 +262,7 @@ test('a whole answer written as a stream keeps the form of its calls', () => {
   assert.equal(chat.freeformTools, ['patch']);
 });
 
-test('reasoning is asked for in the words of the target, or noted as lost', () => {
+test('reasoning is requested in the target’s own form, or noted as left out', () => {
   const body = { ...agentTurn, thinking: { type: 'enabled', budget_tokens: 6000 } };
   assert.is(ask('messages', 'chat', body, { model: 'gpt-5' }).body.reasoning_effort, 'medium');
   assert.is(ask('messages', 'chat', body, { model: 'gpt-4o' }).body.reasoning_effort, undefined);
@@ -278,17 +278,17 @@ test('reasoning is asked for in the words of the target, or noted as lost', () =
   const older = ask('chat', 'messages', translated, { model: 'claude-3-7-sonnet-latest' }).body;
   assert.equal(older.thinking, { type: 'enabled', budget_tokens: 6144 });
   assert.is(ask('chat', 'messages', translated, { model: 'kimi' }).body.thinking, undefined);
-  const tight = ask(
+  const smallLimit = ask(
     'chat',
     'messages',
     { ...translated, max_tokens: 500 },
     { model: 'claude-opus-4-1' },
   );
-  assert.equal([tight.body.thinking, tight.body.max_tokens], [undefined, 500]);
-  assert.ok(tight.notes.some((note) => note.includes('no room')));
+  assert.equal([smallLimit.body.thinking, smallLimit.body.max_tokens], [undefined, 500]);
+  assert.ok(smallLimit.notes.some((note) => note.includes('no room')));
 });
 
-test('errors keep their status and their meaning', () => {
+test('errors keep their status and meaning', () => {
   const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
   const read = ({ status, body }: { status: number; body: Buffer }): unknown => [
     status,
@@ -320,7 +320,7 @@ test('errors keep their status and their meaning', () => {
   ]);
 });
 
-test('only dialects with a meaning are translatable', () => {
+test('all dialects except opaque are translatable', () => {
   assert.is(isTranslatable('chat'), true);
   assert.is(isTranslatable('opaque'), false);
   assert.is(isTranslatable('toString'), false);

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { chunk, datas, make, run, types } from '../../../fixtures/dialect/translation.ts';
 
-test('servers that number every call 0 or say stop after calls are understood', () => {
+test('calls that a server all numbers 0, or ends with the reason stop, are understood', () => {
   const call = (id: string): object =>
     chunk({ tool_calls: [{ index: 0, id, function: { name: 'f', arguments: '{}' } }] });
   const wire = run(make('chat', 'messages'), [call('a'), call('b'), chunk({}, 'stop'), '[DONE]']);
@@ -50,7 +50,7 @@ function part(index: unknown, id: string | undefined, name?: string, text?: unkn
   return { index, id, type: 'function', function: { name, arguments: text } };
 }
 
-test('parallel calls stay apart, however a server numbers and names them', () => {
+test('parallel calls are kept apart, however a server numbers and names them', () => {
   const [a, b] = ['{"x":1}', '{"y":2}'];
   const cases: Record<string, readonly object[]> = {
     'one delta, neither number nor id': [
@@ -110,7 +110,7 @@ test('parallel calls stay apart, however a server numbers and names them', () =>
   }
 });
 
-test('several calls of one name are several calls', () => {
+test('several calls of one tool are several calls', () => {
   const cases: Record<string, readonly object[]> = {
     'one delta': [[part(undefined, '', 'a', '{"x":1}'), part(undefined, '', 'a', '{"x":2}')]],
     'numbered 0': [[part(0, undefined, 'a', '{"x":1}')], [part(0, undefined, 'a', '{"x":2}')]],
@@ -129,7 +129,7 @@ test('several calls of one name are several calls', () => {
   assert.equal(callsFrom([[part(0, '', 'a', '')], [part(0, '', 'b', '')]]), ['a()', 'b()']);
 });
 
-test('whole answers: calls without ids, or all with the same one, get their own', () => {
+test('whole answers: calls without ids or with equal ids get unique ids', () => {
   for (const id of [undefined, '', 'i']) {
     const calls = ['a', 'b'].map((name) => part(undefined, id, name, '{}'));
     const message = { role: 'assistant', content: null, tool_calls: calls };

@@ -13,7 +13,7 @@ import {
 import { createCallMarks } from '../call-marks.ts';
 import type { TranslatableDialect } from './translate.ts';
 
-test('chat → messages: real first types, no empty pieces, the end after the usage', () => {
+test('chat → messages: blocks open with their type, no delta is empty, and the end follows the usage', () => {
   const wire = run(make('chat', 'messages'), chatStream);
   const block = (index: number, content_block: object): object => ({
     type: 'content_block_start',
@@ -61,7 +61,7 @@ test('chat → messages: real first types, no empty pieces, the end after the us
   ]);
 });
 
-test('messages → chat: role first, calls counted apart, cached tokens inside the prompt', () => {
+test('messages → chat: the role comes first, calls are numbered separately, and cached tokens are in the prompt', () => {
   const wire = run(make('messages', 'chat'), messagesStream);
   assert.ok(wire.endsWith('data: [DONE]\n\n'));
   const all = datas(wire) as {
@@ -121,7 +121,7 @@ test('a generative stream contains only data lines, as its clients do not accept
   }
 });
 
-test('generative → messages: ids are made, marks are kept for the way back', () => {
+test('generative → messages: ids are made, and marks are kept for the next request', () => {
   const marks = createCallMarks().of('');
   const parts = [
     { functionCall: { name: 'f', args: { a: 1 } }, thoughtSignature: 'bWFyaw==' },
@@ -151,7 +151,7 @@ test('generative → messages: ids are made, marks are kept for the way back', (
   assert.is(marks.get('generative', { id: ids[1]!, name: 'g', input: '' }), undefined);
 });
 
-test('generative arguments that come in pieces arrive as one call', () => {
+test('generative arguments that arrive in pieces become one call', () => {
   const piece = (functionCall: object): object => ({
     candidates: [{ content: { parts: [{ functionCall }] } }],
   });
@@ -171,7 +171,7 @@ test('generative arguments that come in pieces arrive as one call', () => {
   assert.match(answer, /"finish_reason":"tool_calls"/);
 });
 
-test('a generative client without events gets one array', () => {
+test('a generative client that did not ask for events gets one array', () => {
   const wire = run(make('chat', 'generative', { framing: 'array' }), chatStream);
   const chunks = JSON.parse(wire) as { candidates: [{ finishReason?: string }] }[];
   assert.is(chunks.at(-1)?.candidates[0].finishReason, 'STOP');
@@ -227,7 +227,7 @@ test('a whole answer can be sent as a short stream', () => {
   assert.match(wire, /"stop_reason":"max_tokens"/);
 });
 
-test('chat → messages: a transcript is text, and so is a refusal among the parts', () => {
+test('chat → messages: transcripts and refusals among the parts become text', () => {
   const wire = run(make('chat', 'messages'), [
     chunk({ audio: { transcript: 'spo' } }),
     chunk({ audio: { transcript: 'ken' } }),

@@ -17,7 +17,7 @@ const assistant = (...content: readonly object[]): object => ({ role: 'assistant
 const words = (text: string): object => ({ type: 'text', text });
 
 for (const to of OTHERS) {
-  test(`${to}: a summary stands for all before it, and begins the conversation`, () => {
+  test(`${to}: a summary replaces the messages before it and begins the conversation`, () => {
     const summed = body(
       user('the first question'),
       assistant(words('the first answer')),
@@ -29,14 +29,14 @@ for (const to of OTHERS) {
     const text = JSON.stringify(sent);
     assert.not.match(text, /the first|the second|before/);
     assert.match(text, /the summary.*after.*the last/);
-    assert.match(notes.join(), 'the summary stands for it');
+    assert.match(notes.join(), 'the summary replaces them');
     if (to === 'generative') {
       const [first] = sent['contents'] as { role: string }[];
       assert.is(first!.role, 'user');
     }
   });
 
-  test(`${to}: a summary that failed is passed over`, () => {
+  test(`${to}: a failed summary is ignored`, () => {
     const failed = body(
       user('one'),
       assistant({ type: 'compaction', content: null }, words('two')),
@@ -45,7 +45,7 @@ for (const to of OTHERS) {
     assert.match(JSON.stringify(ask('messages', to, failed).body), /one.*two.*three/);
   });
 
-  test(`${to}: the page that was fetched, and a document of parts, go as their text`, () => {
+  test(`${to}: a fetched page and a document of parts are sent as text`, () => {
     const page = {
       type: 'document',
       title: 'A page',
@@ -79,7 +79,7 @@ for (const to of OTHERS) {
     assert.match(text, /A page.*what the page says.*part 1\\npart 2.*part 3.*and now/);
   });
 
-  test(`${to}: other data in a block are no text`, () => {
+  test(`${to}: base64 data in a block is not text`, () => {
     const pdf = {
       type: 'document',
       source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0x' },
@@ -89,25 +89,25 @@ for (const to of OTHERS) {
     assert.not.match(JSON.stringify(sent.body), 'JVBERi0x');
   });
 
-  test(`${to}: a request that only warms the cache is nobody else's`, () => {
+  test(`${to}: a request that only warms the cache is refused`, () => {
     assert.match(skipOf('messages', to, { ...body(user('q')), max_tokens: 0 }), 'warms the cache');
   });
 }
 
-test('instructions for one turn keep their place, so that all before the next is as it was; an effort is that of the newest', () => {
+test('instructions for one turn keep their place so that the prefix is stable, and the newest effort counts', () => {
   const reminder = (text: string, effort: string): object => ({
     role: 'system',
     content: text,
     clear_at: 'next_user_message',
     output_config: { effort },
   });
-  const kept = { role: 'system', content: 'for good' };
+  const permanent = { role: 'system', content: 'for good' };
   const first = [user('one'), reminder('only now', 'low')];
   const later = [
     ...first,
     assistant(words('two')),
     user('three'),
-    kept,
+    permanent,
     reminder('and now', 'high'),
   ];
   for (const to of OTHERS) {
@@ -122,7 +122,7 @@ test('instructions for one turn keep their place, so that all before the next is
   assert.is(effort([...first, assistant(words('two')), user('three')]), undefined);
 });
 
-test('tools that the summed up part defined are offered', () => {
+test('tools defined in the summarised part are offered', () => {
   const definition = { name: 'later', input_schema: { type: 'object' } };
   const tool_changes = [{ type: 'tool_addition', tool: { type: 'tool_definition', definition } }];
   const summary = { type: 'compaction', content: 'the summary', signature: 's', tool_changes };
@@ -130,7 +130,7 @@ test('tools that the summed up part defined are offered', () => {
   assert.match(JSON.stringify(sent['tools']), '"name":"later"');
 });
 
-test('thinking between tools alone is none elsewhere, whatever the effort', () => {
+test('thinking only between tools is translated to none, whatever the effort', () => {
   const translated = {
     ...body(user('q')),
     thinking: { type: 'between_tools' },

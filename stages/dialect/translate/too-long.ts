@@ -1,7 +1,7 @@
 /**
- * "The conversation is longer than the model's window", in the words of every provider. Clients
- * make room when they see it, and each recognises only its own provider's words: Claude Code looks
- * for "prompt is too long", Codex and opencode for a code, others for Gemini's sentence.
+ * The error "the conversation is longer than the model's window", in the wording of every provider.
+ * Clients make room when they see it, and each recognises only its own provider's words: Claude
+ * Code looks for "prompt is too long", Codex and opencode for a code, others for Gemini's sentence.
  */
 import type { CanonicalError, CanonicalErrorKind, TranslatableDialect } from '../canonical.ts';
 
@@ -20,7 +20,7 @@ const CODES = new Set([
 ]);
 
 /** Common phrases in the messages of providers and servers, from their own manuals and reports. */
-const WORDS = [
+const PHRASES = [
   /prompt (?:is )?too long/i,
   /max(?:imum)? context (?:length|window|size)/i,
   /exceed(?:s|ed)?\b.{0,60}\bcontext (?:length|window|size|limit)/i,
@@ -50,7 +50,7 @@ const ABOUT_REQUESTS: ReadonlySet<CanonicalErrorKind> = new Set([
 /** Returns true for an error that says that the conversation is too long. */
 function isTooLong({ kind, code, message }: CanonicalError): boolean {
   if (!ABOUT_REQUESTS.has(kind)) return false;
-  return (code !== undefined && CODES.has(code)) || WORDS.some((words) => words.test(message));
+  return (code !== undefined && CODES.has(code)) || PHRASES.some((words) => words.test(message));
 }
 
 /**
@@ -62,10 +62,10 @@ export function tooLongFor(
   error: CanonicalError,
 ): CanonicalError | undefined {
   if (!isTooLong(error)) return undefined;
-  return { kind: 'invalid', ...SAID[dialect](figuresIn(error.message), error.message) };
+  return { kind: 'invalid', ...WORDING[dialect](figuresIn(error.message), error.message) };
 }
 
-type Said = (
+type Wording = (
   figures: Figures | undefined,
   message: string,
 ) => Pick<CanonicalError, 'message' | 'code' | 'param'>;
@@ -74,7 +74,7 @@ const CODE = 'context_length_exceeded';
 const OF_RESPONSES =
   'Your input exceeds the context window of this model. Please adjust your input and try again.';
 
-const SAID: Record<TranslatableDialect, Said> = {
+const WORDING: Record<TranslatableDialect, Wording> = {
   messages: (figures, message) => ({
     message:
       figures === undefined
@@ -102,8 +102,8 @@ const SAID: Record<TranslatableDialect, Said> = {
 function figuresIn(message: string): Figures | undefined {
   const sum = /(?<!\d)(\d{1,12}) \+ (\d{1,12}) > (\d{1,12})/.exec(message);
   if (sum !== null) return { used: Number(sum[1]) + Number(sum[2]), limit: Number(sum[3]) };
-  const found = [...message.matchAll(/\d{3,12}/g)].map(([text]) => Number(text));
-  const [first, second, ...more] = [...new Set(found)];
+  const numbers = [...message.matchAll(/\d{3,12}/g)].map(([text]) => Number(text));
+  const [first, second, ...more] = [...new Set(numbers)];
   if (first === undefined || second === undefined || more.length > 0) return undefined;
   return { used: Math.max(first, second), limit: Math.min(first, second) };
 }

@@ -10,7 +10,7 @@ import {
 import { createCallMarks } from '../call-marks.ts';
 import { answerType } from './translate.ts';
 
-test('messages → chat: results are split, instructions keep their place, nothing foreign goes along', () => {
+test('messages → chat: results are split, instructions keep their place, and provider-specific fields are left out', () => {
   const { body, path, headers, clientOptions, notes } = ask('messages', 'chat', agentTurn, {
     model: 'gpt-4o',
   });
@@ -59,7 +59,7 @@ test('messages → chat: results are split, instructions keep their place, nothi
   }
 });
 
-test('messages → generative: instructions in place, results by name, calls marked for the models that ask for it', () => {
+test('messages → generative: instructions keep their place, results have names, and calls are marked for models that require it', () => {
   const marks = createCallMarks().of('');
   marks.put('generative', { id: 'toolu_1', name: 'Bash', input: '{"command":"ls"}' }, 'bWFyaw==');
   const marked = ask('messages', 'generative', agentTurn, { model: 'gemini-3-pro', marks });
@@ -100,7 +100,7 @@ test('messages → generative: instructions in place, results by name, calls mar
   assert.is(firstMark(older), undefined);
 });
 
-test('chat → messages: neighbouring tool messages become one turn, limits are filled in', () => {
+test('chat → messages: neighbouring tool messages become one turn, and limits are filled in', () => {
   const { body, headers, notes } = ask('chat', 'messages', {
     model: 'claude-sonnet-4-5',
     temperature: 1.5,
@@ -156,7 +156,7 @@ test('chat → messages: neighbouring tool messages become one turn, limits are 
   assert.is(notes.length, 3, notes.join('; '));
 });
 
-test('generative → messages: snake case, calls without ids, schemas in the other notation', () => {
+test('generative → messages: snake case, calls without ids and OpenAPI schemas are read', () => {
   const { body, clientOptions } = ask(
     'generative',
     'messages',
@@ -214,7 +214,7 @@ test('generative → messages: snake case, calls without ids, schemas in the oth
   assert.is(clientOptions.model, 'gemini-2.5-flash');
 });
 
-test('responses → messages: instructions, free-text tools, encrypted reasoning stays behind', () => {
+test('responses → messages: instructions and free-text tools are translated, and encrypted reasoning is left out', () => {
   const { body, clientOptions, notes } = ask('responses', 'messages', {
     model: 'gpt-5.2-codex',
     instructions: 'You are an agent.',
@@ -256,7 +256,7 @@ test('responses → messages: instructions, free-text tools, encrypted reasoning
   assert.ok(notes.some((note) => note.includes('grammar')));
 });
 
-test('images in a tool result follow as the user’s where results hold text only', () => {
+test('images in a tool result follow as user content if results can only contain text', () => {
   const content = [
     { type: 'text', text: 'a shot' },
     { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } },

@@ -192,8 +192,8 @@ test('changes for another model are noted, and the chosen model needs none', () 
         messages: ASK,
       });
       const trace = JSON.stringify(await traceOf(t, answered));
-      assert.match(trace, 'output_config left out: claude-haiku-4-5 does not take it');
-      assert.match(trace, 'thinking changed to what claude-haiku-4-5 takes');
+      assert.match(trace, 'output_config left out: claude-haiku-4-5 does not accept it');
+      assert.match(trace, 'thinking changed to what claude-haiku-4-5 accepts');
     },
   ));
 
@@ -217,7 +217,10 @@ test('a fallback credit is sent only to its own provider, for the model that the
       assert.is(answered.status, 200, answered.text);
       for (const sent of [t.upstream.requests.at(-1)!, t.spare.requests.at(-1)!])
         assert.not.match(sent.body.toString(), 'fallback_credit_token');
-      assert.match(JSON.stringify(await traceOf(t, answered)), 'it counts at its own provider');
+      assert.match(
+        JSON.stringify(await traceOf(t, answered)),
+        'it is valid only at its own provider',
+      );
     },
   ));
 

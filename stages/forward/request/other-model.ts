@@ -44,15 +44,15 @@ export function forModel(
       ...notes,
       ...changed.map(([name, value]) =>
         value === undefined
-          ? `${name} left out: ${model} does not take it`
-          : `${name} changed to what ${model} takes: ${JSON.stringify(value).slice(0, 200)}`,
+          ? `${name} left out: ${model} does not accept it`
+          : `${name} changed to what ${model} accepts: ${JSON.stringify(value).slice(0, 200)}`,
       ),
     ],
   };
 }
 
 const CREDIT = 'fallback_credit_token';
-const NO_CREDIT = `${CREDIT} left out: it counts at its own provider, for the model that the client chose`;
+const NO_CREDIT = `${CREDIT} left out: it is valid only at its own provider, for the model that the client chose`;
 
 /**
  * A credit from a provider's refusal is for the next attempt there; anywhere else it is refused.
@@ -70,9 +70,9 @@ function whyUnfit(
 ): string | undefined {
   const demand = objectOf(json['tool_choice'])['type'];
   if (!capabilities.takesDemand && (demand === 'any' || demand === 'tool'))
-    return `${model} takes no demand for a tool call`;
+    return `${model} cannot be forced to call a tool`;
   if (!capabilities.takesBeginning && endsInBeginning(json['messages']))
-    return `${model} takes no beginning of its answer`;
+    return `${model} does not accept a prefilled answer`;
   return undefined;
 }
 

@@ -46,7 +46,7 @@ export function repairThoughts(
       `${refused.length} ${refused.length === 1 ? 'thought' : 'thoughts'} left out: another account or model sealed them`,
     );
   if (addsSignatures)
-    notes.push('calls of another model go with the signature that any call may have');
+    notes.push('calls of another model are sent with the signature that is valid for any call');
   const rewrite = (bytes: Buffer): Buffer => {
     const kept = refused.length === 0 ? bytes : withoutThoughts(bytes, refused);
     return addsSignatures ? withSignatures(kept, request) : kept;

@@ -182,7 +182,7 @@ test('a model of the same kind that refuses mid-conversation instructions gets t
       });
       const trace = JSON.stringify(await traceOf(t, got));
       if (expectedRequests === 2) assert.match(trace, 'refuses instructions in the middle');
-      assert.match(trace, 'go as marked text of the user');
+      assert.match(trace, 'are sent as marked user text');
       // The primary got exactly what the client sent.
       assert.is(t.upstream.requests.at(-1)!.body.toString(), body);
     }
