@@ -58,7 +58,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A provider that refuses a key',
     required: 'the key is set aside, and the next one is used',
     file: 'stages/providers/keys.test.ts',
-    test: 'a rejected key is out at once, and for as long as the provider asked',
+    test: 'a rejected key is not used for as long as the provider asks',
     sabotage: {
       file: 'stages/providers/keys.ts',
       before: "const waitMs = retryAfterMs ?? (how === 'refused' ? cooldown401Ms : cooldown429Ms);",

@@ -20,7 +20,7 @@ export const FAULTS: readonly Row[] = [
     threat: 'A provider that fails again and again',
     required: 'after five failures it is left alone until one probe succeeds',
     file: 'stages/providers/breaker.test.ts',
-    test: 'five failures open it for 30 s, four do not',
+    test: 'five failures open it for 30 s, and four do not',
     sabotage: {
       file: 'stages/providers/breaker.ts',
       before: 'const MIN_FAILURES = 5;',
@@ -32,7 +32,7 @@ export const FAULTS: readonly Row[] = [
     threat: 'A provider that asks for a wait of a day, or of nothing',
     required: 'the wait is respected within bounds',
     file: 'stages/providers/retry-after.test.ts',
-    test: 'a wait is never under a second and never over ten minutes',
+    test: 'a wait is at least a second and at most ten minutes',
     sabotage: {
       file: 'stages/providers/retry-after.ts',
       before: 'return clamped(Number(text) * 1000);',

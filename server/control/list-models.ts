@@ -6,7 +6,7 @@ import type { Dialect } from '../../stages/model/dialect.ts';
 import { authMissing } from '../../stages/model/errors.ts';
 import { emptyUsage } from '../../stages/model/usage.ts';
 import type { Prices } from '../../stages/ledger/prices/prices.ts';
-import { accountTrouble } from '../../stages/providers/account.ts';
+import { accountProblem } from '../../stages/providers/account.ts';
 import { upstreamPath } from '../../stages/providers/address.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
 import { readWhole } from '../../stages/providers/upstream.ts';
@@ -109,7 +109,7 @@ async function fetchJson(
   const reason = textAt(json, 'error', 'message');
   const message = `Provider '${provider.name}' answered ${response.status}`;
   const { status } = response;
-  const isKey = status === 401 || status === 403 || accountTrouble(status, bytes) === 'refused';
+  const isKey = status === 401 || status === 403 || accountProblem(status, bytes) === 'refused';
   const kind = isKey ? 'unauthorized' : 'bad_gateway';
   throw new SvcError(kind, reason === null ? message : `${message}: ${reason}`);
 }

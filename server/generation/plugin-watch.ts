@@ -5,7 +5,7 @@
  * they start. The context is created when the first of them runs, so that it costs nothing before.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { wordsOf } from '../../stages/providers/hook-fault.ts';
+import { firstLineOf } from '../../stages/providers/hook-fault.ts';
 
 /** One version of a provider's code; an earlier version may still have running timers. */
 export interface PluginCode {
@@ -63,7 +63,7 @@ export function createPluginWatch(): PluginWatch {
     take(thrown) {
       const code = context?.getStore() ?? byStack(thrown);
       if (code === undefined) return false;
-      const stray = { code, why: wordsOf(thrown), thrown };
+      const stray = { code, why: firstLineOf(thrown), thrown };
       if (listener === undefined) pending.push(stray);
       else listener(stray);
       return true;

@@ -13,7 +13,7 @@
 import { randomBytes } from 'node:crypto';
 import { OPEN_MS } from '../../stages/providers/breaker.ts';
 import type { Breaker } from '../../stages/providers/breaker.ts';
-import type { KeyRest, KeyRing } from '../../stages/providers/keys.ts';
+import type { KeyCooldown, KeyRing } from '../../stages/providers/keys.ts';
 import type { Peers } from '../../stages/providers/peers.ts';
 import type { ProviderState, ProviderStates } from '../../stages/providers/states.ts';
 import { listOf, textOf } from './connection.ts';
@@ -201,7 +201,7 @@ function breakerRecord(breaker: Breaker): Pick<TrackedRecord, 'local' | 'apply'>
 function keyRecord(keys: KeyRing, id: string): Pick<TrackedRecord, 'local' | 'apply'> {
   return {
     local() {
-      const rest = keys.resting().find((entry) => entry.id === id);
+      const rest = keys.coolingDown().find((entry) => entry.id === id);
       return rest === undefined
         ? { what: 'usable', forMs: 0 }
         : { what: rest.verdict, forMs: rest.waitMs };
@@ -209,12 +209,12 @@ function keyRecord(keys: KeyRing, id: string): Pick<TrackedRecord, 'local' | 'ap
     apply({ what, forMs }) {
       if (what === 'usable') keys.applyUsable(id);
       else if (isVerdict(what) && forMs > 0)
-        keys.applyRest({ id, verdict: what, waitMs: Math.min(forMs, LONGEST_REST_MS) });
+        keys.applyCooldown({ id, verdict: what, waitMs: Math.min(forMs, LONGEST_REST_MS) });
     },
   };
 }
 
-function isVerdict(what: string): what is KeyRest['verdict'] {
+function isVerdict(what: string): what is KeyCooldown['verdict'] {
   return what === 'limited' || what === 'refused';
 }
 

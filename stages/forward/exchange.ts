@@ -7,7 +7,7 @@ import type { Answer } from '../../engine/index.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { providerFailed, providerLimited } from '../model/errors.ts';
 import { mayBeOfAccount } from '../providers/account.ts';
-import type { AccountTrouble } from '../providers/account.ts';
+import type { AccountProblem } from '../providers/account.ts';
 import type { Admission, HeadVerdict } from '../providers/admission.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
 import type { AttemptScope } from './attempt-scope.ts';
@@ -100,7 +100,7 @@ function open(
 function accountTroubleOf(
   { admission, isLast, scope }: Exchange,
   response: UpstreamResponse,
-): Promise<AccountTrouble | undefined> | undefined {
+): Promise<AccountProblem | undefined> | undefined {
   const { status } = response;
   const hasKey = admission.key !== undefined;
   if (!mayBeOfAccount(status) || (!hasKey && isLast)) return undefined;
@@ -109,7 +109,7 @@ function accountTroubleOf(
 }
 
 /** What the trace adds to the status. */
-const ACCOUNT_TROUBLES: Readonly<Record<AccountTrouble | 'none', string>> = {
+const ACCOUNT_TROUBLES: Readonly<Record<AccountProblem | 'none', string>> = {
   none: '',
   no_credit: ': no credit left',
   refused: '',
@@ -120,7 +120,7 @@ const ACCOUNT_TROUBLES: Readonly<Record<AccountTrouble | 'none', string>> = {
 async function judgeResponse(
   current: Exchange,
   response: UpstreamResponse,
-  trouble: AccountTrouble | undefined,
+  trouble: AccountProblem | undefined,
 ): Promise<Step> {
   const { prepared, admission, attempt } = current;
   const { status } = response;
@@ -149,7 +149,7 @@ async function judgeResponse(
 async function keyRejected(
   { prepared, admission, attempt, scope }: Exchange,
   response: UpstreamResponse,
-  trouble: AccountTrouble | undefined,
+  trouble: AccountProblem | undefined,
 ): Promise<Step> {
   const { status } = response;
   if (trouble === undefined) {

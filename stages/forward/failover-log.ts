@@ -30,7 +30,7 @@ export function logFailover(
   const failure = failures.find((failed) => failed.provider === provider);
   // It may well be able to answer the next request.
   if (failure?.how === 'unfit' || failure?.how === 'spared') return;
-  state.tries.answeredByAnother();
+  state.attemptCounts.answeredByAnother();
   if (state.failover.away())
     services.log.warning('a failover has begun: another provider answers', {
       provider,

@@ -89,7 +89,9 @@ function report(
 function countAttempts(attempts: ForwardState['attempts'] = [], { states }: Services): void {
   for (const { provider, status = 0, failure } of attempts) {
     if (failure?.startsWith(PASSED_OVER) === true) continue;
-    states.get(provider)?.tries.ended(failure !== undefined || REFUSES.has(status) || status > 499);
+    states
+      .get(provider)
+      ?.attemptCounts.ended(failure !== undefined || REFUSES.has(status) || status > 499);
   }
 }
 

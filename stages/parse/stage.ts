@@ -17,7 +17,7 @@ import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import type { BodyFrame } from '../model/body.ts';
 import { verbatimIf, toRequest } from '../model/request.ts';
 import type { RouteConfig } from '../providers/route-config.ts';
-import { mayBeVerbatim, namedFor } from '../providers/named-provider.ts';
+import { mayBeVerbatim, providerFor } from '../providers/named-provider.ts';
 import type { Services } from '../services.ts';
 import { sizeOfJson } from '../wire/json-size.ts';
 import { tooDeep } from '../wire/json-skip.ts';
@@ -112,7 +112,7 @@ export const parse = defineStage<ProxyFrame, RouteConfig, Services>({
       const request = toRequest({ body, dialect, facts, json });
       if (body.untouchable === 'size') ctx.note('unread', 'it has too many values');
       // A request that will be sent unchanged need not be compressed or measured.
-      const verbatim = isAsked && namedFor(request, config, providers).verbatim;
+      const verbatim = isAsked && providerFor(request, config, providers).verbatim;
       return Object.freeze({ kind: 'request', request: verbatimIf(verbatim, request) });
     }
   },

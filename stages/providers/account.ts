@@ -2,7 +2,7 @@
  * What an error answer says about the account of the key that was sent. Providers use different
  * statuses for the same condition, so the message counts as well:
  *
- * | status        | words                                   | trouble                            |
+ * | status        | message                                 | problem                            |
  * |---------------|-----------------------------------------|------------------------------------|
  * | 402           | any                                     | `no_credit`                        |
  * | 400, 403, 429 | balance, credit or quota are used up    | `no_credit`                        |
@@ -15,7 +15,7 @@
  */
 import { isObject, parseJson } from '../dialect/json-kind.ts';
 
-export type AccountTrouble = 'no_credit' | 'refused' | 'no_access';
+export type AccountProblem = 'no_credit' | 'refused' | 'no_access';
 
 /** Statuses that may be about the account. */
 const STATUSES: ReadonlySet<number> = new Set([400, 402, 403, 429]);
@@ -40,24 +40,24 @@ export function mayBeOfAccount(status: number): boolean {
  * Returns what an answer with `status` says about the account; `body` is its decoded document, or
  * empty if unreadable.
  */
-export function accountTrouble(status: number, body: Buffer): AccountTrouble | undefined {
+export function accountProblem(status: number, body: Buffer): AccountProblem | undefined {
   if (!STATUSES.has(status)) return undefined;
   if (status === 402) return 'no_credit';
-  const words = wordsOf(body);
-  if (NO_CREDIT.test(words)) return 'no_credit';
-  if (status === 400 && INVALID_KEY.test(words)) return 'refused';
-  if (status !== 403 || FLAGGED.test(words)) return undefined;
-  return NO_ACCESS.test(words) ? 'no_access' : 'refused';
+  const texts = textsOf(body);
+  if (NO_CREDIT.test(texts)) return 'no_credit';
+  if (status === 400 && INVALID_KEY.test(texts)) return 'refused';
+  if (status !== 403 || FLAGGED.test(texts)) return undefined;
+  return NO_ACCESS.test(texts) ? 'no_access' : 'refused';
 }
 
 /**
  * Longest text that is searched: an error states its reason first, and may quote the request
  * afterwards.
  */
-const MAX_WORDS = 500;
+const MAX_TEXT_CHARS = 500;
 
 /** Returns the error's own texts; quotes of the request are nested deeper. */
-function wordsOf(body: Buffer): string {
+function textsOf(body: Buffer): string {
   const document = parseJson(body.toString('utf8'));
   const first: unknown = Array.isArray(document) ? document[0] : document;
   if (!isObject(first)) return '';
@@ -67,7 +67,7 @@ function wordsOf(body: Buffer): string {
   if (Array.isArray(error['details'])) texts.push(...error['details'].slice(0, 3).map(reasonOf));
   return texts
     .filter((text) => typeof text === 'string')
-    .map((text) => text.slice(0, MAX_WORDS))
+    .map((text) => text.slice(0, MAX_TEXT_CHARS))
     .join('\n');
 }
 

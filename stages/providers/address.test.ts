@@ -1,4 +1,4 @@
-/** From documented base URLs to the URLs at which providers serve. */
+/** Maps documented base URLs to the URLs of the endpoints. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { shownEndpoint, toAddress, upstreamPath } from './address.ts';
@@ -76,13 +76,13 @@ const CHAT: readonly (readonly [baseUrl: string, serves: string])[] = [
 
 const CHAT_ENDPOINTS = ['/chat/completions', '/embeddings', '/models', '/responses'];
 
-test('each documented base URL of the chat dialect leads to the documented endpoints', () => {
+test('every documented base URL of the chat dialect leads to the documented endpoints', () => {
   for (const [baseUrl, serves] of CHAT)
     for (const endpoint of CHAT_ENDPOINTS)
       assert.is(urlOf('chat', baseUrl, `/v1${endpoint}`), serves + endpoint, baseUrl);
 });
 
-test('a full address is as good as its base URL, for each of the endpoints', () => {
+test('a full endpoint address works like its base URL, for every endpoint', () => {
   for (const [, serves] of CHAT)
     for (const endpoint of CHAT_ENDPOINTS) {
       // At the root this is the prefix that Azure documents.
@@ -113,7 +113,7 @@ const MESSAGES: readonly (readonly [baseUrl: string, serves: string])[] = [
   ['https://gate.example/claude/messages', 'https://gate.example/claude/messages'],
 ];
 
-test('base URLs and full addresses of the messages dialect', () => {
+test('base URLs and full addresses of the messages dialect lead to its endpoints', () => {
   for (const [baseUrl, serves] of MESSAGES) {
     assert.is(urlOf('messages', baseUrl, '/v1/messages?beta=true'), `${serves}?beta=true`, baseUrl);
     assert.is(
@@ -147,7 +147,7 @@ const GENERATIVE: readonly (readonly [baseUrl: string, serves: string])[] = [
   [`${VERTEX}/publishers/google${CALL}`, `${VERTEX.slice(8)}/publishers/google`],
 ];
 
-test('base URLs and full addresses of the generative dialect', () => {
+test('base URLs and full addresses of the generative dialect lead to its endpoints', () => {
   for (const [baseUrl, serves] of GENERATIVE)
     assert.is(
       urlOf('generative', baseUrl, `/v1beta${CALL}?alt=sse`),
@@ -162,7 +162,7 @@ test('base URLs and full addresses of the generative dialect', () => {
     );
 });
 
-test('a passthrough and code that makes its own paths see the whole path of the request', () => {
+test('a passthrough and a provider whose code makes the paths get the whole request path', () => {
   const target = '/v1/chat/completions?x=1';
   const open = 'https://a.example/api/paas/v4';
   assert.is(urlOf('passthrough', open, target), open + target);
@@ -177,7 +177,7 @@ test('a passthrough and code that makes its own paths see the whole path of the 
 
 const AZURE = 'https://name.openai.azure.com/openai/deployments/d';
 
-test('parameters of the base URL go along, unless the client sends its own', () => {
+test('parameters of the base URL are sent unless the client sends its own', () => {
   const version = '?api-version=2026-10-01';
   for (const baseUrl of [AZURE + version, `${AZURE}/chat/completions${version}`]) {
     assert.is(

@@ -10,15 +10,15 @@ import type { ProviderKey } from './provider.ts';
 import { createProviderStates } from './states.ts';
 import type { ProviderStates } from './states.ts';
 
-const free = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 const key = (label: string): ProviderKey => ({ secret: `s-${label}`, scheme: 'key', label });
 
-interface Bench {
+interface Setup {
   readonly clock: ManualClock;
   readonly states: ProviderStates;
   readonly ask: (tried?: Set<string>, usesConfiguredKey?: boolean) => Promise<Admission | Refusal>;
 }
-function bench(rpm?: number, cooldown429Ms = 60_000): Bench {
+function setup(rpm?: number, cooldown429Ms = 60_000): Setup {
   const clock = createManualClock();
   const states = createProviderStates(clock);
   const keys = {
@@ -38,7 +38,7 @@ function bench(rpm?: number, cooldown429Ms = 60_000): Bench {
         triedKeys,
         usesConfiguredKey,
         clock,
-        signal: free,
+        signal: neverAborted,
       }),
   };
 }
@@ -53,8 +53,8 @@ async function refused(pending: Promise<Admission | Refusal>): Promise<Refusal> 
   return refusal;
 }
 
-test('a 429 cools the key for as long as asked, and the next key is tried', async () => {
-  const { clock, ask, states } = bench();
+test('a 429 cools the key down for the requested time, and the next key is tried', async () => {
+  const { clock, ask, states } = setup();
   const tried = new Set<string>();
   const first = await admitted(ask(tried));
   assert.is(first.key?.label, 'a');
@@ -75,8 +75,8 @@ test('a 429 cools the key for as long as asked, and the next key is tried', asyn
   assert.is((await admitted(ask())).key?.label, 'a');
 });
 
-test('where no key cools, each is tried once and the last answer is the answer', async () => {
-  const { ask } = bench(undefined, 0);
+test('without a cooldown every key is tried once, and the last response is passed on', async () => {
+  const { ask } = setup(undefined, 0);
   const tried = new Set<string>();
   for (const label of ['a', 'b']) {
     const attempt = await admitted(ask(tried));
@@ -88,8 +88,8 @@ test('where no key cools, each is tried once and the last answer is the answer',
   assert.equal([none.why, none.error], ['keys', undefined]);
 });
 
-test('a client’s own key is neither picked, cooled nor replaced', async () => {
-  const { ask, states } = bench();
+test('a client’s own key is not rotated, cooled down or replaced', async () => {
+  const { ask, states } = setup();
   for (const [status, verdict] of [
     [401, 'accept'],
     [429, 'next_provider'],
@@ -110,7 +110,7 @@ test('a client’s own key is neither picked, cooled nor replaced', async () => 
 });
 
 test('an open breaker refuses before a request is queued', async () => {
-  const { ask, states } = bench(1);
+  const { ask, states } = setup(1);
   const first = await admitted(ask());
   first.release();
   const { breaker } = states.get('p')!;
@@ -126,8 +126,8 @@ test('an open breaker refuses before a request is queued', async () => {
   assert.is(states.get('p')?.pace?.view().waiting, 0);
 });
 
-test('a full minute makes it wait, and the wait is reported', async () => {
-  const { ask, clock } = bench(1);
+test('a request above the limit waits, and the wait is reported', async () => {
+  const { ask, clock } = setup(1);
   (await admitted(ask())).release();
   clock.advance(40_000);
   const waiting = ask();
@@ -142,8 +142,8 @@ test('a full minute makes it wait, and the wait is reported', async () => {
   assert.equal([late.why, late.error?.code], ['pace', 'RATELIMIT_002']);
 });
 
-test('a good head is no success before its content; a broken stream is a failure after it', async () => {
-  const { ask, states } = bench();
+test('a 2xx head counts as a success only with its content, and a later break as a failure', async () => {
+  const { ask, states } = setup();
   const counts = (): (number | undefined)[] => {
     const view = states.view().get('p');
     return [view?.breaker.requests, view?.breaker.failures, view?.health.failuresInRow];
@@ -151,7 +151,7 @@ test('a good head is no success before its content; a broken stream is a failure
   const silent = await admitted(ask());
   assert.is(silent.head(200, []), 'accept');
   assert.equal(counts(), [0, 0, 0]);
-  silent.failed(providerUnreachable('reset'), free);
+  silent.failed(providerUnreachable('reset'), neverAborted);
   silent.release();
   assert.equal(counts(), [1, 1, 1]);
   const broke = await admitted(ask());
@@ -162,10 +162,10 @@ test('a good head is no success before its content; a broken stream is a failure
   broke.errorEvent();
   broke.release();
   assert.equal(counts(), [2, 2, 1]);
-  const left = await admitted(ask());
-  left.head(200, []);
-  left.failed(providerUnreachable('reset'), AbortSignal.abort(new Error('client gone')));
-  left.release();
+  const abandoned = await admitted(ask());
+  abandoned.head(200, []);
+  abandoned.failed(providerUnreachable('reset'), AbortSignal.abort(new Error('client gone')));
+  abandoned.release();
   assert.equal(counts(), [2, 2, 1]);
 });
 
@@ -179,10 +179,10 @@ type Fate =
   | 'breaks'
   | 'client leaves';
 
-function suffer(attempt: Admission, fate: Fate): 'done' | 'next_key' | 'next_provider' {
+function applyFate(attempt: Admission, fate: Fate): 'done' | 'next_key' | 'next_provider' {
   const status = { limited: 429, refused: 401, overloaded: 529 }[fate as string] ?? 200;
   if (fate === 'unreachable') {
-    attempt.failed(providerUnreachable('refused'), free);
+    attempt.failed(providerUnreachable('refused'), neverAborted);
     return 'next_provider';
   }
   const verdict = attempt.head(status, []);
@@ -192,7 +192,7 @@ function suffer(attempt: Admission, fate: Fate): 'done' | 'next_key' | 'next_pro
   return 'done';
 }
 
-test('whatever providers do each request ends, tries no key twice, and shuts nobody out for good', async () => {
+test('however providers fail, each request ends, tries no key twice, and no provider is locked out for good', async () => {
   const fates = fc.constantFrom<Fate>(
     'answer',
     'limited',
@@ -208,7 +208,7 @@ test('whatever providers do each request ends, tries no key twice, and shuts nob
   });
   await fc.assert(
     fc.asyncProperty(fc.array(request, { maxLength: 40, size: 'max' }), async (requests) => {
-      const { clock, ask, states } = bench();
+      const { clock, ask, states } = setup();
       for (const { fates: script, gapMs } of requests) {
         clock.advance(gapMs);
         const tried = new Set<string>();
@@ -217,7 +217,7 @@ test('whatever providers do each request ends, tries no key twice, and shuts nob
           const attempt = await ask(tried);
           if (!attempt.admitted) break;
           labels.push(attempt.key?.label);
-          const end = suffer(attempt, script[labels.length]!);
+          const end = applyFate(attempt, script[labels.length]!);
           attempt.release();
           if (end !== 'next_key') break;
         }
@@ -233,7 +233,7 @@ test('whatever providers do each request ends, tries no key twice, and shuts nob
   );
 });
 
-test('sixteen at a time against a provider that flaps: all end, and one probe is out at most', async () => {
+test('sixteen concurrent requests to a flapping provider all end, with at most one probe at a time', async () => {
   const plan = fc.record({
     phaseMs: fc.integer({ min: 5_000, max: 60_000 }),
     works: fc.array(fc.integer({ min: 1, max: 9_000 }), { minLength: 64, maxLength: 64 }),
@@ -242,7 +242,7 @@ test('sixteen at a time against a provider that flaps: all end, and one probe is
   let probesSeen = 0;
   await fc.assert(
     fc.asyncProperty(plan, async ({ phaseMs, works, leaves }) => {
-      const { clock, ask, states } = bench();
+      const { clock, ask, states } = setup();
       const ends: string[] = [];
       let probesOut = 0;
       const wait = (ms: number): Promise<void> =>
@@ -255,13 +255,13 @@ test('sixteen at a time against a provider that flaps: all end, and one probe is
         }
         probesOut += attempt.isProbe ? 1 : 0;
         probesSeen += attempt.isProbe ? 1 : 0;
-        assert.ok(probesOut <= 1, 'two probes are out');
+        assert.ok(probesOut <= 1, 'two probes are running');
         await wait(works[index % works.length]!);
         const isDown = Math.floor(clock.monotonicMs() / phaseMs) % 2 === 0;
         const fate: Fate =
           index % leaves === 0 ? 'client leaves' : isDown ? 'overloaded' : 'answer';
         probesOut -= attempt.isProbe ? 1 : 0;
-        ends[index] = suffer(attempt, fate);
+        ends[index] = applyFate(attempt, fate);
         attempt.release();
       }
       async function connection(first: number): Promise<void> {
@@ -287,17 +287,17 @@ test('sixteen at a time against a provider that flaps: all end, and one probe is
 });
 
 /** A breaker open in all proxies, and another proxy's reply when this one wants to probe. */
-async function half(
+async function openInAllProxies(
   claim: (states: ProviderStates) => boolean,
-): Promise<Bench & { asked: number }> {
-  const opened = bench();
-  const result = { ...opened, asked: 0 };
+): Promise<Setup & { claims: number }> {
+  const opened = setup();
+  const result = { ...opened, claims: 0 };
   opened.states.connect({
     breakerMoved: () => undefined,
     keyMoved: () => undefined,
     async claimProbe(provider) {
       assert.is(provider, 'p');
-      result.asked += 1;
+      result.claims += 1;
       return claim(opened.states);
     },
   });
@@ -306,26 +306,30 @@ async function half(
   return result;
 }
 
-test('a probe goes only where it is ours among all proxies', async () => {
-  const ours = await half(() => true);
-  const probe = ours.ask();
-  assert.is((await refused(ours.ask())).why, 'breaker', 'while it is asked for, nobody else goes');
+test('a probe is sent only if this proxy has claimed it among all proxies', async () => {
+  const claimed = await openInAllProxies(() => true);
+  const probe = claimed.ask();
+  assert.is(
+    (await refused(claimed.ask())).why,
+    'breaker',
+    'no other request is sent while the claim is pending',
+  );
   assert.ok((await admitted(probe)).isProbe);
-  assert.is(ours.asked, 1);
-  const theirs = await half((states) => {
+  assert.is(claimed.claims, 1);
+  const notClaimed = await openInAllProxies((states) => {
     states.get('p')!.breaker.yieldProbe(1000);
     return false;
   });
-  assert.is((await refused(theirs.ask())).why, 'breaker');
-  assert.is((await refused(theirs.ask())).why, 'breaker');
-  assert.is(theirs.asked, 1, 'for a second nobody asks again');
-  theirs.clock.advance(1000);
-  await refused(theirs.ask());
-  assert.is(theirs.asked, 2);
+  assert.is((await refused(notClaimed.ask())).why, 'breaker');
+  assert.is((await refused(notClaimed.ask())).why, 'breaker');
+  assert.is(notClaimed.claims, 1, 'the claim is not repeated for a second');
+  notClaimed.clock.advance(1000);
+  await refused(notClaimed.ask());
+  assert.is(notClaimed.claims, 2);
 });
 
-test('where another proxy found that all is well, the request goes as any other', async () => {
-  const closed = await half((states) => {
+test('if another proxy has closed the breaker, the request is sent as usual', async () => {
+  const closed = await openInAllProxies((states) => {
     states.get('p')!.breaker.applyClosed();
     return false;
   });

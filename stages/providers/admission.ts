@@ -4,9 +4,9 @@
  *
  * | response head               | with a configured key                | with the client's own, or none      |
  * |-----------------------------|--------------------------------------|-------------------------------------|
- * | 429                         | the key cools; `next_key`            | `next_provider`                     |
- * | 401, 403                    | the key cools; `next_key`            | `accept`: it is the client's affair  |
- * | 402, or no credit           | the key cools; `next_key`            | `next_provider`                     |
+ * | 429                         | the key cools down; `next_key`       | `next_provider`                     |
+ * | 401, 403                    | the key cools down; `next_key`       | `accept`: left to the client        |
+ * | 402, or no credit           | the key cools down; `next_key`       | `next_provider`                     |
  * | no access to the model      | `next_key`                           | `accept`                            |
  * | 5xx of `outcome.ts`         | counts as failure; `next_provider`   | the same                            |
  * | anything else               | `accept`                              | `accept`                             |
@@ -18,7 +18,7 @@
 import { isSvcError } from '../../engine/index.ts';
 import type { CancelSignal, Clock, SvcError } from '../../engine/index.ts';
 import { circuitOpen, providerStopped } from '../model/errors.ts';
-import type { AccountTrouble } from './account.ts';
+import type { AccountProblem } from './account.ts';
 import type { Headers } from '../model/headers.ts';
 import type { BreakerOutcome, BreakerPass } from './breaker.ts';
 import { keyFault } from './keys.ts';
@@ -61,7 +61,7 @@ export async function requestAdmission(request: AdmissionRequest): Promise<Admis
   if (state.stopped !== undefined) {
     return { admitted: false, why: 'stopped', error: providerStopped(request.provider) };
   }
-  // No waiting in line for a provider that would not be called anyway.
+  // Do not queue for a provider that would not be called anyway.
   if (state.breaker.isOpen()) {
     return openRefusal(request.provider, state.breaker.view().openForS);
   }
@@ -117,7 +117,7 @@ export class Admission {
   readonly key: ProviderKey | undefined;
   /** True for the request by which a breaker probes whether the provider has recovered. */
   readonly isProbe: boolean;
-  /** Milliseconds spent in line for `rpm`. */
+  /** Milliseconds spent in the queue for `rpm`. */
   readonly waitedMs: number;
   readonly #request: AdmissionRequest;
   readonly #pass: BreakerPass;
@@ -147,7 +147,7 @@ export class Admission {
    * Reports the response head, and what the error message says about the account
    * (`accountTrouble`).
    */
-  head(status: number, headers: Headers, trouble?: AccountTrouble): HeadVerdict {
+  head(status: number, headers: Headers, trouble?: AccountProblem): HeadVerdict {
     const isGood = status >= 200 && status < 300;
     if (!isGood) this.#settle(trouble === 'no_credit' ? 'abandoned' : outcomeOfStatus(status));
     if (isProviderFailure(status)) return 'next_provider';

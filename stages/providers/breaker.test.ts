@@ -13,14 +13,14 @@ function enter(breaker: Breaker): BreakerPass {
 function run(breaker: Breaker, outcome: BreakerOutcome, times = 1): void {
   for (let i = 0; i < times; i += 1) enter(breaker).settle(outcome);
 }
-function tripped(): { clock: ReturnType<typeof createManualClock>; breaker: Breaker } {
+function openBreaker(): { clock: ReturnType<typeof createManualClock>; breaker: Breaker } {
   const clock = createManualClock();
   const breaker = new Breaker(clock);
   run(breaker, 'failed', 5);
   return { clock, breaker };
 }
 
-test('five failures open it for 30 s, four do not', () => {
+test('five failures open it for 30 s, and four do not', () => {
   const clock = createManualClock();
   const breaker = new Breaker(clock);
   run(breaker, 'failed', 4);
@@ -31,7 +31,7 @@ test('five failures open it for 30 s, four do not', () => {
   assert.equal(breaker.tryEnter(), { ok: false, openForS: 17.5 });
 });
 
-test('fewer than half failed keep it closed, exactly half open it', () => {
+test('it stays closed if fewer than half of the requests failed, and opens at half', () => {
   const breaker = new Breaker(createManualClock());
   run(breaker, 'succeeded', 6);
   run(breaker, 'failed', 5);
@@ -40,7 +40,7 @@ test('fewer than half failed keep it closed, exactly half open it', () => {
   assert.is(breaker.view().state, 'open');
 });
 
-test('failures count for a minute and no longer', () => {
+test('failures count for one minute', () => {
   const clock = createManualClock();
   const breaker = new Breaker(clock);
   run(breaker, 'failed', 4);
@@ -54,8 +54,8 @@ test('failures count for a minute and no longer', () => {
   assert.is(breaker.view().failures, 0);
 });
 
-test('one probe decides; meanwhile no other request is sent', () => {
-  const { clock, breaker } = tripped();
+test('one probe decides, and no other request is sent meanwhile', () => {
+  const { clock, breaker } = openBreaker();
   clock.advance(30_000);
   assert.is(breaker.view().state, 'half_open');
   const probe = enter(breaker);
@@ -68,8 +68,8 @@ test('one probe decides; meanwhile no other request is sent', () => {
   assert.equal(breaker.view(), { state: 'closed', requests: 1, failures: 0, openForS: 0 });
 });
 
-test('a probe whose client disconnected frees its place; one that hangs loses it after 30 s', () => {
-  const { clock, breaker } = tripped();
+test('an abandoned probe is replaced at once, and a hanging one after 30 s', () => {
+  const { clock, breaker } = openBreaker();
   clock.advance(30_000);
   enter(breaker).settle('abandoned');
   const hung = enter(breaker);
@@ -83,7 +83,7 @@ test('a probe whose client disconnected frees its place; one that hangs loses it
   assert.is(breaker.view().state, 'closed');
 });
 
-test('news from before the state changed no longer counts', () => {
+test('outcomes of requests from before a change of state are ignored', () => {
   const clock = createManualClock();
   const breaker = new Breaker(clock);
   const old = Array.from({ length: 20 }, () => enter(breaker));
@@ -96,7 +96,7 @@ test('news from before the state changed no longer counts', () => {
   assert.equal(breaker.view(), { state: 'closed', requests: 1, failures: 0, openForS: 0 });
 });
 
-test('a pass is settled once, but a stream that began successfully may still fail', () => {
+test('only the first outcome counts, except a failure after a success', () => {
   const breaker = new Breaker(createManualClock());
   const twice = enter(breaker);
   twice.settle('failed');
@@ -110,8 +110,8 @@ test('a pass is settled once, but a stream that began successfully may still fai
   assert.equal(breaker.view(), { state: 'closed', requests: 2, failures: 2, openForS: 0 });
 });
 
-test('a probe that answered and then broke counts as a first failure, not as a failed probe', () => {
-  const { clock, breaker } = tripped();
+test('a probe that answered and then broke off counts as a first failure, not as a failed probe', () => {
+  const { clock, breaker } = openBreaker();
   clock.advance(30_000);
   const probe = enter(breaker);
   probe.settle('succeeded');
@@ -119,15 +119,15 @@ test('a probe that answered and then broke counts as a first failure, not as a f
   assert.equal(breaker.view(), { state: 'closed', requests: 1, failures: 1, openForS: 0 });
 });
 
-test('a reset closes it, and forgets', () => {
-  const { breaker } = tripped();
+test('a reset closes it and clears the counts', () => {
+  const { breaker } = openBreaker();
   breaker.reset();
   assert.equal(breaker.view(), { state: 'closed', requests: 0, failures: 0, openForS: 0 });
   assert.is(enter(breaker).probe, false);
 });
 
 /** A model of the breaker: it keeps all events and answers each question by reading all of them. */
-function createStory() {
+function createModel() {
   let events: { second: number; request: number; failure: number }[] = [];
   let phase:
     | { name: 'closed' }
@@ -135,21 +135,21 @@ function createStory() {
     | { name: 'probing'; untilMs: number } = {
     name: 'closed',
   };
-  let chapter = 0;
-  const passes = new Map<number, { chapter: number; probe: boolean; results: string[] }>();
+  let epoch = 0;
+  const passes = new Map<number, { epoch: number; probe: boolean; results: string[] }>();
   const recent = (nowMs: number) =>
     events.filter((one) => one.second > Math.floor(nowMs / 1000) - 60);
   const turn = (next: typeof phase): void => {
     phase = next;
-    chapter += 1;
+    epoch += 1;
   };
   return {
-    chapter: () => chapter,
+    chapter: () => epoch,
     enter(id: number, nowMs: number): string {
       if (phase.name !== 'closed' && nowMs < phase.untilMs) return `refused ${phase.name}`;
       const probe = phase.name !== 'closed';
       if (probe) turn({ name: 'probing', untilMs: nowMs + 30_000 });
-      passes.set(id, { chapter, probe, results: [] });
+      passes.set(id, { epoch, probe, results: [] });
       return probe ? 'probe' : 'admitted';
     },
     settle(id: number, outcome: string, nowMs: number): void {
@@ -157,14 +157,14 @@ function createStory() {
       const before = entry.results.join();
       if (before !== '' && !(before === 'succeeded' && outcome === 'failed')) return;
       entry.results.push(outcome);
-      if (entry.chapter !== chapter) return;
+      if (entry.epoch !== epoch) return;
       if (entry.probe && before === '') {
         if (outcome === 'abandoned') phase = { name: 'probing', untilMs: nowMs };
         if (outcome === 'failed') turn({ name: 'open', untilMs: nowMs + 30_000 });
         if (outcome !== 'succeeded') return;
         turn({ name: 'closed' });
         events = [];
-        entry.chapter = chapter;
+        entry.epoch = epoch;
       }
       if (outcome === 'abandoned') return;
       const failure = outcome === 'failed' ? 1 : 0;
@@ -195,20 +195,20 @@ const steps = fc.array(
   { minLength: 20, maxLength: 120, size: 'max' },
 );
 
-test('the breaker agrees with a model of all events, and never stays open forever', () => {
+test('the breaker agrees with a model of all events and never stays open forever', () => {
   let probes = 0;
   fc.assert(
     fc.property(steps, (list) => {
       const clock = createManualClock();
       const breaker = new Breaker(clock);
-      const story = createStory();
+      const model = createModel();
       const passes: BreakerPass[] = [];
       for (const step of list) {
         const nowMs = clock.monotonicMs();
         if (step.do === 'wait') clock.advance(step.ms);
         if (step.do === 'enter') {
           const pass = breaker.tryEnter();
-          const results = story.enter(passes.length, nowMs);
+          const results = model.enter(passes.length, nowMs);
           assert.is(
             pass.ok ? (pass.probe ? 'probe' : 'admitted') : 'refused',
             results.split(' ')[0],
@@ -220,9 +220,9 @@ test('the breaker agrees with a model of all events, and never stays open foreve
           // Mostly the newest, as in practice, so that probes are settled too.
           const index = step.which % 3 === 0 ? step.which % passes.length : passes.length - 1;
           passes[index]!.settle(step.outcome);
-          story.settle(index, step.outcome, nowMs);
+          model.settle(index, step.outcome, nowMs);
         }
-        assert.is(breaker.view().failures, story.failures(clock.monotonicMs()));
+        assert.is(breaker.view().failures, model.failures(clock.monotonicMs()));
       }
       clock.advance(30_000);
       assert.is(breaker.tryEnter().ok, true);
@@ -242,7 +242,7 @@ function recordingObserver(): {
   return { moves, clock, breaker: new Breaker(clock, (move) => moves.push(move)) };
 }
 
-test('changes made here are reported, changes received are not', () => {
+test('local changes are reported, and changes received from other proxies are not', () => {
   const { moves, clock, breaker } = recordingObserver();
   run(breaker, 'failed', 5);
   clock.advance(30_000);
@@ -258,20 +258,20 @@ test('changes made here are reported, changes received are not', () => {
   assert.is(moves.length, 5);
 });
 
-test('another proxy opens it for as long as it says, and then there is a probe', () => {
+test('another proxy opens it for the given time, and then a probe is sent', () => {
   const { clock, breaker } = recordingObserver();
   const early = enter(breaker);
   breaker.applyOpen(12_000);
   assert.equal(breaker.tryEnter(), { ok: false, openForS: 12 });
   early.settle('succeeded');
-  assert.is(breaker.view().state, 'open', 'who entered before no longer counts');
+  assert.is(breaker.view().state, 'open', 'requests from before no longer count');
   clock.advance(12_000);
   assert.ok(enter(breaker).probe);
   breaker.applyOpen(0);
-  assert.ok(enter(breaker).probe, 'its time was over when it was heard of');
+  assert.ok(enter(breaker).probe, 'its time was over when the message arrived');
 });
 
-test('another proxy closes it, and the counts start anew', () => {
+test('another proxy closes it, and the counts restart', () => {
   const { breaker } = recordingObserver();
   run(breaker, 'failed', 4);
   breaker.applyClosed();
@@ -282,13 +282,13 @@ test('another proxy closes it, and the counts start anew', () => {
   assert.equal(breaker.view(), { state: 'closed', requests: 0, failures: 0, openForS: 0 });
 });
 
-test('a probe that another proxy has is not sent here, and asked for again a second later', () => {
+test('while another proxy probes, none is sent here, and the claim is repeated a second later', () => {
   const { clock, breaker } = recordingObserver();
   run(breaker, 'failed', 5);
   clock.advance(30_000);
-  const ours = enter(breaker);
+  const localPass = enter(breaker);
   breaker.yieldProbe(1000);
-  ours.settle('succeeded');
+  localPass.settle('succeeded');
   assert.equal(breaker.tryEnter(), { ok: false, openForS: 1 });
   assert.is(breaker.view().state, 'half_open');
   clock.advance(1000);

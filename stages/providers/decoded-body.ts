@@ -1,6 +1,6 @@
 /**
- * Decodes an answer that svc has to read, from a provider that encoded it although it was asked not
- * to.
+ * Decodes an answer that svc has to read if the provider encoded it although identity was
+ * requested.
  */
 import { undecodable } from '../model/errors.ts';
 import { headerValue, withoutHeaders } from '../model/headers.ts';

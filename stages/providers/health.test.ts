@@ -6,7 +6,7 @@ import type { BreakerOutcome } from './breaker.ts';
 import { Health } from './health.ts';
 import type { HealthState } from './health.ts';
 
-test('the third failure in a row marks it, for 30 s; then one more is enough', () => {
+test('the third failure in a row marks it unhealthy for 30 s, and then one more failure is enough', () => {
   const clock = createManualClock();
   const health = new Health(clock);
   health.settle('failed');
@@ -33,13 +33,13 @@ test('the third failure in a row marks it, for 30 s; then one more is enough', (
   assert.is(health.isHealthy(), true);
 });
 
-test('having no key left marks it at once', () => {
+test('having no usable key marks it unhealthy at once', () => {
   const health = new Health(createManualClock());
   health.outOfKeys('auth');
   assert.is(health.view().reason, 'auth');
 });
 
-test('having no key left says nothing of the provider itself, being down does', () => {
+test('for clients with their own key only a failing provider is unhealthy, not one without usable keys', () => {
   const health = new Health(createManualClock());
   health.outOfKeys('rate_limited');
   assert.equal([health.isHealthy(), health.isUp()], [false, true]);
@@ -53,7 +53,7 @@ test('having no key left says nothing of the provider itself, being down does', 
   assert.is(health.isUp(), false);
 });
 
-test('forced unhealthy holds until forced healthy', () => {
+test('a forced unhealthy state lasts until it is forced healthy', () => {
   const clock = createManualClock();
   const health = new Health(clock);
   health.force('unhealthy');
@@ -80,7 +80,7 @@ type Event =
 /**
  * Returns whether the provider is healthy after these events, going through the table row by row.
  */
-function isReported(events: readonly Event[]): boolean {
+function expectedHealthy(events: readonly Event[]): boolean {
   let nowMs = 0;
   let row = 0;
   let bad: { untilMs: number } | undefined;
@@ -128,7 +128,7 @@ test('the implementation follows its state table', () => {
         if (one.do === 'force') health.force(one.state);
         if (one.do === 'wait') clock.advance(one.ms);
       }
-      assert.is(health.isHealthy(), isReported(events));
+      assert.is(health.isHealthy(), expectedHealthy(events));
     }),
     { numRuns: 500 },
   );

@@ -1,6 +1,6 @@
 /**
  * A fault in the code of a provider that is code. It ends its attempt as a failed provider would,
- * and says nothing about the upstream: breaker and health are not told.
+ * and says nothing about the upstream: breaker and health are not affected.
  */
 import { SvcError, isSvcError } from '../../engine/index.ts';
 
@@ -23,7 +23,7 @@ export function isHookFault(thrown: unknown): boolean {
  * Returns the first line of what was thrown, cut to 200 characters; foreign errors may even throw
  * when read.
  */
-export function wordsOf(thrown: unknown): string {
+export function firstLineOf(thrown: unknown): string {
   try {
     const words = thrown instanceof Error ? thrown.message : String(thrown);
     return (words.split('\n', 1)[0] ?? '').slice(0, 200);

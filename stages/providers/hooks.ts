@@ -11,7 +11,7 @@ import { headerValue, isHopByHop, withoutHeaders } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
 import { createSplitter, encodeEvent } from '../wire/events.ts';
 import { decodedResponse } from './decoded-body.ts';
-import { hookFault, isHookFault, wordsOf } from './hook-fault.ts';
+import { hookFault, isHookFault, firstLineOf } from './hook-fault.ts';
 import { bodyOf } from './response-body.ts';
 import type { UpstreamRequest, UpstreamResponse } from './upstream.ts';
 
@@ -76,7 +76,7 @@ export function hookRequest(
   const hook = owner.hooks.request;
   if (hook === undefined) return wire;
   const given: HookedRequest = { path: wire.path, headers: toRecord(wire.headers), body: body() };
-  const hooked = call(owner, 'request', hook, given) ?? given;
+  const hooked = callHook(owner, 'request', hook, given) ?? given;
   return readResult(owner, 'request', () => {
     const { path, headers, body: fromHook } = hooked;
     if (typeof path !== 'string' || !/^\/[\x21-\x7e]*$/.test(path))
@@ -134,7 +134,7 @@ function hookedEvents(
     // Comments, garbage and a dialect's end mark are never passed to hooks.
     if (data === undefined) return piece.bytes;
     const given: HookedEvent = { event: piece.event, data };
-    const hooked = call(owner, 'event', hook, given);
+    const hooked = callHook(owner, 'event', hook, given);
     if (hooked === null) return Buffer.alloc(0);
     return readResult(owner, 'event', () => {
       const { event, data: fromHook } = hooked ?? given;
@@ -173,7 +173,7 @@ function hookedDocument(owner: HookOwner, status: number): TransformStream<Buffe
       if (json === undefined || owner.hooks.response === undefined)
         return controller.enqueue(bytes);
       const given: HookedResponse = { status, body: json };
-      const hooked = call(owner, 'response', owner.hooks.response, given) ?? given;
+      const hooked = callHook(owner, 'response', owner.hooks.response, given) ?? given;
       return controller.enqueue(
         readResult(owner, 'response', () =>
           Buffer.from(written(owner, 'response', 'body', hooked.body)),
@@ -183,19 +183,19 @@ function hookedDocument(owner: HookOwner, status: number): TransformStream<Buffe
   });
 }
 
-function call<T, R>(owner: HookOwner, name: HookName, hook: (given: T) => R, given: T): R {
+function callHook<T, R>(owner: HookOwner, name: HookName, hook: (given: T) => R, given: T): R {
   const startedMs = owner.clock.monotonicMs();
   let result: R;
   try {
     result = hook(given);
   } catch (thrown) {
-    throw toHookError(owner, name, wordsOf(thrown), thrown);
+    throw toHookError(owner, name, firstLineOf(thrown), thrown);
   }
-  const unfit = readResult(owner, name, () => unfitResult(name, result));
-  if (unfit !== undefined) {
+  const problem = readResult(owner, name, () => unfitResult(name, result));
+  if (problem !== undefined) {
     // Its outcome no longer matters.
     if (result instanceof Promise) result.catch(() => undefined);
-    throw toHookError(owner, name, unfit);
+    throw toHookError(owner, name, problem);
   }
   const tookMs = owner.clock.monotonicMs() - startedMs;
   if (tookMs > HOOK_BUDGET_MS) {
@@ -209,7 +209,7 @@ function readResult<T>(owner: HookOwner, name: HookName, read: () => T): T {
   try {
     return read();
   } catch (thrown) {
-    throw isHookFault(thrown) ? thrown : toHookError(owner, name, wordsOf(thrown), thrown);
+    throw isHookFault(thrown) ? thrown : toHookError(owner, name, firstLineOf(thrown), thrown);
   }
 }
 
@@ -220,7 +220,7 @@ function written(owner: HookOwner, name: HookName, what: string, value: unknown)
   try {
     text = JSON.stringify(value);
   } catch (thrown) {
-    throw toHookError(owner, name, `${why}: ${wordsOf(thrown)}`, thrown);
+    throw toHookError(owner, name, `${why}: ${firstLineOf(thrown)}`, thrown);
   }
   if (text === undefined) throw toHookError(owner, name, why);
   return text;
@@ -284,9 +284,10 @@ const MEMBERS: Readonly<Record<HookName, readonly string[]>> = {
 function unfitResult(hook: HookName, result: unknown): string | undefined {
   if (result === undefined || result === null) return undefined;
   if (isThenable(result)) return 'it returned a promise; hooks are synchronous';
-  const wanted = MEMBERS[hook];
-  if (typeof result === 'object' && wanted.every((member) => member in result)) return undefined;
-  return `it returned something that is not { ${wanted.join(', ')} }; return that, or nothing`;
+  const requiredMembers = MEMBERS[hook];
+  if (typeof result === 'object' && requiredMembers.every((member) => member in result))
+    return undefined;
+  return `it returned something that is not { ${requiredMembers.join(', ')} }; return that, or nothing`;
 }
 
 function isThenable(result: {}): boolean {

@@ -50,7 +50,7 @@ async function readAll(body: Reader): Promise<number> {
   }
 }
 
-async function drip(response: ServerResponse, times: number): Promise<void> {
+async function sendSlowly(response: ServerResponse, times: number): Promise<void> {
   for (let time = 0; time < times; time += 1) {
     response.write('x');
     await sleep(IDLE_MS / 4);
@@ -59,7 +59,7 @@ async function drip(response: ServerResponse, times: number): Promise<void> {
 }
 
 for (const start of ['', 'the first words']) {
-  test(`a provider that falls silent behind "${start}" is given up`, () =>
+  test(`a provider that falls silent after "${start}" is given up`, () =>
     withBody(
       (response) => {
         response.flushHeaders();
@@ -75,13 +75,13 @@ for (const start of ['', 'the first words']) {
     ));
 }
 
-test('one that goes on a little at a time is waited for, however long it takes', () =>
+test('a slow answer is waited for as long as data keeps arriving', () =>
   withBody(
-    (response) => void drip(response, 8),
+    (response) => void sendSlowly(response, 8),
     async (body) => assert.is(await readAll(body), 9),
   ));
 
-test('nothing is timed any more once an answer is whole', async () => {
+test('no timer is left once an answer is complete', async () => {
   const timers = (): number =>
     process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = timers();
@@ -94,7 +94,7 @@ test('nothing is timed any more once an answer is whole', async () => {
   );
 });
 
-test('a reader may pause for longer than a provider may be silent', () => {
+test('a reader may pause for longer than the idle limit', () => {
   const bytes = 4 << 20;
   return withBody(
     (response) => void response.end(Buffer.alloc(bytes)),
@@ -107,7 +107,7 @@ test('a reader may pause for longer than a provider may be silent', () => {
   );
 });
 
-test('silence counts again once a reader goes on after a pause', () =>
+test('the idle limit applies again once a reader resumes', () =>
   withBody(
     (response) => void response.write(Buffer.alloc(1 << 20)),
     async (body) => {

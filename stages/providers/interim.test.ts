@@ -1,4 +1,4 @@
-/** Unrequested interim responses. */
+/** Interim responses that were not requested. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'uvu';
@@ -18,7 +18,7 @@ const ANSWERS: readonly string[] = [
   `HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n${GO_ON}HTTP/1.1 102 Processing\r\n\r\n${FINAL}`,
 ];
 
-test('every interim answer is skipped, wherever the bytes are cut, and costs no connection', async () => {
+test('every interim response is skipped at any split, without closing the connection', async () => {
   let bytes = '';
   let size = Infinity;
   const server = createServer((socket) => {

@@ -19,13 +19,13 @@ const MAX_HEAD_BYTES = 16 * 1024;
 /** Makes `socket` skip interim `100` heads before each response. Returns the same socket. */
 export function skipContinue(socket: Socket): Socket {
   const push = socket.push.bind(socket);
-  const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
+  const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
   /** True from a request until the first bytes of its final response. */
   let isHeadDue = false;
   let held: Buffer | undefined;
-  socket.write = (...given: unknown[]): boolean => {
+  socket.write = (...args: unknown[]): boolean => {
     isHeadDue = true;
-    return write(...given);
+    return write(...args);
   };
   socket.push = (bytes: Buffer | null): boolean => {
     if (!isHeadDue || bytes === null) return push(bytes);
@@ -52,7 +52,7 @@ function isFinal(bytes: Buffer): boolean {
 
 /** Returns what may be passed on; `rest` is an incomplete or possible interim head. */
 function skip(bytes: Buffer): { readonly passed: Buffer; readonly rest?: Buffer } {
-  const kept: Buffer[] = [];
+  const pieces: Buffer[] = [];
   let at = 0;
   for (;;) {
     const status = bytes.toString('latin1', at, at + STATUS_CHARS);
@@ -61,11 +61,11 @@ function skip(bytes: Buffer): { readonly passed: Buffer; readonly rest?: Buffer 
     if (!isShort && !isInterim) break;
     const end = bytes.indexOf(HEAD_END, at);
     if (end < 0 && bytes.length - at > MAX_HEAD_BYTES) break;
-    if (end < 0) return { passed: Buffer.concat(kept), rest: bytes.subarray(at) };
+    if (end < 0) return { passed: Buffer.concat(pieces), rest: bytes.subarray(at) };
     const next = end + HEAD_END.length;
-    if (!CONTINUE.test(status)) kept.push(bytes.subarray(at, next));
+    if (!CONTINUE.test(status)) pieces.push(bytes.subarray(at, next));
     at = next;
-    if (at === bytes.length) return { passed: Buffer.concat(kept), rest: bytes.subarray(at) };
+    if (at === bytes.length) return { passed: Buffer.concat(pieces), rest: bytes.subarray(at) };
   }
-  return { passed: at === 0 ? bytes : Buffer.concat([...kept, bytes.subarray(at)]) };
+  return { passed: at === 0 ? bytes : Buffer.concat([...pieces, bytes.subarray(at)]) };
 }

@@ -24,7 +24,7 @@ function rejectNext(ring: KeyRing, how: 'limited' | 'refused', retryAfterMs?: nu
   if (pick.usable) ring.reject(pick.id, how, retryAfterMs);
 }
 
-test('failover stays with the first usable key, roundrobin takes them in turn', () => {
+test('failover stays with the first usable key, and roundrobin takes them in turn', () => {
   const clock = createManualClock();
   const first = new KeyRing(settings('failover', 'abc'), clock);
   assert.equal([take(first), take(first), take(first)], ['a', 'a', 'a']);
@@ -36,7 +36,7 @@ test('failover stays with the first usable key, roundrobin takes them in turn', 
   assert.equal([take(turn), take(turn), take(turn), take(turn)], ['a', 'b', 'c', 'a']);
 });
 
-test('a rejected key is out at once, and for as long as the provider asked', () => {
+test('a rejected key is not used for as long as the provider asks', () => {
   const clock = createManualClock();
   const ring = new KeyRing(settings('failover', 'ab'), clock);
   rejectNext(ring, 'limited', 5_000);
@@ -58,7 +58,7 @@ test('a shorter wait that is reported later does not shorten a cooldown', () => 
   assert.is(take(ring), 'cooling');
 });
 
-test('all refused is PROVIDER_001, all cooling RATELIMIT_002 with the smallest wait', () => {
+test('if all keys are refused it is PROVIDER_001, and if all cool down RATELIMIT_002 with the shortest wait', () => {
   const clock = createManualClock();
   const ring = new KeyRing(settings('failover', 'ab'), clock);
   rejectNext(ring, 'refused');
@@ -76,7 +76,7 @@ test('all refused is PROVIDER_001, all cooling RATELIMIT_002 with the smallest w
   assert.is(ring.isUsable(), false);
 });
 
-test('a key that this request tried is not taken again, even when it does not cool', () => {
+test('a key that this request has tried is not picked again, even without a cooldown', () => {
   const ring = new KeyRing(settings('failover', 'ab'), createManualClock());
   const [a, b] = [ring.pick(), ring.pick()];
   assert.ok(a.usable && b.usable);
@@ -90,7 +90,7 @@ test('a key that this request tried is not taken again, even when it does not co
   assert.ok(!none.usable && keyFault(none) === undefined);
 });
 
-test('a key keeps its cooldown over a reload, and its place in the turn', () => {
+test('a key keeps its cooldown and its turn over a reload', () => {
   const clock = createManualClock();
   const ring = new KeyRing(settings('roundrobin', 'abc'), clock);
   rejectNext(ring, 'limited');
@@ -98,15 +98,15 @@ test('a key keeps its cooldown over a reload, and its place in the turn', () => 
   assert.equal([take(ring), take(ring), take(ring)], ['b', 'c', 'b']);
   ring.configure(settings('failover', 'bd'));
   ring.configure(settings('failover', 'abd'));
-  assert.is(take(ring), 'a', 'a key that was away comes back fresh');
+  assert.is(take(ring), 'a', 'a key that was removed and added again has no cooldown');
   const late = ring.pick();
   assert.ok(late.usable);
   ring.configure(settings('failover', 'b'));
   ring.reject(late.id, 'refused');
-  assert.is(take(ring), 'b', 'a verdict on a key that is gone hurts no other');
+  assert.is(take(ring), 'b', 'a verdict on a removed key affects no other');
 });
 
-test('another secret in the same place is another key, and so is another scheme', () => {
+test('another secret in the same place is another key, and so is the same secret under another scheme', () => {
   const ring = new KeyRing(settings('failover', 'a'), createManualClock());
   rejectNext(ring, 'refused');
   const bearer = { ...key('a'), scheme: 'bearer' as const };
@@ -117,7 +117,7 @@ test('another secret in the same place is another key, and so is another scheme'
   assert.is(take(ring), 'a');
 });
 
-test('the view says what happened and holds no secret', () => {
+test('the view shows what happened and no secret', () => {
   const ring = new KeyRing(settings('failover', 'ab'), createManualClock());
   rejectNext(ring, 'refused');
   const view = ring.view();
@@ -132,7 +132,7 @@ test('the view says what happened and holds no secret', () => {
   assert.not.match(JSON.stringify(view), /secret/);
 });
 
-test('an empty ring and one without a key twice', () => {
+test('an empty ring has no key, and a key that is listed twice counts once', () => {
   const empty = new KeyRing(settings('failover', ''), createManualClock());
   const none = empty.pick();
   assert.ok(!none.usable);
@@ -155,9 +155,9 @@ function model(rotation: KeyRotation, names: string[]) {
         (_, i) => names[(rotation === 'failover' ? i : last + 1 + i) % names.length]!,
       );
       const free = order.filter((name) => until(name) <= nowMs);
-      const found = free.find((name) => !excluded.includes(name));
-      if (found !== undefined) last = names.indexOf(found);
-      if (found !== undefined) return found;
+      const pickedName = free.find((name) => !excluded.includes(name));
+      if (pickedName !== undefined) last = names.indexOf(pickedName);
+      if (pickedName !== undefined) return pickedName;
       if (free.length > 0) return 'tried';
       const texts = names.map((name) => log.findLast((entry) => entry.name === name)!);
       const limited = texts.filter((entry) => entry.how === 'limited');
@@ -213,17 +213,17 @@ test('the key ring agrees with a plain log of all rejections', () => {
   );
 });
 
-test('a key that another proxy saw rejected rests here, is shown, and is never woken early', () => {
+test('a key rejected at another proxy cools down here too, is shown, and is not used early', () => {
   const clock = createManualClock();
   const moved: string[] = [];
   const ring = new KeyRing(settings('failover', 'ab'), clock, (id) => moved.push(id));
   const [first = '', second = ''] = ring.ids();
-  ring.applyRest({ id: first, verdict: 'limited', waitMs: 5000 });
+  ring.applyCooldown({ id: first, verdict: 'limited', waitMs: 5000 });
   assert.is(take(ring), 'b');
-  ring.applyRest({ id: first, verdict: 'refused', waitMs: 1000 });
-  assert.equal(ring.resting(), [{ id: first, verdict: 'refused', waitMs: 5000 }]);
+  ring.applyCooldown({ id: first, verdict: 'refused', waitMs: 1000 });
+  assert.equal(ring.coolingDown(), [{ id: first, verdict: 'refused', waitMs: 5000 }]);
   assert.equal([ring.view()[0]?.limited, ring.view()[0]?.refused], [0, 0], 'nothing was counted');
-  ring.applyRest({ id: 'nobody', verdict: 'limited', waitMs: 5000 });
+  ring.applyCooldown({ id: 'nobody', verdict: 'limited', waitMs: 5000 });
   ring.applyUsable('nobody');
   assert.equal(moved, []);
   ring.applyUsable(first);
@@ -231,7 +231,7 @@ test('a key that another proxy saw rejected rests here, is shown, and is never w
   ring.reject(second, 'limited');
   ring.reset();
   assert.equal(moved, [second, first, second]);
-  assert.equal(ring.resting(), []);
+  assert.equal(ring.coolingDown(), []);
 });
 
 test.run();

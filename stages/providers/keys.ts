@@ -9,7 +9,7 @@
  * | limited | `refused`                   | refused | until the later of the two times            |
  * | refused | `refused`                   | refused | until the later of the two times            |
  * | refused | `limited`                   | limited | until the later of the two times            |
- * | limited, refused | its time has come  | usable  |                                             |
+ * | limited, refused | its time is over   | usable  |                                             |
  *
  * A cooldown applies from the moment it is reported and is never shortened, in whatever order
  * concurrent answers arrive. A success does not end it: it may be older than the refusal. A
@@ -103,13 +103,13 @@ interface KeyState {
   /** Why it was refused, if not by a 401. */
   because: string | undefined;
   untilMs: number;
-  picks: number;
+  pickCount: number;
   limited: number;
   refused: number;
 }
 
 /** A key in cooldown: by the provider's verdict, for this many milliseconds. */
-export interface KeyRest {
+export interface KeyCooldown {
   readonly id: string;
   readonly verdict: KeyRejection;
   readonly waitMs: number;
@@ -143,14 +143,14 @@ export class KeyRing {
   pick(exclude?: ReadonlySet<string>, preferred?: string): KeyPick {
     const states = this.#states;
     const nowMs = this.#clock.monotonicMs();
-    const wanted = states.find(({ picked }) => picked.id === preferred);
+    const preferredState = states.find(({ picked }) => picked.id === preferred);
     if (
-      wanted !== undefined &&
-      wanted.untilMs <= nowMs &&
-      exclude?.has(wanted.picked.id) !== true
+      preferredState !== undefined &&
+      preferredState.untilMs <= nowMs &&
+      exclude?.has(preferredState.picked.id) !== true
     ) {
-      wanted.picks += 1;
-      return wanted.picked;
+      preferredState.pickCount += 1;
+      return preferredState.picked;
     }
     const first = this.#settings.rotation === 'roundrobin' ? this.#next : 0;
     for (let step = 0; step < states.length; step += 1) {
@@ -158,7 +158,7 @@ export class KeyRing {
       const state = states[index]!;
       if (state.untilMs > nowMs || exclude?.has(state.picked.id) === true) continue;
       this.#next = (index + 1) % states.length;
-      state.picks += 1;
+      state.pickCount += 1;
       return state.picked;
     }
     return noKey(states, nowMs);
@@ -173,14 +173,14 @@ export class KeyRing {
     if (state === undefined) return;
     const { cooldown429Ms, cooldown401Ms } = this.#settings;
     const waitMs = retryAfterMs ?? (how === 'refused' ? cooldown401Ms : cooldown429Ms);
-    this.applyRest({ id, verdict: how, waitMs });
+    this.applyCooldown({ id, verdict: how, waitMs });
     state.because = because;
     state[how] += 1;
     this.#moved(id);
   }
 
   /** Applies a verdict that another proxy got for the same key. An unknown id is ignored. */
-  applyRest({ id, verdict, waitMs }: KeyRest): void {
+  applyCooldown({ id, verdict, waitMs }: KeyCooldown): void {
     const state = this.#states.find((one) => one.picked.id === id);
     if (state === undefined) return;
     state.verdict = verdict;
@@ -191,13 +191,13 @@ export class KeyRing {
   /** Applies another proxy's reset of the key by an operator. */
   applyUsable(id: string): void {
     const state = this.#states.find((one) => one.picked.id === id);
-    if (state !== undefined) wake(state);
+    if (state !== undefined) makeUsable(state);
   }
 
   /** Makes every key usable again, at an operator's command. */
   reset(): void {
     for (const state of this.#states) {
-      wake(state);
+      makeUsable(state);
       this.#moved(state.picked.id);
     }
   }
@@ -226,7 +226,7 @@ export class KeyRing {
   }
 
   /** Returns the keys in cooldown. */
-  resting(): readonly KeyRest[] {
+  coolingDown(): readonly KeyCooldown[] {
     const nowMs = this.#clock.monotonicMs();
     return this.#states.flatMap(({ picked: { id }, verdict, untilMs }) =>
       untilMs > nowMs && verdict !== undefined ? [{ id, verdict, waitMs: untilMs - nowMs }] : [],
@@ -254,18 +254,18 @@ export class KeyRing {
   /** Returns every key in order, without its secret. */
   view(): readonly KeyView[] {
     const nowMs = this.#clock.monotonicMs();
-    return this.#states.map(({ picked, verdict, untilMs, picks, limited, refused }) => ({
+    return this.#states.map(({ picked, verdict, untilMs, pickCount, limited, refused }) => ({
       label: picked.key.label,
       state: untilMs > nowMs && verdict !== undefined ? verdict : 'usable',
       waitMs: Math.max(0, untilMs - nowMs),
-      picked: picks,
+      picked: pickCount,
       limited,
       refused,
     }));
   }
 }
 
-function wake(state: KeyState): void {
+function makeUsable(state: KeyState): void {
   state.verdict = undefined;
   state.because = undefined;
   state.untilMs = -Infinity;
@@ -276,7 +276,7 @@ function unused(): Omit<KeyState, 'picked'> {
     verdict: undefined,
     because: undefined,
     untilMs: -Infinity,
-    picks: 0,
+    pickCount: 0,
     limited: 0,
     refused: 0,
   };

@@ -17,7 +17,7 @@ type Providers = ReadonlyMap<ProviderName, Provider>;
 const BUILT_IN = 'passthrough';
 
 /** A provider's name, and why it was chosen. */
-export interface Named {
+export interface NamedProvider {
   readonly name: ProviderName;
   /** True if the request must reach it unchanged. */
   readonly verbatim: boolean;
@@ -37,7 +37,11 @@ export function kindOf({ original }: ProxyRequest): EndpointKind {
 }
 
 /** Returns the provider of a request that no rule reroutes. */
-export function namedFor(request: ProxyRequest, config: RouteConfig, providers: Providers): Named {
+export function providerFor(
+  request: ProxyRequest,
+  config: RouteConfig,
+  providers: Providers,
+): NamedProvider {
   const { isConversation } = request.original.endpoint;
   const model = config.byModel.size > 0 && isConversation ? modelNamed(request) : undefined;
   const ofModel = model === undefined ? undefined : config.byModel.get(model);
@@ -45,9 +49,9 @@ export function namedFor(request: ProxyRequest, config: RouteConfig, providers: 
   const kind = kindOf(request);
   const name = ofModel?.provider ?? primary ?? config.byKind[kind];
   const by = ofModel !== undefined ? 'model' : name === primary ? 'primary' : 'path';
-  const found = resolved(name, kind, providers);
-  const verbatim = found.verbatim || (by === 'path' && config.verbatim);
-  return { name: found.name, verbatim, by, model, kind };
+  const resolution = resolveProvider(name, kind, providers);
+  const verbatim = resolution.verbatim || (by === 'path' && config.verbatim);
+  return { name: resolution.name, verbatim, by, model, kind };
 }
 
 function modelNamed(request: ProxyRequest): string | undefined {
@@ -66,12 +70,12 @@ export function mayBeVerbatim(config: RouteConfig, providers: Providers): boolea
   ];
   return (
     config.verbatim ||
-    names.some((name) => name !== undefined && resolved(name, 'chat', providers).verbatim)
+    names.some((name) => name !== undefined && resolveProvider(name, 'chat', providers).verbatim)
   );
 }
 
 /** Returns the provider that `name` means for a request of `kind`. It may not exist. */
-export function resolved(
+export function resolveProvider(
   name: ProviderName,
   kind: EndpointKind,
   providers: Providers,

@@ -4,9 +4,9 @@ import { SvcError } from '../../engine/index.ts';
 import { providerUnreachable, upstreamTimeout } from '../model/errors.ts';
 import { isProviderFailure, outcomeOfFailure, outcomeOfStatus } from './outcome.ts';
 
-test('statuses: which party is at fault', () => {
-  const cloudflares = Array.from({ length: 11 }, (_, at) => 520 + at);
-  for (const status of [500, 502, 503, 504, ...cloudflares]) {
+test('statuses are attributed to the provider, the request or neither', () => {
+  const cloudflareStatuses = Array.from({ length: 11 }, (_, at) => 520 + at);
+  for (const status of [500, 502, 503, 504, ...cloudflareStatuses]) {
     assert.is(outcomeOfStatus(status), 'failed', String(status));
     assert.is(isProviderFailure(status), true);
   }
@@ -18,7 +18,7 @@ test('statuses: which party is at fault', () => {
   }
 });
 
-test('failures: the provider, unless the run was cancelled or the fault is ours', () => {
+test('a failure counts against the provider unless the run was cancelled or the fault is ours', () => {
   const { signal } = new AbortController();
   assert.is(outcomeOfFailure(providerUnreachable('connection refused'), signal), 'failed');
   assert.is(outcomeOfFailure(upstreamTimeout(), signal), 'failed');
@@ -28,8 +28,8 @@ test('failures: the provider, unless the run was cancelled or the fault is ours'
     assert.is(outcomeOfFailure(providerUnreachable(code, cause), signal), 'abandoned', code);
   }
   assert.is(outcomeOfFailure(new TypeError('ours'), signal), 'abandoned');
-  const gone = AbortSignal.abort(new Error('client gone'));
-  assert.is(outcomeOfFailure(providerUnreachable('reset'), gone), 'abandoned');
+  const aborted = AbortSignal.abort(new Error('client gone'));
+  assert.is(outcomeOfFailure(providerUnreachable('reset'), aborted), 'abandoned');
 });
 
 test.run();

@@ -7,12 +7,12 @@
  * | connect error, reset before the head       | failed    |                                        |
  * | head or idle time-out                      | failed    |                                        |
  * | 500, 502, 503, 504, 520–530                | failed    |                                        |
- * | error event inside a 200, body broken off  | failed    | after a success, if content had come   |
+ * | error event inside a 200, body broken off  | failed    | may follow a success                   |
  * | other 1xx–4xx                              | succeeded | it answers; the request was at fault   |
  * | 402, 429                                   | abandoned | it answers, but serves no request      |
  * | other 5xx, such as 501                     | abandoned | about the request as much as about it  |
  * | client gone, shutdown, our own fault       | abandoned | nothing was learnt                     |
- * | a fault in the provider's own hooks        | abandoned | it says nothing of the upstream        |
+ * | a fault in the provider's own hooks        | abandoned | it says nothing about the upstream     |
  *
  * A 429 or an account without credit is not a success either: it must not dilute the failures of
  * others, nor close a breaker as its probe. The keys' cooldown handles it.
@@ -45,7 +45,7 @@ export function outcomeOfStatus(status: number): BreakerOutcome {
  */
 export function outcomeOfFailure(thrown: unknown, signal: CancelSignal): BreakerOutcome {
   if (signal.aborted || !isSvcError(thrown) || isHookFault(thrown)) return 'abandoned';
-  // Descriptors that this process lacks must not open the breaker of a provider that is well.
+  // A lack of descriptors in this process must not open the breaker of a healthy provider.
   if (isShortage(thrown.cause)) return 'abandoned';
   return thrown.kind === 'bad_gateway' || thrown.kind === 'gateway_timeout'
     ? 'failed'

@@ -5,10 +5,10 @@ import { createManualClock } from '../../engine/clock.ts';
 import { isSvcError } from '../../engine/index.ts';
 import { Pace } from './pace.ts';
 
-const free = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
 /** The result of `enter`: milliseconds waited, or the Retry-After sent. */
-async function enter(pace: Pace, signal = free): Promise<number | string> {
+async function enter(pace: Pace, signal = neverAborted): Promise<number | string> {
   try {
     return await pace.enter(signal);
   } catch (thrown) {
@@ -18,12 +18,12 @@ async function enter(pace: Pace, signal = free): Promise<number | string> {
   }
 }
 
-test('below the limit no request waits; above it the queue moves as the minute passes', async () => {
+test('below the limit no request waits, and above it the queue moves as the minute passes', async () => {
   const clock = createManualClock();
   const pace = new Pace({ rpm: 2, maxWaitMs: 120_000 }, clock);
-  assert.is(pace.enter(free), 0);
+  assert.is(pace.enter(neverAborted), 0);
   clock.advance(10_000);
-  assert.is(pace.enter(free), 0);
+  assert.is(pace.enter(neverAborted), 0);
   const third = enter(pace);
   const fourth = enter(pace);
   assert.equal(pace.view(), { rpm: 2, started: 2, waiting: 2 });
@@ -34,10 +34,10 @@ test('below the limit no request waits; above it the queue moves as the minute p
   assert.is(pace.view().waiting, 0);
 });
 
-test('a full queue and too long a wait are refused, with the wait', async () => {
+test('a request is refused with the wait if the queue is full or the wait too long', async () => {
   const clock = createManualClock();
   const pace = new Pace({ rpm: 1, maxWaiting: 1, maxWaitMs: 30_000 }, clock);
-  void pace.enter(free);
+  void pace.enter(neverAborted);
   clock.advance(20_000);
   assert.is(await enter(pace), 'refused 40');
   clock.advance(15_000);
@@ -56,14 +56,14 @@ test('a burst above the limit is queued for the next minute', async () => {
   assert.equal(await Promise.all(entered), [...Array(50).fill(0), ...Array(10).fill(60_000)]);
 });
 
-test('an aborted request leaves the queue, and those after it move up', async () => {
+test('an aborted request leaves the queue, and later ones move up', async () => {
   const clock = createManualClock();
   const pace = new Pace({ rpm: 1, maxWaitMs: 200_000 }, clock);
-  void pace.enter(free);
-  const gone = new AbortController();
-  const first = enter(pace, gone.signal);
+  void pace.enter(neverAborted);
+  const leavingClient = new AbortController();
+  const first = enter(pace, leavingClient.signal);
   const second = enter(pace);
-  gone.abort(new Error('client gone'));
+  leavingClient.abort(new Error('client gone'));
   assert.is(await first, 'aborted');
   clock.advance(60_000);
   assert.is(await second, 60_000);
@@ -73,8 +73,8 @@ test('an aborted request leaves the queue, and those after it move up', async ()
 test('no request overtakes the queue when its timer is late', async () => {
   const manual = createManualClock();
   const pace = new Pace({ rpm: 2, maxWaitMs: 90_000 }, { ...manual, after: () => () => undefined });
-  void pace.enter(free);
-  void pace.enter(free);
+  void pace.enter(neverAborted);
+  void pace.enter(neverAborted);
   const first = enter(pace);
   manual.advance(120_000);
   const second = enter(pace);
@@ -82,11 +82,11 @@ test('no request overtakes the queue when its timer is late', async () => {
   assert.equal(await Promise.all([first, second]), [120_000, 0]);
 });
 
-test('a reload keeps the count and serves the line by the new limit', async () => {
+test('a reload keeps the count and serves the queue by the new limit', async () => {
   const clock = createManualClock();
   const pace = new Pace({ rpm: 3 }, clock);
   for (let i = 0; i < 3; i += 1) {
-    assert.is(pace.enter(free), 0);
+    assert.is(pace.enter(neverAborted), 0);
     clock.advance(15_000);
   }
   const waiting = enter(pace);
@@ -108,7 +108,7 @@ const load = fc.record({
   gaps: fc.array(fc.oneof(fc.constant(0), fc.nat(70_000)), { maxLength: 30 }),
 });
 
-test('each start is the earliest that the rolling minute and the line allow', async () => {
+test('each start is the earliest that the rolling minute and the queue allow', async () => {
   await fc.assert(
     fc.asyncProperty(load, async ({ gaps, ...options }) => {
       const clock = createManualClock();
@@ -137,7 +137,7 @@ test('each start is the earliest that the rolling minute and the line allow', as
   );
 });
 
-test('with clients disconnecting, no minute has more starts than allowed and no request is left waiting', async () => {
+test('with clients disconnecting, no minute exceeds the limit and no request waits forever', async () => {
   const step = fc.record({ gapMs: fc.nat(20_000), leaves: fc.nat(3) });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.array(step), async (rpm, steps) => {

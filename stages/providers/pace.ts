@@ -1,6 +1,6 @@
 /**
  * Limits a provider's requests per minute: `rate_limiting.<provider>.rpm`. In any 60 s at most
- * `rpm` requests start; the next one waits in line until the oldest of them is 60 s old.
+ * `rpm` requests start; the next one waits in a queue until the oldest of them is 60 s old.
  *
  * A rolling window instead of the usual two: an even pace (60 rpm = one a second) would delay the
  * small requests that agents send in twos and threes although the provider would take them, and a
@@ -10,11 +10,11 @@
  *
  * | event                                         | then                                      |
  * |-----------------------------------------------|-------------------------------------------|
- * | entry, fewer than `rpm` started, empty line   | starts at once                            |
- * | entry, its wait known and within bounds       | stands in line                            |
- * | entry, the line full or the wait too long     | RATELIMIT_002 with that wait              |
- * | the oldest start is 60 s old                  | the head of the line starts               |
- * | a request in line is aborted                  | leaves; those after it move up            |
+ * | entry, fewer than `rpm` started, empty queue  | starts at once                            |
+ * | entry, its wait within bounds                 | waits in the queue                        |
+ * | entry, the queue full or the wait too long    | RATELIMIT_002 with that wait              |
+ * | the oldest start is 60 s old                  | the first in the queue starts             |
+ * | a queued request is aborted                   | leaves; those after it move up            |
  */
 import type { CancelSignal, Clock } from '../../engine/index.ts';
 import { providerPaced } from '../model/errors.ts';
@@ -22,9 +22,11 @@ import { providerPaced } from '../model/errors.ts';
 export interface PaceOptions {
   /** Requests that may start in any minute; at least 1. */
   readonly rpm: number;
-  /** Maximum requests in line; default 100. */
+  /** Maximum number of queued requests; default 100. */
   readonly maxWaiting?: number;
-  /** The longest wait in line, in milliseconds; default a minute, after which a place is free. */
+  /**
+   * The longest wait in the queue, in milliseconds; default a minute, after which a place is free.
+   */
   readonly maxWaitMs?: number;
 }
 
@@ -54,7 +56,7 @@ export class Pace {
 
   /**
    * Takes a place in the minute: returns 0 if there is one now, else a promise of the milliseconds
-   * waited. Throws RATELIMIT_002 if the line is full or too slow, and rejects with the signal's
+   * waited. Throws RATELIMIT_002 if the queue is full or too slow, and rejects with the signal's
    * reason if it aborts. A place taken is used up, whatever happens to the request.
    */
   enter(signal: CancelSignal): number | Promise<number> {

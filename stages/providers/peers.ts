@@ -12,7 +12,7 @@ export interface Peers {
   keyMoved(provider: ProviderName, keyId: string): void;
   /**
    * Claims the one probe of all proxies: resolves to whether it is ours. If not, the breaker has
-   * been told why. Undefined without peers. Never rejects.
+   * been updated with the reason. Undefined without peers. Never rejects.
    */
   claimProbe(provider: ProviderName): Promise<boolean> | undefined;
 }

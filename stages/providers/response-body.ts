@@ -59,7 +59,7 @@ export class ResponseBody {
   /** Data that comes with the head cannot have been requested yet. */
   #isAsked = false;
   #isWaking = false;
-  /** Passes the next item to the stream's reader, which waits for it. */
+  /** Passes the next item to the waiting reader of the stream. */
   #give: (() => void) | undefined;
   #more: Promise<void> | undefined;
   #onMore: () => void = () => undefined;
@@ -160,7 +160,7 @@ export class ResponseBody {
     return this.stream(BYTES);
   }
 
-  /** Likewise, in another form. A body that breaks first yields what arrived before that. */
+  /** The same in another form. A body that breaks off first yields what had arrived. */
   stream<T>({ before, each, after }: StreamForm<T>): ReadableStream<T> {
     const first = [...before];
     return new ReadableStream<T>(
@@ -192,8 +192,8 @@ export class ResponseBody {
   }
 
   /**
-   * Discards what is not taken, which closes the connection; a stream of it breaks. Harmless after
-   * the end.
+   * Discards what has not been read and closes the connection; a stream of the body errors. Does
+   * nothing after the end.
    */
   cancel(reason: unknown): void {
     this.#pieces = [];

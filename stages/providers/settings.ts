@@ -129,21 +129,21 @@ const named = each(
       about: 'Headers added to every request to it.',
       secret: true,
       guarded: true,
-      read: bare,
+      read: withoutPrototype,
     }),
     extraBody: setting('providers.<name>.extra_body', {
       type: kind({ '[string]': 'unknown' }, 'a map of body fields'),
       default: {},
       about: 'Fields added to every request body that does not have them.',
       guarded: true,
-      read: bare,
+      read: withoutPrototype,
     }),
     modelAliases: setting('providers.<name>.model_aliases', {
       type: kind({ '[string]': TEXT }, 'a map of aliases to model names'),
       default: {},
       about: 'Other names for its models: alias to model.',
       guarded: true,
-      read: bare,
+      read: withoutPrototype,
     }),
     /** US dollars per million tokens, if the user overrides the price table. */
     pricing: slice({
@@ -168,7 +168,7 @@ const named = each(
         about:
           'US dollars for a million of other units (`cache_read`, `cache_write`, `cache_write_1h`, `input_audio`, `output_image`, …), and for a thousand of `web_search` and `file_search`.',
         guarded: true,
-        read: bare,
+        read: withoutPrototype,
       }),
       longContextUsd: setting('providers.<name>.pricing.long_context', {
         type: kind({ '[string]': '0 <= number <= 1000000000' }, 'a map of units to US dollars'),
@@ -176,7 +176,7 @@ const named = each(
         about:
           'The same for requests with more than `above` tokens of input, as in `{above: 200000, input: 6, output: 22.5}`.',
         guarded: true,
-        read: bare,
+        read: withoutPrototype,
       }),
       terms: setting('providers.<name>.pricing.terms', {
         type: kind({ '[string]': '0 <= number <= 1000' }, 'a map of terms to factors'),
@@ -185,18 +185,18 @@ const named = each(
         about:
           'Factors on every rate for tokens, by what the answer says of how it was served: `fast`, `flex`, `priority`, `batch`, `scale`, `us`, ….',
         guarded: true,
-        read: bare,
+        read: withoutPrototype,
       }),
     }),
   },
   ({ kind: written, baseUrl, apiKey, oauthToken, oauthToken2, ...rest }, { name, origin }) => {
     // A name without a kind is one of the built-in ones; anything else was refused earlier.
-    const speaks = written ?? (name as ProviderKind);
-    const url = baseUrl ?? PUBLIC_BASE_URLS[speaks];
+    const dialect = written ?? (name as ProviderKind);
+    const url = baseUrl ?? PUBLIC_BASE_URLS[dialect];
     return {
       ...rest,
       name,
-      kind: speaks,
+      kind: dialect,
       /** Without a trailing slash; null for the built-in passthrough. */
       baseUrl: url === null ? null : url.replace(/(?<!\/)\/+$/, ''),
       /** In the order of rotation; empty when only clients bring keys. */
@@ -240,7 +240,7 @@ export const providers = slice(
           },
         ] as const,
     );
-    return bare(Object.fromEntries(timed));
+    return withoutPrototype(Object.fromEntries(timed));
   },
 );
 
@@ -272,7 +272,7 @@ function limitMs(time: number): number | null {
 }
 
 /** Returns the same map without a prototype, so that looking up `constructor` finds nothing. */
-function bare<T>(map: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+function withoutPrototype<T>(map: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
   return Object.assign(Object.create(null) as Record<string, T>, map);
 }
 

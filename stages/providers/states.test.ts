@@ -11,7 +11,7 @@ const plain: ProviderStateSettings = {
 };
 const paced: ProviderStateSettings = { ...plain, pace: { rpm: 1 } };
 
-function three(): { clock: ReturnType<typeof createManualClock>; states: ProviderStates } {
+function threeProviders(): { clock: ReturnType<typeof createManualClock>; states: ProviderStates } {
   const clock = createManualClock();
   const states = createProviderStates(clock);
   states.configure(
@@ -23,7 +23,7 @@ function three(): { clock: ReturnType<typeof createManualClock>; states: Provide
   );
   return { clock, states };
 }
-function trip(states: ProviderStates, name: string): void {
+function openBreakerOf(states: ProviderStates, name: string): void {
   for (let i = 0; i < 5; i += 1) {
     const pass = states.get(name)!.breaker.tryEnter();
     if (pass.ok) pass.settle('failed');
@@ -31,19 +31,19 @@ function trip(states: ProviderStates, name: string): void {
 }
 
 test('healthy providers come first, the others stay available', () => {
-  const { clock, states } = three();
+  const { clock, states } = threeProviders();
   assert.equal(states.inOrder(['c', 'a', 'nobody']), ['c', 'a']);
   states.forceHealth('a', 'unhealthy');
-  trip(states, 'b');
+  openBreakerOf(states, 'b');
   assert.equal(states.inOrder(['a', 'b', 'c']), ['c', 'a', 'b']);
   clock.advance(30_000);
   assert.equal(states.inOrder(['a', 'b', 'c']), ['b', 'c', 'a']);
 });
 
-test('what is known survives a reload, and settings take effect', async () => {
-  const { states } = three();
+test('the state survives a reload, and new settings take effect', async () => {
+  const { states } = threeProviders();
   const before = states.get('b')!;
-  trip(states, 'b');
+  openBreakerOf(states, 'b');
   for (let n = 0; n < 3; n += 1) before.health.settle('failed');
   assert.is(before.pace?.enter(new AbortController().signal), 0);
   states.configure(
@@ -62,15 +62,15 @@ test('what is known survives a reload, and settings take effect', async () => {
 });
 
 test('an operator resets a provider and its breaker', () => {
-  const { states } = three();
-  trip(states, 'a');
+  const { states } = threeProviders();
+  openBreakerOf(states, 'a');
   assert.is(states.forceHealth('a', 'healthy'), true);
   assert.is(states.get('a')?.breaker.tryEnter().ok, true);
   assert.is(states.forceHealth('nobody', 'healthy'), false);
 });
 
 test('an operator who resets a provider makes its refused keys usable again', () => {
-  const { states } = three();
+  const { states } = threeProviders();
   const { keys } = states.get('a')!;
   for (let pick = keys.pick(); pick.usable; pick = keys.pick()) keys.reject(pick.id, 'refused');
   assert.is(keys.isUsable(), false);
@@ -81,9 +81,9 @@ test('an operator who resets a provider makes its refused keys usable again', ()
   assert.is(keys.pick().usable, true);
 });
 
-test('what is shown names the open breaker, and no secret', () => {
-  const { states } = three();
-  trip(states, 'c');
+test('the view shows the open breaker and no secret', () => {
+  const { states } = threeProviders();
+  openBreakerOf(states, 'c');
   assert.equal(states.breakers(), {
     anyOpen: true,
     providers: {

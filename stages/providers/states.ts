@@ -15,8 +15,8 @@ import type { PaceOptions } from './pace.ts';
 import { NO_PEERS } from './peers.ts';
 import type { Peers } from './peers.ts';
 import type { ProviderName } from './provider.ts';
-import { createTries } from './tries.ts';
-import type { Tries } from './tries.ts';
+import { createAttemptCounts } from './tries.ts';
+import type { AttemptCounts } from './tries.ts';
 
 /** The live state of one provider. */
 export interface ProviderState {
@@ -24,7 +24,7 @@ export interface ProviderState {
   readonly breaker: Breaker;
   readonly health: Health;
   readonly failover: Failover;
-  readonly tries: Tries;
+  readonly attemptCounts: AttemptCounts;
   /** Undefined if no `rpm` is set. */
   readonly pace: Pace | undefined;
   readonly needsKey: boolean;
@@ -104,13 +104,13 @@ export function createProviderStates(clock: Clock) {
      * Returns why `name` is tried after those that follow it, in words; undefined if it is not.
      * `takesOwnKey` as for `inOrder`.
      */
-    whyLater(name: ProviderName, takesOwnKey: boolean): string | undefined {
+    reasonForLater(name: ProviderName, takesOwnKey: boolean): string | undefined {
       const state = states.get(name);
       if (state === undefined || isFirstChoice(state, takesOwnKey)) return undefined;
       if (state.stopped !== undefined) return 'stopped';
       if (state.breaker.isOpen()) return 'its circuit breaker is open';
       const view = state.health.view();
-      // Its keys rest although it answers.
+      // Its keys are cooling down although it answers.
       return view.state === 'unhealthy' ? unhealthyBecause(view) : 'no key of it can be used now';
     },
     /**
@@ -165,7 +165,7 @@ function toState(
     breaker: before?.breaker ?? new Breaker(clock, (move) => peers().breakerMoved(name, move)),
     health: before?.health ?? new Health(clock, () => keys.untilUsableMs()),
     failover: before?.failover ?? createFailover(clock),
-    tries: before?.tries ?? createTries(clock),
+    attemptCounts: before?.attemptCounts ?? createAttemptCounts(clock),
     pace: settings.pace && (before?.pace ?? new Pace(settings.pace, clock)),
     needsKey: settings.needsKey ?? true,
     stopped: undefined,
@@ -180,10 +180,10 @@ function isFirstChoice({ health, breaker, stopped }: ProviderState, takesOwnKey:
   );
 }
 
-function toView({ health, breaker, keys, pace, tries, needsKey, stopped }: ProviderState) {
+function toView({ health, breaker, keys, pace, attemptCounts, needsKey, stopped }: ProviderState) {
   return {
     health: health.view(),
-    tries: tries.view(),
+    tries: attemptCounts.view(),
     breaker: breaker.view(),
     keys: keys.view(),
     pace: pace?.view(),

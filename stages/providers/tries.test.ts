@@ -1,12 +1,14 @@
-/** Tries at a provider: the last hour, failures in a row, and providers never called. */
+/**
+ * Attempts at a provider: the last hour, failures in a row, and providers that were never called.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/index.ts';
-import { createTries } from './tries.ts';
+import { createAttemptCounts } from './tries.ts';
 
-test('an hour is counted minute by minute, and what is older is left out', () => {
+test('the last hour is counted minute by minute, and older attempts are dropped', () => {
   const clock = createManualClock();
-  const tries = createTries(clock);
+  const tries = createAttemptCounts(clock);
   assert.equal(tries.view(), {
     everTried: 0,
     tried: 0,

@@ -1,12 +1,11 @@
 /**
- * How the attempts at one provider ended in the last hour, for display only: nothing is decided by
- * it.
+ * How the attempts at one provider ended in the last hour. For display only: nothing depends on it.
  */
 import type { Clock } from '../../engine/index.ts';
 
-export type Tries = ReturnType<typeof createTries>;
+export type AttemptCounts = ReturnType<typeof createAttemptCounts>;
 
-export interface TriesView {
+export interface AttemptCountsView {
   /** Since the start; 0 for a provider that was never called. */
   readonly everTried: number;
   /** In the last hour. */
@@ -30,7 +29,7 @@ interface Minute {
 }
 
 /** `clock` is only used for monotonic time. */
-export function createTries(clock: Clock) {
+export function createAttemptCounts(clock: Clock) {
   /** Oldest first; empty ones are left out. */
   const minutes: Minute[] = [];
   let everTried = 0;
@@ -38,7 +37,7 @@ export function createTries(clock: Clock) {
 
   const now = () => Math.floor(clock.monotonicMs() / MINUTE_MS);
 
-  function present(): Minute {
+  function currentMinute(): Minute {
     const minute = now();
     forgetBefore(minute);
     const last = minutes.at(-1);
@@ -55,7 +54,7 @@ export function createTries(clock: Clock) {
   return {
     /** Records the end of an attempt. */
     ended(hasFailed: boolean): void {
-      const minute = present();
+      const minute = currentMinute();
       everTried += 1;
       minute.tried += 1;
       if (hasFailed) minute.failed += 1;
@@ -63,9 +62,9 @@ export function createTries(clock: Clock) {
     },
     /** Records that another provider has answered a request meant for this one. */
     answeredByAnother(): void {
-      present().answeredByOthers += 1;
+      currentMinute().answeredByOthers += 1;
     },
-    view(): TriesView {
+    view(): AttemptCountsView {
       forgetBefore(now());
       const sum = (of: (minute: Minute) => number) =>
         minutes.reduce((all, minute) => all + of(minute), 0);

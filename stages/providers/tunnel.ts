@@ -11,7 +11,7 @@ import { providerUnreachable } from '../model/errors.ts';
 import { reasonOf } from './failure-reason.ts';
 import type { Connector } from './undici-upstream.ts';
 
-/** As long as a machine keeps trying to connect directly. */
+/** As long as an operating system keeps trying to connect directly. */
 const ANSWER_WITHIN_MS = 120_000;
 
 /** The target of a tunnel. */
@@ -36,7 +36,7 @@ export function createTunnel(proxy: string, open: Connector): Connector {
   const url = new URL(proxy);
   const way = {
     protocol: url.protocol,
-    hostname: bare(url.hostname),
+    hostname: withoutBrackets(url.hostname),
     host: url.host,
     port: url.port,
   };
@@ -44,7 +44,7 @@ export function createTunnel(proxy: string, open: Connector): Connector {
   return (options, done) => {
     open(way, (...[error, socket]) => {
       if (error !== null) return done(failed(error), null);
-      ask(socket, authorityOf(options), fields, (tunnel) => {
+      requestTunnel(socket, authorityOf(options), fields, (tunnel) => {
         if (tunnel instanceof Error) return done(tunnel, null);
         if (options.protocol !== 'https:') return done(null, tunnel);
         open({ ...options, httpSocket: tunnel }, done);
@@ -53,7 +53,7 @@ export function createTunnel(proxy: string, open: Connector): Connector {
   };
 }
 
-function ask(
+function requestTunnel(
   socket: Socket,
   authority: string,
   fields: Readonly<Record<string, string>>,
@@ -94,7 +94,7 @@ function authorityOf(end: TunnelEnd): string {
   return `${isIPv6(hostname) ? `[${hostname}]` : hostname}:${portOf(end)}`;
 }
 
-function bare(hostname: string): string {
+function withoutBrackets(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 

@@ -1,4 +1,4 @@
-/** Which side is at fault when no response comes. */
+/** Which side is at fault when there is no response. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCanceller, createTurn, isSvcError } from '../../engine/index.ts';
@@ -33,7 +33,7 @@ const CASES: readonly (readonly [name: string, more: Partial<UpstreamRequest>, k
   ['nobody there', {}, 'bad_gateway'],
 ];
 
-test('what cannot be sent is no failure of the provider', async () => {
+test('a request that cannot be sent does not count as a failure of the provider', async () => {
   const upstream = createUpstream(createAgent(), createTurn());
   for (const [name, more, kind] of CASES) {
     const error: unknown = await upstream.send({ ...REQUEST, ...more }).then(

@@ -18,8 +18,8 @@ import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import type { RouteConfig } from '../providers/route-config.ts';
-import { kindOf, namedFor, resolved } from '../providers/named-provider.ts';
-import type { Named } from '../providers/named-provider.ts';
+import { kindOf, providerFor, resolveProvider } from '../providers/named-provider.ts';
+import type { NamedProvider } from '../providers/named-provider.ts';
 import { whyForbidden } from './permitted.ts';
 import type { RuleDecision } from './rules-router.ts';
 import type { RouteFacts } from './rules.ts';
@@ -40,10 +40,10 @@ interface Choice {
 
 function choose(request: ProxyRequest, config: RouteConfig, services: Services): Choice {
   const rule = askRules(request, config, services);
-  const named = namedFor(request, config, services.providers);
+  const named = providerFor(request, config, services.providers);
   const { kind } = named;
   const { name, verbatim } =
-    rule === undefined ? named : resolved(rule.target.provider, kind, services.providers);
+    rule === undefined ? named : resolveProvider(rule.target.provider, kind, services.providers);
   const provider = services.providers.get(name);
   if (provider === undefined)
     throw new SvcError('unavailable', `Provider '${name}' is not available; /health shows why`);
@@ -56,7 +56,7 @@ function choose(request: ProxyRequest, config: RouteConfig, services: Services):
   return { provider, kind, model: undefined, verbatim, reason, isChosen: named.by === 'model' };
 }
 
-function reasonOf({ by, kind, model }: Named, request: ProxyRequest): string {
+function reasonOf({ by, kind, model }: NamedProvider, request: ProxyRequest): string {
   if (by === 'model') return `model ${model}`;
   if (by === 'primary') return 'routing.primary';
   const byCredential = request.original.endpoint.defaultKind === 'by-credential';
@@ -71,7 +71,7 @@ function reasonOf({ by, kind, model }: Named, request: ProxyRequest): string {
 function refuseElsewhere(
   { original }: ProxyRequest,
   provider: Provider,
-  { kind, by }: Named,
+  { kind, by }: NamedProvider,
   config: RouteConfig,
 ): void {
   const { operation, isConversation } = original.endpoint;
@@ -128,7 +128,7 @@ function askRules(
     conversation: () => conversationId(request),
   });
   if (!isTied || rule === undefined || rule.target.model === modelOf(request)) return rule;
-  const { name } = resolved(rule.target.provider, kind, services.providers);
+  const { name } = resolveProvider(rule.target.provider, kind, services.providers);
   const provider = services.providers.get(name);
   const isOwn = provider !== undefined && takesOwnKey(provider, kind, config);
   return isOwn ? undefined : rule;
@@ -228,7 +228,7 @@ function fallbacks(
   const targets: RouteTarget[] = [];
   const leftOut: string[] = [];
   for (const { provider: named, model } of config.fallback) {
-    const { name, verbatim } = resolved(named, kind, services.providers);
+    const { name, verbatim } = resolveProvider(named, kind, services.providers);
     const provider = services.providers.get(name);
     if (provider === undefined) {
       leftOut.push(`${name}: it is not available, /health shows why`);
@@ -291,7 +291,7 @@ function inOrder(targets: readonly RouteTarget[], services: Services) {
   const sorted = targets.toSorted((a, b) => order.indexOf(a.provider) - order.indexOf(b.provider));
   const passed = targets.slice(0, targets.indexOf(sorted[0]!));
   const later = [...new Set(passed.map(({ provider }) => provider))].flatMap((name) => {
-    const why = services.states.whyLater(name, name === own);
+    const why = services.states.reasonForLater(name, name === own);
     return why === undefined ? [] : [`${name}: ${why}`];
   });
   return { targets: sorted, later };

@@ -9,8 +9,8 @@ import { isObject, parseJson } from '../../dialect/json-kind.ts';
 import type { Unsupported } from '../../dialect/translate/translate.ts';
 import type { ProxyFrame } from '../../model/frame.ts';
 import { headerValue } from '../../model/headers.ts';
-import { accountTrouble } from '../../providers/account.ts';
-import type { AccountTrouble } from '../../providers/account.ts';
+import { accountProblem } from '../../providers/account.ts';
+import type { AccountProblem } from '../../providers/account.ts';
 import type { UpstreamResponse } from '../../providers/upstream.ts';
 import { decodeBody } from '../../wire/decode.ts';
 
@@ -45,14 +45,14 @@ export async function accountTroubleIn(
   response: UpstreamResponse,
   isDispensable: boolean,
   clock: Clock,
-): Promise<AccountTrouble | undefined> {
+): Promise<AccountProblem | undefined> {
   const { body, error } = await withErrorTimeout(clock, (late) => {
     if (isDispensable)
       void late.then(() => response.body.cancel(new Error('the error message takes too long')));
     return readErrorBody(response, isDispensable ? undefined : late);
   });
   if (error !== undefined && !isDispensable) throw error;
-  return accountTrouble(response.status, error === undefined ? body : NOTHING);
+  return accountProblem(response.status, error === undefined ? body : NOTHING);
 }
 
 /** How providers refuse a part of a request. */
