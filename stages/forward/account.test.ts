@@ -190,7 +190,7 @@ test('a client with its own key is served by the next provider if its account ha
       t.upstream.reset();
       t.spare.reset();
       t.upstream.script(undefined, refusing(refusal));
-      const response = await exchange(t.proxy.port, { ...REQUEST, headers: ownKey('messages') });
+      const response = await exchange(t.proxy.port, { ...REQUEST, headers: clientKey('messages') });
       const original = await direct(refusal.forOwnKey ? t.spare : t.upstream, REQUEST);
       assert.is(response.status, original.status, refusal.name);
       assert.ok(response.body.equals(original.body), refusal.name);

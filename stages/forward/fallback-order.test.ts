@@ -80,7 +80,7 @@ test('a fallback that rejects the request is skipped in favour of the next one',
 });
 
 test("a rejection by a fallback does not hide the first provider's own error", async () => {
-  for (const kind of ['messages', 'chat'] satisfies Spoken[]) {
+  for (const kind of ['messages', 'chat'] satisfies PairDialect[]) {
     await withPair({ yaml: withSpare(kind, 'providers:') }, async (t) => {
       t.spare.script(undefined, '404');
       const stop = t.upstream.script(undefined, '529');

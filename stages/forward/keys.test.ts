@@ -172,7 +172,7 @@ test('a provider that replaces the built-in one uses its own keys', async () => 
   assert.is(other.requests[0]?.header('x-api-key'), 'other-key');
   assert.is(other.requests[0]?.header('authorization'), undefined);
   await withPair({ yaml: configWith('') }, async (t) => {
-    assert.is((await send(t, ownKey('messages'))).status, 200);
+    assert.is((await send(t, clientKey('messages'))).status, 200);
     assert.is(other.requests[1]?.header('x-api-key'), 'mine');
     assert.is((await send(t)).status, 401);
   });

@@ -82,7 +82,7 @@ const STREAM = { path: '/v1/messages', body: json(MESSAGE, { stream: true }) };
 
 test('the client gets JSON lines if it asked for lines, and provider errors unchanged', () =>
   withPair({ yaml: withSpare(undefined, SETTINGS['streaming.enabled']) }, async (t) => {
-    const headers = { ...ownKey('messages'), accept: 'application/x-ndjson' };
+    const headers = { ...clientKey('messages'), accept: 'application/x-ndjson' };
     const lines = await exchange(t.proxy.port, { ...STREAM, headers });
     assert.is(lines.headers['content-type'], 'application/x-ndjson');
     const events = lines.text
