@@ -93,7 +93,7 @@ test('an incomplete call in the history does not stop the translation', () => {
   for (const to of ['messages', 'generative'] as const) {
     const answered = ask('chat', to, body);
     assert.match(JSON.stringify(answered.body), '{"input":"{\\"a\\":"}', to);
-    assert.match(answered.notes.join(), 'no JSON object');
+    assert.match(answered.notes.join(), 'not a JSON object');
     // The call has no result, and a provider would refuse it.
     const [question, call] = body.messages;
     const open = ask('chat', to, { ...body, messages: [question, call, user('go on')] });

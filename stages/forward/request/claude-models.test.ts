@@ -74,7 +74,7 @@ test('no Claude model refuses the parameters of a request translated from anothe
         const answered = await exchange(t.proxy.port, { path, body: JSON.stringify(body) });
         if (answered.status === 200) continue;
         assert.is(t.upstream.requests.length, before, `${name}: ${answered.text}`);
-        assert.match(answered.text, 'does not take', name);
+        assert.match(answered.text, 'does not accept', name);
       }
     }
   } finally {
