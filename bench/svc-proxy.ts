@@ -117,7 +117,7 @@ async function main(): Promise<void> {
     usage,
     observe: observer(proxy, loaded.config),
     async written() {
-      proxy.services.afterwards.flush();
+      proxy.services.deferredWork.flush();
       await proxy.services.ledgerFile.flush();
     },
     stages: (count) => stageTimes(proxy.services.traces.list(count)),

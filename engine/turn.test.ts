@@ -66,16 +66,16 @@ test('work that throws does not stop the other work', async () => {
 
 test('deferred work runs within its deadline, or on flush', () => {
   const clock = createManualClock();
-  const afterwards = createDeferredWork(clock, { withinMs: 20, maxPending: 100, onFault });
+  const queue = createDeferredWork(clock, { withinMs: 20, maxPending: 100, onFault });
   const done: string[] = [];
-  afterwards.later(() => done.push('a'));
+  queue.later(() => done.push('a'));
   clock.advance(10);
-  afterwards.later(() => done.push('b'));
+  queue.later(() => done.push('b'));
   assert.equal(done, []);
   clock.advance(10);
   assert.equal(done, ['a', 'b']);
-  afterwards.later(() => done.push('c'));
-  afterwards.flush();
+  queue.later(() => done.push('c'));
+  queue.flush();
   assert.equal(done, ['a', 'b', 'c']);
   clock.advance(20);
   assert.equal(done, ['a', 'b', 'c']);
@@ -84,16 +84,16 @@ test('deferred work runs within its deadline, or on flush', () => {
 test('an error in deferred work is reported and does not stop the rest', () => {
   const clock = createManualClock();
   const faults: unknown[] = [];
-  const afterwards = createDeferredWork(clock, {
+  const queue = createDeferredWork(clock, {
     withinMs: 20,
     maxPending: 100,
     onFault: (thrown) => faults.push(thrown),
   });
   const done: string[] = [];
-  afterwards.later(() => {
+  queue.later(() => {
     throw new RangeError('too deep');
   });
-  afterwards.later(() => done.push('after'));
+  queue.later(() => done.push('after'));
   clock.advance(20);
   assert.equal(done, ['after']);
   assert.match(String(faults), /too deep/);
@@ -101,17 +101,17 @@ test('an error in deferred work is reported and does not stop the rest', () => {
 
 test('deferred work does not accumulate beyond its limit', async () => {
   const clock = createManualClock();
-  const afterwards = createDeferredWork(clock, { withinMs: 20, maxPending: 2, onFault });
+  const queue = createDeferredWork(clock, { withinMs: 20, maxPending: 2, onFault });
   const done: string[] = [];
-  afterwards.later(() => done.push('a'));
+  queue.later(() => done.push('a'));
   await endOfTurn();
   assert.equal(done, []);
-  afterwards.later(() => done.push('b'));
-  afterwards.later(() => done.push('c'));
+  queue.later(() => done.push('b'));
+  queue.later(() => done.push('c'));
   assert.equal(done, []);
   await endOfTurn();
   assert.equal(done, ['a', 'b', 'c']);
-  afterwards.later(() => done.push('d'));
+  queue.later(() => done.push('d'));
   clock.advance(20);
   assert.equal(done, ['a', 'b', 'c', 'd']);
 });

@@ -356,7 +356,7 @@ export class App {
   }
 
   async #handleOwn({ route, params }: Match, request: Request, caller: Caller): Promise<Response> {
-    this.#options.services.afterwards.flush();
+    this.#options.services.deferredWork.flush();
     return route.handle(request, { ...caller, params });
   }
 

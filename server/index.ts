@@ -390,7 +390,7 @@ async function watchForStatusline(home: string, services: ServerServices) {
   const end = live.watch((row) => statusline.add(row));
   return {
     async close(): Promise<void> {
-      services.afterwards.flush();
+      services.deferredWork.flush();
       end();
       await statusline.close();
     },

@@ -162,12 +162,12 @@ export async function createServices(options: ServiceOptions) {
     clock,
   });
   const vault = open(config, log, clock);
-  const afterwardsFaults = { count: 0 };
-  const afterwards = createDeferredWork(clock, {
+  const deferredWorkFaults = { count: 0 };
+  const deferredWork = createDeferredWork(clock, {
     ...RECORDED,
     // No one waits for its result, and a failure stops nothing.
     onFault(thrown) {
-      afterwardsFaults.count += 1;
+      deferredWorkFaults.count += 1;
       log.error('work after an answer failed', { cause: thrown });
     },
   });
@@ -188,9 +188,9 @@ export async function createServices(options: ServiceOptions) {
   return {
     clock,
     turn,
-    afterwards,
+    deferredWork,
     /** Failures of work done after a response, since the start. */
-    afterwardsFaults,
+    deferredWorkFaults,
     log,
     withoutKeys: (words: string, body: BodyFrame | undefined) =>
       log.clean(words, body === undefined ? [] : credentialsOf(body.headers, body.target)),
@@ -256,7 +256,7 @@ export async function createServices(options: ServiceOptions) {
     /** Open even if nothing is injected: it can still be searched and added to. */
     vault,
     async close(): Promise<void> {
-      afterwards.flush();
+      deferredWork.flush();
       await telemetry.close();
       await captures.close();
       await questions.close();

@@ -13,7 +13,7 @@ import type { PlanLimits } from './limits/plan-limits.ts';
 import type { CallMarks } from './dialect/call-marks.ts';
 import type { LedgerRow } from './ledger/row.ts';
 import type { Prices } from './ledger/prices/prices.ts';
-import type { FoundLater } from './ledger/traces.ts';
+import type { LateFacts } from './ledger/traces.ts';
 import type { FinishedRun } from './ledger/kept-run.ts';
 import type { Originals } from './originals/originals.ts';
 import type { Conversations } from './conversations/conversations.ts';
@@ -36,7 +36,7 @@ export interface TraceLog {
    * Corrects the outcome and the savings of a run, once its answer was read, which the run itself
    * could not know.
    */
-  correct(id: string, found: FoundLater): void;
+  correct(id: string, facts: LateFacts): void;
 }
 
 /** Slots for concurrent streams. */
@@ -55,7 +55,7 @@ export interface StageLog {
 export interface Services {
   readonly clock: Clock;
   /** For work that no client waits for; done before any figure is reported. */
-  readonly afterwards: DeferredWork;
+  readonly deferredWork: DeferredWork;
   readonly providers: ReadonlyMap<ProviderName, Provider>;
   readonly upstream: Upstream;
   readonly ledger: Ledger;

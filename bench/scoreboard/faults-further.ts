@@ -124,7 +124,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A ledger that another program has locked',
     required: 'rows wait and none is lost; no request waits for it',
     file: 'stages/ledger/writer/writer-faults.test.ts',
-    test: 'a locked file delays rows and loses none',
+    test: 'a locked file delays rows but loses none',
     sabotage: {
       file: 'stages/ledger/writer/writing-thread.ts',
       before:
@@ -253,7 +253,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A row that Postgres cannot store',
     required: 'it is distinguished from a server that is down, and the others are stored',
     file: 'stages/ledger/postgres/schema.test.ts',
-    test: 'what is wrong with a row is told from what is wrong with the server',
+    test: 'faults of a row are distinguished from faults of the server',
     sabotage: {
       file: 'stages/ledger/postgres/trouble.ts',
       before: "return /^2[23]/.test(stateOf(error) ?? '');",

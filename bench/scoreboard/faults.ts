@@ -120,7 +120,7 @@ export const FAULTS: readonly Row[] = [
     threat: 'A disk that fills up',
     required: 'memory stays bounded, drops are counted, requests continue',
     file: 'stages/ledger/writer/writer-faults.test.ts',
-    test: 'a disk that fills up under load: bounded memory, counted drops, a sound file',
+    test: 'a disk that fills up under load leaves memory bounded, counts dropped rows and does not damage the file',
     sabotage: {
       file: 'stages/ledger/writer/threaded-writer.ts',
       before: '    this.#dropped += rows;',
@@ -133,11 +133,11 @@ export const FAULTS: readonly Row[] = [
     threat: 'A ledger that can no longer be read',
     required: 'it is moved aside, and a new one is started',
     file: 'stages/ledger/sqlite/put-aside.test.ts',
-    test: 'a damaged file is put aside at start, a new one begun, and it is reported',
+    test: 'a damaged file is moved aside at start and reported, and a new one is started',
     sabotage: {
       file: 'stages/ledger/sqlite/store.ts',
-      before: 'return alone(file, () => putAside(file, inode, nowMs));',
-      after: 'return alone(file, () => undefined);',
+      before: 'return withLedgerLock(file, () => moveDamagedAside(file, inode, nowMs));',
+      after: 'return withLedgerLock(file, () => undefined);',
     },
   },
   {

@@ -203,7 +203,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A Postgres error, with the password in the address',
     required: 'the message names a cure and never the password',
     file: 'stages/ledger/postgres/schema.test.ts',
-    test: 'troubles have a cure by what was refused, and never the password',
+    test: 'errors have a cure that fits the refusal, and never show the password',
     sabotage: {
       file: 'stages/ledger/postgres/trouble.ts',
       before: "text = text.replaceAll(password, '…');",

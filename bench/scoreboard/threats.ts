@@ -130,7 +130,7 @@ export const THREATS: readonly Row[] = [
     sabotage: {
       file: 'stages/forward/answer/unsaid-key.ts',
       before: 'text.replace(secretsPattern, HIDDEN)',
-      after: "text.replace(said, '$&')",
+      after: "text.replace(secretsPattern, '$&')",
     },
   },
   {

@@ -41,7 +41,7 @@ export async function checkLedger({ context, home, loaded }: Examined): Promise<
 }
 
 async function checkShared(url: string): Promise<Finding[]> {
-  const [{ lookAtPostgres }, { refusalOf }, { migrations }] = await Promise.all([
+  const [{ inspectPostgres: lookAtPostgres }, { refusalOf }, { migrations }] = await Promise.all([
     import('../../stages/ledger/postgres/reader.ts'),
     import('../../stages/ledger/postgres/client.ts'),
     import('../../stages/ledger/migrations.ts'),

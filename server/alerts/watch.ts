@@ -19,7 +19,7 @@ export interface AlertWatchOptions {
   readonly services: Pick<
     ServerServices,
     | 'activeAlerts'
-    | 'afterwards'
+    | 'deferredWork'
     | 'clock'
     | 'ledgerFile'
     | 'log'
@@ -34,7 +34,7 @@ export interface AlertWatchOptions {
 
 /** Starts watching; the first evaluation is a minute later. Without rules nothing is queried. */
 export function watchAlerts({ config, services, notifying }: AlertWatchOptions) {
-  const { activeAlerts, afterwards, clock, ledgerFile, log, questions, states } = services;
+  const { activeAlerts, deferredWork, clock, ledgerFile, log, questions, states } = services;
   const notifier = createNotifier({
     ...notifying,
     upstream: services.upstream,
@@ -52,7 +52,7 @@ export function watchAlerts({ config, services, notifying }: AlertWatchOptions) 
       activeAlerts.update([]);
       return [];
     }
-    afterwards.flush();
+    deferredWork.flush();
     await ledgerFile.flush();
     const results = await evaluateAlerts(alerts, {
       nowMs: clock.wallMs(),

@@ -5,11 +5,11 @@
  */
 import type { Clock } from '../../engine/clock.ts';
 import { SvcError } from '../../engine/error.ts';
-import type { Asked } from '../../stages/ledger/postgres/client.ts';
+import type { Queryable } from '../../stages/ledger/postgres/client.ts';
 import { connect } from '../../stages/ledger/postgres/client.ts';
 import { migrations } from '../../stages/ledger/migrations.ts';
 import { openPostgres } from '../../stages/ledger/postgres/store.ts';
-import { questionInWords, stateOf } from '../../stages/ledger/postgres/trouble.ts';
+import { describeQueryError, stateOf } from '../../stages/ledger/postgres/trouble.ts';
 import { LedgerRefused } from '../../stages/ledger/writer/trouble.ts';
 import { keyChanges, mergeKeys } from './key-changes.ts';
 import type { Changed, KeyChange, KeyEdits, NewKey, RandomBytes, Rotation } from './key-changes.ts';
@@ -27,7 +27,7 @@ const NO_TABLE = '42P01';
  * Returns the texts of all keys, unordered; none if no svc has created the table yet. Rejects with
  * the database's error.
  */
-export async function readSharedTexts(connection: Asked): Promise<readonly string[]> {
+export async function readSharedTexts(connection: Queryable): Promise<readonly string[]> {
   try {
     const { rows } = await connection.query(READ);
     return (rows as readonly { readonly stored: string }[]).map(({ stored }) => stored);
@@ -106,7 +106,10 @@ export function openSharedKeyStore(options: {
 }
 
 /** Creates missing tables, so that keys can be made before the first start. */
-async function withConnection<R>(url: string, use: (connection: Asked) => Promise<R>): Promise<R> {
+async function withConnection<R>(
+  url: string,
+  use: (connection: Queryable) => Promise<R>,
+): Promise<R> {
   try {
     (await openPostgres(url, migrations, () => undefined)).close();
     const connection = await connect(url, () => undefined);
@@ -118,7 +121,8 @@ async function withConnection<R>(url: string, use: (connection: Asked) => Promis
     }
   } catch (error) {
     if (error instanceof SvcError) throw error;
-    const { message, cure } = error instanceof LedgerRefused ? error : questionInWords(error, url);
+    const { message, cure } =
+      error instanceof LedgerRefused ? error : describeQueryError(error, url);
     throw new SvcError('unavailable', `The keys of the shared ledger cannot be used: ${message}`, {
       code: 'RESOURCE_002',
       cause: error,

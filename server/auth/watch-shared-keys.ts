@@ -8,7 +8,7 @@ import type { Clock } from '../../engine/clock.ts';
 import { SvcError } from '../../engine/error.ts';
 import { connect } from '../../stages/ledger/postgres/client.ts';
 import type { Connection } from '../../stages/ledger/postgres/client.ts';
-import { inWords } from '../../stages/ledger/postgres/trouble.ts';
+import { describeError } from '../../stages/ledger/postgres/trouble.ts';
 import { readSharedTexts, toSharedKeys } from './shared-keys.ts';
 import type { StoredKey } from './store.ts';
 
@@ -124,7 +124,7 @@ export async function followSharedKeys(options: WatchOptions): Promise<SharedKey
 
 function toFault(error: unknown, url: string): SvcError {
   if (error instanceof SvcError) return error;
-  const { message } = inWords(error, url);
+  const { message } = describeError(error, url);
   return new SvcError('unavailable', `The keys of the shared ledger cannot be read: ${message}`, {
     cause: error,
     cure: 'Keys that were read before stay valid for an hour; the proxy keeps trying.',

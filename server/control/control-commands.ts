@@ -17,7 +17,7 @@ export interface ControlledProxy {
   readonly app: App;
   readonly services: Pick<
     ServerServices,
-    | 'afterwards'
+    | 'deferredWork'
     | 'answers'
     | 'audit'
     | 'log'
@@ -43,7 +43,7 @@ export interface ControlledProxy {
 /** Returns the commands by name. */
 export function controlCommands(proxy: ControlledProxy): ControlCommands {
   const { app, services, routeRules, reload, stop } = proxy;
-  const { afterwards, answers, log, learned, planLimits, router, spending, states } = services;
+  const { deferredWork, answers, log, learned, planLimits, router, spending, states } = services;
   function pause(paused: boolean) {
     app.paused = paused;
     log.info(
@@ -73,7 +73,7 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
       return { debug: log.level === 'debug', written: log.isEnabled('error') };
     },
     async learn(input) {
-      afterwards.flush();
+      deferredWork.flush();
       const status = learn(learned, input);
       // After the response, the client may rely on the rules surviving a crash.
       await learned.flush();
@@ -84,7 +84,7 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
       enabled: router.view().enabled,
     }),
     async spend(input) {
-      afterwards.flush();
+      deferredWork.flush();
       if (input === 'allow') spending.allowNext();
       // Right after a start, earlier spending may not be loaded yet and would be shown as zero.
       if (spending.view().enabled) await spending.recall();

@@ -54,9 +54,9 @@ export async function spentBefore(
     dayMs,
     ...(isNewDay
       ? { costNanoUsd: 0, tokens: 0 }
-      : await queries.spentIn(reader, { sinceMs: dayMs, untilMs: startedMs }, only)),
+      : await queries.spendingIn(reader, { sinceMs: dayMs, untilMs: startedMs }, only)),
     owners: await ownersSpent(queries, reader, clock.wallMs(), startedMs, only),
-    sessions: await queries.sessionsSpent(reader, startedMs, MAX_SESSIONS, only),
+    sessions: await queries.sessionSpending(reader, startedMs, MAX_SESSIONS, only),
   }));
 }
 

@@ -4,7 +4,7 @@ import type { SvcError } from '../../engine/index.ts';
 import type { AuditLog } from '../../stages/audit/log.ts';
 import type { AuditEvent, AuditValue } from '../../stages/audit/record.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
-import { resultWords } from '../../stages/ledger/tools/results-forms.ts';
+import { resultToCsv } from '../../stages/ledger/tools/results-forms.ts';
 import { mcpServersOf } from '../../stages/model/tool-use.ts';
 import type { ControlCommand, ControlCommands } from '../control/control.ts';
 import type { Generation } from '../generation/generation.ts';
@@ -28,7 +28,7 @@ export function requestEvent(row: LedgerRow): Omit<AuditEvent, 'atMs'> {
       output_tokens: row.outputTokens,
       tokens_saved: row.savedTokens,
       cost_nano_usd: row.costNanoUsd,
-      tools: row.toolResults?.map(resultWords) ?? null,
+      tools: row.toolResults?.map(resultToCsv) ?? null,
       mcp_servers: servers.length === 0 ? null : servers,
       tool_definition_tokens: row.toolDefinitionTokens,
       tool_definition_cost_nano_usd: row.costToolDefinitionsNanoUsd,

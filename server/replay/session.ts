@@ -94,7 +94,7 @@ export async function openReplay(options: ReplayOptions) {
         };
         const body = await toBody(record, config, options.ignoresMode === true);
         await runAndReport(generation.planOf(body), body, info, NOWHERE, services);
-        services.afterwards.flush();
+        services.deferredWork.flush();
         return catcher.take(record.id);
       },
       close: () => services.close(),

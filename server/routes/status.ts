@@ -70,7 +70,7 @@ function reasons(
   vault: VaultFacts,
   files: readonly string[],
 ): string[] {
-  const { ledgerFile, audit, spending, states, afterwardsFaults, shared } = services;
+  const { ledgerFile, audit, spending, states, deferredWorkFaults, shared } = services;
   const list = [...files];
   const { trouble, dropped, replaced } = ledgerFile.stats();
   if (trouble !== undefined) list.push(`ledger: ${trouble.message}`);
@@ -82,7 +82,7 @@ function reasons(
   const { enabled, unreadable } = spending.view();
   if (enabled && unreadable !== undefined)
     list.push(`budget: what was spent before the start is not known: ${unreadable}`);
-  const { count } = afterwardsFaults;
+  const { count } = deferredWorkFaults;
   if (count > 0) list.push(`internal: work after an answer failed ${count} times; see the log`);
   const compression = services.compressor.trouble();
   if (compression !== undefined) list.push(compression);

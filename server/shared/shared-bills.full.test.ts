@@ -47,7 +47,7 @@ test('a background response is billed once, by the proxy that sees its end first
         };
         await send(one, 'POST', '/v1/responses', 'queued');
         await until('the limit holds an estimate', () => {
-          one.proxy.services.afterwards.flush();
+          one.proxy.services.deferredWork.flush();
           return spentUsd(one) > 0;
         });
         const path = '/v1/responses/resp_shared';

@@ -36,7 +36,7 @@ async function settled(
 ): Promise<void> {
   const isHeld = (t: TestProxy) => t.proxy.services.spending.accountOf(...of).held > 0;
   await until('nothing is held', () => {
-    for (const t of pair) t.proxy.services.afterwards.flush();
+    for (const t of pair) t.proxy.services.deferredWork.flush();
     return !pair.some(isHeld);
   });
   // Each proxy uses one connection, which keeps the order of commands.

@@ -4,7 +4,7 @@
  */
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import { isFailure } from '../../stages/ledger/row.ts';
-import { resultWords } from '../../stages/ledger/tools/results-forms.ts';
+import { resultToCsv } from '../../stages/ledger/tools/results-forms.ts';
 import type { Trace, TraceAttempt, TraceStage } from '../../stages/ledger/traces.ts';
 import { mcpServersOf } from '../../stages/model/tool-use.ts';
 import * as names from './names.ts';
@@ -90,7 +90,7 @@ function requestSpan(row: LedgerRow, { traceId, spanId, parentSpanId }: TraceCon
       'svc.tokens.cache_creation': row.cacheWriteTokens,
       'svc.cache.hit': row.cacheHit,
       'svc.cost.nano_usd': row.costNanoUsd,
-      'svc.tools': wordsOrNull((row.toolResults ?? []).map(resultWords)),
+      'svc.tools': wordsOrNull((row.toolResults ?? []).map(resultToCsv)),
       'svc.mcp_servers': wordsOrNull(mcpServersOf(row.toolResults, row.toolSet)),
       'svc.tokens.tool_definitions': row.toolDefinitionTokens,
       'svc.cost.tool_definitions_nano_usd': row.costToolDefinitionsNanoUsd,

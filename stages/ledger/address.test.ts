@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { faultOfUrl, isPostgresUrl, isUrl, ledgerName, passwordsOf } from './address.ts';
 
-test('a path is no URL, whatever it looks like', () => {
+test('a path is not a URL, whatever it looks like', () => {
   for (const path of [
     '/data/x.db',
     './x.db',
@@ -17,7 +17,7 @@ test('a path is no URL, whatever it looks like', () => {
   }
 });
 
-test('both names of the scheme, in either case', () => {
+test('both names of the scheme are accepted, in either case', () => {
   for (const url of ['postgres://h/d', 'postgresql://h/d', 'POSTGRES://h/d']) {
     assert.ok(isPostgresUrl(url), url);
     assert.is(faultOfUrl(url), undefined, url);
@@ -36,7 +36,7 @@ const SHOWN: readonly (readonly [url: string, name: string])[] = [
   ['postgres://ada:se%2Fcret@[::1]:5432/svc', 'postgres://[::1]:5432/svc'],
 ];
 
-test('a password is found wherever it stands, and never shown', () => {
+test('a password is found anywhere in a URL and never shown', () => {
   for (const [url, name] of SHOWN) {
     assert.is(faultOfUrl(url), undefined, url);
     assert.is(ledgerName(url), name);
@@ -44,7 +44,7 @@ test('a password is found wherever it stands, and never shown', () => {
   }
 });
 
-test('a password that must be written otherwise is refused, and no part of it shown', () => {
+test('a URL whose password must be escaped is refused without showing any of it', () => {
   for (const url of [
     'postgres://ada:12/secret@db/svc',
     'postgres://ada:se/secret@db/svc',

@@ -15,7 +15,7 @@ export function isUrl(db: string): boolean {
   return SCHEME.test(db);
 }
 
-/** Returns the ledger's name for people: a path unchanged, a URL without its secrets. */
+/** Returns the ledger's name for display: a path unchanged, a URL without its secrets. */
 export function ledgerName(db: string): string {
   if (!isPostgresUrl(db)) return db;
   const url = faultOfUrl(db) === undefined ? parsed(db) : undefined;

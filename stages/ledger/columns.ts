@@ -9,12 +9,7 @@ import type { Outcome } from '../../engine/index.ts';
 import type { MissCause } from '../model/cached-turn.ts';
 import { toolSet } from '../model/tool-use.ts';
 import type { ToolResults, ToolSet } from '../model/tool-use.ts';
-import {
-  resultsFromText,
-  resultsToJson,
-  resultsToText,
-  resultsToWords,
-} from './tools/results-forms.ts';
+import { parseResults, resultsToJson, resultsToText, resultsToCsv } from './tools/results-forms.ts';
 
 /** A cell as a database stores it. */
 export type Cell = string | number | null;
@@ -34,7 +29,7 @@ export interface Column<T> {
   from?(this: void, cell: string | number): T;
   /** Converts a value for export: to JSON, and to a cell of CSV. */
   json?(this: void, value: NonNullable<T>): unknown;
-  words?(this: void, value: NonNullable<T>): string;
+  csvText?(this: void, value: NonNullable<T>): string;
 }
 
 /**
@@ -46,7 +41,7 @@ export interface Figure extends Column<number | null> {
   readonly about: string;
 }
 
-type More<T> = Partial<Pick<Column<T>, 'name' | 'clean' | 'json' | 'words'>>;
+type More<T> = Partial<Pick<Column<T>, 'name' | 'clean' | 'json' | 'csvText'>>;
 
 /**
  * Longest text kept of a client's own names (model, session, skill). They come from outside and
@@ -61,7 +56,7 @@ const clip = (value: string): string => cutText(value, MAX_TEXT_CHARS);
 const clipped = (value: string | null): string | null => value && clip(value);
 const toIso = (ms: number): string => new Date(ms).toISOString();
 
-function given<T>(type: 'text' | 'whole', more: More<T> = {}): Column<T> {
+function required<T>(type: 'text' | 'whole', more: More<T> = {}): Column<T> {
   return { type, missing: undefined, ...more };
 }
 
@@ -87,11 +82,11 @@ interface Packed<T> {
   to(this: void, value: T): string;
   from(this: void, cell: string): T;
   json(this: void, value: T): unknown;
-  words(this: void, value: T): string;
+  csvText(this: void, value: T): string;
 }
 
 /** Defines a value that is stored as text. */
-function packed<T>({ clean, to, from, json, words }: Packed<T>): Column<T | null> {
+function packed<T>({ clean, to, from, json, csvText }: Packed<T>): Column<T | null> {
   return {
     type: 'text',
     missing: null,
@@ -99,20 +94,20 @@ function packed<T>({ clean, to, from, json, words }: Packed<T>): Column<T | null
     to,
     from: (cell) => from(String(cell)),
     json,
-    words,
+    csvText,
   };
 }
 
 /** In the order in which a row is sent to the writer, which is also that of an export. */
 export const COLUMNS = {
   /** The request id; unique. */
-  id: given<string>('text', { name: 'request_id' }),
+  id: required<string>('text', { name: 'request_id' }),
   /** Wall time of the first byte of the request, in milliseconds since the epoch (UTC). */
-  startedMs: given<number>('whole', { name: 'timestamp', json: toIso, words: toIso }),
+  startedMs: required<number>('whole', { name: 'timestamp', json: toIso, csvText: toIso }),
   /** The configured name of the provider that answered, or of the last one tried. */
   provider: text(),
   dialect: text(),
-  endpoint: given<string>('text', { clean: clip }),
+  endpoint: required<string>('text', { clean: clip }),
   /** The model that the client requested. */
   modelRequested: text({ clean: clipped }),
   /** The model that answered, after aliases, routes and fallback. */
@@ -120,7 +115,7 @@ export const COLUMNS = {
   stream: flag(),
   /** The HTTP status sent to the client. */
   status: whole(),
-  outcome: given<Outcome>('text'),
+  outcome: required<Outcome>('text'),
   errorKind: text(),
   errorCode: text(),
   /** Input tokens of the request as the client sent it: without injected ones. */
@@ -160,7 +155,7 @@ export const COLUMNS = {
     to: JSON.stringify,
     from: (cell) => JSON.parse(cell) as string[],
     json: (ids) => ids,
-    words: (ids) => ids.join(' '),
+    csvText: (ids) => ids.join(' '),
   }),
   /** The agent's family, such as `claude-code`. */
   client: text({ clean: clipped }),
@@ -225,9 +220,9 @@ export const COLUMNS = {
   /** What tools returned since the model's last answer; null for nothing. */
   toolResults: packed<readonly ToolResults[]>({
     to: resultsToText,
-    from: resultsFromText,
+    from: parseResults,
     json: resultsToJson,
-    words: resultsToWords,
+    csvText: resultsToCsv,
   }),
   /**
    * The set of tool definitions. Its content is stored once for all rows, and a row read back has
@@ -237,7 +232,7 @@ export const COLUMNS = {
     to: ({ id }) => id,
     from: (id) => ({ ...NO_TOOLS, id }),
     json: ({ id }) => id,
-    words: ({ id }) => id,
+    csvText: ({ id }) => id,
   }),
   /** Input tokens of the tool definitions, in the model's own tokens, estimated. */
   toolDefinitionTokens: whole(),

@@ -9,7 +9,7 @@
  * Makes a function with these parameters and this body, which are only ever texts of this folder's
  * own tables.
  */
-export function compiled<F>(parameters: readonly string[], body: string): F {
+export function compileFunction<F>(parameters: readonly string[], body: string): F {
   // The caller's type is what its own text does.
   // oxlint-disable-next-line typescript/no-implied-eval -- nothing from outside is ever in it
   return new Function(...parameters, body) as F;

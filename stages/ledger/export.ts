@@ -15,7 +15,7 @@ const EXPORTED = FIELDS.map((field) => ({
 }));
 
 /** A column typed so that its functions accept the values of its own rows. */
-type Exportable = Pick<Column<unknown>, 'json' | 'words'>;
+type Exportable = Pick<Column<unknown>, 'json' | 'csvText'>;
 
 /** The header line of the CSV. */
 export const csvHead = csvLineOf(EXPORTED.map(({ name }) => name));
@@ -39,7 +39,7 @@ export function csvLine(row: LedgerRow, clean: (text: string) => string): string
   const cells = EXPORTED.map(({ field, isMoney, column }) => {
     const value = row[field];
     if (value === null) return '';
-    if (column.words !== undefined) return csvCell(clean(column.words(value)));
+    if (column.csvText !== undefined) return csvCell(clean(column.csvText(value)));
     if (typeof value === 'string') return csvCell(clean(value));
     return isMoney ? exactUsd(Number(value)) : JSON.stringify(value);
   });

@@ -132,7 +132,7 @@ test('the file and the live window agree on every figure', async () => {
   await fc.assert(property, { numRuns: 10 });
 });
 
-test('savings: by model most first, seven days without a gap, since is inclusive', async () => {
+test('savings are sorted by model, cover seven days without a gap, and include the start time', async () => {
   const rows = [
     rowOf(1, {
       startedMs: NOON - 30 * DAY_MS,
@@ -172,13 +172,13 @@ test('savings: by model most first, seven days without a gap, since is inclusive
         ['2026-11-19', 0],
         ['2026-11-20', 90],
       ],
-      'no day that the totals leave out',
+      'no day outside the totals',
     );
     assert.equal((await queries.savingsReport(reader, NOON, NOON + DAY_MS)).byDate7d, []);
   });
 });
 
-test('rows in the order in which they were stored, between two of their numbers', async () => {
+test('rows are returned in the order stored, between two of their numbers', async () => {
   const models = ['a', 'b', 'a', 'a'];
   const rows = models.map((model, n) => rowOf(9 - n, { model }));
   await withLedger(rows, async (reader) => {
@@ -213,7 +213,7 @@ test('the window keeps the newest 50 rows and percentiles of real latencies', ()
   });
 });
 
-test('a client that invents models and long names cannot grow the window', () => {
+test('a client that invents models or long names cannot grow the window', () => {
   const window = createSessionWindow(NOON);
   for (let n = 0; n < 2000; n += 1) window.add(rowOf(n, { model: `m${n}` }));
   assert.is(window.byModel().size, 501);
@@ -223,7 +223,7 @@ test('a client that invents models and long names cannot grow the window', () =>
   assert.is(long.sessionId, 'é'.repeat(MAX_TEXT_CHARS));
 });
 
-test('a model named __proto__ is a model', () => {
+test('a model named __proto__ is counted like any other', () => {
   const window = createSessionWindow(NOON);
   window.add(rowOf(1, { model: '__proto__', inputTokensRaw: 5, costNanoUsd: 2_000_000_000 }));
   const text = JSON.stringify(byNameJson(window.byModel()));
@@ -234,7 +234,7 @@ test('a model named __proto__ is a model', () => {
   assert.is(({} as { requests?: number }).requests, undefined);
 });
 
-test('unmeasured stays null in what is reported, and is not averaged in', () => {
+test('unmeasured figures are null in reports and not part of averages', () => {
   const window = createSessionWindow(NOON);
   assert.is(lastJson(window).error, 'no_requests');
   window.add(rowOf(1, { latencyMs: 10, inputTokensRaw: 200, savedTokens: 50 }));

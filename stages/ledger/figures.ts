@@ -4,7 +4,7 @@
  */
 import { columnName, FIGURES } from './columns.ts';
 import type { FieldName, FigureName } from './columns.ts';
-import { compiled } from './compiled.ts';
+import { compileFunction } from './compiled.ts';
 import type { LedgerRow } from './row.ts';
 import { isFailure, isUnpriced } from './row.ts';
 
@@ -87,7 +87,7 @@ const SUMS = {
   costNanoUsd: { of: 'costNanoUsd' },
   /** What limits count in addition to it. */
   budgetNanoUsd: { of: 'budgetNanoUsd' },
-  /** Likewise, saved by all sources together; see `knownCostSaved`. */
+  /** The same for the saving of all sources together; see `knownCostSaved`. */
   costSavedNanoUsd: { of: 'costSavedNanoUsd' },
   /** The part of it due to cache markers. */
   costSavedByBreakpointsNanoUsd: { of: 'costSavedByBreakpointsNanoUsd' },
@@ -111,7 +111,7 @@ const SUMS = {
   costSavedByToolsNanoUsd: { of: 'costSavedByToolsNanoUsd' },
   /** The part of it due to cached responses. */
   costSavedByAnswersNanoUsd: { of: 'costSavedNanoUsd', when: CONDITIONS.hit },
-  /** Likewise, for the added tokens; see `knownCostAdded`. */
+  /** The same for the added tokens; see `knownCostAdded`. */
   costAddedNanoUsd: { of: 'costAddedNanoUsd' },
   /** Requests whose cost is known. */
   priced: { when: known('costNanoUsd') },
@@ -142,11 +142,11 @@ export type RunningTotals = Record<SumName, number>;
 /** Sums over requests. Rows in which a figure is `null` are not counted in that figure. */
 export type Totals = Readonly<RunningTotals>;
 
-const empty = compiled<() => RunningTotals>(
+const empty = compileFunction<() => RunningTotals>(
   [],
   `return { ${EACH.map(([name]) => `${name}: 0`).join(', ')} }`,
 );
-const add = compiled<
+const add = compileFunction<
   (
     totals: RunningTotals,
     row: LedgerRow,
@@ -189,15 +189,15 @@ export function addToTotals(totals: RunningTotals, row: LedgerRow): void {
  * has a price.
  */
 export function knownCost(totals: Totals): number | null {
-  return isPriceless(totals) ? null : totals.costNanoUsd;
+  return hasNoPrice(totals) ? null : totals.costNanoUsd;
 }
 
-/** Returns what the saved tokens would have cost, likewise. */
+/** Returns what the saved tokens would have cost, in the same way. */
 export function knownCostSaved(totals: Totals): number | null {
-  return isPriceless(totals) ? null : totals.costSavedNanoUsd;
+  return hasNoPrice(totals) ? null : totals.costSavedNanoUsd;
 }
 
-/** Returns the cost saved by compression alone, likewise: the saving minus all other sources. */
+/** Returns the cost saved by compression alone: the saving minus all other sources. */
 export function knownCostSavedByCompression(totals: Totals): number | null {
   const saved = knownCostSaved(totals);
   if (saved === null) return null;
@@ -216,15 +216,15 @@ const LANES = {
   tools: ['trimmedTools', 'costSavedByToolsNanoUsd'],
 } as const satisfies Readonly<Record<string, readonly [keyof Totals, keyof Totals]>>;
 
-/** Returns the cost saved by one of the other sources, likewise; `null` if no request has it. */
+/** Returns the cost saved by one of the other sources; `null` if no request has it. */
 export function knownCostSavedBy(lane: keyof typeof LANES, totals: Totals): number | null {
   const [requests, saved] = LANES[lane];
-  return totals[requests] === 0 || isPriceless(totals) ? null : totals[saved];
+  return totals[requests] === 0 || hasNoPrice(totals) ? null : totals[saved];
 }
 
-/** Returns the cost of the added tokens, likewise. */
+/** Returns the cost of the added tokens, in the same way. */
 export function knownCostAdded(totals: Totals): number | null {
-  return isPriceless(totals) ? null : totals.costAddedNanoUsd;
+  return hasNoPrice(totals) ? null : totals.costAddedNanoUsd;
 }
 
 /** Returns the saving minus what was added, in the unit of both; `null` if neither was measured. */
@@ -255,7 +255,7 @@ export function toUsd<T extends number | null>(nanoUsd: T): T {
   return (nanoUsd === null ? null : nanoUsd / 1e9) as T;
 }
 
-function isPriceless({ priced, unpriced }: Totals): boolean {
+function hasNoPrice({ priced, unpriced }: Totals): boolean {
   return priced === 0 && unpriced > 0;
 }
 

@@ -43,8 +43,8 @@ class Histogram {
   }
 
   view(): HistogramView {
-    let sofar = 0;
-    const counts = Array.from(this.#counts, (count) => (sofar += count));
+    let total = 0;
+    const counts = Array.from(this.#counts, (count) => (total += count));
     return { bounds: this.#bounds, counts, sum: this.#sum, count: this.#count };
   }
 }

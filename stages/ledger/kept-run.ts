@@ -1,6 +1,7 @@
 /**
- * A finished run in memory that a later one overwrites. Hundreds are kept for viewing; as a new
- * object each, the garbage collector would copy every one of them twice before it counts as old.
+ * The record of a finished run in memory, which a later run overwrites. Hundreds are kept for
+ * viewing; as a new object each, the garbage collector would copy every one of them twice before it
+ * counts as old.
  */
 import { KeptSpans, truncateText } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
@@ -53,7 +54,7 @@ export type TraceMiss = CacheMiss & { readonly costNanoUsd: number | null };
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
+export class RunRecord implements Writable<Omit<FinishedRun, 'spans'>> {
   id = '';
   startedMs = 0;
   endpoint = '';
@@ -71,7 +72,7 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
   capture: string | null = null;
   readonly spans = new KeptSpans();
   attempts: readonly Attempt[] = [];
-  readonly #written: KeptAttempt[] = [];
+  readonly #written: AttemptRecord[] = [];
 
   /** Replaces the content with `run`. */
   take(run: FinishedRun): void {
@@ -100,13 +101,13 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
     const written = this.#written;
     written.length = Math.min(written.length, attempts.length);
     for (let index = 0; index < attempts.length; index += 1) {
-      (written[index] ??= new KeptAttempt()).take(attempts[index]!);
+      (written[index] ??= new AttemptRecord()).take(attempts[index]!);
     }
     return written;
   }
 }
 
-class KeptAttempt implements Attempt {
+class AttemptRecord implements Attempt {
   provider = '';
   model: string | undefined;
   key: string | undefined;

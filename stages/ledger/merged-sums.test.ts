@@ -60,7 +60,7 @@ async function write(name: string, rows: readonly LedgerRow[]): Promise<string> 
 }
 
 /** Deletes rows as retention does: their sums stay. */
-function forget(file: string, beforeMs: number): void {
+function deleteRows(file: string, beforeMs: number): void {
   const database = new Database(file);
   database.prepare('DELETE FROM requests WHERE started_ms < ?').run(beforeMs);
   database.pragma('wal_checkpoint(TRUNCATE)');
@@ -95,32 +95,32 @@ function requestsOf(all: readonly OwnSums[]): number {
 
 /** Checks that these files, in any order, add up to the requests of the single ledger `whole`. */
 async function expectWhole(files: readonly string[], whole: string, span: TimeSpan = ALL) {
-  const wanted = figuresOf(await sums([whole], span));
-  const apart = await Promise.all([...files, whole].map((file) => sums([file], span)));
-  const sizes = apart.map((one) => requestsOf(one));
-  const twice = sizes.reduce((all, size) => all + size, 0) - 2 * sizes.at(-1)!;
+  const expected = figuresOf(await sums([whole], span));
+  const sumsPerFile = await Promise.all([...files, whole].map((file) => sums([file], span)));
+  const sizes = sumsPerFile.map((one) => requestsOf(one));
+  const repeatedRequests = sizes.reduce((all, size) => all + size, 0) - 2 * sizes.at(-1)!;
   for (const order of [files, files.toReversed()]) {
-    const found = await sums(order, span);
-    assert.equal(figuresOf(found), wanted, order.join(', '));
-    const repeated = found.reduce((all, one) => all + one.repeated, 0);
-    assert.is(repeated, twice, order.join(', '));
-    const counted = addTotals(found.flatMap(({ groups }) => groups.map(({ totals }) => totals)));
+    const merged = await sums(order, span);
+    assert.equal(figuresOf(merged), expected, order.join(', '));
+    const repeated = merged.reduce((all, one) => all + one.repeated, 0);
+    assert.is(repeated, repeatedRequests, order.join(', '));
+    const counted = addTotals(merged.flatMap(({ groups }) => groups.map(({ totals }) => totals)));
     for (const [name, value] of Object.entries(counted))
       assert.ok(value >= -1e-6, `${name} is ${value}`);
   }
 }
 
-test('ledgers of different machines are added up, at the same hours too', async () => {
+test('ledgers of different machines are added up, even within the same hour', async () => {
   const [desk, attic] = [history('desk', 2, 1), history('attic', 2, 2)];
   const files = [await write('desk.db', desk), await write('attic.db', attic)];
   const whole = await write('both.db', [...desk, ...attic]);
   await expectWhole(files, whole);
   for (const { repeated } of await sums(files)) assert.is(repeated, 0);
-  for (const file of files) forget(file, START + DAY);
+  for (const file of files) deleteRows(file, START + DAY);
   await expectWhole(files, whole);
 });
 
-test('a copy, and an older one, while all rows are there', async () => {
+test('a copy and an older copy are counted once while all rows are there', async () => {
   const rows = history('desk', 2, 3);
   const whole = await write('desk.db', rows);
   const older = await write('older.db', rows.slice(0, 100));
@@ -130,43 +130,43 @@ test('a copy, and an older one, while all rows are there', async () => {
   await expectWhole([whole, copyOf(whole, 'same.db'), older], whole);
 });
 
-test('copies whose rows are gone: of equal times, of older ones, within an hour', async () => {
+test('copies without rows are counted once: as old, older, and taken within an hour', async () => {
   const rows = history('desk', 4, 4);
   const whole = await write('whole.db', rows);
   const now = await write('now.db', rows);
-  forget(now, START + 3 * DAY);
+  deleteRows(now, START + 3 * DAY);
   // 100 is in the second third of an hour.
   for (const count of [72, 99, 100, 101, 200]) {
     const older = await write(`older-${count}.db`, rows.slice(0, count));
     await expectWhole([now, older], whole);
-    forget(older, START + DAY);
+    deleteRows(older, START + DAY);
     await expectWhole([now, older], whole);
     await expectWhole([now, older, copyOf(older, `again-${count}.db`)], whole);
   }
 });
 
-test('three copies of three times, two of them without rows', async () => {
+test('three copies of different ages are counted once if two have no rows', async () => {
   const rows = history('desk', 6, 5);
   const whole = await write('whole.db', rows);
   const monday = await write('monday.db', rows.slice(0, 130));
   const tuesday = await write('tuesday.db', rows.slice(0, 250));
   const now = await write('now.db', rows);
-  forget(tuesday, START + 2 * DAY);
-  forget(now, START + 4 * DAY);
+  deleteRows(tuesday, START + 2 * DAY);
+  deleteRows(now, START + 4 * DAY);
   await expectWhole([monday, tuesday, now], whole);
   await expectWhole([tuesday, monday, now], whole);
   await expectWhole([now, monday, tuesday], whole);
 });
 
-test('an old copy without rows before two that have all of theirs', async () => {
+test('an old copy without rows is counted once beside two copies with all rows', async () => {
   const rows = history('desk', 3, 10);
   const whole = await write('whole.db', rows);
   const older = await write('older.db', rows.slice(0, 100));
-  forget(older, START + 3 * DAY);
+  deleteRows(older, START + 3 * DAY);
   await expectWhole([older, whole, copyOf(whole, 'again.db')], whole);
 });
 
-test('a home that was cloned, and both went on', async () => {
+test('two homes that diverged after one was cloned are counted correctly', async () => {
   const [common, one, other] = [
     history('desk', 3, 6),
     history('desk', 2, 7, 3),
@@ -178,25 +178,25 @@ test('a home that was cloned, and both went on', async () => {
     await write('other.db', [...common, ...other]),
   ];
   await expectWhole(files, whole);
-  forget(files[0]!, START + 4 * DAY);
+  deleteRows(files[0]!, START + 4 * DAY);
   await expectWhole(files, whole);
-  forget(files[1]!, START + 4 * DAY);
+  deleteRows(files[1]!, START + 4 * DAY);
   await expectWhole(files, whole);
 });
 
-test('hours that only look alike are not taken for one', async () => {
+test('hours with equal sums from different machines are not taken for copies', async () => {
   // Failed at once: no measured value distinguishes them.
   const bare = (name: string) =>
     Array.from({ length: 5 }, (_, at) =>
       rowOf(0, { id: `${name}_${at}`, startedMs: START + at * HOUR, outcome: 'error' }),
     );
   const files = [await write('desk.db', bare('desk')), await write('attic.db', bare('attic'))];
-  for (const file of files) forget(file, START + DAY);
+  for (const file of files) deleteRows(file, START + DAY);
   const counted = (await sums(files)).flatMap(({ groups }) => groups.map(({ totals }) => totals));
   assert.is(addTotals(counted).requests, 10);
 });
 
-test('spans that begin and end within an hour or a day', async () => {
+test('spans that begin and end within an hour or a day are counted correctly', async () => {
   const rows = history('desk', 3, 9);
   const whole = await write('whole.db', rows);
   const older = await write('older.db', rows.slice(0, 150));
@@ -208,9 +208,9 @@ test('spans that begin and end within an hour or a day', async () => {
     const span = { sinceMs: START + since, untilMs: START + until };
     await expectWhole([whole, older], whole, span);
   }
-  const gone = await write('gone.db', rows);
-  forget(gone, START + 2 * DAY);
-  await expectWhole([gone, older], whole, { sinceMs: START + DAY });
+  const copy = await write('gone.db', rows);
+  deleteRows(copy, START + 2 * DAY);
+  await expectWhole([copy, older], whole, { sinceMs: START + DAY });
 });
 
 test.run();

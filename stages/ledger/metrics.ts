@@ -79,7 +79,7 @@ export class Metrics {
     if (row.ttfbMs !== null) this.#firstByte.add(provider, row.ttfbMs / 1000);
   }
 
-  /** Records the times of a finished run's stages; likewise. */
+  /** Records the times of a finished run's stages, while collecting is on. */
   addStages(spans: KeptSpans): void {
     if (!this.enabled) return;
     spans.visitTimes((stage, busyMs) => this.#byStage.add(stage, busyMs / 1000));
@@ -98,12 +98,12 @@ export class Metrics {
   window(): WindowFigures | undefined {
     if (!this.enabled) return undefined;
     const nowMs = this.#monotonicMs();
-    const kept = Math.min(this.#added, WINDOW_SAMPLES);
-    const latenciesMs = new Float64Array(kept);
+    const sampleCount = Math.min(this.#added, WINDOW_SAMPLES);
+    const latenciesMs = new Float64Array(sampleCount);
     let requests = 0;
     let samples = 0;
     let sumMs = 0;
-    for (let age = 1; age <= kept; age += 1) {
+    for (let age = 1; age <= sampleCount; age += 1) {
       const place = (this.#added - age) % WINDOW_SAMPLES;
       if (this.#endedMs[place]! < nowMs - this.#windowMs) break;
       requests += 1;

@@ -35,7 +35,7 @@ const DIGESTS = [
   '5b006029d3230bd2',
 ];
 
-test('no released step was edited', () => {
+test('no released step has been edited', () => {
   const digests = migrations.map((step) =>
     createHash('sha256').update(JSON.stringify(step)).digest('hex').slice(0, 16),
   );
@@ -68,7 +68,7 @@ const schemaOf = (file: string): unknown[] => {
 };
 
 for (let version = 1; version < migrations.length; version += 1)
-  test(`a ledger of schema ${version} is one of today after a start, and counts what it had`, async () => {
+  test(`a ledger of schema ${version} is migrated at a start and keeps its figures`, async () => {
     const file = at('old.db');
     const old = new Database(file);
     for (const step of migrations.slice(0, version)) for (const sql of step) old.exec(sql);

@@ -52,12 +52,12 @@ export async function missReport(db: LedgerReader, span: TimeSpan): Promise<Miss
       ])
       .executeTakeFirstOrThrow(),
   ]);
-  const dearest = byCause.toSorted(
+  const mostExpensive = byCause.toSorted(
     (a, b) =>
       b.costNanoUsd - a.costNanoUsd ||
       b.missedTokens - a.missedTokens ||
       b.requests - a.requests ||
       a.cause.localeCompare(b.cause),
   );
-  return { byCause: dearest, ...all };
+  return { byCause: mostExpensive, ...all };
 }

@@ -15,7 +15,7 @@ import { fromStored } from './tables.ts';
 
 export { attemptSums } from './attempts.ts';
 export { missReport } from './misses.ts';
-export { costByOwner, sessionsSpent, spentIn } from './spent.ts';
+export { costByOwner, sessionSpending, spendingIn } from './spent.ts';
 export type { OneNode, OwnerCost } from './spent.ts';
 export { toolSums } from './tools/tool-sums.ts';
 export type { GroupKey, RowFilter, TimeSpan } from './sums.ts';

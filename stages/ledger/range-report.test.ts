@@ -57,7 +57,7 @@ const anyRow = fc.record({
   latencyMs: fc.option(fc.double({ min: 0, max: 1e5, noNaN: true })),
 });
 
-test('percentiles, steps, causes and conversations are those of a recount', async () => {
+test('percentiles, steps, causes and conversations equal those of a recount', async () => {
   const { writer, file } = files.open();
   await writer.ready();
   const property = fc.asyncProperty(
@@ -113,9 +113,9 @@ test('percentiles, steps, causes and conversations are those of a recount', asyn
         const sessions = [...new Set(within.flatMap(({ sessionId }) => sessionId ?? []))].toSorted(
           (a, b) => lastOf(b) - lastOf(a) || (a < b ? -1 : 1),
         );
-        const found = await sessionReports(reader, filter, 3);
+        const reported = await sessionReports(reader, filter, 3);
         assert.equal(
-          found.map(({ sessionId, lastMs, totals }) => [sessionId, lastMs, totals.requests]),
+          reported.map(({ sessionId, lastMs, totals }) => [sessionId, lastMs, totals.requests]),
           sessions
             .slice(0, 3)
             .map((id) => [
@@ -133,7 +133,7 @@ test('percentiles, steps, causes and conversations are those of a recount', asyn
   await writer.close();
 });
 
-test('what a report is about is found without reading every row', async () => {
+test('the rows of a report are found without reading every row', async () => {
   const { writer, file } = files.open();
   for (let n = 0; n < 50; n += 1) writer.record(rowOf(n, { latencyMs: n, sessionId: 'one' }));
   await writer.close();

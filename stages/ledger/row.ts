@@ -4,7 +4,7 @@
  */
 import { COLUMNS, FIELDS } from './columns.ts';
 import type { FieldName, FieldValue } from './columns.ts';
-import { compiled } from './compiled.ts';
+import { compileFunction } from './compiled.ts';
 
 export { MAX_TEXT_CHARS } from './columns.ts';
 
@@ -24,7 +24,7 @@ const FIELDS_OF_ROW = FIELDS.map((field) => {
   return `${field}: ${COLUMNS[field].clean === undefined ? value : `columns.${field}.clean(${value})`}`;
 });
 
-const make = compiled<(facts: LedgerFacts, columns: typeof COLUMNS) => LedgerRow>(
+const make = compileFunction<(facts: LedgerFacts, columns: typeof COLUMNS) => LedgerRow>(
   ['facts', 'columns'],
   `return Object.freeze({ ${FIELDS_OF_ROW.join(', ')} })`,
 );

@@ -7,7 +7,7 @@ import type { LedgerReader } from './tables.ts';
 const DAY_MS = 86_400_000;
 
 /** What was spent from `sinceMs` on. */
-export interface Spent {
+export interface Spending {
   readonly costNanoUsd: number;
   /** Sent input and output; cached responses used none. */
   readonly tokens: number;
@@ -28,11 +28,11 @@ export interface OneNode {
  * Returns the spending of requests that began before the end of `span` and ended in it; if a
  * machine is given, only of that one.
  */
-export async function spentIn(
+export async function spendingIn(
   db: LedgerReader,
   span: Required<TimeSpan>,
   only?: OneNode,
-): Promise<Spent> {
+): Promise<Spending> {
   const began = { sinceMs: span.sinceMs - DAY_MS, untilMs: span.untilMs };
   return inSpan(db, began)
     .$if(only !== undefined, (query) => query.where('node', 'is not distinct from', only!.node))
@@ -88,7 +88,7 @@ export async function costByOwner(
 }
 
 /** The spending of one client session. */
-export interface SessionSpent {
+export interface SessionSpending {
   readonly session: string;
   readonly costNanoUsd: number;
 }
@@ -97,12 +97,12 @@ export interface SessionSpent {
  * Returns the newest `max` sessions with spending in requests that began before `untilMs`, oldest
  * first.
  */
-export async function sessionsSpent(
+export async function sessionSpending(
   db: LedgerReader,
   untilMs: number,
   max: number,
   only?: OneNode,
-): Promise<SessionSpent[]> {
+): Promise<SessionSpending[]> {
   const rows = await inSpan(db, { sinceMs: 0, untilMs })
     .$if(only !== undefined, (query) => query.where('node', 'is not distinct from', only!.node))
     .where('sessionId', 'is not', null)

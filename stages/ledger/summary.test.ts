@@ -57,7 +57,7 @@ test('two summaries are added up', async () => {
   assert.equal(addSummaries([]), { byModel: [], byDay: [] });
 });
 
-test('sums of a newer version are left out, those of an older one are 0', async () => {
+test('sums unknown to this version are left out, and missing ones are 0', async () => {
   const json = summaryJson(await summary());
   const newer = JSON.parse(JSON.stringify(json).replaceAll('{"requests"', '{"hops":3,"requests"'));
   assert.equal(summaryFrom(newer), await summary());
@@ -96,7 +96,7 @@ const NONSENSE: readonly unknown[] = [
 ];
 
 for (const json of NONSENSE)
-  test(`${JSON.stringify(json).slice(0, 100)} is none`, () => {
+  test(`${JSON.stringify(json).slice(0, 100)} is not a summary`, () => {
     assert.is(summaryFrom(json as object), undefined);
   });
 

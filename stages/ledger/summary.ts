@@ -59,8 +59,8 @@ export function splitByNode(groups: readonly GroupSums[]): NodeSummary[] {
 
 /** Groups by model, which is the last of their keys, and by day. */
 export function toSummary(groups: readonly GroupSums[]): LedgerSummary {
-  const byModel = together(groups.map((one) => [one.keys.at(-1) ?? null, one.totals]));
-  const byDay = together(groups.map((one) => [dateOf(one.step * DAY_MS), one.totals]));
+  const byModel = sumByKey(groups.map((one) => [one.keys.at(-1) ?? null, one.totals]));
+  const byDay = sumByKey(groups.map((one) => [dateOf(one.step * DAY_MS), one.totals]));
   return sorted(
     byModel.map(([key, totals]) => ({ key, ...totals })),
     byDay.map(([date, totals]) => ({ date, ...totals })),
@@ -69,8 +69,8 @@ export function toSummary(groups: readonly GroupSums[]): LedgerSummary {
 
 /** Combines several into one. */
 export function addSummaries(all: readonly LedgerSummary[]): LedgerSummary {
-  const byModel = together(all.flatMap((one) => one.byModel.map((group) => [group.key, group])));
-  const byDay = together(all.flatMap((one) => one.byDay.map((day) => [day.date, day])));
+  const byModel = sumByKey(all.flatMap((one) => one.byModel.map((group) => [group.key, group])));
+  const byDay = sumByKey(all.flatMap((one) => one.byDay.map((day) => [day.date, day])));
   return sorted(
     byModel.map(([key, totals]) => ({ key, ...totals })),
     byDay.map(([date, totals]) => ({ date, ...totals })),
@@ -84,7 +84,7 @@ function sorted(byModel: GroupTotals[], byDay: DayTotals[]): LedgerSummary {
   };
 }
 
-function together<K>(parts: readonly (readonly [K, Totals])[]): [K, Totals][] {
+function sumByKey<K>(parts: readonly (readonly [K, Totals])[]): [K, Totals][] {
   const groups = new Map<K, Totals[]>();
   for (const [key, totals] of parts) {
     const group = groups.get(key);
@@ -160,10 +160,10 @@ export function summaryFrom(json: {
 
 function totalsFrom(sums: unknown): Totals | undefined {
   if (typeof sums !== 'object' || sums === null) return undefined;
-  const given = sums as Readonly<Record<string, unknown>>;
+  const fields = sums as Readonly<Record<string, unknown>>;
   const totals = emptyTotals();
   for (const [name, written] of NAMES) {
-    const value = given[written] ?? 0;
+    const value = fields[written] ?? 0;
     if (!isSum(name, value)) return undefined;
     totals[name] = value;
   }

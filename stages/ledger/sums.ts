@@ -105,10 +105,10 @@ export async function sumsBy(
     readonly [K in GroupKey]?: string | null;
   })[] = parts.flat();
   for (const row of rows) {
-    const found = { keys: keys.map((key) => row[key] ?? null), step: row.step, parts: [row] };
-    const id = JSON.stringify([found.keys, found.step]);
+    const newGroup = { keys: keys.map((key) => row[key] ?? null), step: row.step, parts: [row] };
+    const id = JSON.stringify([newGroup.keys, newGroup.step]);
     const group = groups.get(id);
-    if (group === undefined) groups.set(id, found);
+    if (group === undefined) groups.set(id, newGroup);
     else group.parts.push(row);
   }
   return [...groups.values()].map((group) => ({ ...group, totals: addTotals(group.parts) }));
@@ -148,8 +148,8 @@ function ofHours(db: LedgerReader, filter: RowFilter) {
   let query = db.selectFrom('hours').where('startedMs', '>=', sinceMs);
   if (untilMs !== undefined) query = query.where('startedMs', '<', untilMs);
   for (const key of ['provider', 'client', 'keyLabel', 'project'] as const) {
-    const wanted = filter[key];
-    if (wanted !== undefined) query = query.where(key, '=', wanted);
+    const value = filter[key];
+    if (value !== undefined) query = query.where(key, '=', value);
   }
   return query;
 }
@@ -230,8 +230,8 @@ export function selectMatching(db: LedgerReader, filter: RowFilter) {
     'sessionId',
     'outcome',
   ] as const) {
-    const wanted = filter[key];
-    if (wanted !== undefined) query = query.where(key, '=', wanted);
+    const value = filter[key];
+    if (value !== undefined) query = query.where(key, '=', value);
   }
   return filter.failed === true ? query.where(FAILED) : query;
 }

@@ -7,7 +7,7 @@ import type { StoredHour } from './hours.ts';
 import type { LedgerRow } from './row.ts';
 import type { StoredToolDay, StoredToolSet, StoredToolSetDay } from './tools/tool-days.ts';
 import { columnName, COLUMNS, FIELDS } from './columns.ts';
-import { compiled } from './compiled.ts';
+import { compileFunction } from './compiled.ts';
 import type { Cell } from './columns.ts';
 
 /**
@@ -50,7 +50,7 @@ const CELLS_OF_ROW = FIELDS.map((field) => {
   return `${value} === null ? null : columns.${field}.to(${value})`;
 });
 
-const push = compiled<(cells: Cell[], row: LedgerRow, columns: typeof COLUMNS) => void>(
+const push = compileFunction<(cells: Cell[], row: LedgerRow, columns: typeof COLUMNS) => void>(
   ['cells', 'row', 'columns'],
   `cells.push(${CELLS_OF_ROW.join(', ')}, row.toolSet === null ? null : row.toolSet.json)`,
 );

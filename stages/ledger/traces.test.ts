@@ -32,7 +32,7 @@ function runOf(id: string, spans: readonly Span[] = []): TracedRun {
   };
 }
 
-test('the newest are kept, found by id, newest first; the oldest go', () => {
+test('the newest traces are kept, listed newest first and found by id', () => {
   const written: KeptSpans[] = [];
   const spans = (into: KeptSpans): void => void written.push(into);
   const traces = createTraces(3);
@@ -50,7 +50,7 @@ test('the newest are kept, found by id, newest first; the oldest go', () => {
   assert.is(new Set(written).size, 3, 'the fourth was written over the first');
 });
 
-test('what was shown of a run stays as it was when another is written over it', () => {
+test('a trace that was read does not change when its record is overwritten', () => {
   const traces = createTraces(1);
   const attemptAt = (provider: string): Attempt => ({
     provider,
@@ -87,14 +87,14 @@ test('what was shown of a run stays as it was when another is written over it', 
     durationMs: 7,
   };
   traces.add({ ...other, spans: () => undefined });
-  assert.equal(traces.last(), toTrace(other), 'nothing of the one before is left');
+  assert.equal(traces.last(), toTrace(other), 'nothing of the previous run is left');
   add('d');
   traces.correct('d', { outcome: 'partial' });
   traces.correct('a', { outcome: 'error' });
   assert.is(traces.last()?.outcome, 'partial');
 });
 
-test('why a try failed is shown also where it was reported after the run had ended', () => {
+test('the failure of an attempt is shown even if it was reported after the run had ended', () => {
   const traces = createTraces();
   for (const outcome of ['cancelled', 'error', 'partial'] as const) {
     const attempt = { provider: 'messages', model: 'm', key: undefined, startedMs: 1 };
@@ -105,9 +105,9 @@ test('why a try failed is shown also where it was reported after the run had end
   }
 });
 
-test('nothing of an earlier run’s tries is left in those written over them', () => {
+test('an overwritten record contains no attempts of the earlier run', () => {
   const traces = createTraces(1);
-  const tries: readonly Attempt[] = [
+  const variants: readonly Attempt[] = [
     {
       provider: 'one',
       model: 'm',
@@ -128,14 +128,14 @@ test('nothing of an earlier run’s tries is left in those written over them', (
     },
   ];
   const spans = (): void => undefined;
-  for (const attempts of [tries, tries.toReversed(), tries.slice(1), tries]) {
+  for (const attempts of [variants, variants.toReversed(), variants.slice(1), variants]) {
     const run = { ...runOf('a'), attempts };
     traces.add({ ...run, spans });
     assert.equal(traces.last(), toTrace(run));
   }
 });
 
-test('a stage has the specification’s name, its notes, and measurements that notes cannot replace', () => {
+test('a stage has the specification’s name, its notes, and measurements that notes cannot override', () => {
   const compress: Span = {
     node: 'compress',
     traceAs: 'compaction',
@@ -164,7 +164,7 @@ test('a stage has the specification’s name, its notes, and measurements that n
   assert.is(trace.timestamp, '2026-11-20T00:00:00.000Z');
 });
 
-test('attempts show the waterfall with null for what did not happen', () => {
+test('attempts show their times, with null for what did not happen', () => {
   const attempt = {
     provider: 'messages',
     model: undefined,

@@ -6,7 +6,7 @@ import { truncateText } from '../../engine/index.ts';
 import type { KeptSpans, NoteValue, Span } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { roundedMs } from './figures.ts';
-import { KeptRun } from './kept-run.ts';
+import { RunRecord } from './kept-run.ts';
 import { rowBreakpointsJson } from './lanes.ts';
 import { missJson } from './miss-json.ts';
 import { rowSavingsJson } from './request-json.ts';
@@ -47,7 +47,7 @@ export interface TraceStage {
 export type Traces = ReturnType<typeof createTraces>;
 
 /** Facts about a run that are only known once its answer's figures are. */
-export interface FoundLater {
+export interface LateFacts {
   readonly outcome: LedgerRow['outcome'];
   readonly savings?: TraceSavings | undefined;
   readonly usageCorrected?: boolean | undefined;
@@ -65,10 +65,10 @@ export interface FoundLater {
 export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void) {
   // A ring. The tables that a growing `Map` leaves behind keep each other, and their content,
   // alive.
-  const ring: KeptRun[] = [];
+  const ring: RunRecord[] = [];
   let added = 0;
   /** Usually one of the newest is requested. */
-  const find = (id: string): KeptRun | undefined => {
+  const find = (id: string): RunRecord | undefined => {
     for (let age = 1; age <= ring.length; age += 1) {
       const run = ring[(added - age) % size]!;
       if (run.id === id) return run;
@@ -100,16 +100,16 @@ export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void) {
   return {
     stageTimes,
     add(run: FinishedRun): void {
-      const kept = (ring[added % size] ??= new KeptRun());
-      kept.take(run);
+      const record = (ring[added % size] ??= new RunRecord());
+      record.take(run);
       added += 1;
-      onSpans?.(kept.spans);
+      onSpans?.(record.spans);
     },
     /** Corrects a run that is still kept. */
-    correct(id: string, found: FoundLater): void {
+    correct(id: string, facts: LateFacts): void {
       const run = find(id);
       if (run === undefined) return;
-      const { outcome, savings, usageCorrected, droppedThoughts, cacheMiss, unpriced } = found;
+      const { outcome, savings, usageCorrected, droppedThoughts, cacheMiss, unpriced } = facts;
       run.outcome = outcome;
       run.savings = savings ?? null;
       run.usageCorrected = usageCorrected ?? false;

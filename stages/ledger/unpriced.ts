@@ -12,12 +12,12 @@ export async function unpricedModels(
   sinceMs: number,
 ): Promise<{ readonly model: string | null; readonly requests: number }[]> {
   const count = sql<number | string>`count(*)`;
-  const found = await inSpan(db, { sinceMs })
+  const rows = await inSpan(db, { sinceMs })
     .select(['model', count.as('requests')])
     .where(UNPRICED)
     .groupBy('model')
     .orderBy(count, 'desc')
     .limit(100)
     .execute();
-  return found.map(({ model, requests }) => ({ model, requests: Number(requests) }));
+  return rows.map(({ model, requests }) => ({ model, requests: Number(requests) }));
 }

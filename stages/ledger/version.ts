@@ -2,7 +2,7 @@
 import { SvcError } from '../../engine/index.ts';
 import { migrations } from './migrations.ts';
 
-/** What to do about a ledger of another version. */
+/** What the user can do about a ledger of another version. */
 export interface VersionCures {
   readonly older: string;
   readonly newer: string;

@@ -88,8 +88,8 @@ function groupOf(
   name: string | null,
   max = MAX_NAMES,
 ): RunningTotals {
-  const wanted = name ?? UNKNOWN;
-  const key = groups.has(wanted) || groups.size < max ? wanted : OTHER;
+  const groupName = name ?? UNKNOWN;
+  const key = groups.has(groupName) || groups.size < max ? groupName : OTHER;
   let totals = groups.get(key);
   if (totals === undefined) {
     totals = emptyTotals();

@@ -252,7 +252,7 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
           if (fault !== undefined) throw fault.thrown;
         };
         // A copy that is still being decoded has its usage at its very end.
-        const later = () => services.afterwards.later(record);
+        const later = () => services.deferredWork.later(record);
         return state.decoder === undefined ? later() : state.decoder.end().then(later);
       },
     };

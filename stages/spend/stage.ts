@@ -119,7 +119,7 @@ export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
     const warn = createWarner(services);
     function hold(request: ProxyRequest, ctx: StageContext): RequestFrame | Promise<RequestFrame> {
       // Spending of a moment ago counts.
-      if (isLimited(request, config)) services.afterwards.flush();
+      if (isLimited(request, config)) services.deferredWork.flush();
       const wanted = toSpending(request, config, services, ctx.run.id);
       const grant = services.spending.reserve(wanted, isAllowed(request));
       if (!grant.granted)

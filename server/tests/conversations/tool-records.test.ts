@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { startTestProxy } from '../../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
 import { auditFiles } from '../../../stages/audit/files.ts';
-import { resultsToWords } from '../../../stages/ledger/tools/results-forms.ts';
+import { resultsToCsv } from '../../../stages/ledger/tools/results-forms.ts';
 
 const LIST = 'mcp__github__list_issues';
 const SECRET = 'nobody may read this result';
@@ -43,7 +43,7 @@ telemetry: { enabled: true, endpoint: 'http://127.0.0.1:9' }`,
     await exchange(t.proxy.port, { body: json(MESSAGE, {}) });
     const [row] = (await t.rows(2)).filter(({ toolResults }) => toolResults !== null);
     assert.ok(row?.toolResults);
-    const words = resultsToWords(row.toolResults);
+    const words = resultsToCsv(row.toolResults);
     assert.match(words, /^Bash=1\/1\/\d+\/\d+ mcp__github__list_issues=1\/0\/\d+\/\d+$/);
     assert.ok(row.toolDefinitionTokens);
     await t.proxy.stop(true);

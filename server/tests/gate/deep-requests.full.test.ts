@@ -179,7 +179,7 @@ async function survives(t: TestProxy, kind: string | undefined, bypass: boolean)
   assert.is(last.status, 200, 'still serves');
   const rows = await t.rows(sent + 1);
   assert.is(rows.length, sent + 1, 'every request has one row');
-  assert.is(t.proxy.services.afterwardsFaults.count, 0);
+  assert.is(t.proxy.services.deferredWorkFaults.count, 0);
 }
 
 for (const kind of PROVIDERS) {
@@ -211,7 +211,7 @@ test('a failure after the response crashes nothing, and the row is written', () 
     const [row] = await t.rows(1);
     assert.is(row!.status, 200);
     assert.is(row!.inputTokensSent, null, 'what cannot be measured is not made up');
-    assert.is(t.proxy.services.afterwardsFaults.count, 1);
+    assert.is(t.proxy.services.deferredWorkFaults.count, 1);
     const health = await exchange(t.proxy.port, { method: 'GET', path: '/health' });
     assert.match(health.text, /work after an answer failed/);
     Object.assign(priceList, inner);

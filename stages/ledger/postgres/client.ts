@@ -9,26 +9,26 @@ import { OLDEST_SERVER, VERSION_TABLE } from './schema.ts';
 /**
  * The queries of a connection. The driver's own types are not installed for users of this package.
  */
-export interface Asked {
+export interface Queryable {
   query(
     sql: string,
     values?: unknown[],
   ): Promise<{ readonly rows: readonly unknown[]; readonly rowCount: number | null }>;
 }
 
-export interface Connection extends Asked {
+export interface Connection extends Queryable {
   /** Runs a statement that may take longer than that of a batch: changes to the tables. */
   change(sql: string): Promise<unknown>;
   /** Does not wait for an unresponsive server. */
   close(): void;
 }
 
-export interface PooledConnection extends Asked {
+export interface PooledConnection extends Queryable {
   /** Returns it to the pool, or ends it. */
   release(ends: boolean): void;
 }
 
-export interface Pool extends Asked {
+export interface Pool extends Queryable {
   connect(): Promise<PooledConnection>;
   end(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export interface Pool extends Asked {
 const CONNECT_MS = 5000;
 /** Timeout for a statement: its server may be gone without notice. */
 const STATEMENT_MS = 15_000;
-const QUESTION_MS = 60_000;
+const QUERY_MS = 60_000;
 const CHANGE_MS = 3_600_000;
 /** Concurrent queries of a server; each takes a connection, and the database has few of them. */
 const MAX_CONNECTIONS = 4;
@@ -55,7 +55,7 @@ type Driver = Awaited<ReturnType<typeof driver>>;
 
 function settingsFor(pg: Driver, url: string, statementMs: number) {
   return {
-    connectionString: sslAsToday(url),
+    connectionString: withVerifiedSsl(url),
     // A pooler in front of the server accepts this parameter, and hardly any other.
     application_name: 'svc',
     connectionTimeoutMillis: CONNECT_MS,
@@ -75,10 +75,10 @@ function settingsFor(pg: Driver, url: string, statementMs: number) {
 }
 
 /**
- * The driver treats three values of `sslmode` as `verify-full`, and warns on the screen that it
- * will not always. It is given that value.
+ * The driver treats three values of `sslmode` as `verify-full` and prints a warning that this will
+ * change, so it is given that value.
  */
-function sslAsToday(url: string): string {
+function withVerifiedSsl(url: string): string {
   if (/[?&]uselibpqcompat=true\b/.test(url)) return url;
   return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 }
@@ -108,7 +108,7 @@ export async function connect(url: string, onLost: () => void): Promise<Connecti
 export async function openPool(url: string): Promise<Pool> {
   const pg = await driver();
   const pool = new pg.Pool({
-    ...settingsFor(pg, url, QUESTION_MS),
+    ...settingsFor(pg, url, QUERY_MS),
     max: MAX_CONNECTIONS,
     idleTimeoutMillis: IDLE_MS,
     allowExitOnIdle: true,
@@ -118,7 +118,7 @@ export async function openPool(url: string): Promise<Pool> {
 }
 
 /** What the database has under the names that svc uses. */
-export interface FoundSchema {
+export interface DatabaseSchema {
   /** Version of the schema; 0 if there is none of ours. */
   readonly version: number;
   readonly ledgerId: string | null;
@@ -135,7 +135,7 @@ export interface FoundSchema {
  * Reads the catalogue directly: name resolution may have cached that the tables were missing before
  * the lock was acquired.
  */
-const LOOK = `SELECT current_setting('server_version_num')::int / 10000 AS "serverVersion",
+const READ_CATALOGUE = `SELECT current_setting('server_version_num')::int / 10000 AS "serverVersion",
     current_setting('server_encoding') AS encoding,
     current_schema() AS schema,
     current_setting('transaction_read_only') = 'on' AS "isReadOnly",
@@ -143,9 +143,9 @@ const LOOK = `SELECT current_setting('server_version_num')::int / 10000 AS "serv
       WHERE relname IN ('requests', 'hours', '${VERSION_TABLE}') AND relkind <> 'i'
         AND pg_table_is_visible(oid) ORDER BY relname) AS tables`;
 
-export async function readSchema(connection: Asked): Promise<FoundSchema> {
-  const [found] = (await connection.query(LOOK)).rows as Omit<
-    FoundSchema,
+export async function readSchema(connection: Queryable): Promise<DatabaseSchema> {
+  const [found] = (await connection.query(READ_CATALOGUE)).rows as Omit<
+    DatabaseSchema,
     'version' | 'ledgerId'
   >[];
   if (found === undefined) throw new Error('the database gave no answer');
@@ -153,13 +153,13 @@ export async function readSchema(connection: Asked): Promise<FoundSchema> {
   const { rows } = await connection.query(
     `SELECT version, ledger_id AS "ledgerId" FROM ${VERSION_TABLE}`,
   );
-  const [own] = rows as Pick<FoundSchema, 'version' | 'ledgerId'>[];
+  const [own] = rows as Pick<DatabaseSchema, 'version' | 'ledgerId'>[];
   return { ...found, version: own?.version ?? 0, ledgerId: own?.ledgerId ?? null };
 }
 
 /** Returns why this program must not write there, with the cure; undefined if it may. */
 export function refusalOf(
-  found: FoundSchema,
+  found: DatabaseSchema,
   url: string,
   known: number,
 ): { readonly message: string; readonly cure: string } | undefined {

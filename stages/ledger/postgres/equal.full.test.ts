@@ -188,9 +188,9 @@ function* questions(): Generator<readonly [string, (db: LedgerReader) => Promise
   yield ['by all', (db) => queries.totalsByAll(db, ['client', 'model', 'provider'])];
   const day = { sinceMs: NOW_MS - queries.DAY_MS, untilMs: NOW_MS };
   for (const only of [undefined, { node: 'desk' }, { node: null }]) {
-    yield [`spent: ${only?.node}`, (db) => queries.spentIn(db, day, only)];
+    yield [`spent: ${only?.node}`, (db) => queries.spendingIn(db, day, only)];
     yield [`cost by owner: ${only?.node}`, (db) => queries.costByOwner(db, day, only)];
-    yield [`sessions spent: ${only?.node}`, (db) => queries.sessionsSpent(db, NOW_MS, 30, only)];
+    yield [`sessions spent: ${only?.node}`, (db) => queries.sessionSpending(db, NOW_MS, 30, only)];
   }
   yield ['rows from', (db) => queries.rowsFrom(db, day, undefined, 100)];
   yield [

@@ -16,7 +16,7 @@ import { refuseStream, refuseTransaction } from '../read-only.ts';
 import type { LedgerReader, LedgerSchema } from '../tables.ts';
 import { assertVersion, OWN_CURES } from '../version.ts';
 import { readSchema, openPool } from './client.ts';
-import type { FoundSchema, Pool, PooledConnection } from './client.ts';
+import type { DatabaseSchema, Pool, PooledConnection } from './client.ts';
 import { toPostgresText } from './schema.ts';
 import { isOurFault, readError, stateOf } from './trouble.ts';
 
@@ -40,7 +40,7 @@ export function openPostgresReader(url: string): LedgerReader {
 }
 
 /** Returns what is at `url`. Rejects with `unavailable` if nothing responds. */
-export async function lookAtPostgres(url: string): Promise<FoundSchema> {
+export async function inspectPostgres(url: string): Promise<DatabaseSchema> {
   const pool = await openPool(url);
   try {
     return await readSchema(pool);
@@ -143,7 +143,7 @@ class PoolConnection implements DatabaseConnection {
   }
 }
 
-function assertOurs({ version }: FoundSchema, url: string): void {
+function assertOurs({ version }: DatabaseSchema, url: string): void {
   const name = ledgerName(url);
   if (version === 0)
     throw new SvcError('not_found', `There is no ledger at ${name}`, {

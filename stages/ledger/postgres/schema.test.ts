@@ -9,12 +9,12 @@ import { migrations } from '../migrations.ts';
 import type { Cell } from '../tables.ts';
 import { openPostgresReader } from './reader.ts';
 import { STORE_ROWS, toColumns, toPostgres } from './schema.ts';
-import { inWords, isContentFault, isOfConnection, readError } from './trouble.ts';
+import { describeError, isContentFault, isOfConnection, readError } from './trouble.ts';
 
 const SQLITE_ONLY =
   /\bSTRICT\b|TRIGGER|\bREAL\b|\bINTEGER\b|\bchar\(|\bsummed\b|AUTOINCREMENT|\bWITHOUT\b/;
 
-test('no step has words that only SQLite knows, and every text is compared by bytes', () => {
+test('no step uses syntax that only SQLite knows, and every text is compared by bytes', () => {
   for (const [number, step] of migrations.entries())
     for (const sql of toPostgres(step)) {
       assert.not.match(sql, SQLITE_ONLY, `step ${number + 1}`);
@@ -22,7 +22,7 @@ test('no step has words that only SQLite knows, and every text is compared by by
     }
 });
 
-test('every column of a row is made, in the type that it is stored as', () => {
+test('every column of a row is created with the type it is stored as', () => {
   const made = new Map<string, string>();
   const steps = migrations.flatMap((step) => [...toPostgres(step)]);
   for (const sql of steps.filter((one) => /^(?:CREATE TABLE|ALTER TABLE) requests/.test(one)))
@@ -34,7 +34,7 @@ test('every column of a row is made, in the type that it is stored as', () => {
     assert.is(made.get(column)?.toLowerCase(), casts[at], column);
 });
 
-test('a batch becomes a list for each column, without what Postgres cannot hold', () => {
+test('a batch becomes one list per column, without characters that Postgres cannot hold', () => {
   const cells: Cell[] = [];
   for (const id of ['a', 'b\0c'])
     pushCells(
@@ -47,7 +47,7 @@ test('a batch becomes a list for each column, without what Postgres cannot hold'
   assert.equal(columns[ledgerColumns.indexOf('latency_ms')], [null, null]);
 });
 
-test('no question is put to Postgres in words of SQLite', async () => {
+test('no query for Postgres uses syntax of SQLite', async () => {
   const messages: string[] = [];
   const reader = openPostgresReader('postgres://nowhere.invalid/x');
   const noted = reader.withPlugin({
@@ -73,7 +73,7 @@ test('no question is put to Postgres in words of SQLite', async () => {
 
 const fault = (message: string, code?: string) => Object.assign(new Error(message), { code });
 
-test('troubles have a cure by what was refused, and never the password', () => {
+test('errors have a cure that fits the refusal, and never show the password', () => {
   const url = 'postgres://ada:se%2Fcret@db.example/svc';
   for (const [error, words, cure] of [
     [
@@ -102,7 +102,7 @@ test('troubles have a cure by what was refused, and never the password', () => {
       /log of/,
     ],
   ] as const) {
-    const text = inWords(error, url);
+    const text = describeError(error, url);
     assert.match(text.message, words);
     assert.match(text.cure, cure);
     const { message, kind, code } = readError(error, url);
@@ -111,7 +111,7 @@ test('troubles have a cure by what was refused, and never the password', () => {
   }
 });
 
-test('what is wrong with a row is told from what is wrong with the server', () => {
+test('faults of a row are distinguished from faults of the server', () => {
   for (const code of ['22P02', '22003', '23502', '23514'])
     assert.ok(isContentFault(fault('', code)), code);
   for (const code of ['57P01', '08006', '53100', 'ECONNRESET', undefined])

@@ -8,7 +8,7 @@ import { APPLICATION_ID } from '../tables.ts';
 import { LedgerRefused } from '../writer/trouble.ts';
 import type { LedgerStore } from '../writer/writing-thread.ts';
 import { connect, readSchema, refusalOf } from './client.ts';
-import type { Connection, FoundSchema } from './client.ts';
+import type { Connection, DatabaseSchema } from './client.ts';
 import {
   createVersionTable,
   PRUNE,
@@ -54,7 +54,7 @@ export async function openPostgres(
   }
 }
 
-function check(found: FoundSchema, url: string, known: number): void {
+function check(found: DatabaseSchema, url: string, known: number): void {
   const refusal = refusalOf(found, url, known);
   if (refusal !== undefined) throw new LedgerRefused(refusal.message, refusal.cure);
   if (found.isReadOnly) throw Object.assign(new Error('it is read-only'), { code: '25006' });

@@ -1,34 +1,37 @@
-/** Errors of the database or of the connection to it, in words for the user. Never a password. */
+/**
+ * Messages for the user about errors of the database or of the connection to it. They never contain
+ * a password.
+ */
 import { SvcError } from '../../../engine/index.ts';
 import { ledgerName, passwordsOf } from '../address.ts';
 
-const KEPT = 'rows are kept in memory as long as they fit, and the proxy keeps trying';
+const ROWS_ARE_KEPT = 'rows are kept in memory as long as they fit, and the proxy keeps trying';
 
-const REACH = `See that the server runs and that host and port in SVC_DB are right; ${KEPT}.`;
+const CHECK_SERVER = `Check that the server runs and that host and port in SVC_DB are right; ${ROWS_ARE_KEPT}.`;
 const TLS =
-  'See that its certificate is that of the host in SVC_DB and signed by an authority that Node knows (`sslrootcert`, NODE_EXTRA_CA_CERTS); `sslmode=no-verify` encrypts without looking at it.';
+  'Check that its certificate is for the host in SVC_DB and signed by an authority that Node knows (`sslrootcert`, NODE_EXTRA_CA_CERTS); `sslmode=no-verify` encrypts without looking at it.';
 
 /** By the code of Node or the prefix of the server's (SQLSTATE). */
 const CURES: readonly (readonly [start: string, cure: string])[] = [
-  ['28', 'Correct user and password in SVC_DB, and what pg_hba.conf on the server says of them.'],
-  ['3D000', 'Make the database on its server (CREATE DATABASE); svc makes its tables by itself.'],
+  ['28', 'Correct the user and password in SVC_DB, or their entry in pg_hba.conf on the server.'],
+  ['3D000', 'Create the database on its server (CREATE DATABASE); svc creates its tables itself.'],
   [
     '42501',
-    'Give the user in SVC_DB the right to it: GRANT USAGE, CREATE ON SCHEMA to make the tables, SELECT to read them.',
+    'Grant the user in SVC_DB the rights: GRANT USAGE, CREATE ON SCHEMA to create the tables, SELECT to read them.',
   ],
-  ['25006', 'SVC_DB leads to a copy that cannot be written to; name the server that can.'],
-  ['53100', `Free disk space on the database server; ${KEPT}.`],
+  ['25006', 'SVC_DB names a read-only replica; name the server that accepts writes.'],
+  ['53100', `Free disk space on the database server; ${ROWS_ARE_KEPT}.`],
   ['53300', 'Raise max_connections on the server, or put a connection pooler in front of it.'],
-  ['57P', `The server stops or starts; ${KEPT}.`],
-  ['ECONN', REACH],
-  ['ENOTFOUND', REACH],
-  ['EAI_AGAIN', REACH],
-  ['ETIMEDOUT', REACH],
-  ['EHOSTUNREACH', REACH],
-  ['ENETUNREACH', REACH],
-  ['EPIPE', REACH],
-  ['ENOENT', REACH],
-  ['EACCES', REACH],
+  ['57P', `The server is stopping or starting; ${ROWS_ARE_KEPT}.`],
+  ['ECONN', CHECK_SERVER],
+  ['ENOTFOUND', CHECK_SERVER],
+  ['EAI_AGAIN', CHECK_SERVER],
+  ['ETIMEDOUT', CHECK_SERVER],
+  ['EHOSTUNREACH', CHECK_SERVER],
+  ['ENETUNREACH', CHECK_SERVER],
+  ['EPIPE', CHECK_SERVER],
+  ['ENOENT', CHECK_SERVER],
+  ['EACCES', CHECK_SERVER],
   ['DEPTH_ZERO', TLS],
   ['SELF_SIGNED', TLS],
   ['UNABLE_TO_', TLS],
@@ -65,8 +68,8 @@ export function isOfConnection(error: unknown): boolean {
   return state === undefined || /^(?:08|57|25|42P01)/.test(state);
 }
 
-/** Returns its message in one line, with the code, and what to do. */
-export function inWords(error: unknown, url: string): { message: string; cure: string } {
+/** Returns the error's message in one line, with its code, and what to do. */
+export function describeError(error: unknown, url: string): { message: string; cure: string } {
   const code = codeOf(error);
   let text = textOf(error).split('\n')[0] ?? '';
   for (const password of passwordsOf(url)) text = text.replaceAll(password, '…');
@@ -76,17 +79,17 @@ export function inWords(error: unknown, url: string): { message: string; cure: s
 
 /** Returns the same as an error for a failed query. */
 export function readError(error: unknown, url: string): SvcError {
-  const { message, cure } = questionInWords(error, url);
+  const { message, cure } = describeQueryError(error, url);
   return new SvcError('unavailable', `The ledger cannot be read: ${message}`, {
     code: 'RESOURCE_002',
     cure,
   });
 }
 
-/** As `inWords`, for a query: no rows wait for it. */
-export function questionInWords(error: unknown, url: string): { message: string; cure: string } {
-  const { message, cure } = inWords(error, url);
-  return { message, cure: cure.replace(`; ${KEPT}`, '') };
+/** Like `describeError`, for a query: no rows wait for it. */
+export function describeQueryError(error: unknown, url: string): { message: string; cure: string } {
+  const { message, cure } = describeError(error, url);
+  return { message, cure: cure.replace(`; ${ROWS_ARE_KEPT}`, '') };
 }
 
 function cureOf(code: string, text: string): string {
@@ -95,9 +98,9 @@ function cureOf(code: string, text: string): string {
   if (/altnames/i.test(text)) return TLS;
   if (/, open '/.test(text))
     return 'Correct the file that SVC_DB names: sslrootcert, sslcert or sslkey.';
-  if (/timeout|terminated/i.test(text)) return REACH;
+  if (/timeout|terminated/i.test(text)) return CHECK_SERVER;
   const known = CURES.find(([start]) => code.startsWith(start));
-  return known?.[1] ?? `See the log of the database server; ${KEPT}.`;
+  return known?.[1] ?? `See the log of the database server; ${ROWS_ARE_KEPT}.`;
 }
 
 function codeOf(error: unknown): string {

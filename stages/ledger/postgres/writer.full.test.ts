@@ -36,12 +36,12 @@ const open = (
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Returns true while a connection to the database at `url` waits for another one's lock. */
-async function isHeldUp(server: Postgres, url: string): Promise<boolean> {
-  const found = await server.ask(
+async function waitsForLock(server: Postgres, url: string): Promise<boolean> {
+  const locked = await server.ask(
     url,
     `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
   );
-  return found.length > 0;
+  return locked.length > 0;
 }
 
 /** Returns the message about a ledger whose schema is one step ahead. */
@@ -278,11 +278,11 @@ writers(
     own.writer.record(rowOf(2));
     await own.writer.close();
     assert.equal(own.errors.map(String), []);
-    const kept = await server.ask<{ id: string }>(
+    const keptRows = await server.ask<{ id: string }>(
       url,
       'SELECT id FROM requests ORDER BY started_ms',
     );
-    assert.equal(kept, [{ id: 'of an older svc' }, { id: rowOf(2).id }]);
+    assert.equal(keptRows, [{ id: 'of an older svc' }, { id: rowOf(2).id }]);
     assert.is((await totals(url)).requests, 1);
     // It was open before, and must not store rows in tables of an unknown version.
     older.writer.record(rowOf(3));
@@ -312,7 +312,7 @@ writers('writers take turns: who looks for what is new never misses a row', asyn
     await other.query(STORE_ROWS, [migrations.length, ...toColumns(cells)]);
     // A different hour, so that it does not wait for the lock on the same sums.
     writer.record(rowOf(2, { startedMs: Date.UTC(2026, 10, 21) }));
-    await until(() => isHeldUp(server, url), 'it waits for its turn');
+    await until(() => waitsForLock(server, url), 'it waits for its turn');
     // If stored, it would be visible before the row with the smaller number.
     assert.is(writer.stats().written, 0);
     await other.query('COMMIT');
@@ -338,7 +338,7 @@ writers(
       await newer.query('BEGIN');
       await newer.query(`UPDATE ${VERSION_TABLE} SET version = version + 1`);
       older.writer.record(rowOf(1));
-      await until(() => isHeldUp(server, url), 'it waits for the schema');
+      await until(() => waitsForLock(server, url), 'it waits for the schema');
       await newer.query('COMMIT');
     });
     await until(() => older.writer.stats().dropped === 1, 'the refusal');

@@ -64,8 +64,8 @@ export function billOfUnits(
     const isOwn = unit.model === undefined || unit.model === model;
     const factor = CALL_UNITS.has(unit.unit) ? 1 : factorOf(card, billing, isOwn);
     if (typeof factor === 'string') noteMissing(`${factor} of ${unit.model ?? model}`);
-    const usual = countOf(card, unit) * rateAt(rate, unit.promptTokens) * NANO_PER_UNIT;
-    nanoUsd += usual * (typeof factor === 'string' ? 1 : factor);
+    const atListPrice = countOf(card, unit) * rateAt(rate, unit.promptTokens) * NANO_PER_UNIT;
+    nanoUsd += atListPrice * (typeof factor === 'string' ? 1 : factor);
   }
   return { nanoUsd, missing };
 }
@@ -83,12 +83,12 @@ const LEADING = [
 
 /** Returns the billed units of the first `tokens` of the answer's own prompt. */
 export function leadingUnits(units: readonly BilledUnit[], tokens: number): BilledUnit[] {
-  let left = tokens;
+  let remaining = tokens;
   return LEADING.flatMap((name) =>
     units.flatMap((unit) => {
-      if (unit.unit !== name || unit.model !== undefined || left === 0) return [];
-      const count = Math.min(unit.count, left);
-      left -= count;
+      if (unit.unit !== name || unit.model !== undefined || remaining === 0) return [];
+      const count = Math.min(unit.count, remaining);
+      remaining -= count;
       return [{ ...unit, count }];
     }),
   );

@@ -126,7 +126,7 @@ export function readOwnPrices(text: string, file: string): OverlayPrice[] {
   });
 }
 
-/** Returns the fault of factors by term, likewise. */
+/** Returns the fault of a map of factors by term; undefined for none. */
 export function faultOfTerms(terms: JsonObject): string | undefined {
   const [name] = Object.entries(terms).find(([, value]) => !isAmount(value)) ?? [];
   return name === undefined ? undefined : `the factor of '${name}' must be a number of at least 0`;

@@ -110,11 +110,14 @@ export function createPriceList() {
         const { id, name = id } = model;
         if (over !== undefined) return toLine(vendor, id, name, withTerms(over, vendor, id, atMs));
         // Alone and matched by its own name: another model's pattern could match the name first.
-        const alone = { ...provider!, models: [{ ...model, match: { equals: id } }] };
+        const singleModel = { ...provider!, models: [{ ...model, match: { equals: id } }] };
         const timestamp = new Date(atMs);
-        const found = loaded().calcPrice({ input_tokens: 0 }, id, { provider: alone, timestamp });
+        const result = loaded().calcPrice({ input_tokens: 0 }, id, {
+          provider: singleModel,
+          timestamp,
+        });
         const window = model.context_window;
-        const card = found === null ? undefined : toCard(found.model_price, window);
+        const card = result === null ? undefined : toCard(result.model_price, window);
         return toLine(vendor, id, name, card && withTerms(card, vendor, id, atMs), window);
       });
       const known = new Set(listed.map(({ model }) => plainName(model)));
@@ -175,9 +178,9 @@ function layeredCard(
   atMs: number,
 ): RateCard | undefined {
   for (const [layer, prices] of layers) {
-    const found = overlaid(prices, vendor, model, atMs);
-    if (found === undefined) continue;
-    const { rates, terms = {}, contextWindow, source } = found;
+    const overlay = overlaid(prices, vendor, model, atMs);
+    if (overlay === undefined) continue;
+    const { rates, terms = {}, contextWindow, source } = overlay;
     return {
       rates,
       terms,
@@ -199,9 +202,9 @@ function libraryCard(
   const provider = library.findProvider({ providerId: vendor });
   if (provider === undefined) return undefined;
   const timestamp = new Date(atMs);
-  const found = library.calcPrice({ input_tokens: 0 }, model, { provider, timestamp });
-  if (found === null) return undefined;
-  return toCard(found.model_price, found.model.context_window);
+  const result = library.calcPrice({ input_tokens: 0 }, model, { provider, timestamp });
+  if (result === null) return undefined;
+  return toCard(result.model_price, result.model.context_window);
 }
 
 function toCard(price: ModelPrice, contextWindow: number | undefined): RateCard {

@@ -30,19 +30,19 @@ const card: RateCard = {
 };
 
 /** Returns a price list with one model, `known`, that counts its lookups. */
-function smallList(): PriceList & { asked: number } {
+function smallList(): PriceList & { lookups: number } {
   return {
-    asked: 0,
+    lookups: 0,
     load: () => undefined,
     find(_provider, model) {
-      this.asked += 1;
+      this.lookups += 1;
       return model === 'known' ? card : null;
     },
     list: () => [],
   };
 }
 
-test('the parts of a usage are priced each at its own rate, in whole nano-dollars', () => {
+test('each part of a usage is priced at its own rate, in whole nano-dollars', () => {
   const prices = createPrices({ list: smallList() });
   const cost = prices.costNanoUsd(
     messages,
@@ -59,14 +59,14 @@ test('the parts of a usage are priced each at its own rate, in whole nano-dollar
   assert.is(cost, 100 * 3000 + 10 * 15_000 + 500 * 300 + 25 * 3750 + 15 * 6000);
 });
 
-test('a tier counts cached input too, and begins above its bound', () => {
+test('a price tier counts cached input and begins above its bound', () => {
   const prices = createPrices({ list: smallList() });
   const at = (parts: Partial<Usage>) => prices.costNanoUsd(messages, 'known', usage(parts), NOW);
   assert.is(at({ inputTokens: 1000 }), 1000 * 3000);
   assert.is(at({ inputTokens: 1, cacheReadTokens: 1000 }), 6000 + 1000 * 300);
 });
 
-test('unknown costs null: the model, or the input', () => {
+test('the cost is null if the model or the input is unknown', () => {
   const prices = createPrices({ list: smallList() });
   assert.is(prices.costNanoUsd(messages, 'nobody', million, NOW), null);
   assert.is(prices.costNanoUsd(messages, 'known', emptyUsage, NOW), null);
@@ -74,7 +74,7 @@ test('unknown costs null: the model, or the input', () => {
   assert.is(prices.savedNanoUsd(messages, 'nobody', million, 5, NOW), null);
 });
 
-test('saved tokens are worth what the rest of the request cost a token', () => {
+test('saved tokens are priced at the average input price of the request', () => {
   const prices = createPrices({ list: smallList() });
   const plain = usage({ inputTokens: 100, outputTokens: 50 });
   assert.is(prices.savedNanoUsd(messages, 'known', plain, 100, NOW), 100 * 3000);
@@ -82,7 +82,7 @@ test('saved tokens are worth what the rest of the request cost a token', () => {
   assert.is(prices.savedNanoUsd(messages, 'known', cached, 100, NOW), 100 * 300);
 });
 
-test('a configured price wins, moves the cache prices along, and needs both halves for an unlisted model', () => {
+test('a configured price takes precedence, scales the cache prices, and needs both rates for an unlisted model', () => {
   const prices = createPrices({
     list: smallList(),
     overrides: new Map([
@@ -100,19 +100,19 @@ test('a configured price wins, moves the cache prices along, and needs both halv
   assert.is(prices.costNanoUsd(messages, 'known', parts, NOW), 30_000 + 150_000 + 3000);
 });
 
-test('the list is asked once a model and minute, unknown models included', () => {
+test('the list is read once per model and minute, including unknown models', () => {
   const list = smallList();
   const prices = createPrices({ list });
   for (let n = 0; n < 10; n += 1) {
     prices.costNanoUsd(messages, 'known', million, NOW + n);
     prices.costNanoUsd(messages, 'nobody', million, NOW + n);
   }
-  assert.is(list.asked, 2);
+  assert.is(list.lookups, 2);
   prices.costNanoUsd(messages, 'known', million, NOW + 60_000);
-  assert.is(list.asked, 3);
+  assert.is(list.lookups, 3);
 });
 
-test('the public list: kinds, resellers by address, makers by model, local models', () => {
+test('the public list finds prices by kind, reseller address, maker and local model', () => {
   const list = createPriceList();
   const input = (kind: string, model: string, baseUrl?: string) =>
     list.find({ name: 'p', kind, ...(baseUrl && { baseUrl }) }, model, NOW)?.rates.input?.base;
@@ -125,7 +125,7 @@ test('the public list: kinds, resellers by address, makers by model, local model
   assert.is(input('messages', '__proto__'), undefined);
 });
 
-test('a dated price is that of its day', () => {
+test('a dated price applies on its day', () => {
   const list = createPriceList();
   const tiers = (atMs: number) =>
     list.find(messages, 'claude-sonnet-4-6', atMs)?.rates.input?.tiers;
@@ -137,7 +137,7 @@ function isOverlaid(vendor: string, model: string): boolean {
   return overlaid(OVERLAY, vendor, model, NOW) !== undefined;
 }
 
-test('every listed text price is what the library itself computes', () => {
+test('every listed text price equals the library’s own calculation', () => {
   const prices = createPrices();
   const models = ['anthropic', 'openai', 'google'].flatMap((vendor) => {
     const kind = { anthropic: 'messages', openai: 'chat', google: 'generative' }[vendor] ?? '';
@@ -162,7 +162,7 @@ test('every listed text price is what the library itself computes', () => {
         cacheWriteTokens: write + write1h,
         cacheWrite1hTokens: write1h,
       });
-      const theirs = calcPrice(
+      const libraryPrice = calcPrice(
         {
           input_tokens: totalInputTokens(parts) ?? 0,
           cache_read_tokens: read,
@@ -173,17 +173,17 @@ test('every listed text price is what the library itself computes', () => {
         model,
         { providerId: vendor, timestamp: new Date(NOW) },
       );
-      const ours = prices.costNanoUsd(provider, model, parts, NOW);
-      if (theirs === null) return ours === null;
-      const { input_mtok: ofInput, output_mtok: ofOutput } = theirs.model_price;
+      const ourPrice = prices.costNanoUsd(provider, model, parts, NOW);
+      if (libraryPrice === null) return ourPrice === null;
+      const { input_mtok: ofInput, output_mtok: ofOutput } = libraryPrice.model_price;
       if (ofInput === undefined || ofOutput === undefined) return true;
-      return ours !== null && Math.abs(ours - theirs.total_price * 1e9) <= 1;
+      return ourPrice !== null && Math.abs(ourPrice - libraryPrice.total_price * 1e9) <= 1;
     },
   );
   fc.assert(property, { numRuns: 400 });
 });
 
-test('the list for a table has models of all three vendors with sensible prices', () => {
+test('the list has models of all three vendors with plausible prices', () => {
   const listed = createPrices().listPrices(NOW);
   assert.equal(
     [...new Set(listed.map((price) => price.vendor))],

@@ -37,7 +37,7 @@ export interface PricesOptions {
 
 export type Prices = ReturnType<typeof createPrices>;
 
-/** Prices change at most by the minute, so a looked-up price is cached for a minute. */
+/** Prices change at most by the minute, so each price is cached for a minute. */
 const MEMO_MS = 60_000;
 /** Maximum number of cached models; clients can invent names. */
 const MEMO_SIZE = 500;
@@ -181,13 +181,13 @@ export function createPrices(options: PricesOptions = {}) {
       const plain = usage.inputTokens ?? 0;
       const fromWritten = Math.min(missedTokens, written);
       const fromPlain = Math.min(missedTokens - fromWritten, plain);
-      const kept = written === 0 ? 0 : (written - fromWritten) / written;
+      const cachedShare = written === 0 ? 0 : (written - fromWritten) / written;
       const read = {
         ...usage,
         inputTokens: plain - fromPlain,
         cacheReadTokens: (usage.cacheReadTokens ?? 0) + fromWritten + fromPlain,
         cacheWriteTokens: written - fromWritten,
-        cacheWrite1hTokens: (usage.cacheWrite1hTokens ?? 0) * kept,
+        cacheWrite1hTokens: (usage.cacheWrite1hTokens ?? 0) * cachedShare,
       };
       const more = difference(provider, model, read, usage, atMs);
       return more === null ? null : Math.max(0, more);
@@ -269,8 +269,9 @@ function withOverride(listed: RateCard | null, override: PriceOverride | undefin
   const base = listed ?? unlisted(inputUsd ?? 0);
   const rates: { -readonly [U in keyof Rates]: Rate } = { ...base.rates };
   if (inputUsd !== undefined) {
-    const was = base.rates.input?.base;
-    const factor = was === undefined || was === 0 ? undefined : inputUsd / was;
+    const listedInput = base.rates.input?.base;
+    const factor =
+      listedInput === undefined || listedInput === 0 ? undefined : inputUsd / listedInput;
     for (const unit of OF_INPUT) {
       const rate = base.rates[unit];
       if (rate !== undefined)
@@ -279,8 +280,8 @@ function withOverride(listed: RateCard | null, override: PriceOverride | undefin
     rates.input = flat(inputUsd);
   }
   if (outputUsd !== undefined) {
-    const was = base.rates.output?.base;
-    const factor = was === undefined || was === 0 ? 1 : outputUsd / was;
+    const listedOutput = base.rates.output?.base;
+    const factor = listedOutput === undefined || listedOutput === 0 ? 1 : outputUsd / listedOutput;
     for (const unit of ['output_audio', 'output_image'] as const) {
       const rate = base.rates[unit];
       if (rate !== undefined) rates[unit] = scaled(rate, factor);

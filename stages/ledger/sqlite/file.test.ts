@@ -110,7 +110,7 @@ test('an older ledger is copied aside and migrated with its rows', async () => {
 });
 
 /** Returns the intact database header of another program's file; what follows it is damaged. */
-function strangersHead(applicationId: number): Buffer {
+function foreignHeader(applicationId: number): Buffer {
   const head = Buffer.alloc(4096, 0xee);
   head.write('SQLite format 3\0', 'latin1');
   head.set([64, 32, 32], 21);
@@ -118,7 +118,7 @@ function strangersHead(applicationId: number): Buffer {
   return head;
 }
 
-test('a file that somebody else wrote is refused, with its mode, and nothing lies beside it', async () => {
+test('a file of another program is refused unchanged, with its mode, and nothing is created beside it', async () => {
   const file = at('notes.txt');
   const contents: readonly (Buffer | string)[] = [
     'my notes\n'.repeat(100),
@@ -129,8 +129,8 @@ test('a file that somebody else wrote is refused, with its mode, and nothing lie
     Buffer.from([0x50, 0x4b, 3, 4, 0, 0]),
     'SQLite format',
     'SQLite format 2\0 and more of it',
-    strangersHead(0),
-    strangersHead(0x0f055111),
+    foreignHeader(0),
+    foreignHeader(0x0f055111),
   ];
   for (const content of contents) {
     writeFileSync(file, content);
@@ -166,14 +166,14 @@ test("another program's database is not even opened", async () => {
   assert.equal(readdirSync(at()), ['app.db']);
 });
 
-test('an empty file and a database without tables become a ledger', async () => {
+test('an empty file and a database without tables become ledgers', async () => {
   const empty = at('empty.db');
   writeFileSync(empty, '');
-  const vacant = at('vacant.db');
-  const db = new Database(vacant);
+  const withoutTables = at('vacant.db');
+  const db = new Database(withoutTables);
   db.exec('VACUUM');
   db.close();
-  for (const file of [empty, vacant]) {
+  for (const file of [empty, withoutTables]) {
     const { writer, errors: troubles } = open({ file });
     writer.record(rowOf(1));
     await writer.close();

@@ -21,12 +21,12 @@ import {
 } from '../../../fixtures/ledger/temp-ledger.ts';
 import { openLock } from '../../lock.ts';
 import { inodeOf } from '../../private-file.ts';
-import { putAside } from './put-aside.ts';
+import { moveDamagedAside } from './put-aside.ts';
 
 const { open, at } = folderForEach(test);
 
 /** Returns the ledgers that were moved aside, without SQLite's own files next to them. */
-function asideIn(inside: string): readonly string[] {
+function movedLedgers(inside: string): readonly string[] {
   return readdirSync(inside).filter((name) => /^monitor\.db\.corrupt-.*(?<!-wal|-shm)$/.test(name));
 }
 
@@ -41,21 +41,21 @@ async function damageLedger(file: string): Promise<void> {
   closeSync(fd);
 }
 
-test('a damaged file is put aside at start, a new one begun, and it is reported', async () => {
+test('a damaged file is moved aside at start and reported, and a new one is started', async () => {
   const file = at('monitor.db');
   await damageLedger(file);
   const { writer, errors: troubles } = open({ file });
   writer.record(rowOf(1));
   await writer.flush();
   assert.is((await stored(file)).length, 1);
-  assert.is(asideIn(at()).length, 1);
+  assert.is(movedLedgers(at()).length, 1);
   assert.match(troubles[0]?.message ?? '', /was damaged/);
   assert.is(troubles.length, 1);
   assert.is(writer.stats().replaced, troubles[0]);
   await writer.close();
 });
 
-test('a ledger whose head a power cut has left as zeros is put aside, too', async () => {
+test('a ledger whose header a power cut left as zeros is also moved aside', async () => {
   const file = at('monitor.db');
   const first = open({ file });
   first.writer.record(rowOf(1));
@@ -72,10 +72,10 @@ test('a ledger whose head a power cut has left as zeros is put aside, too', asyn
       [`req_${length}`],
     );
   }
-  assert.is(asideIn(at()).length, 2);
+  assert.is(movedLedgers(at()).length, 2);
 });
 
-test('two writers that meet the same damaged file put it aside once and share the new one', async () => {
+test('two writers that find the same damaged file move it aside once and share the new one', async () => {
   const file = at('monitor.db');
   await damageLedger(file);
   const one = open({ file });
@@ -83,12 +83,12 @@ test('two writers that meet the same damaged file put it aside once and share th
   for (let n = 0; n < 100; n += 1) (n % 2 === 0 ? one : two).writer.record(rowOf(n));
   await Promise.all([one.writer.flush(), two.writer.flush()]);
   assert.is((await stored(file)).length, 100);
-  assert.is(asideIn(at()).length, 1);
+  assert.is(movedLedgers(at()).length, 1);
   assert.is(one.errors.length + two.errors.length, 1);
   await Promise.all([one.writer.close(), two.writer.close()]);
 });
 
-test('nothing of the ledger is touched while another process opens it or puts it aside', async () => {
+test('the ledger is not touched while another process opens it or moves it aside', async () => {
   const file = at('monitor.db');
   await damageLedger(file);
   const other = openLock(`${file}.lock`);
@@ -103,21 +103,21 @@ test('nothing of the ledger is touched while another process opens it or puts it
   release();
   await writer.flush();
   assert.is((await stored(file)).length, 1);
-  assert.is(asideIn(at()).length, 1);
+  assert.is(movedLedgers(at()).length, 1);
   assert.is(troubles.length, 1);
   await writer.close();
   other.close();
 });
 
-test('a file that another process has put aside in the meantime is not put aside again', async () => {
+test('a file that another process has already moved aside is not moved again', async () => {
   const file = at('monitor.db');
   await damageLedger(file);
   const inode = inodeOf(file)!;
   writeFileSync(`${file}-wal`, 'of the new file');
-  assert.is(putAside(file, inode + 1n, Date.now()), undefined);
-  assert.equal(asideIn(at()), []);
+  assert.is(moveDamagedAside(file, inode + 1n, Date.now()), undefined);
+  assert.equal(movedLedgers(at()), []);
   assert.is(readFileSync(`${file}-wal`, 'utf8'), 'of the new file');
-  const aside = putAside(file, inode, Date.now())!;
+  const aside = moveDamagedAside(file, inode, Date.now())!;
   assert.equal(
     [existsSync(aside), existsSync(`${aside}-wal`), existsSync(file)],
     [true, true, false],
@@ -128,7 +128,7 @@ test('a file that another process has put aside in the meantime is not put aside
  * Makes a ledger with noise in all pages except its schema: it opens, and fails at the first
  * insert.
  */
-async function hollowLedger(file: string): Promise<void> {
+async function damageAllButSchema(file: string): Promise<void> {
   const { writer, errors: troubles } = open({ file });
   for (let n = 0; n < 2000; n += 1) writer.record(rowOf(n));
   await writer.close();
@@ -149,9 +149,9 @@ async function hollowLedger(file: string): Promise<void> {
   assert.is.not(ledgerFaults(file).length, 0);
 }
 
-test('a file that breaks under the running writer is put aside without losing the batch', async () => {
+test('a file damaged under a running writer is moved aside without losing the batch', async () => {
   const file = at('monitor.db');
-  await hollowLedger(file);
+  await damageAllButSchema(file);
   const again = open({ file });
   again.writer.record(rowOf(5000));
   await again.writer.flush();
@@ -163,7 +163,7 @@ test('a file that breaks under the running writer is put aside without losing th
   await again.writer.close();
 });
 
-test('damage that only shows in the sums of the rows is no fault of the new rows', async () => {
+test('damage found only in the sums of the rows is not blamed on the new rows', async () => {
   const file = at('monitor.db');
   const first = open({ file });
   for (let n = 0; n < 357; n += 1) first.writer.record(rowOf(n));
@@ -186,9 +186,9 @@ test('damage that only shows in the sums of the rows is no fault of the new rows
   await writer.close();
 });
 
-test('a file that breaks while another process keeps it from being put aside loses no row', async () => {
+test('a file damaged while another process prevents moving it loses no row', async () => {
   const file = at('monitor.db');
-  await hollowLedger(file);
+  await damageAllButSchema(file);
   const { writer, errors: troubles } = open({ file });
   await writer.ready();
   const other = openLock(`${file}.lock`);
@@ -203,7 +203,7 @@ test('a file that breaks while another process keeps it from being put aside los
     (await stored(file)).map((each) => each.id),
     ['req_5000'],
   );
-  assert.is(asideIn(at()).length, 1);
+  assert.is(movedLedgers(at()).length, 1);
   assert.match(troubles.at(-1)?.message ?? '', /was damaged/);
   await writer.close();
   other.close();

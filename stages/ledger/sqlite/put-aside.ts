@@ -10,11 +10,11 @@ import { inodeOf } from '../../private-file.ts';
 import { COMPANIONS } from './file.ts';
 
 /** How long a thread blocks on the lock: opening a sound file takes some ten milliseconds. */
-const WAIT_MS = 1000;
-const LOOK_EVERY_MS = 5;
+const LOCK_WAIT_MS = 1000;
+const POLL_MS = 5;
 
 /** Another process has been opening the file, or moving it aside, for a second. */
-export class LedgerHeld extends Error {
+export class LedgerLocked extends Error {
   constructor(file: string) {
     super(`another process holds ${file}.lock`);
     this.name = 'LedgerHeld';
@@ -23,14 +23,14 @@ export class LedgerHeld extends Error {
 
 /**
  * Returns the result of `work`, which runs while no other process opens this ledger or moves it
- * aside. Its folder must exist. Throws `LedgerHeld`, what `work` throws, or the error of the file
+ * aside. Its folder must exist. Throws `LedgerLocked`, what `work` throws, or the error of the file
  * system.
  */
-export function alone<T>(file: string, work: () => T): T {
+export function withLedgerLock<T>(file: string, work: () => T): T {
   const lock = openLock(`${file}.lock`);
   try {
     const release = waitFor(() => lock.tryAcquire());
-    if (release === undefined) throw new LedgerHeld(file);
+    if (release === undefined) throw new LedgerLocked(file);
     try {
       return work();
     } finally {
@@ -43,10 +43,10 @@ export function alone<T>(file: string, work: () => T): T {
 
 /**
  * Renames the file with its companions to `<file>.corrupt-<time>`, unless it no longer has this
- * inode. Returns the path, undefined if nothing was done. Call it inside `alone`, with the file
- * closed. Throws the error of the file system. Nothing is deleted.
+ * inode. Returns the path, undefined if nothing was done. Call it inside `withLedgerLock`, with the
+ * file closed. Throws the error of the file system. Nothing is deleted.
  */
-export function putAside(
+export function moveDamagedAside(
   file: string,
   inode: bigint | undefined,
   nowMs: number,
@@ -61,9 +61,9 @@ export function putAside(
 
 function waitFor<T>(action: () => T | undefined): T | undefined {
   const still = new Int32Array(new SharedArrayBuffer(4));
-  for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
+  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
     const result = action();
-    if (result !== undefined || waitedMs >= WAIT_MS) return result;
-    Atomics.wait(still, 0, 0, LOOK_EVERY_MS);
+    if (result !== undefined || waitedMs >= LOCK_WAIT_MS) return result;
+    Atomics.wait(still, 0, 0, POLL_MS);
   }
 }

@@ -33,7 +33,7 @@ async function write(file: string, ids: readonly string[]): Promise<void> {
   await writer.close();
 }
 
-test('answers are those of the reader on this thread, also when asked at once', async () => {
+test('results equal those of the reader on this thread, also for concurrent queries', async () => {
   const file = at('monitor.db');
   await write(file, ['a', 'b', 'c']);
   const here = openLedgerReader(file);
@@ -49,7 +49,7 @@ test('answers are those of the reader on this thread, also when asked at once', 
   await Promise.all([here.destroy(), there.destroy()]);
 });
 
-test('a ledger that is not there yet is reported missing, and found once it is', async () => {
+test('a missing ledger is reported, and found once it exists', async () => {
   const file = at('monitor.db');
   const reader = openThreadedLedgerReader(file);
   const error = await totalsOf(reader).catch((thrown: unknown) => thrown as SvcError);
@@ -66,7 +66,7 @@ test('a ledger that is not there yet is reported missing, and found once it is',
   await reader.destroy();
 });
 
-test('an answer that comes while the reader is being closed does not end the process', async () => {
+test('a result that arrives while the reader is being closed does not end the process', async () => {
   const file = at('monitor.db');
   await write(file, ['a']);
   const reader = openThreadedLedgerReader(file);
@@ -81,7 +81,7 @@ test('an answer that comes while the reader is being closed does not end the pro
   assert.ok(reported instanceof Error || reported.requests === 1);
 });
 
-test('a stream of rows is refused, for they come in one message', async () => {
+test('a stream of rows is refused because rows come in one message', async () => {
   const reader = openThreadedLedgerReader(at('monitor.db'));
   const read = async (): Promise<void> => {
     for await (const row of reader.selectFrom('requests').select('id').stream())

@@ -15,7 +15,7 @@ import { newerText } from '../version.ts';
 import type { WriterSetup } from '../writer/writer-messages.ts';
 import type { LedgerStore } from '../writer/writing-thread.ts';
 import { checkLedgerFile, prepareLedgerFile } from './file.ts';
-import { alone, LedgerHeld, putAside } from './put-aside.ts';
+import { withLedgerLock, LedgerLocked, moveDamagedAside } from './put-aside.ts';
 
 /**
  * How long SQLite itself waits for another process's lock before the writer thread takes over with
@@ -45,7 +45,7 @@ export interface FileStore extends LedgerStore {
    * Closes and renames a damaged file; returns its new path, or undefined if another process did it
    * already.
    */
-  putAside(nowMs: number): string | undefined;
+  moveAside(nowMs: number): string | undefined;
 }
 
 /** The file was damaged when it was opened, and has been moved aside. */
@@ -68,10 +68,10 @@ export function openStore(setup: WriterSetup, nowMs: number): FileStore {
   // Checked twice: nothing may be created beside a file that is not ours, and another process may
   // have moved this one.
   checkLedgerFile(setup.file, process.getuid?.());
-  return alone(setup.file, () => openAlone(setup, nowMs));
+  return withLedgerLock(setup.file, () => openLocked(setup, nowMs));
 }
 
-function openAlone(setup: WriterSetup, nowMs: number): FileStore {
+function openLocked(setup: WriterSetup, nowMs: number): FileStore {
   prepareLedgerFile(setup.file, process.getuid?.());
   const inode = inodeOf(setup.file);
   const db = new Database(setup.file, { timeout: BUSY_TIMEOUT_MS });
@@ -84,7 +84,7 @@ function openAlone(setup: WriterSetup, nowMs: number): FileStore {
   } catch (error) {
     db.close();
     if (isDamage(error)) {
-      throw new LedgerDamaged(error as Error, putAside(setup.file, inode, nowMs));
+      throw new LedgerDamaged(error as Error, moveDamagedAside(setup.file, inode, nowMs));
     }
     throw error;
   }
@@ -97,7 +97,7 @@ export function isDamage(error: unknown): boolean {
 
 /** Returns true if another process held a lock for longer than we or SQLite waited. */
 export function isBusy(error: unknown): boolean {
-  return error instanceof LedgerHeld || codeOf(error).startsWith('SQLITE_BUSY');
+  return error instanceof LedgerLocked || codeOf(error).startsWith('SQLITE_BUSY');
 }
 
 function toStore(db: Database.Database, file: string, inode: bigint | undefined): FileStore {
@@ -151,9 +151,9 @@ function toStore(db: Database.Database, file: string, inode: bigint | undefined)
     prune: (beforeMs, max) => pruneSome.run(beforeMs, max).changes,
     inode,
     isInPlace: () => inodeOf(file) === inode,
-    putAside(nowMs) {
+    moveAside(nowMs) {
       db.close();
-      return alone(file, () => putAside(file, inode, nowMs));
+      return withLedgerLock(file, () => moveDamagedAside(file, inode, nowMs));
     },
     close: () => db.close(),
   };
@@ -180,10 +180,10 @@ function insertSql(rows: number): string {
 }
 
 function migrate(db: Database.Database, setup: WriterSetup, nowMs: number): void {
-  const found = checkVersion(db, setup.file, setup.migrations);
-  if (found === setup.migrations.length) return;
-  if (found > 0) {
-    const copy = freePath(setup.file, `v${found}`, nowMs);
+  const foundVersion = checkVersion(db, setup.file, setup.migrations);
+  if (foundVersion === setup.migrations.length) return;
+  if (foundVersion > 0) {
+    const copy = freePath(setup.file, `v${foundVersion}`, nowMs);
     createPrivate(copy);
     db.prepare('VACUUM INTO ?').run(copy);
   }

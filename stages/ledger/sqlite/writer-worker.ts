@@ -34,9 +34,9 @@ class LedgerFile implements WritingPlace {
       if (error instanceof LedgerDamaged) return replaced(error.aside, error);
       if (isDamage(error)) return replaced(this.#putAside(), error as Error);
     } catch (second) {
-      return trouble(second);
+      return troubleEvent(second);
     }
-    return isBusy(error) && failures <= QUIET_BUSY_TRIES ? undefined : trouble(error);
+    return isBusy(error) && failures <= QUIET_BUSY_TRIES ? undefined : troubleEvent(error);
   }
 
   isBrief(error: unknown): boolean {
@@ -50,18 +50,18 @@ class LedgerFile implements WritingPlace {
 
   #putAside(): string | undefined {
     const store = this.#store;
-    // Closed even if it cannot be moved: nothing more could be stored there.
+    // Closed even if the file cannot be moved: nothing more could be stored in it.
     this.#store = undefined;
-    return store?.putAside(Date.now());
+    return store?.moveAside(Date.now());
   }
 }
 
-/** Nothing if another process moved it aside. */
+/** Undefined if another process moved it aside. */
 function replaced(aside: string | undefined, { message }: Error): WriterEvent | undefined {
   return aside === undefined ? undefined : { type: 'replaced', aside, message };
 }
 
-function trouble(error: unknown): WriterEvent {
+function troubleEvent(error: unknown): WriterEvent {
   const { message, code } = error as NodeJS.ErrnoException;
   return { type: 'trouble', message: code === undefined ? message : `${message} (${code})` };
 }

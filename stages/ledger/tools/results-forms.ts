@@ -16,7 +16,7 @@ export function resultsToText(results: readonly ToolResults[]): string {
   );
 }
 
-export function resultsFromText(text: string): readonly ToolResults[] {
+export function parseResults(text: string): readonly ToolResults[] {
   return (JSON.parse(text) as Stored[]).map(([tool, calls, failed, tokens, sentTokens]) => ({
     tool,
     calls,
@@ -41,11 +41,11 @@ export function resultsToJson(results: readonly ToolResults[]) {
  * Formats them as `Bash=2/0/1200/300 Read=1/0/80/80`: calls, failed calls, tokens and sent tokens.
  * A name has no space.
  */
-export function resultsToWords(results: readonly ToolResults[]): string {
-  return results.map(resultWords).join(' ');
+export function resultsToCsv(results: readonly ToolResults[]): string {
+  return results.map(resultToCsv).join(' ');
 }
 
-/** Formats one as `Bash=2/0/1200/300`, likewise. */
-export function resultWords({ tool, calls, failed, tokens, sentTokens }: ToolResults): string {
+/** Formats one of them, as `Bash=2/0/1200/300`. */
+export function resultToCsv({ tool, calls, failed, tokens, sentTokens }: ToolResults): string {
   return `${tool}=${calls}/${failed}/${tokens}/${sentTokens}`;
 }

@@ -78,7 +78,7 @@ const rounded = (totals: Readonly<Record<string, number>>) =>
 const byName = (groups: Awaited<ReturnType<typeof sums>>) =>
   Object.fromEntries(groups.map(({ keys: [tool], totals }) => [tool, rounded(totals)]));
 
-test('the sums are those of the rows, also where they were sent twice or deleted', async () => {
+test('the sums equal those of the rows, even if rows were sent twice or deleted', async () => {
   const { writer, file, errors: troubles } = open();
   for (const row of rows) writer.record(row);
   await writer.flush();
@@ -99,7 +99,7 @@ test('the sums are those of the rows, also where they were sent twice or deleted
   );
 });
 
-test('a span is the whole UTC days that it meets', async () => {
+test('a span is extended to whole UTC days', async () => {
   const { writer, file } = open();
   for (const row of rows) writer.record(row);
   await writer.close();
@@ -112,7 +112,7 @@ test('a span is the whole UTC days that it meets', async () => {
     assert.equal(byName(await sums(file, ['tool'], since, until)), recount(day));
 });
 
-test('a name is bounded, and has nothing that a database or a screen refuses', () => {
+test('a name is shortened and cleaned of characters that a database or a screen refuses', () => {
   for (const [name, shown] of [
     ['mcp__a__b', 'mcp__a__b'],
     ['', 'unknown'],

@@ -92,7 +92,7 @@ const sumOf = (name: string) => sql<number>`sum(${sql.ref(name)})`;
 async function resultsIn(db: LedgerReader, keys: readonly HourKey[], filter: ToolFilter) {
   const rows = await db
     .selectFrom('toolDays')
-    .where(wanted(db, filter))
+    .where(matches(db, filter))
     .select((eb) => [
       'tool',
       ...keys.map((key) => eb.ref(key).as(key)),
@@ -107,7 +107,7 @@ async function resultsIn(db: LedgerReader, keys: readonly HourKey[], filter: Too
 async function definitionsIn(db: LedgerReader, keys: readonly HourKey[], filter: ToolFilter) {
   const rows = await db
     .selectFrom('toolSetDays')
-    .where(wanted(db, filter))
+    .where(matches(db, filter))
     .select((eb) => [
       'toolSet',
       ...keys.map((key) => eb.ref(key).as(key)),
@@ -119,7 +119,7 @@ async function definitionsIn(db: LedgerReader, keys: readonly HourKey[], filter:
   return rows as readonly (KeysOf & { readonly toolSet: string } & DefinitionTotals)[];
 }
 
-function wanted(db: LedgerReader, filter: ToolFilter) {
+function matches(db: LedgerReader, filter: ToolFilter) {
   const { sinceMs, untilMs, model } = filter;
   const place = sql.raw(isPostgres(db) ? 'strpos' : 'instr');
   const conditions = [

@@ -92,9 +92,9 @@ export function createToolSums(maxTools: number, maxSets: number) {
         });
       if (row.toolSet === null) return;
       const set = sets.has(row.toolSet.id) || sets.size < maxSets ? row.toolSet : other;
-      const found = sets.get(set.id) ?? { set, sums: emptyToolTotals() };
-      sets.set(set.id, found);
-      addToolTotals(found.sums, {
+      const entry = sets.get(set.id) ?? { set, sums: emptyToolTotals() };
+      sets.set(set.id, entry);
+      addToolTotals(entry.sums, {
         definitions: 1,
         definitionTokens: row.toolDefinitionTokens ?? 0,
         definitionNanoUsd: row.costToolDefinitionsNanoUsd ?? 0,
@@ -116,8 +116,8 @@ export function createToolSums(maxTools: number, maxSets: number) {
  * a price.
  */
 export function knownDefinitionCost(totals: ToolTotals): number | null {
-  const isPriceless = totals.definitions > 0 && totals.pricedDefinitions === 0;
-  return isPriceless ? null : Math.round(totals.definitionNanoUsd);
+  const hasNoPrice = totals.definitions > 0 && totals.pricedDefinitions === 0;
+  return hasNoPrice ? null : Math.round(totals.definitionNanoUsd);
 }
 
 /** Returns the sums in the format of `/stats` and `svc attribution --json`; dollars. */

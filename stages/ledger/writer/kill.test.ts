@@ -23,7 +23,7 @@ async function expectKept(rounds: number, children: number): Promise<void> {
 test(`${ROUNDS} kills under load lose, repeat or invent no acknowledged row`, () =>
   expectKept(ROUNDS, 1));
 
-test('the same for two proxies that share a ledger and die together', () =>
+test('kills of two proxies that share a ledger lose, repeat or invent no acknowledged row', () =>
   expectKept(Math.ceil(ROUNDS / 3), 2));
 
 test.run();

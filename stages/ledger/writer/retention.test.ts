@@ -44,7 +44,7 @@ async function figures(file: string) {
   }
 }
 
-test('old rows go, in several steps; their sums and what is recorded meanwhile stay', async () => {
+test('old rows are deleted in steps, and their sums and new rows are kept', async () => {
   const { writer, file, errors: troubles } = open();
   const rows = rowsOf(1800);
   for (const row of rows) writer.record(row);
@@ -57,8 +57,11 @@ test('old rows go, in several steps; their sums and what is recorded meanwhile s
   assert.is(await pruning, 15 * 96);
   assert.is(await writer.prune(keptFromMs), 0);
   await writer.flush();
-  const left = rows.filter(({ startedMs }) => startedMs >= keptFromMs).map(({ id }) => id);
-  assert.equal((await stored(file)).map(({ id }) => id).toSorted(), [...left, late.id].toSorted());
+  const keptIds = rows.filter(({ startedMs }) => startedMs >= keptFromMs).map(({ id }) => id);
+  assert.equal(
+    (await stored(file)).map(({ id }) => id).toSorted(),
+    [...keptIds, late.id].toSorted(),
+  );
   const after = await figures(file);
   assert.is(after.totals.requests, before.totals.requests + 1);
   assert.is(after.totals.costNanoUsd, before.totals.costNanoUsd);
@@ -72,14 +75,14 @@ test('old rows go, in several steps; their sums and what is recorded meanwhile s
   assert.equal(after.ofMessages.totals, before.ofMessages.totals);
   const steps = ({ report }: typeof after) => report.buckets.map(({ totals }) => totals);
   assert.equal(steps(after).slice(0, 15), steps(before).slice(0, 15));
-  assert.is(after.report.latency.samples, left.length);
+  assert.is(after.report.latency.samples, keptIds.length);
   assert.is(after.firstMs, FIRST_MS);
   assert.equal(troubles, []);
   await writer.close();
   assert.is(await writer.prune(keptFromMs), 0, 'a closed writer deletes nothing');
 });
 
-test('a row that comes twice counts once', async () => {
+test('a row that is recorded twice counts once', async () => {
   const { writer, file } = open();
   writer.record(rowOf(1));
   await writer.flush();
@@ -88,7 +91,7 @@ test('a row that comes twice counts once', async () => {
   assert.is((await figures(file)).totals.requests, 1);
 });
 
-test('of a batch, those rows count alone that the file took', async () => {
+test('only the rows of a batch that the file accepted are counted', async () => {
   const { writer, file } = open();
   for (let n = 0; n < 3; n += 1) writer.record(rowOf(n));
   await writer.flush();
@@ -99,7 +102,7 @@ test('of a batch, those rows count alone that the file took', async () => {
   assert.is((await figures(file)).totals.requests, 19);
 });
 
-test('rows count also after all before them were deleted', async () => {
+test('rows are counted even after all earlier ones were deleted', async () => {
   const { writer, file } = open();
   for (const row of rowsOf(40)) writer.record(row);
   await writer.flush();
@@ -109,7 +112,7 @@ test('rows count also after all before them were deleted', async () => {
   assert.is((await figures(file)).totals.requests, 50);
 });
 
-test('what an older program stores in a file that it has open is counted with the next batch', async () => {
+test('rows that an older program stores are counted with the next batch', async () => {
   const { writer, file } = open();
   writer.record(rowOf(1));
   await writer.flush();

@@ -171,10 +171,10 @@ export class ThreadedWriter implements LedgerWriter {
 
   async fileState(): Promise<LedgerFileState> {
     if (this.#inode === undefined) return 'kept';
-    const found = await stat(this.#options.db, { bigint: true }).catch(() => undefined);
+    const stats = await stat(this.#options.db, { bigint: true }).catch(() => undefined);
     // The inode is read after the wait: the thread may have opened another file meanwhile.
-    if (found === undefined) return 'gone';
-    return found.ino === this.#inode ? 'kept' : 'replaced';
+    if (stats === undefined) return 'gone';
+    return stats.ino === this.#inode ? 'kept' : 'replaced';
   }
 
   #onGone(cause: Error | undefined): void {

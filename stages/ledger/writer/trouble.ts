@@ -8,7 +8,7 @@ import { isPostgresUrl } from '../address.ts';
 const DISK_CURE =
   'Free some disk space or correct the permissions; rows are kept in memory as long as they fit.';
 const SERVER_CURE =
-  'See that the database server in SVC_DB answers; rows are kept in memory as long as they fit.';
+  'Check that the database server in SVC_DB responds; rows are kept in memory as long as they fit.';
 
 /** Returns the default cure, by where the ledger is. */
 export function cureOf(db: string): string {

@@ -14,7 +14,7 @@ import {
 
 const { open, at } = folderForEach(test);
 
-test('a disk that refuses costs rows only past the bound, is reported once, and is used again when it is back', async () => {
+test('a disk that refuses writes loses only rows past the bound, is reported once, and is used again later', async () => {
   const blocked = at('home');
   writeFileSync(blocked, 'a file where the folder should be');
   const { writer, file, errors: troubles } = open({ maxQueuedRows: 120 });
@@ -34,7 +34,7 @@ test('a disk that refuses costs rows only past the bound, is reported once, and 
   await writer.close();
 });
 
-test('a disk that fills up under load: bounded memory, counted drops, a sound file', async () => {
+test('a disk that fills up under load leaves memory bounded, counts dropped rows and does not damage the file', async () => {
   const file = at('monitor.db');
   // A file size limit simulates a full disk: writes fail in the middle of a batch.
   const script = `
@@ -66,7 +66,7 @@ test('a disk that fills up under load: bounded memory, counted drops, a sound fi
   assert.is((await stored(file)).length, after.written);
 });
 
-test('a thread that dies after storing and before saying so: no row lost, none twice', async () => {
+test('a thread that dies between storing and reporting loses and repeats no row', async () => {
   const threadUrl = new URL('./writer-faults-testing.js', import.meta.url);
   const { writer, file, errors: troubles } = open({ threadUrl });
   for (let n = 0; n < 120; n += 1) writer.record(rowOf(n));
@@ -78,7 +78,7 @@ test('a thread that dies after storing and before saying so: no row lost, none t
   await writer.close();
 });
 
-test('a folder that is deleted under the writer is made again', async () => {
+test('a folder deleted under the writer is created again', async () => {
   const { writer, file } = open();
   writer.record(rowOf(1));
   await writer.flush();
@@ -92,7 +92,7 @@ test('a folder that is deleted under the writer is made again', async () => {
   await writer.close();
 });
 
-test('closing on a disk that refuses does not use up its time and counts what is lost', async () => {
+test('closing on a disk that refuses ends early and counts the lost rows', async () => {
   writeFileSync(at('home'), '');
   const { writer } = open({ closeWithinMs: 3_600_000 });
   for (let n = 0; n < 60; n += 1) writer.record(rowOf(n));
@@ -104,7 +104,7 @@ test('closing on a disk that refuses does not use up its time and counts what is
   assert.is(writer.stats().dropped, 61);
 });
 
-test('a locked file delays rows and loses none', async () => {
+test('a locked file delays rows but loses none', async () => {
   const { writer, file, errors: troubles } = open();
   await writer.ready();
   const lock = new Database(file);
@@ -121,7 +121,7 @@ test('a locked file delays rows and loses none', async () => {
   await writer.close();
 });
 
-test('a row that the schema refuses is dropped alone', async () => {
+test('only the row that the schema refuses is dropped', async () => {
   const { writer, file, errors: troubles } = open();
   writer.record(rowOf(1));
   writer.record(rowOf(2, { inputTokensRaw: 1.5 }));

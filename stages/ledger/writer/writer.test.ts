@@ -9,7 +9,7 @@ import { folderForEach, rowOf, stored } from '../../../fixtures/ledger/temp-ledg
 
 const { open, at } = folderForEach(test);
 
-test('a row comes back as it was recorded, with null for what nobody measured', async () => {
+test('a row is read as it was recorded, with null for what was not measured', async () => {
   const { writer, file, errors: troubles } = open();
   const full = rowOf(1, {
     provider: 'messages',
@@ -58,7 +58,7 @@ test('a row comes back as it was recorded, with null for what nobody measured', 
   assert.equal(troubles, []);
 });
 
-test('flush brings a partial batch and many full ones to the disk', async () => {
+test('flush writes partial and full batches to the disk', async () => {
   const { writer, file } = open();
   for (let n = 0; n < 1234; n += 1) writer.record(rowOf(n));
   await writer.flush();
@@ -67,7 +67,7 @@ test('flush brings a partial batch and many full ones to the disk', async () => 
   await writer.close();
 });
 
-test('flush waits for the rows before it and not for those that keep coming', async () => {
+test('flush waits for earlier rows but not for later ones', async () => {
   const { writer, file } = open();
   const progress = { flushed: false };
   for (let n = 0; n < 10; n += 1) writer.record(rowOf(n));
@@ -84,7 +84,7 @@ test('flush waits for the rows before it and not for those that keep coming', as
   await writer.close();
 });
 
-test('an open writer does not keep a process alive, and a flush in progress does', () => {
+test('an open writer does not keep a process alive, but a flush in progress does', () => {
   const script = `
     const { ThreadedWriter } = await import(${JSON.stringify(new URL('./threaded-writer.js', import.meta.url).href)});
     const { ledgerRow } = await import(${JSON.stringify(new URL('../row.js', import.meta.url).href)});
@@ -113,7 +113,7 @@ test('a row becomes readable by another connection without a flush', async () =>
   await writer.close();
 });
 
-test('file 0600, folder 0700, under any umask, companions too', async () => {
+test('files get mode 0600 and folders 0700 under any umask, including companion files', async () => {
   const umask = process.umask(0);
   try {
     const { writer, file } = open();
@@ -134,7 +134,7 @@ test('file 0600, folder 0700, under any umask, companions too', async () => {
   }
 });
 
-test('reading before there is a ledger says so', () => {
+test('reading a missing ledger fails with a message', () => {
   assert.throws(() => openLedgerReader(at('none.db')), /no ledger/);
 });
 
