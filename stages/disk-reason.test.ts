@@ -13,7 +13,7 @@ function thrownBy(work: () => void): unknown {
   return assert.unreachable();
 }
 
-test('what the disk and the database refuse has a reason, and other failures have none', () => {
+test('errors of the disk and the database have a reason, and other errors their own message', () => {
   const database = new Database(':memory:');
   database.exec('CREATE TABLE t (x); PRAGMA max_page_count = 3');
   const full = thrownBy(() => database.exec('INSERT INTO t VALUES (zeroblob(100000))'));

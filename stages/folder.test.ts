@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeFolders } from './folder.ts';
 
-test('what is missing is made, privately, and what is there stays', () => {
+test('missing folders are made private, and existing ones are left alone', () => {
   const top = mkdtempSync(join(tmpdir(), 'svc-folder-'));
   const deep = join(top, 'a', 'b', 'c');
   assert.is(makeFolders(deep), true);

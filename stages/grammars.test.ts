@@ -5,7 +5,7 @@ import { CODE_EXTENSIONS, grammarFor } from './compress/rules/code/code-tools.ts
 import { createGrammarLoader } from './grammars.ts';
 import { GRAMMARS } from './vault/read/grammar.ts';
 
-test('every grammar in use loads and parses a definition without a fault', async () => {
+test('every grammar in use loads and parses a definition without an error', async () => {
   const loader = createGrammarLoader();
   const names = new Set([...GRAMMARS.values(), ...CODE_EXTENSIONS.map((one) => grammarFor(one)!)]);
   assert.equal([...names].toSorted(), Object.keys(GRAMMAR_SAMPLES).toSorted());

@@ -1,12 +1,12 @@
-/** Moves a file that we cannot read as ours out of the way of one that we are about to write. */
+/** Moves an unreadable file out of the way of the file that will be written next. */
 import { existsSync, renameSync } from 'node:fs';
 import { reasonOf } from './disk-reason.ts';
 
 /** Returns a path beside `file` that is not taken: `<file>.<label>-<time>`. */
 export function freePath(file: string, label: string, nowMs: number): string {
-  const wanted = `${file}.${label}-${new Date(nowMs).toISOString().replace(/[-:.]/g, '')}`;
-  let free = wanted;
-  for (let n = 2; existsSync(free); n += 1) free = `${wanted}-${n}`;
+  const preferredPath = `${file}.${label}-${new Date(nowMs).toISOString().replace(/[-:.]/g, '')}`;
+  let free = preferredPath;
+  for (let n = 2; existsSync(free); n += 1) free = `${preferredPath}-${n}`;
   return free;
 }
 
@@ -24,7 +24,7 @@ export function moveUnreadable(file: string, nowMs: number): string {
  * Moves `file`, which could not be read because of `thrown`, out of the way of the next write.
  * Returns an error that says so, with its new place if it could be moved.
  */
-export function setAside(file: string, thrown: unknown, nowMs: number): Error {
+export function moveAsideError(file: string, thrown: unknown, nowMs: number): Error {
   let where = '';
   try {
     where = `; it was moved to ${moveUnreadable(file, nowMs)}`;

@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../engine/index.ts';
-import { setAside } from './move-aside.ts';
+import { moveAsideError } from './move-aside.ts';
 import { isObject } from './dialect/json-kind.ts';
 import type { JsonObject } from './dialect/json-kind.ts';
 import { replaceFile } from './private-file.ts';
@@ -49,7 +49,7 @@ export async function openState({ file, clock, onTrouble }: StateFileOptions): P
   try {
     return await readState(file);
   } catch (thrown) {
-    onTrouble(setAside(file, thrown, clock.wallMs()));
+    onTrouble(moveAsideError(file, thrown, clock.wallMs()));
     return {};
   }
 }

@@ -33,7 +33,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A stream whose chunks split characters',
     required: 'its bytes arrive unchanged',
     file: 'stages/wire/events.test.ts',
-    test: 'any bytes come out as they went in, at any splits and any limit',
+    test: 'any bytes are passed on unchanged at any split and limit',
     sabotage: {
       file: 'stages/wire/events.ts',
       before: 'this.#hold(Buffer.from(bytes.subarray(end)));',
@@ -46,7 +46,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A stream event that never ends',
     required: 'one mebibyte is held, the rest passes unread',
     file: 'stages/wire/events.test.ts',
-    test: 'of an event beyond measure no more than the measure is held',
+    test: 'no more than the limit is held of an oversized event',
     sabotage: {
       file: 'stages/wire/events.ts',
       before: 'if (this.#heldBytes <= this.#maxEventBytes) return [];',
@@ -110,12 +110,12 @@ export const FURTHER_FAULTS: readonly Row[] = [
     threat: 'A thread that ends with work in it',
     required: 'work that may be repeated is, and the next job gets a new thread',
     file: 'stages/threads/pool.test.ts',
-    test: 'what a dead thread had is done again where jobs may be, after the delay',
+    test: 'repeatable jobs of a dead thread are done again after the delay',
     sabotage: {
       file: 'stages/threads/pool.ts',
-      before: 'if (this.#options.isRepeatable === true) this.#queue.putBack(left);',
+      before: 'if (this.#options.isRepeatable === true) this.#queue.putBack(unfinished);',
       after:
-        'if (this.#options.isRepeatable === true && left.length < 0) this.#queue.putBack(left);',
+        'if (this.#options.isRepeatable === true && unfinished.length < 0) this.#queue.putBack(unfinished);',
     },
   },
   {

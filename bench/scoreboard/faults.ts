@@ -146,7 +146,7 @@ export const FAULTS: readonly Row[] = [
     threat: 'A compression that never ends',
     required: 'its thread is terminated, and only its own request waited',
     file: 'stages/threads/pool.test.ts',
-    test: 'time that runs out ends the thread at work, and only the job that waits',
+    test: 'a timeout ends a working thread, but only the job if it is waiting',
     sabotage: {
       file: 'stages/threads/pool.ts',
       before: 'else if (thread !== undefined) return void this.#end(thread, failed);',

@@ -91,7 +91,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     threat: 'A body of a million nested brackets',
     required: 'it is recognized by counting, without recursion',
     file: 'stages/wire/json-size.test.ts',
-    test: 'a million brackets are deep, whatever they are',
+    test: 'a million open brackets count as deep, of either kind',
     sabotage: {
       file: 'stages/wire/json-size.ts',
       before: "if (depth > MAX_DEPTH) return 'deep';",

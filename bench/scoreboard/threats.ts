@@ -224,7 +224,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A body of kilobytes that decompresses to gigabytes',
     required: 'the output is limited while it is decompressed',
     file: 'stages/wire/decode.test.ts',
-    test: 'what comes out is capped while it is decoded',
+    test: 'the decoded size is limited while decoding',
     sabotage: {
       file: 'stages/wire/decode.ts',
       before: 'maxOutputLength: maxBytes }',

@@ -185,7 +185,7 @@ function toPlans(
         byModel: byModel(config),
         fallback: toFallback(config),
       },
-      lookup: { enabled: config.cache.enabled, aloneAs },
+      lookup: { enabled: config.cache.enabled, proxyScope: aloneAs },
       spend: { enabled: config.budget.enabled },
       keep: { maxAnswerBytes: largestAnswer(config.cache.maxBytes) },
       forward: {

@@ -49,7 +49,7 @@ export function doRouteCommand(
   const changed = change(store, command);
   const rules = store.list();
   router?.use(rules);
-  const status = { rules, leftAside: store.leftAside(rules) };
+  const status = { rules, leftAside: store.ignoredRules(rules) };
   return changed === undefined ? status : { ...status, changed };
 }
 

@@ -117,7 +117,7 @@ function appliesTo({ compression }: Config): 'all conversations' | 'new conversa
 
 /** If jobs are always waiting, more threads would help. */
 function compressionThreads({ services }: RouteSources) {
-  const { most, threads, threadsAtWork, jobsWaiting } = services.compressor.load();
+  const { maxThreads: most, threads, threadsAtWork, jobsWaiting } = services.compressor.load();
   return { most, running: threads, at_work: threadsAtWork, jobs_waiting: jobsWaiting };
 }
 

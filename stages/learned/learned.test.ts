@@ -29,7 +29,7 @@ function feed(learned: Learned, sample: typeof flat, count: number): void {
   for (let n = 0; n < count; n++) learned.learnBlocks([sample]);
 }
 
-test('apply freezes skip rules only for output that saves nothing', async () => {
+test('apply freezes skip rules only for output that compression does not shrink', async () => {
   const { open } = makePlace();
   const learned = await open();
   feed(learned, good, MIN_SAMPLES);
@@ -45,14 +45,14 @@ test('apply freezes skip rules only for output that saves nothing', async () => 
   assert.equal(learned.applied?.skip, ['hybrid json api call']);
 });
 
-test('text that a user pasted gives figures and never a rule', async () => {
+test('text pasted by a user gives figures but never a rule', async () => {
   const learned = await makePlace().open();
   const pasted = { ...flat, toolName: null };
   for (let n = 0; n < 3 * MIN_SAMPLES; n++) learned.learnBlocks([pasted]);
   assert.equal(learned.apply().applied?.skip, []);
 });
 
-test('rules of running conversations outlive later ones, a reset and a restart', async () => {
+test('the rules of running conversations outlive later rules, a reset and a restart', async () => {
   const { open } = makePlace();
   const learned = await open();
   feed(learned, flat, MIN_SAMPLES);
@@ -68,7 +68,7 @@ test('rules of running conversations outlive later ones, a reset and a restart',
   assert.is(again.applied, undefined);
 });
 
-test('the token ratio is learned by model; an impossible figure is not believed', async () => {
+test('the token ratio is learned by model, and an impossible figure is ignored', async () => {
   const learned = await makePlace().open();
   assert.is(learned.tokenRatio('m'), 1);
   learned.learnTokens('m', 1200, () => 1000);
@@ -79,7 +79,7 @@ test('the token ratio is learned by model; an impossible figure is not believed'
   assert.is(learned.tokenRatio(null), 1);
 });
 
-test('the newest samples weigh most', async () => {
+test('the newest samples have the most weight', async () => {
   const learned = await makePlace().open();
   for (let n = 0; n < 500; n++) learned.learnTokens('m', 1000, () => 1000);
   for (let n = 0; n < 2000; n++) learned.learnTokens('m', 2000, () => 1000);
@@ -88,7 +88,7 @@ test('the newest samples weigh most', async () => {
   assert.ok(samples > 20 && samples < 400, `${samples} of 2500 were estimated`);
 });
 
-test('names that clients invent do not pile up', async () => {
+test('names invented by clients do not accumulate', async () => {
   const learned = await makePlace().open();
   for (let n = 0; n < 5000; n++) {
     learned.learnBlocks([{ ...flat, toolName: `tool${n}` }]);
@@ -100,7 +100,7 @@ test('names that clients invent do not pile up', async () => {
   assert.ok(patterns.some(({ toolName }) => toolName === 'tool4999'));
 });
 
-test('the file is private, written after a while, and read at the start', async () => {
+test('the file is private, written after a delay and read at the start', async () => {
   const { file, clock, open } = makePlace();
   const learned = await open();
   feed(learned, good, 3);
@@ -112,7 +112,7 @@ test('the file is private, written after a while, and read at the start', async 
   assert.equal(again.status(), learned.status());
 });
 
-test('a damaged file is reported, and learning begins anew', async () => {
+test('a damaged file is reported, and learning starts again', async () => {
   const { file, troubles, open } = makePlace();
   writeFileSync(file, '{"format":1,"patterns":[["hybrid log Bash",{"samp');
   const learned = await open();
@@ -126,7 +126,7 @@ test('a damaged file is reported, and learning begins anew', async () => {
   assert.ok(readFileSync(file, 'utf8').includes('hybrid log'));
 });
 
-test('a time at which no rules can have been applied is unknown', async () => {
+test('an impossible time of applying rules is unknown', async () => {
   const { file, clock, troubles, open } = makePlace();
   const nowMs = clock.wallMs();
   const times = [1e300, 9e15, nowMs + 2 * 86_400_000, -1, '2026', nowMs, nowMs - 3e10];
@@ -141,7 +141,7 @@ test('a time at which no rules can have been applied is unknown', async () => {
   assert.equal(troubles, []);
 });
 
-test('entries that are no figures are left out', async () => {
+test('invalid entries are left out', async () => {
   const { file, open } = makePlace();
   const patterns = [
     ['hybrid log Bash', { samples: 2, over: 10, under: 100 }],

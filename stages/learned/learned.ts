@@ -7,7 +7,7 @@
  * and nothing else changes.
  */
 import type { Clock } from '../../engine/index.ts';
-import { setAside } from '../move-aside.ts';
+import { moveAsideError } from '../move-aside.ts';
 import { nothingLearned, readLearned, writeLearned } from './learned-file.ts';
 import type { LearnedState } from './learned-file.ts';
 import { MeanTable } from './means.ts';
@@ -79,14 +79,14 @@ const ESTIMATED_OF_KNOWN = 8;
 /**
  * Bounds of a plausible ratio to the estimator's tokens; anything beyond is an error in the input.
  */
-const RATIO_BOUNDS = { least: 0.3, most: 3 };
+const RATIO_BOUNDS = { min: 0.3, max: 3 };
 
 /** Opens the data that earlier processes learned and continues from it. Never rejects. */
 export async function openLearned(options: LearnedOptions): Promise<Learned> {
   try {
     return new Learned(options, await readLearned(options.file, options.clock.wallMs()));
   } catch (thrown) {
-    options.onTrouble(setAside(options.file, thrown, options.clock.wallMs()));
+    options.onTrouble(moveAsideError(options.file, thrown, options.clock.wallMs()));
     return new Learned(options, nothingLearned);
   }
 }
@@ -128,7 +128,7 @@ export class Learned {
     const estimated = estimate();
     if (estimated === undefined) return;
     const ratio = counted / estimated;
-    if (!(ratio >= RATIO_BOUNDS.least && ratio <= RATIO_BOUNDS.most)) return;
+    if (!(ratio >= RATIO_BOUNDS.min && ratio <= RATIO_BOUNDS.max)) return;
     this.#models.add(model, counted, estimated);
     this.#schedule();
   }

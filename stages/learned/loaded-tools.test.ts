@@ -68,7 +68,7 @@ async function definitions(t: TestProxy): Promise<Record<string, number>> {
 }
 
 for (const [at, [messages, names]] of CASES.entries()) {
-  test(`definitions in the prompt are counted alone: ${names.join(', ')} (${at})`, () =>
+  test(`only definitions in the prompt are counted: ${names.join(', ')} (${at})`, () =>
     withProxy({}, async (t) => {
       const body = JSON.stringify({
         model: 'claude-opus-5-5',
@@ -82,7 +82,7 @@ for (const [at, [messages, names]] of CASES.entries()) {
     }));
 }
 
-test('a search for tools in the responses dialect loads what its output defines', () =>
+test('a tool search in the responses dialect loads the tools that its output defines', () =>
   withProxy({}, async (t) => {
     const fn = (name: string, more: object = {}) => ({
       type: 'function',

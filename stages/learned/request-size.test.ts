@@ -28,7 +28,7 @@ function requestOf(json: object, report: RequestReport = { estimatedAfter: 1000 
   return withReport(toRequest({ body, dialect, facts: dialect.facts(json, target), json }), report);
 }
 
-test('tools are counted beside the texts, the inputs of calls are among the texts already', () => {
+test('tools are counted in addition to texts, and inputs of calls only once', () => {
   const sizeOf = createRequestSize();
   const input = { command: 'ls -la src' };
   const call = { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'Bash', input }] };
@@ -39,7 +39,7 @@ test('tools are counted beside the texts, the inputs of calls are among the text
   assert.is(sizeOf(requestOf({ messages: [user] }, { estimatedAfter: 5, injectedTokens: 7 })), 12);
 });
 
-test('a size that cannot be determined is not guessed', () => {
+test('no size is guessed if it cannot be determined', () => {
   const sizeOf = createRequestSize();
   const image = { type: 'image', source: { type: 'url', url: 'https://example.org/a.png' } };
   const search = { type: 'web_search_20250305', name: 'web_search' };

@@ -29,13 +29,13 @@ export function createRequestSize(toolSets: ToolSets = createToolSets()): Reques
     if (ELSEWHERE.some((name) => json[name] !== undefined && json[name] !== null)) return undefined;
     if (hasProviderTools(json) || original.blocks().some((block) => isUnreadable(block.kind)))
       return undefined;
-    const beside = READ_MEMBERS.map((name) => textSize(json[name]));
+    const otherMembers = READ_MEMBERS.map((name) => textSize(json[name]));
     const parts = [
       report.estimatedAfter,
       report.injectedTokens ?? 0,
       toolSets(request)?.size ?? 0,
       -(report.estimatedTools ?? 0),
-      ...beside,
+      ...otherMembers,
     ];
     return parts.reduce((sum, part) => sum + part, 0);
   };

@@ -39,9 +39,9 @@ export function createToolSets(): ToolSets {
     const { functions } = json;
     const { tools, loaded } = toolsInPrompt(json);
     const text = JSON.stringify([tools, functions, loaded]);
-    let found = known.get(text);
-    if (found === undefined) known.set(text, (found = read(tools, functions)));
-    return found;
+    let sized = known.get(text);
+    if (sized === undefined) known.set(text, (sized = read(tools, functions)));
+    return sized;
   };
   // The meter calls this twice per request, and serializing hundreds of kilobytes of tools is slow.
   return ({ original }) => original.once(find);

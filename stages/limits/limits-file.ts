@@ -1,7 +1,6 @@
 /**
- * What is known of limits, on disk: after a restart the proxy knows at once how much of the plans
- * is left, and at which pace it is used. One JSON document, replaced whole; without it the state
- * starts empty.
+ * The known limits on disk: after a restart the proxy knows at once how much of the plans is left
+ * and how fast it is used. One JSON document, replaced whole; without it the state starts empty.
  */
 import { countOf, listOf, numberOf, objectOf, stringOf } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
@@ -11,7 +10,7 @@ import { createPlanLimits } from './plan-limits.ts';
 import type { KnownWindow } from './plan-limits.ts';
 import { plausibleMinutes, plausibleTime } from './pace.ts';
 
-/** Its name in the home folder. */
+/** The file's name in the home folder. */
 export const LIMITS_FILE = 'limits.json';
 
 /** Opens the limits with what an earlier process knew. Never rejects. */

@@ -1,4 +1,4 @@
-/** The pace at which a window is used, and when it is used up. */
+/** The pace at which a window is used, and the time when it will be used up. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { paceOf, usedUpAtMs } from './pace.ts';
@@ -22,7 +22,7 @@ function hours(...uses: readonly number[]): readonly Sample[] {
   return samples;
 }
 
-test('a steady use is extrapolated unchanged', () => {
+test('steady use is extrapolated unchanged', () => {
   const samples = hours(0.3, 0.3);
   assert.is(perHour(samples), 300);
   const pace = paceOf(samples, SPAN, 2 * HOUR_MS);
@@ -30,11 +30,11 @@ test('a steady use is extrapolated unchanged', () => {
   assert.is(Math.round(atMs / 60_000), 200);
 });
 
-test('the last two hours of work count, not what was before them', () => {
+test('only the last two hours of work count', () => {
   assert.is(perHour(hours(0.5, 0.02, 0.02)), 20);
 });
 
-test('a break does not lower the pace, however long it is', () => {
+test('a break of any length does not lower the pace', () => {
   const worked = hours(0.3, 0.3);
   const after20min = perHour(worked, (2 + 1 / 3) * HOUR_MS);
   assert.is(perHour(worked, 4 * HOUR_MS), after20min);
@@ -42,7 +42,7 @@ test('a break does not lower the pace, however long it is', () => {
   assert.ok(perHour(resumed) >= after20min);
 });
 
-test('use without svc in a gap counts with its time', () => {
+test('use without svc during a gap counts, and so does its time', () => {
   const samples = [...hours(0.1), { atMs: 3 * HOUR_MS, used: 0.5 }];
   assert.is(perHour(samples), 200);
 });
@@ -51,7 +51,7 @@ test('if svc was started inside a window, the use so far counts', () => {
   assert.is(perHour([{ atMs: 2 * HOUR_MS, used: 0.8 }]), 400);
 });
 
-test('an unused window lasts, a full one is used up, a falling one has no pace', () => {
+test('an unused window lasts, a full one is used up, and a falling one has no pace', () => {
   assert.is(paceOf([], SPAN, HOUR_MS), 0);
   assert.is(usedUpAtMs({ atMs: 0, used: 0 }, 0, HOUR_MS), undefined);
   assert.is(usedUpAtMs({ atMs: 7, used: 1.2 }, 0, HOUR_MS), 7);

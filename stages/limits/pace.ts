@@ -62,14 +62,14 @@ export function paceOf(
     return to.used - from.used < IDLE_USE ? Math.min(ms, lengthMs * MAX_IDLE_PART) : ms;
   };
   let since = newest;
-  let ranMs = gapMs(newest, { atMs: nowMs, used: newest.used });
+  let activeMs = gapMs(newest, { atMs: nowMs, used: newest.used });
   for (const earlier of [{ atMs: resetsAtMs - lengthMs, used: 0 }, ...samples].toReversed()) {
     // A provider that lowers its figure has begun to count differently.
-    if (ranMs >= lengthMs * RECENT_PART || earlier.used > since.used) break;
-    ranMs += gapMs(earlier, since);
+    if (activeMs >= lengthMs * RECENT_PART || earlier.used > since.used) break;
+    activeMs += gapMs(earlier, since);
     since = earlier;
   }
-  return ranMs <= 0 ? 0 : Math.max(0, newest.used - since.used) / ranMs;
+  return activeMs <= 0 ? 0 : Math.max(0, newest.used - since.used) / activeMs;
 }
 
 /**

@@ -1,4 +1,4 @@
-/** What is known of the limits of each credential, from its latest response. */
+/** The limits of each credential, as its latest response states them. */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { clientSession } from '../model/conversation.ts';
@@ -9,7 +9,7 @@ import type { Sample } from './pace.ts';
 import { statedWindows } from './windows.ts';
 import type { StatedWindow } from './windows.ts';
 
-/** What did not count against a window, because svc left it out or answered itself. */
+/** Usage that did not count against a window because svc left it out or answered itself. */
 export interface Spared {
   readonly tokens: number;
   readonly requests: number;
@@ -60,7 +60,7 @@ export interface KnownWindow extends Owner {
 const MAX_WINDOWS = 500;
 /** Sessions for which the owner of the used windows is remembered. */
 const MAX_SESSIONS = 200;
-/** Likewise for requests, until they are over. */
+/** Requests for which it is remembered until they are over. */
 const MAX_REQUESTS = 2000;
 /** Samples of a window, evenly over its length. */
 const MAX_SAMPLES = 300;
@@ -111,11 +111,11 @@ export function createPlanLimits(
       const session = sessionId === null ? undefined : bySession.get(sessionId);
       const owner = byRequest.get(request) ?? session;
       if (owner === undefined) return;
-      const owned = [...known.entries()].filter(
+      const ownWindows = [...known.entries()].filter(
         ([, one]) =>
           one.provider === owner.provider && one.key === owner.key && one.window.kind === 'plan',
       );
-      for (const [id, one] of owned)
+      for (const [id, one] of ownWindows)
         known.set(id, {
           ...one,
           spared: {
@@ -193,10 +193,10 @@ function withSample(
   const sample = { atMs, used };
   if (resetsAtMs === undefined || minutes === undefined) return [sample];
   const lengthMs = minutes * 60_000;
-  const kept = (before?.samples ?? []).filter((one) => one.atMs >= resetsAtMs - lengthMs);
-  const last = kept.at(-2);
+  const recent = (before?.samples ?? []).filter((one) => one.atMs >= resetsAtMs - lengthMs);
+  const last = recent.at(-2);
   const isClose = last !== undefined && atMs - last.atMs < lengthMs / MAX_SAMPLES;
-  return [...(isClose ? kept.slice(0, -1) : kept), sample];
+  return [...(isClose ? recent.slice(0, -1) : recent), sample];
 }
 
 function hashOf(sent: Headers): string {

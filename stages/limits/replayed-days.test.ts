@@ -1,6 +1,6 @@
 /**
- * Days of work replayed as the responses of both vendors: what a window's end is foretold to be at
- * half of it, and during a break.
+ * Days of work replayed as the responses of both vendors, to compare the predicted end of a window
+ * with its real end at half of the window and during a break.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -62,7 +62,7 @@ const VENDORS: readonly ((used: number, resetsAtS: number) => readonly string[])
 ];
 
 /** Replays `day` up to `untilMin`, and returns the minute of its foretold end. */
-function foretoldMin(day: readonly Minute[], vendor: number, untilMin: number): number {
+function predictedMin(day: readonly Minute[], vendor: number, untilMin: number): number {
   let nowMs = 0;
   const limits = createPlanLimits({ wallMs: () => nowMs });
   const key = { provider: 'messages', label: 'plan', sent: [], request: 'r' };
@@ -84,13 +84,13 @@ function shareFound(count: number, firstSeed: number): number {
   let near = 0;
   for (let at = 0; at < count; at += 1) {
     const day = dayOf(KINDS[at % KINDS.length]!, firstSeed + at);
-    const off = Math.abs(foretoldMin(day, at % VENDORS.length, HALF_MIN) - endMin(day));
+    const off = Math.abs(predictedMin(day, at % VENDORS.length, HALF_MIN) - endMin(day));
     near += off <= LENGTH_MIN / 10 ? 1 : 0;
   }
   return near / count;
 }
 
-test('at half of a window its end is foretold within a tenth of it, on nine of ten days', () => {
+test('at half of a window its end is predicted within a tenth of the window on nine of ten days', () => {
   for (const [count, seed] of [
     [30, 1],
     [300, 1000],
@@ -115,7 +115,7 @@ function weekOf(seed: number): readonly number[] {
   return uses.map((use) => (use / sum) * total);
 }
 
-test('the end of a week is foretold as well; its nights do not count as pauses', () => {
+test('the end of a week is predicted as well, and its nights do not count as pauses', () => {
   const lengthMs = HOURS_PER_WEEK * 60 * MINUTE_MS;
   let near = 0;
   for (let seed = 1; seed <= 200; seed += 1) {
@@ -138,21 +138,21 @@ test('the end of a week is foretold as well; its nights do not count as pauses',
           String(lengthMs / 1000),
         ]);
     }
-    const foretoldMs = limits.list()[0]?.usedUpAtMs ?? lengthMs;
-    near += Math.abs(foretoldMs - endMs) <= lengthMs / 10 ? 1 : 0;
+    const predictedMs = limits.list()[0]?.usedUpAtMs ?? lengthMs;
+    near += Math.abs(predictedMs - endMs) <= lengthMs / 10 ? 1 : 0;
   }
   assert.ok(near >= 180, `${near} of 200`);
 });
 
-test('a break alone does not exhaust a window', () => {
+test('a break alone does not use up a window', () => {
   // Half is used in the first hour; then nobody works for an hour and a half.
   const day = Array.from({ length: LENGTH_MIN }, (_, minute) => ({
     used: Math.min(minute, 60) / 120,
     isWorked: minute <= 60,
   }));
   for (const vendor of VENDORS.keys()) {
-    assert.ok(Math.abs(foretoldMin(day, vendor, 60) - 120) <= 5);
-    const after = foretoldMin(day, vendor, HALF_MIN);
+    assert.ok(Math.abs(predictedMin(day, vendor, 60) - 120) <= 5);
+    const after = predictedMin(day, vendor, HALF_MIN);
     assert.ok(after >= HALF_MIN + 50, `foretold ${after}, seen at ${HALF_MIN}`);
   }
 });

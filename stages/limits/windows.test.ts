@@ -21,7 +21,7 @@ function windowsOf(fields: Readonly<Record<string, string>>): string[] {
   );
 }
 
-test('a subscription states each of its windows, whatever its models have beside', () => {
+test('every window of a subscription is read, including those of single models', () => {
   assert.equal(
     windowsOf({
       'Anthropic-Ratelimit-Unified-Status': 'allowed_warning',
@@ -47,7 +47,7 @@ test('a subscription states each of its windows, whatever its models have beside
   );
 });
 
-test('a ChatGPT plan states its windows by their length', () => {
+test('the windows of a ChatGPT plan are named by their length', () => {
   assert.equal(
     windowsOf({
       'x-codex-primary-used-percent': '12.5',
@@ -77,7 +77,7 @@ test('a plan with one window has no second one', () => {
   );
 });
 
-test('rate limits of keys, with waits and with dates', () => {
+test('rate limits of keys are read, with waits and with dates', () => {
   assert.equal(
     windowsOf({
       'x-ratelimit-limit-requests': '60',
@@ -95,8 +95,8 @@ test('rate limits of keys, with waits and with dates', () => {
 });
 
 test('a value that is not a number is not a limit', () => {
-  const odd = ['', '-1', 'NaN', '1e9', '0x10', '９', '12,5', 'unlimited', '1'.repeat(40)];
-  for (const value of odd) {
+  const notNumbers = ['', '-1', 'NaN', '1e9', '0x10', '９', '12,5', 'unlimited', '1'.repeat(40)];
+  for (const value of notNumbers) {
     assert.equal(windowsOf({ 'anthropic-ratelimit-unified-5h-utilization': value }), []);
     assert.equal(windowsOf({ 'x-codex-primary-used-percent': value }), []);
     assert.equal(windowsOf({ 'x-ratelimit-limit-tokens': value }), []);

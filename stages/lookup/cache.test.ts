@@ -21,8 +21,8 @@ import type { Answered } from '../../fixtures/server/exchange.ts';
 import { pause, until } from '../../fixtures/wait.ts';
 
 const ON = 'cache: { enabled: true }';
-const COLD = json(MESSAGE, { temperature: 0 });
-const COLD_STREAM = json(MESSAGE, { temperature: 0, stream: true });
+const DETERMINISTIC = json(MESSAGE, { temperature: 0 });
+const DETERMINISTIC_STREAM = json(MESSAGE, { temperature: 0, stream: true });
 const MINE = { 'x-api-key': 'mine' };
 
 type Fields = Readonly<Record<string, string>>;
@@ -32,10 +32,10 @@ const send = (t: TestProxy, body: string, headers: Fields = MINE, path = '/v1/me
 
 const isHit = (answer: Answered): boolean => answer.headers['x-svc-cache'] === 'hit';
 
-test('an equal request is answered without the provider, at no cost', () =>
+test('an identical request is answered without the provider at no cost', () =>
   withProxy({ yaml: ON }, async (t) => {
-    const first = await send(t, COLD);
-    const again = await send(t, COLD);
+    const first = await send(t, DETERMINISTIC);
+    const again = await send(t, DETERMINISTIC);
     assert.not.ok(isHit(first));
     assert.ok(isHit(again));
     assert.ok(again.body.equals(first.body));
@@ -53,21 +53,23 @@ test('an equal request is answered without the provider, at no cost', () =>
     assert.is(rows[1]?.inputTokensSent, 0);
   }));
 
-test("a gateway's credential in a field of its own is a part of whose answer it is", () =>
+test("a gateway's credential in a header of its own is part of the cache key", () =>
   withProxy({ yaml: ON }, async (t) => {
     for (const fields of [MINE, {}]) {
-      await send(t, COLD, { ...fields, 'helicone-auth': 'Bearer one' });
-      assert.not.ok(isHit(await send(t, COLD, { ...fields, 'helicone-auth': 'Bearer two' })));
-      assert.not.ok(isHit(await send(t, COLD, fields)));
+      await send(t, DETERMINISTIC, { ...fields, 'helicone-auth': 'Bearer one' });
+      assert.not.ok(
+        isHit(await send(t, DETERMINISTIC, { ...fields, 'helicone-auth': 'Bearer two' })),
+      );
+      assert.not.ok(isHit(await send(t, DETERMINISTIC, fields)));
       const again = { ...fields, 'Helicone-Auth': 'Bearer two', 'idempotency-key': 'a' };
-      assert.ok(isHit(await send(t, COLD, again)));
+      assert.ok(isHit(await send(t, DETERMINISTIC, again)));
     }
   }));
 
-test('a stream that is kept streams again, byte for byte', () =>
+test('a cached stream is streamed again, byte for byte', () =>
   withProxy({ yaml: ON }, async (t) => {
-    const first = await send(t, COLD_STREAM);
-    const again = await send(t, COLD_STREAM);
+    const first = await send(t, DETERMINISTIC_STREAM);
+    const again = await send(t, DETERMINISTIC_STREAM);
     assert.ok(isHit(again));
     assert.match(again.headers['content-type'] ?? '', 'text/event-stream');
     assert.is(again.headers['content-length'], undefined);
@@ -86,7 +88,7 @@ test('a stream that is kept streams again, byte for byte', () =>
     assert.ok(isHit(kept) && kept.body.equals(texts.body));
   }));
 
-test('what a hit saves is the usage that the provider reported, also where the client did not get it', () =>
+test('a hit saves the usage that the provider reported, even if the client did not get it', () =>
   withProxy({ yaml: ON }, async (t) => {
     const chat = json(CHAT, { temperature: 0, stream: true });
     const path = '/v1/chat/completions';
@@ -96,40 +98,40 @@ test('what a hit saves is the usage that the provider reported, also where the c
     assert.equal([again?.cacheHit, again?.outputTokens], [true, first?.outputTokens]);
   }));
 
-test('only a request that asks for determinism, or for caching, is cached', () =>
+test('only a request that asks for determinism or for caching is cached', () =>
   withProxy({ yaml: ON }, async (t) => {
     const warm = json(MESSAGE);
     for (const [body, headers, hits] of [
       [warm, MINE, false],
       [warm, { ...MINE, 'x-svc-cache': 'on' }, true],
-      [COLD, { ...MINE, 'x-svc-cache': 'off' }, false],
-      [COLD, { ...MINE, 'x-svc-bypass': '1' }, false],
-      [COLD, { authorization: 'Bearer sk-ant-oat01-mine' }, false],
+      [DETERMINISTIC, { ...MINE, 'x-svc-cache': 'off' }, false],
+      [DETERMINISTIC, { ...MINE, 'x-svc-bypass': '1' }, false],
+      [DETERMINISTIC, { authorization: 'Bearer sk-ant-oat01-mine' }, false],
     ] as const) {
       await send(t, body, headers);
       assert.is(isHit(await send(t, body, headers)), hits, JSON.stringify(headers));
     }
     const count = '/v1/messages/count_tokens';
-    await send(t, COLD, MINE, count);
-    assert.not.ok(isHit(await send(t, COLD, MINE, count)));
+    await send(t, DETERMINISTIC, MINE, count);
+    assert.not.ok(isHit(await send(t, DETERMINISTIC, MINE, count)));
   }));
 
-test('nothing is kept where the cache is off', () =>
+test('nothing is cached while the cache is off', () =>
   withProxy({ yaml: 'cache: { enabled: false }' }, async (t) => {
-    await send(t, COLD, { ...MINE, 'x-svc-cache': 'on' });
-    assert.not.ok(isHit(await send(t, COLD, { ...MINE, 'x-svc-cache': 'on' })));
+    await send(t, DETERMINISTIC, { ...MINE, 'x-svc-cache': 'on' });
+    assert.not.ok(isHit(await send(t, DETERMINISTIC, { ...MINE, 'x-svc-cache': 'on' })));
   }));
 
-test('a cached response is never served to another owner, or for another request', () =>
+test('a cached response is not served to another owner or for another request', () =>
   withProxy({ yaml: ON }, async (t) => {
-    await send(t, COLD);
+    await send(t, DETERMINISTIC);
     const others: [string, Fields, string?][] = [
-      [COLD, { 'x-api-key': 'yours' }],
-      [COLD, { authorization: 'Bearer mine' }],
-      [COLD, {}],
+      [DETERMINISTIC, { 'x-api-key': 'yours' }],
+      [DETERMINISTIC, { authorization: 'Bearer mine' }],
+      [DETERMINISTIC, {}],
       [json(MESSAGE, { temperature: 0, max_tokens: 11 }), MINE],
-      [COLD, { ...MINE, 'anthropic-beta': 'something-2026' }],
-      [COLD, MINE, '/v1/messages?beta=true'],
+      [DETERMINISTIC, { ...MINE, 'anthropic-beta': 'something-2026' }],
+      [DETERMINISTIC, MINE, '/v1/messages?beta=true'],
     ];
     for (const [body, headers, path] of others) {
       assert.not.ok(isHit(await send(t, body, headers, path)), JSON.stringify([headers, path]));
@@ -140,8 +142,10 @@ test('a cached response is never served to another owner, or for another request
 test('a response that failed or broke off is not cached', () =>
   withProxy({ yaml: ON }, async (t) => {
     for (const fault of ['400', '500', 'reset-mid-body', 'error-event', 'no-terminator'] as const) {
-      for (const body of fault === 'error-event' ? [COLD_STREAM] : [COLD, COLD_STREAM]) {
-        if (fault === 'no-terminator' && body === COLD) continue;
+      for (const body of fault === 'error-event'
+        ? [DETERMINISTIC_STREAM]
+        : [DETERMINISTIC, DETERMINISTIC_STREAM]) {
+        if (fault === 'no-terminator' && body === DETERMINISTIC) continue;
         const stop = t.upstream.script(undefined, fault, { atByte: 60 });
         const bad = await send(t, body);
         stop();
@@ -153,18 +157,18 @@ test('a response that failed or broke off is not cached', () =>
     }
   }));
 
-test('an answer by another provider is not kept under the name of the first', () =>
+test('an answer by a fallback is not cached under the first provider', () =>
   withProxy({ yaml: `${ON}\nfallback: [chat]` }, async (t) => {
     const stop = t.upstream.script(/^\/v1\/messages/, '500');
-    assert.is((await send(t, COLD)).status, 200);
+    assert.is((await send(t, DETERMINISTIC)).status, 200);
     stop();
-    assert.not.ok(isHit(await send(t, COLD)));
-    assert.ok(isHit(await send(t, COLD)));
+    assert.not.ok(isHit(await send(t, DETERMINISTIC)));
+    assert.ok(isHit(await send(t, DETERMINISTIC)));
   }));
 
 test('identical concurrent requests share one answer', () =>
   withProxy({ yaml: ON }, async (t) => {
-    for (const body of [COLD, COLD_STREAM]) {
+    for (const body of [DETERMINISTIC, DETERMINISTIC_STREAM]) {
       const before = t.upstream.requests.length;
       const stop = t.upstream.script(undefined, 'slow-head', { delayMs: 100 });
       const answers = await Promise.all(Array.from({ length: 8 }, () => send(t, body)));
@@ -176,10 +180,14 @@ test('identical concurrent requests share one answer', () =>
     assert.is((await t.rows(16)).filter((row) => row.cacheHit).length, 14);
   }));
 
-test('a request that waited for one that failed or left continues on its own', () =>
+test('a request continues on its own if the one it waited for fails or is cancelled', () =>
   withProxy({ yaml: ON }, async (t) => {
     const stop = t.upstream.script(undefined, '500', { delayMs: 50 });
-    const failed = await Promise.all([send(t, COLD), send(t, COLD), send(t, COLD)]);
+    const failed = await Promise.all([
+      send(t, DETERMINISTIC),
+      send(t, DETERMINISTIC),
+      send(t, DETERMINISTIC),
+    ]);
     assert.equal(new Set(failed.map((each) => each.status)), new Set([500]));
     stop();
     t.proxy.services.states.forceHealth('messages', 'healthy');
@@ -187,28 +195,28 @@ test('a request that waited for one that failed or left continues on its own', (
     const canceller = new AbortController();
     const reached = t.upstream.nextRequest();
     const leader = openAnswer(t.proxy.port, {
-      body: COLD,
+      body: DETERMINISTIC,
       headers: MINE,
       signal: canceller.signal,
     }).catch(() => undefined);
     await reached;
     hang();
-    const follower = send(t, COLD);
+    const follower = send(t, DETERMINISTIC);
     canceller.abort();
     await leader;
     assert.is((await follower).status, 200);
     assert.is(t.proxy.services.answers.flights.size, 0);
   }));
 
-test('when the first of equal requests leaves, one of the others asks and all have its answer', () =>
+test('when the first of identical requests is cancelled, another one is sent and all get its answer', () =>
   withProxy({ yaml: 'cache: { enabled: true }' }, async (t) => {
     const hang = t.upstream.script(undefined, 'stall-before-head', {});
     const canceller = new AbortController();
     const reached = t.upstream.nextRequest();
-    const sent = { body: COLD, headers: MINE, signal: canceller.signal };
+    const sent = { body: DETERMINISTIC, headers: MINE, signal: canceller.signal };
     const leader = openAnswer(t.proxy.port, sent).catch(() => undefined);
     await reached;
-    const followers = [0, 1, 2].map(() => send(t, COLD));
+    const followers = [0, 1, 2].map(() => send(t, DETERMINISTIC));
     await until('three more requests', () => t.proxy.app.running.size === 4);
     await pause(100);
     hang();
@@ -217,7 +225,7 @@ test('when the first of equal requests leaves, one of the others asks and all ha
     const answers = await Promise.all(followers);
     assert.is(answers.filter(isHit).length, 2);
     assert.is(t.upstream.requests.length, 2);
-    assert.ok(isHit(await send(t, COLD)));
+    assert.ok(isHit(await send(t, DETERMINISTIC)));
   }));
 
 test('requests that continue alone after a failure cache their answers', () =>
@@ -226,24 +234,24 @@ test('requests that continue alone after a failure cache their answers', () =>
     async (t) => {
       const hang = t.upstream.script(undefined, 'stall-before-head', {});
       const reached = t.upstream.nextRequest();
-      const leader = send(t, COLD);
+      const leader = send(t, DETERMINISTIC);
       await reached;
       hang();
-      const follower = send(t, COLD);
+      const follower = send(t, DETERMINISTIC);
       assert.is((await leader).status, 504);
       assert.is((await follower).status, 200);
-      assert.ok(isHit(await send(t, COLD)));
+      assert.ok(isHit(await send(t, DETERMINISTIC)));
     },
   ));
 
-test('an answer is given for its time only', () => {
+test('an answer is served only until it expires', () => {
   let aheadMs = 0;
   const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
   return withProxy({ yaml: 'cache: { enabled: true, ttl_seconds: 600 }', clock }, async (t) => {
-    await send(t, COLD);
-    assert.ok(isHit(await send(t, COLD)));
+    await send(t, DETERMINISTIC);
+    assert.ok(isHit(await send(t, DETERMINISTIC)));
     aheadMs = 600_000;
-    assert.not.ok(isHit(await send(t, COLD)));
+    assert.not.ok(isHit(await send(t, DETERMINISTIC)));
   });
 });
 
@@ -253,12 +261,12 @@ test('answers on disk survive a restart', async () => {
   const bodies: Buffer[] = [];
   // The provider is part of the cache key, so both proxies must use the same one.
   await withProxy(options, async (first) => {
-    bodies.push((await send(first, COLD_STREAM)).body);
+    bodies.push((await send(first, DETERMINISTIC_STREAM)).body);
     await first.proxy.services.answers.store.settled();
     const env = { ...options.env, MSGPROV_BASE_URL: first.upstream.url };
     await first.proxy.stop(true);
     await withProxy({ ...options, env }, async (second) => {
-      const got = await send(second, COLD_STREAM);
+      const got = await send(second, DETERMINISTIC_STREAM);
       assert.ok(isHit(got));
       assert.ok(got.body.equals(bodies[0]!));
       assert.is(first.upstream.requests.length, 1);

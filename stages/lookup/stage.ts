@@ -23,7 +23,7 @@ export interface LookupConfig {
    * A value unique to this proxy, if it must not share cached responses with other proxies; by
    * default it may.
    */
-  readonly aloneAs?: string;
+  readonly proxyScope?: string;
 }
 
 const isOurs = (name: string): boolean => name.startsWith('x-svc-') || KEY_FIELDS.includes(name);
@@ -38,11 +38,11 @@ function credentialOf(request: ProxyRequest, provider: Provider | undefined): st
   const own = KEY_FIELDS.map((name) => headerValue(headers, name) ?? '');
   const inQuery = /[?&]key=([^&]*)/.exec(target)?.[1] ?? '';
   const credential = request.route?.targets[0]?.credential ?? 'none';
-  const whose =
+  const owner =
     credential === 'client' ? [...own, inQuery].join('\n') : ourCredential(credential, provider);
   // A credential for a gateway in front of the provider identifies the owner as well.
   const others = withoutHeaders(headers, (name) => isOurs(name) || !isCredentialField(name));
-  return others.length === 0 ? whose : [whose, ...others.map(lowerName)].join('\n');
+  return others.length === 0 ? owner : [owner, ...others.map(lowerName)].join('\n');
 }
 
 /**
@@ -61,10 +61,10 @@ function ourCredential(credential: string, provider: Provider | undefined): stri
 function changesOf(target: RouteTarget | undefined, provider: Provider | undefined): string {
   if (target === undefined || provider === undefined) return '';
   const { place, modelAliases, extraBody, headers, hooks } = provider;
-  const wanted = target.model ?? '';
+  const requestedModel = target.model ?? '';
   return JSON.stringify([
     place,
-    wanted,
+    requestedModel,
     [...modelAliases],
     [...extraBody],
     headers,
@@ -72,12 +72,12 @@ function changesOf(target: RouteTarget | undefined, provider: Provider | undefin
   ]);
 }
 
-function keyOf(request: ProxyRequest, services: Services, aloneAs = ''): string {
+function keyOf(request: ProxyRequest, services: Services, proxyScope = ''): string {
   const target = request.route?.targets[0];
   const provider = services.providers.get(target?.provider ?? '');
   return answerKey({
     credential: credentialOf(request, provider),
-    provider: `${target?.provider ?? ''}\n${changesOf(target, provider)}${aloneAs}`,
+    provider: `${target?.provider ?? ''}\n${changesOf(target, provider)}${proxyScope}`,
     path: targetOf(request),
     headers: request.original.body.headers,
     body: render(request).bytes,
@@ -104,25 +104,25 @@ async function lookUp(
   request: ProxyRequest,
   services: Services,
   ctx: StageContext,
-  aloneAs: string | undefined,
+  proxyScope: string | undefined,
 ): Promise<Answer<ProxyFrame> | RequestFrame> {
-  const key = keyOf(request, services, aloneAs);
-  const kept = await services.answers.store.get(key);
-  if (kept !== undefined) {
+  const key = keyOf(request, services, proxyScope);
+  const cached = await services.answers.store.get(key);
+  if (cached !== undefined) {
     ctx.note('cache', 'hit');
-    return toAnswer(kept, request);
+    return toAnswer(cached, request);
   }
   const { signal } = ctx.run;
   // A request that joins must finish its flight, and a run that has already ended never would.
   if (signal.aborted) throw toSvcError(signal.reason);
   const seat = services.answers.flights.board(key);
-  const brought = seat.role === 'leader' ? seat : await seat.answer(signal);
-  if (brought === undefined || isSeat(brought)) {
+  const fromLeader = seat.role === 'leader' ? seat : await seat.answer(signal);
+  if (fromLeader === undefined || isSeat(fromLeader)) {
     ctx.note('cache', 'miss');
-    return toKeep(request, key, brought, signal);
+    return toKeep(request, key, fromLeader, signal);
   }
   ctx.note('cache', 'shared');
-  return toAnswer(brought, request);
+  return toAnswer(fromLeader, request);
 }
 
 /**
@@ -157,7 +157,7 @@ export const lookup = defineStage<ProxyFrame, LookupConfig, Services>({
         if (!config.enabled || endpoint.operation !== 'generate' || !isRewritable(request))
           return undefined;
         if (!mayKeep(body.headers, json)) return undefined;
-        return lookUp(request, services, ctx, config.aloneAs);
+        return lookUp(request, services, ctx, config.proxyScope);
       },
     },
   }),

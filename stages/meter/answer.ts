@@ -28,7 +28,7 @@ export interface Measured {
   firstByteMs: number | undefined;
 }
 
-export function unmeasured(): Measured {
+export function createMeasured(): Measured {
   return { observer: undefined, isFed: false, decoder: undefined, firstByteMs: undefined };
 }
 
@@ -77,7 +77,7 @@ export function reportedUsage(head: HeadFrame | undefined, { observer }: Measure
   return head?.usage?.() ?? observer?.usage() ?? emptyUsage;
 }
 
-/** The header with Google's tier [ai.google.dev, priority-inference, 2026-11]. */
+/** The header in which Google reports the tier [ai.google.dev, priority-inference, 2026-11]. */
 const TIER_HEADER = 'x-gemini-service-tier';
 
 /**

@@ -58,7 +58,7 @@ export function explainMiss(
     key: shortHash([attempts.at(-1)?.key ?? original.caller()]),
     total,
     read,
-    left: needsMarkers || written > 0 ? read + written : leftUnasked(facts, total, read),
+    left: needsMarkers || written > 0 ? read + written : cachedAutomatically(facts, total, read),
     needsMarkers,
   });
   if (turn === undefined) return undefined;
@@ -70,7 +70,11 @@ export function explainMiss(
  * Returns what a provider caches of a prompt automatically; for an unknown model, what it has shown
  * to cache.
  */
-function leftUnasked({ minCachedTokens: min }: ModelFacts, total: number, read: number): number {
+function cachedAutomatically(
+  { minCachedTokens: min }: ModelFacts,
+  total: number,
+  read: number,
+): number {
   if (min === undefined) return read;
   return total < min ? 0 : total - (total % STEP_TOKENS);
 }

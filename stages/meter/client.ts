@@ -42,12 +42,12 @@ export function createClientFamily(): ClientFamily {
     if (headerValue(headers, 'x-claude-code-session-id') !== undefined) return 'claude-code';
     const agent = headerValue(headers, 'user-agent');
     if (agent === undefined || agent === '') return null;
-    let found = known.get(agent);
-    if (found === undefined) {
-      found = { family: familyOf(agent) };
-      known.set(agent, found);
+    let entry = known.get(agent);
+    if (entry === undefined) {
+      entry = { family: familyOf(agent) };
+      known.set(agent, entry);
     }
-    return found.family;
+    return entry.family;
   };
 }
 

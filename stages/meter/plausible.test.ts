@@ -33,7 +33,7 @@ function check(outputTokens: number) {
   return { charged: usage.outputTokens, estimates };
 }
 
-test('the text of a stream is counted only for a figure that is impossible', () => {
+test('the text of a stream is counted only if a figure is impossible', () => {
   assert.equal(check(7900), { charged: 7900, estimates: 0 });
   assert.equal(check(10 ** 9), { charged: 700, estimates: 1 });
 });

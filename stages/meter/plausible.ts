@@ -68,8 +68,8 @@ export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bou
     : Math.max(contextWindow ?? 0, LARGEST_WINDOW) * MAX_ROUNDS;
   const limit = askedOutput(request.original.json);
   // Not every server respects its limit.
-  const foreseen = foreseenOutput(limit, model);
-  const maxOutput = withOverrun(Math.max(foreseen, factsOf(model).maxOutputTokens));
+  const expectedOutput = foreseenOutput(limit, model);
+  const maxOutput = withOverrun(Math.max(expectedOutput, factsOf(model).maxOutputTokens));
   // Not every provider counts its model's reasoning against the limit.
   const reasoning = Math.min(
     usage.reasoningTokens ?? 0,
@@ -90,7 +90,7 @@ export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bou
     }),
     ...(isOutputOff && {
       outputTokens: Math.round(
-        streamedTokens > 0 ? streamedTokens : Math.min(withOverrun(foreseen), LIKELY_TOKENS),
+        streamedTokens > 0 ? streamedTokens : Math.min(withOverrun(expectedOutput), LIKELY_TOKENS),
       ),
       reasoningTokens: null,
     }),

@@ -67,14 +67,14 @@ export function toRow(
   const added = addedTokens(request, input, ratio);
   const costAdded =
     priced && added !== null ? prices.addedNanoUsd(provider, model, usage, added, at) : null;
-  const forgotten = partOf(saved, request?.report.estimatedForgotten, ratio);
-  const tools = partOf(saved, request?.report.estimatedTools, ratio, forgotten ?? 0);
-  const taken = (forgotten ?? 0) + (tools ?? 0);
-  const leftOut = partOf(saved, request?.report.estimatedLeftOut, ratio, taken);
+  const forgottenTokens = partOf(saved, request?.report.estimatedForgotten, ratio);
+  const tools = partOf(saved, request?.report.estimatedTools, ratio, forgottenTokens ?? 0);
+  const alreadyCounted = (forgottenTokens ?? 0) + (tools ?? 0);
+  const leftOut = partOf(saved, request?.report.estimatedLeftOut, ratio, alreadyCounted);
   const cacheHit = request?.report.cacheHit ?? false;
   const breakpoints = request?.report.breakpoints ?? null;
   // An answer has figures of its own; without any, the input given to the provider counts.
-  const wasted = head === undefined ? unanswered : undefined;
+  const unansweredUsage = head === undefined ? unanswered : undefined;
   const costMissed =
     priced && miss !== undefined
       ? prices.missedNanoUsd(provider, model, usage, miss.missedTokens, at)
@@ -101,19 +101,19 @@ export function toRow(
     errorKind: error?.kind ?? null,
     errorCode: error?.code ?? null,
     inputTokensRaw:
-      input === null ? (wasted?.inputTokens ?? null) : input + (saved ?? 0) - (added ?? 0),
-    inputTokensSent: cacheHit ? 0 : (input ?? wasted?.inputTokens ?? null),
+      input === null ? (unansweredUsage?.inputTokens ?? null) : input + (saved ?? 0) - (added ?? 0),
+    inputTokensSent: cacheHit ? 0 : (input ?? unansweredUsage?.inputTokens ?? null),
     savedTokens: saved,
-    outputTokens: usage.outputTokens ?? wasted?.outputTokens ?? null,
+    outputTokens: usage.outputTokens ?? unansweredUsage?.outputTokens ?? null,
     cacheReadTokens: usage.cacheReadTokens,
     cacheWriteTokens: usage.cacheWriteTokens,
-    usageEstimated: usage.estimated || wasted !== undefined,
-    costNanoUsd: cacheHit ? 0 : (cost ?? wasted?.costNanoUsd ?? null),
-    costSavedNanoUsd: cacheHit ? cost : together(costSaved, byBreakpoints),
+    usageEstimated: usage.estimated || unansweredUsage !== undefined,
+    costNanoUsd: cacheHit ? 0 : (cost ?? unansweredUsage?.costNanoUsd ?? null),
+    costSavedNanoUsd: cacheHit ? cost : sumOfKnown(costSaved, byBreakpoints),
     breakpoints,
     costSavedByBreakpointsNanoUsd: byBreakpoints,
-    forgottenTokens: cacheHit ? null : forgotten,
-    costSavedByForgettingNanoUsd: cacheHit ? null : worth(forgotten),
+    forgottenTokens: cacheHit ? null : forgottenTokens,
+    costSavedByForgettingNanoUsd: cacheHit ? null : worth(forgottenTokens),
     longResultTokens: cacheHit ? null : leftOut,
     costSavedByLongResultsNanoUsd: cacheHit ? null : worth(leftOut),
     toolTokens: cacheHit ? null : tools,
@@ -147,7 +147,7 @@ export function toRow(
 }
 
 /** Returns the sum of the known values; null if none is known. */
-function together(left: number | null, right: number | null): number | null {
+function sumOfKnown(left: number | null, right: number | null): number | null {
   return left === null && right === null ? null : (left ?? 0) + (right ?? 0);
 }
 
@@ -169,15 +169,18 @@ function savedTokens(
   return Math.round((ofBlocks + (estimatedTools ?? 0)) * ratio);
 }
 
-/** Returns the estimated part of `saved`, less `taken` by another part, likewise; null for none. */
+/**
+ * Returns the part of `saved` that `estimated` stands for, at most what remains after
+ * `alreadyCounted`; null for none.
+ */
 function partOf(
   saved: number | null,
   estimated: number | undefined,
   ratio: number,
-  taken = 0,
+  alreadyCounted = 0,
 ): number | null {
   if (estimated === undefined || saved === null) return null;
-  return Math.max(0, Math.min(Math.round(estimated * ratio), saved - taken));
+  return Math.max(0, Math.min(Math.round(estimated * ratio), saved - alreadyCounted));
 }
 
 function mayBeRewritten({ original, isVerbatim }: ProxyRequest): boolean {

@@ -22,7 +22,7 @@ import { createClientFamily } from './client.ts';
 import { explainMiss } from './cache-miss.ts';
 import { unansweredUse } from './unanswered.ts';
 import type { Unanswered } from './unanswered.ts';
-import { unmeasured, observe, start, isError, usageOf, plausibleUsage } from './answer.ts';
+import { createMeasured, observe, start, isError, usageOf, plausibleUsage } from './answer.ts';
 import type { Measured } from './answer.ts';
 import { toRow, droppedIn, savingsOf } from './row.ts';
 import type { Metering, Explain } from './row.ts';
@@ -44,10 +44,10 @@ function settleSpending(
   const report = request?.report;
   if (request === undefined || report === undefined || report.cacheHit === true) return 0;
   if (isUnpriced(row)) guard.noteUnpriced();
-  let besideNanoUsd = 0;
+  let additionalNanoUsd = 0;
   // Another provider has answered: the input given to the first one counts in addition.
   if (head !== undefined && unanswered !== undefined) {
-    besideNanoUsd += unanswered.costNanoUsd ?? 0;
+    additionalNanoUsd += unanswered.costNanoUsd ?? 0;
     guard.count(
       unanswered.costNanoUsd ?? 0,
       unanswered.inputTokens + unanswered.outputTokens,
@@ -58,9 +58,9 @@ function settleSpending(
   const spending = report.spending;
   const tokens = (inputTokensSent ?? 0) + (outputTokens ?? 0);
   const isMeasured = inputTokensSent !== null || outputTokens !== null;
-  if (isMeasured && costNanoUsd === null) besideNanoUsd += knownNanoUsd;
+  if (isMeasured && costNanoUsd === null) additionalNanoUsd += knownNanoUsd;
   if (isMeasured && work !== undefined)
-    besideNanoUsd -= giveBack(
+    additionalNanoUsd -= giveBack(
       deferredBills.bill(work),
       guard,
       row.startedMs,
@@ -76,9 +76,9 @@ function settleSpending(
     const owner = { key: key?.label, project };
     const held = { nanoUsd: estimateNanoUsd ?? 0, tokens: estimateTokens, ...owner };
     if (work !== undefined) deferredBills.begin(work, { ...held, atMs: row.startedMs });
-    besideNanoUsd += held.nanoUsd;
+    additionalNanoUsd += held.nanoUsd;
   }
-  return besideNanoUsd;
+  return additionalNanoUsd;
 }
 
 /** Learns the ratio between the provider's count of a request and our estimate. */
@@ -112,19 +112,19 @@ interface Measurement {
   readonly work?: OwnWork | undefined;
   readonly miss?: CacheMiss | undefined;
   /** The parts without a price, and the price of the rest; undefined if everything has one. */
-  readonly lacking?: Lacking | undefined;
+  readonly missingPrices?: MissingPrices | undefined;
 }
 
-type Lacking = ReturnType<Services['prices']['missingPrices']>;
+type MissingPrices = ReturnType<Services['prices']['missingPrices']>;
 
 /** Returns what leaves a row without a cost. */
-function lackingIn(
+function missingPricesIn(
   settlement: Settlement<ProxyFrame>,
   row: LedgerRow,
   reported: Usage,
   state: Measured,
   { services, sizeOf }: Metering,
-): Lacking | undefined {
+): MissingPrices | undefined {
   const { provider: name, model, startedMs, cacheHit } = row;
   if (!isUnpriced(row) || cacheHit) return undefined;
   const provider = services.providers.get(name ?? '');
@@ -136,7 +136,7 @@ function lackingIn(
 }
 
 /** Formats `2 thoughts dropped: prefix, model`; undefined for none. */
-function wordsOf(dropped: Usage['droppedThoughts']): string | undefined {
+function describeDropped(dropped: Usage['droppedThoughts']): string | undefined {
   const count = droppedIn(dropped);
   if (dropped === undefined || count === null) return undefined;
   return `${count} ${count === 1 ? 'thought' : 'thoughts'} dropped: ${Object.keys(dropped).join(', ')}`;
@@ -172,8 +172,8 @@ function measuredRow(
   };
   const row = toRow(settlement, reported, state, run, metering, unanswered, explain);
   const { corrected: usageCorrected, droppedThoughts: dropped, work } = reported;
-  const lacking = lackingIn(settlement, row, reported, state, metering);
-  return { row, usageCorrected, unanswered, dropped, miss, lacking, work };
+  const missingPrices = missingPricesIn(settlement, row, reported, state, metering);
+  return { row, usageCorrected, unanswered, dropped, miss, missingPrices, work };
 }
 
 /** Maximum number of texts remembered; clients can invent model names. */
@@ -200,7 +200,7 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
     const warn = createUnpricedWarner(services);
     const metering: Metering = { services, sizeOf, toolSets, familyOf: createClientFamily() };
     return {
-      open: unmeasured,
+      open: createMeasured,
       watch: {
         head(head, ctx) {
           start(ctx.state, head);
@@ -212,7 +212,7 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
         },
       },
       settled(settlement, ctx) {
-        const state: Measured = ctx.state ?? unmeasured();
+        const state: Measured = ctx.state ?? createMeasured();
         const record = () => {
           let measured: Measurement;
           let fault: { readonly thrown: unknown } | undefined;
@@ -220,13 +220,13 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
             measured = measuredRow(settlement, state, ctx.run, metering);
           } catch (thrown) {
             // The request gets its row even if reading the answer's figures fails.
-            measured = { row: toRow(settlement, emptyUsage, unmeasured(), ctx.run, metering) };
+            measured = { row: toRow(settlement, emptyUsage, createMeasured(), ctx.run, metering) };
             fault = { thrown };
           }
-          const { row, usageCorrected, dropped, miss, lacking } = measured;
-          const unpriced = lacking?.missing;
+          const { row, usageCorrected, dropped, miss, missingPrices } = measured;
+          const unpriced = missingPrices?.missing;
           if (unpriced !== undefined) warn(unpriced);
-          const droppedThoughts = wordsOf(dropped);
+          const droppedThoughts = describeDropped(dropped);
           if (dropped !== undefined) {
             services.conversations.noteDropped(dropped);
             services.log.warning('a provider has not shown thoughts to the model', {
@@ -235,7 +235,8 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
             });
           }
           const budgetNanoUsd =
-            settleSpending(settlement, row, services, measured, lacking?.knownNanoUsd) || null;
+            settleSpending(settlement, row, services, measured, missingPrices?.knownNanoUsd) ||
+            null;
           // The trace was added with only what the engine knows.
           const savings = savingsOf(row);
           const { outcome } = row;

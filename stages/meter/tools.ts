@@ -48,7 +48,7 @@ export function toolFigures(
   };
 }
 
-interface Gathered {
+interface ToolCounts {
   readonly calls: Set<unknown>;
   readonly failed: Set<unknown>;
   tokens: number;
@@ -61,26 +61,26 @@ interface Gathered {
  */
 function newResults(request: ProxyRequest, ratio: number): readonly ToolResults[] {
   const blocks = request.original.blocks();
-  const tools = new Map<string, Gathered>();
+  const tools = new Map<string, ToolCounts>();
   for (let at = firstNew(blocks); at < blocks.length; at += 1) {
     const block = blocks[at]!;
     if (block.role !== 'tool') continue;
     const name = block.toolName === undefined ? UNKNOWN_TOOL : toolName(block.toolName);
     const key = tools.has(name) || tools.size < MAX_TOOLS - 1 ? name : OTHER_TOOLS;
-    const found = tools.get(key) ?? {
+    const figures = tools.get(key) ?? {
       calls: new Set(),
       failed: new Set(),
       tokens: 0,
       sentTokens: 0,
     };
-    tools.set(key, found);
+    tools.set(key, figures);
     const call = block.toolUseId ?? `message ${block.message}`;
-    found.calls.add(call);
-    if (block.isError === true) found.failed.add(call);
+    figures.calls.add(call);
+    if (block.isError === true) figures.failed.add(call);
     const text = textOf(request, block);
     const tokens = estimateTokens(block.text);
-    found.tokens += tokens;
-    found.sentTokens += text === block.text ? tokens : estimateTokens(text);
+    figures.tokens += tokens;
+    figures.sentTokens += text === block.text ? tokens : estimateTokens(text);
   }
   return [...tools].map(([tool, { calls, failed, tokens, sentTokens }]) => ({
     tool,

@@ -47,7 +47,7 @@ export function unansweredUse(
     const untilMs = attempts[at + 1]?.startedMs ?? durationMs;
     const waitedMs = Math.max(0, untilMs - attempt.startedMs);
     const use = useOf(request, attempt, waitedMs, startedWallMs, services, sizeOf);
-    if (use !== undefined) sum = sum === undefined ? use : together(sum, use);
+    if (use !== undefined) sum = sum === undefined ? use : addUnanswered(sum, use);
   }
   return sum;
 }
@@ -101,7 +101,7 @@ function useOf(
   return { inputTokens, outputTokens, costNanoUsd };
 }
 
-function together(a: Unanswered, b: Unanswered): Unanswered {
+function addUnanswered(a: Unanswered, b: Unanswered): Unanswered {
   const isPriced = a.costNanoUsd !== null && b.costNanoUsd !== null;
   return {
     inputTokens: a.inputTokens + b.inputTokens,

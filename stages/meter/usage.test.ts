@@ -60,7 +60,7 @@ const stalls = (body: string) =>
 
 const NOTHING = [null, null, null];
 
-test('what a translated provider does not report is unmeasured or estimated, and budgeted as such', async () => {
+test('usage that a translated provider does not report is unmeasured or estimated, and budgeted as such', async () => {
   const before = { held: 0 };
   for (const stream of [false, true]) {
     await withPair({ yaml: local }, async (t) => {
@@ -96,7 +96,7 @@ test('what a translated provider does not report is unmeasured or estimated, and
   }
 });
 
-test('what a translated provider does report is metered', () =>
+test('usage that a translated provider reports is metered', () =>
   withPair({ yaml: local }, async (t) => {
     const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
     const reported = JSON.stringify({ ...(JSON.parse(COMPLETION) as object), usage });
@@ -148,21 +148,21 @@ function expectAbout(row: LedgerRow | undefined, deltas: number, label: string):
   assert.ok(tokens > 6 && tokens < 12, `${label}: ${tokens} tokens for each of ${deltas}`);
 }
 
-test('of a stream that the client left, what it had sent is estimated', async () => {
+test('the output of an abandoned stream is estimated from the part that was sent', async () => {
   for (const deltas of [20, 400]) {
     await withPair({ yaml: priced }, async (t) => {
       t.upstream.script(undefined, stalls(messagesStream(deltas)));
       await leaveAfter(t, 'messages', '/v1/messages', '"ping"');
       const [row] = await t.rows(1);
       expectAbout(row, deltas, `messages, ${deltas}`);
-      assert.is(row?.inputTokensSent, 25, 'what the provider told stays');
+      assert.is(row?.inputTokensSent, 25, 'what the provider reported is kept');
       const { spentTodayNanoUsd, heldNanoUsd } = t.proxy.services.spending.view();
       assert.equal([spentTodayNanoUsd, heldNanoUsd], [row?.costNanoUsd, 0]);
     });
   }
 });
 
-test('the same of a chat stream, which had not reported its input either, and of a translated one', async () => {
+test('abandoned chat streams and translated streams are estimated, including their input', async () => {
   const texts = [
     ...Array.from({ length: 20 }, () => event(choice({ content: WORDS }))),
     event(choice({ content: 'END' })),

@@ -34,9 +34,9 @@ export interface ChangeCount extends Readonly<Sums> {
 export function createChangeCounts() {
   const all = new Map<string, Sums & { requests: number; on: Map<string, Sums> }>();
   const sumsOf = (by: string) => {
-    const found = all.get(by) ?? { ...NONE, requests: 0, on: new Map<string, Sums>() };
-    all.set(by, found);
-    return found;
+    const sums = all.get(by) ?? { ...NONE, requests: 0, on: new Map<string, Sums>() };
+    all.set(by, sums);
+    return sums;
   };
   return {
     /** Counts the changed blocks of one request. */

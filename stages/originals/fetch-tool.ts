@@ -24,12 +24,12 @@ export function textId(text: string): string {
  * the client does not have it, or loads it only after the model has searched for it.
  */
 export function fetchToolIn(body: unknown): string | undefined {
-  const found = definitionsIn(body).find(
+  const definition = definitionsIn(body).find(
     ({ name, description, isDeferred }) =>
       !isDeferred && NAME.test(name) && description?.text.includes(FETCH_TOOL_OPENING) === true,
   );
-  if (found === undefined) return undefined;
-  const { name, namespace } = found;
+  if (definition === undefined) return undefined;
+  const { name, namespace } = definition;
   return namespace === undefined ? name : `${namespace}__${name}`;
 }
 

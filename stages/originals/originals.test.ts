@@ -14,7 +14,7 @@ const block = {
   tokensAfter: 1,
 };
 
-test('a block keeps its id from turn to turn, and each request its own place for it', () => {
+test('a block keeps its id in every turn, and each request has its own position for it', () => {
   const originals = createOriginals();
   originals.keep('r1', [block]);
   originals.keep('r2', [{ ...block, index: 7 }]);
@@ -26,7 +26,7 @@ test('a block keeps its id from turn to turn, and each request its own place for
   assert.is(originals.lastRequestId, 'r2');
 });
 
-test('the same text shortened in two ways is kept twice', () => {
+test('the same text shortened in two ways is stored twice', () => {
   const originals = createOriginals();
   originals.keep('hybrid', [block]);
   originals.keep('aggressive', [{ ...block, after: 'three' }]);
@@ -34,7 +34,7 @@ test('the same text shortened in two ways is kept twice', () => {
   assert.is(originals.ofRequest('aggressive')?.[0]?.after, 'three');
 });
 
-test('a request that lost nothing is not the last one that did', () => {
+test('a request without changes does not become the last changed request', () => {
   const originals = createOriginals();
   assert.is(originals.lastRequestId, undefined);
   originals.keep('r1', [block]);
@@ -43,7 +43,7 @@ test('a request that lost nothing is not the last one that did', () => {
   assert.is(originals.ofRequest('r2'), undefined);
 });
 
-test('a text is found by its own id, as long as any block of it is kept', () => {
+test('a text is found by its own id as long as a block with it is stored', () => {
   const originals = createOriginals();
   originals.keep('hybrid', [block]);
   originals.keep('aggressive', [{ ...block, after: 'three' }]);
@@ -59,7 +59,7 @@ test('a text is found by its own id, as long as any block of it is kept', () => 
   assert.is(originals.get(textId(big.before)), undefined);
 });
 
-test('the oldest texts give way', () => {
+test('the oldest texts are evicted first', () => {
   const originals = createOriginals();
   const big = 'x'.repeat(6 * 1024 * 1024);
   for (let n = 0; n < 4; n++) originals.keep(`r${n}`, [{ ...block, before: `${n}${big}` }]);

@@ -90,13 +90,13 @@ export function createOriginals() {
       const positions = changed.map((block) => {
         const id = idOf(block);
         // A block still used by a running conversation is not the oldest.
-        let kept = blocks.get(id);
-        if (kept === undefined) {
-          kept = Object.freeze({ ...block, id, textId: textId(block.before) });
-          blocks.set(id, kept);
+        let storedBlock = blocks.get(id);
+        if (storedBlock === undefined) {
+          storedBlock = Object.freeze({ ...block, id, textId: textId(block.before) });
+          blocks.set(id, storedBlock);
         }
         // A block larger than the whole limit is not stored.
-        if (blocks.has(id)) texts.set(kept.textId, id);
+        if (blocks.has(id)) texts.set(storedBlock.textId, id);
         return { id, index: block.index };
       });
       requests.set(requestId, positions);

@@ -36,7 +36,7 @@ function read(body: BodyFrame, dialect: Dialect): Reading | Promise<Reading> {
   if (!body.endpoint.rewritable) return { body, json: undefined, facts: UNREAD_FACTS };
   const size = sizeOfJson(body.bytes);
   if (size === 'large') return readOutline(body, dialect);
-  if (size === 'fine' && body.bytes.length > LONG_BYTES) return readByTurns(body, dialect);
+  if (size === 'fine' && body.bytes.length > LONG_BYTES) return readInSteps(body, dialect);
   const json = parseBody(body.bytes.toString('utf8'));
   if (size === 'deep') throw tooDeep();
   return { body, json, facts: factsOf(body, dialect, json) };
@@ -49,7 +49,7 @@ function factsOf(body: BodyFrame, dialect: Dialect, json: unknown): RequestFacts
 }
 
 /** Yields to other work between two steps whose time grows with the body. */
-async function readByTurns(body: BodyFrame, dialect: Dialect): Promise<Reading> {
+async function readInSteps(body: BodyFrame, dialect: Dialect): Promise<Reading> {
   await nextTurn();
   const json = parseBody(body.bytes.toString('utf8'));
   await nextTurn();
@@ -90,7 +90,7 @@ function checkSwitches(headers: Headers): void {
 export const parse = defineStage<ProxyFrame, RouteConfig, Services>({
   name: 'parse',
   build(config, { providers }) {
-    const isAsked = mayBeVerbatim(config, providers);
+    const mayMatter = mayBeVerbatim(config, providers);
     return {
       on: {
         body(frame, ctx): RequestFrame | Promise<RequestFrame> {
@@ -98,13 +98,13 @@ export const parse = defineStage<ProxyFrame, RouteConfig, Services>({
           const dialect = dialects[frame.endpoint.dialect];
           const reading = read(frame, dialect);
           return reading instanceof Promise
-            ? reading.then((each) => understood(each, dialect, ctx))
-            : understood(reading, dialect, ctx);
+            ? reading.then((each) => toFrame(each, dialect, ctx))
+            : toFrame(reading, dialect, ctx);
         },
       },
     };
 
-    function understood(
+    function toFrame(
       { body, json, facts }: Reading,
       dialect: Dialect,
       ctx: StageContext,
@@ -112,7 +112,7 @@ export const parse = defineStage<ProxyFrame, RouteConfig, Services>({
       const request = toRequest({ body, dialect, facts, json });
       if (body.untouchable === 'size') ctx.note('unread', 'it has too many values');
       // A request that will be sent unchanged need not be compressed or measured.
-      const verbatim = isAsked && providerFor(request, config, providers).verbatim;
+      const verbatim = mayMatter && providerFor(request, config, providers).verbatim;
       return Object.freeze({ kind: 'request', request: verbatimIf(verbatim, request) });
     }
   },

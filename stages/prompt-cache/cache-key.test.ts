@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { takesPromptCacheKey } from './cache-key.ts';
 
-test('a key goes to the provider that documents it, and to no other by a similar name', () => {
+test('a cache key is sent to the provider that documents it, not to one with a similar name', () => {
   const origins = ['https://api.openai.com', 'https://eu.api.openai.com'];
   const others = [
     'http://api.openai.com',

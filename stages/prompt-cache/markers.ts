@@ -3,13 +3,13 @@ import { isObject, listOf } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
 
 /**
- * Returns true if `wanted` holds for any marker: of the body itself, or of a part that may have
+ * Returns true if `predicate` holds for any marker: of the body itself, or of a part that may have
  * one.
  */
-export function someMarker(body: JsonObject, wanted: (marker: unknown) => boolean): boolean {
+export function someMarker(body: JsonObject, predicate: (marker: unknown) => boolean): boolean {
   const holds = (value: unknown): boolean => {
     const marker = isObject(value) ? value['cache_control'] : undefined;
-    return marker !== undefined && marker !== null && wanted(marker);
+    return marker !== undefined && marker !== null && predicate(marker);
   };
   const inList = (list: unknown): boolean =>
     listOf(list).some((part) => holds(part) || listOf(contentOf(part)).some(holds));

@@ -51,23 +51,23 @@ export function missOf(
   names: Names,
   named?: NamedMiss,
 ): CacheMiss | undefined {
-  const theirs = named && causeNamed(named.reason);
+  const reportedCause = named && causeNamed(named.reason);
   if (before === undefined) {
-    if (named === undefined || theirs === undefined) return firstOf(turn);
+    if (named === undefined || reportedCause === undefined) return firstOf(turn);
     const { reason, missedTokens } = named;
     const detail = `the provider says ${reason}`;
-    return { cause: theirs, detail, missedTokens: missedTokens ?? 0, comparedWith: null };
+    return { cause: reportedCause, detail, missedTokens: missedTokens ?? 0, comparedWith: null };
   }
   const shared = sharedOf(turn, before);
   const missedTokens = missedBy(turn, before, shared);
   if (missedTokens === undefined) return undefined;
   const [ours, detail] = causeOf(turn, before, shared, names);
   const comparedWith = before.request;
-  if (named === undefined || theirs === undefined)
+  if (named === undefined || reportedCause === undefined)
     return { cause: ours, detail, missedTokens, comparedWith };
-  const isSame = theirs === ours;
+  const isSame = reportedCause === ours;
   return {
-    cause: theirs,
+    cause: reportedCause,
     detail: isSame ? detail : `the provider says ${named.reason}; by our comparison ${ours}`,
     missedTokens: named.missedTokens ?? missedTokens,
     comparedWith,
@@ -114,13 +114,13 @@ function sharedOf(turn: CachedTurn, before: CachedTurn): Shared {
 function missedBy(turn: CachedTurn, before: CachedTurn, shared: Shared): number | undefined {
   const { prefix, isWhole, isEdit } = shared;
   // Another continuation reads the prefix up to where the two diverged.
-  const left =
+  const available =
     isWhole || isEdit
       ? before.left
       : Math.max(0, ...before.steps.map(([count, tokens]) => (count <= prefix ? tokens : 0)));
-  const short = Math.min(left, turn.total) - turn.read;
-  if (left === 0 && turn.read === 0) return isUncached(turn, before) ? 0 : undefined;
-  return short > SMALL_TOKENS && short > left * SMALL_SHARE ? short : undefined;
+  const short = Math.min(available, turn.total) - turn.read;
+  if (available === 0 && turn.read === 0) return isUncached(turn, before) ? 0 : undefined;
+  return short > SMALL_TOKENS && short > available * SMALL_SHARE ? short : undefined;
 }
 
 /** Returns true where nothing was cached because such requests never are. */
@@ -164,7 +164,10 @@ function* differences(
     yield ['no_marker', 'the request before carried no cache_control'];
   const pauseMs = turn.atMs - before.atMs;
   if (pauseMs > before.lifetimeMs)
-    yield ['pause', `${inWords(pauseMs)}; the cache is kept for ${inWords(before.lifetimeMs)}`];
+    yield [
+      'pause',
+      `${durationText(pauseMs)}; the cache is kept for ${durationText(before.lifetimeMs)}`,
+    ];
   if (turn.tools !== before.tools) yield ['tools', toolsIn(turn.tools, before.tools, names)];
   if (turn.system !== before.system) yield ['system', systemIn(turn.system, before.system, names)];
   else if (turn.format !== before.format) yield ['system', 'another format of the answer'];
@@ -189,8 +192,8 @@ function messageIn(turn: CachedTurn, before: CachedTurn, { prefix }: Shared): st
   const isOurs =
     now[prefix] !== undefined && hashOfEntry(now[prefix]) === hashOfEntry(earlier[prefix]);
   const by = isOurs ? 'svc' : 'the client';
-  const kept = now.length < earlier.length ? ', which now has fewer messages' : '';
-  return `message ${prefix + 1} of ${earlier.length}, by ${by}${kept}`;
+  const removedNote = now.length < earlier.length ? ', which now has fewer messages' : '';
+  return `message ${prefix + 1} of ${earlier.length}, by ${by}${removedNote}`;
 }
 
 function toolsIn(now: string, earlier: string, { tool }: Names): string {
@@ -209,14 +212,14 @@ function toolsIn(now: string, earlier: string, { tool }: Names): string {
     before.delete(name);
   }
   const parts = [
-    ...(changed.length > 0 ? [`changed: ${some(changed)}`] : []),
-    ...(added.length > 0 ? [`added: ${some(added)}`] : []),
+    ...(changed.length > 0 ? [`changed: ${listNames(changed)}`] : []),
+    ...(added.length > 0 ? [`added: ${listNames(added)}`] : []),
     ...(before.size > 0 ? [`${before.size} removed`] : []),
   ];
   return parts.length === 0 ? 'another order' : parts.join('; ');
 }
 
-function some(names: readonly string[]): string {
+function listNames(names: readonly string[]): string {
   const rest = names.length - MAX_NAMES;
   const shown = names.slice(0, MAX_NAMES).join(', ');
   return rest > 0 ? `${shown} and ${rest} more` : shown;
@@ -226,12 +229,12 @@ function systemIn(now: string, earlier: string, { piece }: Names): string {
   let at = 0;
   const hash = (all: string) => all.slice(at * HASH_CHARS, (at + 1) * HASH_CHARS);
   while (hash(now) !== '' && hash(now) === hash(earlier)) at += 1;
-  const found = piece(at);
-  if (found === undefined) return 'its end was removed';
-  return `block ${found.block + 1}, from character ${found.from} on`;
+  const position = piece(at);
+  if (position === undefined) return 'its end was removed';
+  return `block ${position.block + 1}, from character ${position.from} on`;
 }
 
-function inWords(ms: number): string {
+function durationText(ms: number): string {
   const minutes = ms / 60_000;
   if (minutes < 1) return `${Math.round(ms / 1000)} s`;
   return minutes < 120 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 60)} h`;

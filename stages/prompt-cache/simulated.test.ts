@@ -7,11 +7,11 @@ const block = (text: string, tokens = 2000) => ({ text, tokens });
 const system = block('system');
 const [a, b, c] = ['a', 'b', 'c'].map((text) => block(text));
 
-test('what was sent before is read, what is new is written, what stands behind the last marker is plain', () => {
+test('blocks sent before are read, new ones are written, and those after the last marker are plain', () => {
   const cache = createPromptCache();
   assert.is(cache.cost({ blocks: [system, a!], breakpoints: [0, 1], atMs: 0 }), 4000 * 1.25);
-  const grown = { blocks: [system, a!, b!, c!], breakpoints: [0, 2], atMs: MINUTE };
-  assert.is(cache.cost(grown), 4000 * 0.1 + 2000 * 1.25 + 2000);
+  const longer = { blocks: [system, a!, b!, c!], breakpoints: [0, 2], atMs: MINUTE };
+  assert.is(cache.cost(longer), 4000 * 0.1 + 2000 * 1.25 + 2000);
 });
 
 test('a changed block is a miss from there on, back to the last breakpoint before it', () => {
@@ -21,7 +21,7 @@ test('a changed block is a miss from there on, back to the last breakpoint befor
   assert.is(cache.cost(changed), 2000 * 0.1 + 4000 * 1.25);
 });
 
-test('five minutes without a hit forget, a hit keeps for five more', () => {
+test('a prefix expires after five minutes without a hit, and each hit extends it by five', () => {
   const cost = (...minutes: number[]): number => {
     const cache = createPromptCache();
     const costs = minutes.map((at) =>
@@ -34,7 +34,7 @@ test('five minutes without a hit forget, a hit keeps for five more', () => {
   assert.is(cost(0, 4, 9.5), 5000);
 });
 
-test('a prefix is found up to twenty blocks before a breakpoint, and too short ones are never kept', () => {
+test('a prefix is found up to twenty blocks before a breakpoint, and short ones are not cached', () => {
   const many = Array.from({ length: 25 }, (_, n) => block(`new ${n}`, 100));
   const cost = (added: number): number => {
     const cache = createPromptCache();

@@ -133,11 +133,11 @@ export function nameOfTool(tool: unknown): string {
 }
 
 function toolsOf({ edits }: ProxyRequest, json: JsonObject): string {
-  const ours = edits.values.filter(({ path }) => path[0] === 'tools');
+  const toolEdits = edits.values.filter(({ path }) => path[0] === 'tools');
   const list = listOf(json['tools']);
   return list
     .map((tool, at) => {
-      const values = ours.filter(({ path }) => path[1] === at);
+      const values = toolEdits.filter(({ path }) => path[1] === at);
       const edited = values.length === 0 ? '' : JSON.stringify(values);
       return hashOf(nameOfTool(tool)) + hashOf(toText(tool) + edited);
     })

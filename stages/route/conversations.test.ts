@@ -65,7 +65,7 @@ function ownerOf(path: string): string {
 }
 
 for (const kind of ['messages', 'chat', 'generative']) {
-  test(`where a primary of kind ${kind} answers first, no conversation goes to another maker`, () =>
+  test(`with a primary of kind ${kind}, no conversation is sent to another vendor`, () =>
     withPair({ yaml: first(kind) }, async (t) => {
       for (const [path, body] of PATHS) {
         const before = sentOn(t);
@@ -80,7 +80,7 @@ for (const kind of ['messages', 'chat', 'generative']) {
       }
     }));
 
-  test(`a model of a provider of kind ${kind} is talked about with no other maker`, () =>
+  test(`conversations with a model of a ${kind} provider are sent to no other vendor`, () =>
     withPair({ yaml: ofModels(kind) }, async (t) => {
       for (const [path, body] of PATHS) {
         if (!/fixture-1/.test(path + body) || path.endsWith('batches')) continue;
@@ -95,7 +95,7 @@ for (const kind of ['messages', 'chat', 'generative']) {
     }));
 }
 
-test('without a choice every path goes to its own maker', () =>
+test('without routing every path goes to its own vendor', () =>
   withPair({ yaml: () => '' }, async (t) => {
     for (const [path, body] of PATHS) {
       await exchange(t.proxy.port, { path, body });
@@ -103,7 +103,7 @@ test('without a choice every path goes to its own maker', () =>
     }
   }));
 
-test('what holds no conversation is not held back', () =>
+test('requests without a conversation are not refused', () =>
   withPair({ yaml: first('chat') }, async (t) => {
     const list = '/v1/messages/batches';
     await exchange(t.proxy.port, { path: list, method: 'GET' });
@@ -111,7 +111,7 @@ test('what holds no conversation is not held back', () =>
     assert.equal(sentOn(t), [2, 0]);
   }));
 
-test('a body that does not say which model it is for is not sent where models choose', () =>
+test('an undecoded body is refused if the provider depends on its model', () =>
   withPair({ yaml: ofModels('messages') }, async (t) => {
     const headers = { 'content-encoding': 'gzip' };
     const prompt = gzipSync(json({ model: 'gpt-fixture-1', prompt: 'hello' }));

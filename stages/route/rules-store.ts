@@ -37,7 +37,7 @@ export function createRuleStore({ file, providers }: RuleStoreOptions) {
     /** Returns the rules in the order they were added. Throws CONFIG_001 if the file is damaged. */
     list,
     /** Returns those of `rules` that the router ignores because their provider is gone. */
-    leftAside(rules: readonly RouteRule[]): readonly RouteRule[] {
+    ignoredRules(rules: readonly RouteRule[]): readonly RouteRule[] {
       const known = providers();
       return rules.filter((rule) => !known.includes(providerOf(rule)));
     },

@@ -25,14 +25,14 @@ const facts = (more: Partial<RouteFacts> = {}): RouteFacts => ({
 const first = (rules: RouteRule[], more: Partial<RouteFacts> = {}): string | undefined =>
   toRuleSet(rules).match(facts(more))?.id;
 
-test('the first match wins, by priority and then by age', () => {
+test('the first matching rule applies, by priority and then by age', () => {
   assert.is(first([rule('a'), rule('b')]), 'a');
   assert.is(first([rule('a'), rule('b', { priority: 5 })]), 'b');
   assert.is(first([rule('a', { priority: 9, hasTools: true }), rule('b')]), 'b');
   assert.is(first([]), undefined);
 });
 
-test('every condition that is stated must hold', () => {
+test('all conditions of a rule must hold', () => {
   const cases: [Partial<RouteRule>, Partial<RouteFacts>, boolean][] = [
     [{ model: 'claude-*' }, {}, true],
     [{ model: 'CLAUDE-???-1' }, {}, true],
@@ -52,12 +52,12 @@ test('every condition that is stated must hold', () => {
     [{ budgetBelowPercent: 20 }, { budgetLeftPercent: 19.9 }, true],
   ];
   for (const [conditions, more, isMatch] of cases) {
-    const found = first([rule('a', conditions)], more);
-    assert.is(found, isMatch ? 'a' : undefined, JSON.stringify([conditions, more]));
+    const matched = first([rule('a', conditions)], more);
+    assert.is(matched, isMatch ? 'a' : undefined, JSON.stringify([conditions, more]));
   }
 });
 
-test('a glob says the same as the regular expression that it stands for', () => {
+test('a glob matches like the equivalent regular expression', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?', '.', '['), maxLength: 10 });
   fc.assert(
     fc.property(letters, letters, (glob, text) => {
@@ -71,7 +71,7 @@ test('a glob says the same as the regular expression that it stands for', () => 
   assert.is(isGlobMatch(`${'a*'.repeat(100)}z`, 'a'.repeat(20_000)), false);
 });
 
-test('a target is a provider and a model, which may hold slashes', () => {
+test('a target is a provider and a model, which may contain slashes', () => {
   assert.equal(parseTarget('router/vendor/model-1'), {
     provider: 'router',
     model: 'vendor/model-1',
@@ -79,7 +79,7 @@ test('a target is a provider and a model, which may hold slashes', () => {
   for (const bad of ['', 'p', '/m', 'p/']) assert.is(parseTarget(bad), undefined);
 });
 
-test('all faults of an unsound rule are reported', () => {
+test('all faults of an invalid rule are reported', () => {
   const context = { providers: ['p', 'q'], ids: ['taken'] };
   const faults = (value: unknown): readonly string[] => {
     const checked = checkRule(value, context);
@@ -135,7 +135,7 @@ function faultOf(call: () => unknown): string {
   return 'no fault';
 }
 
-test('rules are added, listed and removed, and numbered where they have no id', () => {
+test('rules are added, listed and removed, and numbered if they have no id', () => {
   const { store } = inMemory();
   assert.equal(store.list(), []);
   assert.equal(store.add({ target: 'p/m', model: 'a*' }), {
@@ -161,7 +161,7 @@ test('rules are added, listed and removed, and numbered where they have no id', 
   );
 });
 
-test('a damaged file is named with its faults; a rule whose provider is gone stays', () => {
+test('a damaged file is reported with its faults, and a rule whose provider was removed is kept', () => {
   const written = (rules: unknown): string => JSON.stringify({ version: 1, rules });
   assert.match(
     faultOf(() => inMemory('{').store.list()),
@@ -180,10 +180,12 @@ test('a damaged file is named with its faults; a rule whose provider is gone sta
     faultOf(() => inMemory(written(twice)).store.list()),
     /rule 2: id: there is.*rule 3: target: found nothing/,
   );
-  const gone = inMemory(written([rule('a', { target: 'away/m' }), rule('b')])).store.list();
-  assert.is(gone.length, 2);
+  const rulesOfRemovedProvider = inMemory(
+    written([rule('a', { target: 'away/m' }), rule('b')]),
+  ).store.list();
+  assert.is(rulesOfRemovedProvider.length, 2);
   assert.equal(
-    usableRules(gone, new Set(['p'])).map((one) => one.id),
+    usableRules(rulesOfRemovedProvider, new Set(['p'])).map((one) => one.id),
     ['b'],
   );
 });
@@ -199,7 +201,7 @@ function routerWith(rules: readonly RouteRule[], max?: number) {
   return { ...router, decide };
 }
 
-test('a conversation keeps its model until a rule says otherwise', () => {
+test('a conversation keeps its model until a rule matches', () => {
   const rules = [rule('small', { maxTokens: 2000 }), rule('huge', { minTokens: 100_000 })];
   const router = routerWith(rules);
   const at = (inputTokens: number, model = 'm'): string | undefined =>
@@ -233,7 +235,7 @@ test('without rules nothing is decided, and the memory is bounded', () => {
   assert.is(isKept('c99'), true);
 });
 
-test('the decision is what the table says, for any rules and any course of a conversation', () => {
+test('the decision follows the table for any rules and conversation', () => {
   const condition = fc.record(
     {
       minTokens: fc.constantFrom(0, 50, 100),

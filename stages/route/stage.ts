@@ -39,7 +39,7 @@ interface Choice {
 }
 
 function choose(request: ProxyRequest, config: RouteConfig, services: Services): Choice {
-  const rule = askRules(request, config, services);
+  const rule = decideByRules(request, config, services);
   const named = providerFor(request, config, services.providers);
   const { kind } = named;
   const { name, verbatim } =
@@ -47,7 +47,7 @@ function choose(request: ProxyRequest, config: RouteConfig, services: Services):
   const provider = services.providers.get(name);
   if (provider === undefined)
     throw new SvcError('unavailable', `Provider '${name}' is not available; /health shows why`);
-  refuseElsewhere(request, provider, named, config);
+  refuseOtherMaker(request, provider, named, config);
   if (rule !== undefined) {
     const reason = `rule ${rule.ruleId}${rule.isKept ? ', which placed the conversation' : ''}`;
     return { provider, kind, model: rule.target.model, verbatim, reason, isChosen: true, rule };
@@ -68,7 +68,7 @@ function reasonOf({ by, kind, model }: NamedProvider, request: ProxyRequest): st
  * routed it to a provider without such a path has not agreed to send it to the maker of the path
  * instead.
  */
-function refuseElsewhere(
+function refuseOtherMaker(
   { original }: ProxyRequest,
   provider: Provider,
   { kind, by }: NamedProvider,
@@ -113,7 +113,7 @@ function notServedError(provider: string, counts: boolean, setting: string): Svc
  * rule is checked; a request tied to its own provider may go to any other, and to that one only
  * with its own model.
  */
-function askRules(
+function decideByRules(
   request: ProxyRequest,
   config: RouteConfig,
   services: Services,

@@ -31,7 +31,7 @@ async function stagesOf({ proxy }: TestProxy): Promise<ReadonlyMap<string, strin
 }
 
 for (const yaml of ['provider: passthrough\n', 'routing: { primary: passthrough }\n']) {
-  test(`${yaml.trim()}: the request’s own path decides, and nothing is rewritten`, () =>
+  test(`${yaml.trim()}: the request’s path decides, and nothing is rewritten`, () =>
     withProxy({ yaml }, async (t) => {
       const streamed = json(CHAT, { stream: true });
       const sent = [
@@ -86,7 +86,7 @@ const TO_RELAY = [
 ];
 
 for (const more of TO_RELAY) {
-  test(`a provider of kind passthrough gets the bytes that came in (${more.trim()})`, () =>
+  test(`a passthrough provider gets the request bytes unchanged (${more.trim()})`, () =>
     withVerbatim(more, async (t, sent) => {
       t.upstream.script(undefined, '500');
       assert.is((await exchange(t.proxy.port, { body: LONG })).status, 200);
@@ -107,7 +107,7 @@ for (const more of TO_RELAY) {
     }));
 }
 
-test('a saving that is undone on the way to such a provider has its reason in the trace', () =>
+test('the trace states why a saving was undone for a passthrough provider', () =>
   withVerbatim('fallback: [p]\n', async (t, sent) => {
     const because =
       /"not_compressed_because":"its provider is of kind passthrough, whose requests are never rewritten"/;
@@ -127,7 +127,7 @@ test('a saving that is undone on the way to such a provider has its reason in th
     assert.equal(await reasons(), [], 'there was nothing to undo');
   }));
 
-test('a rule that sends to such a provider undoes a saving, with its reason in the trace', () =>
+test('the trace states why a rule to a passthrough provider undid a saving', () =>
   withVerbatim('', async (t, sent) => {
     t.proxy.services.router.use([
       { id: 'r1', priority: 0, model: 'claude-*', target: 'p/claude-fixture-1' },
@@ -137,7 +137,7 @@ test('a rule that sends to such a provider undoes a saving, with its reason in t
     assert.match((await stagesOf(t)).get('route') ?? '', '"not_compressed_because"');
   }));
 
-test('a fallback of another kind than passthrough may still rewrite', () =>
+test('a fallback of another kind than passthrough may still be sent a rewritten request', () =>
   withVerbatim('provider: p\nfallback: [sound]\n', async (t, sent) => {
     t.proxy.services.states.forceHealth('p', 'unhealthy');
     const body = json(CHAT);
@@ -146,7 +146,7 @@ test('a fallback of another kind than passthrough may still rewrite', () =>
     assert.match(sent(), '"max_tokens"');
   }));
 
-test('a fallback that has no key is left out with a word in the trace', () =>
+test('a fallback without a key is skipped with a note in the trace', () =>
   withVerbatim(
     'fallback: [p, sound]\n',
     async (t) => {

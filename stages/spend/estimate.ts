@@ -29,15 +29,18 @@ function useOf(request: ProxyRequest, provider: Provider | undefined): Estimated
 type Needed = Pick<Services, 'providers' | 'prices' | 'clock'>;
 
 /** Returns usage, provider and terms of the request; undefined if no price can be known. */
-function askedOf(request: ProxyRequest, target: RouteTarget | undefined, services: Needed) {
+function pricedUseOf(request: ProxyRequest, target: RouteTarget | undefined, services: Needed) {
   const provider = services.providers.get(target?.provider ?? '');
   const use = useOf(request, provider);
   const batch = request.original.endpoint.rewritable
     ? undefined
     : estimateBatch(request.original.body);
   if (batch !== undefined) return { provider, use, ...batch };
-  const wanted = target?.model ?? use.model;
-  const model = wanted === undefined ? undefined : (provider?.modelAliases.get(wanted) ?? wanted);
+  const requestedModel = target?.model ?? use.model;
+  const model =
+    requestedModel === undefined
+      ? undefined
+      : (provider?.modelAliases.get(requestedModel) ?? requestedModel);
   return { provider, use, model, usage: estimateUsage(use, model) };
 }
 
@@ -47,7 +50,7 @@ export function estimateOf(
   target: RouteTarget | undefined,
   services: Needed,
 ): Estimate {
-  const { provider, use, model, usage } = askedOf(request, target, services);
+  const { provider, use, model, usage } = pricedUseOf(request, target, services);
   const estimateTokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
   if (isUnforeseen(request.original.body)) {
     const known =
@@ -80,7 +83,7 @@ export function rangeOf(
   target: RouteTarget | undefined,
   services: Needed,
 ): readonly [least: number, most: number] | undefined {
-  const { provider, model, usage } = askedOf(request, target, services);
+  const { provider, model, usage } = pricedUseOf(request, target, services);
   if (provider === undefined || model === undefined) return undefined;
   const input = usage.inputTokens;
   const cost = (changed: Partial<Usage>) =>

@@ -6,7 +6,7 @@ import { bodyOf, traceOf, withPair } from '../../fixtures/forward/pair.ts';
 import type { Pair, PairOptions } from '../../fixtures/forward/pair.ts';
 
 const MESSAGES = { path: '/v1/messages', body: bodyOf('messages', false) };
-const DEAR = 1_000_000;
+const EXPENSIVE_USD = 1_000_000;
 
 /** Two providers, at `first` and `second` dollars per million input tokens. */
 function priced(first: number, second: number, limits: string): PairOptions['yaml'] {
@@ -23,8 +23,8 @@ budget: { enabled: true, ${limits} }
 const send = (t: Pair, headers: Record<string, string> = {}) =>
   exchange(t.proxy.port, { ...MESSAGES, headers });
 
-test('a dear provider does not stand in for a cheap one past a limit of one request', () =>
-  withPair({ yaml: priced(1, DEAR, 'per_request_usd: 1') }, async (t) => {
+test('an expensive fallback is not used if it exceeds the limit per request', () =>
+  withPair({ yaml: priced(1, EXPENSIVE_USD, 'per_request_usd: 1') }, async (t) => {
     assert.is((await send(t)).status, 200, 'the cheap one serves it');
     const stop = t.upstream.script(undefined, '529');
     const got = await send(t);
@@ -40,8 +40,8 @@ test('a dear provider does not stand in for a cheap one past a limit of one requ
     assert.is(spending.view().heldNanoUsd, 0);
   }));
 
-test('a stand-in that cannot be asked uses up no allowance', () =>
-  withPair({ yaml: priced(1, DEAR, 'per_request_usd: 1') }, async (t) => {
+test('a fallback that cannot be called uses up no allowance', () =>
+  withPair({ yaml: priced(1, EXPENSIVE_USD, 'per_request_usd: 1') }, async (t) => {
     const { spending, states } = t.proxy.services;
     const { breaker } = states.get('spare')!;
     while (!breaker.isOpen()) {
@@ -64,15 +64,16 @@ test('a stand-in that cannot be asked uses up no allowance', () =>
     assert.is(spending.view().heldNanoUsd, 0);
   }));
 
-test('a stand-in that is too dear does not stand in line for its pace first', () => {
-  const dear = priced(1, DEAR, 'per_request_usd: 1');
-  const yaml: PairOptions['yaml'] = (url) => `${dear(url)}rate_limiting: { spare: { rpm: 1 } }\n`;
+test('a fallback that is too expensive does not wait in the queue for its pace', () => {
+  const expensive = priced(1, EXPENSIVE_USD, 'per_request_usd: 1');
+  const yaml: PairOptions['yaml'] = (url) =>
+    `${expensive(url)}rate_limiting: { spare: { rpm: 1 } }\n`;
   return withPair({ yaml }, async (t) => {
     const { pace } = t.proxy.services.states.get('spare')!;
     await pace?.enter(new AbortController().signal);
     t.upstream.script(undefined, '529');
-    const patience = AbortSignal.timeout(120_000);
-    const got = await exchange(t.proxy.port, { ...MESSAGES, signal: patience });
+    const timeout = AbortSignal.timeout(120_000);
+    const got = await exchange(t.proxy.port, { ...MESSAGES, signal: timeout });
     assert.is(got.status, 529);
     assert.match((await traceOf(t, got)).attempts[1]?.failure ?? '', /^skipped: Spending limit/);
     await t.rows(1);
@@ -80,8 +81,8 @@ test('a stand-in that is too dear does not stand in line for its pace first', ()
   });
 });
 
-test('a limit is reported where nobody else had anything to say', () =>
-  withPair({ yaml: priced(1, DEAR, 'per_request_usd: 1') }, async (t) => {
+test('a limit is reported if no provider responded', () =>
+  withPair({ yaml: priced(1, EXPENSIVE_USD, 'per_request_usd: 1') }, async (t) => {
     const body = bodyOf('messages', false, { model: 'm' });
     t.upstream.script(undefined, 'reset-before-head');
     const got = await exchange(t.proxy.port, { path: '/v1/messages', body });
@@ -89,8 +90,8 @@ test('a limit is reported where nobody else had anything to say', () =>
     assert.is(t.spare.requests.length, 0);
   }));
 
-test("what is held is the price of whoever is asked, and a dear first one's is given back", () =>
-  withPair({ yaml: priced(DEAR, 1, 'per_day_usd: 1000') }, async (t) => {
+test("the amount held is the price of the provider that is called, and an expensive first one's is released", () =>
+  withPair({ yaml: priced(EXPENSIVE_USD, 1, 'per_day_usd: 1000') }, async (t) => {
     t.upstream.script(undefined, '529');
     t.spare.script(undefined, 'stall-before-head');
     const leave = new AbortController();
@@ -109,7 +110,7 @@ test("what is held is the price of whoever is asked, and a dear first one's is g
     assert.ok(spentTodayNanoUsd > 0 && spentTodayNanoUsd < 1e6, String(spentTodayNanoUsd));
   }));
 
-test('another model of the same provider is asked at its own price', () =>
+test('another model of the same provider is charged at its own price', () =>
   withPair(
     {
       yaml: () => `fallback: [messages/claude-opus-4-1]

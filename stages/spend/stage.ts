@@ -58,7 +58,7 @@ function toSpending(
 }
 
 /** Returns the reservation for later stages, which know targets but no prices. */
-function heldBy(
+function toSpendingReport(
   request: ProxyRequest,
   reservation: Reservation,
   config: SpendConfig,
@@ -84,7 +84,7 @@ function heldBy(
 function createWarner(services: Services) {
   const reportedMs = new Map<string, number>();
   return (notes: readonly SpendingNote[], ctx: StageContext): void => {
-    ctx.note('spending', notes.map(nearly));
+    ctx.note('spending', notes.map(nearLimitText));
     const nowMs = services.clock.monotonicMs();
     for (const note of notes) {
       const { scope, name = '', used, limit } = note;
@@ -100,7 +100,7 @@ function createWarner(services: Services) {
   };
 }
 
-function nearly({ scope, name, used, limit }: SpendingNote): string {
+function nearLimitText({ scope, name, used, limit }: SpendingNote): string {
   const what = name === undefined ? scope : `${scope} of ${name}`;
   return `${what}: ${amountText(scope, used)} of ${amountText(scope, limit)} used before`;
 }
@@ -117,11 +117,14 @@ export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
   name: 'spend',
   build(config, services) {
     const warn = createWarner(services);
-    function hold(request: ProxyRequest, ctx: StageContext): RequestFrame | Promise<RequestFrame> {
+    function reserve(
+      request: ProxyRequest,
+      ctx: StageContext,
+    ): RequestFrame | Promise<RequestFrame> {
       // Spending of a moment ago counts.
       if (isLimited(request, config)) services.deferredWork.flush();
-      const wanted = toSpending(request, config, services, ctx.run.id);
-      const grant = services.spending.reserve(wanted, isAllowed(request));
+      const spending = toSpending(request, config, services, ctx.run.id);
+      const grant = services.spending.reserve(spending, isAllowed(request));
       if (!grant.granted)
         throw spendingFault(grant.note, rangeOf(request, request.route?.targets[0], services));
       if (grant.warnings.length > 0) warn(grant.warnings, ctx);
@@ -139,7 +142,7 @@ export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
       });
     }
     function toHeldRequest(request: ProxyRequest, reservation: Reservation): RequestFrame {
-      const spending = heldBy(request, reservation, config, services);
+      const spending = toSpendingReport(request, reservation, config, services);
       return Object.freeze({ kind: 'request', request: withReport(request, { spending }) });
     }
     return {
@@ -153,8 +156,8 @@ export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
           const unknown = isLimited(request, config)
             ? services.spending.known(spenderOf(request.original))
             : undefined;
-          if (unknown === undefined || isAllowed(request)) return hold(request, ctx);
-          return unknown.then(() => hold(request, ctx));
+          if (unknown === undefined || isAllowed(request)) return reserve(request, ctx);
+          return unknown.then(() => reserve(request, ctx));
         },
       },
     };

@@ -39,8 +39,8 @@ export const template = defineStage<ProxyFrame, TemplateConfig, Services>({
     on: {
       request({ request }, ctx): Promise<RequestFrame> | undefined {
         // A client may send its headers with each request, even without a text to fill in.
-        if (isBeside(request)) return undefined;
-        const requested = askedBy(request);
+        if (isNotATurn(request)) return undefined;
+        const requested = requestedTemplate(request);
         if (requested === undefined) return undefined;
         if (!isRewritable(request)) throw unchanged(requested.by);
         return fill(request, requested, folder).then((filled) => {
@@ -53,13 +53,13 @@ export const template = defineStage<ProxyFrame, TemplateConfig, Services>({
 });
 
 /** Returns true for requests that are not a conversation turn: token counts, model lists, files. */
-function isBeside({ original: { endpoint } }: ProxyRequest): boolean {
+function isNotATurn({ original: { endpoint } }: ProxyRequest): boolean {
   return endpoint.operation !== 'generate' || !endpoint.isConversation;
 }
 
 async function fill(
   request: ProxyRequest,
-  { name, by, values }: Asked,
+  { name, by, values }: TemplateRequest,
   folder: string,
 ): Promise<ProxyRequest> {
   const loaded = await loadTemplate(folder, name).catch((thrown: unknown) => {
@@ -76,19 +76,19 @@ async function fill(
 
 const bad = (message: string): SvcError => new SvcError('bad_request', message);
 
-const unchanged = (by: Asked['by']): SvcError =>
+const unchanged = (by: TemplateRequest['by']): SvcError =>
   bad(
     `${by}: this request goes out as it came in, so no template can be filled; send it without a template, or without what keeps it unchanged (\`x-svc-bypass\`, \`svc pause\`, a subscription, too many values to be parsed, a path or provider that takes no rewriting)`,
   );
 
 /** A template that a request names, and where it is named. */
-interface Asked {
+interface TemplateRequest {
   readonly by: typeof TEMPLATE_HEADER | typeof TEMPLATE_FIELD;
   readonly name: string;
   readonly values: Map<string, string>;
 }
 
-function askedBy({ original }: ProxyRequest): Asked | undefined {
+function requestedTemplate({ original }: ProxyRequest): TemplateRequest | undefined {
   const { headers } = original.body;
   const name = headerValue(headers, TEMPLATE_HEADER)?.trim();
   const header = headerValue(headers, VALUES_HEADER);
@@ -102,7 +102,7 @@ function askedBy({ original }: ProxyRequest): Asked | undefined {
       throw bad(`${VALUES_HEADER} is sent without ${TEMPLATE_HEADER}, which names a template`);
     return { by: TEMPLATE_HEADER, name, values: valuesOfHeader(header) };
   }
-  return field.length === 0 ? undefined : askedByField(field[0]);
+  return field.length === 0 ? undefined : templateOfField(field[0]);
 }
 
 const FIELD_BYTES = Buffer.from(JSON.stringify(TEMPLATE_FIELD));
@@ -119,20 +119,20 @@ function fieldOf({ body, endpoint, json }: ProxyRequest['original']): readonly u
   return [];
 }
 
-function askedByField(field: unknown): Asked {
-  const wanted = `${TEMPLATE_FIELD}: must be the name of a template, or {"name":"review","vars":{"language":"Go"}}`;
+function templateOfField(field: unknown): TemplateRequest {
+  const expectation = `${TEMPLATE_FIELD}: must be the name of a template, or {"name":"review","vars":{"language":"Go"}}`;
   const { name, vars, ...more } = isObject(field) ? field : { name: field };
   const values = vars === undefined ? new Map<string, string>() : textsOf(vars);
   if (typeof name !== 'string' || values === undefined || Object.keys(more).length > 0)
-    throw bad(wanted);
+    throw bad(expectation);
   return { by: TEMPLATE_FIELD, name: name.trim(), values };
 }
 
 function valuesOfHeader(header: string | undefined): Map<string, string> {
-  const wanted = `${VALUES_HEADER}: must be a JSON object of strings, such as {"language":"Go"}; write non-ASCII characters as \\u escapes`;
+  const expectation = `${VALUES_HEADER}: must be a JSON object of strings, such as {"language":"Go"}; write non-ASCII characters as \\u escapes`;
   if (header === undefined) return new Map();
   const values = textsOf(parseJson(header));
-  if (values === undefined) throw bad(wanted);
+  if (values === undefined) throw bad(expectation);
   return values;
 }
 
@@ -150,7 +150,7 @@ function textsOf(json: unknown): Map<string, string> | undefined {
 /** Returns the user's last text, with its path in the body. */
 function lastTyped(
   { original }: ProxyRequest,
-  by: Asked['by'],
+  by: TemplateRequest['by'],
 ): Block & { readonly path: NonNullable<Block['path']> } {
   const block = original
     .blocks()

@@ -20,7 +20,7 @@ async function refused(work: Promise<unknown>, reason: RegExp): Promise<void> {
   assert.match((outcome as Error).message, reason);
 }
 
-test('values and defaults stand in their places, and nothing else changes', async () => {
+test('placeholders are replaced by values and defaults, and nothing else changes', async () => {
   assert.is(
     await fill(REVIEW, { diff: 'a' }),
     'Review a in English, short. Write {{diff}} as it is, and { {x}} too.\n',
@@ -29,11 +29,11 @@ test('values and defaults stand in their places, and nothing else changes', asyn
   assert.is(await fill('---\nno head', {}), '---\nno head');
 });
 
-test('a value is data: neither places nor patterns of a replacement in it count', async () => {
+test('a value is inserted as it is, even if it contains placeholders or replacement patterns', async () => {
   assert.is(await fill('{{a}} {{b}}', { a: '{{b}} $& $1', b: 'B' }), '{{b}} $& $1 B');
 });
 
-test('what is missing and what is not known is named, all at once', async () => {
+test('missing and unknown variables are all named at once', async () => {
   await refused(
     fill('{{a}} {{b}}', { c: '1' }),
     /has no variable c, needs a value for a, needs a value for b\. Its variables: a, b/,
@@ -41,7 +41,7 @@ test('what is missing and what is not known is named, all at once', async () => 
   await refused(fill('plain', { toString: 'x' }), /has no variable toString.*none/);
 });
 
-test('a faulty file is refused with everything that is wrong', async () => {
+test('an invalid file is refused with all its faults', async () => {
   await refused(
     readTemplate('t', '---\nvariables: { x: 1 }\nother: 2\n---\n'),
     /Template t cannot be used: other is not known.*; variable x is not used.*; it has no text/,
@@ -49,7 +49,7 @@ test('a faulty file is refused with everything that is wrong', async () => {
   await refused(readTemplate('t', '---\na: [\n---\ntext'), /cannot be used/);
 });
 
-test('anchors are harmless, aliases are refused by name, and no front matter is an internal error', async () => {
+test('anchors are accepted, aliases are refused by name, and missing front matter is no error', async () => {
   const head = (yaml: string) => `---\n${yaml}\n---\n{{a}}`;
   assert.is(await fill(head('variables:\n  a: &x one'), {}), 'one');
   const chain = Array.from({ length: 2000 }, (_, at) => `k${at}: &k${at} [*k${at - 1}]`).join('\n');

@@ -80,7 +80,7 @@ export class JobQueue<J extends Job, T extends Thread> {
   }
 
   /** Records that `thread` has the job. */
-  given({ affinity }: J, thread: T): void {
+  noteAssigned({ affinity }: J, thread: T): void {
     this.#owners.note(thread, affinity);
   }
 

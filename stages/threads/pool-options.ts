@@ -11,7 +11,7 @@ export interface PoolOptions<P extends Protocol> {
   readonly data: unknown;
   readonly clock?: Clock;
   readonly limits?: ResourceLimits;
-  /** Most threads. Default: 1. */
+  /** Maximum number of threads. Default: 1. */
   readonly size?: number;
   /** Jobs that a thread has at a time; the others wait in the pool. Default: 1. */
   readonly jobsAtOnce?: number;
@@ -46,8 +46,8 @@ export interface PoolOptions<P extends Protocol> {
 
 /** Current load of a pool. */
 export interface PoolLoad {
-  /** Most threads allowed. */
-  readonly most: number;
+  /** Maximum number of threads. */
+  readonly maxThreads: number;
   readonly threads: number;
   readonly threadsAtWork: number;
   /** Jobs not yet assigned to a thread. */

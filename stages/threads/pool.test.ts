@@ -12,16 +12,16 @@ const entry = new URL('./pool-testing.js', import.meta.url);
 /** Returns a pool, the reports of its threads, and which threads ended for what cause. */
 function poolOf(options: Partial<PoolOptions<TestProtocol>> = {}) {
   const events: string[] = [];
-  const gone: (string | undefined)[] = [];
+  const deathCauses: (string | undefined)[] = [];
   const pool = new WorkerPool<TestProtocol>({
     entry,
     name: 'test',
     data: { greeting: 'up' },
     onEvent: (event) => void events.push(event),
-    onGone: (_thread, cause) => void gone.push(cause?.message),
+    onGone: (_thread, cause) => void deathCauses.push(cause?.message),
     ...options,
   });
-  return { pool, events, gone };
+  return { pool, events, gone: deathCauses };
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -32,7 +32,7 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-test('jobs are done in order by one thread, with what is known of them before the end', async () => {
+test('one thread does jobs in order and sends partial results before the end', async () => {
   const { pool, events, gone } = poolOf();
   assert.not.ok(pool.isRunning);
   const parts: string[] = [];
@@ -47,7 +47,7 @@ test('jobs are done in order by one thread, with what is known of them before th
   assert.equal(await pool.run({ name: 'c' }), { failed: 'cancelled' });
 });
 
-test('what a job throws fails that job alone', async () => {
+test('an error thrown by a job fails only that job', async () => {
   const { pool, gone } = poolOf();
   const end = await pool.run({ name: 'bad', fault: 'throw' });
   assert.ok('error' in end);
@@ -58,7 +58,7 @@ test('what a job throws fails that job alone', async () => {
   await pool.close();
 });
 
-test('a job that kills its thread fails, and the next one gets another', async () => {
+test('a job that kills its thread fails, and the next one gets a new thread', async () => {
   const { pool, gone } = poolOf();
   const [end, next] = await Promise.all([
     pool.run({ name: 'bad', fault: 'die' }),
@@ -71,7 +71,7 @@ test('a job that kills its thread fails, and the next one gets another', async (
   await pool.close();
 });
 
-test('what a dead thread had is done again where jobs may be, after the delay', async () => {
+test('repeatable jobs of a dead thread are done again after the delay', async () => {
   const clock = createManualClock();
   const delays: number[] = [];
   const restartAfterMs = (times: number): number => {
@@ -91,7 +91,7 @@ test('what a dead thread had is done again where jobs may be, after the delay', 
   await pool.close();
 });
 
-test('time that runs out ends the thread at work, and only the job that waits', async () => {
+test('a timeout ends a working thread, but only the job if it is waiting', async () => {
   const clock = createManualClock();
   const { pool, gone } = poolOf({ clock });
   await pool.run({ name: 'first' });
@@ -112,7 +112,7 @@ test('time that runs out ends the thread at work, and only the job that waits', 
   await other.pool.close();
 });
 
-test('a start goes on when the time of its job runs out, and that of a job at work counts from its end on', async () => {
+test('a thread continues to start when its job times out, and a working job’s limit counts from its end', async () => {
   const clock = createManualClock();
   const { pool, events, gone } = poolOf({ clock });
   for (let n = 0; n < 3; n++) {
@@ -133,7 +133,7 @@ test('a start goes on when the time of its job runs out, and that of a job at wo
   await pool.close();
 });
 
-test('a thread that gets ready for what is expected is starting; one that takes too long is ended', async () => {
+test('a thread that prepares counts as starting, and one that takes too long is ended', async () => {
   const clock = createManualClock();
   const { pool, gone } = poolOf({ clock, startWithinMs: 1000 });
   pool.prepare('slow');
@@ -150,7 +150,7 @@ test('a thread that gets ready for what is expected is starting; one that takes 
   await pool.close();
 });
 
-test('a job whose thread dies before it could begin one is told apart', async () => {
+test('a job is told apart if its thread dies before it could begin', async () => {
   const workers: Worker[] = [];
   const note = (worker: Worker): void => void workers.push(worker);
   process.on('worker', note);
@@ -163,14 +163,14 @@ test('a job whose thread dies before it could begin one is told apart', async ()
   await pool.close();
 });
 
-test('an asker who leaves ends a job without a limit; one with a limit goes on within it', async () => {
+test('cancelling ends a running job without a limit, but one with a limit continues within it', async () => {
   for (const timeoutMs of [0, 60_000]) {
     const { pool, gone } = poolOf();
     await pool.run({ name: 'first' });
     const client = createCanceller();
-    const left = pool.run({ name: 'a', takesMs: 30 }, { timeoutMs, signal: client.signal });
+    const cancelledJob = pool.run({ name: 'a', takesMs: 30 }, { timeoutMs, signal: client.signal });
     client.abort('client_gone');
-    assert.equal(await left, { failed: 'cancelled' });
+    assert.equal(await cancelledJob, { failed: 'cancelled' });
     assert.equal(await pool.run({ name: 'a' }, { signal: client.signal }), { failed: 'cancelled' });
     assert.equal(await pool.run({ name: 'b' }), { done: 'b' });
     assert.is(gone.length, timeoutMs === 0 ? 1 : 0);
@@ -197,7 +197,7 @@ test('a slow job is overtaken by another thread, which ends when it is idle', as
 
 const atRest = (most: number) => ({ most, threads: 0, threadsAtWork: 0, jobsWaiting: 0 });
 
-test('jobs that wait for too long get threads of their own, as many as there may be', async () => {
+test('jobs that wait too long get threads of their own, up to the limit', async () => {
   for (const size of [1, 3, 4]) {
     const clock = createManualClock();
     const { pool, events } = poolOf({ clock, size, overtakeAfterMs: 250 });
@@ -230,46 +230,53 @@ test('jobs that wait for too long get threads of their own, as many as there may
 async function twoThreads(options: Partial<PoolOptions<TestProtocol>>) {
   const clock = createManualClock();
   const made = poolOf({ clock, size: 2, overtakeAfterMs: 250, ...options });
-  const who = async (affinity?: string, takesMs = 0): Promise<string> => {
+  const threadFor = async (affinity?: string, takesMs = 0): Promise<string> => {
     const end = await made.pool.run(
       { name: '', takesMs, asksWho: true },
       affinity === undefined ? {} : { affinity },
     );
     return 'done' in end ? end.done : end.failed;
   };
-  const both = [who('x', 30), who('y', 30)];
+  const both = [threadFor('x', 30), threadFor('y', 30)];
   clock.advance(250);
   const [older, younger] = await Promise.all(both);
   assert.is.not(older, younger);
-  return { ...made, clock, who, older: older!, younger: younger! };
+  return { ...made, clock, who: threadFor, older: older!, younger: younger! };
 }
 
-test('a job goes to the thread that had the last one of its affinity, and waits a while for it', async () => {
-  const { pool, clock, who, older, younger } = await twoThreads({});
-  assert.equal([await who('y'), await who('x'), await who()], [younger, older, older]);
+test('a job goes to the thread that had the last job of its affinity, and waits a while for it', async () => {
+  const { pool, clock, who: threadFor, older, younger } = await twoThreads({});
+  assert.equal(
+    [await threadFor('y'), await threadFor('x'), await threadFor()],
+    [younger, older, older],
+  );
   // That thread is busy and the other one is idle.
-  const slow = who('y', 30);
+  const slow = threadFor('y', 30);
   assert.ok(pool.isFree);
-  assert.equal(await Promise.all([who('y'), who('x'), slow]), [younger, older, younger]);
+  assert.equal(await Promise.all([threadFor('y'), threadFor('x'), slow]), [
+    younger,
+    older,
+    younger,
+  ]);
   // That thread stays busy: another one gets the affinity too.
-  const slower = who('y', 60_000);
-  const moved = who('y');
+  const slower = threadFor('y', 60_000);
+  const moved = threadFor('y');
   clock.advance(250);
   assert.is(await moved, older);
-  assert.is(await who('y'), older);
+  assert.is(await threadFor('y'), older);
   await pool.close();
   assert.is(await slower, 'cancelled');
 });
 
-test('a job does not wait for a thread that is gone, or for one that waits longer than it', async () => {
-  const { pool, clock, who, older, younger } = await twoThreads({});
+test('a job does not wait for a thread that has ended, or longer than the limit', async () => {
+  const { pool, clock, who: threadFor, older, younger } = await twoThreads({});
   const dying = pool.run({ name: 'bad', fault: 'die' }, { affinity: 'y' });
-  const waiting = who('y');
+  const waiting = threadFor('y');
   assert.is('failed' in (await dying) && 'died', 'died');
   assert.is(await waiting, older);
-  assert.is(await who('y'), older);
+  assert.is(await threadFor('y'), older);
   // Many short jobs of one affinity.
-  const many = Array.from({ length: 8 }, () => who('y', 20));
+  const many = Array.from({ length: 8 }, () => threadFor('y', 20));
   clock.advance(250);
   assert.equal(new Set(await Promise.all(many)).size, 2);
   assert.is(pool.load.threads, 2);
@@ -277,14 +284,14 @@ test('a job does not wait for a thread that is gone, or for one that waits longe
   await pool.close();
 });
 
-test('a thread that dies takes one job with it, while others go on and what waits is done', async () => {
-  const { pool, gone, who, older } = await twoThreads({});
+test('a thread that dies fails one job, while other jobs continue', async () => {
+  const { pool, gone, who: threadFor, older } = await twoThreads({});
   const [beside, bad, ...waiting] = await Promise.all([
-    who('x', 50),
+    threadFor('x', 50),
     pool.run({ name: 'bad', fault: 'die' }, { affinity: 'y' }),
-    who(),
-    who('y'),
-    who('x'),
+    threadFor(),
+    threadFor('y'),
+    threadFor('x'),
   ]);
   assert.is(beside, older);
   assert.ok('failed' in bad && bad.failed === 'died');
@@ -296,18 +303,18 @@ test('a thread that dies takes one job with it, while others go on and what wait
   await pool.close();
 });
 
-test('a thread that only jobs of its affinity ask for ends after a while, with the job that it is at', async () => {
-  const { pool, clock, gone, who, older, younger } = await twoThreads({ idleMs: 1000 });
+test('a thread needed only by its affinity ends after a while, once its job is done', async () => {
+  const { pool, clock, gone, who: threadFor, older, younger } = await twoThreads({ idleMs: 1000 });
   for (let n = 0; n < 9; n += 1) {
-    assert.is(await who('y'), younger);
+    assert.is(await threadFor('y'), younger);
     clock.advance(100);
   }
-  const last = who('y', 30);
+  const last = threadFor('y', 30);
   clock.advance(100);
   assert.equal(gone, []);
   assert.is(await last, younger);
   assert.equal([gone, pool.load.threads], [[undefined], 1]);
-  assert.is(await who('y'), older);
+  assert.is(await threadFor('y'), older);
   await pool.close();
   // While the older thread is busy, this one is needed.
   const busy = await twoThreads({ idleMs: 1000 });
@@ -321,7 +328,7 @@ test('a thread that only jobs of its affinity ask for ends after a while, with t
   await busy.pool.close();
 });
 
-test('each thread is prepared when it starts, and a running one for what is new', async () => {
+test('each thread is prepared when it starts, and a running one for new notices', async () => {
   const { pool } = poolOf({ size: 2 });
   pool.prepare('x');
   assert.ok(pool.isRunning);
@@ -333,7 +340,7 @@ test('each thread is prepared when it starts, and a running one for what is new'
   await pool.close();
 });
 
-test('closing with grace finishes what waits', async () => {
+test('closing with a grace period finishes waiting jobs', async () => {
   const { pool } = poolOf();
   const jobs = ['a', 'b', 'c'].map((name) => pool.run({ name, takesMs: 20 }));
   await pool.close(5000);
@@ -357,7 +364,7 @@ function ran(options: string, body: string) {
   return { stdout, status };
 }
 
-test('jobs keep the process alive where they should, and an idle thread never does', () => {
+test('jobs keep the process alive if configured, and an idle thread never does', () => {
   const body = `void pool.run({ name: 'a', takesMs: 100 }).then((end) => console.log(end.done));`;
   assert.equal(ran('', body), { stdout: 'a\n', status: 0 });
   assert.equal(ran('keepsAlive: false', body), { stdout: '', status: 0 });

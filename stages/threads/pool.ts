@@ -96,7 +96,7 @@ export class WorkerPool<P extends Protocol> {
 
   get load(): PoolLoad {
     return {
-      most: this.#size,
+      maxThreads: this.#size,
       threads: this.#threads.length,
       threadsAtWork: this.#threads.filter(({ tasks }) => tasks.size > 0).length,
       jobsWaiting: this.#queue.size,
@@ -235,7 +235,7 @@ export class WorkerPool<P extends Protocol> {
     thread.stopTimer();
     thread.isHeld = false;
     thread.tasks.set(task.id, task);
-    this.#queue.given(task, thread);
+    this.#queue.noteAssigned(task, thread);
     if (overtakeAfterMs > 0) {
       thread.stopTimer = this.#clock.after(overtakeAfterMs, () => {
         thread.isHeld = true;
@@ -357,21 +357,21 @@ export class WorkerPool<P extends Protocol> {
 
   /** Ends a thread and its jobs. Resolves when it is gone. */
   async #end(thread: Thread<P>, failed: JobFault): Promise<void> {
-    const left = this.#take(thread, undefined);
-    const gone = thread.worker.terminate();
-    for (const task of left) task.finish({ failed });
+    const unfinished = this.#take(thread, undefined);
+    const terminated = thread.worker.terminate();
+    for (const task of unfinished) task.finish({ failed });
     // Otherwise a job whose limit is shorter than a thread's start would end each new one.
     if (this.#notice !== undefined) this.start();
     if (!this.#isClosed) this.#next();
-    await gone;
+    await terminated;
   }
 
   #onExit(thread: Thread<P>, cause: Error | undefined): void {
     if (!this.#threads.includes(thread)) return;
-    const left = this.#take(thread, cause);
-    if (this.#options.isRepeatable === true) this.#queue.putBack(left);
+    const unfinished = this.#take(thread, cause);
+    if (this.#options.isRepeatable === true) this.#queue.putBack(unfinished);
     else
-      for (const task of left)
+      for (const task of unfinished)
         task.finish({ failed: 'died', cause, atStart: !thread.start.isLoaded });
     if (this.#isClosed) return;
     if (this.#options.restartAfterMs === undefined) return this.#next();
@@ -390,10 +390,10 @@ export class WorkerPool<P extends Protocol> {
     thread.stopIdle?.();
     this.#threads = this.#threads.filter((other) => other !== thread);
     this.#queue.forget(thread);
-    const left = [...thread.tasks.values()];
+    const unfinished = [...thread.tasks.values()];
     thread.tasks.clear();
     this.#options.onGone?.(thread.number, cause);
-    return left;
+    return unfinished;
   }
 
   /**

@@ -24,7 +24,7 @@ async function kindOf(work: Promise<unknown>): Promise<string> {
   }
 }
 
-test('every encoding is decoded, and nothing encoded is the same buffer', async () => {
+test('every encoding is decoded, and an unencoded body is returned as the same buffer', async () => {
   for (const [encoding, bytes] of ENCODED) {
     assert.ok((await decodeBody(bytes, encoding, TEXT.length)).equals(TEXT), encoding);
   }
@@ -33,7 +33,7 @@ test('every encoding is decoded, and nothing encoded is the same buffer', async 
   }
 });
 
-test('what comes out is capped while it is decoded', async () => {
+test('the decoded size is limited while decoding', async () => {
   const bomb = zlib.gzipSync(Buffer.alloc(20_000_000));
   assert.is(await kindOf(decodeBody(bomb, 'gzip', 1_000_000)), 'payload_too_large');
   assert.is(await kindOf(decodeBody(TEXT, undefined, TEXT.length - 1)), 'payload_too_large');
@@ -42,7 +42,7 @@ test('what comes out is capped while it is decoded', async () => {
   }
 });
 
-test('corrupt bytes are the client’s fault, unknown and stacked encodings are refused', async () => {
+test('corrupt bytes are the client’s fault, and unknown or stacked encodings are refused', async () => {
   const gzip = zlib.gzipSync(TEXT);
   assert.is(await kindOf(decodeBody(Buffer.from('not gzip'), 'gzip', 1e6)), 'bad_request');
   assert.is(await kindOf(decodeBody(gzip.subarray(0, 40), 'gzip', 1e6)), 'bad_request');
@@ -62,7 +62,7 @@ async function copy(
   return { whole: await decoder.end(), bytes: Buffer.concat(seen) };
 }
 
-test('a copy is decoded in any split, and handed over before end resolves', async () => {
+test('a copy is decoded at any split, and delivered before end resolves', async () => {
   for (const [encoding, bytes] of ENCODED) {
     const parts = [...bytes].map((byte) => Buffer.from([byte]));
     const result = await copy(encoding, parts);
@@ -72,7 +72,7 @@ test('a copy is decoded in any split, and handed over before end resolves', asyn
   assert.ok((await copy(undefined, [TEXT])).bytes.equals(TEXT));
 });
 
-test('a copy that breaks off gives what arrived; one that cannot be read gives false', async () => {
+test('a truncated copy gives the part that arrived, and an undecodable one gives false', async () => {
   const gzip = zlib.gzipSync(Buffer.from(TEXT.toString() + 'end'.repeat(5000)));
   const cut = await copy('gzip', [gzip.subarray(0, gzip.length - 12)]);
   assert.ok(cut.bytes.length > 1000);
@@ -82,7 +82,7 @@ test('a copy that breaks off gives what arrived; one that cannot be read gives f
   assert.ok((await copy('gzip', [])).whole);
 });
 
-test('bytes behind the encoded data neither throw nor keep the end waiting', async () => {
+test('trailing bytes after the encoded data neither throw nor delay the end', async () => {
   const garbage = Buffer.from('trailing garbage');
   for (const [encoding, bytes] of ENCODED) {
     const seen: Buffer[] = [];
@@ -98,7 +98,7 @@ test('bytes behind the encoded data neither throw nor keep the end waiting', asy
   }
 });
 
-test('a copy that lags too far behind is given up, without an error', async () => {
+test('a copy that falls too far behind is abandoned without an error', async () => {
   const decoder = createDecoder('gzip', () => undefined);
   const bytes = zlib.gzipSync(Buffer.alloc(9_000_000, 7), { level: 0 });
   for (let start = 0; start < bytes.length; start += 65_536) {
@@ -123,7 +123,7 @@ async function bombOf(encoder: zlib.BrotliCompress | zlib.Gzip, sizeBytes: numbe
   return Buffer.concat(pieces);
 }
 
-test('an answer that becomes gigabytes is given up at once, in one piece or many', async () => {
+test('an answer that expands to gigabytes is abandoned at once, in one piece or many', async () => {
   const { BROTLI_PARAM_QUALITY: quality, BROTLI_PARAM_LGWIN: window } = zlib.constants;
   const brotli = zlib.createBrotliCompress({ params: { [quality]: 2, [window]: 24 } });
   const bombs = [
@@ -139,8 +139,8 @@ test('an answer that becomes gigabytes is given up at once, in one piece or many
         await new Promise(setImmediate);
       }
       assert.is(await decoder.end(), false, encoding);
-      const most = Math.max(8 * 2 ** 20, bomb.length * 200);
-      assert.ok(decodedBytes <= most, `${encoding}: ${decodedBytes} of ${bomb.length}`);
+      const maxBytes = Math.max(8 * 2 ** 20, bomb.length * 200);
+      assert.ok(decodedBytes <= maxBytes, `${encoding}: ${decodedBytes} of ${bomb.length}`);
     }
   }
 });

@@ -53,8 +53,8 @@ export function lastThree(bytes: Buffer, before: number): number {
 export function nextEnd(bytes: Buffer, from: number, stop: number, before: number): number {
   let i = from;
   while (i < stop) {
-    const found = bytes.indexOf(LF, i);
-    const lf = found < 0 || found >= stop ? stop : found;
+    const lfAt = bytes.indexOf(LF, i);
+    const lf = lfAt < 0 || lfAt >= stop ? stop : lfAt;
     const cr = bytes.subarray(i, lf).indexOf(CR);
     const end = cr < 0 ? lf : i + cr;
     if (end < stop && isEnd(bytes, end, before)) return end + 1;

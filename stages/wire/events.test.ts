@@ -56,7 +56,7 @@ function read(name: string): (readonly [string | undefined, string | undefined])
   return splitAt(Buffer.from(STREAMS[name]!), []).map((piece) => [piece.event, piece.data]);
 }
 
-test('each piece is the input again, and says what is in it', () => {
+test('the pieces add up to the input, and each has its event and data', () => {
   const twoEvents = [
     ['a', '{"x":1}'],
     [undefined, 'two'],
@@ -77,7 +77,7 @@ test('each piece is the input again, and says what is in it', () => {
   );
 });
 
-test('the pieces are the same however the bytes were split', () => {
+test('the pieces are the same for every split of the bytes', () => {
   for (const [name, text] of Object.entries(STREAMS)) {
     const input = Buffer.from(text);
     const whole = splitAt(input, []);
@@ -91,7 +91,7 @@ test('the pieces are the same however the bytes were split', () => {
   }
 });
 
-test('any bytes come out as they went in, at any splits and any limit', () => {
+test('any bytes are passed on unchanged at any split and limit', () => {
   const byte = constantFrom(10, 13, 10, 13, 58, 32, 97, 100, 0xc3, 0xff);
   const bytes = array(byte, { maxLength: 60 });
   const holds = property(bytes, array(nat(60)), integer({ min: 1, max: 20 }), (list, at, limit) => {
@@ -105,7 +105,7 @@ test('any bytes come out as they went in, at any splits and any limit', () => {
   runProperty(holds, { numRuns: 2000, seed: 7 });
 });
 
-test('an event beyond the limit passes in pieces that nobody reads, and the next one is whole again', () => {
+test('an event beyond the limit is passed on in unparsed pieces, and the next one is whole again', () => {
   const input = Buffer.from(`data: ${'x'.repeat(50)}\n\ndata: ok\n\n`);
   const pieces = splitAt(input, [], 20);
   assert.equal(
@@ -115,13 +115,13 @@ test('an event beyond the limit passes in pieces that nobody reads, and the next
   assert.is(pieces[0]!.bytes.length, 20);
 });
 
-test('an event comes out as soon as its last byte is in', () => {
+test('an event is emitted as soon as its last byte arrives', () => {
   for (const text of ['data: a\n\n', 'data: a\r\n\r\n', 'data: a\r\r']) {
     assert.is(createSplitter().push(Buffer.from(text)).length, 1, JSON.stringify(text));
   }
 });
 
-test('encoded events are read back, also with line ends in their data', () => {
+test('encoded events are read back, including line ends in their data', () => {
   for (const [event, data] of [
     ['ping', '{}'],
     [undefined, 'a\r\nb\rc\nd'],
@@ -139,7 +139,7 @@ function runsOf(cursor: EventCursor, bytes: Buffer): Buffer[] {
   return cursor.push(bytes).map((run) => run.bytes);
 }
 
-test('cut at every byte, every stream keeps its bytes, and only whole events come out', () => {
+test('every recorded stream, cut at every byte, keeps its bytes and gives only whole events', () => {
   for (const { bytes, file } of recorded) {
     for (let cut = 0; cut <= bytes.length; cut += 1) {
       const cursor = new EventCursor();
@@ -153,7 +153,7 @@ test('cut at every byte, every stream keeps its bytes, and only whole events com
   }
 });
 
-test('an event comes out with its last byte, in each way of ending lines', () => {
+test('the cursor emits an event with its last byte, for every kind of line end', () => {
   for (const eol of ['\n', '\r\n', '\r']) {
     const event = Buffer.from(`event: a${eol}data: {"x":1}${eol}${eol}`);
     const cursor = new EventCursor();
@@ -171,7 +171,7 @@ test('a read that ends with an event is not copied', () => {
   assert.is(runsOf(new EventCursor(), bytes)[0], bytes);
 });
 
-test('of an event beyond measure no more than the measure is held', () => {
+test('no more than the limit is held of an oversized event', () => {
   const cursor = new EventCursor(64 * 1024);
   const piece = Buffer.alloc(50_000, 'x');
   assert.equal(runsOf(cursor, piece), []);
@@ -212,7 +212,7 @@ const EVENTS = [
   ': TokenCount',
 ];
 
-test('events that hold a needle come once each, at every split', () => {
+test('events that contain a needle are found once each, at every split', () => {
   assert.equal(scan([METERED]), EVENTS);
   for (let cut = 0; cut <= METERED.length; cut += 1) {
     assert.equal(scan([METERED.subarray(0, cut), METERED.subarray(cut)]), EVENTS, `cut at ${cut}`);
@@ -220,7 +220,7 @@ test('events that hold a needle come once each, at every split', () => {
   assert.equal(scan([...METERED].map((byte) => Buffer.from([byte]))), EVENTS, 'byte by byte');
 });
 
-test('the unfinished event may be asked for again and goes on growing', () => {
+test('the unfinished event can be read repeatedly while it grows', () => {
   const scanner = createNeedleScanner(NEEDLES);
   const events: string[] = [];
   scanner.push(Buffer.from('a _tok'), (event) => void events.push(event.toString().trim()));
@@ -232,7 +232,7 @@ test('the unfinished event may be asked for again and goes on growing', () => {
   assert.is(scanner.rest(), undefined);
 });
 
-test('an event that outgrows the limit is passed over, and the next one is found', () => {
+test('an event that exceeds the limit is skipped, and the next one is found', () => {
   const long = [
     Buffer.from('x _tokens" '),
     Buffer.alloc(30, 'y'),
@@ -244,7 +244,7 @@ test('an event that outgrows the limit is passed over, and the next one is found
 
 const long = 'x'.repeat(3 * 1024 * 1024);
 
-test('a long event is read whole, however it is cut', () => {
+test('a long event is read whole at any split', () => {
   const reader = createEventReader();
   const bytes = Buffer.from(`: hello\n\ndata: ${long}\n\ndata: b`);
   const parts = [bytes.subarray(0, 2_000_000), bytes.subarray(2_000_000)].flatMap((part) =>
@@ -256,7 +256,7 @@ test('a long event is read whole, however it is cut', () => {
   );
 });
 
-test('an event beyond the limit fails instead of being left out', () => {
+test('an event beyond the limit is an error and is not skipped', () => {
   const reader = createEventReader(1024 * 1024);
   const fails = (work: () => unknown): void =>
     assert.throws(work, (error: unknown) => isSvcError(error) && error.kind === 'bad_gateway');

@@ -233,12 +233,12 @@ export function dataOf(event: Buffer): Buffer {
  * Returns the last `count` events and any bytes after them; undefined if there are fewer events.
  */
 export function lastEvents(bytes: Buffer, count: number): Buffer | undefined {
-  let left = count;
+  let remaining = count;
   for (let i = bytes.length - 1; i >= 0; i -= 1) {
     if (!isEnd(bytes, i, 0)) continue;
     // The first end found is that of the last event.
-    if (left === 0) return bytes.subarray(i + 1);
-    left -= 1;
+    if (remaining === 0) return bytes.subarray(i + 1);
+    remaining -= 1;
   }
   return undefined;
 }

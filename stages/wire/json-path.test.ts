@@ -13,7 +13,7 @@ function textAt(json: string, path: JsonPath): string | undefined {
   return span && bytes.toString('utf8', span.start, span.end);
 }
 
-test('values are found by member and item, with odd whitespace around them', () => {
+test('values are found by member and item, with any white space around them', () => {
   const json = ' {\n"a" : [ 1 , {"b":\t"x"} , [ ] ],"c":null , "d":-1.5e3}\r\n';
   assert.is(textAt(json, ['a', 0]), '1');
   assert.is(textAt(json, ['a', 1, 'b']), '"x"');
@@ -23,7 +23,7 @@ test('values are found by member and item, with odd whitespace around them', () 
   assert.is(textAt(json, []), json.trim());
 });
 
-test('what is absent, of another kind or cut off has no span', () => {
+test('absent, mistyped and truncated values have no span', () => {
   assert.is(textAt('{"a":[1]}', ['a', 1]), undefined);
   assert.is(textAt('{"a":[1]}', ['a', 'length']), undefined);
   assert.is(textAt('{"0":1}', [0]), undefined);
@@ -38,13 +38,13 @@ test('what is absent, of another kind or cut off has no span', () => {
   assert.is(textAt('}{]', ['a']), undefined);
 });
 
-test('the last of duplicate members wins, with everything in it', () => {
+test('the last of duplicate members counts, with its whole value', () => {
   assert.is(textAt('{"a":1,"a":2}', ['a']), '2');
   assert.is(textAt('{"a":{"b":1},"a":{}}', ['a', 'b']), undefined);
   assert.is(textAt('{"a":{"b":1},"a":{"b":2,"b":3}}', ['a', 'b']), '3');
 });
 
-test('escaped member names are the names that they stand for', () => {
+test('escaped member names are unescaped', () => {
   assert.is(textAt(String.raw`{"m\u006fdel":1}`, ['model']), '1');
   assert.is(textAt(String.raw`{"a\"b":{"\\":2}}`, ['a"b', '\\']), '2');
   assert.is(textAt('{"é":1,"model":2}', ['é']), '1');
@@ -66,7 +66,7 @@ function nested(levels: number): Buffer {
   return Buffer.from(`${'['.repeat(levels)}${']'.repeat(levels)}`);
 }
 
-test('129 levels are refused, wherever they stand, and 128 are read', () => {
+test('129 levels are refused anywhere, and 128 are read', () => {
   assert.is(findSpans(nested(128), [[]])[0]?.end, 256);
   const cases: [Buffer, JsonPath][] = [
     [nested(129), []],
@@ -81,7 +81,7 @@ test('129 levels are refused, wherever they stand, and 128 are read', () => {
   }
 });
 
-test('the items of a list are found, and none in anything else', () => {
+test('the items of a list are found, and none in other values', () => {
   const bytes = Buffer.from(' [ {"a":[1,2]} ,\n"x", 3 ]');
   const items = findItems(bytes).map((item) => bytes.toString('utf8', item.start, item.end));
   assert.equal(items, ['{"a":[1,2]}', '"x"', '3']);
@@ -132,7 +132,7 @@ function withValue(value: unknown, path: JsonPath, replacement: unknown): unknow
   );
 }
 
-test('an edit in place is the same edit on the parsed value, and no other byte changes', () => {
+test('an edit in place equals the same edit of the parsed value and changes no other byte', () => {
   const json = jsonValue({ maxDepth: 5 }).filter(
     (value) => !JSON.stringify(value).includes('__proto__'),
   );
@@ -181,7 +181,7 @@ function withMember(json: string, path: JsonPath): string {
   return splice(bytes, [insertMember(bytes, span, 'n"', '{"x":true}')]).toString();
 }
 
-test('a member is added at the end of an object, empty or not', () => {
+test('a member is added at the end of an object, also of an empty one', () => {
   assert.is(withMember('{"a":1\n}', []), '{"a":1,"n\\"":{"x":true}\n}');
   assert.is(withMember('{"a":{ }}', ['a']), '{"a":{"n\\"":{"x":true} }}');
 });

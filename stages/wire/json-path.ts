@@ -229,10 +229,10 @@ function readName(literal: string): unknown {
   }
 }
 
-function isSame(bytes: Buffer, start: number, end: number, wanted: Buffer): boolean {
-  if (end - start !== wanted.length) return false;
-  for (let i = 0; i < wanted.length; i += 1) {
-    if (bytes[start + i] !== wanted[i]) return false;
+function isSame(bytes: Buffer, start: number, end: number, expected: Buffer): boolean {
+  if (end - start !== expected.length) return false;
+  for (let i = 0; i < expected.length; i += 1) {
+    if (bytes[start + i] !== expected[i]) return false;
   }
   return true;
 }

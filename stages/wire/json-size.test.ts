@@ -6,7 +6,7 @@ import { sizeOfJson } from './json-size.ts';
 
 const sizeOf = (text: string): string => sizeOfJson(Buffer.from(text));
 
-test('a million brackets are deep, whatever they are', () => {
+test('a million open brackets count as deep, of either kind', () => {
   const many = 1_000_000;
   for (const bracket of ['[', '{', '{"a":', '[{"a":['])
     assert.is(sizeOf(bracket.repeat(many)), 'deep');
@@ -14,12 +14,12 @@ test('a million brackets are deep, whatever they are', () => {
   assert.is(sizeOf('['.repeat(MAX_DEPTH + 1)), 'deep');
 });
 
-test('brackets in a text are none, and neither is what closes too often', () => {
+test('brackets in strings and surplus closing brackets do not count', () => {
   assert.is(sizeOf(JSON.stringify({ a: '['.repeat(10_000), b: '"[\\' })), 'fine');
   assert.is(sizeOf(']'.repeat(10_000)), 'fine');
 });
 
-test('many values, and many members of one object, are large', () => {
+test('many values, or many members of one object, count as large', () => {
   assert.is(sizeOf(`[${'1,'.repeat(60_001)}1]`), 'large');
   const members = Array.from({ length: 20_001 }, (_, n) => `"${n}":1`);
   assert.is(sizeOf(`{${members.join(',')}}`), 'large');

@@ -6,7 +6,7 @@ import { membersOf, nameOf, withoutMembers } from './members.ts';
 const OBJECT = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 5 });
 const INDENT = fc.constantFrom(undefined, 1, '\t');
 
-test('members are where JSON.parse finds them', () => {
+test('members are found where JSON.parse finds them', () => {
   fc.assert(
     fc.property(OBJECT, INDENT, (value, indent) => {
       const bytes = Buffer.from(JSON.stringify(value, undefined, indent));
@@ -21,15 +21,15 @@ test('members are where JSON.parse finds them', () => {
   );
 });
 
-test('what is taken out is gone, and all else is as it was written', () => {
+test('removed members are gone, and everything else is unchanged', () => {
   fc.assert(
     fc.property(OBJECT, INDENT, (value, indent) => {
       const text = JSON.stringify(value, undefined, indent);
       for (const name of Object.keys(value)) {
-        const left = withoutMembers(Buffer.from(text), (each) => each === name).toString();
+        const remaining = withoutMembers(Buffer.from(text), (each) => each === name).toString();
         const { [name]: _gone, ...rest } = JSON.parse(text) as Record<string, unknown>;
-        assert.equal(JSON.parse(left), rest);
-        assert.ok(left.length < text.length);
+        assert.equal(JSON.parse(remaining), rest);
+        assert.ok(remaining.length < text.length);
       }
       const bytes = Buffer.from(text);
       assert.is(
@@ -40,7 +40,7 @@ test('what is taken out is gone, and all else is as it was written', () => {
   );
 });
 
-test('depth costs no stack, and is bounded where that is asked for', () => {
+test('depth costs no stack, and is limited if requested', () => {
   const deep = Buffer.from(`{"a":${'['.repeat(500)}${']'.repeat(500)},"b":1}`);
   assert.is(membersOf(deep)?.length, 2);
   assert.throws(() => withoutMembers(deep, () => false), /nests deeper than 128/);
@@ -51,7 +51,7 @@ const without = (text: string, ...names: string[]): string => {
   return withoutMembers(bytes, (name) => names.includes(name)).toString();
 };
 
-test('a member goes with one comma, and the others keep their bytes', () => {
+test('a member is removed with one comma, and the others keep their bytes', () => {
   const text = '{ "a" : 1,"b":{"a":[1,{"c":2}]} , "c":"x,\\"a\\"", "d":null }';
   assert.is(without(text, 'a'), '{ "b":{"a":[1,{"c":2}]} , "c":"x,\\"a\\"", "d":null }');
   assert.is(without(text, 'b'), '{ "a" : 1,"c":"x,\\"a\\"", "d":null }');
@@ -59,16 +59,16 @@ test('a member goes with one comma, and the others keep their bytes', () => {
   assert.is(without(text, 'x'), text);
 });
 
-test('neighbours, all of them, one that occurs twice, and a name with an escape', () => {
+test('adjacent, all, duplicate and escaped members are removed', () => {
   const names = ['a', 'b', 'c', 'd'];
   const text = '{"a":1,"b":2,"c":3,"d":4}';
   // For every subset, the rest must parse to the other members.
   for (let bits = 0; bits < 16; bits += 1) {
-    const gone = names.filter((_name, at) => (bits & (1 << at)) !== 0);
-    const left = JSON.parse(without(text, ...gone)) as Record<string, number>;
+    const removed = names.filter((_name, at) => (bits & (1 << at)) !== 0);
+    const remaining = JSON.parse(without(text, ...removed)) as Record<string, number>;
     assert.equal(
-      Object.keys(left),
-      names.filter((name) => !gone.includes(name)),
+      Object.keys(remaining),
+      names.filter((name) => !removed.includes(name)),
     );
   }
   assert.is(without('{"a":1,"b":2,"a":3}', 'a'), '{"b":2}');

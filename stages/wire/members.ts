@@ -70,17 +70,17 @@ export function removeMembers(
 ): readonly SpliceEdit[] {
   const members = membersOf(bytes, MAX_DEPTH) ?? [];
   const edits: SpliceEdit[] = [];
-  let kept: Member | undefined;
+  let lastKept: Member | undefined;
   for (let at = 0; at < members.length; at += 1) {
     const first = members[at]!;
     if (!drop(nameOf(first))) {
-      kept = first;
+      lastKept = first;
       continue;
     }
     while (members[at + 1] !== undefined && drop(nameOf(members[at + 1]!))) at += 1;
     const next = members[at + 1];
     // Includes the separator after it, or at the end of the object the one before it.
-    const start = next === undefined ? (kept?.end ?? first.nameStart) : first.nameStart;
+    const start = next === undefined ? (lastKept?.end ?? first.nameStart) : first.nameStart;
     edits.push({ start, end: next?.nameStart ?? members[at]!.end, bytes: NOTHING });
   }
   return edits;

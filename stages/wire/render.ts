@@ -27,14 +27,14 @@ export interface Rendered {
 export function render(request: ProxyRequest): Rendered {
   const { body } = request.original;
   if (!isEdited(request)) return { bytes: body.wireBytes, encoded: true };
-  const wanted = editedPaths(request);
+  const pathEdits = editedPaths(request);
   const { markers } = request.edits;
-  const places = [...wanted.map((edit) => edit.path), ...markers];
+  const places = [...pathEdits.map((edit) => edit.path), ...markers];
   const own = markers.map((path) => [...path, 'cache_control']);
   const spans = findSpans(body.bytes, [...places, ...own]);
   if (spans.slice(0, places.length).includes(undefined))
     throw new SvcError('internal', 'An edited value has no place in the body');
-  const edits: SpliceEdit[] = wanted.map((edit, index) => ({
+  const edits: SpliceEdit[] = pathEdits.map((edit, index) => ({
     ...spans[index]!,
     bytes: Buffer.from(edit.json),
   }));
@@ -42,7 +42,7 @@ export function render(request: ProxyRequest): Rendered {
     // Some clients write every possible member, with null for those they do not set.
     const none = spans[places.length + at];
     if (none !== undefined) edits.push({ ...none, bytes: Buffer.from(MARKER) });
-    else edits.push(...markerAt(body.bytes, spans[wanted.length + at]!));
+    else edits.push(...markerAt(body.bytes, spans[pathEdits.length + at]!));
   }
   edits.push(...changedMembers(request));
   return { bytes: splice(body.bytes, edits), encoded: false };

@@ -45,12 +45,12 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   }
 }
 
-test('a zstd body is decoded, whatever the runtime', async () => {
+test('a zstd body is decoded on every runtime', async () => {
   assert.is((await decodeBody(PACKED, 'zstd', 10_000)).toString(), PLAIN);
   assert.is((await unpack(PACKED)).toString(), PLAIN);
 });
 
-test('a bomb is stopped at the cap, and a window of gigabytes is refused at once', async () => {
+test('a decompression bomb is stopped at the limit, and a window of gigabytes is refused at once', async () => {
   const bytes = bomb(4096);
   assert.ok(bytes.length < 20_000);
   const beforeBytes = process.memoryUsage().rss;
@@ -60,7 +60,7 @@ test('a bomb is stopped at the cap, and a window of gigabytes is refused at once
   assert.ok(process.memoryUsage().rss - beforeBytes < 64 * 1024 * 1024);
 });
 
-test('corrupt and cut bytes are an error, never a hang', async () => {
+test('corrupt and truncated bytes give an error and never hang', async () => {
   const broken = Buffer.from(PACKED);
   broken[20] = 0xff;
   broken[9] = 0xff;
@@ -69,7 +69,7 @@ test('corrupt and cut bytes are an error, never a hang', async () => {
   assert.is(await codeOf(decodeBody(Buffer.from('not zstd at all'), 'zstd', 1000)), 'bad_request');
 });
 
-test('a copy of an answer is decoded at every split; bytes that are no zstd are lost, not thrown', async () => {
+test('a copy of an answer is decoded at every split, and invalid bytes give no error', async () => {
   for (let cut = 8; cut < PACKED.length; cut += 1) {
     const seen: Buffer[] = [];
     const copy = createZstdCopy((piece) => seen.push(piece));
