@@ -14,7 +14,7 @@ import type { CallMarks } from './dialect/call-marks.ts';
 import type { LedgerRow } from './ledger/row.ts';
 import type { Prices } from './ledger/prices/prices.ts';
 import type { LateFacts } from './ledger/traces.ts';
-import type { FinishedRun } from './ledger/kept-run.ts';
+import type { FinishedRun } from './ledger/run-record.ts';
 import type { Originals } from './originals/originals.ts';
 import type { Conversations } from './conversations/conversations.ts';
 import type { Provider, ProviderName } from './providers/provider.ts';

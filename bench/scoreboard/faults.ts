@@ -132,7 +132,7 @@ export const FAULTS: readonly Row[] = [
     isSlow: true,
     threat: 'A ledger that can no longer be read',
     required: 'it is moved aside, and a new one is started',
-    file: 'stages/ledger/sqlite/put-aside.test.ts',
+    file: 'stages/ledger/sqlite/move-damaged-aside.test.ts',
     test: 'a damaged file is moved aside at start and reported, and a new one is started',
     sabotage: {
       file: 'stages/ledger/sqlite/store.ts',

@@ -125,10 +125,10 @@ export const THREATS: readonly Row[] = [
     id: 'key-said-again',
     threat: 'A provider that repeats the key in an error',
     required: 'the client never sees it',
-    file: 'stages/forward/answer/unsaid-key.test.ts',
+    file: 'stages/forward/answer/redact-keys.test.ts',
     test: 'a configured key is redacted in every encoding, and the rest of the error is kept',
     sabotage: {
-      file: 'stages/forward/answer/unsaid-key.ts',
+      file: 'stages/forward/answer/redact-keys.ts',
       before: 'text.replace(secretsPattern, HIDDEN)',
       after: "text.replace(secretsPattern, '$&')",
     },

@@ -8,7 +8,7 @@ import type { ReplySource } from '../../fixtures/upstream.ts';
 import type { JsonObject } from '../../fixtures/upstream/reply.ts';
 import { wireCase } from '../../fixtures/wire.ts';
 import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
-import { createLeftOutLog } from './request/left-out.ts';
+import { createLeftOutLog } from './request/omission-log.ts';
 import { payloads, traceOf, withPair, withSpare } from '../../fixtures/forward/pair.ts';
 
 const KINDS = ['messages', 'chat', 'generative'] as const;

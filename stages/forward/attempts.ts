@@ -14,7 +14,7 @@ import { toClient } from './failures.ts';
 import type { Unsupported } from '../dialect/translate/translate.ts';
 import { FOREIGN, sealedIn } from './request/foreign-thoughts.ts';
 import { logFailover } from './failover-log.ts';
-import { planLimitReason } from './plan-wall.ts';
+import { planLimitReason } from './plan-limit.ts';
 import { prepare } from './request/prepare.ts';
 import type { PrepareOptions } from './request/prepared.ts';
 import { passedOver } from './step.ts';

@@ -11,13 +11,13 @@ import type { AccountProblem } from '../providers/account.ts';
 import type { Admission, HeadVerdict } from '../providers/admission.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
 import type { AttemptScope } from './attempt-scope.ts';
-import { mayRefuse, messageOf, accountTroubleIn, unsupportedIn } from './answer/error-words.ts';
-import { keepErrorAnswer } from './answer/kept-error.ts';
+import { mayRefuse, messageOf, accountTroubleIn, unsupportedIn } from './answer/error-body.ts';
+import { keepErrorAnswer } from './answer/error-answer.ts';
 import type { Prepared } from './request/prepared.ts';
 import { readAnswer, readable, toFailure } from './answer/read-answer.ts';
 import { begin, failed, sinceStart } from './step.ts';
 import type { OpenAttempt, Outcome, Step } from './step.ts';
-import { withoutKeys } from './answer/unsaid-key.ts';
+import { withoutKeys } from './answer/redact-keys.ts';
 
 /** A request in progress. */
 interface Exchange {

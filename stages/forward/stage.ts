@@ -13,7 +13,7 @@ import type { Services } from '../services.ts';
 import { answerFrom } from './attempts.ts';
 import type { AttemptScope, ForwardState } from './attempt-scope.ts';
 import type { ForwardConfig } from './config.ts';
-import { createLeftOutLog } from './request/left-out.ts';
+import { createLeftOutLog } from './request/omission-log.ts';
 import { PASSED_OVER } from './step.ts';
 import { createForeignThoughts } from './request/foreign-thoughts.ts';
 import { createKnownUnsupported } from './request/unsupported.ts';

@@ -4,7 +4,7 @@
  */
 import { columnName, FIGURES } from './columns.ts';
 import type { FieldName, FigureName } from './columns.ts';
-import { compileFunction } from './compiled.ts';
+import { compileFunction } from './compile-function.ts';
 import type { LedgerRow } from './row.ts';
 import { isFailure, isUnpriced } from './row.ts';
 

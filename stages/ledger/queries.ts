@@ -15,8 +15,8 @@ import { fromStored } from './tables.ts';
 
 export { attemptSums } from './attempts.ts';
 export { missReport } from './misses.ts';
-export { costByOwner, sessionSpending, spendingIn } from './spent.ts';
-export type { OneNode, OwnerCost } from './spent.ts';
+export { costByOwner, sessionSpending, spendingIn } from './spending.ts';
+export type { OneNode, OwnerCost } from './spending.ts';
 export { toolSums } from './tools/tool-sums.ts';
 export type { GroupKey, RowFilter, TimeSpan } from './sums.ts';
 

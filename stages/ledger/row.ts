@@ -4,7 +4,7 @@
  */
 import { COLUMNS, FIELDS } from './columns.ts';
 import type { FieldName, FieldValue } from './columns.ts';
-import { compileFunction } from './compiled.ts';
+import { compileFunction } from './compile-function.ts';
 
 export { MAX_TEXT_CHARS } from './columns.ts';
 

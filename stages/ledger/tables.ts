@@ -7,7 +7,7 @@ import type { StoredHour } from './hours.ts';
 import type { LedgerRow } from './row.ts';
 import type { StoredToolDay, StoredToolSet, StoredToolSetDay } from './tools/tool-days.ts';
 import { columnName, COLUMNS, FIELDS } from './columns.ts';
-import { compileFunction } from './compiled.ts';
+import { compileFunction } from './compile-function.ts';
 import type { Cell } from './columns.ts';
 
 /**

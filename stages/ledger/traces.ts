@@ -6,12 +6,12 @@ import { truncateText } from '../../engine/index.ts';
 import type { KeptSpans, NoteValue, Span } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { roundedMs } from './figures.ts';
-import { RunRecord } from './kept-run.ts';
+import { RunRecord } from './run-record.ts';
 import { rowBreakpointsJson } from './lanes.ts';
 import { missJson } from './miss-json.ts';
 import { rowSavingsJson } from './request-json.ts';
 import type { LedgerRow } from './row.ts';
-import type { FinishedRun, TraceMiss, TraceSavings } from './kept-run.ts';
+import type { FinishedRun, TraceMiss, TraceSavings } from './run-record.ts';
 
 /** What a trace is made of. */
 export type TracedRun = Omit<FinishedRun, 'spans'> & {

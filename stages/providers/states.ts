@@ -15,8 +15,8 @@ import type { PaceOptions } from './pace.ts';
 import { NO_PEERS } from './peers.ts';
 import type { Peers } from './peers.ts';
 import type { ProviderName } from './provider.ts';
-import { createAttemptCounts } from './tries.ts';
-import type { AttemptCounts } from './tries.ts';
+import { createAttemptCounts } from './attempt-counts.ts';
+import type { AttemptCounts } from './attempt-counts.ts';
 
 /** The live state of one provider. */
 export interface ProviderState {

@@ -24,7 +24,7 @@ import {
   stringOf,
   stringsOf,
 } from '../json-kind.ts';
-import { withoutOldCalls } from './old-calls.ts';
+import { withoutOldCalls } from './legacy-calls.ts';
 import { readChatMessage, readChatText } from './translate-message.ts';
 
 const KNOWN = new Set([

@@ -12,7 +12,7 @@ import {
 import { correctedIn, countOf, isObject, objectOf, objectsOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
-import { DIAGNOSTICS_NEEDLES, withNamedMiss } from '../named-miss.ts';
+import { DIAGNOSTICS_NEEDLES, withNamedMiss } from '../reported-miss.ts';
 import { TRANSFORMATIONS_NEEDLE, withTransformations } from '../transformations.ts';
 
 /**

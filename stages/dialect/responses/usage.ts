@@ -6,7 +6,7 @@ import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { WORK_PATHS, withWork } from '../provider-work.ts';
 import { splitInput } from '../split-input.ts';
-import { DIAGNOSTICS_NEEDLES, withNamedMiss } from '../named-miss.ts';
+import { DIAGNOSTICS_NEEDLES, withNamedMiss } from '../reported-miss.ts';
 import { TRANSFORMATIONS_NEEDLE, withTransformations } from '../transformations.ts';
 
 /** Normalises one `usage` object. */

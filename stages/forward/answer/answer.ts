@@ -8,7 +8,7 @@ import { END, toChunk } from '../../model/frame.ts';
 import type { ChunkFrame, HeadFrame, ProxyFrame } from '../../model/frame.ts';
 import { headerValue } from '../../model/headers.ts';
 import type { ResponseBody } from '../../providers/response-body.ts';
-import { withErrorTimeout } from './error-words.ts';
+import { withErrorTimeout } from './error-body.ts';
 
 /** A document up to this size is collected: a stream would cost more than the wait. */
 export const MAX_GATHERED_BYTES = 256 * 1024;

@@ -27,7 +27,7 @@ import { createEventReader } from '../../wire/events.ts';
 import type { Prepared, Reading } from '../request/prepared.ts';
 import type { AttemptScope, BodyWatch } from '../attempt-scope.ts';
 import { chunksWithout, framesOf } from './answer.ts';
-import { callMarksOf } from '../request/call-marks-of.ts';
+import { callMarksOf } from '../request/provider-call-marks.ts';
 
 /** A longer document is not translated. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;

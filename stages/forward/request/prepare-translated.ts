@@ -14,7 +14,7 @@ import { render } from '../../wire/render.ts';
 import { modelOf, setParam, targetOf } from '../../model/request.ts';
 import type { ProxyRequest } from '../../model/request.ts';
 import { upstreamPath } from '../../providers/address.ts';
-import { NO_MARKS, callMarksOf } from './call-marks-of.ts';
+import { NO_MARKS, callMarksOf } from './provider-call-marks.ts';
 import { withCachingIn } from './caching.ts';
 import type { Caching } from './caching.ts';
 import { FOREIGN } from './foreign-thoughts.ts';

@@ -24,7 +24,7 @@ import { withCaching } from './caching.ts';
 import { CONTROLS_BETA, mayDropThoughts, withoutMismatches } from './dropped-thoughts.ts';
 import { repairThoughts } from './repair-thoughts.ts';
 import type { ThoughtRepair } from './repair-thoughts.ts';
-import { hookOwner, withHooks } from './hooked.ts';
+import { hookOwner, withHooks } from './run-hooks.ts';
 import { withMarkedInstructions } from './middle-instructions.ts';
 import { forModel } from './other-model.ts';
 import { toUpstreamRequest } from './outgoing.ts';

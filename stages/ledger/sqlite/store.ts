@@ -15,7 +15,7 @@ import { newerText } from '../version.ts';
 import type { WriterSetup } from '../writer/writer-messages.ts';
 import type { LedgerStore } from '../writer/writing-thread.ts';
 import { checkLedgerFile, prepareLedgerFile } from './file.ts';
-import { withLedgerLock, LedgerLocked, moveDamagedAside } from './put-aside.ts';
+import { withLedgerLock, LedgerLocked, moveDamagedAside } from './move-damaged-aside.ts';
 
 /**
  * How long SQLite itself waits for another process's lock before the writer thread takes over with

@@ -8,7 +8,7 @@ import type { ProxyFrame } from '../../model/frame.ts';
 import { readWhole } from '../../providers/upstream.ts';
 import type { UpstreamResponse } from '../../providers/upstream.ts';
 import { isBodiless, wholeOf } from './answer.ts';
-import { MAX_ERROR_MS } from './error-words.ts';
+import { MAX_ERROR_MS } from './error-body.ts';
 import type { AttemptScope } from '../attempt-scope.ts';
 import { toHead } from './head.ts';
 import type { Prepared } from '../request/prepared.ts';

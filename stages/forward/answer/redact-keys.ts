@@ -9,7 +9,7 @@ import { bodyOf } from '../../providers/response-body.ts';
 import type { UpstreamResponse } from '../../providers/upstream.ts';
 import { withoutHeaders } from '../../model/headers.ts';
 import { secretPatterns } from '../../model/secret-forms.ts';
-import { withErrorTimeout, readErrorBody } from './error-words.ts';
+import { withErrorTimeout, readErrorBody } from './error-body.ts';
 
 /** A shorter one, such as `none` for a local server, is an ordinary word. */
 const MIN_KEY_CHARS = 8;

@@ -4,7 +4,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/index.ts';
-import { createAttemptCounts } from './tries.ts';
+import { createAttemptCounts } from './attempt-counts.ts';
 
 test('the last hour is counted minute by minute, and older attempts are dropped', () => {
   const clock = createManualClock();

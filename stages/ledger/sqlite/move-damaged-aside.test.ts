@@ -21,7 +21,7 @@ import {
 } from '../../../fixtures/ledger/temp-ledger.ts';
 import { openLock } from '../../lock.ts';
 import { inodeOf } from '../../private-file.ts';
-import { moveDamagedAside } from './put-aside.ts';
+import { moveDamagedAside } from './move-damaged-aside.ts';
 
 const { open, at } = folderForEach(test);
 
