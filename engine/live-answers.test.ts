@@ -179,15 +179,15 @@ test('a client that disconnects ends the run even if the source never delivers a
 
 test('a live answer uses one TransformStream per segment and one pipe into the sink', async () => {
   const own = stage('own', { transform: () => new TransformStream<TestFrame, TestFrame>() });
-  const counted = (...stages: Parameters<typeof chain<TestFrame>>[1][number][]) =>
+  const countStreams = (...stages: Parameters<typeof chain<TestFrame>>[1][number][]) =>
     pipedDuring(async () => {
       const { stream } = scripted({ frames: answerOf('a') });
       const answering = stage('answer', { on: { question: () => stream } }, { answers: true });
       const plan = mustCompile(chain(testKinds, [reader, answering, ...stages]));
       await run(plan, ASK, testRun(), createCollectingSink());
     });
-  assert.equal(await counted(upperCase), { transforms: 1, others: 0, pipes: 1 });
-  assert.equal(await counted(upperCase, own, { ...upperCase, name: 'again' }), {
+  assert.equal(await countStreams(upperCase), { transforms: 1, others: 0, pipes: 1 });
+  assert.equal(await countStreams(upperCase, own, { ...upperCase, name: 'again' }), {
     transforms: 2,
     others: 0,
     pipes: 2,

@@ -281,7 +281,7 @@ export async function createServices(options: ServiceOptions) {
  */
 function spareOf(planLimits: PlanLimits, row: LedgerRow): void {
   const whole = (row.inputTokensRaw ?? 0) + (row.outputTokens ?? 0);
-  planLimits.spare(
+  planLimits.noteSpared(
     row,
     row.cacheHit ? { tokens: whole, requests: 1 } : { tokens: row.savedTokens ?? 0, requests: 0 },
   );

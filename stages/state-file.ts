@@ -25,8 +25,8 @@ const FORMAT = 1;
 const WRITE_AFTER_MS = 5000;
 
 /**
- * Returns the members of the document; none if there is none. Throws file system errors, and an
- * `Error` for a document that this version of svc has not written.
+ * Returns the members of the document; empty if there is no document. Throws file system errors,
+ * and an `Error` for a document that this version of svc has not written.
  */
 export async function readState(file: string): Promise<JsonObject> {
   let text: string;

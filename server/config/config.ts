@@ -15,7 +15,7 @@ import { macros } from '../../stages/macros/settings.ts';
 import { keys, providers } from '../../stages/providers/settings.ts';
 import { routing } from '../../stages/route/settings.ts';
 import { build, slice } from '../../stages/settings/slice.ts';
-import type { SectionOf, Settled } from '../../stages/settings/slice.ts';
+import type { SectionOf, FinalValues } from '../../stages/settings/slice.ts';
 import { vault } from '../../stages/vault/settings.ts';
 import { alerts } from '../alerts/settings.ts';
 import { limits } from './slices/limits.ts';
@@ -75,7 +75,7 @@ export const configuration = slice(
 export type Config = SectionOf<typeof configuration>;
 
 /** Builds the configuration from valid values. */
-export function toConfig(settled: Settled): Config {
+export function toConfig(settled: FinalValues): Config {
   return deepFreeze(build(configuration, settled));
 }
 

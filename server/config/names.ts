@@ -1,6 +1,6 @@
 /** Fills in the defaults, and lists the providers, models and limits that the user named. */
 import type { Setting } from '../../stages/settings/setting.ts';
-import type { Settled } from '../../stages/settings/slice.ts';
+import type { FinalValues } from '../../stages/settings/slice.ts';
 import type { ChosenName, Provenance } from './layer.ts';
 import {
   fillName,
@@ -11,7 +11,7 @@ import {
 } from './settings.ts';
 
 /** All settled values, defaults included, with typed access. */
-export interface Values extends Pick<Settled, 'find' | 'names'> {
+export interface Values extends Pick<FinalValues, 'find' | 'names'> {
   /** Returns the value of a setting; `name` fills the placeholder of its key. */
   readonly get: <K extends SettingKey>(key: K, name?: string) => SettingValue<K>;
   /** Returns where the value came from. */

@@ -98,7 +98,7 @@ function withNumbers(value: unknown, mark: string): unknown {
  * members may be undefined.
  */
 export function exactJson(value: unknown): string {
-  return holdsExact(value) ? written(value) : JSON.stringify(value);
+  return holdsExact(value) ? serialize(value) : JSON.stringify(value);
 }
 
 function holdsExact(value: unknown): boolean {
@@ -110,10 +110,10 @@ function holdsExact(value: unknown): boolean {
   return false;
 }
 
-function written(value: unknown): string {
+function serialize(value: unknown): string {
   if (value instanceof ExactNumber) return value.text;
-  if (Array.isArray(value)) return `[${value.map(written).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map(serialize).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${written(member)}`).join(',')}}`;
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${serialize(member)}`).join(',')}}`;
 }

@@ -27,9 +27,9 @@ async function isFast(work: () => void): Promise<boolean> {
   return (await processorMs(work)) < FAST_MS || (await processorMs(work)) < FAST_MS;
 }
 
-const many = <T>(count: number, make: (at: number) => T): T[] =>
+const repeat = <T>(count: number, make: (at: number) => T): T[] =>
   Array.from({ length: count }, (_, at) => make(at));
-const named = (count: number) => Object.fromEntries(many(count, (at) => [`k${at}`, at]));
+const named = (count: number) => Object.fromEntries(repeat(count, (at) => [`k${at}`, at]));
 
 type Shape = (count: number) => object;
 const USER = { role: 'user', content: 'x' };
@@ -44,15 +44,15 @@ const chat = (messages: object[]): object => ({ model: 'm', messages: [USER, ...
 
 const SHAPES: Readonly<Record<TranslatableDialect, Readonly<Record<string, Shape>>>> = {
   messages: {
-    'one role': (n) => message({ messages: many(n, () => USER) }),
+    'one role': (n) => message({ messages: repeat(n, () => USER) }),
     'roles by turns': (n) =>
       message({
-        messages: many(n, (at) => (at % 2 === 0 ? USER : { ...USER, role: 'assistant' })),
+        messages: repeat(n, (at) => (at % 2 === 0 ? USER : { ...USER, role: 'assistant' })),
       }),
-    'system blocks': (n) => message({ system: many(n, () => ({ type: 'text', text: 'x' })) }),
+    'system blocks': (n) => message({ system: repeat(n, () => ({ type: 'text', text: 'x' })) }),
     'blocks of one message': (n) =>
       message({
-        messages: [{ role: 'user', content: many(n, () => ({ type: 'text', text: 'x' })) }],
+        messages: [{ role: 'user', content: repeat(n, () => ({ type: 'text', text: 'x' })) }],
       }),
     'calls and results': (n) =>
       message({
@@ -60,11 +60,11 @@ const SHAPES: Readonly<Record<TranslatableDialect, Readonly<Record<string, Shape
           USER,
           {
             role: 'assistant',
-            content: many(n, (at) => ({ type: 'tool_use', id: `t${at}`, name: 't', input: {} })),
+            content: repeat(n, (at) => ({ type: 'tool_use', id: `t${at}`, name: 't', input: {} })),
           },
           {
             role: 'user',
-            content: many(n, (at) => ({
+            content: repeat(n, (at) => ({
               type: 'tool_result',
               tool_use_id: `t${at}`,
               content: 'ok',
@@ -77,7 +77,7 @@ const SHAPES: Readonly<Record<TranslatableDialect, Readonly<Record<string, Shape
         messages: [
           {
             role: 'assistant',
-            content: many(n, (at) => ({
+            content: repeat(n, (at) => ({
               type: 'tool_use',
               id: `t ${at}`,
               name: `n ${at}`,
@@ -86,7 +86,7 @@ const SHAPES: Readonly<Record<TranslatableDialect, Readonly<Record<string, Shape
           },
         ],
       }),
-    tools: (n) => message({ tools: many(n, (at) => ({ name: `t${at}`, input_schema: {} })) }),
+    tools: (n) => message({ tools: repeat(n, (at) => ({ name: `t${at}`, input_schema: {} })) }),
     'unknown members': (n) => message(named(n)),
     'keys of an input': (n) =>
       message({
@@ -99,12 +99,12 @@ const SHAPES: Readonly<Record<TranslatableDialect, Readonly<Record<string, Shape
       }),
   },
   chat: {
-    'one role': (n) => chat(many(n, () => USER)),
+    'one role': (n) => chat(repeat(n, () => USER)),
     'roles by turns': (n) =>
-      chat(many(n, (at) => (at % 2 === 0 ? USER : { ...USER, role: 'system' }))),
+      chat(repeat(n, (at) => (at % 2 === 0 ? USER : { ...USER, role: 'system' }))),
     'calls and results': (n) =>
       chat(
-        many(n, (at) =>
+        repeat(n, (at) =>
           at % 2 === 0
             ? { role: 'assistant', content: null, tool_calls: [{ ...CALLED, id: `t${at}` }] }
             : { role: 'tool', tool_call_id: `t${at - 1}`, content: 'ok' },
@@ -112,10 +112,10 @@ const SHAPES: Readonly<Record<TranslatableDialect, Readonly<Record<string, Shape
       ),
   },
   responses: {
-    'one role': (n) => ({ model: 'm', input: many(n, () => USER) }),
+    'one role': (n) => ({ model: 'm', input: repeat(n, () => USER) }),
     'calls and outputs': (n) => ({
       model: 'm',
-      input: many(n, (at) =>
+      input: repeat(n, (at) =>
         at % 2 === 0
           ? { type: 'function_call', call_id: `t${at}`, name: `n ${at}`, arguments: '{}' }
           : { type: 'function_call_output', call_id: `t${at - 1}`, output: 'ok' },
@@ -123,13 +123,13 @@ const SHAPES: Readonly<Record<TranslatableDialect, Readonly<Record<string, Shape
     }),
     reasoning: (n) => ({
       model: 'm',
-      input: [USER, ...many(n, () => ({ type: 'reasoning', summary: [{ text: 'x' }] }))],
+      input: [USER, ...repeat(n, () => ({ type: 'reasoning', summary: [{ text: 'x' }] }))],
     }),
   },
   generative: {
-    'one role': (n) => ({ contents: many(n, () => ({ role: 'user', parts: [{ text: 'x' }] })) }),
+    'one role': (n) => ({ contents: repeat(n, () => ({ role: 'user', parts: [{ text: 'x' }] })) }),
     'calls and responses': (n) => ({
-      contents: many(n, (at) =>
+      contents: repeat(n, (at) =>
         at % 2 === 0
           ? { role: 'model', parts: [{ functionCall: { name: `n${at}`, args: {} } }] }
           : {

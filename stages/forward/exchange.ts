@@ -15,7 +15,7 @@ import { mayRefuse, messageOf, accountTroubleIn, unsupportedIn } from './answer/
 import { keepErrorAnswer } from './answer/error-answer.ts';
 import type { Prepared } from './request/prepared.ts';
 import { readAnswer, readable, toFailure } from './answer/read-answer.ts';
-import { begin, failed, sinceStart } from './step.ts';
+import { begin, outcomeAfterFailure, sinceStart } from './step.ts';
 import type { OpenAttempt, Outcome, Step } from './step.ts';
 import { withoutKeys } from './answer/redact-keys.ts';
 
@@ -65,7 +65,7 @@ export async function exchange(
     const response = readable(prepared, safe, scope);
     return await judgeResponse(current, response, await accountTroubleOf(current, response));
   } catch (thrown) {
-    return broken(current, thrown);
+    return toOutcome(current, thrown);
   }
 }
 
@@ -132,13 +132,13 @@ async function judgeResponse(
   if (verdict === 'accept' && prepared.removable.length > 0 && mayRefuse(status)) {
     const part = await unsupportedIn(response, prepared.removable, current.scope.services.clock);
     if (part !== undefined) {
-      drop(response, admission);
+      discardResponse(response, admission);
       attempt.failure = `status ${status}: refuses ${part}`;
       return { next: 'without', part };
     }
   }
   if (prepared.isGuess && (status === 404 || status === 405)) {
-    drop(response, admission);
+    discardResponse(response, admission);
     attempt.failure = `status ${status}: perhaps no such path`;
     return { next: 'other_endpoint' };
   }
@@ -153,7 +153,7 @@ async function keyRejected(
 ): Promise<Step> {
   const { status } = response;
   if (trouble === undefined) {
-    drop(response, admission);
+    discardResponse(response, admission);
     return { next: 'next_key', last: { status, attempt } };
   }
   const errorAnswer = await keepErrorAnswer(prepared, response, scope);
@@ -178,7 +178,12 @@ async function judgeAnswer(
     await noteErrorMessage(attempt, errorAnswer);
     admission.release();
     const error = status === 429 ? providerLimited() : providerFailed(status);
-    return failed(scope, { how: isObjection ? 'objected' : 'failed', error, attempt, errorAnswer });
+    return outcomeAfterFailure(scope, {
+      how: isObjection ? 'objected' : 'failed',
+      error,
+      attempt,
+      errorAnswer,
+    });
   }
   const mustHold = !isLast && verdict === 'accept';
   const read = await readAnswer(prepared, response, { mustHold, admission, scope });
@@ -188,7 +193,7 @@ async function judgeAnswer(
   }
   attempt.failure = truncateText(read.error.message);
   attempt.isTimedOut = read.error.kind === 'gateway_timeout';
-  return failed(scope, { how: 'failed', ...read, attempt });
+  return outcomeAfterFailure(scope, { how: 'failed', ...read, attempt });
 }
 
 /** Stores the provider's error message. */
@@ -196,20 +201,20 @@ async function noteErrorMessage(
   attempt: OpenAttempt,
   answer: Answer<ProxyFrame> | undefined,
 ): Promise<void> {
-  if (answer !== undefined) attempt.words = await messageOf(answer);
+  if (answer !== undefined) attempt.message = await messageOf(answer);
 }
 
 /** Handles an error thrown instead of a response. */
-function broken({ admission, attempt, scope }: Exchange, thrown: unknown): Outcome {
+function toOutcome({ admission, attempt, scope }: Exchange, thrown: unknown): Outcome {
   admission.failed(thrown, scope.run.signal);
   admission.release();
   const error = toFailure(thrown);
   attempt.failure = truncateText(error.message);
   attempt.isTimedOut = error.kind === 'gateway_timeout';
-  return failed(scope, { how: 'failed', error, attempt });
+  return outcomeAfterFailure(scope, { how: 'failed', error, attempt });
 }
 
-function drop({ body }: UpstreamResponse, admission: Admission): void {
+function discardResponse({ body }: UpstreamResponse, admission: Admission): void {
   body.cancel(new Error('the request is sent again in another form'));
   admission.release();
 }

@@ -24,7 +24,7 @@ const SHORT = `providers:\n  messages: ${LIMITS}\n  chat: ${LIMITS}`;
 const SILENCE_MS = 500;
 
 /** Makes the provider fail in various ways for a while, then work for a while, alternately. */
-function flap(t: Pair): void {
+function scriptFlapping(t: Pair): void {
   const random = createRandom(7);
   let served = 0;
   t.upstream.script(
@@ -55,7 +55,7 @@ interface Flapping {
 }
 
 /** Sends requests repeatedly on one connection. */
-async function lane({ t, dialect, spare }: Flapping): Promise<void> {
+async function sendOnOneConnection({ t, dialect, spare }: Flapping): Promise<void> {
   const client = createKeepAliveClient(t.proxy.port);
   try {
     for (let n = 0; n < REQUESTS; n += 1) {
@@ -72,9 +72,9 @@ async function lane({ t, dialect, spare }: Flapping): Promise<void> {
   }
 }
 
-async function play(flapping: Flapping): Promise<void> {
+async function runAllConnections(flapping: Flapping): Promise<void> {
   const { t, dialect, spare } = flapping;
-  flap(t);
+  scriptFlapping(t);
   const { states } = t.proxy.services;
   // The breaker would close after 30 s; here an operator closes it repeatedly.
   let opened = 0;
@@ -84,7 +84,7 @@ async function play(flapping: Flapping): Promise<void> {
     states.forceHealth(dialect, 'healthy');
   }, 40);
   try {
-    const lanes = Array.from({ length: CONNECTIONS }, () => lane(flapping));
+    const lanes = Array.from({ length: CONNECTIONS }, () => sendOnOneConnection(flapping));
     await Promise.all(lanes);
   } finally {
     clearInterval(timer);
@@ -103,7 +103,7 @@ for (const dialect of ['messages', 'chat'] as const) {
   for (const spare of [undefined, 'messages', 'chat'] as const) {
     const beside = spare === undefined ? 'alone' : `with a spare of ${spare}`;
     test(`a flapping ${dialect} provider, ${beside}`, () =>
-      withPair({ yaml: withSpare(spare, SHORT) }, (t) => play({ t, dialect, spare })));
+      withPair({ yaml: withSpare(spare, SHORT) }, (t) => runAllConnections({ t, dialect, spare })));
   }
 }
 

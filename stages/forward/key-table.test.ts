@@ -91,8 +91,11 @@ function expectCooldown({ t, dialect, fault, name }: Round, index: number): void
   assert.ok(isInTime, `${name}: cooldown of ${key.waitMs} ms`);
 }
 
-/** The first key is rejected: the second is used, and it alone while the first is cooling down. */
-async function playOne(round: Round): Promise<void> {
+/**
+ * The first key is rejected: the second is used, and only the second while the first is cooling
+ * down.
+ */
+async function checkOneRejectedKey(round: Round): Promise<void> {
   const { t, fault, dialect, name } = round;
   const stop = t.upstream.script((it) => usesKey(it, 'key-one'), fault.scenario, fault.options);
   const before = t.upstream.requests.length;
@@ -116,7 +119,7 @@ async function playOne(round: Round): Promise<void> {
 }
 
 /** Every key is rejected: the spare answers, and without one the client gets the reason. */
-async function playAll(round: Round): Promise<void> {
+async function checkAllKeysRejected(round: Round): Promise<void> {
   const { t, fault, dialect, spare, name } = round;
   const stop = t.upstream.script(undefined, fault.scenario, fault.options);
   const before = t.upstream.requests.length;
@@ -156,9 +159,9 @@ for (const dialect of ['messages', 'chat'] as const) {
             const name = `${fault.scenario}${stream ? ', stream' : ''}`;
             const round = { t, name, fault, dialect, stream, spare };
             t.recover();
-            await playOne(round);
+            await checkOneRejectedKey(round);
             t.recover();
-            await playAll(round);
+            await checkAllKeysRejected(round);
           }
         }
         const rows = await t.rows(FAULTS.length * 8);

@@ -93,7 +93,10 @@ export function begin(
  * Returns the step after a failure: if the client left, or the fault is our own, no other provider
  * is called.
  */
-export function failed({ run }: AttemptScope, failure: Omit<Failure, 'provider'>): Outcome {
+export function outcomeAfterFailure(
+  { run }: AttemptScope,
+  failure: Omit<Failure, 'provider'>,
+): Outcome {
   const { kind } = failure.error;
   const isOver = run.signal.aborted || kind === 'cancelled' || kind === 'internal';
   const { provider } = failure.attempt;
@@ -113,5 +116,5 @@ export function passedOver(
 ): Outcome {
   const attempt = begin(scope, provider, model);
   attempt.failure = truncateText(`${PASSED_OVER}${why}`);
-  return failed(scope, { how, error, attempt });
+  return outcomeAfterFailure(scope, { how, error, attempt });
 }

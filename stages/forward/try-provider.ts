@@ -11,7 +11,7 @@ import type { ProviderState } from '../providers/states.ts';
 import type { AttemptScope } from './attempt-scope.ts';
 import { exchange } from './exchange.ts';
 import type { Prepared } from './request/prepared.ts';
-import { begin, failed, passedOver } from './step.ts';
+import { begin, outcomeAfterFailure, passedOver } from './step.ts';
 import type { Outcome, TargetStep, RejectedKey } from './step.ts';
 
 /** One provider to try. */
@@ -50,7 +50,7 @@ export async function tryProvider(
       clock: scope.services.clock,
       signal: scope.run.signal,
     });
-    if (!admission.admitted) return refused(prepared, admission, last, scope);
+    if (!admission.admitted) return failureOfRefusal(prepared, admission, last, scope);
     const fault = last === undefined ? chargeFor(admission, charge) : undefined;
     if (fault !== undefined) return passedOver(scope, target, fault.message, fault);
     noteKey(prepared, admission, scope);
@@ -93,7 +93,7 @@ const UNASKED_REASONS: Readonly<Record<Refusal['why'], string>> = {
 };
 
 /** No key may be tried; `last` is the response for the last one, if one was sent. */
-function refused(
+function failureOfRefusal(
   { provider, model }: Prepared,
   { why, error }: Refusal,
   last: RejectedKey | undefined,
@@ -101,7 +101,7 @@ function refused(
 ): Outcome {
   if (last !== undefined) {
     const { status, errorAnswer, attempt } = last;
-    return failed(scope, {
+    return outcomeAfterFailure(scope, {
       how: 'failed',
       error: error ?? keysUsedUp(status),
       attempt,
@@ -110,7 +110,7 @@ function refused(
   }
   const attempt = begin(scope, provider.name, model);
   attempt.failure = `not asked: ${UNASKED_REASONS[why]}`;
-  return failed(scope, { how: 'unasked', error: error ?? providerFailed(0), attempt });
+  return outcomeAfterFailure(scope, { how: 'unasked', error: error ?? providerFailed(0), attempt });
 }
 
 /** Every key was turned away, and none of them is in cooldown. */

@@ -29,7 +29,7 @@ export function toKey({ mode, kind, toolName }: PatternName): string {
   return toolName === null ? `${mode} ${kind}` : `${mode} ${kind} ${toolName}`;
 }
 
-/** Parses a key; undefined where it is none. */
+/** Parses a key; undefined for an invalid one. */
 export function fromKey(key: string): PatternName | undefined {
   const match = /^(\S+) (\S+)(?: (.+))?$/s.exec(key);
   if (match === null) return undefined;

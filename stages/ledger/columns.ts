@@ -77,7 +77,7 @@ const flag = (): Column<boolean> => ({
 
 const figure = (about: string): Figure => ({ ...whole(), about });
 
-interface Packed<T> {
+interface TextColumn<T> {
   clean?(this: void, value: T): T;
   to(this: void, value: T): string;
   from(this: void, cell: string): T;
@@ -86,7 +86,7 @@ interface Packed<T> {
 }
 
 /** Defines a value that is stored as text. */
-function packed<T>({ clean, to, from, json, csvText }: Packed<T>): Column<T | null> {
+function textColumn<T>({ clean, to, from, json, csvText }: TextColumn<T>): Column<T | null> {
   return {
     type: 'text',
     missing: null,
@@ -150,7 +150,7 @@ export const COLUMNS = {
   /** Size of the injected text, in the fixed estimator's tokens, the unit of the budget. */
   tokensInjected: whole(),
   /** Ids of the injected vault blocks, best first. */
-  topChunks: packed<readonly string[]>({
+  topChunks: textColumn<readonly string[]>({
     clean: (ids) => ids.slice(0, MAX_TOP_CHUNKS).map(clip),
     to: JSON.stringify,
     from: (cell) => JSON.parse(cell) as string[],
@@ -218,7 +218,7 @@ export const COLUMNS = {
   /** The name of the request's project; never a path. */
   project: text({ clean: clipped }),
   /** What tools returned since the model's last answer; null for nothing. */
-  toolResults: packed<readonly ToolResults[]>({
+  toolResults: textColumn<readonly ToolResults[]>({
     to: resultsToText,
     from: parseResults,
     json: resultsToJson,
@@ -228,7 +228,7 @@ export const COLUMNS = {
    * The set of tool definitions. Its content is stored once for all rows, and a row read back has
    * only its id.
    */
-  toolSet: packed<ToolSet>({
+  toolSet: textColumn<ToolSet>({
     to: ({ id }) => id,
     from: (id) => ({ ...NO_TOOLS, id }),
     json: ({ id }) => id,

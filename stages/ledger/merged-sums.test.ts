@@ -186,11 +186,14 @@ test('two homes that diverged after one was cloned are counted correctly', async
 
 test('hours with equal sums from different machines are not taken for copies', async () => {
   // Failed at once: no measured value distinguishes them.
-  const bare = (name: string) =>
+  const rowsWithoutFigures = (name: string) =>
     Array.from({ length: 5 }, (_, at) =>
       rowOf(0, { id: `${name}_${at}`, startedMs: START + at * HOUR, outcome: 'error' }),
     );
-  const files = [await write('desk.db', bare('desk')), await write('attic.db', bare('attic'))];
+  const files = [
+    await write('desk.db', rowsWithoutFigures('desk')),
+    await write('attic.db', rowsWithoutFigures('attic')),
+  ];
   for (const file of files) deleteRows(file, START + DAY);
   const counted = (await sums(files)).flatMap(({ groups }) => groups.map(({ totals }) => totals));
   assert.is(addTotals(counted).requests, 10);

@@ -113,7 +113,7 @@ class AttemptRecord implements Attempt {
   key: string | undefined;
   status: number | undefined;
   failure: string | undefined;
-  words: string | undefined;
+  message: string | undefined;
   /** Start and head; a number field that may be missing is an object of its own. */
   readonly #timesMs = new Float64Array(2);
 
@@ -132,7 +132,7 @@ class AttemptRecord implements Attempt {
     if (this.key !== attempt.key) this.key = attempt.key;
     this.status = attempt.status;
     this.failure = attempt.failure && truncateText(attempt.failure);
-    this.words = attempt.words;
+    this.message = attempt.message;
     this.#timesMs[0] = attempt.startedMs;
     this.#timesMs[1] = attempt.headMs ?? Number.NaN;
   }

@@ -61,7 +61,7 @@ export function splitByNode(groups: readonly GroupSums[]): NodeSummary[] {
 export function toSummary(groups: readonly GroupSums[]): LedgerSummary {
   const byModel = sumByKey(groups.map((one) => [one.keys.at(-1) ?? null, one.totals]));
   const byDay = sumByKey(groups.map((one) => [dateOf(one.step * DAY_MS), one.totals]));
-  return sorted(
+  return toSortedSummary(
     byModel.map(([key, totals]) => ({ key, ...totals })),
     byDay.map(([date, totals]) => ({ date, ...totals })),
   );
@@ -71,13 +71,13 @@ export function toSummary(groups: readonly GroupSums[]): LedgerSummary {
 export function addSummaries(all: readonly LedgerSummary[]): LedgerSummary {
   const byModel = sumByKey(all.flatMap((one) => one.byModel.map((group) => [group.key, group])));
   const byDay = sumByKey(all.flatMap((one) => one.byDay.map((day) => [day.date, day])));
-  return sorted(
+  return toSortedSummary(
     byModel.map(([key, totals]) => ({ key, ...totals })),
     byDay.map(([date, totals]) => ({ date, ...totals })),
   );
 }
 
-function sorted(byModel: GroupTotals[], byDay: DayTotals[]): LedgerSummary {
+function toSortedSummary(byModel: GroupTotals[], byDay: DayTotals[]): LedgerSummary {
   return {
     byModel: byModel.toSorted((a, b) => b.requests - a.requests),
     byDay: byDay.toSorted((a, b) => (a.date < b.date ? -1 : 1)),
@@ -155,7 +155,7 @@ export function summaryFrom(json: {
   if (byModel === undefined || byDay === undefined) return undefined;
   const [ofModels, ofDays] = [addTotals(byModel), addTotals(byDay)];
   const isSame = NAMES.every(([name]) => Math.abs(ofModels[name] - ofDays[name]) < 1);
-  return isSame ? sorted(byModel, byDay) : undefined;
+  return isSame ? toSortedSummary(byModel, byDay) : undefined;
 }
 
 function totalsFrom(sums: unknown): Totals | undefined {

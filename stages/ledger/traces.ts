@@ -231,7 +231,7 @@ function toAttempt(attempt: Attempt) {
     status: attempt.status ?? null,
     failure: attempt.failure ?? null,
     /** Present if the provider answered with an error: its message. */
-    ...(attempt.words !== undefined && { words: attempt.words }),
+    ...(attempt.message !== undefined && { words: attempt.message }),
   };
 }
 

@@ -71,7 +71,7 @@ export function createSessionWindow(startedMs: number) {
     byProvider: (): ReadonlyMap<string, Totals> => providers,
     /** By key label, for requests that have one; those past the limit under `(other)`. */
     byKey: (): ReadonlyMap<string, Totals> => keys,
-    /** By project, for requests with a known one; likewise. */
+    /** By project, for requests with a known one; those past the limit under `(other)`. */
     byProject: (): ReadonlyMap<string, Totals> => projects,
     /** By tool; those past the limit under `(other)`. */
     byTool: (): ReadonlyMap<string, ToolTotals> => tools.byTool(),

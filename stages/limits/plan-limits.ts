@@ -106,7 +106,7 @@ export function createPlanLimits(
     /**
      * Adds what a finished request did not use of the plan it was, or would have been, sent with.
      */
-    spare({ id: request, sessionId }: SparedBy, spared: Spared): void {
+    noteSpared({ id: request, sessionId }: SparedBy, spared: Spared): void {
       if (spared.tokens <= 0 && spared.requests === 0) return;
       const session = sessionId === null ? undefined : bySession.get(sessionId);
       const owner = byRequest.get(request) ?? session;
@@ -162,7 +162,8 @@ function idOf({ provider, key }: Owner, { kind, name }: StatedWindow): string {
 }
 
 /**
- * Returns when the window has reset for certain: a full one must not be taken for full for ever.
+ * Returns when the window has reset for certain: a full window must not be considered full for
+ * ever.
  */
 function endMs({ window: { kind, minutes, resetsAtMs }, samples }: KnownWindow): number {
   return resetsAtMs ?? samples.at(-1)!.atMs + (minutes ?? UNKNOWN_MINUTES[kind]) * 60_000;

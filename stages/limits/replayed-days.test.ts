@@ -145,7 +145,7 @@ test('the end of a week is predicted as well, and its nights do not count as pau
 });
 
 test('a break alone does not use up a window', () => {
-  // Half is used in the first hour; then nobody works for an hour and a half.
+  // Half is used in the first hour, followed by a break of an hour and a half.
   const day = Array.from({ length: LENGTH_MIN }, (_, minute) => ({
     used: Math.min(minute, 60) / 120,
     isWorked: minute <= 60,

@@ -188,8 +188,8 @@ function mayBeRewritten({ original, isVerbatim }: ProxyRequest): boolean {
 }
 
 /**
- * Returns the input tokens of injected text, likewise, and never more than the input. Null for
- * none, or if the answer was not measured.
+ * Returns the input tokens of injected text, converted in the same way, and never more than the
+ * input. Null for none, or if the answer was not measured.
  */
 function addedTokens(
   request: ProxyRequest | undefined,

@@ -17,7 +17,7 @@ export interface Attempt {
    * The message of the provider's own error, whether or not it was passed on; absent if none could
    * be read.
    */
-  readonly words?: string | undefined;
+  readonly message?: string | undefined;
   /** True once the whole request was written to the connection. */
   readonly isSent?: boolean;
   /** True if its answer timed out. */

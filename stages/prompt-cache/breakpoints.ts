@@ -10,7 +10,7 @@ import { CACHE_MARKER } from '../wire/render.ts';
 import { estimateTokens } from '../model/tokens.ts';
 import { contentOf } from './markers.ts';
 
-/** Content types at which the provider accepts a marker. Thinking is none of them. */
+/** Content types at which the provider accepts a marker. Thinking is not among them. */
 const MARKABLE = new Set(['text', 'image', 'document', 'tool_use', 'tool_result']);
 /** Members whose text does not reach the model as text. */
 const OPAQUE = new Set(['data', 'signature']);

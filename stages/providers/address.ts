@@ -58,10 +58,10 @@ function appendsEndpoint(kind: EndpointKind, hostname: string, pathPrefix: strin
 
 /** Returns the path and query at the provider for a request's own `target`. */
 export function upstreamPath(address: ProviderAddress, target: string): string {
-  return withQuery(joined(address, target), address.query);
+  return withQuery(joinPath(address, target), address.query);
 }
 
-function joined({ pathPrefix, appends }: ProviderAddress, target: string): string {
+function joinPath({ pathPrefix, appends }: ProviderAddress, target: string): string {
   if (pathPrefix === '' && appends === 'path') return target;
   const [version, upload] = OWN_VERSION.exec(target) ?? [];
   if (version === undefined) return pathPrefix + target;

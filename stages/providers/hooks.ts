@@ -89,7 +89,7 @@ export function hookRequest(
       ...wire,
       path,
       headers: toFlat(owner, headers),
-      body: Buffer.from(written(owner, 'request', 'body', fromHook)),
+      body: Buffer.from(toJsonText(owner, 'request', 'body', fromHook)),
     };
   });
 }
@@ -140,7 +140,7 @@ function hookedEvents(
       const { event, data: fromHook } = hooked ?? given;
       if (event !== undefined && (typeof event !== 'string' || /[\r\n\0]/.test(event)))
         throw toHookError(owner, 'event', 'it set a name that cannot be sent');
-      return encodeEvent(event, written(owner, 'event', 'data', fromHook));
+      return encodeEvent(event, toJsonText(owner, 'event', 'data', fromHook));
     });
   }
 
@@ -176,7 +176,7 @@ function hookedDocument(owner: HookOwner, status: number): TransformStream<Buffe
       const hooked = callHook(owner, 'response', owner.hooks.response, given) ?? given;
       return controller.enqueue(
         readResult(owner, 'response', () =>
-          Buffer.from(written(owner, 'response', 'body', hooked.body)),
+          Buffer.from(toJsonText(owner, 'response', 'body', hooked.body)),
         ),
       );
     },
@@ -214,7 +214,7 @@ function readResult<T>(owner: HookOwner, name: HookName, read: () => T): T {
 }
 
 /** Returns `value` as JSON. */
-function written(owner: HookOwner, name: HookName, what: string, value: unknown): string {
+function toJsonText(owner: HookOwner, name: HookName, what: string, value: unknown): string {
   const why = `it left no ${what} that can be written as JSON`;
   let text: string | undefined;
   try {

@@ -24,7 +24,9 @@ export interface FlowControl {
   pause(): void;
   resume(): void;
   cancel(reason: unknown): void;
-  /** More is needed than has arrived; absent if data comes by itself. */
+  /**
+   * Called if more is needed than has arrived; absent if the source sends data without being asked.
+   */
   ask?(): void;
 }
 

@@ -22,10 +22,10 @@ const HTTP_DATE =
  */
 export function parseRetryAfter(value: string, wallMs: number): number | undefined {
   const text = value.trim();
-  if (/^\d+(?:\.\d+)?$/.test(text)) return clamped(Number(text) * 1000);
+  if (/^\d+(?:\.\d+)?$/.test(text)) return clampToLimits(Number(text) * 1000);
   if (!HTTP_DATE.test(text)) return undefined;
   const dateMs = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
-  return Number.isNaN(dateMs) ? undefined : clamped(dateMs - wallMs);
+  return Number.isNaN(dateMs) ? undefined : clampToLimits(dateMs - wallMs);
 }
 
 /**
@@ -35,11 +35,11 @@ export function parseRetryAfter(value: string, wallMs: number): number | undefin
  */
 export function retryAfterMs(headers: Headers, wallMs: number): number | undefined {
   const exact = headerValue(headers, 'retry-after-ms')?.trim();
-  if (exact !== undefined && /^\d+(?:\.\d+)?$/.test(exact)) return clamped(Number(exact));
+  if (exact !== undefined && /^\d+(?:\.\d+)?$/.test(exact)) return clampToLimits(Number(exact));
   const value = headerValue(headers, 'retry-after');
   return value === undefined ? undefined : parseRetryAfter(value, wallMs);
 }
 
-function clamped(ms: number): number {
+function clampToLimits(ms: number): number {
   return Math.min(MAX_RETRY_AFTER_MS, Math.max(MIN_RETRY_AFTER_MS, ms));
 }

@@ -1,6 +1,6 @@
 /** `providers.*` and `keys.*`: the upstream providers, built in and user-defined. */
 import { ENDPOINT_KINDS } from '../model/endpoint.ts';
-import { dollars, flag, kind, oneOf, seconds, secret, TEXT, words } from '../settings/kind.ts';
+import { dollars, flag, kind, oneOf, seconds, secret, TEXT, textKind } from '../settings/kind.ts';
 import type { Origin } from '../settings/setting.ts';
 import { setting, toMs } from '../settings/setting.ts';
 import { each, slice } from '../settings/slice.ts';
@@ -38,7 +38,7 @@ const named = each(
       example: 'chat',
     }),
     baseUrl: setting('providers.<name>.base_url', {
-      type: words,
+      type: textKind,
       default: null,
       defaultText: 'the public one of its kind',
       env: {

@@ -43,7 +43,7 @@ export function createTunnel(proxy: string, open: Connector): Connector {
   const fields = credentials(url);
   return (options, done) => {
     open(way, (...[error, socket]) => {
-      if (error !== null) return done(failed(error), null);
+      if (error !== null) return done(tunnelError(error), null);
       requestTunnel(socket, authorityOf(options), fields, (tunnel) => {
         if (tunnel instanceof Error) return done(tunnel, null);
         if (options.protocol !== 'https:') return done(null, tunnel);
@@ -71,7 +71,7 @@ function requestTunnel(
   );
   asking.on('error', (error) => {
     clearTimeout(timer);
-    done(failed(error));
+    done(tunnelError(error));
   });
   asking.on('connect', ({ statusCode = 0 }, tunnel: Socket, more: Buffer) => {
     clearTimeout(timer);
@@ -85,7 +85,7 @@ function requestTunnel(
   asking.end();
 }
 
-function failed(error: Error): Error {
+function tunnelError(error: Error): Error {
   return providerUnreachable(`outbound proxy: ${reasonOf(error)}`, error);
 }
 

@@ -2,14 +2,14 @@
  * `routing.*`, `models.*` and `rate_limiting.*`: which provider answers, and how often it is
  * called.
  */
-import { count, flag, textOrList, words } from '../settings/kind.ts';
+import { count, flag, textOrList, textKind } from '../settings/kind.ts';
 import { isRaised, quote, setting } from '../settings/setting.ts';
 import { each, slice } from '../settings/slice.ts';
 
 export const routing = slice({
   /** null means: by the path of the request. */
   primary: setting('routing.primary', {
-    type: words,
+    type: textKind,
     default: null,
     defaultText: "the provider of the request's path",
     aliases: ['provider'],
@@ -45,7 +45,7 @@ export const routing = slice({
     'models',
     {
       provider: setting('models.<alias>.provider', {
-        type: words,
+        type: textKind,
         default: null,
         defaultText: "the provider of the request's path",
         about:

@@ -173,7 +173,7 @@ export function count(noun: string, min = 0): Kind<number> {
 export const TEXT = /^[ -~\u00a0-\uffff]+$/;
 
 /** The same as a kind. */
-export const words = kind(TEXT, 'text');
+export const textKind = kind(TEXT, 'text');
 
 /** Defines one text or a list of them; in a variable, separated by commas. */
 export function textOrList(text: string): Kind<string | readonly string[]> {
@@ -181,7 +181,7 @@ export function textOrList(text: string): Kind<string | readonly string[]> {
 }
 
 /** The path of a file or folder; `~` is the home folder. */
-export const path: Kind<string> = { ...words, text: 'a path' };
+export const path: Kind<string> = { ...textKind, text: 'a path' };
 
 /** A secret that can be sent in a header: visible ASCII, no spaces. */
 export const secret = kind(/^[\u0021-\u007e]+$/, 'a key without spaces or line breaks');

@@ -15,7 +15,7 @@ type Values<M extends Members> = {
 };
 
 /** What a slice may read about its own members besides their values. */
-export interface Asked<M> {
+export interface SliceContext<M> {
   /** `$SVC_HOME`, absolute. */
   readonly home: string;
   /** The name that the user chose, below a slice of `each`; otherwise empty. */
@@ -30,7 +30,7 @@ export interface Slice<M extends Members, S> {
   readonly each?: string;
   /** Names that exist without being configured. */
   readonly builtIn?: readonly string[];
-  shape(values: Values<M>, requested: Asked<M>): S;
+  shape(values: Values<M>, requested: SliceContext<M>): S;
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the members' types meet their shape only inside a slice
@@ -48,11 +48,11 @@ export type SettingOf<S> = S extends { readonly members: infer M }
 export function slice<M extends Members>(members: M): Slice<M, Values<M>>;
 export function slice<M extends Members, S>(
   members: M,
-  shape: (values: Values<M>, requested: Asked<M>) => S,
+  shape: (values: Values<M>, requested: SliceContext<M>) => S,
 ): Slice<M, S>;
 export function slice<M extends Members>(
   members: M,
-  shape: (values: Values<M>, requested: Asked<M>) => unknown = (values) => values,
+  shape: (values: Values<M>, requested: SliceContext<M>) => unknown = (values) => values,
 ): Slice<M, unknown> {
   return { members, shape };
 }
@@ -64,7 +64,7 @@ export function slice<M extends Members>(
 export function each<M extends Members, S>(
   section: string,
   members: M,
-  shape: (values: Values<M>, requested: Asked<M>) => S,
+  shape: (values: Values<M>, requested: SliceContext<M>) => S,
   builtIn: readonly string[] = [],
 ): Slice<M, Readonly<Record<string, NonNullable<S>>>> {
   // The result of `shape` for one name is in the record that `build` makes (see there).
@@ -92,39 +92,39 @@ export function namedSections(of: AnySlice): ReadonlyMap<string, readonly string
 }
 
 /** Where `build` finds the final values. */
-export interface Settled {
+export interface FinalValues {
   readonly home: string;
   readonly names: (section: string) => readonly string[];
   readonly find: (setting: Setting, name: string) => Origin & { readonly value: unknown };
 }
 
 /** Returns the section of `of`; values must be valid. */
-export function build<S extends AnySlice>(of: S, settled: Settled): SectionOf<S> {
-  return toSection(of, settled, '') as SectionOf<S>;
+export function build<S extends AnySlice>(of: S, settings: FinalValues): SectionOf<S> {
+  return toSection(of, settings, '') as SectionOf<S>;
 }
 
-function toSection(of: AnySlice, settled: Settled, name: string): unknown {
-  if (of.each === undefined) return shaped(of, settled, name);
+function toSection(of: AnySlice, settings: FinalValues, name: string): unknown {
+  if (of.each === undefined) return shapeMembers(of, settings, name);
   const record = Object.create(null) as Record<string, unknown>;
-  for (const one of settled.names(of.each)) {
-    const value = shaped(of, settled, one);
+  for (const one of settings.names(of.each)) {
+    const value = shapeMembers(of, settings, one);
     if (value !== null) record[one] = value;
   }
   return record;
 }
 
-function shaped(of: AnySlice, settled: Settled, name: string): unknown {
+function shapeMembers(of: AnySlice, settings: FinalValues, name: string): unknown {
   const members = of.members as Members;
   const values = Object.entries(members).map(([field, member]) => {
-    if (!isSetting(member)) return [field, toSection(member, settled, name)];
-    const { value } = settled.find(member, name);
-    return [field, member.read === undefined ? value : member.read(value, settled.home)];
+    if (!isSetting(member)) return [field, toSection(member, settings, name)];
+    const { value } = settings.find(member, name);
+    return [field, member.read === undefined ? value : member.read(value, settings.home)];
   });
   return of.shape(Object.fromEntries(values), {
-    home: settled.home,
+    home: settings.home,
     name,
     origin: (field) => {
-      const { source, where } = settled.find(members[field] as Setting, name);
+      const { source, where } = settings.find(members[field] as Setting, name);
       return { source, where };
     },
   });

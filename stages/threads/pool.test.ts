@@ -120,7 +120,7 @@ test('a thread continues to start when its job times out, and a working job’s 
     clock.advance(10);
     assert.equal([await early, await waiting], [{ failed: 'starting' }, { failed: 'starting' }]);
     assert.not.ok(pool.isReady);
-    assert.equal(pool.load, { most: 1, threads: 1, threadsAtWork: 0, jobsWaiting: 0 });
+    assert.equal(pool.load, { maxThreads: 1, threads: 1, threadsAtWork: 0, jobsWaiting: 0 });
   }
   const late = pool.run({ name: 'late', takesMs: 60_000 }, { timeoutMs: 10 });
   clock.advance(9);
@@ -195,7 +195,12 @@ test('a slow job is overtaken by another thread, which ends when it is idle', as
   assert.equal(await slow, { failed: 'cancelled' });
 });
 
-const atRest = (most: number) => ({ most, threads: 0, threadsAtWork: 0, jobsWaiting: 0 });
+const atRest = (maxThreads: number) => ({
+  maxThreads,
+  threads: 0,
+  threadsAtWork: 0,
+  jobsWaiting: 0,
+});
 
 test('jobs that wait too long get threads of their own, up to the limit', async () => {
   for (const size of [1, 3, 4]) {
@@ -206,7 +211,7 @@ test('jobs that wait too long get threads of their own, up to the limit', async 
     const quick = (name: string) => pool.run({ name, takesMs: 20 });
     await quick('first');
     const jobs = Array.from({ length: 12 }, (_, n) => quick(`job ${n}`));
-    assert.equal(pool.load, { most: size, threads: 1, threadsAtWork: 1, jobsWaiting: 11 });
+    assert.equal(pool.load, { maxThreads: size, threads: 1, threadsAtWork: 1, jobsWaiting: 11 });
     clock.advance(249);
     await quick('last');
     await Promise.all(jobs);
@@ -214,7 +219,7 @@ test('jobs that wait too long get threads of their own, up to the limit', async 
     const more = Array.from({ length: 12 }, (_, n) => quick(`job ${n}`));
     clock.advance(250);
     assert.equal(pool.load, {
-      most: size,
+      maxThreads: size,
       threads: size,
       threadsAtWork: size,
       jobsWaiting: 12 - size,

@@ -57,7 +57,7 @@ interface Thread<P extends Protocol> {
   stopIdle: (() => void) | undefined;
 }
 
-const nothing = (): void => {};
+const noop = (): void => {};
 
 export class WorkerPool<P extends Protocol> {
   readonly #options: PoolOptions<P>;
@@ -110,7 +110,7 @@ export class WorkerPool<P extends Protocol> {
     if (this.#isClosed || signal?.aborted === true) return Promise.resolve({ failed: 'cancelled' });
     const id = this.#nextId++;
     return new Promise((resolve) => {
-      let stopLimit = nothing;
+      let stopLimit = noop;
       const finish = (end: JobEnd<P['result']>): void => {
         stopLimit();
         task.stopTimer();
@@ -149,7 +149,7 @@ export class WorkerPool<P extends Protocol> {
         finish,
         affinity,
         isOverdue,
-        stopTimer: nothing,
+        stopTimer: noop,
         restartLimit,
       };
       this.#queue.push(task);
@@ -267,12 +267,12 @@ export class WorkerPool<P extends Protocol> {
       }),
       tasks: new Map(),
       start: new ThreadStart(() => {
-        if (startWithinMs === undefined) return nothing;
+        if (startWithinMs === undefined) return noop;
         return this.#clock.after(startWithinMs, () => void this.#end(thread, 'starting'));
       }),
       isHeld: false,
       isSpare: false,
-      stopTimer: nothing,
+      stopTimer: noop,
       stopIdle: undefined,
     };
     worker.once('error', (error) => {

@@ -90,22 +90,23 @@ test('the items of a list are found, and none in other values', () => {
 });
 
 /** Returns JSON text with whitespace and escapes that `JSON.stringify` would never write. */
-function oddText(value: unknown, odd: () => number): string {
-  const space = (): string => ['', ' ', '\n\t', '\r\n  '][odd() % 4]!;
+function oddText(value: unknown, randomNumber: () => number): string {
+  const space = (): string => ['', ' ', '\n\t', '\r\n  '][randomNumber() % 4]!;
   const pad = (text: string): string => `${space()}${text}${space()}`;
-  if (typeof value === 'string') return pad(oddString(value, odd));
-  if (Array.isArray(value)) return pad(`[${value.map((item) => oddText(item, odd)).join(',')}]`);
+  if (typeof value === 'string') return pad(oddString(value, randomNumber));
+  if (Array.isArray(value))
+    return pad(`[${value.map((item) => oddText(item, randomNumber)).join(',')}]`);
   if (typeof value !== 'object' || value === null) return pad(JSON.stringify(value));
   const members = Object.entries(value).map(
-    ([name, item]) => `${pad(oddString(name, odd))}:${oddText(item, odd)}`,
+    ([name, item]) => `${pad(oddString(name, randomNumber))}:${oddText(item, randomNumber)}`,
   );
   return pad(`{${space()}${members.join(',')}}`);
 }
 
-function oddString(text: string, odd: () => number): string {
+function oddString(text: string, randomNumber: () => number): string {
   const units = text.split('').map((unit) => {
     const escaped = `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-    return odd() % 5 === 0 ? escaped : JSON.stringify(unit).slice(1, -1);
+    return randomNumber() % 5 === 0 ? escaped : JSON.stringify(unit).slice(1, -1);
   });
   return `"${units.join('')}"`;
 }
@@ -137,8 +138,8 @@ test('an edit in place equals the same edit of the parsed value and changes no o
     (value) => !JSON.stringify(value).includes('__proto__'),
   );
   const holds = property(json, infiniteStream(nat(1000)), nat(), (value, random, pick) => {
-    const odd = (): number => random.next().value as number;
-    const original = Buffer.from(oddText(value, odd));
+    const randomNumber = (): number => random.next().value as number;
+    const original = Buffer.from(oddText(value, randomNumber));
     const parsed: unknown = JSON.parse(original.toString());
     const paths = pathsIn(parsed);
     const spans = findSpans(original, paths);

@@ -1,6 +1,6 @@
 /** What is recorded: the log, and telemetry in a local file. */
 import { join } from 'node:path';
-import { days, flag, oneOf, path, words } from '../../../stages/settings/kind.ts';
+import { days, flag, oneOf, path, textKind } from '../../../stages/settings/kind.ts';
 import { asPath, isSwitchedOn, setting } from '../../../stages/settings/setting.ts';
 import { slice } from '../../../stages/settings/slice.ts';
 
@@ -64,7 +64,7 @@ export const telemetry = slice({
     needsRestart: true,
   }),
   endpoint: setting('telemetry.endpoint', {
-    type: words,
+    type: textKind,
     default: 'http://127.0.0.1:4318',
     about:
       'Base URL of the OTLP/HTTP collector; `/v1/traces` and `/v1/metrics` are appended. JSON is sent.',

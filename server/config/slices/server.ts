@@ -1,5 +1,5 @@
 /** Where the proxy listens, and how it connects to providers. */
-import { count, kind, port, words } from '../../../stages/settings/kind.ts';
+import { count, kind, port, textKind } from '../../../stages/settings/kind.ts';
 import { setting } from '../../../stages/settings/setting.ts';
 import { slice } from '../../../stages/settings/slice.ts';
 import { proxyFault, withScheme } from '../proxy-address.ts';
@@ -52,7 +52,7 @@ export const server = slice({
 /** `outbound.*`: the corporate proxy between us and the providers. */
 export const outbound = slice({
   httpsProxy: setting('outbound.https_proxy', {
-    type: words,
+    type: textKind,
     default: null,
     resolve: withScheme,
     refuse: refuseAddress,
@@ -63,7 +63,7 @@ export const outbound = slice({
     needsRestart: true,
   }),
   httpProxy: setting('outbound.http_proxy', {
-    type: words,
+    type: textKind,
     default: null,
     resolve: withScheme,
     refuse: refuseAddress,
@@ -74,7 +74,7 @@ export const outbound = slice({
     needsRestart: true,
   }),
   noProxy: setting('outbound.no_proxy', {
-    type: words,
+    type: textKind,
     default: null,
     env: ['NO_PROXY', 'no_proxy'],
     about: 'Hosts that are reached directly, separated by commas.',

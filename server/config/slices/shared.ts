@@ -1,12 +1,12 @@
 /** `shared.*`: state shared by several proxies. */
-import { words } from '../../../stages/settings/kind.ts';
+import { textKind } from '../../../stages/settings/kind.ts';
 import { setting } from '../../../stages/settings/setting.ts';
 import { slice } from '../../../stages/settings/slice.ts';
 import { redisFault } from '../redis-address.ts';
 
 export const shared = slice({
   redisUrl: setting('shared.redis_url', {
-    type: words,
+    type: textKind,
     default: null,
     defaultText: 'in this process',
     env: ['SVC_REDIS_URL'],

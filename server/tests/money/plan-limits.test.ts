@@ -220,7 +220,7 @@ test('after a restart the proxy knows the windows, their pace and what was saved
   note(before.planLimits, '0.2', 'a');
   clock.advance(1_800_000);
   note(before.planLimits, '0.4', 'b');
-  before.planLimits.spare({ id: 'b', sessionId: null }, { tokens: 70, requests: 1 });
+  before.planLimits.noteSpared({ id: 'b', sessionId: null }, { tokens: 70, requests: 1 });
   await before.flush();
   assert.is(statSync(file).mode & 0o777, 0o600);
   const after = await open();

@@ -205,7 +205,7 @@ export function writeChatMessages(
       .filter((text) => text !== '')
       .join('\n'),
   }));
-  return parts.length === 0 ? tools : [...tools, { role: 'user', content: plain(parts) }];
+  return parts.length === 0 ? tools : [...tools, { role: 'user', content: simplifyParts(parts) }];
 }
 
 /**
@@ -224,7 +224,7 @@ function isTextDocument(block: CanonicalBlock): boolean {
 }
 
 /** A single text part is sent as a string: some compatible servers accept nothing else. */
-function plain(parts: readonly JsonObject[]): unknown {
+function simplifyParts(parts: readonly JsonObject[]): unknown {
   const [only] = parts;
   return parts.length === 1 && only?.type === 'text' ? only.text : parts;
 }

@@ -23,12 +23,12 @@ export class ChatReader extends EventReader {
   /** Members of the message that the provider requires back with its calls, as far as received. */
   readonly #reasoning = new Map<string, string>();
   readonly #details = createReasoningDetails();
-  /** Likewise for single calls, by their ids. */
+  /** The same for single calls, by their ids. */
   readonly #extra = new Map<string, unknown>();
   #prose: { readonly key: string; readonly kind: 'text' | 'thinking' | 'refusal' } | undefined;
   #called = false;
 
-  protected override unread(data: string): CanonicalEvent[] {
+  protected override onInvalidEvent(data: string): CanonicalEvent[] {
     if (data.trim() === '[DONE]') return this.close();
     return this.fail('The provider sent a chunk that is not JSON');
   }

@@ -45,7 +45,7 @@ export class GenerativeReader extends EventReader {
   #called = false;
   #blocked = false;
 
-  protected override unread(): CanonicalEvent[] {
+  protected override onInvalidEvent(): CanonicalEvent[] {
     return this.fail('The provider sent a chunk that is not JSON');
   }
 

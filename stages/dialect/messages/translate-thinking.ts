@@ -49,7 +49,8 @@ export function writeThinking(request: CanonicalRequest, note: Note): Thinking {
 }
 
 /**
- * Models that think by default have to be told not to; one that cannot stop gets the lowest effort.
+ * Models that think by default need an explicit setting to stop; one that cannot stop gets the
+ * lowest effort.
  */
 function thinkingOff(capabilities: ClaudeRequests | undefined, note: Note): Thinking {
   switch (capabilities?.thinkingOff) {

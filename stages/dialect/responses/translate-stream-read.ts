@@ -18,8 +18,8 @@ export class ResponsesReader extends EventReader {
   #called = false;
 
   /** Only the event with the whole response ends this stream properly. */
-  protected override unread(data: string): CanonicalEvent[] {
-    return data.trim() === '[DONE]' ? [] : super.unread(data);
+  protected override onInvalidEvent(data: string): CanonicalEvent[] {
+    return data.trim() === '[DONE]' ? [] : super.onInvalidEvent(data);
   }
 
   protected take(data: JsonObject): CanonicalEvent[] {

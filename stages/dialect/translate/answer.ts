@@ -347,7 +347,7 @@ function gatherEvents(events: readonly CanonicalEvent[]): CanonicalResponse {
       const call = blocks[at];
       if (call?.kind === 'toolUse') blocks[at] = { ...call, mark };
     }
-    if (event.type === 'blockStop' && open !== undefined) blocks.push(filled(open, text));
+    if (event.type === 'blockStop' && open !== undefined) blocks.push(closeBlock(open, text));
     if (event.type === 'blockStart') {
       open = event.block;
       text = '';
@@ -364,7 +364,7 @@ const EMPTY = {
   usage: emptyUsage,
 } as const;
 
-function filled(open: OpeningBlock, text: string): CanonicalBlock {
+function closeBlock(open: OpeningBlock, text: string): CanonicalBlock {
   if (open.kind === 'image') return open;
   return open.kind === 'toolUse' ? { ...open, input: text } : { ...open, text };
 }

@@ -84,7 +84,7 @@ test('several actions for a screen remain one call', () => {
 
 const fn = (name: string) => ({ type: 'function', name, parameters: { type: 'object' } });
 const SEARCH = { type: 'web_search' };
-const some = (mode: string, ...tools: object[]) => ({ type: 'allowed_tools', mode, tools });
+const allowedTools = (mode: string, ...tools: object[]) => ({ type: 'allowed_tools', mode, tools });
 
 /** Returns the choice of tools as a target gets it. */
 function choice(to: (typeof TARGETS)[number], tools: object[], tool_choice: unknown): string {
@@ -94,21 +94,21 @@ function choice(to: (typeof TARGETS)[number], tools: object[], tool_choice: unkn
 
 test('the provider’s own tools are removed from a choice, and no other tool may be called instead', () => {
   for (const to of TARGETS) {
-    const both = choice(to, [fn('f'), fn('g'), SEARCH], some('auto', fn('f'), SEARCH));
+    const both = choice(to, [fn('f'), fn('g'), SEARCH], allowedTools('auto', fn('f'), SEARCH));
     assert.not.match(both, '""', to);
     assert.match(both, '"f"');
     if (to === 'messages') assert.not.match(both, '"g"', 'only the tools that may be called');
-    const none = choice(to, [fn('f'), SEARCH], some('auto', SEARCH));
+    const none = choice(to, [fn('f'), SEARCH], allowedTools('auto', SEARCH));
     assert.match(none, /"none"|"NONE"/, to);
     const demand = { model: 'm', input: 'go', tools: [fn('f'), SEARCH] };
-    const body = { ...demand, tool_choice: some('required', fn('f'), SEARCH) };
+    const body = { ...demand, tool_choice: allowedTools('required', fn('f'), SEARCH) };
     assert.match(skipOf('responses', to, body), /demand|forced/);
   }
 });
 
 test('a choice among several tools narrows the tools themselves if the dialect has no such choice', () => {
   const tools = ['f', 'g', 'h'].map(fn);
-  const any = choice('messages', tools, some('required', fn('f'), fn('h')));
+  const any = choice('messages', tools, allowedTools('required', fn('f'), fn('h')));
   assert.is(JSON.parse(any)[0].type, 'any');
   assert.equal(
     JSON.parse(any)[1].map(({ name }: { name: string }) => name),
@@ -133,7 +133,7 @@ test('a tool in a namespace can also be chosen by its short name', () => {
   for (const to of TARGETS) {
     const named = choice(to, tools, { type: 'function', name: 'tides' });
     assert.match(named, /sea.{1,9}tides/, to);
-    assert.match(choice(to, tools, some('required', fn('tides'))), /sea.{1,9}tides/, to);
+    assert.match(choice(to, tools, allowedTools('required', fn('tides'))), /sea.{1,9}tides/, to);
   }
 });
 

@@ -129,12 +129,12 @@ test('blocks of Claude Code are translated to every other dialect', () => {
 
 test('results of the provider’s own tool are separated from the surrounding text', () => {
   const searchResult = { type: 'web_search_result', title: 'Moon', url: 'https://m.example' };
-  const words = (text: string) => ({ type: 'text', text });
+  const textBlock = (text: string) => ({ type: 'text', text });
   const turn = [
-    words('I search.'),
+    textBlock('I search.'),
     { type: 'web_search_tool_result', tool_use_id: 's', content: [searchResult] },
-    words('It is '),
-    words('full.'),
+    textBlock('It is '),
+    textBlock('full.'),
   ];
   const messages = [user('go'), { role: 'assistant', content: turn }, user('and?')];
   const { body } = ask('messages', 'chat', { model: 'm', max_tokens: 5, messages });

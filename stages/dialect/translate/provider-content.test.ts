@@ -14,15 +14,19 @@ const body = (...messages: readonly object[]): object => ({
   messages,
 });
 const assistant = (...content: readonly object[]): object => ({ role: 'assistant', content });
-const words = (text: string): object => ({ type: 'text', text });
+const textBlock = (text: string): object => ({ type: 'text', text });
 
 for (const to of OTHERS) {
   test(`${to}: a summary replaces the messages before it and begins the conversation`, () => {
     const summed = body(
       user('the first question'),
-      assistant(words('the first answer')),
+      assistant(textBlock('the first answer')),
       user('the second'),
-      assistant(words('before'), { type: 'compaction', content: 'the summary' }, words('after')),
+      assistant(
+        textBlock('before'),
+        { type: 'compaction', content: 'the summary' },
+        textBlock('after'),
+      ),
       user('the last'),
     );
     const { body: sent, notes } = ask('messages', to, summed);
@@ -39,7 +43,7 @@ for (const to of OTHERS) {
   test(`${to}: a failed summary is ignored`, () => {
     const failed = body(
       user('one'),
-      assistant({ type: 'compaction', content: null }, words('two')),
+      assistant({ type: 'compaction', content: null }, textBlock('two')),
       user('three'),
     );
     assert.match(JSON.stringify(ask('messages', to, failed).body), /one.*two.*three/);
@@ -69,10 +73,10 @@ for (const to of OTHERS) {
       user([
         {
           type: 'document',
-          source: { type: 'content', content: [words('part 1'), words('part 2')] },
+          source: { type: 'content', content: [textBlock('part 1'), textBlock('part 2')] },
         },
         { type: 'document', source: { type: 'content', content: 'part 3' } },
-        words('and now?'),
+        textBlock('and now?'),
       ]),
     );
     const text = JSON.stringify(ask('messages', to, fetched).body);
@@ -85,7 +89,7 @@ for (const to of OTHERS) {
       source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0x' },
     };
     const block = { type: 'web_fetch_tool_result', tool_use_id: 's1', content: { content: pdf } };
-    const sent = ask('messages', to, body(user('q'), assistant(block, words('a')), user('go')));
+    const sent = ask('messages', to, body(user('q'), assistant(block, textBlock('a')), user('go')));
     assert.not.match(JSON.stringify(sent.body), 'JVBERi0x');
   });
 
@@ -105,7 +109,7 @@ test('instructions for one turn keep their place so that the prefix is stable, a
   const first = [user('one'), reminder('only now', 'low')];
   const later = [
     ...first,
-    assistant(words('two')),
+    assistant(textBlock('two')),
     user('three'),
     permanent,
     reminder('and now', 'high'),
@@ -119,7 +123,7 @@ test('instructions for one turn keep their place so that the prefix is stable, a
   const effort = (messages: readonly object[]): unknown =>
     ask('messages', 'chat', body(...messages), { model: 'gpt-5' }).body['reasoning_effort'];
   assert.equal([effort(first), effort(later)], ['low', 'high']);
-  assert.is(effort([...first, assistant(words('two')), user('three')]), undefined);
+  assert.is(effort([...first, assistant(textBlock('two')), user('three')]), undefined);
 });
 
 test('tools defined in the summarised part are offered', () => {

@@ -27,7 +27,7 @@ export abstract class EventReader implements StreamReader {
   read(event: WireEvent): readonly CanonicalEvent[] {
     if (this.#isOver) return [];
     const data = parseExact(event.data);
-    return isObject(data) ? this.take(data) : this.unread(event.data);
+    return isObject(data) ? this.take(data) : this.onInvalidEvent(event.data);
   }
 
   end(): readonly CanonicalEvent[] {
@@ -38,7 +38,7 @@ export abstract class EventReader implements StreamReader {
   protected abstract take(data: JsonObject): CanonicalEvent[];
 
   /** Called for an event that is not an object. */
-  protected unread(_data: string): CanonicalEvent[] {
+  protected onInvalidEvent(_data: string): CanonicalEvent[] {
     return this.fail('The provider sent an event that is not JSON');
   }
 

@@ -54,7 +54,7 @@ function isTooLong({ kind, code, message }: CanonicalError): boolean {
 }
 
 /**
- * Returns the error in the words of `dialect` if it says that the conversation is too long;
+ * Returns the error in the wording of `dialect` if it means that the conversation is too long;
  * undefined for any other.
  */
 export function tooLongFor(

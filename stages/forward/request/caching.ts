@@ -48,7 +48,7 @@ export function withCaching(
   return { request: withReport(marked, { breakpoints: caching.breakpoints.length }), caching };
 }
 
-/** Does the same for the body that a translation made of `request`. */
+/** Does the same for a translated body of `request`. */
 export function withCachingIn(
   body: JsonObject,
   request: ProxyRequest,

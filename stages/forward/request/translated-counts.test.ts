@@ -78,7 +78,7 @@ const ACCEPTED_MEMBERS = {
   generative: /^(?:contents|generateContentRequest)$/,
 };
 
-function counted(kind: keyof typeof ACCEPTED_MEMBERS, body: Json, bytes: number): Answer {
+function countAnswer(kind: keyof typeof ACCEPTED_MEMBERS, body: Json, bytes: number): Answer {
   const unknownMember = Object.keys(body).find((name) => !ACCEPTED_MEMBERS[kind].test(name));
   if (unknownMember !== undefined)
     return errorAnswer(kind, 400, `${unknownMember}: Extra inputs are not permitted`);
@@ -91,7 +91,7 @@ for (const kind of ['messages', 'generative'] as const) {
       t.spare.script(
         undefined,
         answer(({ request }) =>
-          counted(kind, JSON.parse(request.body.toString()) as Json, request.body.length),
+          countAnswer(kind, JSON.parse(request.body.toString()) as Json, request.body.length),
         ),
       );
       for (const [client, { path, member, body }] of Object.entries(CLIENTS)) {

@@ -9,7 +9,7 @@ import type { UnitName } from '../../model/billed-units.ts';
 import { OVERLAY, overlaid, plainName, withTerms } from './price-overlay.ts';
 import type { OverlayPrice } from './price-overlay.ts';
 import type { PriceLayer, Rate, RateCard, Rates } from './rate-card.ts';
-import { withMissingRates, scaled } from './rate-card.ts';
+import { withMissingRates, scaleRate } from './rate-card.ts';
 
 type PriceLibrary = typeof import('@pydantic/genai-prices');
 
@@ -226,7 +226,7 @@ function toRates(price: ModelPrice): Rates {
   }
   for (const [unit, name] of Object.entries(CALL_PRICES) as [UnitName, string][]) {
     const rate = toRate(price[name]);
-    if (rate !== undefined) rates[unit] = scaled(rate, 1000);
+    if (rate !== undefined) rates[unit] = scaleRate(rate, 1000);
   }
   return rates;
 }

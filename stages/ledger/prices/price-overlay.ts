@@ -6,7 +6,7 @@
 import type { UnitName } from '../../model/billed-units.ts';
 import { factsOf } from '../../model/model-facts.ts';
 import type { Rate, RateCard, Rates, TermFactors } from './rate-card.ts';
-import { flat, scaled } from './rate-card.ts';
+import { flat, scaleRate } from './rate-card.ts';
 
 /** A price for models of one vendor, or of any for `*`. */
 export interface OverlayPrice {
@@ -41,20 +41,23 @@ function claude(
   source: string,
   { read = factsOf(model).readPrice, tier }: { read?: number; tier?: Tier } = {},
 ): OverlayPrice {
-  const plain = tiered(input, tier && { start: tier.start, price: tier.input });
+  const plain = rateWithTier(input, tier && { start: tier.start, price: tier.input });
   const rates: Rates = {
     input: plain,
-    output: tiered(output, tier && { start: tier.start, price: tier.output }),
-    cache_read: scaled(plain, read),
-    cache_write: scaled(plain, 1.25),
-    cache_write_1h: scaled(plain, 2),
+    output: rateWithTier(output, tier && { start: tier.start, price: tier.output }),
+    cache_read: scaleRate(plain, read),
+    cache_write: scaleRate(plain, 1.25),
+    cache_write_1h: scaleRate(plain, 2),
     web_search: SEARCH,
   };
   const pattern = new RegExp(`${model}(?!-?\\d)`);
   return { vendor: 'anthropic', model: pattern, since, rates, contextWindow: MILLION, source };
 }
 
-function tiered(base: number, tier?: { readonly start: number; readonly price: number }): Rate {
+function rateWithTier(
+  base: number,
+  tier?: { readonly start: number; readonly price: number },
+): Rate {
   return { base, tiers: tier === undefined ? [] : [tier] };
 }
 
@@ -78,7 +81,7 @@ function gpt(
   source: string,
 ): OverlayPrice {
   const long = (usd: number, factor: number) =>
-    tiered(usd, { start: 272_000, price: usd * factor });
+    rateWithTier(usd, { start: 272_000, price: usd * factor });
   const rates: Rates = {
     input: long(input, 2),
     cache_read: long(input * factsOf(name).readPrice, 2),
@@ -92,7 +95,7 @@ function gpt(
   return { vendor: 'openai', model, since, rates, contextWindow: 1_050_000, source, name };
 }
 
-function steps(first: number, ...prices: readonly number[]): Rate {
+function tieredRate(first: number, ...prices: readonly number[]): Rate {
   const starts = [32_000, 128_000, 256_000];
   return { base: first, tiers: prices.map((price, at) => ({ start: starts[at]!, price })) };
 }
@@ -123,10 +126,10 @@ export const OVERLAY: readonly OverlayPrice[] = [
     model: /^qwen3-coder-plus/,
     since: '2025-07-22',
     rates: {
-      input: steps(1, 1.8, 3, 6),
-      output: steps(5, 9, 15, 60),
-      cache_read: steps(0.2, 0.36, 0.6, 1.2),
-      cache_write: steps(1.25, 2.25, 3.75, 7.5),
+      input: tieredRate(1, 1.8, 3, 6),
+      output: tieredRate(5, 9, 15, 60),
+      cache_read: tieredRate(0.2, 0.36, 0.6, 1.2),
+      cache_write: tieredRate(1.25, 2.25, 3.75, 7.5),
     },
     contextWindow: MILLION,
     source: 'alibabacloud.com, model-studio, international, by models.dev, read 2026-11-26',
@@ -286,10 +289,12 @@ export function overlaid(
 /** Adds the rates that a model's card lacks, and its terms. */
 export function withTerms(card: RateCard, vendor: string, model: string, atMs: number): RateCard {
   const name = plainName(model);
-  const is = (one: { readonly vendor: string; readonly model: RegExp }) =>
+  const appliesTo = (one: { readonly vendor: string; readonly model: RegExp }) =>
     one.vendor === vendor && one.model.test(name);
-  const added = ADDED.filter(is).toReversed();
-  const terms = TERMS.filter((one) => is(one) && Date.parse(one.since ?? '2000-01-01') <= atMs);
+  const added = ADDED.filter(appliesTo).toReversed();
+  const terms = TERMS.filter(
+    (one) => appliesTo(one) && Date.parse(one.since ?? '2000-01-01') <= atMs,
+  );
   const rates: Partial<Record<UnitName, Rate>> = {};
   for (const one of added) Object.assign(rates, one.rates);
   return {

@@ -12,7 +12,7 @@ import type { ListedPrice, PricedProvider, PriceList } from './price-list.ts';
 import { createPriceList } from './price-list.ts';
 import { billOf, billOfUnits, leadingUnits } from './bill.ts';
 import type { Bill } from './bill.ts';
-import { OF_INPUT, flat, scaled } from './rate-card.ts';
+import { OF_INPUT, flat, scaleRate } from './rate-card.ts';
 import type { OverlayPrice } from './price-overlay.ts';
 import type { Rate, RateCard, Rates, TermFactors } from './rate-card.ts';
 
@@ -20,7 +20,7 @@ import type { Rate, RateCard, Rates, TermFactors } from './rate-card.ts';
 export interface PriceOverride {
   readonly input_cost_per_1m_tokens?: number;
   readonly output_cost_per_1m_tokens?: number;
-  /** Rates of other units, likewise; of searches per thousand. */
+  /** Rates of other units in the same form; of searches per thousand. */
   readonly rates?: Rates;
   /** Factors of terms. */
   readonly terms?: TermFactors;
@@ -192,7 +192,7 @@ export function createPrices(options: PricesOptions = {}) {
       const more = difference(provider, model, read, usage, atMs);
       return more === null ? null : Math.max(0, more);
     },
-    /** Returns what `addedTokens` of the input cost, billed like the rest, likewise. */
+    /** Returns what `addedTokens` of the input cost, billed like the rest. */
     addedNanoUsd(
       provider: PricedProvider,
       model: string,
@@ -264,7 +264,7 @@ function withOverride(listed: RateCard | null, override: PriceOverride | undefin
   const { input_cost_per_1m_tokens: inputUsd, output_cost_per_1m_tokens: outputUsd } = override;
   const hasPrice = inputUsd !== undefined || outputUsd !== undefined;
   if (!hasPrice && override.rates === undefined && override.terms === undefined) return listed;
-  // Half a price is none.
+  // A price needs both an input and an output rate.
   if (listed === null && (inputUsd === undefined || outputUsd === undefined)) return null;
   const base = listed ?? unlisted(inputUsd ?? 0);
   const rates: { -readonly [U in keyof Rates]: Rate } = { ...base.rates };
@@ -284,7 +284,7 @@ function withOverride(listed: RateCard | null, override: PriceOverride | undefin
     const factor = listedOutput === undefined || listedOutput === 0 ? 1 : outputUsd / listedOutput;
     for (const unit of ['output_audio', 'output_image'] as const) {
       const rate = base.rates[unit];
-      if (rate !== undefined) rates[unit] = scaled(rate, factor);
+      if (rate !== undefined) rates[unit] = scaleRate(rate, factor);
     }
     rates.output = flat(outputUsd);
   }

@@ -75,7 +75,7 @@ export function flat(usdPerMillion: number): Rate {
 }
 
 /** Returns `rate` times `factor`, in each tier. */
-export function scaled(rate: Rate, factor: number): Rate {
+export function scaleRate(rate: Rate, factor: number): Rate {
   return {
     base: rate.base * factor,
     tiers: rate.tiers.map(({ start, price }) => ({ start, price: price * factor })),

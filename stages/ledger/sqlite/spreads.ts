@@ -53,12 +53,12 @@ function spreadsOf({ values, runs }: Collected): Spreads {
     else known.push(run);
   }
   const bySteps = [...byStep].map(
-    ([step, parts]) => [step, spreadOf(joined(parts).toSorted())] as const,
+    ([step, parts]) => [step, spreadOf(concatenate(parts).toSorted())] as const,
   );
   return { all: { ...spreadOf(all.toSorted()), samples: all.length }, bySteps };
 }
 
-function joined(parts: readonly Float64Array[]): Float64Array {
+function concatenate(parts: readonly Float64Array[]): Float64Array {
   const [only] = parts;
   if (parts.length === 1 && only !== undefined) return only;
   const whole = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));

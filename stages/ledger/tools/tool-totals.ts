@@ -24,7 +24,7 @@ const DEFINITIONS = {
   definitions: 0,
   /** Tokens of all of them; fractional, since a request's total is distributed over its tools. */
   definitionTokens: 0,
-  /** Cost of the `pricedDefinitions` among them, in nano-dollars, likewise. */
+  /** Cost of the `pricedDefinitions` among them, in nano-dollars; fractional as well. */
   definitionNanoUsd: 0,
   pricedDefinitions: 0,
 };

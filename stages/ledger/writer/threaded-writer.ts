@@ -100,7 +100,7 @@ export class ThreadedWriter implements LedgerWriter {
     this.#opened = new Promise((resolve, reject) => {
       this.#opening = { resolve, reject };
     });
-    // A caller that does not wait for `ready` is told of a refusal through `onTrouble`.
+    // A caller that does not wait for `ready` learns of a refusal through `onTrouble`.
     this.#opened.catch(() => undefined);
     this.#pool.start();
   }
