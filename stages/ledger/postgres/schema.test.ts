@@ -79,7 +79,7 @@ test('errors have a cure that fits the refusal, and never show the password', ()
     [
       fault('password authentication failed', '28P01'),
       /failed \(28P01\)/,
-      /Correct user and password/,
+      /Correct the user and password/,
     ],
     [fault('no database', '3D000'), /\(3D000\)/, /CREATE DATABASE/],
     [fault('connect ECONNREFUSED 10.0.0.1:5432', 'ECONNREFUSED'), /ECONNREFUSED/, /host and port/],
