@@ -26,8 +26,8 @@ const INNER = ['function', 'custom'];
 const OWN_TYPES: ReadonlySet<unknown> = new Set([undefined, 'function', 'custom', 'namespace']);
 
 /**
- * Path length of the deepest ones, tools in a namespace in the input; anything deeper is not a
- * tool.
+ * Path length of the most deeply nested tools, those of a namespace in the input; anything deeper
+ * is not a tool.
  */
 const MAX_PATH = 7;
 
@@ -82,9 +82,11 @@ function definitionsOf({ tool, path }: ListedTool): readonly Definition[] {
     strict: tool['strict'],
   };
   const inner = INNER_LISTS.flatMap((list) => listedIn(listOf(tool[list]), [...path, list]));
-  const isSpace = tool['type'] === 'namespace';
+  const isNamespace = tool['type'] === 'namespace';
   return [
     own,
-    ...inner.flatMap(definitionsOf).map((one) => (isSpace ? { ...one, namespace: own.name } : one)),
+    ...inner
+      .flatMap(definitionsOf)
+      .map((one) => (isNamespace ? { ...one, namespace: own.name } : one)),
   ];
 }

@@ -8,7 +8,7 @@ import type { ReplySource } from '../../fixtures/upstream.ts';
 import type { JsonObject } from '../../fixtures/upstream/reply.ts';
 import { wireCase } from '../../fixtures/wire.ts';
 import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
-import { createLeftOutLog } from './request/omission-log.ts';
+import { createOmissionLog } from './request/omission-log.ts';
 import { payloads, traceOf, withPair, withSpare } from '../../fixtures/forward/pair.ts';
 
 const KINDS = ['messages', 'chat', 'generative'] as const;
@@ -176,7 +176,7 @@ test('a provider that cannot accept essential content is skipped', () =>
 
 test('the log reports once what is left out for a provider', () => {
   const lines: unknown[] = [];
-  const log = createLeftOutLog({ warning: (_text, fields) => void lines.push(fields) });
+  const log = createOmissionLog({ warning: (_text, fields) => void lines.push(fields) });
   log('spare', []);
   log('spare', ['a', 'b']);
   log('spare', ['b']);

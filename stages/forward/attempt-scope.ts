@@ -47,7 +47,7 @@ export interface AttemptScope {
   /** Sets the provider whose answer or failure the client sees. */
   servedBy(provider: string): void;
   /** Logs what a provider does not receive, each item once. */
-  leftOut(provider: string, notes: readonly string[]): void;
+  logOmissions(provider: string, notes: readonly string[]): void;
 }
 
 export interface ReadOptions {
@@ -69,7 +69,7 @@ export interface BodyWatch {
   end(): Buffer;
   /** Called when it broke off with `thrown`. */
   failed(thrown: unknown): void;
-  /** Called when the rest is not needed. */
+  /** Called when the rest of the body is not needed. */
   abandoned(): void;
 }
 

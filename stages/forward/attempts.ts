@@ -151,7 +151,7 @@ async function callProvider(
   scope.state.notes.push(...ready.notes);
   scope.state.caching = ready.caching;
   scope.state.sent = ready.sent;
-  scope.leftOut(provider.name, ready.notes);
+  scope.logOmissions(provider.name, ready.notes);
   return tryProvider(ready, state, choice, scope);
 }
 

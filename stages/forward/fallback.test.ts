@@ -73,7 +73,7 @@ test('an error of the gateway in front of a provider moves the request to the ne
     }
   }));
 
-test('if all providers fail the client gets the last error event', () =>
+test('an error event is passed to the client if no other provider can be reached', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.upstream.script(undefined, 'error-event', { count: 1 });
     await t.spare.stopListening();
@@ -134,7 +134,7 @@ test('open breakers give 503 with the remaining time and send no request', () =>
     );
   }));
 
-test('an untranslatable error of another kind is PROVIDER_004, and a client error is reported', () =>
+test('a server error of another kind of provider is PROVIDER_004, and a client error is translated', () =>
   withPair(
     {
       yaml: (url) =>

@@ -13,7 +13,7 @@ import type { Services } from '../services.ts';
 import { answerFrom } from './attempts.ts';
 import type { AttemptScope, ForwardState } from './attempt-scope.ts';
 import type { ForwardConfig } from './config.ts';
-import { createLeftOutLog } from './request/omission-log.ts';
+import { createOmissionLog } from './request/omission-log.ts';
 import { PASSED_OVER } from './step.ts';
 import { createForeignThoughts } from './request/foreign-thoughts.ts';
 import { createKnownUnsupported } from './request/unsupported.ts';
@@ -30,7 +30,7 @@ function answer(
   request: ProxyRequest,
   shared: Pick<
     AttemptScope,
-    'config' | 'services' | 'chatOnly' | 'unsupported' | 'foreign' | 'leftOut'
+    'config' | 'services' | 'chatOnly' | 'unsupported' | 'foreign' | 'logOmissions'
   >,
   ctx: StageContext<ForwardState>,
 ): Promise<Answer<ProxyFrame>> {
@@ -47,7 +47,7 @@ function answer(
     chatOnly: shared.chatOnly,
     unsupported: shared.unsupported,
     foreign: shared.foreign,
-    leftOut: shared.leftOut,
+    logOmissions: shared.logOmissions,
     run: ctx.run,
     inner: ctx.inner,
     state: ctx.state,
@@ -113,7 +113,7 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
     const chatOnly = new Set<string>();
     const unsupported = createKnownUnsupported();
     const foreign = createForeignThoughts();
-    const leftOut = createLeftOutLog(services.log);
+    const leftOut = createOmissionLog(services.log);
     return {
       open: (): ForwardState => ({
         attempts: undefined,
@@ -129,7 +129,7 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
           if (request.original.facts.stream) ctx.state.release = claimStreamSlot(services);
           return answer(
             request,
-            { config, services, chatOnly, unsupported, foreign, leftOut },
+            { config, services, chatOnly, unsupported, foreign, logOmissions: leftOut },
             ctx,
           );
         },

@@ -132,7 +132,7 @@ test('the file and the live window agree on every figure', async () => {
   await fc.assert(property, { numRuns: 10 });
 });
 
-test('savings are sorted by model, cover seven days without a gap, and include the start time', async () => {
+test('savings are listed by model with the largest first, cover seven days without a gap, and include the start time', async () => {
   const rows = [
     rowOf(1, {
       startedMs: NOON - 30 * DAY_MS,

@@ -57,8 +57,8 @@ test('a fallback that cannot be called uses up no allowance', () =>
       'not asked: its circuit breaker is open',
     );
     breaker.reset();
-    assert.is((await send(t)).status, 200, 'it is still there');
-    assert.is((await send(t)).status, 529, 'and was for one request');
+    assert.is((await send(t)).status, 200, 'the allowance is still available');
+    assert.is((await send(t)).status, 529, 'the allowance was for one request');
     stop();
     await t.rows(3);
     assert.is(spending.view().heldNanoUsd, 0);
@@ -81,12 +81,12 @@ test('a fallback that is too expensive does not wait in the queue for its pace',
   });
 });
 
-test('a limit is reported if no provider responded', () =>
+test('the failure of the called provider is reported, not the limit that blocks the fallback', () =>
   withPair({ yaml: priced(1, EXPENSIVE_USD, 'per_request_usd: 1') }, async (t) => {
     const body = bodyOf('messages', false, { model: 'm' });
     t.upstream.script(undefined, 'reset-before-head');
     const got = await exchange(t.proxy.port, { path: '/v1/messages', body });
-    assert.is(got.status, 502, 'the first one was asked');
+    assert.is(got.status, 502, 'the first provider was called');
     assert.is(t.spare.requests.length, 0);
   }));
 

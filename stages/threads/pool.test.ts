@@ -112,7 +112,7 @@ test('a timeout ends a working thread, but only the job if it is waiting', async
   await other.pool.close();
 });
 
-test('a thread continues to start when its job times out, and a working job’s limit counts from its end', async () => {
+test('a starting thread survives a job timeout, and the limit of a job counts from the end of the start', async () => {
   const clock = createManualClock();
   const { pool, events, gone } = poolOf({ clock });
   for (let n = 0; n < 3; n++) {

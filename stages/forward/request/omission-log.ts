@@ -1,11 +1,11 @@
-/** Logs what a request loses on its way to a provider of another kind. */
+/** Logs the parts of a request that are left out for a provider of another kind. */
 import type { StageLog } from '../../services.ts';
 
-/** How many different losses are remembered; later ones are only in their traces. */
+/** Maximum number of omissions remembered; later ones are only in their traces. */
 const MAX_REMEMBERED = 1000;
 
 /** Logs what `provider` does not receive, in one line for each request with something new. */
-export function createLeftOutLog(
+export function createOmissionLog(
   log: Pick<StageLog, 'warning'>,
 ): (provider: string, notes: readonly string[]) => void {
   const logged = new Set<string>();

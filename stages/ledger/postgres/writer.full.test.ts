@@ -235,7 +235,7 @@ writers('a wrong password is said, and never shown; corrected, rows go on', asyn
   await until(() => troubles.length > 0, 'trouble');
   const [first] = troubles;
   assert.match(first?.message ?? '', /password authentication failed for user "keeper" \(28P01\)/);
-  assert.match(first?.cure ?? '', /Correct user and password/);
+  assert.match(first?.cure ?? '', /Correct the user and password/);
   const messages = [...troubles, await readFault(url)].map(
     (error) => `${JSON.stringify(error)} ${error.stack} ${error.message} ${error.cure}`,
   );
