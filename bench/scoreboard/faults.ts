@@ -35,7 +35,7 @@ export const FAULTS: readonly Row[] = [
     test: 'a wait is at least a second and at most ten minutes',
     sabotage: {
       file: 'stages/providers/retry-after.ts',
-      before: 'return clamped(Number(text) * 1000);',
+      before: 'return clampToLimits(Number(text) * 1000);',
       after: 'return Number(text) * 1000;',
     },
   },
