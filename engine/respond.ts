@@ -111,8 +111,8 @@ export async function sendWhole<F extends Frame>(
   scope.mustBeComplete();
   scope.hasSent = true;
   try {
-    const taken = sink.whole(frames);
-    if (taken !== undefined) await scope.race(taken);
+    const result = sink.whole(frames);
+    if (result !== undefined) await scope.race(result);
   } catch (thrown) {
     scope.sinkFault = thrown;
     throw thrown;

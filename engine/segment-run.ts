@@ -139,14 +139,15 @@ function replacementOf<F extends Frame>(
   // Untyped code may return anything.
   const given = result as F | readonly F[] | null | string;
   const isRequest = kinds.request.includes(frame.kind);
-  let got = `a '${String((given as F | null)?.kind)}'`;
+  let description = `a '${String((given as F | null)?.kind)}'`;
   if (given === null || typeof given !== 'object')
-    got = `a ${given === null ? 'null' : typeof given}`;
+    description = `a ${given === null ? 'null' : typeof given}`;
   else if (!isAnswer<F>(given)) {
     if (isRequest && kinds.request.includes(given.kind)) return [given];
   } else if (!isWhole(given) || isRequest || keepsOrder(given, frame, kinds)) return given;
-  else got = `a list of [${given.map((each) => String((each as F | null)?.kind)).join(', ')}]`;
-  const message = `Stage '${node}' returned ${got} for a '${frame.kind}' frame`;
+  else
+    description = `a list of [${given.map((each) => String((each as F | null)?.kind)).join(', ')}]`;
+  const message = `Stage '${node}' returned ${description} for a '${frame.kind}' frame`;
   throw toSvcError(new SvcError('internal', message), node);
 }
 

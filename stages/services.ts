@@ -90,7 +90,7 @@ export interface Services {
    * Returns a provider's message as it may be kept: without our keys and those of the request,
    * which it may repeat.
    */
-  readonly withoutKeys: (words: string, body: BodyFrame | undefined) => string;
+  readonly withoutKeys: (text: string, body: BodyFrame | undefined) => string;
   /** The HTTP status for a failure of this kind; null for a client that left and gets none. */
   readonly statusOf: (kind: ErrorKind) => number | null;
 }

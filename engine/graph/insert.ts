@@ -87,15 +87,15 @@ export function insert<F extends Frame>(
   };
 
   // Insertions that name another's node wait until that node is placed.
-  for (let left = sorted; left.length > 0;) {
-    const names = new Set(left.map(({ stage }) => stage.name));
-    const ready = left.filter((each) => {
+  for (let remaining = sorted; remaining.length > 0;) {
+    const names = new Set(remaining.map(({ stage }) => stage.name));
+    const ready = remaining.filter((each) => {
       const target = targetOf(each) ?? '';
       return known.has(target) || !names.has(target);
     });
-    const placed = ready.length > 0 ? ready : left;
+    const placed = ready.length > 0 ? ready : remaining;
     placeAll(placed);
-    left = left.filter((each) => !placed.includes(each));
+    remaining = remaining.filter((each) => !placed.includes(each));
   }
   return { graph: { ...graph, entry, nodes, edges, inner }, faults };
 }

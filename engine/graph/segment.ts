@@ -85,11 +85,11 @@ export function toFused<F extends Frame>(
 ): FusedSegment<F> {
   const steps = new Map<F['kind'], readonly Step<F>[]>();
   for (const kind of kinds) {
-    const taken = nodes.flatMap((node, place) => {
+    const stepsOfKind = nodes.flatMap((node, place) => {
       const step = node.steps.get(kind);
       return step === undefined ? [] : [{ node, place, ...step }];
     });
-    if (taken.length > 0) steps.set(kind, Object.freeze(taken));
+    if (stepsOfKind.length > 0) steps.set(kind, Object.freeze(stepsOfKind));
   }
   return Object.freeze({ form: 'fused', nodes, steps });
 }

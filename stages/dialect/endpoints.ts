@@ -46,9 +46,9 @@ export function resolveEndpoint(
   if (post !== undefined) {
     if (post.dialect === 'responses' && isUpgrade(headers)) throw upgradeOverHttp();
     if (method === 'POST') return post;
-    const got = GETS.get(path);
-    if (got === undefined) return { allow: ['POST'] };
-    return method === 'GET' || method === 'HEAD' ? got : { allow: ['GET', 'HEAD', 'POST'] };
+    const getEndpoint = GETS.get(path);
+    if (getEndpoint === undefined) return { allow: ['POST'] };
+    return method === 'GET' || method === 'HEAD' ? getEndpoint : { allow: ['GET', 'HEAD', 'POST'] };
   }
   if (path === '/' || path === '/api/hello') {
     return method === 'HEAD' ? PROBE : path === '/' ? undefined : { allow: ['HEAD'] };

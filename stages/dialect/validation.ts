@@ -36,8 +36,9 @@ function checkField(body: JsonObject, rule: FieldRule): SvcError | undefined {
   if (value === undefined || (value === null && rule.required !== true)) {
     return rule.required === true ? missingField(rule.name) : undefined;
   }
-  const got = jsonTypeOf(value);
-  if (!rule.type.split(' or ').includes(got)) return wrongType(rule.name, rule.type, got);
+  const actualType = jsonTypeOf(value);
+  if (!rule.type.split(' or ').includes(actualType))
+    return wrongType(rule.name, rule.type, actualType);
   if (rule.filled === true && Array.isArray(value) && value.length === 0) {
     return wrongType(rule.name, 'non-empty array', 'empty array');
   }

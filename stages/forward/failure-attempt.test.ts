@@ -18,9 +18,9 @@ test('a rate limit of one second blocks requests no longer than that', () => {
     const stop = t.upstream.script(undefined, '429', { retryAfter: '600' });
     const requestedKeys: string[] = [];
     const send = async () => {
-      const got = await exchange(t.proxy.port, REQUEST);
-      assert.is(got.status, 200);
-      requestedKeys.push((await traceOf(t, got)).provider ?? '');
+      const response = await exchange(t.proxy.port, REQUEST);
+      assert.is(response.status, 200);
+      requestedKeys.push((await traceOf(t, response)).provider ?? '');
     };
     await send();
     await send();
@@ -53,14 +53,14 @@ fallback: [spare/other-model]
       t.upstream.script(undefined, '401');
       t.spare.script(undefined, '404');
       for (const [at, outcome] of ['asked', 'resting'].entries()) {
-        const got = await exchange(t.proxy.port, REQUEST);
-        const { error } = JSON.parse(got.text) as { error: { code: string; message: string } };
-        assert.equal([got.status, error.code], [502, 'PROVIDER_001'], outcome);
+        const response = await exchange(t.proxy.port, REQUEST);
+        const { error } = JSON.parse(response.text) as { error: { code: string; message: string } };
+        assert.equal([response.status, error.code], [502, 'PROVIDER_001'], outcome);
         assert.is(
           error.message,
           "Provider rejected request: Invalid API key; 'spare', which stood in, answered 404",
         );
-        const trace = await traceOf(t, got);
+        const trace = await traceOf(t, response);
         assert.equal([trace.provider, trace.status], ['messages', 502], outcome);
         const row = (await t.rows(at + 1)).at(-1)!;
         const { model } = JSON.parse(REQUEST.body) as { model: string };

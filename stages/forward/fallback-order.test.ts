@@ -34,9 +34,9 @@ function documentedExample(url: string): string {
 test('the fallback example of the documentation works as written', () =>
   withPair({ yaml: documentedExample }, async (t) => {
     t.upstream.script(undefined, '529');
-    const got = await exchange(t.proxy.port, { ...MESSAGES, headers: clientKey('messages') });
-    assert.is(got.status, 200, got.text);
-    assert.ok(textBy('messages', false, got.text).length > 0);
+    const response = await exchange(t.proxy.port, { ...MESSAGES, headers: clientKey('messages') });
+    assert.is(response.status, 200, response.text);
+    assert.ok(textBy('messages', false, response.text).length > 0);
     const fallbackRequest = t.spare.requests[0]!;
     assert.is(fallbackRequest.target, '/v1/chat/completions');
     assert.is((JSON.parse(fallbackRequest.body.toString()) as { model: string }).model, 'qwen3');
@@ -58,9 +58,12 @@ test('a fallback that rejects the request is skipped in favour of the next one',
       t.upstream.script(undefined, '529');
       for (const status of ['400', '403', '404', '413'] as const) {
         const stop = t.spare.script(undefined, status);
-        const got = await exchange(t.proxy.port, { ...MESSAGES, headers: clientKey('messages') });
-        assert.is(got.status, 200, `after ${status}`);
-        const { attempts } = await traceOf(t, got);
+        const response = await exchange(t.proxy.port, {
+          ...MESSAGES,
+          headers: clientKey('messages'),
+        });
+        assert.is(response.status, 200, `after ${status}`);
+        const { attempts } = await traceOf(t, response);
         assert.equal(
           attempts.map((each) => [each.provider, each.status]).slice(-2),
           [
@@ -85,9 +88,9 @@ test("a rejection by a fallback does not hide the first provider's own error", a
       t.spare.script(undefined, '404');
       const stop = t.upstream.script(undefined, '529');
       const send = () => exchange(t.proxy.port, { ...MESSAGES, headers: clientKey('messages') });
-      const got = await send();
-      assert.is(got.status, 529, kind);
-      assert.ok(got.body.equals((await direct(t.upstream, MESSAGES)).body));
+      const response = await send();
+      assert.is(response.status, 529, kind);
+      assert.ok(response.body.equals((await direct(t.upstream, MESSAGES)).body));
       stop();
       // Its objection to the request is the response, even if it is called last.
       t.proxy.services.states.forceHealth('messages', 'unhealthy');
@@ -107,9 +110,9 @@ test('an open breaker of the first provider is reported rather than a rejection 
     const send = () => exchange(t.proxy.port, { ...MESSAGES, headers: clientKey('messages') });
     for (let n = 0; n < 5; n += 1) await send();
     assert.ok(t.proxy.services.states.get('messages')?.breaker.isOpen());
-    const got = await send();
-    assert.is(got.status, 503);
-    assert.match(got.text, '"type":"circuit_open"');
+    const response = await send();
+    assert.is(response.status, 503);
+    assert.match(response.text, '"type":"circuit_open"');
   }));
 
 test('a rejection by the fallback is reported if the first provider cannot serve the request', () =>
@@ -127,9 +130,9 @@ fallback: [spare]
       const document = { type: 'container_upload', file_id: 'file_1' };
       const messages = [{ role: 'user', content: [document] }];
       const body = bodyOf('messages', false, { messages });
-      const got = await exchange(t.proxy.port, { path: '/v1/messages', body });
-      assert.is(got.status, 400);
-      assert.ok(got.body.equals((await direct(t.spare, { path: '/v1/messages', body })).body));
+      const response = await exchange(t.proxy.port, { path: '/v1/messages', body });
+      assert.is(response.status, 400);
+      assert.ok(response.body.equals((await direct(t.spare, { path: '/v1/messages', body })).body));
     },
   ));
 
@@ -161,9 +164,9 @@ fallback: [spare]
 `,
       },
       async (t) => {
-        const got = await exchange(t.proxy.port, { path, body });
-        assert.is(got.status, 502);
-        const { error } = JSON.parse(got.text) as { error: { message: string; code: string } };
+        const response = await exchange(t.proxy.port, { path, body });
+        assert.is(response.status, 502);
+        const { error } = JSON.parse(response.text) as { error: { message: string; code: string } };
         assert.match(error.message, /^Unable to reach provider: .*; /);
         assert.match(error.message, why);
         assert.is(error.code, 'PROVIDER_003');
@@ -179,8 +182,8 @@ test('another model of the same provider can be a fallback', () =>
   withPair({ yaml: () => 'fallback: [messages/claude-small]\n' }, async (t) => {
     t.upstream.script(undefined, '529', { times: 1 });
     for (const headers of [clientKey('messages'), {}]) {
-      const got = await exchange(t.proxy.port, { ...MESSAGES, headers });
-      assert.is(got.status, 200, got.text);
+      const response = await exchange(t.proxy.port, { ...MESSAGES, headers });
+      assert.is(response.status, 200, response.text);
     }
     assert.equal(requestedModels(t), ['claude-fixture-1', 'claude-small', 'claude-fixture-1']);
     const { attempts, stages } = await traceOf(t, await exchange(t.proxy.port, MESSAGES));
@@ -206,10 +209,13 @@ fallback: [messages, messages/other, messages/real, messages/small, messages/sma
 test('a fallback to another model is skipped with a reason if the request must not be rewritten', () =>
   withPair({ yaml: () => 'fallback: [messages/claude-small]\n' }, async (t) => {
     t.upstream.script(undefined, '529');
-    const got = await exchange(t.proxy.port, { ...MESSAGES, headers: { 'x-svc-bypass': '1' } });
-    assert.is(got.status, 529);
+    const response = await exchange(t.proxy.port, {
+      ...MESSAGES,
+      headers: { 'x-svc-bypass': '1' },
+    });
+    assert.is(response.status, 529);
     assert.equal(requestedModels(t), ['claude-fixture-1']);
-    const { attempts } = await traceOf(t, got);
+    const { attempts } = await traceOf(t, response);
     assert.match(attempts[1]?.failure ?? '', /skipped: .*another model/);
     // Tokens are counted at the provider that would answer the turn itself.
     const count = { path: '/v1/messages/count_tokens', body: MESSAGES.body };

@@ -31,9 +31,9 @@ test("the last provider's own error is passed through unchanged", () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.upstream.script(undefined, '500');
     t.spare.script(undefined, '529');
-    const got = await send(t, STREAM);
-    assert.is(got.status, 529);
-    assert.ok(got.body.equals((await direct(t.spare, STREAM)).body));
+    const response = await send(t, STREAM);
+    assert.is(response.status, 529);
+    assert.ok(response.body.equals((await direct(t.spare, STREAM)).body));
     const [row, ...more] = await t.rows(1);
     assert.is(more.length, 0);
     assert.equal([row?.outcome, row?.status, row?.attempts], ['error', 529, 2]);
@@ -43,10 +43,10 @@ test("the first provider's own error is passed through if the next one cannot be
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.upstream.script(undefined, '503');
     await t.spare.stopListening();
-    const got = await send(t, MESSAGES);
-    assert.is(got.status, 503);
-    assert.ok(got.body.equals((await direct(t.upstream, MESSAGES)).body));
-    const { attempts } = await traceOf(t, got);
+    const response = await send(t, MESSAGES);
+    assert.is(response.status, 503);
+    assert.ok(response.body.equals((await direct(t.upstream, MESSAGES)).body));
+    const { attempts } = await traceOf(t, response);
     assert.match(attempts[1]?.failure ?? '', 'connection refused');
   }));
 
@@ -58,10 +58,10 @@ test('an error of the gateway in front of a provider moves the request to the ne
         undefined,
         answering(() => toAnswer(status, [['Content-Type', 'text/html']], [Buffer.from('<p>')])),
       );
-      const got = await send(t, MESSAGES);
-      assert.is(got.status, 200, String(status));
-      assert.ok(got.body.equals((await direct(t.spare, MESSAGES)).body), String(status));
-      const { attempts } = await traceOf(t, got);
+      const response = await send(t, MESSAGES);
+      assert.is(response.status, 200, String(status));
+      assert.ok(response.body.equals((await direct(t.spare, MESSAGES)).body), String(status));
+      const { attempts } = await traceOf(t, response);
       assert.equal(
         attempts.map((each) => [each.provider, each.status]),
         [
@@ -77,9 +77,9 @@ test('an error event is passed to the client if no other provider can be reached
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.upstream.script(undefined, 'error-event', { count: 1 });
     await t.spare.stopListening();
-    const got = await send(t, STREAM);
-    assert.is(got.status, 200);
-    assert.ok(got.body.equals((await direct(t.upstream, STREAM)).body));
+    const response = await send(t, STREAM);
+    assert.is(response.status, 200);
+    assert.ok(response.body.equals((await direct(t.upstream, STREAM)).body));
     assert.is((await t.rows(1))[0]?.outcome, 'partial');
   }));
 
@@ -92,9 +92,9 @@ test('an error that never ends does not keep the next provider waiting', () =>
       await x.forever();
     });
     t.upstream.script(undefined, endless);
-    const got = await send(t, MESSAGES);
-    assert.is(got.status, 200);
-    assert.ok(got.body.equals((await direct(t.spare, MESSAGES)).body));
+    const response = await send(t, MESSAGES);
+    assert.is(response.status, 200);
+    assert.ok(response.body.equals((await direct(t.spare, MESSAGES)).body));
   }));
 
 test('if no provider answers, the error table decides', () =>
@@ -121,13 +121,13 @@ test('open breakers give 503 with the remaining time and send no request', () =>
     t.spare.script(undefined, '500');
     for (let n = 0; n < 12; n += 1) await send(t, MESSAGES);
     const sentBefore = t.upstream.requests.length + t.spare.requests.length;
-    const got = await send(t, MESSAGES);
-    assert.is(got.status, 503);
-    assert.match(got.text, '"type":"circuit_open"');
-    const waitS = Number(got.headers['retry-after']);
+    const response = await send(t, MESSAGES);
+    assert.is(response.status, 503);
+    assert.match(response.text, '"type":"circuit_open"');
+    const waitS = Number(response.headers['retry-after']);
     assert.ok(waitS >= 1 && waitS <= 30, `Retry-After ${waitS}`);
     assert.is(t.upstream.requests.length + t.spare.requests.length, sentBefore);
-    const { attempts } = await traceOf(t, got);
+    const { attempts } = await traceOf(t, response);
     assert.equal(
       attempts.map((each) => each.failure),
       Array.from({ length: 2 }, () => 'not asked: its circuit breaker is open'),
@@ -145,9 +145,12 @@ test('a server error of another kind of provider is PROVIDER_004, and a client e
       assert.equal(failureOf(await send(t, MESSAGES)), { status: 502, code: 'PROVIDER_004' });
       for (const status of [400, 404, 429]) {
         t.spare.script(undefined, String(status) as '400');
-        const got = await send(t, MESSAGES);
-        assert.is(got.status, status);
-        assert.match(got.text, /^\{"type":"error","error":\{"type":"\w+_error","message":"Fixture/);
+        const response = await send(t, MESSAGES);
+        assert.is(response.status, status);
+        assert.match(
+          response.text,
+          /^\{"type":"error","error":\{"type":"\w+_error","message":"Fixture/,
+        );
       }
       assert.is(t.upstream.requests.length, 0);
     },
@@ -177,8 +180,8 @@ test('a request of a coding agent reaches a fallback of the same kind byte for b
     };
     // Odd spacing shows that the body was not serialized again.
     const body = json(CODING).replaceAll('":', '" :');
-    const got = await send(t, { path: '/v1/messages?beta=true', body }, headers);
-    assert.is(got.status, 200);
+    const response = await send(t, { path: '/v1/messages?beta=true', body }, headers);
+    assert.is(response.status, 200);
     const seen = t.spare.requests[0]!;
     assert.is(seen.body.toString(), body);
     assert.is(seen.target, '/v1/messages?beta=true');
@@ -186,7 +189,10 @@ test('a request of a coding agent reaches a fallback of the same kind byte for b
       assert.is(seen.header(name), headers[name as 'anthropic-beta'], name);
     }
     assert.is(seen.header('x-api-key'), 'spare-key');
-    assert.is(got.text, (await direct(t.spare, { path: '/v1/messages?beta=true', body })).text);
+    assert.is(
+      response.text,
+      (await direct(t.spare, { path: '/v1/messages?beta=true', body })).text,
+    );
   }));
 
 test('credentials in any header stay with the provider of the path', async () => {
@@ -233,15 +239,15 @@ test('a responses request reaches a chat fallback that supports it byte for byte
       client_metadata: { turn: 1 },
     }).replaceAll('":', '" :');
     const sent = { path: '/v1/responses', body };
-    const got = await send(t, sent, { ...clientKey('chat'), 'session-id': 's-1' });
-    assert.is(got.status, 200);
+    const response = await send(t, sent, { ...clientKey('chat'), 'session-id': 's-1' });
+    assert.is(response.status, 200);
     const seen = t.spare.requests[0]!;
     assert.is(seen.body.toString(), body);
     assert.equal(
       [seen.target, seen.header('session-id'), seen.header('authorization')],
       ['/v1/responses', 's-1', 'Bearer spare-key'],
     );
-    assert.ok(got.body.equals((await direct(t.spare, sent)).body));
+    assert.ok(response.body.equals((await direct(t.spare, sent)).body));
   }));
 
 test('a token count goes byte for byte to another provider of the kind, and to no other kind', async () => {
@@ -253,8 +259,8 @@ test('a token count goes byte for byte to another provider of the kind, and to n
   };
   await withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.upstream.script(undefined, '500');
-    const got = await send(t, { path, body }, headers);
-    assert.is(got.status, 200);
+    const response = await send(t, { path, body }, headers);
+    assert.is(response.status, 200);
     const [received] = t.spare.requests;
     assert.is(received?.body.toString(), body);
     assert.is(received?.target, path);
@@ -269,9 +275,9 @@ test('a token count goes byte for byte to another provider of the kind, and to n
 
 test('a conversation whose primary is of another kind is not sent elsewhere for counting', () =>
   withPair({ yaml: withSpare('chat', 'provider: spare\nproviders:') }, async (t) => {
-    const got = await send(t, { path: '/v1/messages/count_tokens', body: json(MESSAGE) });
-    assert.is(got.status, 404);
-    assert.match(got.text, /'spare'.*counts no tokens/);
+    const response = await send(t, { path: '/v1/messages/count_tokens', body: json(MESSAGE) });
+    assert.is(response.status, 404);
+    assert.match(response.text, /'spare'.*counts no tokens/);
     assert.is(t.upstream.requests.length + t.spare.requests.length, 0);
   }));
 

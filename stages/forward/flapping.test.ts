@@ -60,10 +60,14 @@ async function sendOnOneConnection({ t, dialect, spare }: Flapping): Promise<voi
   try {
     for (let n = 0; n < REQUESTS; n += 1) {
       const stream = n % 2 === 0;
-      const got = await client.ask(PATHS[dialect], bodyOf(dialect, stream), clientKey(dialect));
-      if (spare !== undefined) assert.is(got.status, 200, 'somebody always answers');
-      if (stream && got.status === 200) expectStreamOnce(dialect, got.text);
-      else expectDocument(dialect, got);
+      const response = await client.ask(
+        PATHS[dialect],
+        bodyOf(dialect, stream),
+        clientKey(dialect),
+      );
+      if (spare !== undefined) assert.is(response.status, 200, 'somebody always answers');
+      if (stream && response.status === 200) expectStreamOnce(dialect, response.text);
+      else expectDocument(dialect, response);
     }
     await client.expectSilence(SILENCE_MS);
     assert.ok(client.opened < REQUESTS, 'connections are kept');

@@ -39,10 +39,10 @@ test('after a failure the next key is used, and tokens are sent as bearer', () =
       (request) => request.header('authorization') === 'Bearer canary-second',
       '401',
     );
-    const got = await send(t);
-    assert.is(got.status, 200);
+    const response = await send(t);
+    assert.is(response.status, 200);
     assert.equal(sentKeys(t), ['canary-first', 'Bearer canary-second', 'Bearer canary-third']);
-    const { attempts } = await traceOf(t, got);
+    const { attempts } = await traceOf(t, response);
     assert.equal(
       attempts.map((each) => each.failure),
       ['status 429', 'status 401', null],
@@ -88,10 +88,10 @@ test('when all keys are cooling down, the response states the wait', () =>
       await withPair(
         { yaml: withoutSpare, env: { ...KEYS, MSGPROV_BASE_URL: t.upstream.url } },
         async (fresh) => {
-          const got = await send(fresh);
-          assert.is(got.status, 429);
-          assert.match(got.text, '"code":"RATELIMIT_002"');
-          assert.is(Number(got.headers['retry-after']), waitS, `Retry-After: ${retryAfter}`);
+          const response = await send(fresh);
+          assert.is(response.status, 429);
+          assert.match(response.text, '"code":"RATELIMIT_002"');
+          assert.is(Number(response.headers['retry-after']), waitS, `Retry-After: ${retryAfter}`);
           assert.is(t.upstream.requests.length - before, 3, 'each key once');
           await send(fresh);
           assert.is(t.upstream.requests.length - before, 3, 'and then none');
@@ -105,9 +105,9 @@ test('when all keys are refused the error is PROVIDER_001', () =>
   withPair({ yaml: withoutSpare, env: KEYS }, async (t) => {
     t.upstream.script(undefined, '401');
     for (const tries of [3, 3]) {
-      const got = await send(t);
-      assert.is(got.status, 502);
-      assert.match(got.text, '"code":"PROVIDER_001"');
+      const response = await send(t);
+      assert.is(response.status, 502);
+      assert.match(response.text, '"code":"PROVIDER_001"');
       assert.is(t.upstream.requests.length, tries);
     }
   }));
@@ -197,11 +197,11 @@ test('no key appears in an answer, a trace, the ledger, a log or any other file'
         const stop = t.upstream.script(undefined, fault);
         t.spare.script(undefined, fault);
         for (const headers of [{}, hide]) {
-          const got = await send(t, headers, true);
+          const response = await send(t, headers, true);
           written.push(
-            got.text,
-            JSON.stringify(got.headers),
-            JSON.stringify(await traceOf(t, got)),
+            response.text,
+            JSON.stringify(response.headers),
+            JSON.stringify(await traceOf(t, response)),
           );
         }
         stop();

@@ -66,8 +66,8 @@ export async function tryProvider(
 function noteKey(prepared: Prepared, { keyId, key }: Admission, scope: AttemptScope): void {
   if (keyId === undefined || prepared.noteKey?.(keyId) !== false) return;
   const { name } = prepared.provider;
-  const words = `the conversation began with another key of ${name} than '${key?.label ?? ''}'`;
-  scope.state.notes.push(`${words}: its thoughts may be dropped`);
+  const note = `the conversation began with another key of ${name} than '${key?.label ?? ''}'`;
+  scope.state.notes.push(`${note}: its thoughts may be dropped`);
 }
 
 /**

@@ -266,9 +266,9 @@ test('answers on disk survive a restart', async () => {
     const env = { ...options.env, MSGPROV_BASE_URL: first.upstream.url };
     await first.proxy.stop(true);
     await withProxy({ ...options, env }, async (second) => {
-      const got = await send(second, DETERMINISTIC_STREAM);
-      assert.ok(isHit(got));
-      assert.ok(got.body.equals(bodies[0]!));
+      const response = await send(second, DETERMINISTIC_STREAM);
+      assert.ok(isHit(response));
+      assert.ok(response.body.equals(bodies[0]!));
       assert.is(first.upstream.requests.length, 1);
     });
   });

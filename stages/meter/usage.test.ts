@@ -71,12 +71,12 @@ test('usage that a translated provider does not report is unmeasured or estimate
         before.held = t.proxy.services.spending.view().heldNanoUsd;
         return true;
       }, answer);
-      const got = await exchange(t.proxy.port, {
+      const response = await exchange(t.proxy.port, {
         path: '/v1/messages',
         body: bodyOf('messages', stream),
       });
-      assert.is(got.status, 200, got.text);
-      assert.match(got.text, stream ? '"output_tokens":0' : '"input_tokens":0');
+      assert.is(response.status, 200, response.text);
+      assert.match(response.text, stream ? '"output_tokens":0' : '"input_tokens":0');
       const [row] = await t.rows(1);
       assert.equal([row?.outcome, row?.usageEstimated], ['ok', true], `stream ${stream}`);
       const { spentTodayNanoUsd, heldNanoUsd, tokensToday } = t.proxy.services.spending.view();
@@ -128,7 +128,7 @@ function messagesStream(deltas: number): string {
   const message = { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [], usage };
   const block = { type: 'text', text: '' };
   const named = (payload: { type: string }): string => `event: ${payload.type}\n${event(payload)}`;
-  const words = {
+  const textDelta = {
     type: 'content_block_delta',
     index: 0,
     delta: { type: 'text_delta', text: WORDS },
@@ -136,7 +136,7 @@ function messagesStream(deltas: number): string {
   return [
     named({ type: 'message_start', message } as { type: string }),
     named({ type: 'content_block_start', index: 0, content_block: block } as { type: string }),
-    ...Array.from({ length: deltas }, () => named(words)),
+    ...Array.from({ length: deltas }, () => named(textDelta)),
     named({ type: 'ping' }),
   ].join('');
 }

@@ -25,8 +25,8 @@ export function isHookFault(thrown: unknown): boolean {
  */
 export function firstLineOf(thrown: unknown): string {
   try {
-    const words = thrown instanceof Error ? thrown.message : String(thrown);
-    return (words.split('\n', 1)[0] ?? '').slice(0, 200);
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    return (message.split('\n', 1)[0] ?? '').slice(0, 200);
   } catch {
     return 'a value without a message';
   }

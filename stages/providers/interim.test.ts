@@ -27,8 +27,8 @@ test('every interim response is skipped at any split, without closing the connec
       socket.write(bytes.slice(at, at + size));
       if (at + size < bytes.length) setImmediate(send, at + size);
     };
-    socket.on('data', (got: Buffer) => {
-      if (got.toString().endsWith('{}')) send(0);
+    socket.on('data', (bytesReceived: Buffer) => {
+      if (bytesReceived.toString().endsWith('{}')) send(0);
     });
   });
   let connections = 0;

@@ -204,9 +204,9 @@ test('the key ring agrees with a plain log of all rejections', () => {
           if (one.do !== 'pick') continue;
           const excluded = names.filter((_, i) => (one.mask >> i) % 2 === 1);
           const pick = ring.pick(new Set(excluded.map((name) => ids[names.indexOf(name)]!)));
-          const got =
+          const actual =
             pick.usable || pick.why === 'tried' ? labelOf(pick) : `${pick.why} ${pick.waitMs}`;
-          assert.is(got, slow.pick(clock.monotonicMs(), excluded));
+          assert.is(actual, slow.pick(clock.monotonicMs(), excluded));
         }
       },
     ),

@@ -115,7 +115,7 @@ test('each start is the earliest that the rolling minute and the queue allow', a
       const pace = new Pace(options, clock);
       const starts: number[] = [];
       const expected: (number | string)[] = [];
-      const got: Promise<number | string>[] = [];
+      const actual: Promise<number | string>[] = [];
       let nowMs = 0;
       for (const gapMs of gaps) {
         clock.advance(gapMs);
@@ -128,10 +128,10 @@ test('each start is the earliest that the rolling minute and the queue allow', a
           waitMs > 0 && (waiting >= options.maxWaiting || waitMs > options.maxWaitMs);
         expected.push(isRefused ? `refused ${Math.ceil(waitMs / 1000)}` : waitMs);
         if (!isRefused) starts.push(startMs);
-        got.push(enter(pace));
+        actual.push(enter(pace));
       }
       clock.advance(1_000_000);
-      assert.equal(await Promise.all(got), expected);
+      assert.equal(await Promise.all(actual), expected);
     }),
     { numRuns: 300 },
   );

@@ -69,11 +69,11 @@ for (const kind of ['messages', 'chat', 'generative']) {
     withPair({ yaml: first(kind) }, async (t) => {
       for (const [path, body] of PATHS) {
         const before = sentOn(t);
-        const got = await exchange(t.proxy.port, { path, body });
+        const response = await exchange(t.proxy.port, { path, body });
         const isOwn = isServed(kind, path);
         if (!isOwn) {
-          assert.is(got.status, 404, path);
-          assert.match(got.text, "'spare'", path);
+          assert.is(response.status, 404, path);
+          assert.match(response.text, "'spare'", path);
         }
         const [maker, spare] = before as [number, number];
         assert.equal(sentOn(t), [maker, spare + (isOwn ? 1 : 0)], path);
@@ -84,9 +84,9 @@ for (const kind of ['messages', 'chat', 'generative']) {
     withPair({ yaml: ofModels(kind) }, async (t) => {
       for (const [path, body] of PATHS) {
         if (!/fixture-1/.test(path + body) || path.endsWith('batches')) continue;
-        const got = await exchange(t.proxy.port, { path, body });
+        const response = await exchange(t.proxy.port, { path, body });
         const isOwn = isServed(kind, path);
-        if (!isOwn) assert.is(got.status, 404, path);
+        if (!isOwn) assert.is(response.status, 404, path);
         assert.is(t.upstream.requests.length, 0, path);
         const target = t.spare.requests.at(-1)?.target;
         const itself = target?.startsWith(path.split('?')[0]!) ?? false;
@@ -115,8 +115,12 @@ test('an undecoded body is refused if the provider depends on its model', () =>
   withPair({ yaml: ofModels('messages') }, async (t) => {
     const headers = { 'content-encoding': 'gzip' };
     const prompt = gzipSync(json({ model: 'gpt-fixture-1', prompt: 'hello' }));
-    const got = await exchange(t.proxy.port, { path: '/v1/completions', body: prompt, headers });
-    assert.is(got.status, 415);
+    const response = await exchange(t.proxy.port, {
+      path: '/v1/completions',
+      body: prompt,
+      headers,
+    });
+    assert.is(response.status, 415);
     // The body of this endpoint is decoded and read.
     const summary = { path: '/v1/responses/compact', body: gzipSync(INPUT), headers };
     assert.is((await exchange(t.proxy.port, summary)).status, 404);

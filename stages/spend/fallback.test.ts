@@ -27,10 +27,10 @@ test('an expensive fallback is not used if it exceeds the limit per request', ()
   withPair({ yaml: priced(1, EXPENSIVE_USD, 'per_request_usd: 1') }, async (t) => {
     assert.is((await send(t)).status, 200, 'the cheap one serves it');
     const stop = t.upstream.script(undefined, '529');
-    const got = await send(t);
-    assert.is(got.status, 529);
+    const response = await send(t);
+    assert.is(response.status, 529);
     assert.is(t.spare.requests.length, 0);
-    const { attempts } = await traceOf(t, got);
+    const { attempts } = await traceOf(t, response);
     assert.match(attempts[1]?.failure ?? '', /^skipped: Spending limit of \$1\.00 per request/);
     const { spending } = t.proxy.services;
     assert.is(spending.view().blocked, 1);
@@ -73,9 +73,12 @@ test('a fallback that is too expensive does not wait in the queue for its pace',
     await pace?.enter(new AbortController().signal);
     t.upstream.script(undefined, '529');
     const timeout = AbortSignal.timeout(120_000);
-    const got = await exchange(t.proxy.port, { ...MESSAGES, signal: timeout });
-    assert.is(got.status, 529);
-    assert.match((await traceOf(t, got)).attempts[1]?.failure ?? '', /^skipped: Spending limit/);
+    const response = await exchange(t.proxy.port, { ...MESSAGES, signal: timeout });
+    assert.is(response.status, 529);
+    assert.match(
+      (await traceOf(t, response)).attempts[1]?.failure ?? '',
+      /^skipped: Spending limit/,
+    );
     await t.rows(1);
     assert.is(t.proxy.services.spending.view().blocked, 1);
   });
@@ -85,8 +88,8 @@ test('the failure of the called provider is reported, not the limit that blocks 
   withPair({ yaml: priced(1, EXPENSIVE_USD, 'per_request_usd: 1') }, async (t) => {
     const body = bodyOf('messages', false, { model: 'm' });
     t.upstream.script(undefined, 'reset-before-head');
-    const got = await exchange(t.proxy.port, { path: '/v1/messages', body });
-    assert.is(got.status, 502, 'the first provider was called');
+    const response = await exchange(t.proxy.port, { path: '/v1/messages', body });
+    assert.is(response.status, 502, 'the first provider was called');
     assert.is(t.spare.requests.length, 0);
   }));
 
@@ -120,8 +123,8 @@ budget: { enabled: true, per_request_usd: 0.001 }
     async (t) => {
       t.upstream.script(undefined, '529');
       const body = bodyOf('messages', false, { model: 'claude-3-5-haiku-latest', max_tokens: 100 });
-      const got = await exchange(t.proxy.port, { path: '/v1/messages', body });
-      assert.is(got.status, 529);
+      const response = await exchange(t.proxy.port, { path: '/v1/messages', body });
+      assert.is(response.status, 529);
       assert.is(t.upstream.requests.length, 1);
     },
   ));

@@ -44,7 +44,7 @@ interface Task<P extends Protocol> {
 interface Thread<P extends Protocol> {
   readonly number: number;
   readonly worker: Worker;
-  readonly gone: Promise<void>;
+  readonly exited: Promise<void>;
   readonly tasks: Map<number, Task<P>>;
   readonly start: ThreadStart;
   /** True when its current job takes so long that others may overtake it. */
@@ -213,7 +213,7 @@ export class WorkerPool<P extends Protocol> {
     const isOver = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs);
     });
-    await Promise.race([Promise.all(this.#threads.map(({ gone }) => gone)), isOver]);
+    await Promise.race([Promise.all(this.#threads.map(({ exited }) => exited)), isOver]);
     clearTimeout(timer);
   }
 
@@ -259,7 +259,7 @@ export class WorkerPool<P extends Protocol> {
     const thread: Thread<P> = {
       number: this.#nextId++,
       worker,
-      gone: new Promise((resolve) => {
+      exited: new Promise((resolve) => {
         worker.once('exit', () => {
           this.#onExit(thread, cause);
           resolve();

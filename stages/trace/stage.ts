@@ -14,13 +14,12 @@ function withoutKeys(
   body: BodyFrame | undefined,
   services: Services,
 ): readonly Attempt[] {
-  if (attempts.every(({ failure, message: words }) => (failure ?? words) === undefined))
-    return attempts;
+  if (attempts.every(({ failure, message }) => (failure ?? message) === undefined)) return attempts;
   const cleaned = (text: string | undefined) => text && services.withoutKeys(text, body);
   return attempts.map((attempt) => ({
     ...attempt,
     failure: cleaned(attempt.failure),
-    words: cleaned(attempt.message),
+    message: cleaned(attempt.message),
   }));
 }
 

@@ -98,8 +98,8 @@ function keepMark(
 const MAX_WHY_CHARS = 300;
 
 function failure(why: string | undefined): string {
-  const words = why === undefined ? '' : `: ${why.slice(0, MAX_WHY_CHARS)}`;
-  return `The provider broke its answer off${words}`;
+  const reason = why === undefined ? '' : `: ${why.slice(0, MAX_WHY_CHARS)}`;
+  return `The provider broke its answer off${reason}`;
 }
 
 function brokenCall(name: string): string {

@@ -34,9 +34,9 @@ export const statusOfError: Readonly<Record<CanonicalErrorKind, number>> = {
 
 /** Inverts a table of words: returns kinds by word. */
 export function kindsByWord<Word extends string | number>(
-  words: Readonly<Record<CanonicalErrorKind, Word>>,
+  table: Readonly<Record<CanonicalErrorKind, Word>>,
 ): [Word, CanonicalErrorKind][] {
-  return Object.entries(words).map(([kind, word]) => [word, kind as CanonicalErrorKind]);
+  return Object.entries(table).map(([kind, word]) => [word, kind as CanonicalErrorKind]);
 }
 
 const KIND_OF_STATUS = new Map<number, CanonicalErrorKind>([

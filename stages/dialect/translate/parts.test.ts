@@ -56,9 +56,9 @@ test('an effort without a thinking setting is translated, or noted where there i
     const messages = [{ role: 'user', content: 'u' }];
     const body = { model, max_tokens: 5, messages, ...more };
     const marks = createCallMarks().of('');
-    const got = translateRequest('messages', to, body, { target: '/v1/messages', marks });
-    assert.ok(!('skip' in got));
-    return got;
+    const translation = translateRequest('messages', to, body, { target: '/v1/messages', marks });
+    assert.ok(!('skip' in translation));
+    return translation;
   };
   const low = { output_config: { effort: 'low' } };
   assert.is(translated('chat', 'gpt-5', low).body['reasoning_effort'], 'low');

@@ -32,11 +32,11 @@ const local = (kind: string) => (url: string) =>
 
 /** Plays `parts` of a Gemini answer, whole or as a stream. */
 function gemini(t: Pair, parts: readonly object[], more: object = {}): void {
-  const chunk = (some: readonly object[], isLast: boolean): object => ({
+  const chunk = (chunkParts: readonly object[], isLast: boolean): object => ({
     candidates: [
       {
         index: 0,
-        content: { role: 'model', parts: some },
+        content: { role: 'model', parts: chunkParts },
         ...(isLast && { finishReason: 'STOP', ...more }),
       },
     ],
@@ -300,8 +300,8 @@ for (const kind of ['messages', 'chat', 'generative'] as const) {
         const { path } = CLIENTS[client as Client];
         const at = path.replace('/m:', '/gemini-3-pro-image:');
         const request = { ...body, ...('model' in body && { model: 'gemini-3-pro-image' }) };
-        const got = await exchange(t.proxy.port, { path: at, body: JSON.stringify(request) });
-        assert.is(got.status, 200, got.text);
+        const response = await exchange(t.proxy.port, { path: at, body: JSON.stringify(request) });
+        assert.is(response.status, 200, response.text);
         const sent = JSON.parse(t.spare.requests.at(-1)!.body.toString()) as Json;
         const turns = (sent['messages'] ?? sent['contents']) as readonly Json[];
         const [, noted, asked] = turns;

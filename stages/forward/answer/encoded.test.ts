@@ -116,13 +116,13 @@ test('the usage chunk that only the proxy requested is removed', () =>
       stream: true,
       messages: [{ role: 'user', content: 'hi' }],
     });
-    const got = await exchange(t.proxy.port, {
+    const response = await exchange(t.proxy.port, {
       path: '/v1/chat/completions',
       body,
       headers: { ...clientKey('chat'), 'accept-encoding': 'gzip' },
     });
-    assert.is(textBy('chat', true, got.text), 'Hallo');
-    assert.not.match(got.text, 'prompt_tokens');
+    assert.is(textBy('chat', true, response.text), 'Hallo');
+    assert.not.match(response.text, 'prompt_tokens');
   }));
 
 test('an unknown encoding and undecodable bytes count as failures of the provider', () =>

@@ -67,9 +67,9 @@ for (const [name, value] of Object.entries(ERRORS)) {
         [false, zipped(value)],
       ] as const) {
         t.upstream.script(undefined, scenario);
-        const got = await send(t, stream);
-        assert.is(got.status, 200);
-        const { attempts } = await traceOf(t, got);
+        const response = await send(t, stream);
+        assert.is(response.status, 200);
+        const { attempts } = await traceOf(t, response);
         assert.equal(
           attempts.map((each) => each.provider),
           ['chat', 'spare'],
@@ -87,14 +87,14 @@ test('without a fallback the client gets the error bytes, the row says error, an
     const value = ERRORS['an object with a code'];
     for (const scenario of [answering(value), zipped(value)]) {
       t.upstream.script(undefined, scenario);
-      const got = await send(t, false, { temperature: 0 });
-      assert.is(got.status, 200);
+      const response = await send(t, false, { temperature: 0 });
+      assert.is(response.status, 200);
       const bytes =
-        got.headers['content-encoding'] === undefined
+        response.headers['content-encoding'] === undefined
           ? Buffer.from(JSON.stringify(value))
           : gzipSync(JSON.stringify(value));
-      assert.ok(got.body.equals(bytes));
-      assert.is((await traceOf(t, got)).outcome, 'error');
+      assert.ok(response.body.equals(bytes));
+      assert.is((await traceOf(t, response)).outcome, 'error');
     }
     t.upstream.script(undefined, 'sized');
     const after = await send(t, false, { temperature: 0 });
@@ -111,9 +111,9 @@ test('without a fallback the client gets the error bytes, the row says error, an
 test('the trace names the provider whose answer was shown, not the one that was tried last', () =>
   withPair({ yaml: withSpare('generative', 'providers:') }, async (t) => {
     t.upstream.script(undefined, '500');
-    const got = await send(t, false, { n: 2 });
-    assert.is(got.status, 500);
-    const trace = await traceOf(t, got);
+    const response = await send(t, false, { n: 2 });
+    assert.is(response.status, 500);
+    const trace = await traceOf(t, response);
     assert.match(trace.attempts[1]!.failure ?? '', 'skipped');
     const forward = trace.stages.find((stage) => stage.name === 'upstream_forward');
     assert.is(forward?.['provider'], 'chat');
@@ -127,10 +127,10 @@ test('trace and row agree on the outcome, also for a stream that was cut off', (
       undefined,
       answer(() => streamAnswer([toEvent(chunk)])),
     );
-    const got = await send(t, true);
+    const response = await send(t, true);
     const [row] = await t.rows(1);
     assert.is(row!.outcome, 'partial');
-    assert.is((await traceOf(t, got)).outcome, 'partial');
+    assert.is((await traceOf(t, response)).outcome, 'partial');
   }));
 
 test('an HTML page or an empty body instead of an answer is a failure, and another provider is tried', () =>

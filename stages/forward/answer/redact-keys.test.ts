@@ -38,7 +38,7 @@ async function refusedWith(
   return answered!;
 }
 
-const error = (words: string): string => JSON.stringify({ error: { message: words } });
+const error = (message: string): string => JSON.stringify({ error: { message } });
 
 test('a configured key is redacted in every encoding, and the rest of the error is kept', async () => {
   for (const [form, of] of [

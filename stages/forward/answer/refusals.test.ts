@@ -100,15 +100,15 @@ for (const [name, refusal] of Object.entries(REFUSALS)) {
           for (const [client, { path, body, place }] of Object.entries(CLIENTS)) {
             if (client === kind) continue;
             const isPath = client === 'generative';
-            const got = await exchange(t.proxy.port, {
+            const response = await exchange(t.proxy.port, {
               path:
                 stream && isPath
                   ? path.replace(':generateContent', ':streamGenerateContent?alt=sse')
                   : path,
               body: JSON.stringify({ ...body, ...(stream && !isPath && { stream: true }) }),
             });
-            assert.is(got.status, 200, got.text);
-            assert.match(got.text, place, client);
+            assert.is(response.status, 200, response.text);
+            assert.match(response.text, place, client);
           }
         },
       ));
@@ -124,15 +124,15 @@ test('a refusal fetched as a document states its reason where a stream would', (
         answer(() => jsonAnswer(200, REFUSALS.messages)),
       );
       const { path, body } = CLIENTS.messages;
-      const got = await exchange(t.proxy.port, {
+      const response = await exchange(t.proxy.port, {
         path,
         body: JSON.stringify({ ...body, stream: true }),
       });
       assert.match(
-        got.text,
+        response.text,
         /"type":"message_delta","delta":\{"stop_reason":"refusal",.*"explanation":"This/,
       );
-      assert.match(got.text, /"type":"message_start".*"stop_details":null/);
+      assert.match(response.text, /"type":"message_start".*"stop_details":null/);
     },
   ));
 

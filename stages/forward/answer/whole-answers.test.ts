@@ -92,8 +92,8 @@ test('the client gets JSON lines if it asked for lines, and provider errors unch
     assert.ok(events.length > 3);
     for (const status of ['400', '500'] as const) {
       const stop = t.upstream.script(undefined, status);
-      const got = await exchange(t.proxy.port, { ...STREAM, headers: clientKey('messages') });
-      assert.ok(got.body.equals((await direct(t.upstream, STREAM)).body), status);
+      const response = await exchange(t.proxy.port, { ...STREAM, headers: clientKey('messages') });
+      assert.ok(response.body.equals((await direct(t.upstream, STREAM)).body), status);
       stop();
     }
   }));

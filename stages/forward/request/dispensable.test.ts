@@ -19,7 +19,7 @@ interface Case {
 
 const user = (content: unknown) => ({ role: 'user', content });
 const schema = { type: 'object' };
-const text = (words: string) => ({ type: 'text', text: words });
+const text = (expectedText: string) => ({ type: 'text', text: expectedText });
 
 const CASES: readonly Case[] = [
   {
@@ -114,20 +114,20 @@ for (const { name, from, more, sent, notSent, note } of CASES) {
       },
       async (t) => {
         enforce(t.spare);
-        const got = await exchange(t.proxy.port, {
+        const response = await exchange(t.proxy.port, {
           path: PATHS[from],
           body: bodyOf(from, false, more),
         });
-        assert.is(got.status, 200, got.text);
+        assert.is(response.status, 200, response.text);
         const body = t.spare.requests.at(-1)!.body.toString();
         let next = 0;
-        for (const words of sent) {
-          const at = body.indexOf(words, next);
-          assert.ok(at >= 0, `${words} in ${body}`);
-          next = at + words.length;
+        for (const expectedText of sent) {
+          const at = body.indexOf(expectedText, next);
+          assert.ok(at >= 0, `${expectedText} in ${body}`);
+          next = at + expectedText.length;
         }
         if (notSent !== undefined) assert.not.match(body, notSent);
-        const trace = JSON.stringify(await traceOf(t, got));
+        const trace = JSON.stringify(await traceOf(t, response));
         if (note !== undefined) assert.match(trace, note);
       },
     ),

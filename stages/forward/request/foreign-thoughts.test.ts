@@ -186,11 +186,11 @@ test('a refusal for another reason, or a repeated one, is passed on unchanged', 
       model: 'gpt-6',
       input: [RESPONSES.ask, { type: 'reasoning', summary: [], encrypted_content: 'x' }],
     });
-    const words = [
+    const messages = [
       ['Invalid value: input[3].', 1],
       ['The encrypted content x could not be verified.', 2],
     ] as const;
-    for (const [message, expectedRequests] of words) {
+    for (const [message, expectedRequests] of messages) {
       const refusal = gzipSync(JSON.stringify({ error: { message, code: null } }));
       const before = t.upstream.requests.length;
       const undo = t.upstream.script(

@@ -95,10 +95,14 @@ for (const kind of ['messages', 'generative'] as const) {
         ),
       );
       for (const [client, { path, member, body }] of Object.entries(CLIENTS)) {
-        const got = await exchange(t.proxy.port, { path, body: JSON.stringify(body) });
-        assert.is(got.status, 200, `${client}: ${got.text}`);
+        const response = await exchange(t.proxy.port, { path, body: JSON.stringify(body) });
+        assert.is(response.status, 200, `${client}: ${response.text}`);
         const countRequest = t.spare.requests.at(-1)!;
-        assert.is((JSON.parse(got.text) as Json)[member], countRequest.body.length, got.text);
+        assert.is(
+          (JSON.parse(response.text) as Json)[member],
+          countRequest.body.length,
+          response.text,
+        );
         const expectedPath =
           kind === 'messages' ? '/v1/messages/count_tokens' : '/v1beta/models/other-2:countTokens';
         assert.is(countRequest.path, expectedPath);
@@ -110,7 +114,7 @@ for (const kind of ['messages', 'generative'] as const) {
         if (client === kind) continue;
         assert.is(inner['model'], kind === 'messages' ? 'other-2' : 'models/other-2');
         if (client !== 'generative') assert.match(JSON.stringify(inner), 'You are an agent.');
-        const trace = await traceOf(t, got);
+        const trace = await traceOf(t, response);
         assert.is(trace.stages.find(({ node }) => node === 'forward')?.['provider'], 'local');
       }
       const rows = await t.rows(3);
@@ -126,8 +130,8 @@ test('a count request may be nested in another member, as Gemini accepts it', ()
     const { path, body } = CLIENTS.generative;
     for (const name of ['generateContentRequest', 'generate_content_request']) {
       const nested = { [name]: { model: 'models/m-1', ...body } };
-      const got = await exchange(t.proxy.port, { path, body: JSON.stringify(nested) });
-      assert.is(got.status, 200, got.text);
+      const response = await exchange(t.proxy.port, { path, body: JSON.stringify(nested) });
+      assert.is(response.status, 200, response.text);
       assert.match(t.spare.requests.at(-1)!.body.toString(), '[svc hits');
     }
     for (const invalid of ['{}', '[]', '{"instances":[1]}', '{"contents":"hi"}']) {
@@ -140,9 +144,9 @@ test('errors of a count are in the client’s dialect', () =>
   withPair({ yaml: local('generative') }, async (t) => {
     t.spare.script(undefined, '400');
     const { path, body } = CLIENTS.messages;
-    const got = await exchange(t.proxy.port, { path, body: JSON.stringify(body) });
-    assert.is(got.status, 400);
-    const { type, error } = JSON.parse(got.text) as Json & { error: Json };
+    const response = await exchange(t.proxy.port, { path, body: JSON.stringify(body) });
+    assert.is(response.status, 400);
+    const { type, error } = JSON.parse(response.text) as Json & { error: Json };
     assert.equal([type, error['type']], ['error', 'invalid_request_error']);
     t.spare.script(
       undefined,
@@ -162,8 +166,8 @@ test('a count falls back to another kind of provider that supports counting', ()
     async (t) => {
       t.upstream.script(undefined, '529');
       const { path, body } = CLIENTS.messages;
-      const got = await exchange(t.proxy.port, { path, body: JSON.stringify(body) });
-      assert.is(got.status, 200, got.text);
+      const response = await exchange(t.proxy.port, { path, body: JSON.stringify(body) });
+      assert.is(response.status, 200, response.text);
       assert.is(t.spare.requests.at(-1)!.path, '/v1beta/models/m-1:countTokens');
     },
   ));

@@ -155,8 +155,8 @@ test('a model of the same kind that refuses mid-conversation instructions gets t
     for (const expectedRequests of [2, 1]) {
       t.recover();
       const before = t.spare.requests.length;
-      const got = await exchange(t.proxy.port, { body, headers: clientKey('messages') });
-      assert.is(got.status, 200, got.text);
+      const response = await exchange(t.proxy.port, { body, headers: clientKey('messages') });
+      assert.is(response.status, 200, response.text);
       assert.is(t.spare.requests.length - before, expectedRequests);
       const sent = t.spare.requests.at(-1)!.body.toString();
       const expected = [
@@ -180,7 +180,7 @@ test('a model of the same kind that refuses mid-conversation instructions gets t
         model: 'claude-sonnet-4-5',
         messages: expected,
       });
-      const trace = JSON.stringify(await traceOf(t, got));
+      const trace = JSON.stringify(await traceOf(t, response));
       if (expectedRequests === 2) assert.match(trace, 'refuses instructions in the middle');
       assert.match(trace, 'are sent as marked user text');
       // The primary got exactly what the client sent.
@@ -201,8 +201,8 @@ test('mid-conversation instructions are kept if another model of the same provid
     ] as const) {
       const body = JSON.stringify({ model, max_tokens: 5, messages });
       const before = t.upstream.requests.length;
-      const got = await exchange(t.proxy.port, { body, headers: clientKey('messages') });
-      assert.is(got.status, 200, got.text);
+      const response = await exchange(t.proxy.port, { body, headers: clientKey('messages') });
+      assert.is(response.status, 200, response.text);
       assert.is(t.upstream.requests.length - before, expectedRequests, model);
       assert.is(
         t.upstream.requests.at(-1)!.body.toString() === body,
@@ -214,8 +214,8 @@ test('mid-conversation instructions are kept if another model of the same provid
     // accept.
     const body = JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 5, messages });
     const headers = { authorization: 'Bearer sk-ant-oat01-mine' };
-    const got = await exchange(t.proxy.port, { body, headers });
-    assert.is(got.status, 400);
+    const response = await exchange(t.proxy.port, { body, headers });
+    assert.is(response.status, 400);
     assert.is(t.upstream.requests.at(-1)!.body.toString(), body);
   }));
 

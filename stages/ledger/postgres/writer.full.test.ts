@@ -145,15 +145,15 @@ writers(
     assert.is((await stored(url)).length, rows);
     const { requests, inputTokens } = await totals(url);
     assert.equal([requests, inputTokens], [rows, rows]);
-    const words = troubles.map(({ code, message, cure }) => [code, message, cure].join(' '));
+    const texts = troubles.map(({ code, message, cure }) => [code, message, cure].join(' '));
     assert.ok(
-      words.length < 6 &&
-        words.every((text) =>
+      texts.length < 6 &&
+        texts.every((text) =>
           text.startsWith('RESOURCE_002 The ledger cannot be written: postgres://127.0.0.1'),
         ),
-      words.join('\n'),
+      texts.join('\n'),
     );
-    assert.ok(words.every((text) => !text.includes('disk space')));
+    assert.ok(texts.every((text) => !text.includes('disk space')));
     await writer.close();
   },
 );

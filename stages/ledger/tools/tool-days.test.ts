@@ -90,8 +90,8 @@ test('the sums equal those of the rows, even if rows were sent twice or deleted'
   assert.equal(troubles, []);
   assert.equal(byName(await sums(file, ['tool'])), recount(rows));
   const ofModel = await sums(file, ['tool', 'model']);
-  const some = ofModel.filter(({ keys }) => keys[1] === 'm');
-  assert.equal(byName(some), recount(rows.filter(({ model }) => model === 'm')));
+  const ofModelM = ofModel.filter(({ keys }) => keys[1] === 'm');
+  assert.equal(byName(ofModelM), recount(rows.filter(({ model }) => model === 'm')));
   const [, server] = await sums(file, ['mcp']);
   assert.equal(
     [server?.keys, server && rounded(server.totals)],
