@@ -94,7 +94,7 @@ export function createResponsesProtocol({
         throw malformedRequest('One conversation a connection goes through svc: open another');
       const turn = continuation.begin(bytes, message);
       if (generate === false) return { replies: warmedUp(turn, message) };
-      const form = { ...RESPONSES_FORM, heard: turn.onEvent };
+      const form = { ...RESPONSES_FORM, onEvent: turn.onEvent };
       return { endpoint, target, headers, bytes: turn.body, gzip: false, form };
     },
     close: continuation.close,
