@@ -15,7 +15,7 @@ import { CONVERSATION_LIMITS } from './conversations.ts';
 import { DASHBOARD_LIMITS } from './dashboard.ts';
 import { FORWARD_LIMITS } from './forward.ts';
 import { LARGE_REQUEST_LIMITS } from './large-requests.ts';
-import { HOSTILE_REQUEST_LIMITS } from './odd-requests.ts';
+import { HOSTILE_REQUEST_LIMITS } from './hostile-requests.ts';
 import { REQUEST_LIMITS } from './requests.ts';
 import { STATUSLINE_LIMITS } from './statusline.ts';
 import { WORK_LIMITS } from './work.ts';

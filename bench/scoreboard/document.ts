@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../../fixtures/paths.ts';
 import { isSound } from './judge.ts';
-import type { StoredRow } from './kept.ts';
+import type { StoredRow } from './stored-rows.ts';
 import type { Row } from './row.ts';
 
 const FILE = join(projectRoot, 'SECURITY.md');

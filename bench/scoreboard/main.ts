@@ -8,7 +8,7 @@ import { createProgress } from '../progress.ts';
 import { writeDocument } from './document.ts';
 import { isSound, judge } from './judge.ts';
 import type { Judged } from './judge.ts';
-import { currentCommit, storeRow, readStoredRows } from './kept.ts';
+import { currentCommit, storeRow, readStoredRows } from './stored-rows.ts';
 import type { Row } from './row.ts';
 import { ROWS } from './rows.ts';
 import { copyBuild } from './sabotage.ts';

@@ -5,7 +5,7 @@
 import { closeClients } from '../../fixtures/server/exchange.ts';
 import { readProgramOptions, refuseOptions } from '../../fixtures/program-options.ts';
 import { createProgress } from '../progress.ts';
-import { currentCommit } from '../scoreboard/kept.ts';
+import { currentCommit } from '../scoreboard/stored-rows.ts';
 import { CROWDS } from './crowds.ts';
 import { HOST } from './host.ts';
 import { KILLS } from './kills.ts';

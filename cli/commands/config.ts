@@ -11,7 +11,7 @@ import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toLoadOptions, toServeFlags } from '../parse/flags.ts';
-import { writeOwnFile } from '../own-file.ts';
+import { writeOwnFile } from '../user-file.ts';
 import { counted, isTerminal } from '../screen/output.ts';
 import { configSourceCommands } from '../config-source/command.ts';
 import { Reload } from './reload.ts';

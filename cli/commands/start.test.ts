@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert';
 import { outputFile, pidFile, runningInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
 import { signalProcess } from '../process/processes.ts';
-import { rememberRewritten } from '../../fixtures/cli/remembered.ts';
+import { rememberRewritten } from '../../fixtures/cli/remembered-conversations.ts';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 
 interface Started {

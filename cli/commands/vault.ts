@@ -26,8 +26,8 @@ import {
   reportJson,
   reportRows,
 } from '../vault/report.ts';
-import { searchRunning } from '../vault/running.ts';
-import type { HitView } from '../vault/running.ts';
+import { searchRunning } from '../vault/running-proxy.ts';
+import type { HitView } from '../vault/running-proxy.ts';
 
 class Search extends VaultCommand {
   static override paths = [['search']];

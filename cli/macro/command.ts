@@ -13,14 +13,14 @@ import type { Macro } from '../../stages/macros/macro.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
-import { writeOwnFile } from '../own-file.ts';
+import { writeOwnFile } from '../user-file.ts';
 import { configInUse } from '../parse/config-in-use.ts';
 import { toWhole } from '../parse/flags.ts';
 import { reasonWords } from '../preview/reasons.ts';
 import { counted, writeLine } from '../screen/output.ts';
 import { toValues, variablesJson } from '../variables.ts';
-import { macroNamed, ownMacro, ownMacros, pluginMacros, usable } from './found.ts';
-import type { MacroSource } from './found.ts';
+import { macroNamed, ownMacro, ownMacros, pluginMacros, usable } from './all-macros.ts';
+import type { MacroSource } from './all-macros.ts';
 import type { StepReport } from './run.ts';
 
 const CONFIG = { description: 'Config file, for recipes and plugins' };

@@ -87,7 +87,7 @@ const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
     describe: ({ query }) => `search the vault for ${JSON.stringify(query)}`,
     async do({ query, top }, { context, config }) {
       const [{ searchRunning }, { hitJson, hitLines }, { colorsFor }] = await Promise.all([
-        import('../vault/running.ts'),
+        import('../vault/running-proxy.ts'),
         import('../vault/report.ts'),
         import('../screen/output.ts'),
       ]);

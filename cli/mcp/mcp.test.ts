@@ -7,7 +7,7 @@ import { withLive } from '../../fixtures/cli/live.ts';
 import type { Json } from '../../fixtures/cli/live.ts';
 import { call, withMcp } from '../../fixtures/cli/mcp-client.ts';
 import { inPlace, start, write } from '../../fixtures/cli/run.ts';
-import { addHeaders } from '../../fixtures/upstream/more-fields.ts';
+import { addHeaders } from '../../fixtures/upstream/added-headers.ts';
 
 const parsed = (text: string): Json => JSON.parse(text) as Json;
 

@@ -6,8 +6,8 @@ import { runningInstance } from '../process/daemon.ts';
 import type { Colors } from '../screen/output.ts';
 import { readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
-import { createCounter, percentSaved, sumTokens } from './counted.ts';
-import type { CountedTokens } from './counted.ts';
+import { createCounter, percentSaved, sumTokens } from './counted-tokens.ts';
+import type { CountedTokens } from './counted-tokens.ts';
 
 /** A block of `/v1/svc/lost/<id>`, with exact token counts. */
 export type LostBlock = Omit<LostJson['blocks'][number], 'tokens'> & {

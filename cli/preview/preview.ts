@@ -3,8 +3,8 @@ import { dryRun } from '../../stages/compress/pass/dry-run.ts';
 import type { DryBlock, DryOptions } from '../../stages/compress/pass/dry-run.ts';
 import { counted } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
-import { createCounter, percentSaved, sumTokens } from './counted.ts';
-import type { CountedTokens } from './counted.ts';
+import { createCounter, percentSaved, sumTokens } from './counted-tokens.ts';
+import type { CountedTokens } from './counted-tokens.ts';
 import { blockWords, reasonWords } from './reasons.ts';
 import type { RequestFile } from './request-file.ts';
 

@@ -17,8 +17,8 @@ import { ownerOf } from './port-owner.ts';
 import type { SaveWatch } from './reload-on-save.ts';
 import { readJson } from '../remote.ts';
 import { monitorGone } from '../monitor/record.ts';
-import { catchUncaughtErrors, stackOf } from './strays.ts';
-import type { UncaughtErrors } from './strays.ts';
+import { catchUncaughtErrors, stackOf } from './uncaught-errors.ts';
+import type { UncaughtErrors } from './uncaught-errors.ts';
 
 /**
  * Serves until a signal or `svc stop` ends it. Resolves with the exit code: 0 after a drain, that

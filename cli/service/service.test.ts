@@ -8,7 +8,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { runningInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
-import { rememberRewritten } from '../../fixtures/cli/remembered.ts';
+import { rememberRewritten } from '../../fixtures/cli/remembered-conversations.ts';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 
 test('the systemd unit starts this program with this home, whatever characters the path has', async () => {

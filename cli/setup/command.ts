@@ -15,17 +15,17 @@ import { colorsFor, figure } from '../screen/output.ts';
 import { toMode } from '../parse/flags.ts';
 import { openPrompts } from '../prompts/prompts.ts';
 import type { Prompts } from '../prompts/choice.ts';
-import { requestModels, pointClient, testRequest, startProxy, writeConfig } from './act.ts';
+import { requestModels, pointClient, testRequest, startProxy, writeConfig } from './steps.ts';
 import type {
   ProviderModels,
   PointedClient,
   TestRequest,
   RunningProxyFacts,
   WrittenConfig,
-} from './act.ts';
+} from './steps.ts';
 import { withChosen } from './config-text.ts';
-import { detectSetup } from './found.ts';
-import type { DetectedSetup } from './found.ts';
+import { detectSetup } from './detect.ts';
+import type { DetectedSetup } from './detect.ts';
 import { foundLines, planLines } from './plan.ts';
 import type { Plan } from './plan.ts';
 import {

@@ -5,7 +5,7 @@ import type { CliContext } from '../context.ts';
 import type { Colors } from '../screen/output.ts';
 import { pairs } from '../screen/output.ts';
 import { lineDiff } from '../preview/line-diff.ts';
-import type { DetectedSetup } from './found.ts';
+import type { DetectedSetup } from './detect.ts';
 import { SUBSCRIPTION_STEPS } from './subscription.ts';
 import type { SubscriptionUse } from './subscription.ts';
 

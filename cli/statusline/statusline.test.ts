@@ -8,7 +8,7 @@ import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { addHeaders } from '../../fixtures/upstream/more-fields.ts';
+import { addHeaders } from '../../fixtures/upstream/added-headers.ts';
 import { until, withLive, sendRequest } from '../../fixtures/cli/live.ts';
 import { entry, inPlace, run, start, write } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';

@@ -16,9 +16,9 @@ import type { TemplateVariable } from '../../stages/templates/template.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
-import { writeOwnFile } from '../own-file.ts';
+import { writeOwnFile } from '../user-file.ts';
 import { toValues, variablesJson } from '../variables.ts';
-import { askModel } from './ask.ts';
+import { askModel } from './ask-model.ts';
 
 const folderOf = (context: CliContext): string => templateFolder(homeOf(context));
 

@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert';
 import { COMMAND_EFFECTS } from '../../fixtures/cli/effects/command-effects.ts';
 import { conversation, withLive } from '../../fixtures/cli/live.ts';
 import type { Live } from '../../fixtures/cli/live.ts';
-import { SPECIFIED } from '../../fixtures/cli/specified.ts';
+import { SPECIFIED } from '../../fixtures/cli/specified-commands.ts';
 import { isOwnData } from '../service/own-data.ts';
 
 const rows = new Set(COMMAND_EFFECTS.map(([command]) => command));

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PassThrough } from 'node:stream';
 import { exitCodes } from '../exit.ts';
-import { rememberRewritten } from '../../fixtures/cli/remembered.ts';
+import { rememberRewritten } from '../../fixtures/cli/remembered-conversations.ts';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 import { isNewer } from './installed.ts';
 

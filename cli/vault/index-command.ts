@@ -19,7 +19,7 @@ import { counted, figure, printError } from '../screen/output.ts';
 import { VaultCommand } from './command.ts';
 import { createProgressView, spanOf } from '../screen/progress.ts';
 import { reportJson, reportRows } from './report.ts';
-import { statusOfRunning } from './running.ts';
+import { statusOfRunning } from './running-proxy.ts';
 
 export class Index extends VaultCommand {
   static override paths = [['index']];

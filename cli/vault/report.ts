@@ -10,7 +10,7 @@ import type { CliContext } from '../context.ts';
 import { counted, figure } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
 import { spanOf } from '../screen/progress.ts';
-import type { HitView } from './running.ts';
+import type { HitView } from './running-proxy.ts';
 
 /** Why files are left out, in words. */
 const SKIP_REASONS: Readonly<Record<SkipReason, string>> = {

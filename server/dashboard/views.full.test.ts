@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { NARROW, WIDE, withBrowser } from '../../fixtures/server/dashboard-browser.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
-import { addHeaders } from '../../fixtures/upstream/more-fields.ts';
+import { addHeaders } from '../../fixtures/upstream/added-headers.ts';
 import { ledgerRow } from '../../stages/ledger/row.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 

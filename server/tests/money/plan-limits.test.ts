@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../../engine/index.ts';
-import { addHeaders } from '../../../fixtures/upstream/more-fields.ts';
+import { addHeaders } from '../../../fixtures/upstream/added-headers.ts';
 import { traceOf } from '../../../fixtures/forward/pair.ts';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';

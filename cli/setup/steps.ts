@@ -10,7 +10,7 @@ import type { Client } from '../integrate/client.ts';
 import { withLock } from '../integrate/lock.ts';
 import { withLoopback } from '../process/loopback.ts';
 import { control, readOwn } from '../remote.ts';
-import type { DetectedSetup } from './found.ts';
+import type { DetectedSetup } from './detect.ts';
 import type { Plan } from './plan.ts';
 
 export interface WrittenConfig {
