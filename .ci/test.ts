@@ -91,7 +91,7 @@ function testFiles(folder: string): string[] {
     .toSorted();
 }
 
-const isBad = (each: FileResult): boolean => each.problem !== undefined;
+const hasFailed = (each: FileResult): boolean => each.problem !== undefined;
 const secondsOf = ({ durationMs }: FileResult): string => (durationMs / 1000).toFixed(1);
 
 /**
@@ -102,13 +102,16 @@ const secondsOf = ({ durationMs }: FileResult): string => (durationMs / 1000).to
 function batchesOf(files: readonly string[], folder: string): string[][] {
   const matches = (file: string, pattern: RegExp): boolean =>
     pattern.test(`${file}\n${readFileSync(join(folder, file), 'utf8')}`);
-  const alone = files.filter((file) => matches(file, NEEDS_PROCESS));
-  const longest = alone.filter((file) => matches(file, VARIABLE_WORK));
-  const together = files.filter((file) => !alone.includes(file));
-  const size = Math.min(BATCH, Math.ceil(together.length / (2 * CONCURRENCY)));
-  const batches: string[][] = Array.from({ length: Math.ceil(together.length / size) }, () => []);
-  for (const [at, file] of together.entries()) batches[at % batches.length]!.push(file);
-  return [...new Set([...longest, ...alone])].map((file) => [file]).concat(batches);
+  const ownProcess = files.filter((file) => matches(file, NEEDS_PROCESS));
+  const longest = ownProcess.filter((file) => matches(file, VARIABLE_WORK));
+  const sharedProcess = files.filter((file) => !ownProcess.includes(file));
+  const size = Math.min(BATCH, Math.ceil(sharedProcess.length / (2 * CONCURRENCY)));
+  const batches: string[][] = Array.from(
+    { length: Math.ceil(sharedProcess.length / size) },
+    () => [],
+  );
+  for (const [at, file] of sharedProcess.entries()) batches[at % batches.length]!.push(file);
+  return [...new Set([...longest, ...ownProcess])].map((file) => [file]).concat(batches);
 }
 
 async function runAll(
@@ -128,7 +131,7 @@ async function runAll(
       for (const result of done.results) {
         const file = relative(folder, result.file);
         results.push({ ...result, file });
-        const mark = isBad(result) ? 'FAIL' : 'ok  ';
+        const mark = hasFailed(result) ? 'FAIL' : 'ok  ';
         process.stdout.write(`${mark} ${file} (${result.passed} passed, ${secondsOf(result)} s)\n`);
       }
     }
@@ -142,7 +145,7 @@ async function runAll(
  * The output of the first run is still shown, and the last lines name and count these files.
  */
 async function runAgain(results: readonly FileResult[], options: Options): Promise<Outcome> {
-  const bad = results.filter(isBad);
+  const bad = results.filter(hasFailed);
   if (bad.length === 0) return { results, unstable: [] };
   process.stdout.write('\nonce more, alone:\n');
   const files = bad.map(({ file }) => file);
@@ -152,8 +155,8 @@ async function runAgain(results: readonly FileResult[], options: Options): Promi
     options,
     true,
   );
-  const good = results.filter((each) => !isBad(each));
-  const passedNow = new Set(again.filter((each) => !isBad(each)).map(({ file }) => file));
+  const good = results.filter((each) => !hasFailed(each));
+  const passedNow = new Set(again.filter((each) => !hasFailed(each)).map(({ file }) => file));
   return {
     results: [...good, ...again],
     unstable: bad.filter(({ file }) => passedNow.has(file)),
@@ -161,7 +164,7 @@ async function runAgain(results: readonly FileResult[], options: Options): Promi
 }
 
 function report({ results, unstable }: Outcome, leftOut: readonly string[]): number {
-  const bad = results.filter(isBad);
+  const bad = results.filter(hasFailed);
   for (const { file, problem, output } of unstable)
     process.stdout.write(`\n── ${file}, the first time: ${problem}\n${output}\n`);
   for (const { file, problem, output } of bad)

@@ -144,8 +144,8 @@ async function firstOf(
   first: Promise<unknown[]>,
 ): Promise<unknown> {
   const done = new AbortController();
-  const late = AbortSignal.any([done.signal, AbortSignal.timeout(START_MS)]);
-  const ended = once(child, 'exit', { signal: late }).then(
+  const deadline = AbortSignal.any([done.signal, AbortSignal.timeout(START_MS)]);
+  const ended = once(child, 'exit', { signal: deadline }).then(
     ([code]) => Promise.reject(new Error(`${entry} ended with ${code} before it was ready`)),
     () => Promise.reject(new Error(`${entry} was not ready within ${START_MS} ms`)),
   );
@@ -160,9 +160,9 @@ async function firstOf(
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
+  const exited = once(child, 'exit');
   child.kill('SIGTERM');
   const timer = setTimeout(() => child.kill('SIGKILL'), END_MS);
-  await gone;
+  await exited;
   clearTimeout(timer);
 }

@@ -22,7 +22,7 @@ export async function startSeconds(): Promise<number> {
     env: { PATH: process.env['PATH'] ?? '', SVC_HOME: home, SVC_WS_PORT: String(wsPort) },
     stdio: 'ignore',
   });
-  const gone = once(child, 'exit');
+  const exited = once(child, 'exit');
   try {
     while (!(await answers(port!))) {
       if (child.exitCode !== null) throw new Error(`svc serve ended with ${child.exitCode}`);
@@ -32,7 +32,7 @@ export async function startSeconds(): Promise<number> {
     return (performance.now() - startedMs) / 1000;
   } finally {
     child.kill('SIGKILL');
-    await gone;
+    await exited;
     rmSync(home, { recursive: true, force: true });
   }
 }

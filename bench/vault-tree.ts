@@ -37,13 +37,13 @@ export function makeTree(root: string, files: number, kind: TreeKind, seed: numb
 export function makeQueries(
   count: number,
   seed: number,
-  [least, most]: readonly [number, number] = [3, 12],
+  [min, max]: readonly [number, number] = [3, 12],
 ): string[] {
   const words = makeWords(createRandom(seed), 12_000);
   const random = createRandom(seed + 1);
   return Array.from({ length: count }, () => {
     const query = new Set<string>();
-    const length = randomInt(random, least, most + 1);
+    const length = randomInt(random, min, max + 1);
     while (query.size < length) query.add(pick(random, words));
     return [...query].join(' ');
   });

@@ -33,7 +33,7 @@ const DISK_PERCENT = 5;
 const RAM_MB = 30;
 
 /** Returns non-repeating words from a seed. */
-function words(seed: number, chars: number): string {
+function textOf(seed: number, chars: number): string {
   let state = (seed * 2_654_435_761 + 1) >>> 0;
   const parts: string[] = [];
   for (let length = 0; length < chars; length += parts.at(-1)!.length + 1) {
@@ -43,20 +43,20 @@ function words(seed: number, chars: number): string {
   return parts.join(' ');
 }
 
-const SYSTEM = words(1, 20_000);
+const SYSTEM = textOf(1, 20_000);
 /** Created once: a client sends the same tools in every turn. */
 const tools = Array.from({ length: TOOLS }, (_, at) => ({
   name: `tool${at}`,
-  description: words(at, 1400),
+  description: textOf(at, 1400),
   input_schema: { type: 'object', properties: { path: { type: 'string' } } },
 }));
 
 /** Returns the messages of one call and its result. */
 function turnOf(session: number, turn: number): readonly object[] {
   const id = `toolu_${session}_${turn}`;
-  const thought = { type: 'thinking', thinking: words(turn, 200), signature: words(turn, 300) };
+  const thought = { type: 'thinking', thinking: textOf(turn, 200), signature: textOf(turn, 300) };
   const call = { type: 'tool_use', id, name: 'tool1', input: { path: `/src/${turn}.ts` } };
-  const content = words(session * 1000 + turn, RESULT_CHARS);
+  const content = textOf(session * 1000 + turn, RESULT_CHARS);
   return [
     { role: 'assistant', content: [thought, call] },
     { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content }] },
@@ -65,7 +65,7 @@ function turnOf(session: number, turn: number): readonly object[] {
 
 /** Returns a session with this number of calls; each request contains the previous one. */
 function longSession(session: number, turns = MAX_TURNS): readonly object[] {
-  const task = { role: 'user', content: `Task ${session}: ${words(session, 400)}` };
+  const task = { role: 'user', content: `Task ${session}: ${textOf(session, 400)}` };
   return [task, ...Array.from({ length: turns }, (_, turn) => turnOf(session, turn)).flat()];
 }
 
@@ -91,7 +91,10 @@ const halved = (text: string): string =>
     .join('\n');
 
 /** Everything that the memory does for a request, except waiting for the disk. */
-function pass(request: ProxyRequest, conversations: Conversations): Promise<void> | undefined {
+function rememberRequest(
+  request: ProxyRequest,
+  conversations: Conversations,
+): Promise<void> | undefined {
   conversations.memoryOf(request);
   conversations.standing(request);
   conversations.turnOf(request);
@@ -125,9 +128,9 @@ async function timeAndDisk(): Promise<readonly Measured[]> {
         const request = requestOf(session, messages.slice(0, end));
         const { length } = request.original.body.bytes;
         const startMs = performance.now();
-        const saved = pass(request, conversations);
+        const written = rememberRequest(request, conversations);
         if (length >= FROM_BYTES) times.push(performance.now() - startMs);
-        await saved;
+        await written;
         if (end === messages.length) bytes += length;
       }
     }
@@ -168,14 +171,14 @@ async function heldMemory(): Promise<readonly Measured[]> {
     let sessions = 0;
     for (let isFull = false; !isFull; sessions += 1) {
       const memory = conversations.memoryOf(requestOf(sessions, [{ role: 'user', content: 'x' }]));
-      const results = Array.from({ length: 60 }, (_, at) => words(sessions * 100 + at, 30));
-      const sent = results.map((text) => [textHash(text), words(sessions, SENT_CHARS)] as const);
+      const results = Array.from({ length: 60 }, (_, at) => textOf(sessions * 100 + at, 30));
+      const sent = results.map((text) => [textHash(text), textOf(sessions, SENT_CHARS)] as const);
       memory.set({ sent, keys: [['anthropic', 'key']] });
       isFull = conversations.figures.conversations <= figures.conversations;
       figures = conversations.figures;
     }
     for (let session = 0; session < HELD_REQUESTS; session += 1)
-      await pass(requestOf(session, longSession(session)), conversations);
+      await rememberRequest(requestOf(session, longSession(session)), conversations);
     await conversations.flush();
     const what = `the memory of ${figures.conversations} conversations, ${(figures.chars / 1e6).toFixed(0)} MB in the file, and what ${HELD_REQUESTS} requests left`;
     return [{ what, unit: 'MB', max: RAM_MB, value: (usedBytes() - before) / 2 ** 20 }];

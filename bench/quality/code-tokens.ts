@@ -75,17 +75,19 @@ export function compareCode(
   extension: string,
 ): CodeVerdict {
   const isNumbered = lineNumbering(before.split('\n')) !== undefined;
-  const was = readCode(bareCode(before, isNumbered), extension);
-  const is = readCode(bareCode(after, isNumbered), extension);
-  if (was === undefined || is === undefined)
+  const originalCode = readCode(bareCode(before, isNumbered), extension);
+  const compressedCode = readCode(bareCode(after, isNumbered), extension);
+  if (originalCode === undefined || compressedCode === undefined)
     return { faults: [`no parser for .${extension}`], declarations: 0 };
   const faults: string[] = [];
-  if (was.parses && !is.parses) faults.push('what is left of the code does not parse');
-  if (was.declarations !== is.declarations) faults.push('a declaration is gone');
-  const at = was.tokens.findIndex((token, n) => token !== is.tokens[n]);
-  if (at >= 0 || was.tokens.length !== is.tokens.length)
-    faults.push(`code differs at ${JSON.stringify((was.tokens[at] ?? '').slice(0, 60))}`);
-  return { faults, declarations: was.declarations };
+  if (originalCode.parses && !compressedCode.parses)
+    faults.push('what is left of the code does not parse');
+  if (originalCode.declarations !== compressedCode.declarations)
+    faults.push('a declaration is gone');
+  const at = originalCode.tokens.findIndex((token, n) => token !== compressedCode.tokens[n]);
+  if (at >= 0 || originalCode.tokens.length !== compressedCode.tokens.length)
+    faults.push(`code differs at ${JSON.stringify((originalCode.tokens[at] ?? '').slice(0, 60))}`);
+  return { faults, declarations: originalCode.declarations };
 }
 
 const LINE_NUMBER = /^ *\d+(?:\t|→|: |\| ?)/;

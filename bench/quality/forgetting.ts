@@ -70,8 +70,8 @@ export function measureForgetting(
     tokensBefore.push(plain.send({ blocks: plainTexts.slice(0, end), breakpoints, atMs }));
     tokensAfter.push(less.send({ blocks: sized(texts), breakpoints, atMs }));
   }
-  const gone = blocks.filter(({ forgotten }) => forgotten !== undefined);
-  const askedAgain = gone.filter((one) =>
+  const forgottenBlocks = blocks.filter(({ forgotten }) => forgotten !== undefined);
+  const askedAgain = forgottenBlocks.filter((one) =>
     whole.some(
       ({ index, kind, toolInput, toolName }) =>
         kind === 'tool_result' &&
@@ -82,7 +82,7 @@ export function measureForgetting(
   ).length;
   const [before, after] = [totalTokens(tokensBefore), totalTokens(tokensAfter)];
   const costs = READ_PRICES.map((price) => costAt(price, after) / costAt(price, before));
-  return { forgotten: gone.length, askedAgain, costs, unstableTurns };
+  return { forgotten: forgottenBlocks.length, askedAgain, costs, unstableTurns };
 }
 
 type Blocks = ReturnType<typeof toBlocks>;

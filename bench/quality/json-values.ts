@@ -16,13 +16,19 @@ const STRING = /"(?:[^"\\]|\\.)*"/gs;
  * integers may be equal.
  */
 export function compareJson(before: string, after: string): JsonVerdict {
-  const was = values(before);
-  const [wrote, writes] = [before, after].map((text) => text.replace(STRING, '""').match(NUMBER));
+  const originalValues = values(before);
+  const [originalNumbers, compressedNumbers] = [before, after].map((text) =>
+    text.replace(STRING, '""').match(NUMBER),
+  );
   const faults = [
-    ...(was === undefined || !isDeepStrictEqual(was, values(after)) ? ['another value'] : []),
-    ...(isDeepStrictEqual(wrote, writes) ? [] : ['a number is written in another way']),
+    ...(originalValues === undefined || !isDeepStrictEqual(originalValues, values(after))
+      ? ['another value']
+      : []),
+    ...(isDeepStrictEqual(originalNumbers, compressedNumbers)
+      ? []
+      : ['a number is written in another way']),
   ];
-  return { faults, numbers: wrote?.length ?? 0 };
+  return { faults, numbers: originalNumbers?.length ?? 0 };
 }
 
 /** Returns the value of a JSON text, or those of its lines. */

@@ -24,7 +24,7 @@ export function writeDocument(rows: readonly Row[], kept: ReadonlyMap<string, St
 /** Returns a sentence about what was run where, and a table. */
 export function scoreboardText(rows: readonly Row[], kept: ReadonlyMap<string, StoredRow>): string {
   const ran = rows.flatMap(({ id }) => kept.get(id) ?? []);
-  const sound = ran.filter(isSound).length;
+  const soundRows = ran.filter(isSound).length;
   const commits = [...new Set(ran.map(({ commit }) => commit))].join(', ');
   const days = [...new Set(ran.map(({ at }) => at.slice(0, 10)))].toSorted().join(' and ');
   const machine = `Node ${process.versions.node}, ${process.platform} ${process.arch}, ${availableParallelism()} cores`;
@@ -33,7 +33,7 @@ export function scoreboardText(rows: readonly Row[], kept: ReadonlyMap<string, S
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   });
   return [
-    `${sound} of ${rows.length} rows hold: run on ${days} at commit ${commits}, ${machine}.`,
+    `${soundRows} of ${rows.length} rows hold: run on ${days} at commit ${commits}, ${machine}.`,
     '',
     '| What threatens | What is required | Test | State |',
     '|---|---|---|---|',

@@ -79,10 +79,10 @@ async function main(args: string[]): Promise<number> {
     }
   };
   await Promise.all(Array.from({ length: availableParallelism() }, work));
-  const sound = judged.filter(isSound).length;
-  const text = `${sound} of ${judged.length} rows are green, and red when sabotaged\n`;
+  const soundRows = judged.filter(isSound).length;
+  const text = `${soundRows} of ${judged.length} rows are green, and red when sabotaged\n`;
   (json ? process.stderr : process.stdout).write(text);
-  return sound === judged.length ? 0 : 1;
+  return soundRows === judged.length ? 0 : 1;
 }
 
 try {

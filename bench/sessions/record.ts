@@ -110,7 +110,7 @@ export function startOpencode(place: ClientSetup): Recorder {
     OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
     OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
   });
-  const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const exited = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const origin = new Promise<string>((resolve) => {
     createInterface(child.stdout!).on('line', (line) => {
       const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0];
@@ -137,7 +137,7 @@ export function startOpencode(place: ClientSetup): Recorder {
     },
     async end() {
       killGroup(child.pid, 'SIGTERM');
-      await gone;
+      await exited;
     },
   };
 }

@@ -140,9 +140,9 @@ const conversationKills: Storm['run'] = async ({ rounds }, report) => {
 async function killCommand(site: Site, argv: readonly string[], ofMs: number): Promise<number> {
   const startMs = performance.now();
   const child = site.command(...argv);
-  const gone = once(child, 'exit');
+  const exited = once(child, 'exit');
   const timer = setTimeout(() => child.kill('SIGKILL'), ofMs);
-  await gone;
+  await exited;
   clearTimeout(timer);
   return performance.now() - startMs;
 }

@@ -146,9 +146,9 @@ async function startSvc(
     openFiles: () => readdirSync(`/proc/${pid}/fd`).length,
     async end(signal = 'SIGTERM') {
       if (child.exitCode === null && child.signalCode === null) {
-        const gone = once(child, 'exit');
+        const exited = once(child, 'exit');
         child.kill(signal);
-        await gone;
+        await exited;
       }
       return child.exitCode;
     },

@@ -158,7 +158,7 @@ test('unpriced or unmeasured figures are shown as a dash', () =>
     assert.is(objectIn(found['totals'])['cost'], null);
     const { stdout, stderr } = await run(place, ['aggregate', 'a.db']);
     assert.match(stdout, /\ntogether .* – +–\n/);
-    assert.match(stderr, 'of no known price');
+    assert.match(stderr, 'without a known price');
   }));
 
 test('a request in two files, or in a file given twice, is counted once and reported', () =>
@@ -180,8 +180,11 @@ test('a request in two files, or in a file given twice, is counted once and repo
       { source: 'same.db', of: null, requests: rows.length },
     ]);
     const { stderr } = await run(place, ['aggregate', ...argv]);
-    assert.match(stderr, 'hard.db is the same ledger as now.db, and counted once');
-    assert.match(stderr, 'older.db: 5 requests of it were in a ledger before, and counted once');
+    assert.match(stderr, 'hard.db is the same ledger as now.db, and is counted once');
+    assert.match(
+      stderr,
+      'older.db: 5 requests were already in an earlier ledger, and are counted once',
+    );
   }));
 
 test('reads a ledger while a proxy writes it, and a ledger copied with its write-ahead log', () =>
@@ -336,10 +339,12 @@ test('without arguments: shows the machines of the fleet, and which are missing'
           assert.equal(
             listIn(partial['missing']).map((one) => [
               one['node'],
-              /refuses the key|ECONNREFUSED|not those of a proxy/.exec(String(one['error']))?.[0],
+              /refuses the key|ECONNREFUSED|not those of an svc proxy/.exec(
+                String(one['error']),
+              )?.[0],
             ]),
             [
-              ['odd', 'not those of a proxy'],
+              ['odd', 'not those of an svc proxy'],
               ['wrong', 'refuses the key'],
               ['down', 'ECONNREFUSED'],
             ],

@@ -89,13 +89,13 @@ class Aggregate extends SpanCommand {
       this.note(`The newest ${shown.length} of ${byDay.length} days; --json has all.`);
     if (all.unpriced > 0)
       this.note(
-        `Cost and worth are without ${counted(all.unpriced, 'request')} of no known price.`,
+        `Cost and worth exclude ${counted(all.unpriced, 'request')} without a known price.`,
       );
     for (const { source, of, requests } of repeated)
       this.note(
         of === null
-          ? `${source}: ${counted(requests ?? 0, 'request')} of it were in a ledger before, and counted once`
-          : `${source} is the same ledger as ${of}, and counted once`,
+          ? `${source}: ${counted(requests ?? 0, 'request')} were already in an earlier ledger, and are counted once`
+          : `${source} is the same ledger as ${of}, and is counted once`,
       );
   }
 }

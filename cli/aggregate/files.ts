@@ -83,7 +83,8 @@ function withNamedErrors<T>(name: string, read: () => T): T {
 }
 
 const CURES = {
-  older: 'Update svc on the machine that it is of, start the proxy there once, and copy it again.',
+  older:
+    'Update svc on the machine that it comes from, start the proxy there once, and copy it again.',
   newer: 'Update svc here.',
 };
 

@@ -190,5 +190,5 @@ async function toMachineSums(json: Json): Promise<MachineSums> {
   const { ledger = null } = json;
   const isId = ledger === null || (typeof ledger === 'string' && /^[\da-f]{32}$/.test(ledger));
   if (summary !== undefined && nodes !== undefined && isId) return { ledger, summary, nodes };
-  throw new SvcError('bad_gateway', 'its sums are not those of a proxy of svc');
+  throw new SvcError('bad_gateway', 'its sums are not those of an svc proxy');
 }

@@ -19,8 +19,7 @@ export abstract class LimitsCommand extends JsonCommand {
     description: 'When it expires: 12h, 30d; never by default',
   });
   may = Option.Array('--may', {
-    description:
-      'What its requests may loosen: allow-spend, capture, bypass, macro; nothing by default',
+    description: 'Rights of its requests: allow-spend, capture, bypass, macro; none by default',
   });
   project = Option.String('--project', {
     description: 'The project of its requests, unless they name another',
@@ -33,10 +32,10 @@ export abstract class LimitsCommand extends JsonCommand {
   });
 
   perDayUsd = Option.String('--per-day-usd', {
-    description: 'US dollars that its requests may cost a day (UTC)',
+    description: 'US dollars that its requests may cost per day (UTC)',
   });
   perMonthUsd = Option.String('--per-month-usd', {
-    description: 'US dollars that its requests may cost a calendar month (UTC)',
+    description: 'US dollars that its requests may cost per calendar month (UTC)',
   });
 
   /**

@@ -29,7 +29,7 @@ export async function certifySessions(flags: CertifyFlags, context: CliContext):
     import('../../stages/learned/learned.ts'),
   ]);
   if (flags.pairs !== undefined && flags.folder !== undefined)
-    throw new SvcError('usage', '--pairs has a folder of its own', {
+    throw new SvcError('usage', '--pairs names its own folder', {
       cure: 'Leave the other folder out.',
     });
   const { config, prices, maxTimeMs } = await settingsOf(flags, context, flags.mode);

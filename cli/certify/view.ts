@@ -113,7 +113,7 @@ export function notesOf(certificate: Certificate): string[] {
   return [
     isForeign
       ? 'Nothing was sent: the bodies of another tool, judged as those of svc are.'
-      : 'Nothing was sent: compressed as a proxy here would, and decoded again.',
+      : 'Nothing was sent: compressed as a proxy here would do it, and decoded again.',
     'Cost: what is left of the input cost, at each model’s own rates.',
     `A claim may be ${percent(MAX_OVERCLAIMED)} above a public tokenizer’s recount.`,
     ...(simulated > 0
@@ -123,9 +123,7 @@ export function notesOf(certificate: Certificate): string[] {
       ? [`${counted(unpriced, 'session')} without counts or price: in no cost.`]
       : []),
     ...(left > 0 ? [`${counted(left, 'older file')} not read: the time was up (--seconds).`] : []),
-    ...(unreadLines > 0
-      ? [`${counted(unreadLines, 'line')} passed over: no JSON, or too long.`]
-      : []),
+    ...(unreadLines > 0 ? [`${counted(unreadLines, 'line')} skipped: not JSON, or too long.`] : []),
   ];
 }
 

@@ -22,8 +22,8 @@ test('exits with 1 when a rule fires and with 0 when none does, with or without 
     const proxy = start(place, ['serve', '--port', '0', ...flags]);
     try {
       await proxy.prints(/http:\/\/127\.0\.0\.1:\d+/);
-      const calm = await run(place, ['check-alerts', '--json']);
-      assert.is(calm.code, 0, calm.stdout);
+      const passing = await run(place, ['check-alerts', '--json']);
+      assert.is(passing.code, 0, passing.stdout);
       await run(place, ['provider-force-health', 'chat', 'unhealthy']);
       const firing = await run(place, ['check-alerts']);
       assert.is(firing.code, 1);

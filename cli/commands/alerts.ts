@@ -81,7 +81,7 @@ class CheckAlerts extends JsonCommand {
       if (result !== undefined) return result;
     }
     const { alertsJson } = await import('../../server/alerts/evaluate.ts');
-    return alertsJson(await this.alone((results) => Promise.resolve(results)));
+    return alertsJson(await this.evaluateHere((results) => Promise.resolve(results)));
   }
 
   private async sendTests(): Promise<Tested> {
@@ -90,11 +90,13 @@ class CheckAlerts extends JsonCommand {
       this.#isOfProxy = result !== undefined;
       if (result !== undefined) return result;
     }
-    return this.alone(async (results, notifier) => ({ tested: await notifier.test(results) }));
+    return this.evaluateHere(async (results, notifier) => ({
+      tested: await notifier.test(results),
+    }));
   }
 
   /** Evaluates the rules without a proxy, with a notifier to send the alerts. */
-  private async alone<T>(
+  private async evaluateHere<T>(
     work: (results: readonly AlertResult[], notifier: Notifier) => Promise<T>,
   ): Promise<T> {
     const { context } = this;

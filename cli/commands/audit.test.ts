@@ -46,7 +46,10 @@ async function recordsOf(place: Place): Promise<readonly Record<string, unknown>
 }
 
 /** Waits until the log lists the event: it is written after the response. */
-async function listed(place: Place, event: string): Promise<readonly Record<string, unknown>[]> {
+async function untilListed(
+  place: Place,
+  event: string,
+): Promise<readonly Record<string, unknown>[]> {
   for (let tries = 0; ; tries += 1) {
     const records = await recordsOf(place).catch(() => []);
     if (records.some((record) => record['event'] === event) || tries > 2400) return records;
@@ -109,7 +112,7 @@ test('kill -9 of a busy proxy leaves a valid chain, which the next start continu
       for (;;) await exchange(port, { body: json(MESSAGE) });
     };
     const clients = [client(), client(), client()].map((one) => one.catch(() => undefined));
-    await listed(place, 'ok');
+    await untilListed(place, 'ok');
     proxy.child.kill('SIGKILL');
     await proxy.ended;
     await Promise.all(clients);
@@ -124,7 +127,7 @@ test('a custom provider is recorded with the hash of its module', async () => {
   place.dispose();
   const yaml = `${ON}custom_providers: [{ module: ${module}, name: acme }]\n`;
   await withRunning(yaml, async ({ place: own }) => {
-    const records = await listed(own, 'refused');
+    const records = await untilListed(own, 'refused');
     const { kind, name } = records.find(({ event }) => event === 'refused') ?? {};
     assert.equal([kind, name], ['plugin', 'acme']);
   });
@@ -140,10 +143,10 @@ test('the audit log is off by default, and turning it off is its last record', a
     assert.match(none.stderr, 'audit: { enabled: true }');
     configure(ON);
     await run(place, ['config', 'reload']);
-    assert.ok((await listed(place, 'reloaded')).some(({ event }) => event === 'enabled'));
+    assert.ok((await untilListed(place, 'reloaded')).some(({ event }) => event === 'enabled'));
     configure('');
     await run(place, ['config', 'reload']);
-    const off = await listed(place, 'disabled');
+    const off = await untilListed(place, 'disabled');
     await exchange(port, { body: json(MESSAGE) });
     await run(place, ['auth', '--generate']);
     assert.equal((await recordsOf(place)).length, off.length);
@@ -159,9 +162,9 @@ test('verify names a forged record and exits with 1; export, summary and prune w
     for (const label of ['=cmd()', 'b,"c', 'd'])
       await run(place, ['auth', '--generate', '--label', label], { env });
     const log = join(place.home, 'audit.jsonl');
-    const sound = readFileSync(log, 'utf8');
+    const originalLog = readFileSync(log, 'utf8');
     const exported = await run(place, ['audit', 'export']);
-    assert.is(exported.stdout, sound);
+    assert.is(exported.stdout, originalLog);
     const csv = (await run(place, ['audit', 'export', '--format', 'csv'])).stdout.split('\r\n');
     assert.is(csv.length, 6);
     assert.match(csv[0]!, /^seq,time,kind,event,/);
@@ -175,13 +178,13 @@ test('verify names a forged record and exits with 1; export, summary and prune w
     );
     assert.is((await run(place, ['audit', 'list', '--kind', 'keys'])).code, exitCodes.usage);
 
-    writeFileSync(log, sound.replace('"label":"d"', '"label":"e"'));
+    writeFileSync(log, originalLog.replace('"label":"d"', '"label":"e"'));
     const bad = await run(place, ['audit', 'verify']);
     assert.is(bad.code, 1);
     assert.match(bad.stdout, 'Line 4, where record 4 belongs, was edited');
     const prune = ['audit', 'prune', '--before', new Date().toISOString()];
     assert.is((await run(place, prune)).code, exitCodes.conflict);
-    writeFileSync(log, sound);
+    writeFileSync(log, originalLog);
     const pruned = await run(place, prune);
     assert.is(pruned.stdout, 'Removed 4 records\n', pruned.stderr);
     const verified = await run(place, ['audit', 'verify']);

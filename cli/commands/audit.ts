@@ -52,7 +52,7 @@ class List extends AuditCommand {
 
   since = Option.String('--since', { description: 'From this ISO 8601 date or time on (UTC)' });
   kind = Option.String('--kind', { description: `One of ${AUDIT_KINDS.join(', ')}` });
-  limit = Option.String('--limit', '50', { description: 'How many at most; 50' });
+  limit = Option.String('--limit', '50', { description: 'Maximum number (50)' });
   json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {

@@ -19,9 +19,9 @@ class Auth extends LimitsCommand {
     examples: [
       ['A key with a name', '$0 auth --generate --label laptop'],
       ['A key that expires', '$0 auth --generate --label ci --expires 30d'],
-      ['A key whose requests may pass spending limits', '$0 auth --generate --may allow-spend'],
+      ['A key whose requests may exceed spending limits', '$0 auth --generate --may allow-spend'],
       [
-        'A key for some models, whose requests count to a project',
+        'A key for some models, whose requests count towards a project',
         "$0 auth --generate --label anna --project shop --models 'claude-*,gpt-5*'",
       ],
       ['A key with a budget', '$0 auth --generate --label ci --per-day-usd 5 --per-month-usd 100'],
@@ -129,7 +129,7 @@ class Rotate extends JsonCommand {
     details:
       'The new key has the label, rights and limits of the old one and is shown once. The old one expires after the grace period, so that clients can change over without an outage; `svc auth revoke <id>` ends it at once.',
     examples: [
-      ['A day for the change', '$0 auth rotate laptop'],
+      ['A grace period of seven days', '$0 auth rotate laptop'],
       ['A week', '$0 auth rotate 1a2b3c4d --grace 7d'],
     ],
   });
@@ -189,7 +189,7 @@ class Update extends LimitsCommand {
       'Options that are left out stay as they are. `any` removes a limit, `none` the project or all rights, `never` the expiry. A running proxy applies the change within a second.',
     examples: [
       ['Other models', "$0 auth update anna --models 'claude-haiku*'"],
-      ['No limit any more, and no end', '$0 auth update anna --models any --expires never'],
+      ['Remove the limits and the expiry', '$0 auth update anna --models any --expires never'],
     ],
   });
 
@@ -199,7 +199,7 @@ class Update extends LimitsCommand {
     const { context } = this;
     const changes = await this.changes();
     if (Object.keys(changes).length === 0)
-      throw new SvcError('usage', 'svc auth update needs what is to be changed', {
+      throw new SvcError('usage', 'svc auth update needs at least one change', {
         cure: '`svc auth update --help` shows the options.',
       });
     const stored = await (

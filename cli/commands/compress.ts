@@ -61,7 +61,9 @@ class PreviewFile extends JsonCommand {
     if (preview.tool !== null && this.as === undefined)
       this.note(`Assumed from the file: ${preview.tool}. --as tool:command names another.`);
     if (this.ask === undefined && preview.tool !== null && view.isProse(preview))
-      this.note('Prose is shortened by what is asked, here of its title. --ask names a question.');
+      this.note(
+        'Prose is shortened according to a question, here about its title. --ask names another.',
+      );
     this.print();
     const rows = view.previewRows(preview, this.all, colors);
     if (rows.length > 0) {
@@ -71,7 +73,7 @@ class PreviewFile extends JsonCommand {
     const untouched = this.all ? undefined : view.untouchedLine(preview);
     if (untouched !== undefined) this.print(`${untouched} (--all lists them)`);
     if (view.isHeldByThreshold(preview))
-      this.note('--threshold 0 shows what the same blocks lose further on in a conversation');
+      this.note('--threshold 0 shows what the same blocks lose later in a conversation');
     this.printPairs(view.totalPairs(preview.total));
     if (visible !== undefined) await this.showBlock(preview, visible);
   }
@@ -169,7 +171,7 @@ class Diff extends JsonCommand {
     if (typeof newestId !== 'string' || newestId === lost.requestId) return;
     const short = shortId(newestId);
     this.note(`The newest request, ${short}, was sent unchanged: nothing was removed from it.`);
-    this.note(`This is the newest that lost something: ${shortId(lost.requestId)}.`);
+    this.note(`This is the newest one that was changed: ${shortId(lost.requestId)}.`);
   }
 
   private async printLost(lost: LostRequest): Promise<void> {

@@ -8,11 +8,11 @@ import { localMoment } from '../../server/dashboard/page/local-time.ts';
 import { counted } from '../screen/output.ts';
 import { controlIfRunning } from '../remote.ts';
 
-type What = 'status' | 'reset' | 'apply';
+type LearnCommandName = 'status' | 'reset' | 'apply';
 
 abstract class Learn extends JsonCommand {
   /** Asks the running proxy, which has the newest figures; without one, uses the file. */
-  protected async ask(what: What): Promise<LearnedStatus> {
+  protected async ask(what: LearnCommandName): Promise<LearnedStatus> {
     const { home } = this;
     const result = await controlIfRunning<LearnedStatus>(home, 'learn', what);
     if (result !== undefined) return result;

@@ -25,7 +25,7 @@ class Logs extends SvcCommand {
     description: 'The newest lines of the log',
     examples: [
       ['The last 50 lines', '$0 logs'],
-      ['The last 200, then new lines as they come', '$0 logs -n 200 --follow'],
+      ['The last 200, then new lines as they arrive', '$0 logs -n 200 --follow'],
       ['Lines as JSON, for a program', '$0 logs --json'],
     ],
   });

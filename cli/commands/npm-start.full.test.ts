@@ -68,9 +68,9 @@ function runs(pid: number): boolean {
   }
 }
 
-async function until(what: string, isSo: () => boolean): Promise<void> {
+async function until(what: string, condition: () => boolean): Promise<void> {
   const untilMs = Date.now() + WITHIN_MS;
-  while (!isSo()) {
+  while (!condition()) {
     if (Date.now() > untilMs) throw new Error(`not within ${WITHIN_MS} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -213,7 +213,7 @@ test('invalid options are reported with the valid values', () =>
       [['timeline', '--days', '0'], /from 1 to 366/],
       [['timeline', '--metric', 'joy'], /not one of requests, errors/],
       [['attribution', '--by', 'mood'], /not one of agent, skill/],
-      [['attribution', '--by', 'tool,session'], /not kept by session/],
+      [['attribution', '--by', 'tool,session'], /not recorded by session/],
       [['requests', '--outcome', 'fine'], /not one of ok, error/],
       [['report', '--date', 'today'], /not a day/],
       [['report', '--date', '2026-02-30'], /--date: "2026-02-30" is not a day/],

@@ -166,7 +166,7 @@ class Report extends LedgerCommand {
     examples: [
       ['Today', '$0 report'],
       ['Another day, as Markdown', '$0 report --date 2026-01-31 --markdown'],
-      ['A month, to send on', '$0 report --month 2026-01 --by project --html > january.html'],
+      ['A month, to pass on', '$0 report --month 2026-01 --by project --html > january.html'],
       ['The same for a spreadsheet', '$0 report --month 2026-01 --by project --csv > january.csv'],
     ],
   });
@@ -284,7 +284,7 @@ class Attribution extends SpanCommand {
     examples: [
       ['The last week', '$0 attribution --days 7'],
       ['Who spends, and on what', '$0 attribution --by key,project'],
-      ['What the tools of each project take', '$0 attribution --by tool,project'],
+      ['Tokens used by the tools of each project', '$0 attribution --by tool,project'],
     ],
   });
 

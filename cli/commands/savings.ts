@@ -81,12 +81,12 @@ class Savings extends JsonCommand {
       throw new SvcError('usage', message);
     };
     if ([estimate, prefix, misses].filter(Boolean).length > 1)
-      refuse('--estimate, --prefix and --misses are three reports: ask for one');
+      refuse('--estimate, --prefix and --misses exclude each other');
     if (estimate && since !== undefined)
-      refuse('--since does not go with --estimate, which reads whole sessions');
-    if (!estimate && mode !== undefined) refuse('--mode goes with --estimate');
+      refuse('--since cannot be combined with --estimate, which reads whole sessions');
+    if (!estimate && mode !== undefined) refuse('--mode needs --estimate');
     if (!estimate && !prefix && (folder ?? seconds) !== undefined)
-      refuse('A folder and --seconds go with --estimate or --prefix');
+      refuse('A folder and --seconds need --estimate or --prefix');
   }
 
   private async read(): Promise<Json> {
@@ -190,8 +190,8 @@ class CacheClear extends JsonCommand {
   static override usage = Command.Usage({
     category: 'Configure',
     description: 'Delete all answers in the response cache',
-    details: 'The providers’ own prompt caches are theirs, and stay.',
-    examples: [['After a prompt was mended', '$0 cache-clear']],
+    details: 'The providers’ own prompt caches are not affected.',
+    examples: [['After a prompt was corrected', '$0 cache-clear']],
   });
 
   async execute() {

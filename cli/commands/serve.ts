@@ -12,7 +12,7 @@ export abstract class ServeOptions extends SvcCommand {
   });
   envFile = Option.String('--env-file', { description: 'File of NAME=value lines to read' });
   workers = Option.String('--workers', {
-    description: 'Threads that compress at the same time, at most (2)',
+    description: 'Maximum number of compression threads (2)',
   });
   debug = Option.Boolean('--debug', { description: 'Log every step, and reload what is saved' });
   telemetry = Option.Boolean('--telemetry', {
@@ -20,7 +20,7 @@ export abstract class ServeOptions extends SvcCommand {
   });
   dashboard = Option.Boolean('--dashboard', { description: 'Open the dashboard in the browser' });
   ingest = Option.Boolean('--ingest', {
-    description: 'Add what is ingested or indexed to requests, also where vault.enabled is off',
+    description: 'Add ingested and indexed texts to requests, even if vault.enabled is off',
   });
 
   /** Returns the options in parsed form. Throws `usage`. */

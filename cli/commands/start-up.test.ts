@@ -51,10 +51,10 @@ test('help and read-only commands load few modules', () =>
         files.reduce((sum, file) => sum + (existsSync(file) ? statSync(file).size : 0), 0) / 1024
       );
     };
-    const large = [['--help'], ...READING_COMMANDS]
+    const largestModules = [['--help'], ...READING_COMMANDS]
       .map((argv, n) => ({ command: argv.join(' '), kib: Math.round(loadedKiB(argv, n)) }))
       .filter(({ command, kib }) => kib > (MAX_KIB[command] ?? READING_KIB));
-    assert.equal(large, []);
+    assert.equal(largestModules, []);
   }));
 
 test.run();

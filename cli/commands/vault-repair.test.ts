@@ -38,8 +38,8 @@ test('vault-health reports a damaged index, and repairs it', async () => {
 test('a repair leaves the file of another program alone, and is not suggested for it', async () => {
   await withFiles(async (place, svc) => {
     await svc('index', 'files', '-w', '1');
-    const stranger = join(place.home, '.index', 'blocks.db');
-    writeFileSync(stranger, 'notes of mine\n'.repeat(500));
+    const foreignFile = join(place.home, '.index', 'blocks.db');
+    writeFileSync(foreignFile, 'notes of mine\n'.repeat(500));
     const health = await svc('vault-health');
     assert.is(health.code, exitCodes.internal);
     assert.match(health.stdout, /blocks\.db is not a vault index/);
@@ -48,7 +48,7 @@ test('a repair leaves the file of another program alone, and is not suggested fo
     const repaired = await svc('vault-health', 'repair');
     assert.is(repaired.code, exitCodes.config);
     assert.match(repaired.stderr, /blocks\.db is not a vault index/);
-    assert.is(readFileSync(stranger, 'utf8').length, 7000);
+    assert.is(readFileSync(foreignFile, 'utf8').length, 7000);
     assert.match((await svc('search', 'flumbrick')).stdout, /gate\.md/);
   });
 });

@@ -31,9 +31,9 @@ class Why extends LedgerCommand {
     const { requestJson } = await import('../../stages/ledger/request-json.ts');
     const request = requestJson(row);
     const path = `/trace/${encodeURIComponent(row.id)}`;
-    let isHung = false;
+    let isUnresponsive = false;
     const trace = await readOwn(this.home, path, OPTIONAL_MS).catch((thrown: unknown) => {
-      isHung = isSvcError(thrown) && thrown.kind === 'bad_gateway';
+      isUnresponsive = isSvcError(thrown) && thrown.kind === 'bad_gateway';
       return undefined;
     });
     const answers = whyJson(request, trace);
@@ -44,11 +44,15 @@ class Why extends LedgerCommand {
       ['outcome', answers.outcome],
       ['answered by', answers.providers.join('; ')],
       ['cost', answers.cost],
-      ['prompt cache', answers.cache ?? (request.failed ? 'no answer to tell by' : 'no miss')],
+      [
+        'prompt cache',
+        answers.cache ?? (request.failed ? 'unknown, since there was no response' : 'no miss'),
+      ],
       ['savings', answers.savings],
     ]);
     // A request rejected before its run has no trace.
-    if (isHung) this.note('svc runs, but does not answer: what is shown is from the ledger.');
+    if (isUnresponsive)
+      this.note('svc runs, but does not answer: what is shown is from the ledger.');
     else if (trace === undefined && request.provider !== null)
       this.note('The proxy that served it knows no more of it: what is shown is from the ledger.');
   }

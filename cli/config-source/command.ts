@@ -50,8 +50,10 @@ abstract class Fetch extends SvcCommand {
     }
     const from = `${locationText(remote.location)}${fetched.commit === null ? '' : ` at ${fetched.commit.slice(0, 10)}`}`;
     const short = shortPath(file.path, context);
-    this.print(isEqual ? `${short} is as in ${from}` : `${short} is now as in ${from}`);
-    if (backup !== null) this.note(`The file as it was: ${shortPath(backup, context)}`);
+    this.print(
+      isEqual ? `${short} is the same as in ${from}` : `${short} is now the same as in ${from}`,
+    );
+    if (backup !== null) this.note(`Previous file: ${shortPath(backup, context)}`);
     if (reloaded) this.note('The running proxy has read it.');
   }
 
@@ -86,7 +88,7 @@ abstract class Fetch extends SvcCommand {
     } finally {
       prompts.close();
     }
-    throw new SvcError('cancelled', 'You did not agree: nothing was changed');
+    throw new SvcError('cancelled', 'Not confirmed: nothing was changed');
   }
 }
 
@@ -94,7 +96,7 @@ class Pull extends Fetch {
   static override paths = [['config', 'pull']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Take the config file from git or a file, once checked',
+    description: 'Fetch the config file from git or a file, and check it',
     details:
       'It is fetched to a temporary folder, checked as a start would check it, and shown as a diff with secrets masked. Nothing of the repository is run. A copy of the former file is kept, and a running proxy reloads. `svc config sync` does the same again from the same place.',
     examples: [
@@ -125,7 +127,7 @@ class Sync extends Fetch {
   static override paths = [['config', 'sync']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Take the config file again from where it was pulled',
+    description: 'Fetch the config file again from its last source',
     details: 'Like `svc config pull`, from the place that it was given last.',
     examples: [
       ['Look at what has changed, and ask', '$0 config sync'],

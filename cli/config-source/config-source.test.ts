@@ -51,7 +51,7 @@ test('a file is shown, applied only after confirmation, and stored as a copy', a
   assert.is(outcome, 'applied');
   assert.match(fs.readFileSync(backup, 'utf8'), 'level: debug');
   assert.is(fs.statSync(backup).mode & 0o777, 0o600);
-  assert.match((await svc(['config', 'sync'])).stdout, 'is as in');
+  assert.match((await svc(['config', 'sync'])).stdout, 'is the same as in');
   place.dispose();
 });
 
@@ -166,7 +166,7 @@ test('a repository: reads its file at a branch, follows no link out of it, runs 
   assert.not.ok(fs.existsSync(touched));
   const gone = await svc(['config', 'pull', `file://${place.folder}/gone.git`, '--yes']);
   assert.is(gone.code, exitCodes.bad_gateway);
-  assert.match(gone.stderr, 'git cannot get it');
+  assert.match(gone.stderr, 'git cannot fetch it');
   assert.match(now() ?? '', 'aggressive');
   place.dispose();
 });

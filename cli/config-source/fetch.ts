@@ -109,7 +109,7 @@ function git(argv: readonly string[], env: Env): Promise<string> {
         return reject(new SvcError('not_found', 'git is not on the path', { cause: error }));
       const last = locationText(stderr.trim().split('\n').at(-1) ?? '');
       reject(
-        new SvcError('bad_gateway', `git cannot get it: ${last}`, {
+        new SvcError('bad_gateway', `git cannot fetch it: ${last}`, {
           cause: error,
           cure: 'Nothing was changed. `git ls-remote` on the same location shows whether git can reach it.',
         }),

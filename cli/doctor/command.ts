@@ -15,7 +15,7 @@ class Doctor extends JsonCommand {
   static override paths = [['doctor']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Check everything a request needs; name the cures',
+    description: 'Check everything a request needs; suggest cures',
     details:
       'It sends no question to a model, so it costs nothing: each provider gets a HEAD request, and is asked for its models with each configured key. With --offline it sends nothing. Exit code 0 when there is nothing worse than a warning, else that of the worst finding.',
     examples: [

@@ -156,7 +156,7 @@ export async function checkPrices({ context, loaded }: Examined): Promise<Found>
       const more = found.length > MAX_MODELS ? ` and ${found.length - MAX_MODELS} more` : '';
       return warning(
         'Prices',
-        `in the last week it is not known what all of this cost: ${named.join(', ')}${more}`,
+        `the cost of the last week excludes requests without a known price: ${named.join(', ')}${more}`,
         '`svc why ID` names what has no price; prices.json in the home folder or providers.<name>.pricing sets one.',
       );
     } finally {
@@ -179,6 +179,6 @@ export function checkSubscription({ loaded }: Examined): Found {
   return remark(
     'Subscription',
     "traffic with a subscription's token goes through unchanged",
-    'compression.subscription_traffic: true makes it smaller, too.',
+    'compression.subscription_traffic: true compresses it too.',
   );
 }

@@ -73,7 +73,7 @@ export function checkProxyVariables({ context }: Examined): Found {
     return ok('Proxy variables', `${set.join(', ')} set, and NO_PROXY leaves 127.0.0.1 out`);
   return warning(
     'Proxy variables',
-    `${set.join(', ')} set: clients may send what is for svc to that proxy`,
+    `${set.join(', ')} set: clients may send requests for svc to that proxy`,
     'Add 127.0.0.1 to NO_PROXY in the shell that starts the clients; `svc run` does so itself.',
   );
 }

@@ -87,7 +87,7 @@ function skewFinding(skewsMs: readonly number[]): Found {
   const side = skewMs > 0 ? 'ahead of' : 'behind';
   return warning(
     'Clock',
-    `${seconds} ${side} the providers: days, limits and certificates are judged by it`,
+    `${seconds} ${side} the providers: days, limits and certificates depend on it`,
     'Turn on time synchronisation.',
   );
 }

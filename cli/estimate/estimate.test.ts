@@ -103,17 +103,20 @@ test('an empty folder, a missing one, and incompatible options are refused', () 
     assert.is(bad.code, none.code);
     assert.is(bad.stdout, '');
     assert.match(bad.stderr, /notes\.jsonl: [^]*There is no session in/);
-    assert.match((await run(place, ['savings', 'empty'])).stderr, 'go with --estimate');
+    assert.match((await run(place, ['savings', 'empty'])).stderr, 'need --estimate');
     const refused = async (...flags: string[]) => {
       const ran = await run(place, ['savings', ...flags]);
       assert.is(ran.code, exitCodes.usage, flags.join(' '));
       return ran.stderr;
     };
     assert.match(await refused('--estimate', '--seconds', '0'), '--seconds');
-    assert.match(await refused('--estimate', '--prefix'), 'are three reports');
-    assert.match(await refused('--estimate', '--since', '2026-01-01'), '--since does not go');
-    assert.match(await refused('--prefix', '--mode', 'hybrid'), '--mode goes with --estimate');
-    assert.match(await refused('--seconds', '3'), 'go with --estimate');
+    assert.match(await refused('--estimate', '--prefix'), 'exclude each other');
+    assert.match(
+      await refused('--estimate', '--since', '2026-01-01'),
+      '--since cannot be combined',
+    );
+    assert.match(await refused('--prefix', '--mode', 'hybrid'), '--mode needs --estimate');
+    assert.match(await refused('--seconds', '3'), 'need --estimate');
   }));
 
 test('shows tools that were never called, their cost, and how to turn them off', () =>

@@ -14,7 +14,7 @@ export interface EstimateFlags extends SessionFlags {
 export async function estimate(flags: EstimateFlags, context: CliContext): Promise<void> {
   const folders = await sessionsIn(flags, context);
   if (folders.length === 0)
-    throw new SvcError('not_found', 'No sessions of coding agents lie on this machine', {
+    throw new SvcError('not_found', 'There are no sessions of coding agents on this machine', {
       cure: 'Name a folder of them: `svc savings --estimate DIR`.',
     });
   const [{ estimateSessions }, { jobOptions }] = await Promise.all([

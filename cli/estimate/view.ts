@@ -75,26 +75,22 @@ function knownOf(
     `${counted(files, 'file')} read, compressed as a proxy would in mode ${mode}; nothing was sent and nothing written. Median and range are of the share of its input cost that a session saves.`,
     'Input tokens are what providers counted, with system prompt and tools, and so is what was read from their caches or written to them; a saving counts at the price of its place. Saved tokens are counted by a public tokenizer.',
     ...(tools === 'trim'
-      ? [
-          'Definitions of tools count as compression.tools: trim writes them, where a file holds them.',
-        ]
+      ? ['Tool definitions, if a file contains them, count as compression.tools: trim sends them.']
       : []),
     ...(coldTrimMs === null
       ? []
       : [
-          `compression.cold_trim left out ${counted(sum('forgotten'), 'old result')} at ${counted(sum('coldMoments'), 'pause')}; ${figure(sum('askedAgain'))} of them the session asked for again later. What a model would have asked for besides is not known.`,
+          `compression.cold_trim left out ${counted(sum('forgotten'), 'old result')} at ${counted(sum('coldMoments'), 'pause')}; ${figure(sum('askedAgain'))} of them the session asked for again later. What else a model would have asked for is not known.`,
           ...(sum('boundMoments') === 0
             ? []
             : [
-                `At ${counted(sum('boundMoments'), 'pause')} it left out nothing: thoughts were signed over the old results, as those of newer models are.`,
+                `At ${counted(sum('boundMoments'), 'pause')} it left out nothing: newer models sign their thinking together with the old results.`,
               ]),
         ]),
     ...(left > 0
       ? [`${counted(left, 'older file')} not read: the time was up (--seconds allows more).`]
       : []),
-    ...(unreadLines > 0
-      ? [`${counted(unreadLines, 'line')} passed over: no JSON, or too long.`]
-      : []),
+    ...(unreadLines > 0 ? [`${counted(unreadLines, 'line')} skipped: not JSON, or too long.`] : []),
   ];
 }
 

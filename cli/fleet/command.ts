@@ -27,14 +27,16 @@ class Init extends JsonCommand {
     category: 'Configure',
     description: 'Name this machine, as the first step to a fleet',
     details:
-      'From the next start of the proxy on, every row of the ledger carries the name; `fleet.node` and SVC_NODE win over it. Machines keep ledgers of their own: `svc fleet status` asks the others over HTTP, and `svc aggregate` adds them up.',
+      'From the next start of the proxy on, every row of the ledger carries the name; `fleet.node` and SVC_NODE override it. Machines keep ledgers of their own: `svc fleet status` asks the others over HTTP, and `svc aggregate` adds them up.',
     examples: [
       ['By the name of the host', '$0 fleet init'],
       ['By another name', '$0 fleet init --node desk'],
     ],
   });
 
-  node = Option.String('--node', { description: 'The name; the first part of the host’s without' });
+  node = Option.String('--node', {
+    description: 'The name; default: the first part of the host name',
+  });
 
   async execute() {
     const { context, home } = this;
@@ -50,7 +52,9 @@ class Init extends JsonCommand {
     else if (former === null) this.print(`This machine is ${node} from now on (${file})`);
     else this.print(`This machine was ${former} and is ${node} from now on (${file})`);
     if (config.fleet.node !== null && config.fleet.node !== node)
-      this.note(`Rows carry ${config.fleet.node} all the same: fleet.node or SVC_NODE says so.`);
+      this.note(
+        `Rows carry ${config.fleet.node} nevertheless: fleet.node or SVC_NODE overrides it.`,
+      );
     else if (isChanged && runningInstance(home) !== undefined)
       this.note('`svc restart` has the running proxy write the name into its rows.');
     for (const line of NEXT) this.note(line);
@@ -69,7 +73,7 @@ class Add extends JsonCommand {
     category: 'Configure',
     description: 'Add another machine’s proxy to the fleet',
     details:
-      'Proxies on other machines answer with a proxy key alone, which `svc auth --generate` makes there. With `--key-env` it stays in that variable, which must be set whenever the fleet is asked; with `--key-stdin` it is typed unseen, or read from stdin, and kept in `fleet.yaml`, readable by you alone.',
+      'Proxies on other machines answer with a proxy key alone, which `svc auth --generate` makes there. With `--key-env` it stays in that variable, which must be set whenever the fleet is asked; with `--key-stdin` it is typed without echo, or read from stdin, and kept in `fleet.yaml`, readable by you alone.',
     examples: [
       [
         'Behind a server with TLS',
@@ -208,7 +212,7 @@ class Status extends JsonCommand {
     const refused = silent.every(({ kind }) => ['unauthorized', 'forbidden'].includes(kind));
     throw new SvcError(
       refused ? 'unauthorized' : 'bad_gateway',
-      `${silent.length} of ${counted(machines.length, 'machine')} did not answer everything`,
+      `${silent.length} of ${counted(machines.length, 'machine')} did not answer completely`,
     );
   }
 

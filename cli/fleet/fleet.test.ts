@@ -66,7 +66,7 @@ test('init names the machine once, in a private file', () =>
     const bad = await run(place, ['fleet', 'init', '--node', 'a b']);
     assert.is(bad.code, 2);
     const other = await run(place, ['fleet', 'init'], { env: { ...place.env, SVC_NODE: 'attic' } });
-    assert.match(other.stderr, 'Rows carry attic all the same');
+    assert.match(other.stderr, 'Rows carry attic nevertheless');
   }));
 
 test('the host name is converted to a valid machine name', () => {
@@ -308,7 +308,7 @@ test('status queries all machines at once; each failure has its cause, and no ke
                 const { code, stdout, stderr, of } = await status(place);
                 assert.ok(askedMeanwhile.length > 0 && askedMeanwhile.every(Boolean));
                 assert.is(code, 3);
-                assert.match(stderr, '7 of 9 machines did not answer everything');
+                assert.match(stderr, '7 of 9 machines did not answer completely');
                 const errorOf = (name: string) => String(of.get(name)?.['error']);
                 assert.equal(of.get('attic')?.['error'], null);
                 assert.is(of.get('attic')?.['status'], 'ok');

@@ -43,7 +43,7 @@ export async function openMembers(context: CliContext, config: Config): Promise<
     const headers: Headers = ['Accept', 'application/json', ...keyField(key)];
     const canceller = createCanceller();
     let stop = () => {};
-    const late = new Promise<never>((_resolve, reject) => {
+    const deadline = new Promise<never>((_resolve, reject) => {
       const end = () => {
         const error = tooLate(withinMs);
         reject(error);
@@ -74,7 +74,7 @@ export async function openMembers(context: CliContext, config: Config): Promise<
     // It may fail after the timeout, when no one awaits it any more.
     answer.catch(() => undefined);
     try {
-      return await Promise.race([answer, late]);
+      return await Promise.race([answer, deadline]);
     } catch (thrown) {
       throw unreachable(thrown, withinMs);
     } finally {
@@ -89,7 +89,7 @@ export async function openMembers(context: CliContext, config: Config): Promise<
       if (status !== 200) throw refusal(status, path, key !== undefined);
       const json = bytes === undefined ? undefined : toJson(bytes.toString('utf8'), key);
       if (json !== undefined) return json;
-      throw new SvcError('bad_gateway', `${path} answers something that is not of svc`);
+      throw new SvcError('bad_gateway', `${path} answers with something that is not from svc`);
     },
     close: () => upstream.close(),
   };
@@ -115,8 +115,8 @@ function refusal(status: number, path: string, hadKey: boolean): SvcError {
   if (status === 401)
     return fault('unauthorized', hadKey ? 'it refuses the key' : 'it asks for a key');
   if (status === 403)
-    return fault('forbidden', 'it does not go by this name: see its server.allowed_hosts');
-  if (status === 404) return fault('bad_gateway', 'no proxy of svc, or an older one');
+    return fault('forbidden', 'it does not accept this host name: see its server.allowed_hosts');
+  if (status === 404) return fault('bad_gateway', 'not an svc proxy, or an older one');
   if (status >= 300 && status < 400)
     return fault('bad_gateway', 'it redirects, which is not followed');
   return fault('bad_gateway', 'it cannot answer');

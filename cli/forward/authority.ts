@@ -40,8 +40,8 @@ export async function configuredHosts(context: CliContext): Promise<ConfiguredHo
   const { config } = await configOf(file, context);
   const found = await hostsOf(config, context.env);
   if (found.hosts.length > 0) return found;
-  throw new SvcError('config', 'No provider has a host that forward mode could open', {
-    cure: 'It opens hosts that speak https on port 443 under a name; see providers.<name>.base_url.',
+  throw new SvcError('config', 'No provider has a host that forward mode could intercept', {
+    cure: 'It intercepts hosts with a name that use https on port 443; see providers.<name>.base_url.',
   });
 }
 

@@ -28,7 +28,7 @@ test('a base URL with another host is named, without its other parts', () => {
     GOOGLE_GEMINI_BASE_URL: 'no address',
   };
   assert.equal(remarksFor(nowhere, 'agent', env), [
-    'ANTHROPIC_BASE_URL leads to gateway.example:8443: requests to it bypass svc',
+    'ANTHROPIC_BASE_URL points to gateway.example:8443: requests to it bypass svc',
   ]);
   assert.equal(remarksFor(nowhere, 'agent'), []);
 });
@@ -90,8 +90,8 @@ test('settings files of Claude Code are taken into account, the nearest first', 
     });
     settings('work/here/.claude/settings.json', { ANTHROPIC_BASE_URL: 'https://near.example/x' });
     assert.equal(remarksFor(place, 'claude'), [
-      'ANTHROPIC_BASE_URL in ~/work/here/.claude/settings.json leads to near.example: requests to it bypass svc',
-      'https_proxy in ~/.claude/settings.json leads to proxy.example:3128, in place of svc: its requests bypass svc. Take it out of there, and start svc with it as its own HTTPS_PROXY',
+      'ANTHROPIC_BASE_URL in ~/work/here/.claude/settings.json points to near.example: requests to it bypass svc',
+      'https_proxy in ~/.claude/settings.json points to proxy.example:3128 instead of svc: its requests bypass svc. Remove it there, and start svc with it as its own HTTPS_PROXY',
       'NO_PROXY in ~/.claude/settings.json names api.anthropic.com, so its requests bypass svc',
       "NODE_EXTRA_CA_CERTS in ~/.claude/settings.json may take the place of the list that svc gives it; if it then refuses svc's certificate, add ~/home/forward/ca.pem to that list",
     ]);
@@ -134,7 +134,7 @@ test('reads the provider of Codex, also from a profile and its .env', () =>
     config('');
     assert.equal(remarksFor(place, 'codex'), []);
     const bypasses =
-      'model_providers.mine.base_url in ~/.codex/config.toml leads to mine.example: requests to it bypass svc';
+      'model_providers.mine.base_url in ~/.codex/config.toml points to mine.example: requests to it bypass svc';
     for (const head of ['model_provider = "mine"', 'profile = "p"']) {
       config(head);
       assert.equal(remarksFor(place, 'codex'), [bypasses], head);
@@ -142,16 +142,16 @@ test('reads the provider of Codex, also from a profile and its .env', () =>
     config('openai_base_url = "https://eu.example/v1"');
     write(place, '.codex/.env', 'https_proxy=proxy.example:3128\nSSL_CERT_FILE=/etc/company.pem\n');
     const [proxy = '', list = '', base = '', ...rest] = remarksFor(place, 'codex');
-    assert.match(proxy, 'https_proxy in ~/.codex/.env leads to proxy.example:3128');
+    assert.match(proxy, 'https_proxy in ~/.codex/.env points to proxy.example:3128');
     assert.match(list, 'SSL_CERT_FILE in ~/.codex/.env may take the place');
-    assert.match(base, 'openai_base_url in ~/.codex/config.toml leads to eu.example');
+    assert.match(base, 'openai_base_url in ~/.codex/config.toml points to eu.example');
     assert.equal(rest, []);
   }));
 
 test('Gemini CLI reads the nearest .env for variables that are not set', () =>
   inPlace(async (place) => {
     write(place, '.gemini/.env', 'GOOGLE_GEMINI_BASE_URL=https://far.example\n');
-    assert.match(remarksFor(place, 'gemini').join(), 'in ~/.gemini/.env leads to far.example');
+    assert.match(remarksFor(place, 'gemini').join(), 'in ~/.gemini/.env points to far.example');
     assert.equal(
       remarksFor(place, 'gemini', { GOOGLE_GEMINI_BASE_URL: 'https://api.openai.com' }),
       [],
@@ -159,7 +159,7 @@ test('Gemini CLI reads the nearest .env for variables that are not set', () =>
     );
     write(place, 'work/.env', 'export GOOGLE_GEMINI_BASE_URL="http://127.0.0.1:4000"\n');
     assert.equal(remarksFor(place, 'gemini'), [
-      'GOOGLE_GEMINI_BASE_URL in ~/work/.env leads to 127.0.0.1:4000: requests to it bypass svc',
+      'GOOGLE_GEMINI_BASE_URL in ~/work/.env points to 127.0.0.1:4000: requests to it bypass svc',
     ]);
   }));
 
@@ -187,7 +187,7 @@ test('reads the providers of opencode, pi and Aider that have their own address'
     write(place, 'work/opencode.json', at('https://near.example/v1'));
     assert.match(
       remarksFor(place, 'opencode').join('\n'),
-      /^provider\.a in ~\/work\S+ leads to near\.example/,
+      /^provider\.a in ~\/work\S+ points to near\.example/,
     );
     assert.is(remarksFor(place, 'opencode').length, 1);
     const inline = { OPENCODE_CONFIG_CONTENT: at('https://api.openai.com/v1') };
@@ -196,10 +196,10 @@ test('reads the providers of opencode, pi and Aider that have their own address'
     write(place, '.pi/agent/models.json', JSON.stringify(providers));
     assert.match(
       remarksFor(place, 'pi').join(),
-      'providers.x in ~/.pi/agent/models.json leads to x.example',
+      'providers.x in ~/.pi/agent/models.json points to x.example',
     );
     write(place, '.aider.conf.yml', 'openai-api-base: https://y.example/v1\n');
-    assert.match(remarksFor(place, 'aider').join(), 'leads to y.example');
+    assert.match(remarksFor(place, 'aider').join(), 'points to y.example');
   }));
 
 test('a file that is not a settings file is ignored', () =>

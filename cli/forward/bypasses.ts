@@ -40,7 +40,7 @@ const MAKERS: Readonly<
 /** A switch that is not set. */
 const SWITCHED_OFF = /^(?:0|false|no|off|)$/i;
 
-type Stated = Omit<Setting, 'file'> & Partial<Pick<Setting, 'file'>>;
+type NamedSetting = Omit<Setting, 'file'> & Partial<Pick<Setting, 'file'>>;
 
 /**
  * Returns a sentence for each way in which `program` would bypass svc, or refuse its certificate.
@@ -58,7 +58,7 @@ export function bypassesOf(
       ? []
       : [{ name, value }],
   );
-  const say = (one: Stated): readonly string[] => remarkOn(one, where, interception);
+  const say = (one: NamedSetting): readonly string[] => remarkOn(one, where, interception);
   const ways = [
     ...own.flatMap(say),
     ...variables.filter(({ file }) => file !== interception.kept?.apart).flatMap(say),
@@ -66,7 +66,7 @@ export function bypassesOf(
     ...clouds.map((one) => cloudRemark(settingText(one, where), one.cloud)),
   ];
   const { hosts = [], variables: names } = MAKERS[program] ?? {};
-  const isSvc = ({ value }: Stated): boolean =>
+  const isSvc = ({ value }: NamedSetting): boolean =>
     URL.canParse(value) && new URL(value).host === new URL(interception.url).host;
   // `svc run` removes its own address from the shell's environment.
   const stated = [
@@ -80,7 +80,7 @@ export function bypassesOf(
 }
 
 /** True for a cloud that is switched on, and for an address. */
-function isOn({ name, value }: Stated): boolean {
+function isOn({ name, value }: NamedSetting): boolean {
   return name in CLOUD_SWITCHES ? !SWITCHED_OFF.test(value) : URL.canParse(value);
 }
 
@@ -113,10 +113,14 @@ function isForeignShellVariable(name: string, { kept }: Interception): boolean {
 }
 
 function cloudRemark(spelling: string, cloud: string): string {
-  return `${spelling} makes it ask ${cloud}, whose hosts svc does not open: requests to it bypass svc`;
+  return `${spelling} makes it ask ${cloud}, whose hosts svc does not intercept: requests to it bypass svc`;
 }
 
-function remarkOn(one: Stated, where: ClientStart, interception: Interception): readonly string[] {
+function remarkOn(
+  one: NamedSetting,
+  where: ClientStart,
+  interception: Interception,
+): readonly string[] {
   const { name, value } = one;
   const spelling = settingText(one, where);
   const cloud = CLOUD_SWITCHES[name];
@@ -131,7 +135,7 @@ function remarkOn(one: Stated, where: ClientStart, interception: Interception): 
 }
 
 function baseRemark(
-  base: Stated,
+  base: NamedSetting,
   where: ClientStart,
   { url, hosts, kept }: Interception,
 ): readonly string[] {
@@ -147,7 +151,7 @@ function baseRemark(
         ];
   }
   const isOpened = to.protocol === 'https:' && to.port === '' && hosts.includes(to.hostname);
-  return isOpened ? [] : [`${spelling} leads to ${to.host}: requests to it bypass svc`];
+  return isOpened ? [] : [`${spelling} points to ${to.host}: requests to it bypass svc`];
 }
 
 function proxyRemark(spelling: string, value: string, url: string): readonly string[] {
@@ -157,7 +161,7 @@ function proxyRemark(spelling: string, value: string, url: string): readonly str
   const { host, username } = new URL(text);
   if (username === TOKEN_USER && host === new URL(url).host) return [];
   return [
-    `${spelling} leads to ${host}, in place of svc: its requests bypass svc. Take it out of there, and start svc with it as its own HTTPS_PROXY`,
+    `${spelling} points to ${host} instead of svc: its requests bypass svc. Remove it there, and start svc with it as its own HTTPS_PROXY`,
   ];
 }
 
@@ -169,7 +173,7 @@ function listRemark(spelling: string, value: string, where: ClientStart, { home 
   ];
 }
 
-function settingText({ name, file }: Stated, where: ClientStart): string {
+function settingText({ name, file }: NamedSetting, where: ClientStart): string {
   const inShell = file === undefined || file === name;
   return inShell ? name : `${name} in ${shortPath(file, where)}`;
 }

@@ -79,15 +79,12 @@ export function settingsList(home: string, client: string): string | undefined {
 }
 
 /**
- * Writes it from the current content of the list at `theirs`; false if that is not a readable list.
+ * Writes it from the current content of the list at `userList`; false if that is not a readable
+ * list.
  */
-export function writeSettingsList(
-  path: string,
-  userCertificates: string,
-  authorityPem: string,
-): boolean {
+export function writeSettingsList(path: string, userList: string, authorityPem: string): boolean {
   const own = certificatesOf(authorityPem);
-  const kept = certificatesAt(userCertificates).filter((pem) => !own.includes(pem));
+  const kept = certificatesAt(userList).filter((pem) => !own.includes(pem));
   writePrivateFile(path, joined([...kept, ...own]));
   return kept.length > 0;
 }

@@ -44,7 +44,7 @@ export async function prepareForwardRun(
   remarks.push(...bypassesOf(program, context, { home, url, hosts }));
   if (networkProxy(env) !== undefined && wasRunning)
     remarks.push(
-      "HTTPS_PROXY of this shell counts only if svc was started with it: `svc config show outbound` shows what svc's has",
+      'HTTPS_PROXY of this shell counts only if svc was started with it: `svc config show outbound` shows the one that svc uses',
     );
   return {
     env: forwardEnvironment({

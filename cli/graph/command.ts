@@ -30,7 +30,7 @@ class Graph extends SvcCommand {
   });
   settings = Option.Array('--settings', [], { description: PLUGIN_SETTINGS });
   json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
-  mermaid = Option.Boolean('--mermaid', false, { description: 'As a flowchart of Mermaid' });
+  mermaid = Option.Boolean('--mermaid', false, { description: 'As a Mermaid flowchart' });
   svg = Option.Boolean('--svg', false, { description: 'As an SVG picture' });
 
   macro = Option.String('--macro', {

@@ -23,14 +23,14 @@ export function segmentTitle({ form }: Segment): string {
 }
 
 /** Marks a nested node, which is drawn below its parent. */
-const WITHIN = '▸ ';
+const NESTED_MARK = '▸ ';
 
 /** Returns the nodes of a request's path in drawing order, nested ones below their parent. */
 export function rowsOf({ request }: PlanOutline) {
   return request.flatMap((stop) => [
     { label: stop.node, remarks: remarksOf(stop), isInner: false, isStream: stop.isStream },
     ...stop.inner.map((node) => ({
-      label: WITHIN + node.node,
+      label: NESTED_MARK + node.node,
       remarks: remarksOf(node),
       isInner: true,
       isStream: false,

@@ -146,7 +146,7 @@ function plannedChange(client: Client, options: PlanOptions) {
     });
   const { changes, remarks } = within(file.path, () => settings.requiredChanges(url, text, where));
   if (changes.length === 0)
-    throw new SvcError('not_found', `${file.path} names nothing that could go through svc`, {
+    throw new SvcError('not_found', `${file.path} has no setting that could point to svc`, {
       ...(remarks.length > 0 && { cure: remarks.join('\n  ') }),
     });
   const changed = within(file.path, () =>

@@ -32,7 +32,7 @@ export function bypassReason(
     client.file === undefined
       ? `\`svc integrate ${id}\` shows what to set.`
       : `\`svc integrate ${id} --apply\` sets it.`;
-  return `${name} reads its address from its own settings alone, so ${isKnown ? '' : 'perhaps '}${what}. ${way}`;
+  return `${name} reads its address only from its own settings, so ${isKnown ? '' : 'perhaps '}${what}. ${way}`;
 }
 
 /** True if a file contains the proxy's address; false if it cannot be read. */

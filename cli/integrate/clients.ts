@@ -47,7 +47,7 @@ export const clients: readonly Client[] = [
     },
     settings: (url) => [`{ "env": { "ANTHROPIC_BASE_URL": "${url}" } }`],
     notes: [
-      'For one session alone: `svc run -- claude`.',
+      'For a single session: `svc run -- claude`.',
       "A subscription's traffic goes through unchanged unless compression.subscription_traffic is true.",
     ],
   },

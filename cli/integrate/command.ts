@@ -36,7 +36,7 @@ class Integrate extends JsonCommand {
       ['Which clients are here, and which go through svc', '$0 integrate'],
       ['What to set in Codex', '$0 integrate codex'],
       ['Write it', '$0 integrate claude-code --apply'],
-      ['Take it back; without a client, in all', '$0 integrate claude-code --undo'],
+      ['Undo it; without a client, for all', '$0 integrate claude-code --undo'],
       ["Show svc's figures in Claude Code", '$0 integrate claude-code --statusline --apply'],
       ['As its proxy in place of its base URL', '$0 integrate claude-code --forward --apply'],
       ['A file of one project', '$0 integrate openai-sdk --apply --file .env'],
@@ -45,7 +45,7 @@ class Integrate extends JsonCommand {
 
   client = Option.String({ required: false });
   apply = Option.Boolean('--apply', false, { description: "Write it into the client's file" });
-  undo = Option.Boolean('--undo', false, { description: 'Take back what --apply wrote' });
+  undo = Option.Boolean('--undo', false, { description: 'Undo what --apply wrote' });
   file = Option.String('--file', {
     description: "A settings file in place of the client's usual one",
   });
@@ -160,7 +160,7 @@ class Integrate extends JsonCommand {
     if (refusal !== undefined) {
       this.note(`${apply} would write nothing: ${refusal.message}`);
       if (refusal.cure !== undefined) this.note(refusal.cure);
-    } else if (client.file !== undefined) this.note(`${apply} writes it; --undo takes it back.`);
+    } else if (client.file !== undefined) this.note(`${apply} writes it; --undo reverts it.`);
     if (!isRunning) this.note('svc is not running; `svc start --background` starts it.');
   }
 
@@ -221,15 +221,14 @@ class Integrate extends JsonCommand {
     }
     for (const remark of applied.remarks) this.note(remark);
     if (applied.outcome === 'unchanged') return;
-    if (applied.backup !== null)
-      this.note(`The file as it was: ${shortPath(applied.backup, context)}`);
+    if (applied.backup !== null) this.note(`Previous file: ${shortPath(applied.backup, context)}`);
     if (forwarded !== undefined)
       this.note('The file holds a token now, so it is readable by you alone.');
     const again = this.#again(client);
     this.note(
       this.statusline
-        ? `It appears with the next message. \`${again} --undo\` takes it back.`
-        : `Restart ${client.name} if it runs. \`${again} --undo\` takes it back.`,
+        ? `It appears with the next message. \`${again} --undo\` reverts it.`
+        : `Restart ${client.name} if it runs. \`${again} --undo\` reverts it.`,
     );
     if (!isRunning && !this.statusline)
       this.note('svc is not running: this client cannot connect until `svc start --background`.');
@@ -250,9 +249,7 @@ class Integrate extends JsonCommand {
     if (this.json) this.printJson({ undone });
     else for (const one of undone) printUndone(context, one);
     if (undone.length === 0 && faults.length === 0)
-      this.note(
-        `svc has written no settings of ${client?.name ?? 'any client'}: nothing to take back.`,
-      );
+      this.note(`svc has written no settings of ${client?.name ?? 'any client'}: nothing to undo.`);
     refuseAll(faults);
   }
 }
@@ -261,7 +258,7 @@ class Integrate extends JsonCommand {
 function refuseWithForward(home: string, { id, name }: Client): void {
   if (!readIntegrations(home).entries.some((one) => one.client === forwardIdOf(id))) return;
   throw new SvcError('conflict', `${name} goes through svc in forward mode`, {
-    cure: `\`svc integrate ${id} --forward --undo\` takes that back; then a base URL can take its place.`,
+    cure: `\`svc integrate ${id} --forward --undo\` reverts that; then a base URL can take its place.`,
   });
 }
 
@@ -301,7 +298,7 @@ export async function undoAll(
     faults.push(
       new SvcError(
         'config',
-        `${strange.length} of the entries in ${listFile(home)} are not what svc writes: nothing is taken back for them`,
+        `${strange.length} of the entries in ${listFile(home)} are not what svc writes: nothing is undone for them`,
         { cure: 'Look at them and delete them there.' },
       ),
     );
@@ -335,8 +332,8 @@ export function printUndone(
   const path = shortPath(file, context);
   const wording = {
     restored: `${path} is as it was`,
-    removed: `${path} is removed: svc had made it`,
-    keys: `${path} was changed since, so only what svc wrote is taken out`,
+    removed: `${path} is removed: svc had created it`,
+    keys: `${path} was changed since, so only what svc wrote is removed`,
     gone: `${path} no longer exists${saved === null ? '' : `; a copy from before svc is at ${shortPath(saved, context)}`}`,
   };
   print(context, `${client}: ${wording[outcome]}`);

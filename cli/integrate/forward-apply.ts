@@ -63,7 +63,7 @@ export async function grantForward(context: CliContext, client: Client): Promise
 export function refuseWithAddress(home: string, { id, name }: Client): void {
   if (!readIntegrations(home).entries.some((one) => one.client === id)) return;
   throw new SvcError('conflict', `${name} goes through svc by its base URL`, {
-    cure: `\`svc integrate ${id} --undo\` takes that back; then forward mode can take its place.`,
+    cure: `\`svc integrate ${id} --undo\` reverts that; then forward mode can take its place.`,
   });
 }
 

@@ -262,14 +262,14 @@ test('project, administrator and shell settings that bypass forward mode are nam
     assert.is(code, 0, stderr);
     assert.match(
       stderr,
-      /ANTHROPIC_BASE_URL in ~\/work\/.claude\/settings.json leads to near.example/,
+      /ANTHROPIC_BASE_URL in ~\/work\/.claude\/settings.json points to near.example/,
     );
     assert.match(
       stderr,
-      /HTTPS_PROXY in ~\/work\/.claude\/settings.local.json leads to proxy.example/,
+      /HTTPS_PROXY in ~\/work\/.claude\/settings.local.json points to proxy.example/,
     );
     assert.match(stderr, /CLAUDE_CODE_USE_BEDROCK in .*settings.local.json makes it ask Amazon/);
-    assert.match(stderr, 'OPENAI_BASE_URL leads to far.example');
+    assert.match(stderr, 'OPENAI_BASE_URL points to far.example');
     assert.not.match(stderr, 'secret');
     assert.not.match(stderr, '~/.claude/settings.json leads');
   }));
@@ -285,7 +285,7 @@ test('the address of a custom Codex provider is named when it is set', () =>
     const { stdout, stderr } = await run(place, ['integrate', 'codex', '--forward', '--apply']);
     assert.match(
       `${stdout}${stderr}`,
-      /model_providers\.mine\.base_url in \S+ leads to mine\.example/,
+      /model_providers\.mine\.base_url in \S+ points to mine\.example/,
     );
     assert.not.match(`${stdout}${stderr}`, 'u:p');
   }));

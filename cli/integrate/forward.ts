@@ -23,7 +23,7 @@ const PLACEHOLDER = '<token>';
 const LOOPBACK_NAMES = 'localhost,127.0.0.1,::1';
 
 /** What a client needs in its file if it reads its proxy from there. */
-interface Way {
+interface ProxyFile {
   readonly file: Pick<ClientFile, 'path' | 'format'>;
   /** Path of the object with the variables. */
   readonly within: KeyPath;
@@ -33,7 +33,7 @@ interface Way {
   readonly trusts: 'added' | 'whole';
 }
 
-function wayOf({ id, file }: Client): Way | undefined {
+function proxyFileOf({ id, file }: Client): ProxyFile | undefined {
   if (id === 'codex')
     return {
       file: {
@@ -72,16 +72,16 @@ export interface Granted {
  * @throws SvcError `usage` for a client that reads no proxy from a file.
  */
 export function withForward(client: Client, { home, granted }: ForwardSettings): Client {
-  const way = wayOf(client);
-  if (way === undefined)
+  const proxyFile = proxyFileOf(client);
+  if (proxyFile === undefined)
     throw new SvcError('usage', `${client.name} reads no proxy from its settings files`, {
-      cure: `\`svc run --forward ${client.programs[0] ?? client.id}\` starts it so, where it heeds HTTPS_PROXY.`,
+      cure: `\`svc run --forward ${client.programs[0] ?? client.id}\` starts it that way, if it obeys HTTPS_PROXY.`,
     });
-  const { format } = way.file;
+  const { format } = proxyFile.file;
   const { folder, certificate, bundle } = forwardFiles(home);
   const trusted: readonly [name: string, value: string] =
-    way.trusts === 'added' ? ['NODE_EXTRA_CA_CERTS', certificate] : ['SSL_CERT_FILE', bundle];
-  const at = (name: string): KeyPath => [...way.within, name];
+    proxyFile.trusts === 'added' ? ['NODE_EXTRA_CA_CERTS', certificate] : ['SSL_CERT_FILE', bundle];
+  const at = (name: string): KeyPath => [...proxyFile.within, name];
   const list = settingsList(home, client.id);
   const changes = (url: string, trustedList = trusted[1]): readonly Change[] => [
     {
@@ -102,21 +102,21 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
     const noProxyChange = isSet ? [] : [{ path: at('NO_PROXY'), value: LOOPBACK_NAMES }];
     const valueOf = (name: string): unknown => formats[format].find(text, at(name))?.value;
     const remarks = bypassesIn(valueOf, url);
-    const userList = userListOf(valueOf(trusted[0]), way, where, folder);
+    const userList = userListOf(valueOf(trusted[0]), proxyFile, where, folder);
     const isCombined = list !== undefined && (userList ?? valueOf(trusted[0])) !== undefined;
     if (granted !== undefined) {
       const { authorityPem, hosts, cwd } = granted;
       if (userList !== undefined && list !== undefined)
         remarks.push(
           writeSettingsList(list, resolve(cwd, userList), authorityPem)
-            ? `What ${userList} (${trusted[0]}) lists stays trusted: svc's list has a copy of it. --apply again when it changes.`
+            ? `What ${userList} (${trusted[0]}) lists stays trusted: svc's list contains a copy. Run --apply again when it changes.`
             : `${userList} (${trusted[0]}) is not a certificate list that svc can read and is ignored.`,
         );
-      if (way.trusts === 'whole' && where.env['CODEX_CA_CERTIFICATE'])
+      if (proxyFile.trusts === 'whole' && where.env['CODEX_CA_CERTIFICATE'])
         remarks.push(
           `${client.name} reads CODEX_CA_CERTIFICATE of this shell first: unset it, svc's list has its certificates.`,
         );
-      const kept = { apart: way.file.path?.(where) ?? '' };
+      const kept = { apart: proxyFile.file.path?.(where) ?? '' };
       remarks.push(
         ...bypassesOf(client.programs[0] ?? '', { ...where, cwd }, { home, url, hosts, kept }),
       );
@@ -130,7 +130,7 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
     id: `${client.id}${SUFFIX}`,
     name: `${client.name} in forward mode`,
     file: {
-      ...way.file,
+      ...proxyFile.file,
       mayBeCreated: true,
       holdsSecret: true,
       requiredChanges: wanted,
@@ -151,8 +151,8 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
       return JSON.stringify({ env }, undefined, 2).split('\n');
     },
     notes: [
-      '--apply makes the token and, where there is none, the certificate authority; --undo takes the token back.',
-      `For one session alone: \`svc run --forward ${client.programs[0] ?? client.id}\`.`,
+      '--apply creates the token and, if there is none, the certificate authority; --undo revokes the token.',
+      `For a single session: \`svc run --forward ${client.programs[0] ?? client.id}\`.`,
     ],
   };
 }
@@ -163,7 +163,7 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
  */
 function userListOf(
   inFile: unknown,
-  { trusts }: Way,
+  { trusts }: ProxyFile,
   { env }: ClientSurroundings,
   folder: string,
 ): string | undefined {

@@ -93,27 +93,27 @@ test('no file is removed, replaced or edited unless it holds what svc writes', (
   inPlace(async (place) => {
     write(place, SETTINGS, BEFORE);
     const good = await applied(place);
-    const mine = '{ "env": { "ANTHROPIC_BASE_URL": "https://mine.example", "B": "2" } }\n';
-    const victim = write(place, 'victim/settings.json', mine);
+    const ownSettings = '{ "env": { "ANTHROPIC_BASE_URL": "https://mine.example", "B": "2" } }\n';
+    const victim = write(place, 'victim/settings.json', ownSettings);
     const path = ['env', 'ANTHROPIC_BASE_URL'];
     const values = [
       [],
       good['written'],
       [{ path, raw: '"https://mine.example"', made: null }],
       [{ path, raw: '"https://mine.example"', before: '"https://evil.example"', made: 1 }],
-      [{ path: ['env'], raw: mine.trim(), made: null }],
+      [{ path: ['env'], raw: ownSettings.trim(), made: null }],
       [{ path: ['env', 'B'], raw: '"2"', made: 1 }],
     ];
     for (const written of values) {
       for (const backup of [good['backup'], null]) {
-        for (const left of [sha256(mine), good['left']]) {
+        for (const left of [sha256(ownSettings), good['left']]) {
           for (const url of [ADDRESS, '', 'https://', '2']) {
             const lie = { ...good, file: victim, written, backup, left, url, madeFolder: true };
             setList(place, lie);
             const { stderr, code } = await undoAll(place);
             assert.not.match(stderr, /internal|at .*\.js:/);
-            assert.is(read(victim), mine, JSON.stringify(lie));
-            if (left === sha256(mine)) assert.is.not(code, 0);
+            assert.is(read(victim), ownSettings, JSON.stringify(lie));
+            if (left === sha256(ownSettings)) assert.is.not(code, 0);
           }
         }
       }

@@ -27,7 +27,7 @@ export function modelChanges(text: string, shape: ModelList): RequiredChanges {
     const path = [shape.list, at, ...shape.params];
     const node: unknown = document.getIn(path, true);
     if (isAlias(model) || isAlias(node) || !isMap(node)) {
-      remarks.push(`${shape.list}[${at}] stays as it is: it is not written out here.`);
+      remarks.push(`${shape.list}[${at}] is left unchanged: it is not written out here.`);
       continue;
     }
     const settings = node.toJSON() as Readonly<Record<string, unknown>>;
@@ -36,10 +36,10 @@ export function modelChanges(text: string, shape: ModelList): RequiredChanges {
     const name = `${shape.list}[${at}] (${String(settings['name'] ?? settings['model'] ?? provider)})`;
     const present = settings[shape.base];
     if (base === undefined)
-      remarks.push(`${name} stays as it is: svc has no address for its provider.`);
+      remarks.push(`${name} is left unchanged: svc has no address for its provider.`);
     else if (present === undefined || isOwnOrOfficial(present, base))
       changes.push({ path: [...path, shape.base], value: base });
-    else remarks.push(`${name} stays as it is: it goes to ${JSON.stringify(present)}.`);
+    else remarks.push(`${name} is left unchanged: it goes to ${JSON.stringify(present)}.`);
   }
   return { changes, remarks };
 }

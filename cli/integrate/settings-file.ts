@@ -117,7 +117,7 @@ function linkTarget(path: string): string {
     }
     at = resolve(realFolder(dirname(at)) ?? dirname(at), target);
   }
-  throw new Error('it is a link that leads in a circle');
+  throw new Error('it is a circular link');
 }
 
 function readLink(path: string): string | undefined {

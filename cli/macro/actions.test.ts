@@ -180,7 +180,7 @@ test('every action has its stated effect on a running proxy', async () => {
           const refused = await runSteps(place, ['debug: { on: true }', 'reload', 'pause']);
           assert.is(refused.code, exitCodes.config);
           assert.match(refused.stderr, /stopped at step 2 of 3 \(reload\): .*odd/);
-          assert.match(refused.stderr, /done: step 1 \(debug\); `svc debug off` takes it back/);
+          assert.match(refused.stderr, /done: step 1 \(debug\); `svc debug off` undoes it/);
           assert.match(refused.stderr, /not run: step 3 \(pause\)/);
           assert.match(refused.stderr, /`svc macro run m --from 2`/);
           assert.match(refused.stdout, /^1 of 3 +debug +Debug logging is on$/m);

@@ -83,7 +83,7 @@ export async function macroNamed(
     'macro',
     name,
     names,
-    '`svc macro list` shows those that there are; `svc macro create` makes one.',
+    '`svc macro list` shows the existing ones; `svc macro create` makes one.',
   );
 }
 

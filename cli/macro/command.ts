@@ -151,11 +151,11 @@ class Create extends SvcCommand {
   static override paths = [['macro', 'create']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: 'Keep a new macro, from a file or from steps',
+    description: 'Store a new macro, from a file or from steps',
     details:
       'Macros are files that you may edit: `~/.svc/macros/NAME.yaml`. A faulty macro is not saved. `svc macro actions` lists what a step can do.',
     examples: [
-      ['One that works, to be changed', '$0 macro create rule-out'],
+      ['A working one, to be edited', '$0 macro create rule-out'],
       ['From a file', '$0 macro create before-demo before-demo.yaml'],
       ['From steps', '$0 macro create quiet --step resume --step "debug: { on: false }"'],
     ],
@@ -166,7 +166,7 @@ class Create extends SvcCommand {
   steps = Option.Array('--step', [], {
     description: 'A step, as written in the file; may be repeated',
   });
-  force = Option.Boolean('--force', false, { description: 'Replace the one of that name' });
+  force = Option.Boolean('--force', false, { description: 'Replace an existing one of that name' });
 
   async execute() {
     const { context, name } = this;
@@ -223,7 +223,7 @@ class Delete extends SvcCommand {
     const own = await ownMacro(name, context);
     if (own === undefined) {
       const { plugin } = await macroNamed(name, lazyConfig(undefined, context), context);
-      throw new SvcError('conflict', `Macro ${name} is brought by the plugin ${plugin}`, {
+      throw new SvcError('conflict', `Macro ${name} comes from the plugin ${plugin}`, {
         cure: 'It is part of a plugin, which is listed under `plugins` in the configuration.',
       });
     }
@@ -278,7 +278,7 @@ class Run extends JsonCommand {
       return;
     }
     if (this.file !== undefined || this.command !== undefined)
-      throw new SvcError('usage', `Macro ${name} is no stage, and takes no file`);
+      throw new SvcError('usage', `Macro ${name} is not a stage and takes no file`);
     const steps = all.filter((step) => !isStageStep(step));
     const from = this.from === undefined ? 1 : toWhole(this.from, '--from', 1, steps.length);
     const { dim } = this.colors;
@@ -311,7 +311,7 @@ class Run extends JsonCommand {
     else if (this.dryRun) {
       for (const one of report.steps)
         this.print(
-          `${label(one)}  ${one.state === 'would_run' ? `would ${one.does}` : 'is left out'}`,
+          `${label(one)}  ${one.state === 'would_run' ? `would ${one.does}` : 'is skipped'}`,
         );
     }
     if (report.error !== undefined) throw report.error;

@@ -175,7 +175,7 @@ test('the macro of a plugin is listed with its origin, runs, and cannot be delet
     fs.copyFileSync(join(place.folder, 'svc.yaml'), join(place.home, 'config.yaml'));
     const kept = await run(place, ['macro', 'delete', 'hush'], { env });
     assert.is(kept.code, exitCodes.conflict);
-    assert.match(kept.stderr, /brought by the plugin calm/);
+    assert.match(kept.stderr, /comes from the plugin calm/);
     write(
       place,
       'calm.mjs',

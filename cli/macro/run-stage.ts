@@ -31,7 +31,7 @@ export interface StageRunOptions {
 export async function runStage(options: StageRunOptions): Promise<StageRun> {
   const { name, file, command, config, context } = options;
   if (file === undefined)
-    throw new SvcError('usage', `Macro ${name} is a stage: name the file that it is run on`, {
+    throw new SvcError('usage', `Macro ${name} is a stage: name the file to run it on`, {
       cure: `As a stage of every request it is listed in \`macros: [${name}]\`, of one conversation in the header x-svc-macro.`,
     });
   const path = resolve(context.cwd, file);

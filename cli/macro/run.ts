@@ -57,13 +57,13 @@ export async function runSteps(
   const steps = all.map((step, at) => ({ step, at })).slice(options.from - 1);
   const refused = await checkAll(steps, options);
   if (refused !== undefined || options.isDryRun) return { steps: reports, error: refused };
-  let isAsked = false;
+  let isInterrupted = false;
   // The current step is the last.
-  const stopListening = onEnd(options.context, () => (isAsked = true));
+  const stopListening = onEnd(options.context, () => (isInterrupted = true));
   try {
     for (const { step, at } of steps) {
       try {
-        if (isAsked) throw new SvcError('cancelled', 'it was interrupted');
+        if (isInterrupted) throw new SvcError('cancelled', 'it was interrupted');
         const done = await perform(step, options);
         const { said, result, undo } = done;
         reports[at] = { ...reports[at]!, state: 'done', said, result, undo };

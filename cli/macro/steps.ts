@@ -46,16 +46,16 @@ interface Kind<A extends CommandAction> {
   do(step: StepOf<A>, tools: StepTools): Promise<Done>;
 }
 
-const by = (what: string): string => `${what} takes it back`;
-const NOTHING_TO_UNDO = 'there is nothing to take back';
-const CANNOT_UNDO = 'it cannot be taken back';
+const undoneBy = (what: string): string => `${what} undoes it`;
+const NOTHING_TO_UNDO = 'there is nothing to undo';
+const CANNOT_UNDO = 'it cannot be undone';
 
 const MAX_INGEST_BYTES = 900_000;
 
 const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
   compress: {
     describe: ({ file, recipe, to }) =>
-      `make ${file} smaller by ${recipe.join(', ')} and write ${to}`,
+      `compress ${file} with ${recipe.join(', ')} and write ${to}`,
     async check({ file, recipe, to }, { context, config, replaces }, written) {
       checkInput(file, context, written);
       checkOutput(to, context, replaces, written);
@@ -112,7 +112,7 @@ const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
     do: (_step, tools) => pause(true, tools),
   },
   resume: {
-    describe: () => 'make requests smaller again',
+    describe: () => 'compress requests again',
     do: (_step, tools) => pause(false, tools),
   },
   debug: {
@@ -120,12 +120,12 @@ const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
       on ? 'log every request step by step' : 'stop logging requests step by step',
     async do({ on }, { context }) {
       const home = homeOf(context);
-      const was = (await control(home, 'debug'))['debug'] === true;
+      const previous = (await control(home, 'debug'))['debug'] === true;
       const result = await control(home, 'debug', on);
       return {
-        said: `Debug logging ${was === on ? 'was already' : 'is'} ${on ? 'on' : 'off'}`,
+        said: `Debug logging ${previous === on ? 'was already' : 'is'} ${on ? 'on' : 'off'}`,
         result,
-        undo: was === on ? NOTHING_TO_UNDO : by(`\`svc debug ${on ? 'off' : 'on'}\``),
+        undo: previous === on ? NOTHING_TO_UNDO : undoneBy(`\`svc debug ${on ? 'off' : 'on'}\``),
       };
     },
   },
@@ -135,7 +135,7 @@ const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
       const result = await control(homeOf(context), 'provider-force-health', { provider, state });
       const undo =
         state === 'unhealthy'
-          ? by(`\`svc provider-force-health ${provider} healthy\``)
+          ? undoneBy(`\`svc provider-force-health ${provider} healthy\``)
           : NOTHING_TO_UNDO;
       return { said: `${provider} is set to ${state} by hand`, result, undo };
     },
@@ -150,7 +150,7 @@ const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
       return {
         said: `Rule ${id} sends ${model ?? 'every model'} to ${target}${off}`,
         result: { rule: changed, enabled },
-        undo: by(`\`svc route remove ${id}\``),
+        undo: undoneBy(`\`svc route remove ${id}\``),
       };
     },
   },
@@ -162,7 +162,7 @@ const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
       return {
         said: `Rule ${id} is removed; it led to ${target}`,
         result: { rule: changed },
-        undo: by(`\`svc route add --id ${id} --target ${target}\` with its conditions`),
+        undo: undoneBy(`\`svc route add --id ${id} --target ${target}\` with its conditions`),
       };
     },
   },
@@ -212,7 +212,9 @@ const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
         said: `The configuration was read again; ${what}`,
         result,
         undo:
-          applied.length === 0 ? NOTHING_TO_UNDO : by('the former file and `svc config reload`'),
+          applied.length === 0
+            ? NOTHING_TO_UNDO
+            : undoneBy('the former file and `svc config reload`'),
       };
     },
   },
@@ -242,13 +244,13 @@ export const perform = (step: CommandStep, tools: StepTools): Promise<Done> =>
 
 async function pause(paused: boolean, { context }: StepTools): Promise<Done> {
   const home = homeOf(context);
-  const was = (await control(home, 'status'))['paused'] === true;
+  const previous = (await control(home, 'status'))['paused'] === true;
   const result = await control(home, paused ? 'pause' : 'resume');
-  const now = paused ? 'sent unchanged' : 'made smaller';
+  const now = paused ? 'sent unchanged' : 'compressed';
   return {
-    said: was === paused ? `Requests were ${now} already` : `Requests are ${now} from now on`,
+    said: previous === paused ? `Requests were ${now} already` : `Requests are ${now} from now on`,
     result,
-    undo: was === paused ? NOTHING_TO_UNDO : by(paused ? '`svc resume`' : '`svc pause`'),
+    undo: previous === paused ? NOTHING_TO_UNDO : undoneBy(paused ? '`svc resume`' : '`svc pause`'),
   };
 }
 
@@ -305,7 +307,7 @@ async function compress(
     const tried = tryRecipe(recipe, text, command === undefined ? { path } : { command });
     tokens = { before: tokens?.before ?? tried.tokensBefore, after: tried.tokensAfter };
     if (!tried.isMeant) {
-      skipped.push(`${name} is not meant for it (class ${tried.kind})`);
+      skipped.push(`${name} does not apply to it (class ${tried.kind})`);
       continue;
     }
     meant.push(name);
@@ -337,6 +339,6 @@ async function compress(
       saved_percent: Math.round(percent * 10) / 10,
       left_aside: skipped,
     },
-    undo: isReplaced ? CANNOT_UNDO : `deleting ${to} takes it back`,
+    undo: isReplaced ? CANNOT_UNDO : `deleting ${to} undoes it`,
   };
 }

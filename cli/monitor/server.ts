@@ -20,7 +20,7 @@ import { connectionError } from '../remote.ts';
 
 const HOST = '127.0.0.1';
 /** The proxy's paths that the page reads. */
-const READ = [
+const PROXY_PATHS = [
   '/dashboard/events',
   '/dashboard/api/:path*',
   '/v1/svc/lost/:id',
@@ -30,7 +30,7 @@ const READ = [
 /** Listens on loopback at `port`, 0 for a free one. Throws `conflict` if it is taken. */
 export async function openMonitor(home: string, port: number, newId: () => string) {
   const pages = createRouter(pageRoutes());
-  const reads = createRouter(READ.map((path) => get(path, () => new Response())));
+  const reads = createRouter(PROXY_PATHS.map((path) => get(path, () => new Response())));
   const gate = createGate({
     boundHost: HOST,
     ports: () => [(server.address() as AddressInfo | null)?.port ?? 0],
@@ -51,9 +51,9 @@ export async function openMonitor(home: string, port: number, newId: () => strin
     if (admission.verdict === 'refused') throw admission.error;
     const path = pathOf(target);
     const read = reads.match(request.method ?? 'GET', path);
-    if (read === undefined) return show(pages, request, response, admission.verdict, id);
+    if (read === undefined) return servePage(pages, request, response, admission.verdict, id);
     checkAudience({ ...read.route, audience: 'this-machine' }, admission.verdict);
-    return pass(home, target, response);
+    return passOn(home, target, response);
   }
 
   const server = createServer((request, response) => {
@@ -85,7 +85,7 @@ export async function openMonitor(home: string, port: number, newId: () => strin
   };
 }
 
-async function show(
+async function servePage(
   routes: ReturnType<typeof createRouter>,
   request: IncomingMessage,
   response: ServerResponse,
@@ -107,7 +107,7 @@ async function show(
 }
 
 /** Passes on the proxy's response. Rejects as `readOwn` does. */
-function pass(home: string, path: string, response: ServerResponse): Promise<void> {
+function passOn(home: string, path: string, response: ServerResponse): Promise<void> {
   return new Promise((resolve, reject) => {
     const call = ask({ socketPath: controlPath(home), path, agent: false }, (found) => {
       response.writeHead(found.statusCode ?? 502, {

@@ -147,20 +147,20 @@ test('a pid file that only looks stale is kept', () => {
 
 test('stop never signals a different process that has reused the pid', async () => {
   const place = makePlace();
-  const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
-  const pid = stranger.pid ?? 0;
+  const otherProcess = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  const pid = otherProcess.pid ?? 0;
   writeFile(place, { pid, startTime: 'earlier' });
   const { code, stdout, stderr } = await run(place, ['stop', '--force']);
   assert.equal([code, stdout], [0, 'svc is not running\n']);
   assert.match(stderr, /Removed the pid file/);
   assert.equal(readdirSync(place.home), []);
-  assert.is(stranger.exitCode, null);
-  assert.is(stranger.signalCode, null);
+  assert.is(otherProcess.exitCode, null);
+  assert.is(otherProcess.signalCode, null);
   const target = { pid, startTime: startTimeOf(pid) ?? '' };
   assert.ok(isRunning(target));
   assert.is(signalProcess({ pid, startTime: 'earlier' }, 'SIGKILL'), false);
   assert.is(signalProcess(target, 'SIGKILL'), true);
-  await new Promise((resolve) => stranger.once('close', resolve));
+  await new Promise((resolve) => otherProcess.once('close', resolve));
   assert.not.ok(isRunning(target));
   place.dispose();
 });

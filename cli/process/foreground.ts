@@ -79,7 +79,7 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
     // Handles signals before it reports readiness: a reader of that report may send one.
     const stopped = untilStopped(context, proxy, uncaught);
     if (context.notifyParent !== undefined) context.notifyParent({ ready: facts });
-    else for (const line of banner(facts, context, errColors(context))) note(context, line);
+    else for (const line of banner(facts, context, stderrColors(context))) note(context, line);
     if (flags.dashboard === true) openBrowser(context, dashboardOf(facts.url));
     return await stopped;
   } finally {
@@ -94,7 +94,7 @@ function end(context: CliContext, claim: Claim): void {
   context.events.off('exit', claim.release);
 }
 
-function errColors(context: CliContext) {
+function stderrColors(context: CliContext) {
   return colorsFor(context.stderr, context.env);
 }
 

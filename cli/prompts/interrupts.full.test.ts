@@ -97,14 +97,14 @@ async function giveUpEverywhere(place: Place, asking: AskingCommand): Promise<vo
 /** Waits until the command has ended; fails if it hangs. */
 async function closesWindow(place: Place, asking: AskingCommand): Promise<void> {
   const before = filesOf(place);
-  let gone = Promise.resolve();
+  let closed = Promise.resolve();
   const last = asking.questions.length - 1;
   const left = await giveUpAt(place, asking, last, (typing) => {
-    gone = typing.commandEnded();
+    closed = typing.commandEnded();
     typing.close();
   });
   assert.is(left.code, null);
-  await gone;
+  await closed;
   assert.equal(filesOf(place), before, 'its window is closed');
 }
 
@@ -124,7 +124,7 @@ test('an interrupt at a prompt of setup changes nothing', async () => {
       },
       questions: [
         /How much may be compressed\?/,
-        /Which clients shall go through svc\?/,
+        /Which clients should go through svc\?/,
         /Try your keys\?/,
         /Go ahead\?/,
       ],

@@ -47,7 +47,7 @@ function linePrompts(context: CliContext): Prompts {
       const next = await nextLine();
       if (next.done === true)
         throw new SvcError('cancelled', 'The input ended before an answer: nothing was changed', {
-          cure: 'Type the answers, or agree to all that is proposed with --yes.',
+          cure: 'Type the answers, or accept all proposals with --yes.',
         });
       const value = read(next.value.trim());
       if (value !== undefined) return value;

@@ -53,7 +53,7 @@ class Show extends SvcCommand {
   static override usage = Command.Usage({
     category: 'Extend',
     description: 'The file of a bundled recipe',
-    examples: [['A recipe to begin with', '$0 recipe show pytest > my-pytest.yaml']],
+    examples: [['A recipe to start from', '$0 recipe show pytest > my-pytest.yaml']],
   });
 
   name = Option.String({ name: 'name' });
@@ -105,7 +105,7 @@ class Test extends JsonCommand {
     examples: [
       ['A file', '$0 recipe test my-tool.yaml'],
       ['A bundled recipe', '$0 recipe test pytest'],
-      ['And what goes out in the place of each example', '$0 recipe test my-tool.yaml --show'],
+      ['With the compressed form of each example', '$0 recipe test my-tool.yaml --show'],
     ],
   });
 
@@ -194,7 +194,7 @@ class Learn extends JsonCommand {
   static override paths = [['recipe', 'learn']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: 'Make a recipe of a long result; no session loses',
+    description: 'Learn a recipe from a long result, and judge it',
     details:
       'Of repetitive lines the recipe keeps the first and the last, and applies only if nothing failed. It is tried on every session of this machine and on the captures of its proxy: a line pattern that would remove a line that a model repeated later, or that names a failure, is dropped. Exit code 1 if nothing is left. Nothing is sent.',
     examples: [
@@ -205,7 +205,7 @@ class Learn extends JsonCommand {
 
   file = Option.String({ name: 'file' });
   command = Option.String('--command', { description: 'The command that printed it' });
-  name = Option.String('--name', { description: "The recipe's name; of the file otherwise" });
+  name = Option.String('--name', { description: "The recipe's name; default: that of the file" });
   sessions = Option.String('--sessions', { description: 'A folder of sessions or captures' });
   config = Option.String('--config', { description: 'Config file' });
   seconds = Option.String('--seconds', {
@@ -291,7 +291,7 @@ class Benchmark extends JsonCommand {
         this.print(
           row.is_meant
             ? `${row.file}: ${row.tokens_before} → ${row.tokens_after} tokens (−${row.saved_percent} %), ${row.must_keep_lines - row.must_keep_missing} of ${counted(row.must_keep_lines, 'line')} that must stay are there, ${row.ms} ms${row.skipped === null ? '' : `; ${row.skipped}`}`
-            : `${row.file}: match does not hold; it is of class ${row.class}`,
+            : `${row.file}: match does not apply; it is of class ${row.class}`,
         );
         if (row.text !== undefined) printText(context, row.text);
       }

@@ -116,7 +116,7 @@ function printLearned(
   context: CliContext,
 ): void {
   for (const { shape, lost } of givenUp) {
-    print(context, `given up ${shape.pattern}`);
+    print(context, `dropped ${shape.pattern}`);
     print(context, `  lost: ${shownLine(lost.line)}`);
   }
   if (name === undefined)

@@ -65,7 +65,7 @@ export async function capturesIn(
   });
   for (const each of notes) note(context, `! ${path}: ${each}`);
   if (records.length === 0)
-    throw new SvcError('bad_request', `${path} holds no request that is proxied`);
+    throw new SvcError('bad_request', `${path} contains no request that svc would proxy`);
   return records;
 }
 

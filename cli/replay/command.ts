@@ -33,7 +33,7 @@ import {
 } from './view.ts';
 
 const HOW_ON =
-  'Nothing is captured unless `capture.enabled` is true or a request says `x-svc-capture: on`. Captures hold prompts and answers, and no credentials.';
+  'Nothing is captured unless `capture.enabled` is true or a request has `x-svc-capture: on`. Captures hold prompts and answers, and no credentials.';
 
 class List extends JsonCommand {
   static override paths = [['replay', 'list']];

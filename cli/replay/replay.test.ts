@@ -252,11 +252,11 @@ test('a file of another kind and a truncated file get different errors', () =>
     assert.match(cut.stderr, /record 2 cannot be read: it was cut short/);
     assert.ok(existsSync(at('cut.msgpack')));
 
-    const late = Buffer.from(b!);
-    const valueAt = late.indexOf('startedMs') + 'startedMs'.length;
-    late[valueAt] = 0xcb;
-    late.writeDoubleBE(1e300, valueAt + 1);
-    writeFileSync(at('late.msgpack'), Buffer.concat([a!, late]));
+    const delayed = Buffer.from(b!);
+    const valueAt = delayed.indexOf('startedMs') + 'startedMs'.length;
+    delayed[valueAt] = 0xcb;
+    delayed.writeDoubleBE(1e300, valueAt + 1);
+    writeFileSync(at('late.msgpack'), Buffer.concat([a!, delayed]));
     const replayed = await svc('run', 'late.msgpack');
     assert.is(replayed.code, 0, replayed.stderr);
     assert.match(replayed.stderr, /record 2 cannot be read: startedMs must be at most/);

@@ -102,7 +102,7 @@ function unpricedNote({ unpriced }: Totals): string {
     unpriced === 1
       ? 'request of a model without a known price is'
       : 'requests of models without a known price are';
-  return `<p>${figure(unpriced)} ${are} not in these dollars.</p>`;
+  return `<p>${figure(unpriced)} ${are} not included in these amounts.</p>`;
 }
 
 function table(
@@ -148,7 +148,7 @@ function costChart({ byDay }: MonthReport): string {
   });
   return `<section>
 <h2>Cost by day</h2>
-<div class="wide"><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="Cost by day; the dearest was ${escape(money(max))}">
+<div class="wide"><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="Cost by day; the most expensive was ${escape(money(max))}">
 <text x="${left}" y="12">${escape(money(max))}</text>
 <line x1="0" x2="${width}" y1="${height - bottom}" y2="${height - bottom}"/>
 ${bars.join('\n')}

@@ -32,7 +32,7 @@ export function toolKeys(by: readonly string[]): readonly ToolKey[] {
   return by.map((name) => {
     const key = KEYS[name];
     if (key !== undefined) return key;
-    throw new SvcError('usage', `--by: sums by tool are not kept by ${name}`, {
+    throw new SvcError('usage', `--by: sums by tool are not recorded by ${name}`, {
       cure: `Name ${Object.keys(KEYS).join(', ')}.`,
     });
   });
@@ -74,5 +74,5 @@ export function printTools(
   );
   print(context);
   const count = counted(groups.length, 'group');
-  print(context, `${count}; results and definitions in tokens, cost is of the definitions`);
+  print(context, `${count}; results and definitions in tokens, cost is that of the definitions`);
 }

@@ -48,7 +48,7 @@ export function writeLine(stream: Writable, line: string): void {
 
 /** Prints one line of a result. */
 export function print(context: CliContext, line = ''): void {
-  writeLine(context.stdout, spoken(line, context));
+  writeLine(context.stdout, withUserCommands(line, context));
 }
 
 /** Prints a result as JSON, indented by two. */
@@ -58,7 +58,7 @@ export function printJson(context: BaseContext, value: unknown): void {
 
 /** Prints a remark on stderr. */
 export function note(context: CliContext, line: string): void {
-  writeLine(context.stderr, spoken(line, context));
+  writeLine(context.stderr, withUserCommands(line, context));
 }
 
 /** Prints cause and cure on stderr. */
@@ -71,7 +71,7 @@ export function printError(context: CliContext, error: SvcError): void {
 }
 
 /** Replaces commands in a text (`svc …` in backticks) with what this user would have to type. */
-export function spoken(text: string, { program }: Pick<CliContext, 'program'>): string {
+export function withUserCommands(text: string, { program }: Pick<CliContext, 'program'>): string {
   return program === 'svc' ? text : text.replaceAll('`svc ', `\`${program} `);
 }
 

@@ -31,6 +31,6 @@ export async function printPromptCache(context: CliContext, cache: Json): Promis
   );
   const markers = (cache['breakpoints'] ?? {}) as Json;
   if (Number(markers['requests']) > 0)
-    print(context, `Of it at markers of svc: ${markerText(markers)}.`);
+    print(context, `Of these at markers that svc set: ${markerText(markers)}.`);
   return true;
 }

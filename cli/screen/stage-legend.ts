@@ -2,8 +2,8 @@
 const LEGEND: Readonly<Record<string, string>> = {
   parse: 'reads the request',
   protect: 'marks what is never rewritten',
-  compaction: 'makes tool output smaller',
-  vault_inject: 'adds what your files say',
+  compaction: 'compresses tool output',
+  vault_inject: 'adds text from your files',
   route: 'chooses provider and model',
   lookup: 'looks into the response cache',
   spend: 'checks the spending limits',

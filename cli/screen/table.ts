@@ -40,10 +40,10 @@ export function printTable(
   const { dim, bold } = colorsFor(stdout, context.env);
   const columns = isTerminal(stdout) ? columnsOf(stdout) : Number.POSITIVE_INFINITY;
   const allNames = wholeHeader.map((name) => name.replace(/^>/, ''));
-  const kept = keptColumns(allNames, [...(wholeAbove ?? []), ...wholeRows], columns, expendable);
+  const kept = visibleColumns(allNames, [...(wholeAbove ?? []), ...wholeRows], columns, expendable);
   const isAsAbove =
     wholeAbove !== undefined &&
-    kept.length === keptColumns(allNames, wholeAbove, columns, expendable).length;
+    kept.length === visibleColumns(allNames, wholeAbove, columns, expendable).length;
   const only = (row: TableRow): TableRow => kept.map((at) => row[at] ?? '');
   const above = wholeAbove?.map(only);
   const header = only(wholeHeader);
@@ -68,7 +68,7 @@ export function printTable(
  * Returns the indexes of the columns to show: those that fit, each cell on one line, if enough are
  * expendable.
  */
-function keptColumns(
+function visibleColumns(
   names: readonly string[],
   rows: readonly TableRow[],
   columns: number,

@@ -54,7 +54,7 @@ class Uninstall extends JsonCommand {
     details:
       'Clients connect directly to their providers again. The program itself is removed by the package manager that installed it. --data permanently deletes what svc keeps in its home folder: ledger, keys, configuration, logs; other files stay.',
     examples: [
-      ['Leave the machine as it was, keep the data', '$0 uninstall'],
+      ['Restore the clients, keep the data', '$0 uninstall'],
       ['Delete the data, too', '$0 uninstall --data'],
     ],
   });
@@ -89,9 +89,10 @@ class Uninstall extends JsonCommand {
     for (const one of undone) printUndone(context, one);
     this.print(stopped === undefined ? 'svc was not running' : `Stopped (pid ${stopped.pid})`);
     const short = shortPath(home, context);
-    if (!this.data) this.print(`${short} stays; --data deletes what svc keeps there`);
+    if (!this.data) this.print(`${short} stays; --data deletes the data of svc there`);
     else if (left.length === 0) this.print(`${short} is deleted`);
-    else this.print(`What svc kept in ${short} is deleted; not its own: ${left.join(', ')}`);
+    else
+      this.print(`The data of svc in ${short} is deleted; other files remain: ${left.join(', ')}`);
     this.note(
       'A service file stays until you remove it, and so does the program: npm uninstall -g svc.',
     );

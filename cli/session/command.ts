@@ -9,7 +9,7 @@ import { listeningUrl, runningInstance, startInBackground } from '../process/dae
 import { clientVariables } from '../integrate/client.ts';
 import { clients } from '../integrate/clients.ts';
 import { bypassReason } from '../integrate/bypass.ts';
-import { spoken } from '../screen/output.ts';
+import { withUserCommands } from '../screen/output.ts';
 import { checkProgram, runChild } from './child.ts';
 import { printReceipt, receiptJson, receiptOf } from './receipt.ts';
 
@@ -17,14 +17,14 @@ class Run extends SvcCommand {
   static override paths = [['run']];
   static override usage = Command.Usage({
     category: 'Run',
-    description: 'Start a client; show at its end its cost and savings',
+    description: 'Start a client through svc; then show cost and savings',
     details:
-      "svc's own options stand before the client; whatever follows it is the client's, with or without `--`. The client gets the base URLs in its environment, or as arguments where it reads no variable; no file of its own is changed. Where neither is possible, svc says so before, with the way. Where no proxy runs, one is started in the background and stays. With --forward svc is the client's HTTPS_PROXY in place of its base URL: it opens the hosts of your providers with a certificate of its own and tunnels the rest unread, and the client keeps what it does at its maker's address alone. The exit code is the client's. The receipt on stderr counts what went through the proxy meanwhile, by the ledger.",
+      "svc's own options come before the client; whatever follows it is for the client, with or without `--`. The client gets the base URLs in its environment, or as arguments where it reads no variable; no file of its own is changed. If neither is possible, svc says so first, with instructions. If no proxy runs, one is started in the background and keeps running. With --forward svc is the client's HTTPS_PROXY in place of its base URL: it opens the hosts of your providers with a certificate of its own and tunnels the rest unread, and the client keeps what it does at its maker's address alone. The exit code is the client's. The receipt on stderr counts what went through the proxy meanwhile, by the ledger.",
     examples: [
       ['Claude Code', '$0 run claude'],
       ['What follows the client is for the client', '$0 run claude -p "explain this folder"'],
       ['A script, without a receipt', '$0 run --quiet python agent.py'],
-      ['With all that it can do at its own address', '$0 run --forward claude'],
+      ['With every feature of the original address', '$0 run --forward claude'],
       ['The receipt as JSON on stderr', '$0 run --json codex exec "fix the test"'],
     ],
   });
@@ -79,7 +79,7 @@ class Run extends SvcCommand {
     const program = basename(this.command[0] ?? '');
     const run = await prepareForwardRun(this.context, { url, program, wasRunning });
     try {
-      for (const remark of run.remarks) this.note(`svc: ${spoken(remark, this.context)}`);
+      for (const remark of run.remarks) this.note(`svc: ${withUserCommands(remark, this.context)}`);
       return await runChild(this.command, run.env, this.context);
     } finally {
       run.end();

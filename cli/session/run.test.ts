@@ -143,12 +143,12 @@ test('in forward mode the client gets the proxy, a token for the session and a c
     assert.not.match(again.stderr, /made a certificate/);
     assert.not.equal((JSON.parse(again.stdout) as typeof printed)['shown'], printed['shown']);
     const host = 'generativelanguage.googleapis.com:443';
-    const late = await connectWith(
+    const afterwards = await connectWith(
       Number(printed['port']),
       `CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\nProxy-Authorization: Basic ${String(printed['shown'])}\r\n\r\n`,
     );
-    assert.is(late.status, 407);
-    late.socket.destroy();
+    assert.is(afterwards.status, 407);
+    afterwards.socket.destroy();
   }));
 
 test('settings of the client that bypass forward mode are reported before it starts', () =>
@@ -161,7 +161,7 @@ test('settings of the client that bypass forward mode are reported before it sta
     assert.is(code, 3, stderr);
     assert.match(
       stderr,
-      'svc: ANTHROPIC_BASE_URL in ~/.claude/settings.json leads to gateway.example: requests to it bypass svc\n',
+      'svc: ANTHROPIC_BASE_URL in ~/.claude/settings.json points to gateway.example: requests to it bypass svc\n',
     );
     assert.not.match(stderr, 'secret');
   }));
@@ -247,7 +247,7 @@ test('pi gets an extension with the provider addresses, except for its own comma
 
 test('a client that reads no variables is started, with a hint on how to use svc with it', () =>
   withProxy(async ({ place, env }) => {
-    const hint = /reads its address from its own settings alone, so (?:perhaps )?it bypasses svc/;
+    const hint = /reads its address only from its own settings, so (?:perhaps )?it bypasses svc/;
     for (const [name, way] of [
       ['cn', '`svc integrate continue --apply` sets it.'],
       ['cline', '`svc integrate cline` shows what to set.'],

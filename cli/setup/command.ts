@@ -38,9 +38,9 @@ import {
 import type { SubscriptionUse } from './subscription.ts';
 
 const MODES = [
-  { value: 'hybrid', label: 'hybrid', hint: 'tool output and pasted text get smaller; code stays' },
+  { value: 'hybrid', label: 'hybrid', hint: 'compresses tool output and pasted text, not code' },
   { value: 'strict', label: 'strict', hint: 'nothing is changed' },
-  { value: 'aggressive', label: 'aggressive', hint: 'code and configuration get smaller, too' },
+  { value: 'aggressive', label: 'aggressive', hint: 'also compresses code and configuration' },
 ] as const;
 
 /** Completed steps. */
@@ -48,7 +48,7 @@ interface Outcome {
   readonly config: WrittenConfig;
   readonly proxy: RunningProxyFacts;
   readonly proof: TestRequest;
-  readonly asked: readonly ProviderModels[];
+  readonly modelLists: readonly ProviderModels[];
   readonly clients: readonly PointedClient[];
 }
 
@@ -56,18 +56,18 @@ class Setup extends SvcCommand {
   static override paths = [['setup']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Set svc up: find keys and clients, start, try it',
+    description: 'Set up svc: find keys and clients, start, test',
     details:
       'It asks, shows everything that it is going to do, and does nothing before you agree; if the input ends or you interrupt it, nothing is changed. Keys stay where they are. Providers are contacted only if you say so.',
     examples: [
       ['Step by step', '$0 setup'],
-      ['Agree to all that is proposed, and ask no provider', '$0 setup --yes'],
-      ['Make the requests of a subscription smaller, too', '$0 setup --yes --subscription rewrite'],
+      ['Accept all proposals, and contact no provider', '$0 setup --yes'],
+      ['Compress the requests of a subscription too', '$0 setup --yes --subscription rewrite'],
       ['Leave the settings of clients alone', '$0 setup --yes --keep-clients'],
     ],
   });
 
-  yes = Option.Boolean('--yes,-y', false, { description: 'Agree to all that is proposed' });
+  yes = Option.Boolean('--yes,-y', false, { description: 'Accept all proposals' });
   mode = Option.String('--mode', { description: 'Compression: hybrid, strict or aggressive' });
   subscription = Option.String('--subscription', {
     description: "A subscription's requests: look (default) or rewrite",
@@ -95,7 +95,7 @@ class Setup extends SvcCommand {
       if (prompts !== undefined) this.note('');
       for (const line of planLines(plan, found, context, colors)) this.note(line);
       if (prompts !== undefined && !(await prompts.confirm('Go ahead?', true)))
-        throw new SvcError('cancelled', 'You did not agree: nothing was changed');
+        throw new SvcError('cancelled', 'Not confirmed: nothing was changed');
     } finally {
       prompts?.close();
     }
@@ -153,8 +153,10 @@ class Setup extends SvcCommand {
       configBefore,
       mode,
       subscription: answered ?? (isLikely ? (decided ?? 'look') : undefined),
-      clients: await this.clientsOf(found, prompts),
-      asked: (await this.mayAsk(found, prompts)) ? keys.map(({ provider }) => provider) : [],
+      clients: await this.askForClients(found, prompts),
+      providers: (await this.askToListModels(found, prompts))
+        ? keys.map(({ provider }) => provider)
+        : [],
     };
   }
 
@@ -168,18 +170,21 @@ class Setup extends SvcCommand {
     return SUBSCRIPTION_USES.find((one) => one === answer);
   }
 
-  private async clientsOf({ clients }: DetectedSetup, prompts: Prompts | undefined) {
+  private async askForClients({ clients }: DetectedSetup, prompts: Prompts | undefined) {
     if (this.keepClients) return [];
     const open = clients.filter(canBePointed).map(({ client }) => client);
     if (open.length === 0 || prompts === undefined) return open;
     const values = await prompts.several(
-      'Which clients shall go through svc?',
+      'Which clients should go through svc?',
       open.map(({ id, name }) => ({ value: id, label: name })),
     );
     return open.filter(({ id }) => values.includes(id));
   }
 
-  private async mayAsk({ keys }: DetectedSetup, prompts: Prompts | undefined): Promise<boolean> {
+  private async askToListModels(
+    { keys }: DetectedSetup,
+    prompts: Prompts | undefined,
+  ): Promise<boolean> {
     if (keys.length === 0) return false;
     if (this.online || prompts === undefined) return this.online;
     const names = keys.map(({ provider }) => provider).join(', ');
@@ -199,7 +204,8 @@ class Setup extends SvcCommand {
     };
     const config = await writeConfig(plan, found, context);
     const short = shortPath(config.path, context);
-    const copy = config.backup === null ? '' : `; as it was: ${shortPath(config.backup, context)}`;
+    const copy =
+      config.backup === null ? '' : `; previous file: ${shortPath(config.backup, context)}`;
     if (config.outcome !== 'kept') printStep('Config', `${short} ${config.outcome}${copy}`);
     const proxy = await startProxy(config.outcome !== 'kept', found, context);
     printStep(
@@ -212,7 +218,7 @@ class Setup extends SvcCommand {
       `answered with ${proof.status}; of ${figure(proof.inputTokens)} tokens ${figure(proof.savedTokens)} saved`,
     );
     const answers: ProviderModels[] = [];
-    for (const provider of plan.asked) {
+    for (const provider of plan.providers) {
       const one = await requestModels(home, provider);
       printStep(
         'Provider',
@@ -227,7 +233,7 @@ class Setup extends SvcCommand {
     for (const { name, error } of clients)
       printStep('Client', `${name} goes through svc now; restart it`, error && `${name}: ${error}`);
     if (!this.json) this.printNext(found, plan, clients);
-    return { config, proxy, proof, asked: answers, clients };
+    return { config, proxy, proof, modelLists: answers, clients };
   }
 
   private printNext(
@@ -240,7 +246,7 @@ class Setup extends SvcCommand {
       this.note(subscriptionText(subscription, shortPath(file.path, this.context)));
     if (clients.every(({ error }) => error !== null))
       this.note('`svc run <client>` starts a client through svc, `svc integrate` lists them.');
-    else this.note('`svc integrate --undo` takes the settings of clients back.');
+    else this.note('`svc integrate --undo` reverts the settings of clients.');
     if (keys.some(({ from }) => from.some((one) => /^[A-Z][A-Z0-9_]*$/.test(one))))
       this.note('Keys come from this shell’s environment: start svc where they are set.');
     this.note('`svc status` shows what goes through, `svc stop` stops the proxy.');
@@ -254,7 +260,7 @@ function canBePointed({ client, file, wired, isForward, fault }: Wiring): boolea
   );
 }
 
-function outcomeJson({ config, proxy, proof, asked, clients }: Outcome) {
+function outcomeJson({ config, proxy, proof, modelLists, clients }: Outcome) {
   return {
     config,
     proxy,
@@ -263,13 +269,13 @@ function outcomeJson({ config, proxy, proof, asked, clients }: Outcome) {
       input_tokens: proof.inputTokens,
       saved_tokens: proof.savedTokens,
     },
-    providers: asked.map(({ provider, models, error }) => ({ provider, models, error })),
+    providers: modelLists.map(({ provider, models, error }) => ({ provider, models, error })),
     clients: clients.map(({ client, file, backup, error }) => ({ client, file, backup, error })),
   };
 }
 
-function exitCodeOf({ asked, clients }: Outcome): number {
-  const kind = [...asked, ...clients].find(
+function exitCodeOf({ modelLists, clients }: Outcome): number {
+  const kind = [...modelLists, ...clients].find(
     (one): one is typeof one & { kind: ErrorKind } => one.kind !== null,
   )?.kind;
   return kind === undefined ? 0 : exitCodes[kind];

@@ -20,7 +20,7 @@ export interface Plan {
   readonly subscription: SubscriptionUse | undefined;
   readonly clients: readonly Client[];
   /** Providers to ask for their models. */
-  readonly asked: readonly string[];
+  readonly providers: readonly string[];
 }
 
 /** Returns the lines about the machine. */
@@ -83,7 +83,7 @@ export function planLines(
       : `start the proxy in the background${port === 0 ? '' : ` on ${url}`}`,
     'send a test request through a second, temporary proxy to a built-in provider: no key, no network',
     plan.subscription !== undefined && SUBSCRIPTION_STEPS[plan.subscription],
-    ...plan.asked.map((name) => `ask ${name} for its models, with your key: costs nothing`),
+    ...plan.providers.map((name) => `ask ${name} for its models, with your key: costs nothing`),
     ...plan.clients.map(
       (client) => `point ${client.name} at it (${fileOf(client, found, context)})`,
     ),

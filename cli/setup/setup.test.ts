@@ -115,7 +115,7 @@ test('the end of the input counts as a refusal at every question', async () => {
   }
   const { code, stderr } = await run(place, ['setup'], { env, stdin: typed(...answers, 'n') });
   assert.is(code, exitCodes.cancelled);
-  assert.match(stderr, 'You did not agree: nothing was changed');
+  assert.match(stderr, 'Not confirmed: nothing was changed');
   assert.equal(filesOf(place), before);
   assert.is(runningInstance(place.home), undefined);
   await dispose();
@@ -147,8 +147,8 @@ test('a user with a subscription is asked once how svc may use it, and told how 
   assert.is(code, 0, stderr);
   const flat = stderr.replaceAll(/\s+/g, ' ');
   assert.match(flat, 'what may svc do with its requests?');
-  assert.match(flat, 'its terms may forbid it');
-  assert.match(flat, "- make a subscription's requests smaller, too");
+  assert.match(flat, 'its terms may forbid that');
+  assert.match(flat, "- compress a subscription's requests too");
   assert.match(flat, 'compression.subscription_traffic: false in ~/home/config.yaml');
   assert.match(fs.readFileSync(config, 'utf8'), /^ {2}subscription_traffic: true$/m);
 

@@ -22,12 +22,12 @@ export const SUBSCRIPTION_CHOICES = [
   {
     value: 'look',
     label: 'look',
-    hint: 'they pass byte for byte; svc shows cost, cache misses and how far the plan goes',
+    hint: 'they are sent unchanged; svc shows cost, cache misses and how long the plan lasts',
   },
   {
     value: 'rewrite',
     label: 'rewrite',
-    hint: 'they get smaller, too, and the plan goes further; the provider can see that it is not what its client wrote, and its terms may forbid it',
+    hint: 'they are compressed too, and the plan lasts longer; the provider can see that they are not what its client wrote, and its terms may forbid that',
   },
 ] as const;
 
@@ -62,8 +62,8 @@ export function findSubscription(
 
 /** The effect of each choice, among the steps of setup. */
 export const SUBSCRIPTION_STEPS: Readonly<Record<SubscriptionUse, string>> = {
-  look: "leave a subscription's requests byte for byte as they are",
-  rewrite: "make a subscription's requests smaller, too",
+  look: "send a subscription's requests unchanged",
+  rewrite: "compress a subscription's requests too",
 };
 
 function toUse(isRewritten: boolean): SubscriptionUse {
@@ -73,6 +73,6 @@ function toUse(isRewritten: boolean): SubscriptionUse {
 /** Describes the effect of the choice, and how to change it. */
 export function subscriptionText(use: SubscriptionUse, configPath: string): string {
   const [now, other] =
-    use === 'look' ? ['pass byte for byte', 'true'] : ['are made smaller, too', 'false'];
+    use === 'look' ? ['are sent unchanged', 'true'] : ['are compressed too', 'false'];
   return `A subscription's requests ${now}. To change it: ${SUBSCRIPTION_SETTING}: ${other} in ${configPath}, then \`svc config reload\`.`;
 }

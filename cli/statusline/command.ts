@@ -22,7 +22,9 @@ class Statusline extends SvcCommand {
 
   format = Option.String('--format', { description: 'A template, such as {model} | {cost}' });
   for = Option.String('--for', SHOWN_IN[0], { description: `${SHOWN_IN.join(', ')}` });
-  width = Option.String('--width', { description: 'Most columns (COLUMNS, else no limit)' });
+  width = Option.String('--width', {
+    description: 'Maximum width in columns (COLUMNS, else unlimited)',
+  });
   noColor = Option.Boolean('--no-color', false, { description: 'Without colours' });
 
   async execute() {

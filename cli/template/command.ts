@@ -79,7 +79,7 @@ class Add extends SvcCommand {
 
   name = Option.String({ name: 'name' });
   file = Option.String({ name: 'file', required: false });
-  force = Option.Boolean('--force', false, { description: 'Replace the one of that name' });
+  force = Option.Boolean('--force', false, { description: 'Replace an existing one of that name' });
 
   async execute() {
     const { context, name } = this;

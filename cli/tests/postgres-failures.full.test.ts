@@ -103,8 +103,8 @@ failures('a restart of the database under load fails no request and loses no row
       String(reasons),
       /ledger: The ledger cannot be written: postgres:\/\/127\.0\.0\.1/,
     );
-    const away = sent.length;
-    await until(() => sent.length > away + 40, 'answers without a ledger');
+    const sentBefore = sent.length;
+    await until(() => sent.length > sentBefore + 40, 'answers without a ledger');
     const savings = await fetch(`${url}/savings`);
     assert.is(savings.status, 503);
     assert.match(await savings.text(), /The ledger cannot be read/);

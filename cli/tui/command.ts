@@ -24,7 +24,7 @@ class Dashboard extends SvcCommand {
   static override paths = [['dashboard']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'What the proxy does and saves, live',
+    description: 'Live view of requests, savings and failures',
     details: 'Without a terminal it prints the first screen once. Press ? for the keys, q to quit.',
     examples: [
       ['In this terminal', '$0 dashboard'],

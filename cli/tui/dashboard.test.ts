@@ -167,10 +167,10 @@ test('ends when its terminal is closed', async () => {
   const typing = dashboard(place);
   try {
     await typing.views(/svc is not running/);
-    const gone = typing.commandEnded();
+    const commandEnded = typing.commandEnded();
     typing.close();
     assert.is((await typing.ended).code, null);
-    await gone;
+    await commandEnded;
   } finally {
     place.dispose();
   }

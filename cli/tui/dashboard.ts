@@ -17,7 +17,7 @@ import { toReachableUrl } from '../address.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { onEnd } from '../process/signals.ts';
-import { colorsFor, spoken } from '../screen/output.ts';
+import { colorsFor, withUserCommands } from '../screen/output.ts';
 import { readOwn } from '../remote.ts';
 import { followEvents } from './feed.ts';
 import { renderScreen } from './render.ts';
@@ -202,7 +202,7 @@ export async function showDashboard(context: CliContext, home: string): Promise<
         lost: (trouble) =>
           change({
             connection: 'lost',
-            connectionProblem: trouble.map((line) => spoken(line, context)),
+            connectionProblem: trouble.map((line) => withUserCommands(line, context)),
           }),
         state: (live) => change({ live }),
         rows: takeRows,

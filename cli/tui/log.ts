@@ -3,13 +3,13 @@ import { NO_LINES, fieldsOf, parsed } from '../../server/dashboard/page/log-line
 import type { Colors } from '../screen/colors.ts';
 import { wrap } from '../screen/fit.ts';
 import { localTime } from '../../server/dashboard/page/local-time.ts';
-import { spoken } from '../screen/output.ts';
+import { withUserCommands } from '../screen/output.ts';
 import { withoutControls } from './grid.ts';
 import type { Model } from './model.ts';
 
 export function logView(model: Model, width: number, colors: Colors): string[] {
   const { logLines, nowMs } = model;
-  if (logLines.length === 0) return wrap(spoken(NO_LINES, model), width);
+  if (logLines.length === 0) return wrap(withUserCommands(NO_LINES, model), width);
   return logLines.toReversed().flatMap((text) => {
     const line = parsed(text);
     const { level = 'info', msg = '', requestId } = line;

@@ -7,7 +7,7 @@ import { headlineFigures, outlookFacts } from '../../server/dashboard/page/summa
 import { spark } from '../screen/chart.ts';
 import type { Colors } from '../screen/colors.ts';
 import { wrap } from '../screen/fit.ts';
-import { spoken } from '../screen/output.ts';
+import { withUserCommands } from '../screen/output.ts';
 import { facts, withoutControls, paintOf } from './grid.ts';
 import { visibleRequests } from './model.ts';
 import type { Model } from './model.ts';
@@ -50,7 +50,7 @@ function reasons({ live, program }: Model, width: number, colors: Colors): strin
   if (list.length === 0) return [];
   return [
     ...list.flatMap(({ text, tone }) =>
-      wrap(`! ${withoutControls(spoken(text, { program }))}`, width).map(
+      wrap(`! ${withoutControls(withUserCommands(text, { program }))}`, width).map(
         tone === 'bad' ? colors.red : colors.yellow,
       ),
     ),
@@ -141,6 +141,8 @@ function firstRequest({ url, program }: Model, colors: Colors): string[] {
       colors,
     ),
     '',
-    spoken('`svc integrate` sets clients up, `svc doctor` finds what is missing.', { program }),
+    withUserCommands('`svc integrate` sets clients up, `svc doctor` finds what is missing.', {
+      program,
+    }),
   ];
 }

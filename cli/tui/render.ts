@@ -54,7 +54,7 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ['Enter', 'the chosen request with its stages'],
   ['Esc, Backspace', 'back'],
   ['r', 'another range of time: an hour, a day, today, a week, a month, all'],
-  ['f', 'failed requests alone, or all'],
+  ['f', 'only failed requests, or all'],
   ['?', 'this help'],
   ['q, Ctrl-C', 'quit'],
 ];

@@ -14,7 +14,7 @@ import { extentOf, lengthOf, notesOf } from '../../server/dashboard/page/charts/
 import type { Colors } from '../screen/colors.ts';
 import { cut, widthOf, wrap } from '../screen/fit.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
-import { spoken } from '../screen/output.ts';
+import { withUserCommands } from '../screen/output.ts';
 import { facts, grid, withoutControls, paintOf } from './grid.ts';
 import type { Model } from './model.ts';
 
@@ -47,7 +47,10 @@ export function requestDetail(model: Model, width: number, colors: Colors): stri
   if (request !== null && (request.tokens_saved ?? 0) > 0)
     lines.push(
       '',
-      spoken(`\`svc diff ${withoutControls(id)}\` shows what compression changed.`, model),
+      withUserCommands(
+        `\`svc diff ${withoutControls(id)}\` shows what compression changed.`,
+        model,
+      ),
     );
   return lines.flatMap((line) => wrap(line, width));
 }

@@ -65,12 +65,10 @@ class Update extends JsonCommand {
       this.print(`svc ${latest} is installed`);
       if (isRunning) this.note('`svc restart` has the running proxy use it.');
     } else if (this.check || way?.isOurs !== true)
-      this.print(
-        `svc ${latest} is available; this is ${version}. It is updated by: ${way?.command}`,
-      );
+      this.print(`svc ${latest} is available; this is ${version}. Update it with: ${way?.command}`);
     if (this.yes && way?.isOurs === false && !this.check)
-      throw new SvcError('conflict', 'This svc is not one that `npm install -g` put here', {
-        cure: `In its place: ${way.command}`,
+      throw new SvcError('conflict', 'This svc was not installed by `npm install -g`', {
+        cure: `Instead: ${way.command}`,
       });
     return this.check && hasNewer ? NEWER : 0;
   }
@@ -84,11 +82,14 @@ class Update extends JsonCommand {
     const global = await globalPackagesFolder(context.env);
     if (global !== undefined && isIn(global, installed))
       return { command: `npm install -g ${name}@${latest}`, isOurs: true };
-    return { command: `npm install ${name}@${latest}, where ${folder} belongs to`, isOurs: false };
+    return {
+      command: `npm install ${name}@${latest} in the project that contains ${folder}`,
+      isOurs: false,
+    };
   }
 
   private async isAgreed(command: string, version: string, latest: string | null) {
-    this.note(`svc ${latest} is available; this is ${version}. To be run: ${command}`);
+    this.note(`svc ${latest} is available; this is ${version}. This will run: ${command}`);
     if (this.yes) return true;
     const prompts = await openPrompts(this.context);
     try {
@@ -96,7 +97,7 @@ class Update extends JsonCommand {
     } finally {
       prompts.close();
     }
-    throw new SvcError('cancelled', 'You did not agree: nothing was changed');
+    throw new SvcError('cancelled', 'Not confirmed: nothing was changed');
   }
 }
 

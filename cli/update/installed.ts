@@ -25,7 +25,7 @@ export function readInstalled(entry: string): Installed {
   } catch (cause) {
     throw new SvcError('config', `${root} is not an npm package`, {
       cause,
-      cure: 'svc is updated by what installed it.',
+      cure: 'Update svc with the tool that installed it.',
     });
   }
 }

@@ -35,7 +35,7 @@ export async function published(name: string, env: Env): Promise<Published | und
     throw new SvcError(
       'bad_gateway',
       `The package registry does not answer${typeof reason === 'string' ? ` (${reason})` : ''}`,
-      { cure: 'Check the network; `npm config get registry` shows whom npm asks.' },
+      { cure: 'Check the network; `npm config get registry` shows which registry npm uses.' },
     );
   }
   const { version, bin } = shown;
@@ -87,7 +87,7 @@ function npm(argv: readonly string[], env: Env, timeoutMs: number): Promise<Ran>
         reject(
           new SvcError('not_found', 'npm is not on the path', {
             cause: error,
-            cure: 'svc is updated by what installed it.',
+            cure: 'Update svc with the tool that installed it.',
           }),
         );
       else if (error === null) resolve({ code: 0, stdout, stderr });

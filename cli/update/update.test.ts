@@ -132,7 +132,10 @@ test('a checkout and a project dependency are not updated', async () => {
   const project = installation({ version: '2.0.0', bin: BIN }, 'project/node_modules/svc');
   const { code, stdout } = await project.update([]);
   assert.is(code, 0);
-  assert.match(stdout, 'npm install svc@2.0.0, where ~/project/node_modules/svc belongs to');
+  assert.match(
+    stdout,
+    'npm install svc@2.0.0 in the project that contains ~/project/node_modules/svc',
+  );
   fs.mkdirSync(join(project.root, '.git'));
   const second = await project.update(['--yes']);
   assert.is(second.code, exitCodes.conflict);

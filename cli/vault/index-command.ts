@@ -32,7 +32,7 @@ export class Index extends VaultCommand {
       ['This folder', '$0 index'],
       ['Another folder, and keep its index up to date', '$0 index ~/notes --watch'],
       ['What is indexed', '$0 index --status'],
-      ['Take a folder out of the index, also one that is gone', '$0 index ~/notes --forget'],
+      ['Take a folder out of the index, even a deleted one', '$0 index ~/notes --forget'],
       ['Measure first how many workers are best', '$0 index --recalibrate'],
     ],
   });

@@ -126,7 +126,7 @@ export function healthRows(
     ['index', shortPath(health.path, context)],
     ['files', figure(health.files)],
     ['folders', roots.length === 0 ? 'none' : roots.join(', ')],
-    ['size', `${(health.logBytes / 1e6).toFixed(1)} MB, ${dead} % of it out of use`],
+    ['size', `${(health.logBytes / 1e6).toFixed(1)} MB, ${dead} % of it unused`],
     ...(health.indexing ? [['now', 'another process is indexing'] as const] : []),
     ...(health.movedAside.length > 0
       ? [

@@ -11,7 +11,7 @@ const KEYS: readonly (readonly [keys: string, words: string])[] = [
   ['/', 'search requests'],
   ['j k', 'next or previous request, or scroll'],
   ['Enter', 'open the chosen request'],
-  ['f', 'failed requests alone, or all'],
+  ['f', 'only failed requests, or all'],
   ['r', 'another range of time'],
   ['?', 'this help'],
 ];
