@@ -158,7 +158,7 @@ test('the vault: every backend and query length has bars, and a missing figure m
     { backend: 'json_blocks', length: 'long', p50Ms: 5.1, p99Ms: 20.1 },
     { backend: 'sqlite', length: 'short', p50Ms: 15, p99Ms: 60 },
   ] as const;
-  const verdicts = judgeVault({ measureIndexing: indexing, queries, watchSeconds: 0.9 });
+  const verdicts = judgeVault({ indexing, queries, watchSeconds: 0.9 });
   assert.equal(
     verdicts.filter(({ met }) => !met).map(({ what }) => what),
     [

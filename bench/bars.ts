@@ -157,7 +157,7 @@ const QUERY_P99 = 4;
 export function judgeVault(run: Omit<VaultRun, 'lines'>): readonly Verdict[] {
   const max = { direction: 'at most' } as const;
   const indexing = (['prose', 'code'] as const).flatMap((kind) => {
-    const found = run.measureIndexing.find((one) => one.kind === kind);
+    const found = run.indexing.find((one) => one.kind === kind);
     const cold = { what: 'new', unit: 'files/s', direction: 'at least' } as const;
     const warm = { ...max, what: 'unchanged', unit: 's', bar: 1 } as const;
     return [

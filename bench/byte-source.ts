@@ -27,8 +27,8 @@ const server = createServer({ noDelay: true }, (socket) => {
   socket.on('error', () => undefined);
   socket.once('data', (first: Buffer) => {
     const end = first.indexOf('\n');
-    const [way, bytes] = first.toString('latin1', 0, end).split(' ');
-    if (way === 'D') {
+    const [direction, bytes] = first.toString('latin1', 0, end).split(' ');
+    if (direction === 'D') {
       send(socket, Number(bytes));
       return;
     }

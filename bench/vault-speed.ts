@@ -42,7 +42,7 @@ export interface QueryRun {
 
 /** All measurements; `lines` are additional text. */
 export interface VaultRun {
-  readonly measureIndexing: readonly IndexingRun[];
+  readonly indexing: readonly IndexingRun[];
   readonly queries: readonly QueryRun[];
   /** Slowest time from writing a file until it is found. */
   readonly watchSeconds: number;
@@ -84,7 +84,7 @@ export async function measureVault(
     measureBaselines(prose.root, prose.indexDir, queries, addLine);
     onProgress('vault: watching');
     const watchSeconds = await measureWatching(prose, addLine);
-    return { measureIndexing: [prose.run, code.run], queries: runs, watchSeconds, lines };
+    return { indexing: [prose.run, code.run], queries: runs, watchSeconds, lines };
   } finally {
     rmSync(top, { recursive: true });
   }

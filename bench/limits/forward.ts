@@ -16,7 +16,7 @@ import type { LimitGroup, Measured } from './limit.ts';
 
 const ADDED_MS = 0.3;
 /** Plain over svc: at least 0.8 of its throughput. */
-const SLOWER = 1.25;
+const MAX_SLOWDOWN = 1.25;
 const ROUNDS = 9;
 /** Rounds until the code of both is compiled. */
 const WARM_UP_ROUNDS = 3;
@@ -55,24 +55,24 @@ function agentOn(socket: Socket): Agent {
 
 /**
  * Alternates between the base URL and an opened connection, to the same provider by the same
- * outbound way.
+ * outbound route.
  */
 async function requests(t: ForwardMode): Promise<Measured> {
   const body = json(MESSAGE);
   const plain = new Agent({ keepAlive: true, maxSockets: 1 });
   const opened = agentOn(await t.open(ANTHROPIC));
-  const byBase = () => ask(plain, `127.0.0.1:${t.port}`, t.port, body);
-  const byForward = () => ask(opened, ANTHROPIC, t.port, body);
+  const byBaseUrl = () => ask(plain, `127.0.0.1:${t.port}`, t.port, body);
+  const byTunnel = () => ask(opened, ANTHROPIC, t.port, body);
   for (let n = 0; n < WARM_UP; n += 1) {
-    await byBase();
-    await byForward();
+    await byBaseUrl();
+    await byTunnel();
   }
   const times: [number[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS; round += 1) {
     const taken: [number[], number[]] = [[], []];
     for (let n = 0; n < REQUESTS; n += 1) {
-      taken[0].push(await byBase());
-      taken[1].push(await byForward());
+      taken[0].push(await byBaseUrl());
+      taken[1].push(await byTunnel());
     }
     taken.forEach((all, at) => times[at]!.push(median(all)));
   }
@@ -165,7 +165,7 @@ async function measure(): Promise<readonly Measured[]> {
           {
             what: `a plain CONNECT proxy's throughput over a tunnel's, ${what}`,
             unit: 'x',
-            max: SLOWER,
+            max: MAX_SLOWDOWN,
             value: medianRatio(
               direct.map((one) => one.rate),
               ours.map((one) => one.rate),
@@ -174,7 +174,7 @@ async function measure(): Promise<readonly Measured[]> {
           {
             what: `a tunnel's processor time over a plain CONNECT proxy's, ${what}`,
             unit: 'x',
-            max: SLOWER,
+            max: MAX_SLOWDOWN,
             value: medianRatio(
               ours.map((one) => one.cpuUs),
               direct.map((one) => one.cpuUs),

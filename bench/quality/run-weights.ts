@@ -117,8 +117,8 @@ function heldOut(rows: readonly Row[], counts: readonly number[]): readonly numb
       kept.map((at) => rows[at]!),
       kept.map((at) => counts[at]!),
     );
-    rows.forEach(({ features: signs }, at) => {
-      if (folds[at] === fold) scores[at] = scoreSigns(signs, weights);
+    rows.forEach(({ features }, at) => {
+      if (folds[at] === fold) scores[at] = scoreSigns(features, weights);
     });
   }
   return scores;

@@ -7,7 +7,7 @@ import { runningInstance } from '../process/daemon.ts';
 import { configInUse } from '../parse/config-in-use.ts';
 import { toMode, toWhole } from '../parse/flags.ts';
 import { counted, writeLine, isTerminal } from '../screen/output.ts';
-import type { LostRequest } from '../preview/changed-blocks.ts';
+import type { ChangedRequest } from '../preview/changed-blocks.ts';
 import type { Preview } from '../preview/preview.ts';
 
 /** Diff lines shown on a terminal by default. */
@@ -142,7 +142,7 @@ class Diff extends JsonCommand {
   });
 
   async execute() {
-    const { readLost } = await import('../preview/changed-blocks.ts');
+    const { readChanges } = await import('../preview/changed-blocks.ts');
     const { home } = this;
     const { resolveRequestId } = await import('../request-id.ts');
     const isRunning = runningInstance(home) !== undefined;
@@ -150,34 +150,34 @@ class Diff extends JsonCommand {
       this.requestId === undefined || !isRunning
         ? undefined
         : await resolveRequestId(home, this.requestId);
-    const lost = await readLost(home, id);
+    const changes = await readChanges(home, id);
     if (this.json) {
-      const { requestId, ...rest } = lost;
+      const { requestId, ...rest } = changes;
       this.printJson({ request_id: requestId, ...rest });
     } else {
-      if (id === undefined) await this.explainChoice(home, lost);
-      await this.printLost(lost);
+      if (id === undefined) await this.explainChoice(home, changes);
+      await this.printChanges(changes);
     }
   }
 
   /** Without a given request, the user expects the newest. */
-  private async explainChoice(home: string, lost: LostRequest): Promise<void> {
+  private async explainChoice(home: string, changes: ChangedRequest): Promise<void> {
     const [{ recentRequests }, { shortId }] = await Promise.all([
       import('../request-id.ts'),
       import('../../server/facts/find-request.ts'),
     ]);
     const [newest] = await recentRequests(home);
     const newestId = newest?.['request_id'];
-    if (typeof newestId !== 'string' || newestId === lost.requestId) return;
+    if (typeof newestId !== 'string' || newestId === changes.requestId) return;
     const short = shortId(newestId);
     this.note(`The newest request, ${short}, was sent unchanged: nothing was removed from it.`);
-    this.note(`This is the newest one that was changed: ${shortId(lost.requestId)}.`);
+    this.note(`This is the newest one that was changed: ${shortId(changes.requestId)}.`);
   }
 
-  private async printLost(lost: LostRequest): Promise<void> {
+  private async printChanges(changes: ChangedRequest): Promise<void> {
     const { context } = this;
     const [
-      { groupHeader, groupRows, lostHeader, lostRows, blockTitle },
+      { groupHeader, groupRows, changesHeader, changeRows, blockTitle },
       { totalPairs },
       { lineDiff },
     ] = await Promise.all([
@@ -187,22 +187,22 @@ class Diff extends JsonCommand {
     ]);
     const { NOTHING_HELD } = await import('../../server/dashboard/page/request/block-groups.ts');
     const { colors } = this;
-    const model = lost.model === null ? '' : ` to ${lost.model}`;
-    const changed = counted(lost.blocks.length, 'changed block');
+    const model = changes.model === null ? '' : ` to ${changes.model}`;
+    const changed = counted(changes.blocks.length, 'changed block');
     this.print(
-      `${colors.bold(lost.requestId)}${model}: ${changed}${colors.dim(`, tokens counted by ${lost.tokenizer}`)}`,
+      `${colors.bold(changes.requestId)}${model}: ${changed}${colors.dim(`, tokens counted by ${changes.tokenizer}`)}`,
     );
     this.print();
-    if (lost.groups?.length === 0) this.note(NOTHING_HELD);
-    else if (lost.groups !== undefined) {
-      this.printTable(groupHeader, groupRows(lost));
+    if (changes.groups?.length === 0) this.note(NOTHING_HELD);
+    else if (changes.groups !== undefined) {
+      this.printTable(groupHeader, groupRows(changes));
       this.print();
     }
-    if (lost.blocks.length === 0) return;
-    this.printTable(lostHeader, lostRows(lost, colors));
+    if (changes.blocks.length === 0) return;
+    this.printTable(changesHeader, changeRows(changes, colors));
     this.print();
-    this.printPairs(totalPairs(lost.total));
-    const lines = lost.blocks.flatMap((block) => [
+    this.printPairs(totalPairs(changes.total));
+    const lines = changes.blocks.flatMap((block) => [
       '',
       blockTitle(block, colors),
       ...lineDiff(block.before, block.after, { colors, full: this.full }),

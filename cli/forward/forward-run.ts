@@ -35,12 +35,13 @@ export async function prepareForwardRun(
   const home = homeOf(context);
   const { env, clock } = context;
   const { hosts, tunnelled } = await configuredHosts(context);
-  const { authority, createdBecause: made } = await fittingAuthority(context, hosts);
+  const { authority, createdBecause } = await fittingAuthority(context, hosts);
   const { token, id } = makeToken(home, clock, { label: `run ${program}`, expires: true });
   const remarks: string[] = [];
-  if (made !== undefined) remarks.push(`${CREATION_REASONS[made]}: \`svc ca show\``);
+  if (createdBecause !== undefined)
+    remarks.push(`${CREATION_REASONS[createdBecause]}: \`svc ca show\``);
   // Printed only when the authority is created: at every start it would be noise.
-  if (made !== undefined) remarks.push(...tunnelledRemarks(tunnelled));
+  if (createdBecause !== undefined) remarks.push(...tunnelledRemarks(tunnelled));
   remarks.push(...bypassesOf(program, context, { home, url, hosts }));
   if (networkProxy(env) !== undefined && wasRunning)
     remarks.push(

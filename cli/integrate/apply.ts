@@ -267,14 +267,14 @@ function edit(
 ): { text: string; written: readonly Written[] } {
   let text = base;
   const written: Written[] = [];
-  for (const { path, value, conflictCure: instead, includes } of changes) {
+  for (const { path, value, conflictCure, includes } of changes) {
     const before = format.find(base, path);
     if (before?.value === value) continue;
     const name = path.join('.');
     if (before !== undefined && !force && !includes && !isReplaceable(before.value, value))
       throw new SvcError('conflict', `${name} is ${before.raw} already`, {
-        cure: instead
-          ? `${instead} Nothing was changed; --force replaces it.`
+        cure: conflictCure
+          ? `${conflictCure} Nothing was changed; --force replaces it.`
           : isAddress(before.value)
             ? 'Requests that go there would go to the provider that svc is configured for. Nothing was changed; --force replaces it.'
             : 'Nothing was changed; --force replaces it.',

@@ -96,7 +96,7 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
       includes: true,
     },
   ];
-  const wanted: ClientFile['requiredChanges'] = (url, text, where) => {
+  const requiredChanges: ClientFile['requiredChanges'] = (url, text, where) => {
     // The user decides which hosts bypass every proxy.
     const isSet = formats[format].find(text, at('NO_PROXY')) !== undefined;
     const noProxyChange = isSet ? [] : [{ path: at('NO_PROXY'), value: LOOPBACK_NAMES }];
@@ -133,7 +133,7 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
       ...proxyFile.file,
       mayBeCreated: true,
       holdsSecret: true,
-      requiredChanges: wanted,
+      requiredChanges,
       isOwn: (path, value) =>
         typeof value === 'string' &&
         ((path.at(-1) === 'HTTPS_PROXY' && tokenOf(value) !== undefined) ||
@@ -145,7 +145,7 @@ export function withForward(client: Client, { home, granted }: ForwardSettings):
       const all =
         present === undefined
           ? [...changes(url), { path: at('NO_PROXY'), value: LOOPBACK_NAMES }]
-          : wanted(url, present.text, present.where).changes;
+          : requiredChanges(url, present.text, present.where).changes;
       if (format === 'dotenv') return all.map(({ path, value }) => `${path.at(-1)}=${value}`);
       const env = Object.fromEntries(all.map(({ path, value }) => [path.at(-1), value]));
       return JSON.stringify({ env }, undefined, 2).split('\n');

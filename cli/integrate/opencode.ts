@@ -32,7 +32,7 @@ export const opencode: Client = {
     path: settingsFile,
     format: 'json',
     mayBeCreated: true,
-    requiredChanges: wanted,
+    requiredChanges,
   },
   settings: (url) => [
     '{ "provider": {',
@@ -59,7 +59,7 @@ const INLINE_SETTINGS = 'OPENCODE_CONFIG_CONTENT';
 
 /** Returns the addresses for the user's providers, merged over the variable's current value. */
 function inlineSettings(url: string, where: ClientSurroundings): string {
-  const { changes } = wanted(url, textOf(readSettingsFile(settingsFile(where))), where);
+  const { changes } = requiredChanges(url, textOf(readSettingsFile(settingsFile(where))), where);
   const before = where.env[INLINE_SETTINGS] || '{}';
   return changes.reduce(
     (text, { path, value }) => jsonc.put(text, path, JSON.stringify(value)),
@@ -77,7 +77,7 @@ function settingsFile({ env, userHome }: ClientSurroundings): string {
  * Returns the providers that the file names, that have a key in a variable, or that the user has
  * logged in to.
  */
-function wanted(url: string, text: string, where: ClientSurroundings): RequiredChanges {
+function requiredChanges(url: string, text: string, where: ClientSurroundings): RequiredChanges {
   const loggedIn = logins(where);
   const used = Object.entries(PROVIDERS).filter(
     ([provider, { key }]) =>

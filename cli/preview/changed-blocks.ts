@@ -1,4 +1,4 @@
-/** `svc diff`: what a request lost on its way through the running proxy. */
+/** `svc diff`: which blocks of a request the running proxy changed, and how. */
 import { SvcError } from '../../engine/error.ts';
 import { blockGroups } from '../../server/dashboard/page/request/block-groups.ts';
 import type { LostJson } from '../../server/routes/blocks.ts';
@@ -10,19 +10,20 @@ import { createCounter, percentSaved, sumTokens } from './counted-tokens.ts';
 import type { CountedTokens } from './counted-tokens.ts';
 
 /** A block of `/v1/svc/lost/<id>`, with exact token counts. */
-export type LostBlock = Omit<LostJson['blocks'][number], 'tokens'> & {
+export type ChangedBlock = Omit<LostJson['blocks'][number], 'tokens'> & {
   readonly tokens: CountedTokens;
 };
 
-export type LostRequest = Awaited<ReturnType<typeof readLost>>;
+export type ChangedRequest = Awaited<ReturnType<typeof readChanges>>;
 
 /**
- * Asks this home folder's proxy what `id` (or the last request that lost something) lost.
+ * Returns what this home folder's proxy changed in request `id`, or in the last one that it
+ * changed.
  *
  * @throws SvcError `unavailable` if none runs, `not_found` if the proxy has kept nothing of the
  * request.
  */
-export async function readLost(home: string, id: string | undefined) {
+export async function readChanges(home: string, id: string | undefined) {
   if (runningInstance(home) === undefined) {
     throw new SvcError(
       'unavailable',
@@ -37,7 +38,7 @@ export async function readLost(home: string, id: string | undefined) {
   const requestId = lost.request_id ?? 'last';
   const trace = await readOwn(home, `/trace/${requestId}`).catch((): Json => ({}));
   const groups = blockGroups(trace['stages']);
-  // For a request that lost nothing, the reasons can still be shown.
+  // For an unchanged request, the reasons can still be shown.
   if ('thrown' in lost && (groups ?? []).length === 0) throw lost.thrown;
   const model = typeof trace['model'] === 'string' ? trace['model'] : null;
   const counter = await createCounter(model);
@@ -49,13 +50,13 @@ export async function readLost(home: string, id: string | undefined) {
 export const groupHeader = ['blocks', 'sent', 'reason'];
 
 /** Returns one row per group of blocks that are sent unchanged. */
-export const groupRows = ({ groups = [] }: LostRequest): string[][] =>
+export const groupRows = ({ groups = [] }: ChangedRequest): string[][] =>
   groups.map(({ blocks, sent, because }) => [blocks, sent, because]);
 
-export const lostHeader = ['>#', 'id', 'block', 'class', '>before', '>after', '>saved', 'how'];
+export const changesHeader = ['>#', 'id', 'block', 'class', '>before', '>after', '>saved', 'how'];
 
 /** Returns one row per changed block. */
-export function lostRows({ blocks }: LostRequest, colors: Colors): string[][] {
+export function changeRows({ blocks }: ChangedRequest, colors: Colors): string[][] {
   return blocks.map((block) => [
     isDefinition(block) ? '–' : String(block.index),
     block.id,
@@ -69,16 +70,16 @@ export function lostRows({ blocks }: LostRequest, colors: Colors): string[][] {
 }
 
 /** Returns the heading of a block's section. */
-export function blockTitle(block: LostBlock, colors: Colors): string {
+export function blockTitle(block: ChangedBlock, colors: Colors): string {
   const facts = `${block.kind ?? 'text'}, ${block.by.join(', ')}, original under /v1/svc/blocks/${block.id}`;
   const place = isDefinition(block) ? '' : `block ${block.index}: `;
   return `${colors.bold(`${place}${describe(block)}`)} ${colors.dim(`(${facts})`)}`;
 }
 
 /** Tool definitions come before all blocks. */
-const isDefinition = ({ index }: LostBlock): boolean => index < 0;
+const isDefinition = ({ index }: ChangedBlock): boolean => index < 0;
 
-function describe(block: LostBlock): string {
+function describe(block: ChangedBlock): string {
   if (block.tool === null) return 'pasted text';
   return `${isDefinition(block) ? 'definition' : 'result'} of ${block.tool}`;
 }

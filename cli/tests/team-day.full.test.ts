@@ -153,9 +153,7 @@ test('svc attribution equals the recount, for each dimension', async () => {
     equalList(attribution, by, day.all, of, `--by ${by}`, 7);
   }
   const { attribution: both } = await json('attribution', '--by', 'key,project');
-  const pairs = groupBy(day.all, ({ request: asked }) =>
-    JSON.stringify([asked.key, asked.project]),
-  );
+  const pairs = groupBy(day.all, ({ request }) => JSON.stringify([request.key, request.project]));
   for (const one of both as readonly Json[])
     equal(one, sums(pairs.get(JSON.stringify([one['key'], one['project']]))!), 'key,project', 7);
   const tools = await json('attribution', '--by', 'tool');

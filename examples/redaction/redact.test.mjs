@@ -4,7 +4,7 @@ import { testPlugin } from 'svc/testing';
 
 const config = { salt: 'keep this to yourself', words: ['Ada'] };
 
-test('the provider sees placeholders, and the client the original text', async () => {
+test('the provider sees marks, and the client the original text', async () => {
   const proxy = await testPlugin(new URL('./redact.mjs', import.meta.url), { config });
   try {
     const content = 'I am Ada; write to ada@example.org.';

@@ -181,9 +181,9 @@ test('keeps the last of hundreds of failed test names, with room for the failure
 
 test('keeps the totals of every tool wherever they are, at first and when repeated', () => {
   const missing: string[] = [];
-  for (const { tool, command, progressLine: work, totals } of LOG_ENDINGS) {
+  for (const { tool, command, progressLine, totals } of LOG_ENDINGS) {
     const noise = times(12, (n) => `note ${n}: see the handbook, chapter ${n}`);
-    const text = [...times(400, work), '', ...totals, '', ...noise].join('\n');
+    const text = [...times(400, progressLine), '', ...totals, '', ...noise].join('\n');
     for (const [turn, outcome] of twice({ command, text }, 1200).entries()) {
       const texts = new Set(outcome.text.split('\n').map(cleanLine));
       for (const line of totals)
