@@ -203,7 +203,7 @@ test('a key file that other users can write is not trusted', ({ folder }) => {
   const faults: string[] = [];
   const ring = createKeyring({ file, clock, onFault: (fault) => faults.push(fault.message) });
   assert.is(ring.check(key), 'unknown');
-  assert.match(faults[0] ?? '', /others may write/);
+  assert.match(faults[0] ?? '', /other users can write/);
   chmodSync(file, 0o600);
   clock.advance(1000);
   assert.is.not(ring.check(key), 'unknown');

@@ -28,13 +28,13 @@ export type { KeyEdits as KeyChanges, KeyLimits, RandomBytes } from './key-chang
 export interface Keyed {
   readonly verdict: 'keyed';
   readonly keyId: string;
-  /** Rights of the key; absent where it has none. */
+  /** Rights of the key; absent if it has none. */
   readonly may?: Rights;
   /** Caller recorded in the ledger rows of its requests. */
   readonly caller: Caller;
 }
 
-/** `dead` is a former key of ours: revoked, rotated away or expired. */
+/** `dead` is a former key of this proxy: revoked, rotated away or expired. */
 export type KeyVerdict = Keyed | 'dead' | 'unknown';
 
 export interface KeyCheck {
@@ -103,8 +103,8 @@ interface KnownKey {
 
 /**
  * Creates the keys of `file` and of the configuration, for the gate. A changed file is noticed
- * within a second of use. If the file cannot be read, or others may write it, the last keys stay in
- * force (none at start) and `onFault` is called once per change.
+ * within a second of use. If the file cannot be read, or other users can write it, the last keys
+ * stay in force (none at start) and `onFault` is called once per change.
  */
 export function createKeyring(options: {
   file: string;

@@ -1,7 +1,7 @@
 /**
  * The file of proxy keys, `$SVC_HOME/keys.json`: JSON, mode 0600, replaced as a whole by a rename.
  * It holds hashes, so reading it reveals no key; writing to it would create one, so a file that
- * others may write is refused.
+ * other users can write is refused.
  */
 import {
   closeSync,
@@ -30,7 +30,7 @@ export interface StoredKey {
   readonly expires?: string;
   readonly revoked?: string;
   /**
-   * Rights (`rights.ts`), including ones that only a newer version knows; absent where there are
+   * Rights (`rights.ts`), including ones that only a newer version knows; absent if there are
    * none.
    */
   readonly may?: readonly string[];
@@ -123,7 +123,7 @@ function openExclusively(path: string, nowMs: number): number {
 function refuseWritableByOthers(file: string, descriptor: number): void {
   const stats = fstatSync(descriptor);
   const owner = process.getuid?.();
-  if ((stats.mode & 0o022) !== 0) throw unreadable(file, 'others may write it');
+  if ((stats.mode & 0o022) !== 0) throw unreadable(file, 'other users can write it');
   if (owner !== undefined && stats.uid !== owner && stats.uid !== 0) {
     throw unreadable(file, 'it belongs to another user');
   }

@@ -58,7 +58,7 @@ export function checkPairs(session: PairedSession, count: CountTokens): CheckedP
   const sizeOf = ({ front, texts }: Side) =>
     texts.reduce((sum, text) => sum + size(text), size(front));
   for (const [index, turn] of turns.entries()) {
-    const note: ReportBroken = (check, block, line) => {
+    const report: ReportBroken = (check, block, line) => {
       broken.push({ check, session: name, turn: index + 1, block: block + 1, line });
     };
     const { before, after } = turn;
@@ -66,23 +66,30 @@ export function checkPairs(session: PairedSession, count: CountTokens): CheckedP
     const isFollowed = next !== undefined && continues(turn.hashes, next.hashes);
     const read = readIn(after.blocks);
     if (isFollowed) {
-      checkPrefix(turn, next, note);
-      sums.quoted += checkQuotes(turn, next, read, note);
+      checkPrefix(turn, next, report);
+      sums.quoted += checkQuotes(turn, next, read, report);
     }
     const earlier = turns[index - 1];
     const known =
       earlier !== undefined && continues(earlier.hashes, turn.hashes) ? earlier.items : 0;
     // A result is checked when it is new, and again in the last request of its conversation.
     const due = before.blocks.filter(({ message }) => message >= known || !isFollowed);
-    sums.failureLines += checkFailures(due, read, note);
-    if (turn.signs) sums.thoughts += checkThoughts(turn, note);
+    sums.failureLines += checkFailures(due, read, report);
+    if (turn.signs) sums.thoughts += checkThoughts(turn, report);
     usages.push(simulate({ model: turn.model, before, after }));
     sums.recountedTokens += sizeOf(before) - sizeOf(after);
     const sent = new Set(after.texts);
     if (!isFollowed) sums.changedBlocks += before.texts.filter((text) => !sent.has(text)).length;
   }
   return {
-    checked: { ...sums, turns: turns.length, fromNothing: 0, cold: 0, claimedTokens, broken },
+    checked: {
+      ...sums,
+      turns: turns.length,
+      fromNothing: 0,
+      cold: 0,
+      claimedTokens,
+      broken,
+    },
     usages,
     conversation: conversationOf(session, turns),
   };
@@ -126,22 +133,22 @@ function conversationOf(
 type ReportBroken = (check: BrokenPromise['check'], block: number, line: string) => void;
 
 /** Counts lines that the model wrote again in the next turn, and checks that each was readable. */
-function checkQuotes(turn: Turn, next: Turn, read: Readable, note: ReportBroken): number {
+function checkQuotes(turn: Turn, next: Turn, read: Readable, report: ReportBroken): number {
   const quotes = [...createQuotes(next.before.blocks).of(turn.items)];
   for (const { line, block } of quotes)
-    if (!read.has(line, turn.before.texts[block] ?? '')) note('retention', block, line);
+    if (!read.has(line, turn.before.texts[block] ?? '')) report('retention', block, line);
   return quotes.length;
 }
 
 /** Counts lines of results that report failures, and checks that each was sent unchanged. */
-function checkFailures(blocks: readonly Block[], read: Readable, note: ReportBroken): number {
+function checkFailures(blocks: readonly Block[], read: Readable, report: ReportBroken): number {
   let found = 0;
   for (const { kind, index, text } of blocks) {
     if (kind !== 'tool_result') continue;
     const lines = failureLines(text);
     found += lines.length;
     for (const line of lines)
-      if (!read.says(line.line, formOf(line), text)) note('failures', index, line.line);
+      if (!read.says(line.line, formOf(line), text)) report('failures', index, line.line);
   }
   return found;
 }
@@ -150,29 +157,29 @@ function checkFailures(blocks: readonly Block[], read: Readable, note: ReportBro
  * Checks that the next request begins with what was sent, tools included unless the client changed
  * them.
  */
-function checkPrefix(turn: Turn, next: Turn, note: ReportBroken): void {
+function checkPrefix(turn: Turn, next: Turn, report: ReportBroken): void {
   const changed = turn.after.blocks.findIndex(({ text, kind }, index) => {
     const now = next.after.blocks[index];
     return now === undefined || now.text !== text || now.kind !== kind;
   });
-  if (changed >= 0) note('prefix', changed, 'was sent with other bytes in the next turn');
+  if (changed >= 0) report('prefix', changed, 'was sent with other bytes in the next turn');
   const tools = ({ tools: one }: JsonObject): string => JSON.stringify(one) ?? '';
   if (
     tools(turn.before.params) === tools(next.before.params) &&
     tools(turn.after.params) !== tools(next.after.params)
   )
-    note('prefix', 0, 'the tools were sent with other bytes in the next turn');
+    report('prefix', 0, 'the tools were sent with other bytes in the next turn');
 }
 
 /**
  * Counts thinking blocks and checks that each is sent unchanged; what precedes them is checked with
  * the prefix.
  */
-function checkThoughts({ before, after }: Turn, note: ReportBroken): number {
+function checkThoughts({ before, after }: Turn, report: ReportBroken): number {
   const sent = new Set(after.blocks.filter(isThought).map(({ text }) => text));
   const thoughts = before.blocks.filter(isThought);
   for (const { text, index } of thoughts)
-    if (!sent.has(text)) note('prefix', index, 'a thinking block was changed or left out');
+    if (!sent.has(text)) report('prefix', index, 'a thinking block was changed or left out');
   return thoughts.length;
 }
 

@@ -82,13 +82,13 @@ export async function checkConversation(
   const whole = asRequest(dialect, bodyOf(conversation, items.length));
   const blocks = whole.original.blocks();
   const broken: BrokenPromise[] = [];
-  const note: ReportBroken = (check, turn, block, line) => {
+  const report: ReportBroken = (check, turn, block, line) => {
     broken.push({ check, session: sessionId, turn, block: block + 1, line });
   };
   const replay = replayWithMemory(conversation, compressor, plain);
   const cold = coldTrimMs === null ? new Set() : coldMoments(conversation, coldTrimMs);
   const quotes = createQuotes(blocks);
-  const failures = createFailureCheck(toConversationBlocks(whole), note);
+  const failures = createFailureCheck(toConversationBlocks(whole), report);
   const claims = createClaims(count);
   const sums = { turns: 0, fromNothing: 0, cold: 0, quoted: 0 };
   let before: readonly SentBlock[] = [];
@@ -102,7 +102,7 @@ export async function checkConversation(
         ({ sent: text, index }, n) => sent[n]?.index === index && sent[n].sent !== text,
       );
       if (changed !== undefined && !isCold)
-        note('prefix', turn, changed.index, 'went out with other bytes than in the turn before');
+        report('prefix', turn, changed.index, 'went out with other bytes than in the turn before');
       const isLast = requestIndex === epoch.requests.length - 1;
       const job = replay.job();
       // Every power of two: all of them together take twice as long as the last.
@@ -111,7 +111,7 @@ export async function checkConversation(
         const state = await compressor.fromNothing(job);
         const other = firstDifference(sent, state);
         if (other !== undefined)
-          note('prefix', turn, other.index, 'went out with other bytes than after a restart');
+          report('prefix', turn, other.index, 'went out with other bytes than after a restart');
         if (isLast) failures.check(state, turn);
       }
       claims.add(sent);
@@ -123,7 +123,7 @@ export async function checkConversation(
     for (const [index, { items: item }] of epoch.requests.entries()) {
       for (const { line, block } of quotes.of(item)) {
         sums.quoted += 1;
-        if (!readable.has(line, item)) note('retention', startTurn + index, block, line);
+        if (!readable.has(line, item)) report('retention', startTurn + index, block, line);
       }
     }
   }
@@ -184,7 +184,7 @@ function createClaims(count: CountTokens) {
 }
 
 /** Checks that each failure line is in the sent request, once per result and text. */
-function createFailureCheck(blocks: ReturnType<typeof toConversationBlocks>, note: ReportBroken) {
+function createFailureCheck(blocks: ReturnType<typeof toConversationBlocks>, report: ReportBroken) {
   const blocksByIndex = new Map(blocks.map((block) => [block.index, block]));
   const checked = new Set<string>();
   let count = 0;
@@ -204,7 +204,7 @@ function createFailureCheck(blocks: ReturnType<typeof toConversationBlocks>, not
         const forms = new Set(failureLines(text).map(formOf));
         for (const line of lines)
           if (!text.includes(line.line) && !forms.has(formOf(line)))
-            note('failures', turn, outcome.index, line.line);
+            report('failures', turn, outcome.index, line.line);
       }
     },
     lines: () => count,

@@ -5,7 +5,7 @@
 import { isObject } from './errors.ts';
 import type { EventPosition, JsonObject } from './transport.ts';
 
-/** Token usage of a response; null where it is not reported. */
+/** Token usage of a response; null if it is not reported. */
 export interface TokenCounts {
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;
@@ -40,7 +40,7 @@ export function objectAt(value: unknown, field: string): JsonObject {
   return isObject(inner) ? inner : {};
 }
 
-/** Returns a token count; null where there is none. */
+/** Returns a token count; null if there is none. */
 export function countAt(usage: JsonObject, field: string): number | null {
   const value = usage[field];
   return typeof value === 'number' && Number.isFinite(value) ? value : null;

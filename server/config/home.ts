@@ -38,7 +38,7 @@ export function decisionsFile(home: string): string {
 
 /**
  * Creates `folder` and its parents with mode 0700 whatever the umask, and tightens an existing
- * folder that others may enter.
+ * folder that other users can enter.
  *
  * @throws SvcError `config` if it cannot be created, is not a folder, or belongs to someone else.
  */

@@ -85,10 +85,10 @@ test('an undefined flag counts as absent', async () => {
 
 test('uses the named config file, else the one in the current folder, else the one in the home folder', async () => {
   const own = 'server: {port: 3}';
-  const found = 'server: {port: 2}';
+  const foundFile = 'server: {port: 2}';
   const file = 'server: {port: 1}';
   const ports = await Promise.all(
-    [{ own, beside: found, file }, { own, beside: found }, { own }].map(loadText),
+    [{ own, beside: foundFile, file }, { own, beside: foundFile }, { own }].map(loadText),
   );
   assert.equal(
     ports.map((port) => port.config.server.port),

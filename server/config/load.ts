@@ -180,7 +180,7 @@ function openConfigFiles(
   return { file: openFile(read, own, own), found: found && { ...found, found: true } };
 }
 
-/** Opens a file chosen by the user. Throws `config` CONFIG_001 if everybody may write it. */
+/** Opens a file chosen by the user. Throws `config` CONFIG_001 if every user can write it. */
 function openFile(read: ReadFile, path: string, name: string): OpenFile | undefined {
   const file = read(path, YAML_LIMITS.bytes);
   if (file === undefined) return undefined;

@@ -5,7 +5,7 @@ import type { Provenance } from './layer.ts';
 /** Minimum length of a secret whose last four characters may be shown. */
 const LONG_ENOUGH = 20;
 
-/** Returns the value as JSON, null if not set; a secret in words, as in `redacted`. */
+/** Returns the value as JSON, null if not set; a secret in words, as in `redactedText`. */
 export function redactedValue(provenance: Provenance): unknown {
   const { setting, value } = provenance;
   if (value === null) return null;

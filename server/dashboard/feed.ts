@@ -64,7 +64,7 @@ export class Feed {
   #skipped = 0;
   #stopBatch: (() => void) | undefined;
   #hasNews = false;
-  #quietLooks = 0;
+  #quietChecks = 0;
 
   constructor(options: FeedOptions) {
     this.#options = options;
@@ -99,7 +99,7 @@ export class Feed {
     viewer.enqueue(this.#encoder.encode('retry: 2000\n\n'));
     if (this.#viewers.size === 1) {
       this.#stop.push(this.#options.live.watch((row) => this.#onRow(row)));
-      this.#look();
+      this.#scheduleCheck();
     }
     void this.#sendState();
   }
@@ -151,21 +151,21 @@ export class Feed {
     this.#send('rows', JSON.stringify(event));
   }
 
-  #look(): void {
+  #scheduleCheck(): void {
     const stop = this.#options.clock.after(STATE_MS, () => {
       this.#stop = this.#stop.filter((other) => other !== stop);
       for (const [viewer, { isAdmitted }] of this.#viewers) if (!isAdmitted()) this.#end(viewer);
       if (this.#viewers.size === 0) return;
-      this.#quietLooks += 1;
-      if (this.#hasNews || this.#quietLooks >= IDLE_CHECKS) void this.#sendState();
-      this.#look();
+      this.#quietChecks += 1;
+      if (this.#hasNews || this.#quietChecks >= IDLE_CHECKS) void this.#sendState();
+      this.#scheduleCheck();
     });
     this.#stop.push(stop);
   }
 
   async #sendState(): Promise<void> {
     this.#hasNews = false;
-    this.#quietLooks = 0;
+    this.#quietChecks = 0;
     try {
       this.#send('state', await this.#options.state());
     } catch {

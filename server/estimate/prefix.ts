@@ -77,7 +77,7 @@ export function createPrefixReport(options: PrefixOptions) {
   const add = async (
     client: string,
     sessionId: string,
-    from: Pick<Conversation, 'dialect' | 'vendor'>,
+    source: Pick<Conversation, 'dialect' | 'vendor'>,
     body: JsonObject,
     requests: readonly SentRequest[],
     answers: readonly JsonObject[],
@@ -90,23 +90,23 @@ export function createPrefixReport(options: PrefixOptions) {
     const session = sessions.get(key) ?? { client, tools: new Map<string, ToolSums>() };
     sessions.set(key, session);
     const count = await options.counterFor(sent[0]!.model ?? '');
-    const called = calledIn(from.dialect, body, answers);
+    const called = calledIn(source.dialect, body, answers);
     for (const { name, text } of tools) {
-      const sums = session.tools.get(name) ?? nothing();
+      const sums = session.tools.get(name) ?? emptySums();
       session.tools.set(name, sums);
       const tokens = count(text);
       sums.tokens = Math.max(sums.tokens, tokens);
       sums.requests += sent.length;
       sums.isCalled ||= called.has(name);
       for (const request of sent) {
-        const cost = costAtFront(tokens, request, from, options);
+        const cost = costAtFront(tokens, request, source, options);
         if (cost === null) continue;
         sums.priced += 1;
         sums.costNanoUsd += cost;
       }
     }
     counts.requests += sent.length;
-    counts.unpriced += sent.filter((one) => costAtFront(1, one, from, options) === null).length;
+    counts.unpriced += sent.filter((one) => costAtFront(1, one, source, options) === null).length;
     return true;
   };
 
@@ -144,7 +144,7 @@ export function createPrefixReport(options: PrefixOptions) {
   };
 }
 
-const nothing = (): ToolSums => ({
+const emptySums = (): ToolSums => ({
   tokens: 0,
   requests: 0,
   priced: 0,
@@ -192,14 +192,15 @@ function costsOf(
 function costAtFront(
   tokens: number,
   { usage, model, atMs }: SentRequest,
-  from: Pick<Conversation, 'dialect' | 'vendor'>,
+  source: Pick<Conversation, 'dialect' | 'vendor'>,
   { prices, nowMs }: PrefixOptions,
 ): number | null {
   const total = usage === null ? null : totalInputTokens(usage);
   if (usage === null || total === null) return null;
   const input = { ...usage, outputTokens: null };
   const without = withoutParts(input, total, [{ fromEnd: total, tokens, saved: tokens }]);
-  const cost = (of: Usage) => prices.costNanoUsd(providerOf(from), model ?? '', of, atMs ?? nowMs);
+  const cost = (of: Usage) =>
+    prices.costNanoUsd(providerOf(source), model ?? '', of, atMs ?? nowMs);
   const [before, after] = [cost(input), cost(without)];
   return before === null || after === null ? null : before - after;
 }

@@ -88,8 +88,8 @@ export function replayConversation(
   const mayOmit = !forgets && settings.mode !== 'strict';
   return {
     async send(items, isCold) {
-      const unique = blocks.filter(({ message = -1 }) => message < items);
-      const { outcomes } = await compressForgetting(unique, limits, isCold && mayOmit);
+      const included = blocks.filter(({ message = -1 }) => message < items);
+      const { outcomes } = await compressForgetting(included, limits, isCold && mayOmit);
       return outcomes.map(({ index, text, tokensBefore }) => {
         const { message: item, text: before } = original[index]!;
         return { index, item, text: before, sent: text ?? before, estimated: tokensBefore };

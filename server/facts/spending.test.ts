@@ -90,10 +90,10 @@ test('a request abandoned by its client releases its reservation', () =>
 
 test('an exhausted session refuses its requests, but not those of other sessions', () =>
   withProxy({ yaml: priced('per_session_usd: 1200') }, async (t) => {
-    const one = { 'x-session-id': 'one' };
+    const headers = { 'x-session-id': 'one' };
     const { spending } = t.proxy.services;
     spending.reserve({ estimateNanoUsd: 1000e9, session: 'one' });
-    assert.is((await send(t, one)).status, 402);
+    assert.is((await send(t, headers)).status, 402);
     assert.is((await send(t, { 'x-session-id': 'two' })).status, 200);
   }));
 

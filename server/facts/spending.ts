@@ -99,7 +99,7 @@ export async function recallSpending(guard: SpendingGuard, log: Log): Promise<vo
 }
 
 /**
- * Returns `/health.budget` and the response of `svc spend status`. Dollars; null where nothing is
+ * Returns `/health.budget` and the response of `svc spend status`. Dollars; null if nothing is
  * set.
  */
 export function spendingJson(guard: SpendingGuard) {

@@ -49,7 +49,7 @@ class HostAgent extends Agent {
     this.#open(connectOptions, (error, socket) => {
       clearTimeout(timer);
       if (isOver) socket?.destroy();
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one of the two is there
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one of the two exists
       else done?.(error, socket as unknown as Duplex);
     });
     return undefined;

@@ -80,7 +80,7 @@ export type Admission = (
   /** The key that the request carried, whether needed or not. */
   readonly caller?: Caller;
   /**
-   * Proxy keys found where a provider's key belongs; they must not be forwarded. Absent where there
+   * Proxy keys found where a provider's key belongs; they must not be forwarded. Absent if there
    * are none.
    */
   readonly ours?: readonly string[];

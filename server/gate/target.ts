@@ -25,7 +25,7 @@ export function pathOf(target: string): string {
   return query === -1 ? form : form.slice(0, query);
 }
 
-/** Returns the query from the question mark on; empty where there is none. */
+/** Returns the query from the question mark on; empty if there is none. */
 export function queryOf(target: string): string {
   const form = originForm(target);
   const query = form.indexOf('?');

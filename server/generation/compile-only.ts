@@ -46,7 +46,7 @@ export async function compileOnly(options: CompileOnlyOptions): Promise<Generati
 
 /**
  * Returns the graph of a configuration, or of a request that names `macro`. Reads only the macros
- * of its home and writes nothing: an empty folder stands in for the home.
+ * of its home and writes nothing: an empty folder replaces the home.
  */
 export async function compiledGraph(config: Config, env: Variables, macro?: string) {
   const scratch = mkdtempSync(join(tmpdir(), 'svc-graph-'));

@@ -41,9 +41,9 @@ export async function loadCustomProviders(
     const module =
       customProviders.find((customProvider) => customProvider.name === name)?.module ?? '';
     const version = versions.get(name) ?? '';
-    const made = withSecret({ name, definition, version, module }, env, watch);
-    if ('message' in made) all.push(made);
-    else byName.set(name, made);
+    const defined = withSecret({ name, definition, version, module }, env, watch);
+    if ('message' in defined) all.push(defined);
+    else byName.set(name, defined);
   }
   return { byName, faults: all };
 }
@@ -100,9 +100,9 @@ export function withPluginProviders(
           `Plugins that cannot be used:\n  - ${module}: providers: plugin ${plugin} brings ${name}, and there is a provider of that name already`,
           { code: 'CONFIG_002', cure: 'Rename one of the two.' },
         );
-      const made = withSecret({ name, definition, version, module }, env, watch);
-      if ('message' in made) faults.push({ ...made, name: `${name} of plugin ${plugin}` });
-      else byName.set(name, { ...made, plugin });
+      const defined = withSecret({ name, definition, version, module }, env, watch);
+      if ('message' in defined) faults.push({ ...defined, name: `${name} of plugin ${plugin}` });
+      else byName.set(name, { ...defined, plugin });
     }
   return { byName, faults };
 }

@@ -22,7 +22,7 @@ export interface ReceivedRequest {
 }
 
 /**
- * Returns the content encoding to undo before the body can be read; undefined where there is none.
+ * Returns the content encoding to undo before the body can be read; undefined if there is none.
  */
 export function encodingToUndo(
   { rewritable }: Endpoint,

@@ -72,7 +72,7 @@ export function hangUp(socket: Duplex, bytes: Buffer): void {
 
 /**
  * Calls `then` once `response`, the last one in progress on the connection, has been sent; bytes of
- * ours before that would be taken for part of it. If the client leaves meanwhile, the connection is
+ * ours before that would be read as part of it. If the client leaves meanwhile, the connection is
  * closed.
  */
 export function afterResponse(

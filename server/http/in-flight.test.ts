@@ -150,7 +150,7 @@ test('a single byte now and then does not count as progress', () => {
 test('a slow connection that makes progress is not closed', () => {
   const clock = createManualClock(0);
   const inFlight = createInFlight(clock);
-  const steady = inFlight.open(() => assert.unreachable('it goes on'));
+  const steady = inFlight.open(() => assert.unreachable('it continues'));
   for (let second = 0; second < 3600; second += 1) {
     assert.ok(steady.add(1024));
     clock.advance(1000);

@@ -59,7 +59,7 @@ export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY
       let arrivalBytes = 0;
       let seen = 0;
       let isOpen = true;
-      let isTaken = true;
+      let isFull = true;
       let stopTimer = clock.after(PROGRESS_WINDOW_MS, check);
       function close(): void {
         if (!isOpen) return;
@@ -77,12 +77,12 @@ export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY
       }
       function refuse(error: SvcError): void {
         stopTimer();
-        isTaken = false;
+        isFull = false;
         fail(error);
       }
       return {
         add(bytes) {
-          if (!isTaken || !isOpen) return false;
+          if (!isFull || !isOpen) return false;
           if (held + bytes <= max) {
             arrivalBytes += bytes;
             held += bytes;

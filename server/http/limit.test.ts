@@ -174,7 +174,7 @@ test('reloading the same limits changes nothing, and new limits keep the counts'
   limiter.configure({ perMinute: 60 });
   assert.is(limiter.take('a')?.remaining, 54, 'five of sixty are used, and this one');
   limiter.configure({ perMinute: 1 });
-  assert.is(limiter.take('a')?.retryAfterS, 60, 'nobody waits longer than for one request');
+  assert.is(limiter.take('a')?.retryAfterS, 60, 'no one waits longer than for one request');
   limiter.configure({});
   assert.is(limiter.take('a'), undefined);
   limiter.configure({ perMinute: 1 });

@@ -30,7 +30,7 @@ export interface ListenerHandlers {
   handle(request: IncomingMessage, response: ServerResponse): void;
   upgrade(request: IncomingMessage, socket: Duplex, firstBytes: Buffer): void;
   /**
-   * Handles a `CONNECT`; absent where it is not supported. The stream inside the tunnel may be
+   * Handles a `CONNECT`; absent if it is not supported. The stream inside the tunnel may be
    * passed to `server` as a connection.
    */
   readonly connect?:
@@ -57,7 +57,7 @@ function onClientError(newId: () => string, responses: Responses) {
       breakBody(response.req, toFailure(error));
       return;
     }
-    // An error response in the middle of another response would be taken for part of it.
+    // An error response in the middle of another response would be read as part of it.
     if (error.code === 'ECONNRESET' || !socket.writable || isResponding) socket.destroy();
     else hangUp(socket, rawErrorResponse(toFailure(error), newId()));
   };

@@ -14,7 +14,7 @@ import { isJsonType } from './media-type.ts';
 const JSON_METHODS = new Set(['POST']);
 
 /**
- * Reads the request body, at most `maxBytes`; undefined where there is none. Throws as
+ * Reads the request body, at most `maxBytes`; undefined if there is none. Throws as
  * `collectBody` does, and 415 for a body that is not JSON.
  */
 export async function readOwnBody(

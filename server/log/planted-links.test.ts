@@ -55,7 +55,7 @@ test(
 
 for (const content of ['["slow:theirs","1"]\n', undefined]) {
   test(
-    `a link at the decisions is moved aside, not followed (${content === undefined ? 'to nothing' : 'to a file'})`,
+    `a symbolic link in the place of the decisions is moved aside, not followed (${content === undefined ? 'to nothing' : 'to a file'})`,
     inFolder(async (folder) => {
       const target = join(folder, 'target');
       const file = join(folder, 'decisions.jsonl');

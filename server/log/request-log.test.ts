@@ -57,10 +57,10 @@ test('refused, broken off and abandoned requests are logged as well', () =>
     await exchange(t.proxy.port, { body: json(MESSAGE, { stream: true }) });
     t.upstream.script(undefined, 'stall-before-head');
     const leave = new AbortController();
-    const left = exchange(t.proxy.port, { body: json(MESSAGE), signal: leave.signal });
+    const abandoned = exchange(t.proxy.port, { body: json(MESSAGE), signal: leave.signal });
     await t.upstream.nextRequest();
     leave.abort();
-    await left.catch(() => undefined);
+    await abandoned.catch(() => undefined);
     await t.rows(4);
     const texts = (await linesOf(t)).map(({ level, msg, error, reason }) => [
       level,

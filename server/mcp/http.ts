@@ -1,4 +1,4 @@
-/** The MCP server over HTTP: every request stands alone, without a session. */
+/** The MCP server over HTTP: every request is independent, without a session. */
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { createMcpServers } from './server.ts';
 import type { McpSources } from './sources.ts';

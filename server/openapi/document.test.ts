@@ -195,8 +195,8 @@ test('POST requests are answered as described', () =>
   withProxy({}, async (t) => {
     const block = { block_id: 'b1', content: 'The rate limit is 40.', source_path: 'notes.md' };
     const schemas = document.components.schemas;
-    const one = await post(t, '/ingest', block);
-    expectValid(schemas['Ingested']!, await one.json(), '/ingest');
+    const response = await post(t, '/ingest', block);
+    expectValid(schemas['Ingested']!, await response.json(), '/ingest');
     const many = await post(t, '/ingest/batch', { blocks: [{ ...block, block_id: 'b2' }, {}] });
     expectValid(schemas['BatchIngested']!, await many.json(), '/ingest/batch');
     const reloaded = await post(t, '/config/reload', {});

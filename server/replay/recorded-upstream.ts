@@ -19,11 +19,11 @@ export interface RecordedUpstream extends Upstream {
 /** Creates the upstream, which has no responses before the first `play`. */
 export function createRecordedUpstream(): RecordedUpstream {
   let remaining: CapturedAttempt[] = [];
-  let leaveRun: () => void = () => undefined;
+  let endRun: () => void = () => undefined;
   return {
     play(record, leave) {
       remaining = attemptsOf(record);
-      leaveRun = leave;
+      endRun = leave;
     },
     async send({ path }, call) {
       const attempt = pick(remaining, path, call?.provider);
@@ -33,13 +33,13 @@ export function createRecordedUpstream(): RecordedUpstream {
         });
       remaining = remaining.filter((one) => one !== attempt);
       if (attempt.response === null) throw toError(attempt.failure);
-      return toResponse(attempt.response, leaveRun);
+      return toResponse(attempt.response, endRun);
     },
     close: async () => undefined,
   };
 }
 
-/** A response from our own cache stands in for the provider's. */
+/** A response from our own cache replaces the provider's. */
 function attemptsOf({ attempts, answer, request, row }: CaptureRecord): CapturedAttempt[] {
   if (attempts.length > 0 || !row.cacheHit || answer.head === null) return [...attempts];
   const { status, headers, atMs } = answer.head;

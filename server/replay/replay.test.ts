@@ -168,7 +168,7 @@ test('an encoded request is replayed from the same bytes', () =>
     await exchange(t.proxy.port, { headers: { 'content-encoding': 'gzip' }, body });
     const records = await recordsOf(t, 1);
     assert.ok(body.equals(records[0]!.request.body));
-    assert.ok(body.equals(records[0]!.attempts[0]!.body!), 'and went out as it came');
+    assert.ok(body.equals(records[0]!.attempts[0]!.body!), 'and was sent unchanged');
     assertSame(await replay(records));
   }));
 

@@ -11,7 +11,7 @@ export interface ReloadReport {
   readonly applied: readonly string[];
   /** Keys whose new value waits for a restart. */
   readonly needsRestart: readonly string[];
-  /** The configuration file; null where there is none. */
+  /** The configuration file; null if there is none. */
   readonly configFile: string | null;
   /** Settings that are allowed but probably unintended, and modules that cannot be used. */
   readonly warnings: readonly string[];

@@ -62,7 +62,7 @@ async function readEvents(
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      assert.not(done, 'the stream goes on');
+      assert.not(done, 'the stream continues');
       text += decoder.decode(value, { stream: true });
       if (!isOpen) {
         isOpen = true;

@@ -177,7 +177,7 @@ test('accepts only ISO 8601 dates', () => {
   ]) {
     assert.is(parseIsoDate(text), undefined, text);
   }
-  assert.is(parseIsoDate('2026-01-31T12:00:00'), undefined, 'a time without a zone is nobody’s');
+  assert.is(parseIsoDate('2026-01-31T12:00:00'), undefined, 'a time needs a zone');
 });
 
 test('the response cache reports its hits, and nothing while it is off', async () => {

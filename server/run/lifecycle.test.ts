@@ -134,7 +134,7 @@ test('draining lets streams finish, refuses new requests and writes every row', 
 });
 
 test('a second stop does not wait', async () => {
-  // The drain's clock stands still: only a second stop ends the drain.
+  // The drain's clock does not advance: only a second stop ends the drain.
   let stoppedMs: number | undefined;
   const clock = { ...systemClock, monotonicMs: () => stoppedMs ?? systemClock.monotonicMs() };
   const t = await startTestProxy({ clock });

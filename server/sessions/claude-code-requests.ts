@@ -19,7 +19,7 @@ export interface Answer {
   readonly request: string | undefined;
 }
 
-interface Sent {
+interface SentRequest {
   readonly shape: string;
   readonly params: JsonObject;
   readonly base: string | undefined;
@@ -49,7 +49,7 @@ interface Draft {
 export class SentRequests {
   readonly #shapes = new Map<string, JsonObject>();
   readonly #messages = new Map<string, unknown>();
-  readonly #sent = new Map<string, Sent>();
+  readonly #sent = new Map<string, SentRequest>();
   /** Messages with a line of their own, until a hash lookup needs them. */
   #written: { readonly role: unknown; readonly content: unknown }[] = [];
 
@@ -112,7 +112,7 @@ export class SentRequests {
    * is missing.
    */
   #follow(
-    { shape, params, base, keep, tail }: Sent,
+    { shape, params, base, keep, tail }: SentRequest,
     drafts: ReadonlyMap<string, Draft>,
     answers: ReadonlyMap<string, Answer>,
   ): Draft | undefined {

@@ -54,7 +54,7 @@ test('a key that one proxy saw rate-limited is not used by the other either', ()
     assert.is((await send(one)).status, 200);
     stop();
     const first = () => other.proxy.services.states.get('messages')!.keys.view()[0]!;
-    await until('the key rests in the other', () => first().state === 'limited');
+    await until('the key cools down in the other', () => first().state === 'limited');
     assert.ok(first().waitMs > 0);
     const before = upstream.requests.length;
     assert.is((await send(other)).status, 200);

@@ -72,7 +72,7 @@ return 0
 `,
 };
 
-/** Parses a record; undefined where there is none, or it is not one of ours. */
+/** Parses a record; undefined if there is none, or it is not one of ours. */
 export function toRecord(
   text: Reply | undefined,
   now: Reply | undefined,

@@ -42,7 +42,7 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
   let queuedBytes = 0;
   let failures = 0;
   /** Resolves when every queued write has been sent. Never rejects. */
-  let work: Promise<void> = Promise.resolve();
+  let pendingWrites: Promise<void> = Promise.resolve();
 
   async function find(key: string, kept: Promise<KeptAnswer | undefined> | undefined) {
     const answer = (await kept) ?? (await fetchShared(key));
@@ -73,8 +73,8 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
     if (queuedBytes + bytes.length > MAX_QUEUED_BYTES) return;
     queuedBytes += bytes.length;
     const command = ['SET', sharedName('answer', key), seal(bytes, key)];
-    const forMs = String(Math.ceil(ttlMs));
-    const answered = await link.ask((redis) => redis.call([...command, 'PX', forMs]));
+    const lifetimeMs = String(Math.ceil(ttlMs));
+    const answered = await link.ask((redis) => redis.call([...command, 'PX', lifetimeMs]));
     if (answered === undefined) failures += 1;
     queuedBytes -= bytes.length;
   }
@@ -91,9 +91,9 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
       const found = await link.ask((redis) => redis.call(command));
       const [next, listed] = listOf(found);
       const names = listOf(listed).filter((name) => Buffer.isBuffer(name));
-      const gone =
+      const removed =
         names.length === 0 || (await link.ask((redis) => redis.call(['UNLINK', ...names])));
-      if (found === undefined || gone === undefined) throw notCleared(link);
+      if (found === undefined || removed === undefined) throw notCleared(link);
       cursor = textOf(next);
     } while (cursor !== undefined && cursor !== '0');
   }
@@ -114,10 +114,10 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
     put(key, answer) {
       own.put(key, answer);
       if (!isShareable(answer)) return;
-      const given = store(key, answer).catch(() => {
+      const queued = store(key, answer).catch(() => {
         failures += 1;
       });
-      work = work.then(() => given);
+      pendingWrites = pendingWrites.then(() => queued);
     },
     stats: () => {
       const stats = own.stats();
@@ -134,7 +134,7 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
     },
     async settled() {
       await own.settled();
-      await work;
+      await pendingWrites;
     },
   };
 }

@@ -53,7 +53,7 @@ test('a background response is billed once, by the proxy that sees its end first
         const path = '/v1/responses/resp_shared';
         await send(other, 'GET', path, 'completed');
         assert.ok(Math.abs((await costs(other, 1))[0]! - ONCE) < 1e-9);
-        await until('what was held comes back', () => Math.abs(spentUsd(one)) < 1e-9);
+        await until('the reservation is released', () => Math.abs(spentUsd(one)) < 1e-9);
         for (const t of [one, other, one]) await send(t, 'GET', path, 'completed');
         assert.equal(await costs(one, 3), [null, null, null]);
         assert.is((await costs(other, 2)).at(-1), null);

@@ -1,5 +1,5 @@
 /**
- * Breakers and resting keys shared by several proxies. Each proxy decides by its own memory, so no
+ * Breakers and key cooldowns shared by several proxies. Each proxy decides by its own memory, so no
  * request waits; a local change is written to Redis at once, and changes of others are read twice a
  * second. Only the probe of a half-open breaker has to be claimed, since there may be one among all
  * proxies.
@@ -25,10 +25,10 @@ import type { SharedRecord } from './record.ts';
 /** While another proxy's probe is out, one request a second checks whether it still is. */
 const ASK_AGAIN_MS = 1000;
 /** A state that ends sooner than this is not worth a record. */
-const MIN_REST_MS = 1500;
+const MIN_COOLDOWN_MS = 1500;
 
 /** Whatever a record says, a key is tried again after a day. */
-const LONGEST_REST_MS = 24 * 3600 * 1000;
+const MAX_COOLDOWN_MS = 24 * 3600 * 1000;
 
 /** The local state, and how long it holds. */
 type LocalState = Pick<SharedRecord, 'what' | 'forMs'>;
@@ -58,21 +58,25 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
   function follow(
     owner: object,
     name: string,
-    make: () => Pick<TrackedRecord, 'local' | 'apply'>,
+    createRecord: () => Pick<TrackedRecord, 'local' | 'apply'>,
   ): TrackedRecord {
     const known = tracked.get(name);
     if (known?.owner === owner) return known;
-    const entry = { name, owner, seen: '', changes: 0, unwritten: undefined, ...make() };
+    const entry = { name, owner, seen: '', changes: 0, unwritten: undefined, ...createRecord() };
     tracked.set(name, entry);
     return entry;
   }
 
-  function ofBreaker(provider: string, { breaker, identity }: ProviderState): TrackedRecord {
+  function breakerEntry(provider: string, { breaker, identity }: ProviderState): TrackedRecord {
     const name = sharedName('breaker', provider, identity.kind, identity.place);
     return follow(breaker, name, () => breakerRecord(breaker));
   }
 
-  function ofKey(provider: string, { keys, identity }: ProviderState, id: string): TrackedRecord {
+  function keyEntry(
+    provider: string,
+    { keys, identity }: ProviderState,
+    id: string,
+  ): TrackedRecord {
     const name = sharedName('key', provider, identity.kind, identity.place, id);
     return follow(keys, name, () => keyRecord(keys, id));
   }
@@ -83,7 +87,7 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
     entry.changes += 1;
     entry.unwritten = what;
     const answer = await link.ask((redis) =>
-      redis.run(WRITE, [entry.name, probeOf(entry)], [what, String(Math.ceil(forMs)), version]),
+      redis.run(WRITE, [entry.name, probeName(entry)], [what, String(Math.ceil(forMs)), version]),
     );
     if (answer !== undefined && entry.seen === version) entry.unwritten = undefined;
   }
@@ -100,20 +104,20 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
       if (entry.changes !== before[index]) continue;
       const record = toRecord(texts[index], nowMs);
       const local = entry.local();
-      // A rest that ended before it could be written is not recorded, and must not end another
-      // proxy's rest.
+      // A cooldown that ended before it could be written is not recorded, and must not end another
+      // proxy's.
       if (local?.what !== entry.unwritten) entry.unwritten = undefined;
       if (entry.unwritten !== undefined && local !== undefined) void write(entry, local);
-      else if (record !== undefined) take(entry, record);
-      else if (local !== undefined && local.forMs > MIN_REST_MS) void write(entry, local);
+      else if (record !== undefined) applyRecord(entry, record);
+      else if (local !== undefined && local.forMs > MIN_COOLDOWN_MS) void write(entry, local);
     }
   }
 
   /** Returns the records of all current providers; those of removed ones are dropped. */
   function current(): readonly TrackedRecord[] {
     const all = [...states.all()].flatMap(([name, state]) => [
-      ofBreaker(name, state),
-      ...state.keys.ids().map((id) => ofKey(name, state, id)),
+      breakerEntry(name, state),
+      ...state.keys.ids().map((id) => keyEntry(name, state, id)),
     ]);
     const names = new Set(all.map(({ name }) => name));
     for (const name of tracked.keys()) if (!names.has(name)) tracked.delete(name);
@@ -124,38 +128,38 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
     breakerMoved(provider, move) {
       const state = states.get(provider);
       if (state === undefined) return;
-      const entry = ofBreaker(provider, state);
+      const entry = breakerEntry(provider, state);
       const local = entry.local();
       if (move !== 'freed' && local !== undefined) void write(entry, local);
-      else free(state.breaker, entry);
+      else releaseProbe(state.breaker, entry);
     },
     keyMoved(provider, keyId) {
       const state = states.get(provider);
       if (state === undefined) return;
-      const entry = ofKey(provider, state, keyId);
+      const entry = keyEntry(provider, state, keyId);
       const local = entry.local();
       if (local !== undefined) void write(entry, local);
     },
     claimProbe(provider) {
       const state = states.get(provider);
       if (state === undefined || !link.isUp) return undefined;
-      return claim(state.breaker, ofBreaker(provider, state));
+      return claimProbeOf(state.breaker, breakerEntry(provider, state));
     },
   };
 
-  function free(breaker: Breaker, entry: TrackedRecord): void {
+  function releaseProbe(breaker: Breaker, entry: TrackedRecord): void {
     const version = probes.get(breaker) ?? '';
-    void link.ask((redis) => redis.run(FREE, [probeOf(entry)], [version]));
+    void link.ask((redis) => redis.run(FREE, [probeName(entry)], [version]));
   }
 
   /**
    * Claims the probe; true if it is ours. Retries until the newest record is known; if Redis does
    * not respond, the probe is ours.
    */
-  async function claim(breaker: Breaker, entry: TrackedRecord): Promise<boolean> {
+  async function claimProbeOf(breaker: Breaker, entry: TrackedRecord): Promise<boolean> {
     const version = newVersion();
     const answer = await link.ask((redis) =>
-      redis.run(CLAIM, [entry.name, probeOf(entry)], [entry.seen, version, String(OPEN_MS)]),
+      redis.run(CLAIM, [entry.name, probeName(entry)], [entry.seen, version, String(OPEN_MS)]),
     );
     const [verdict, nowMs, text] = listOf(answer);
     if (textOf(verdict) === 'held') {
@@ -167,15 +171,15 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
       probes.set(breaker, version);
       return true;
     }
-    take(entry, news);
-    return news.what === 'open' && news.forMs <= 0 ? claim(breaker, entry) : false;
+    applyRecord(entry, news);
+    return news.what === 'open' && news.forMs <= 0 ? claimProbeOf(breaker, entry) : false;
   }
 
   states.connect(peers);
   link.everyTick(() => void read());
 }
 
-function take(entry: TrackedRecord, record: SharedRecord): void {
+function applyRecord(entry: TrackedRecord, record: SharedRecord): void {
   if (record.version === entry.seen) return;
   entry.seen = record.version;
   entry.apply(record);
@@ -209,7 +213,7 @@ function keyRecord(keys: KeyRing, id: string): Pick<TrackedRecord, 'local' | 'ap
     apply({ what, forMs }) {
       if (what === 'usable') keys.applyUsable(id);
       else if (isVerdict(what) && forMs > 0)
-        keys.applyCooldown({ id, verdict: what, waitMs: Math.min(forMs, LONGEST_REST_MS) });
+        keys.applyCooldown({ id, verdict: what, waitMs: Math.min(forMs, MAX_COOLDOWN_MS) });
     },
   };
 }
@@ -218,7 +222,7 @@ function isVerdict(what: string): what is KeyCooldown['verdict'] {
   return what === 'limited' || what === 'refused';
 }
 
-function probeOf({ name }: TrackedRecord): string {
+function probeName({ name }: TrackedRecord): string {
   return `${name}:probe`;
 }
 

@@ -190,7 +190,7 @@ export class SocketSink implements Sink<ProxyFrame> {
 function tooLarge(): SvcError {
   return new SvcError(
     'bad_gateway',
-    `The provider's answer is larger than ${MAX_DOCUMENT_MIB} MiB, the most that goes out over WebSocket; HTTP forwards it unchanged`,
+    `The provider's answer is larger than ${MAX_DOCUMENT_MIB} MiB, the limit over WebSocket; HTTP forwards it unchanged`,
   );
 }
 

@@ -93,7 +93,7 @@ export function concernsOf(live: LiveState): readonly Concern[] {
       .filter(({ tone }) => tone === 'bad')
       .map(({ name, detail }) => concern('bad')(`The plan's window ${name} is ${detail}.`)),
     ...(health.paused
-      ? [concern('warn')('Paused: requests go out as they come in. `svc resume` ends that.')]
+      ? [concern('warn')('Paused: requests are sent unchanged until `svc resume`.')]
       : []),
     ...(answered > 0
       ? [

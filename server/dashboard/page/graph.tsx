@@ -27,7 +27,7 @@ type WorkOf = (node: string) => StageWork | undefined;
 export function GraphView() {
   const { value, error } = useFetched<GraphJson>('graph', () => '/graph');
   const { value: live } = useFetched<StagesJson>('stages', () => '/dashboard/api/stages');
-  const workOf = worksOf(live);
+  const workOf = workByNode(live);
   return (
     <div class="page">
       <h1>Graph</h1>
@@ -43,7 +43,7 @@ export function GraphView() {
             <ol class="graph">
               {value.request.map((stop) => (
                 <li key={stop.node}>
-                  <Node node={stop} remarks={remarksOf(stop)} workOf={workOf} />
+                  <Node node={stop} remarks={remarksFor(stop)} workOf={workOf} />
                   {stop.within.length > 0 && (
                     <ul>
                       {stop.within.map((inner) => (
@@ -74,7 +74,7 @@ function rateWords(live: StagesJson | undefined): string {
   return `${rate} requests a minute; times are means of the newest ${whole(live.requests)}, shares are of svc’s own time.`;
 }
 
-function worksOf(live: StagesJson | undefined): WorkOf {
+function workByNode(live: StagesJson | undefined): WorkOf {
   const stages = live?.stages ?? [];
   const ownMs = stages.reduce(
     (sum, { node, busy_ms: busyMs }) => sum + (node === FORWARD ? 0 : busyMs),
@@ -162,6 +162,6 @@ function shareWords(node: string, work: StageWork | undefined): string {
   return work === undefined ? '' : share(work.part);
 }
 
-function remarksOf({ about, answers, web_stream: isStream }: PathNode): readonly string[] {
+function remarksFor({ about, answers, web_stream: isStream }: PathNode): readonly string[] {
   return [...about, ...(answers ? ['may answer'] : []), ...(isStream ? ['web stream'] : [])];
 }

@@ -136,7 +136,7 @@ export function permittedHosts(certificatePem: string): readonly string[] {
   return Array.from(permittedSubtrees ?? [], ({ base }) => base.dNSName ?? []).flat();
 }
 
-interface Issued {
+interface CertificateParts {
   readonly subject: Name;
   readonly issuer: Name;
   readonly publicKey: KeyObject;
@@ -146,7 +146,7 @@ interface Issued {
   readonly extensions: readonly Extension[];
 }
 
-function issue({ publicKey, signer, ...parts }: Issued): string {
+function issue({ publicKey, signer, ...parts }: CertificateParts): string {
   const spki = AsnConvert.parse(spkiOf(publicKey), SubjectPublicKeyInfo);
   const authorityKey = keyId(
     AsnConvert.parse(spkiOf(createPublicKey(signer)), SubjectPublicKeyInfo),

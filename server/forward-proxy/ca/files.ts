@@ -64,7 +64,7 @@ export async function makeAuthority(
 }
 
 /**
- * Reads the authority of `home`; undefined where there is none.
+ * Reads the authority of `home`; undefined if there is none.
  *
  * @throws SvcError `config` for files that others may read or write, or that do not match each
  * other.

@@ -102,13 +102,13 @@ for (const dialect of ['messages', 'responses'] as const) {
         dialect,
         async (all) => {
           for (let n = 0; n < 3; n += 1) await all.turn();
-          assert.ok(countMarkers(await all.turn()) > 0, 'nothing was made smaller');
+          assert.ok(countMarkers(await all.turn()) > 0, 'nothing was compressed');
           await change(all);
           for (let n = 0; n < 2; n += 1) await all.turn();
           if (ENDS_SAVING.has(what)) return;
           // Saving continues: new results are compressed again.
           const before = countMarkers(await all.turn());
-          assert.ok(countMarkers(await all.turn()) > before, 'nothing new is made smaller');
+          assert.ok(countMarkers(await all.turn()) > before, 'nothing new is compressed');
         },
         RESTARTS.has(what) ? {} : { shared, name: `items${(names += 1)}` },
       );

@@ -37,7 +37,7 @@ test('from the second request on, an agent gets four markers that move from turn
   withProxy({}, async (t) => {
     const got: MarkedExchange[] = [];
     for (const body of turns(5)) got.push(await send(t, body));
-    assert.is(got[0]!.text, got[0]!.sent, 'the first request goes out byte for byte');
+    assert.is(got[0]!.text, got[0]!.sent, 'the first request is sent byte for byte');
     assert.equal(
       got.map(({ body }) => markersIn(body)),
       [
@@ -71,7 +71,7 @@ test('a marker that the client wrote as null is replaced by ours', () =>
     await send(t, first!);
     const { body, text } = await send(t, second!);
     assert.equal(markersIn(body).slice(0, 1), ['system.0']);
-    assert.is(text.split('"cache_control"').length - 1, 5, 'no member stands twice');
+    assert.is(text.split('"cache_control"').length - 1, 5, 'no field occurs twice');
     assert.equal((body['tools'] as object[])[1], {
       ...TOOLS[1],
       cache_control: { type: 'ephemeral' },

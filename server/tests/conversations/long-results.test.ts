@@ -133,7 +133,7 @@ test('a long file keeps its ends, its definitions and what the question names, a
     assert.ok(kept.length > 40, `${kept.length} signatures`);
     const own = got!.split('\n').map((line) => line.replace(/^ *\d+→/, ''));
     const strange = own.filter((line) => !line.startsWith('[svc ') && !original.includes(line));
-    assert.equal(strange, [], 'every line stands in the file');
+    assert.equal(strange, [], 'every line is in the file');
     const found =
       /\[svc omitted (\d+) of 1202 lines here \(lines (\d+)–(\d+)\); the source is complete; to see them: Read with offset (\d+) and limit (\d+)\]/.exec(
         got!,

@@ -140,7 +140,7 @@ test('lines that someone wrote between pasted paths or search results stay uncha
     };
     for (const printed of [paths, hits]) {
       const [before, after] = await put(printed);
-      assert.ok(after.length < before.length, 'output alone is made smaller');
+      assert.ok(after.length < before.length, 'only output is compressed');
       for (const written of [
         'Please convert these files:',
         'and keep the default exports.',

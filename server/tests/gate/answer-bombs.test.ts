@@ -1,5 +1,5 @@
 /**
- * A small response that decompresses to a huge one: passed on as it is, refused where it must be
+ * A small response that decompresses to a huge one: forwarded unchanged, or refused if it must be
  * decoded.
  */
 import * as zlib from 'node:zlib';
@@ -80,7 +80,7 @@ test('a decompression bomb uses little processor time', () =>
         await costsLittle(async () => {
           const passed = await exchange(t.proxy.port, { body: json(MESSAGE, { stream }) });
           assert.is(passed.status, 200);
-          assert.ok(passed.body.equals(bomb), 'it goes on as it came');
+          assert.ok(passed.body.equals(bomb), 'it is forwarded unchanged');
           await t.rows((count += 1));
         });
       }

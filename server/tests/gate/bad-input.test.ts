@@ -233,7 +233,7 @@ async function refused(t: TestProxy, [name, sent, status, type, code]: Case): Pr
   assert.is(got.headers['x-request-id'], body.request_id, name);
   assert.is(got.headers['content-length'], String(got.body.length), name);
   if (status === 405) assert.match(got.headers.allow ?? '', /OPTIONS/, name);
-  assert.is(t.upstream.requests.length, 0, `${name} reaches nobody`);
+  assert.is(t.upstream.requests.length, 0, `${name} reaches no provider`);
 }
 
 const SUITES = { JSON_CASES, FIELD_CASES, PATH_CASES, SIZE_CASES, ENCODING_CASES, KEY_CASES };

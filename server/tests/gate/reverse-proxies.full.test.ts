@@ -141,7 +141,7 @@ for (const name of Object.keys(servers)) {
         let text = '';
         while (!text.includes('content_block_delta')) {
           const { done, value } = await reader.read();
-          assert.not.ok(done, `the stream goes on: ${text}`);
+          assert.not.ok(done, `the stream continues: ${text}`);
           text += Buffer.from(value ?? []).toString();
         }
         await reader.cancel();

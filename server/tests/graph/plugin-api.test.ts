@@ -278,7 +278,7 @@ test('every fault of a plugin has file and line, and a failed reload keeps the r
         write(folder, 'g.mjs', source);
         const refused: unknown = await t.proxy.reload().catch((thrown: unknown) => thrown);
         for (const fault of faults) assert.match((refused as Error).message, fault);
-        assert.is((await ask(t, json(MESSAGE))).headers['x-g'], '1', 'the running graph stands');
+        assert.is((await ask(t, json(MESSAGE))).headers['x-g'], '1', 'the running graph stays');
       }
     });
   }));

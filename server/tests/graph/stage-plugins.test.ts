@@ -206,7 +206,7 @@ test('a reload uses changed code, and a faulty module keeps the running graph', 
       write(folder, 'tag.mjs', 'export default {');
       const refused = await t.proxy.reload().catch((thrown: unknown) => thrown);
       assert.match((refused as Error).message, /tag\.mjs/);
-      assert.is(await tag(), 'one', 'the running graph stands');
+      assert.is(await tag(), 'one', 'the running graph stays');
       write(folder, 'tag.mjs', source('two'));
       const report = (await t.proxy.reload()) as { applied: readonly string[] };
       assert.ok(report.applied.includes('plugins.tag'));

@@ -356,7 +356,7 @@ test('the reservation of work with two ids that another proxy has billed is rele
     returned.push(nanoUsd),
   );
   await deferredBills.lookUpHeld();
-  assert.equal(requests, [], 'nothing is held, so nobody is asked');
+  assert.equal(requests, [], 'nothing is reserved, so nothing is queried');
   const held = { nanoUsd: 5, tokens: 6, atMs: 7 };
   deferredBills.begin({ ids: ['batch_1', 'file-1'], isFinal: false }, held);
   assert.is(deferredBills.heldTokens(0), 6, 'one reservation, by all its names');

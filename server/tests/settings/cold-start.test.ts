@@ -26,7 +26,7 @@ interface Health {
   readonly reasons: readonly string[];
 }
 
-interface Cold {
+interface ColdProxy {
   /** Sends the body; true if it was compressed. */
   isSaved(body: string): Promise<boolean>;
   health(): Promise<Health>;
@@ -37,7 +37,7 @@ interface Cold {
 async function withCold(
   maxTimeMs: number,
   crashes: boolean,
-  use: (cold: Cold) => Promise<void>,
+  use: (proxy: ColdProxy) => Promise<void>,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-cold-'));
   const file = join(folder, 'go');
@@ -81,29 +81,29 @@ async function until(is: () => Promise<boolean>): Promise<void> {
 }
 
 test('a slow start does not block requests, which are compressed once it has finished', () =>
-  withCold(1000, false, async (cold) => {
+  withCold(1000, false, async (proxy) => {
     const body = askingOf('Where are the items?', LARGE);
-    const sent = await Promise.all([1, 2, 3].map(() => cold.isSaved(body)));
+    const sent = await Promise.all([1, 2, 3].map(() => proxy.isSaved(body)));
     assert.equal(sent, [false, false, false]);
-    const { status, reasons } = await cold.health();
+    const { status, reasons } = await proxy.health();
     assert.is(status, 'degraded');
     assert.match(
       reasons.join(),
       /^compression: the last 3 requests were sent as they came: no thr/,
     );
-    cold.release();
-    await until(() => cold.isSaved(body));
-    await until(async () => (await cold.health()).status === 'ok');
+    proxy.release();
+    await until(() => proxy.isSaved(body));
+    await until(async () => (await proxy.health()).status === 'ok');
   }));
 
 test('threads that cannot start are reported in /health, and small requests work without them', () =>
-  withCold(1000, true, async (cold) => {
-    for (let n = 0; n < 3; n++) assert.not.ok(await cold.isSaved(askingOf(`Where? ${n}`, LARGE)));
-    const { status, reasons } = await cold.health();
+  withCold(1000, true, async (proxy) => {
+    for (let n = 0; n < 3; n++) assert.not.ok(await proxy.isSaved(askingOf(`Where? ${n}`, LARGE)));
+    const { status, reasons } = await proxy.health();
     assert.is(status, 'degraded');
     assert.match(reasons.join(), /^compression: .* ends at its start \(cannot start here\)/);
-    assert.not.ok(await cold.isSaved(askingOf('Where?', LARGE)));
-    assert.ok(await cold.isSaved(askingOf('Where, once more?', foundHits(60))));
+    assert.not.ok(await proxy.isSaved(askingOf('Where?', LARGE)));
+    assert.ok(await proxy.isSaved(askingOf('Where, once more?', foundHits(60))));
   }));
 
 test.after(closeClients);

@@ -5,7 +5,7 @@ import { hostileRequest } from '../../../fixtures/fuzz.ts';
 import type { HostileRequest } from '../../../fixtures/fuzz.ts';
 
 /** How an exchange ended for the client. */
-export interface Ended {
+export interface ExchangeResult {
   readonly sent: HostileRequest;
   /** Undefined if no head arrived: the client left, or the connection broke off. */
   readonly status: number | undefined;
@@ -32,16 +32,16 @@ export interface FuzzOptions {
 const TIMEOUT_MS = 120_000;
 
 /** Sends all requests, `concurrency` at a time, and resolves with the outcome of each. */
-export async function sendHostile(options: FuzzOptions): Promise<Ended[]> {
+export async function sendHostile(options: FuzzOptions): Promise<ExchangeResult[]> {
   const { port, seed, from, to, concurrency } = options;
   const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
-  const ended: Ended[] = [];
+  const results: ExchangeResult[] = [];
   let next = from;
   const work = async (): Promise<void> => {
     while (next < to) {
       const sent = hostileRequest(seed, next);
       next += 1;
-      ended.push(await send(port, agent, sent));
+      results.push(await send(port, agent, sent));
     }
   };
   try {
@@ -49,10 +49,10 @@ export async function sendHostile(options: FuzzOptions): Promise<Ended[]> {
   } finally {
     agent.destroy();
   }
-  return ended;
+  return results;
 }
 
-function send(port: number, agent: Agent, sent: HostileRequest): Promise<Ended> {
+function send(port: number, agent: Agent, sent: HostileRequest): Promise<ExchangeResult> {
   return new Promise((resolve) => {
     let head: IncomingMessage | undefined;
     const finish = (problem: string | undefined): void => {
@@ -121,7 +121,7 @@ function toEnded(
   sent: HostileRequest,
   head: IncomingMessage | undefined,
   problem: string | undefined,
-): Ended {
+): ExchangeResult {
   const proxied = head?.headers['x-svc-request-id'];
   const own = head?.headers['x-request-id'];
   const id = typeof proxied === 'string' ? proxied : typeof own === 'string' ? own : undefined;

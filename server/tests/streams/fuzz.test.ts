@@ -15,7 +15,7 @@ import { withProxy } from '../../../fixtures/proxy.ts';
 import { startUpstream } from '../../../fixtures/upstream.ts';
 import { openLedgerReader } from '../../../stages/ledger/sqlite/database.ts';
 import { sendHostile } from './fuzz-testing.ts';
-import type { Ended } from './fuzz-testing.ts';
+import type { ExchangeResult } from './fuzz-testing.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
 
 const COUNT = Number(process.env['SVC_FUZZ_COUNT'] ?? 1500);
@@ -75,14 +75,14 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function nameOf({ sent, status, problem }: Ended): string {
+function nameOf({ sent, status, problem }: ExchangeResult): string {
   const { method, target, index } = sent;
   return `seed ${SEED} index ${index}: ${method} ${target}, ${status ?? problem}`;
 }
 
-function countsOf(ended: readonly Ended[]): string {
+function countsOf(results: readonly ExchangeResult[]): string {
   const counts = new Map<string, number>();
-  for (const { status, problem, sent } of ended) {
+  for (const { status, problem, sent } of results) {
     const name = String(status ?? problem ?? `left ${sent.leaves}`);
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
@@ -96,14 +96,14 @@ function countsOf(ended: readonly Ended[]): string {
  * Asserts that each row belongs to exactly one request, and that every request to a provider has
  * its row.
  */
-function checkRows(ended: readonly Ended[], rows: readonly Row[]): void {
-  const byId = new Map(ended.flatMap((each) => (each.id === undefined ? [] : [[each.id, each]])));
+function checkRows(results: readonly ExchangeResult[], rows: readonly Row[]): void {
+  const byId = new Map(results.flatMap((each) => (each.id === undefined ? [] : [[each.id, each]])));
   const ids = new Set(rows.map(({ id }) => id));
   assert.is(ids.size, rows.length, 'no id has two rows');
-  const lost = ended.filter(({ id, isOnLedger }) => isOnLedger && !ids.has(id ?? ''));
+  const lost = results.filter(({ id, isOnLedger }) => isOnLedger && !ids.has(id ?? ''));
   assert.equal(lost.slice(0, 5).map(nameOf), [], `${lost.length} rows lost`);
   const strays = rows.filter(({ id }) => !byId.has(id)).length;
-  const unknown = ended.filter(({ id }) => id === undefined).length;
+  const unknown = results.filter(({ id }) => id === undefined).length;
   assert.ok(strays <= unknown, `${strays} rows of ${unknown} requests without an answer`);
   const broken = rows.filter(({ errorKind }) =>
     ['internal', 'config', 'usage'].includes(errorKind ?? ''),
@@ -136,17 +136,17 @@ test(`${COUNT} hostile requests (seed ${SEED}) crash nothing, lose no row and ca
   const proxy = await forkProxy(home, { upstreamUrl: upstream.url });
   const startMs = performance.now();
   try {
-    const ended: Ended[] = [];
+    const results: ExchangeResult[] = [];
     for (let from = 0; from < COUNT; from += ROUND) {
       const to = Math.min(from + ROUND, COUNT);
       const options = { port: proxy.port, seed: SEED, from, to, concurrency: CONCURRENCY };
       // Bodies are not kept: an index is enough to generate its body again.
-      for (const each of await sendHostile(options)) ended.push(withoutBody(each));
+      for (const each of await sendHostile(options)) results.push(withoutBody(each));
       const death = proxy.child.exitCode ?? proxy.child.signalCode;
       assert.is(
         death,
         null,
-        `the process died near ${ended.filter(isUnanswered).slice(0, 3).map(nameOf).join('; ')}`,
+        `the process died near ${results.filter(isUnanswered).slice(0, 3).map(nameOf).join('; ')}`,
       );
       const { rss, heapUsed } = await memoryOf(proxy.child);
       const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
@@ -154,15 +154,15 @@ test(`${COUNT} hostile requests (seed ${SEED}) crash nothing, lose no row and ca
         `fuzz: ${to} of ${COUNT}, seed ${SEED}, ${seconds} s, RSS ${(rss / MB).toFixed()} MB, heap ${(heapUsed / MB).toFixed()} MB`,
       );
     }
-    print(`fuzz: ${countsOf(ended)}`);
-    print(`fuzz: valid ones: ${countsOf(ended.filter(({ sent }) => sent.isValid))}`);
-    const onLedger = ended.filter(({ isOnLedger }) => isOnLedger);
+    print(`fuzz: ${countsOf(results)}`);
+    print(`fuzz: valid ones: ${countsOf(results.filter(({ sent }) => sent.isValid))}`);
+    const onLedger = results.filter(({ isOnLedger }) => isOnLedger);
     const rows = await rowsOf(
       join(home, 'monitor.db'),
       onLedger.map(({ id }) => id),
     );
-    checkRows(ended, rows);
-    const unanswered = ended.filter(isUnanswered);
+    checkRows(results, rows);
+    const unanswered = results.filter(isUnanswered);
     assert.equal(unanswered.slice(0, 5).map(nameOf), [], `${unanswered.length} without an answer`);
     await checkAlive(proxy.port);
   } finally {
@@ -188,12 +188,12 @@ test('a response without a stream is forwarded to a client that requested one', 
     }
   }));
 
-function isUnanswered({ problem }: Ended): boolean {
+function isUnanswered({ problem }: ExchangeResult): boolean {
   return problem !== undefined;
 }
 
-function withoutBody(ended: Ended): Ended {
-  return { ...ended, sent: { ...ended.sent, body: Buffer.alloc(0), rawHeaders: [] } };
+function withoutBody(results: ExchangeResult): ExchangeResult {
+  return { ...results, sent: { ...results.sent, body: Buffer.alloc(0), rawHeaders: [] } };
 }
 
 test.after(closeClients);

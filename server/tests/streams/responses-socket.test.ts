@@ -111,7 +111,7 @@ test('new input is sent after the history of the connection, with the same bytes
       ready.map(({ type }) => type),
       ['response.created', 'response.completed'],
     );
-    assert.is(t.upstream.requests.length, 0, 'getting ready asks nobody');
+    assert.is(t.upstream.requests.length, 0, 'a warm-up request reaches no provider');
     const first = await conversation.say(
       create({ previous_response_id: idOf(ready), input: [user('first')] }),
     );
