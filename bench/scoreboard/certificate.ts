@@ -12,7 +12,7 @@ export const CERTIFICATE: readonly Row[] = [
     sabotage: {
       file: 'server/certify/pairs.ts',
       before:
-        "if (!read.has(line, turn.before.texts[block] ?? '')) note('retention', block, line);",
+        "if (!read.has(line, turn.before.texts[block] ?? '')) report('retention', block, line);",
       after: '',
     },
   },
