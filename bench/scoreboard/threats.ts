@@ -33,7 +33,7 @@ export const THREATS: readonly Row[] = [
     threat: 'A web page that opens a WebSocket to the proxy',
     required: 'the gate checks the upgrade like any request',
     file: 'server/tests/gate/bad-bytes.test.ts',
-    test: 'refuses an upgrade on a wrong path, from a foreign page or without a key',
+    test: 'refuses an upgrade on a wrong path, from a foreign page or over the rate limit',
     sabotage: gate("if (crossSite && kind === 'upgrade') {", "if (crossSite && kind === 'pass') {"),
   },
   {

@@ -169,7 +169,7 @@ test('an invalid handshake is refused with an id and what would be accepted', ()
       }
   }));
 
-test('refuses an upgrade on a wrong path, from a foreign page or without a key', () =>
+test('refuses an upgrade on a wrong path, from a foreign page or over the rate limit', () =>
   withProxy({ yaml: 'security: { rate_limit_per_minute: 6 }' }, async (t) => {
     for (const port of [t.proxy.port, t.proxy.wsPort]) {
       const foreign = await upgradeStatus(port, '/ws', { origin: 'https://evil.example' });
