@@ -13,7 +13,7 @@ import { createMemoryAnswers } from '../stages/answers/memory.ts';
 import { auditFiles } from '../stages/audit/files.ts';
 import { AuditLog } from '../stages/audit/log.ts';
 import { DEFERRED_BILLS_FILE, openDeferredBills } from '../stages/budget/deferred-bills-file.ts';
-import { giveBack } from '../stages/budget/release.ts';
+import { releaseReservation } from '../stages/budget/release.ts';
 import { SpendingGuard } from '../stages/budget/guard.ts';
 import { periodStartMs } from '../stages/budget/owners.ts';
 import { captureFolder } from '../stages/captures/files.ts';
@@ -154,7 +154,7 @@ export async function createServices(options: ServiceOptions) {
   spending.count(0, deferred.deferredBills.heldTokens(periodStartMs('day', clock.wallMs())));
   if (shared !== undefined)
     shareBills(deferred.deferredBills, shared.link, (held) =>
-      giveBack(held, spending, clock.wallMs()),
+      releaseReservation(held, spending, clock.wallMs()),
     );
   const compressor = createCompressThread({
     cacheEntries: config.compression.cacheEntries,

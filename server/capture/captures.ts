@@ -104,7 +104,7 @@ export function createCaptures(options: CapturesOptions) {
       open.delete(row.id);
       recorder.release();
       if (recorder.gaveUp !== undefined) return drop(row.id, recorder.gaveUp);
-      if (!writer.hasRoom) return drop(row.id, 'too many captures wait for the disk');
+      if (!writer.hasRoom) return drop(row.id, 'too many captures are waiting for the disk');
       const own = recorder.ownSecrets.filter(({ length }) => length >= MIN_SECRET_CHARS);
       const secrets = { known: [...secretPatterns(own), ...known] };
       const { maxBytes, retentionMs } = settings;

@@ -5,9 +5,9 @@
 import type { Clock } from '../../engine/index.ts';
 import { MAX_SESSIONS } from '../../stages/budget/sessions.ts';
 import { periodName, periodStartMs } from '../../stages/budget/owners.ts';
-import type { OwnerSpent } from '../../stages/budget/owners.ts';
+import type { OwnerSpending } from '../../stages/budget/owners.ts';
 import type { LedgerReader } from '../../stages/ledger/tables.ts';
-import type { SpentBefore } from '../../stages/budget/recall.ts';
+import type { EarlierSpending } from '../../stages/budget/recall.ts';
 import type { SpendingGuard } from '../../stages/budget/guard.ts';
 import type { SpendingSettings } from '../../stages/budget/spending.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
@@ -47,7 +47,7 @@ export async function spentBefore(
   clock: Clock,
   startedMs: number,
   only?: OneNode,
-): Promise<SpentBefore> {
+): Promise<EarlierSpending> {
   const dayMs = Math.floor(clock.wallMs() / DAY_MS) * DAY_MS;
   const isNewDay = dayMs >= startedMs;
   return ledger.ask(async (reader, queries) => ({
@@ -72,8 +72,8 @@ async function ownersSpent(
   nowMs: number,
   untilMs: number,
   only?: OneNode,
-): Promise<OwnerSpent[]> {
-  const sums = new Map<string, OwnerSpent>();
+): Promise<OwnerSpending[]> {
+  const sums = new Map<string, OwnerSpending>();
   for (const period of ['day', 'month'] as const) {
     const sinceMs = periodStartMs(period, nowMs);
     if (sinceMs >= untilMs) continue;

@@ -5,7 +5,7 @@
 import { SvcError } from '../../engine/index.ts';
 import { decodeRecords } from '../../stages/captures/decode.ts';
 import type { CaptureRecord, CapturedRow } from '../../stages/captures/record.ts';
-import { scrubbed } from '../../stages/captures/scrub.ts';
+import { scrubRecord } from '../../stages/captures/scrub.ts';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import { dialects } from '../../stages/dialect/registry.ts';
 import { isObject, parseJson } from '../../stages/dialect/json-kind.ts';
@@ -41,7 +41,7 @@ export async function importCaptures(bytes: Buffer): Promise<Imported> {
     if (record === undefined) left += 1;
     else {
       const own = credentialsOf(exchange.headers, exchange.target).filter((one) => one.length >= 8);
-      records.push(await scrubbed(record, { known: secretPatterns(own) }));
+      records.push(await scrubRecord(record, { known: secretPatterns(own) }));
     }
   }
   if (left > 0) notes.push(`${left} of other requests than those that are proxied were left out`);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { Cancelled, SvcError, createCanceller, systemClock } from '../../engine/index.ts';
 import type { Clock, RunInfo } from '../../engine/index.ts';
 import type { CaptureRecord } from '../../stages/captures/record.ts';
-import { scrubbed } from '../../stages/captures/scrub.ts';
+import { scrubRecord } from '../../stages/captures/scrub.ts';
 import type { CaptureJob, CaptureWriter } from '../../stages/captures/writer.ts';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
@@ -187,7 +187,7 @@ function createRecordHolder() {
       job = undefined;
       if (taken?.record.id !== id)
         throw new SvcError('internal', `Nothing was recorded of the replayed run ${id}`);
-      return scrubbed(taken.record, taken.secrets);
+      return scrubRecord(taken.record, taken.secrets);
     },
   };
 }

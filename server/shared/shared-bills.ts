@@ -6,7 +6,11 @@
  * Two proxies that fetch the same work for the first time at the same moment may both bill it: each
  * checks when its request begins, and knows the bill when its response ends.
  */
-import type { BillingPeers, DeferredBills, Held } from '../../stages/budget/deferred-bills.ts';
+import type {
+  BillingPeers,
+  DeferredBills,
+  JobReservation,
+} from '../../stages/budget/deferred-bills.ts';
 import { listOf } from './connection.ts';
 import type { Script } from './connection.ts';
 import { sharedName } from './key-names.ts';
@@ -39,7 +43,7 @@ return answer
 export function shareBills(
   bills: DeferredBills,
   link: RedisLink,
-  onBilled: (held: Held) => void,
+  onBilled: (held: JobReservation) => void,
 ): void {
   const namesOf = (ids: readonly string[]): string[] => ids.map((id) => sharedName('bill', id));
   const peers: BillingPeers = {

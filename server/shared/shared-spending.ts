@@ -10,7 +10,7 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { isPostgresUrl } from '../../stages/ledger/address.ts';
-import type { SharedAccount, SharedSpending, Taken } from '../../stages/budget/shared.ts';
+import type { SharedAccount, SharedSpending, SharedUsage } from '../../stages/budget/shared.ts';
 import type { Config } from '../config/config.ts';
 import { listOf, textOf } from './connection.ts';
 import type { Reply, Script } from './connection.ts';
@@ -84,7 +84,7 @@ export function createSharedSpending(link: RedisLink, proxy: Proxy): SharedSpend
   };
 }
 
-function toTaken(answer: Reply, accounts: readonly SharedAccount[]): Taken | undefined {
+function toTaken(answer: Reply, accounts: readonly SharedAccount[]): SharedUsage | undefined {
   const [over, ...rest] = listOf(answer);
   const used = rest.map((text) => Number(textOf(text)));
   if (typeof over !== 'number' || used.length !== accounts.length) return undefined;

@@ -15,7 +15,7 @@ export interface AnswerStats {
   readonly failures: number;
 }
 
-/** How much is kept, and for how long. */
+/** How many bytes the store may hold, and for how long. */
 export interface AnswerBounds {
   readonly maxBytes: number;
   /** How long an answer may be reused. */
@@ -40,24 +40,24 @@ export interface AnswerStore {
   settled(): Promise<void>;
 }
 
-/** A single answer may take one part in this many of a store. */
-const LARGEST_PART = 4;
+/** The largest answer accepted is the size of the store divided by this. */
+const MAX_ANSWER_DIVISOR = 4;
 
 /** Returns the size of the largest answer that a store of `maxBytes` accepts. */
 export function largestAnswer(maxBytes: number): number {
-  return Math.floor(maxBytes / LARGEST_PART);
+  return Math.floor(maxBytes / MAX_ANSWER_DIVISOR);
 }
 
 /**
- * Headers of one exchange: replayed, they would give a client limits, cookies and ids that are not
- * its own.
+ * Headers that belong to a single exchange: replayed, they would give a client limits, cookies and
+ * ids of another request.
  */
-const OF_ONE_RESPONSE =
+const SINGLE_EXCHANGE_HEADER =
   /^(?:set-cookie2?|date|age|server-timing|retry-after(?:-ms)?|content-length|cf-ray|alt-svc)$|ratelimit|(?:request-?id|trace-?id|processing-ms)$/;
 
 /** Returns true for a response header (lower case) that is stored with an answer. */
 export function isKeptHeader(lowerName: string): boolean {
-  return !OF_ONE_RESPONSE.test(lowerName);
+  return !SINGLE_EXCHANGE_HEADER.test(lowerName);
 }
 
 /** Returns the size of an entry: its body, header names and values, key and bookkeeping. */

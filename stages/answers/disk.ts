@@ -6,7 +6,7 @@
  * file that cannot be read back as written is removed and counts as a miss. The index is in memory,
  * built from the folder at start; the last use is stored as the file's modification time. Two
  * processes may share a folder: each sees the other's answers after its next start, and neither
- * returns a torn one.
+ * returns a partial one.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -32,7 +32,7 @@ export interface DiskAnswersOptions extends AnswerBounds {
   readonly clock: Clock;
 }
 
-/** Our files: named by key, or temporary. */
+/** Names of our files: an answer by its key, and a draft. */
 const ANSWER_FILE = /^([0-9a-f]{64})\.answer$/;
 const DRAFT_FILE = /^[0-9a-f]{64}\.[0-9a-f]{12}\.draft$/;
 /** Answers waiting for the disk take at most this much memory; beyond it they are not stored. */
@@ -152,12 +152,15 @@ class DiskAnswers implements AnswerStore {
     const bytes = this.#sizes.get(key);
     if (bytes === undefined) return stored;
     this.#remember(key, bytes);
-    // Its place in the order of use is not worth a failed request.
+    // The order of eviction is not worth a failed request.
     void this.#stampUse(this.#fileOf(key)).catch(() => undefined);
     return stored;
   }
 
-  /** Returns the answer in a file, unless it is damaged, another's, expired, or from the future. */
+  /**
+   * Returns the answer in a file, unless it is damaged, belongs to another key, has expired or is
+   * dated in the future.
+   */
   async #load(key: string): Promise<KeptAnswer | undefined> {
     const file =
       this.#queued.get(key) ?? (await readFile(this.#fileOf(key)).catch(() => undefined));

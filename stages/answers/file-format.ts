@@ -15,10 +15,10 @@ export interface StoredAnswer {
   readonly answer: KeptAnswer;
 }
 
-const MARK = Buffer.from('svc-answer-1\n');
-const SUM_BYTES = 32;
+const MAGIC = Buffer.from('svc-answer-1\n');
+const HASH_BYTES = 32;
 const LENGTH_BYTES = 4;
-const PREFIX_BYTES = MARK.length + SUM_BYTES + LENGTH_BYTES;
+const PREFIX_BYTES = MAGIC.length + HASH_BYTES + LENGTH_BYTES;
 
 interface Header {
   readonly key: string;
@@ -41,17 +41,17 @@ export function encodeAnswer({ key, keptAtMs, answer }: StoredAnswer): Buffer {
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(headerBytes.length);
   const rest = Buffer.concat([length, headerBytes, ...chunks]);
-  return Buffer.concat([MARK, createHash('sha256').update(rest).digest(), rest]);
+  return Buffer.concat([MAGIC, createHash('sha256').update(rest).digest(), rest]);
 }
 
 /**
  * Returns the content of a file; undefined for anything that `encodeAnswer` did not write in full.
  */
 export function decodeAnswer(file: Buffer): StoredAnswer | undefined {
-  if (file.length < PREFIX_BYTES || !file.subarray(0, MARK.length).equals(MARK)) return undefined;
-  const rest = file.subarray(MARK.length + SUM_BYTES);
-  const sum = createHash('sha256').update(rest).digest();
-  if (!sum.equals(file.subarray(MARK.length, MARK.length + SUM_BYTES))) return undefined;
+  if (file.length < PREFIX_BYTES || !file.subarray(0, MAGIC.length).equals(MAGIC)) return undefined;
+  const rest = file.subarray(MAGIC.length + HASH_BYTES);
+  const hash = createHash('sha256').update(rest).digest();
+  if (!hash.equals(file.subarray(MAGIC.length, MAGIC.length + HASH_BYTES))) return undefined;
   const bodyStart = LENGTH_BYTES + rest.readUInt32BE(0);
   // The hash was right, so this is a header of ours.
   const header = JSON.parse(rest.toString('utf8', LENGTH_BYTES, bodyStart)) as Header;

@@ -73,9 +73,9 @@ test('passes the seat of a leader that leaves to the follower that has waited lo
   assert.ok(!isSeat(last));
   assert.is(textOf(last), 'x');
   assert.is(flights.size, 0);
-  const lonely = flights.board('k');
-  assert.ok(lonely.role === 'leader');
-  lonely.leave();
+  const unfollowed = flights.board('k');
+  assert.ok(unfollowed.role === 'leader');
+  unfollowed.leave();
   assert.is(flights.size, 0);
 });
 
@@ -86,11 +86,11 @@ test('ends a follower’s wait after the limit or when it is aborted, without af
   const gone = new AbortController();
   const aborted = follow(flights.board('a'), gone.signal).catch((error: Error) => error.message);
   clock.advance(4_000);
-  const patient = follow(flights.board('a'));
+  const waiting = follow(flights.board('a'));
   gone.abort(new Error('client gone'));
   assert.is(await aborted, 'client gone');
   clock.advance(10_000);
-  assert.is(await patient, undefined);
+  assert.is(await waiting, undefined);
   land(leader, 'late');
   const after = flights.board('a');
   assert.is(after.role, 'leader');
@@ -120,14 +120,14 @@ test('ends every follower with its leader’s answer, alone, or aborted, whateve
       const flights = createFlights({ clock, waitMs: 30_000 });
       const leading = new Map<string, Rider>();
       const riders: Rider[] = [];
-      const due = (): void => {
+      const settleExpired = (): void => {
         for (const one of riders) {
           if (clock.monotonicMs() - one.sinceMs >= 30_000) one.expected ??= 'alone';
         }
       };
       for (const one of steps) {
         if (one.do === 'wait') clock.advance(one.ms);
-        due();
+        settleExpired();
         if (one.do === 'board') {
           const seat = flights.board(one.key);
           assert.is(seat.role, leading.has(one.key) ? 'follower' : 'leader');
@@ -163,7 +163,7 @@ test('ends every follower with its leader’s answer, alone, or aborted, whateve
         }
       }
       clock.advance(30_000);
-      due();
+      settleExpired();
       assert.equal(
         await Promise.all(riders.map((one) => one.got)),
         riders.map((one) => one.expected),

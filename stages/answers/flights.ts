@@ -7,14 +7,14 @@
  * | first with a key        | boards                               | leads                       |
  * | another with that key   | boards                               | follows                     |
  * | leader                  | lands with an answer                 | followers have it           |
- * | leader                  | lands without: failed, not fit       | followers go on alone       |
+ * | leader                  | lands without one: failed, unfit     | followers go on alone       |
  * | leader                  | leaves: its client is gone           | the first follower leads    |
  * | leader                  | has not landed after `waitMs`        | that follower goes alone    |
  * | follower                | is aborted                           | only it stops               |
  *
  * Landing is final, frees the key at once, and must happen however the leader ends; otherwise the
  * time limit keeps a follower from hanging. Followers that continue alone do not wait for each
- * other: they have waited once.
+ * other: they have already waited once.
  */
 import type { CancelSignal, Clock } from '../../engine/index.ts';
 import type { KeptAnswer } from './answer.ts';
@@ -25,7 +25,8 @@ export interface LeaderSeat {
   /** Ends the flight, with the complete answer or without one. Later calls have no effect. */
   land(answer: KeptAnswer | undefined): void;
   /**
-   * Passes the seat to a waiting request: this one has ended, which says nothing about the others.
+   * Passes the seat to a waiting request, because this one ended for a reason that does not concern
+   * the others, such as a client that left.
    */
   leave(): void;
 }
@@ -37,17 +38,17 @@ export interface FollowerSeat {
    * Resolves to the leader's answer, the seat of a leader that left, or undefined to continue
    * alone. Rejects with the signal's reason if it aborts.
    */
-  answer(signal: CancelSignal): Promise<Brought>;
+  answer(signal: CancelSignal): Promise<WaitResult>;
 }
 
 export type Seat = LeaderSeat | FollowerSeat;
 
 /** The result of a follower's wait. */
-export type Brought = KeptAnswer | LeaderSeat | undefined;
+export type WaitResult = KeptAnswer | LeaderSeat | undefined;
 
 /** Returns true if the follower now leads, and must land. */
-export function isSeat(brought: Brought): brought is LeaderSeat {
-  return brought !== undefined && 'role' in brought;
+export function isSeat(result: WaitResult): result is LeaderSeat {
+  return result !== undefined && 'role' in result;
 }
 
 export type Flights = ReturnType<typeof createFlights>;
@@ -60,20 +61,20 @@ export interface FlightsOptions {
 
 /** Creates the flights, none at first. */
 export function createFlights(options: FlightsOptions) {
-  const inAir = new Map<string, Flight>();
+  const flights = new Map<string, Flight>();
   return {
     /** Takes the leader's seat of `key` if it is free, else a follower's. */
     board(key: string): Seat {
-      const flight = inAir.get(key);
+      const flight = flights.get(key);
       if (flight !== undefined)
         return { role: 'follower', answer: (signal) => flight.wait(signal) };
-      const led = new Flight(options, () => inAir.delete(key));
-      inAir.set(key, led);
-      return led.seat();
+      const started = new Flight(options, () => flights.delete(key));
+      flights.set(key, started);
+      return started.seat();
     },
     /** Number of current flights. */
     get size(): number {
-      return inAir.size;
+      return flights.size;
     },
   };
 }
@@ -82,34 +83,34 @@ class Flight {
   readonly #clock: Clock;
   readonly #waitMs: number;
   /** Frees the key; called once. */
-  readonly #over: () => void;
-  readonly #followers = new Set<(brought: Brought) => void>();
+  readonly #onLanded: () => void;
+  readonly #followers = new Set<(result: WaitResult) => void>();
   #hasLanded = false;
   #answer: KeptAnswer | undefined;
 
-  constructor({ clock, waitMs = 30_000 }: FlightsOptions, over: () => void) {
+  constructor({ clock, waitMs = 30_000 }: FlightsOptions, onLanded: () => void) {
     this.#clock = clock;
     this.#waitMs = waitMs;
-    this.#over = over;
+    this.#onLanded = onLanded;
   }
 
   seat(): LeaderSeat {
-    let isTaken = true;
-    const rise = (then: () => void): void => {
-      if (isTaken) then();
-      isTaken = false;
+    let isHeld = true;
+    const vacate = (then: () => void): void => {
+      if (isHeld) then();
+      isHeld = false;
     };
     return {
       role: 'leader',
-      land: (answer) => rise(() => this.#land(answer)),
-      leave: () => rise(() => this.#leave()),
+      land: (answer) => vacate(() => this.#land(answer)),
+      leave: () => vacate(() => this.#leave()),
     };
   }
 
   #land(answer: KeptAnswer | undefined): void {
     this.#hasLanded = true;
     this.#answer = answer;
-    this.#over();
+    this.#onLanded();
     for (const landed of this.#followers) landed(answer);
   }
 
@@ -119,7 +120,7 @@ class Flight {
     else next(this.seat());
   }
 
-  wait(signal: CancelSignal): Promise<Brought> {
+  wait(signal: CancelSignal): Promise<WaitResult> {
     if (signal.aborted) return Promise.reject(signal.reason);
     if (this.#hasLanded) return Promise.resolve(this.#answer);
     return new Promise((resolve, reject) => {
@@ -128,9 +129,9 @@ class Flight {
         signal.removeEventListener('abort', abort);
         stopTimer();
       };
-      const landed = (brought: Brought): void => {
+      const landed = (result: WaitResult): void => {
         leave();
-        resolve(brought);
+        resolve(result);
       };
       const abort = (): void => {
         leave();

@@ -37,10 +37,13 @@ test('gives different keys when the same characters are divided differently betw
 });
 
 test('ignores the order of top-level members, but not of nested ones', () => {
-  const turned = '{"temperature":0, "messages": [{"role":"user","content":"a"}], "model" : "m"}';
-  assert.is(answerKey(request(turned)), base);
-  const inner = BODY.replace('"role":"user","content":"a"', '"content":"a","role":"user"');
-  assert.is.not(answerKey(request(inner)), base);
+  const reordered = '{"temperature":0, "messages": [{"role":"user","content":"a"}], "model" : "m"}';
+  assert.is(answerKey(request(reordered)), base);
+  const nestedReordered = BODY.replace(
+    '"role":"user","content":"a"',
+    '"content":"a","role":"user"',
+  );
+  assert.is.not(answerKey(request(nestedReordered)), base);
 });
 
 test('gives different keys for numbers that JavaScript rounds to the same value', () => {
@@ -136,7 +139,7 @@ const SEARCH = { type: 'web_search' };
 const FUNCTION = { type: 'function', name: 'f' };
 
 test('does not cache requests that let the provider search or act by itself', () => {
-  const acting = [
+  const providerActions = [
     { tools: [FUNCTION, SEARCH] },
     { tools: [{ type: 'mcp', server_label: 's' }] },
     { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
@@ -146,11 +149,11 @@ test('does not cache requests that let the provider search or act by itself', ()
     { tools: [{ functionDeclarations: [] }, { googleSearch: {} }] },
     { tools: { google_search: {} } },
   ];
-  for (const more of acting) {
+  for (const more of providerActions) {
     assert.is(mayKeep([], { temperature: 0, ...more }), false, JSON.stringify(more));
     assert.is(mayKeep(['x-svc-cache', 'on'], more), true, 'the client says that it may be');
   }
-  const asking = [
+  const clientTools = [
     { conversation: null, background: false, previous_response_id: 'resp_1' },
     { tools: [FUNCTION, { type: 'custom', name: 'p' }, { type: 'namespace', name: 'n' }] },
     {
@@ -163,7 +166,7 @@ test('does not cache requests that let the provider search or act by itself', ()
     { tools: [{ functionDeclarations: [{ name: 'f' }] }], mcp_servers: [] },
     { tools: [{ function: { name: 'f' } }] },
   ];
-  for (const more of asking)
+  for (const more of clientTools)
     assert.is(mayKeep([], { temperature: 0, ...more }), true, JSON.stringify(more));
 });
 

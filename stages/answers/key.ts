@@ -68,17 +68,23 @@ export function mayKeep(headers: Headers, body: unknown): boolean {
 /**
  * Members by which a request creates or changes something at its provider, or uses up something.
  */
-const STATE = ['container', 'thread', 'fallback_credit_token', 'conversation', 'background'];
+const STATEFUL_MEMBERS = [
+  'container',
+  'thread',
+  'fallback_credit_token',
+  'conversation',
+  'background',
+];
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
 
 /** A cached response would name the same container twice, or warm no cache. */
 function touchesState(body: JsonObject): boolean {
-  return body['max_tokens'] === 0 || STATE.some((name) => isSet(body[name]));
+  return body['max_tokens'] === 0 || STATEFUL_MEMBERS.some((name) => isSet(body[name]));
 }
 
 const BILLING_LINE = '"x-anthropic-billing-header';
-/** Its path in an array of system blocks. */
+/** The path of the first text in an array of system blocks. */
 const FIRST_TEXT: readonly JsonPath[] = [[0, 'text']];
 
 /**
@@ -86,7 +92,7 @@ const FIRST_TEXT: readonly JsonPath[] = [[0, 'text']];
  */
 function bodyParts(body: Buffer): Buffer[] {
   const members = membersOf(body);
-  if (members === undefined || !mayBeSorted(members)) return [body];
+  if (members === undefined || !isOrderIrrelevant(members)) return [body];
   const parts: Buffer[] = [];
   for (const { spelling, start, end } of members.toSorted(bySpelling)) {
     const value = body.subarray(start, end);
@@ -96,10 +102,10 @@ function bodyParts(body: Buffer): Buffer[] {
 }
 
 /**
- * Returns false if a name occurs twice, or is written with escapes and might be another's: the last
- * one then wins.
+ * Returns false if the order matters: a name occurs twice, or is written with escapes and may equal
+ * another one, and a parser takes the last of them.
  */
-function mayBeSorted(members: readonly Member[]): boolean {
+function isOrderIrrelevant(members: readonly Member[]): boolean {
   const spellings = new Set(members.map(({ spelling }) => spelling));
   return (
     spellings.size === members.length && !members.some(({ spelling }) => spelling.includes('\\'))
@@ -109,7 +115,7 @@ function mayBeSorted(members: readonly Member[]): boolean {
 const bySpelling = (a: Member, b: Member): number => (a.spelling < b.spelling ? -1 : 1);
 
 function withoutBilling(system: Buffer): Buffer[] {
-  // If there is none, which is nearly always, the search is cheap.
+  // Nearly all bodies have none, so the check must be cheap.
   if (!system.includes(BILLING_LINE)) return [system];
   const line = findSpans(system, FIRST_TEXT)[0];
   if (line === undefined || !isBilling(system, line.start)) return [system];

@@ -56,7 +56,7 @@ export function createMemoryAnswers(options: MemoryAnswersOptions): AnswerStore 
   };
 }
 
-/** The store checks the age, not the cache, whose clock cannot be fully injected. */
+/** The store checks ages itself, because the clock of the cache cannot be fully injected. */
 function emptyCache(maxBytes: number): LRUCache<string, Entry> {
   return new LRUCache({
     maxSize: Math.max(1, maxBytes),
@@ -66,7 +66,8 @@ function emptyCache(maxBytes: number): LRUCache<string, Entry> {
 }
 
 /**
- * Copies the pieces to one allocation of their own: a piece may be a slice of a much larger read.
+ * Copies the pieces into one allocation of their own: a piece may be a slice of a much larger
+ * buffer.
  */
 function detached(answer: KeptAnswer): KeptAnswer {
   const bytes = Buffer.concat(answer.chunks);

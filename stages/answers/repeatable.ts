@@ -1,6 +1,6 @@
 /**
- * Whether a request lets its provider search or act: the next result may differ, and a cached
- * response would leave out the actions.
+ * Whether a request lets its provider search or act. Its next result may differ, and a cached
+ * response would omit the actions.
  */
 import { runsAtProvider } from '../dialect/translate/hosted.ts';
 import { isObject, listOf, objectsOf, stringOf } from '../dialect/json-kind.ts';
@@ -9,26 +9,29 @@ import type { JsonObject } from '../dialect/json-kind.ts';
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
 /** Members that request a search by the provider, or tools of other servers. */
-const ACTING = ['web_search_options', 'search_parameters', 'plugins'];
+const PROVIDER_ACTION_MEMBERS = ['web_search_options', 'search_parameters', 'plugins'];
 
 /**
  * Returns true if the provider itself may search, run code or call other servers for the answer.
  */
 export function letsProviderAct(body: JsonObject): boolean {
-  if (ACTING.some((name) => isSet(body[name])) || listOf(body['mcp_servers']).length > 0)
+  if (
+    PROVIDER_ACTION_MEMBERS.some((name) => isSet(body[name])) ||
+    listOf(body['mcp_servers']).length > 0
+  )
     return true;
   const { tools } = body;
   return (isObject(tools) ? [tools] : objectsOf(tools)).some((tool) => {
     const type = stringOf(tool['type']);
     if (type !== undefined) return runsAtProvider(type);
-    // In the generative dialect the tool's name is its member; elsewhere a tool without a type is
-    // the client's.
+    // In the generative dialect the tool's name is a member name; elsewhere a tool without a type
+    // runs at the client.
     const isNamed = 'name' in tool || 'function' in tool;
-    return !isNamed && Object.keys(tool).some((name) => !DECLARATIONS.has(name));
+    return !isNamed && Object.keys(tool).some((name) => !CLIENT_TOOL_MEMBERS.has(name));
   });
 }
 
-const DECLARATIONS: ReadonlySet<string> = new Set([
+const CLIENT_TOOL_MEMBERS: ReadonlySet<string> = new Set([
   'functionDeclarations',
   'function_declarations',
 ]);

@@ -148,7 +148,7 @@ test('matches a simple model of a cache, in both stores', async () => {
       inEachStore(async ({ name, open }) => {
         const clock = createManualClock();
         const store = await open(40_000, clock);
-        // Newest last; sizes are the store's own, measured by storing each response alone.
+        // Newest last. Sizes are measured by storing each response alone.
         let list: { key: number; size: number; bytes: number; atMs: number }[] = [];
         for (const { do: what, key, size } of steps) {
           if (what === 'wait') clock.advance(ttlMs / 4);
@@ -158,7 +158,7 @@ test('matches a simple model of a cache, in both stores', async () => {
             store.put(keyOf(key), answerOf('x', size));
             await store.settled();
             if (size === 20_000) continue;
-            const alone = await lone(size);
+            const alone = await sizeAlone(size);
             list = [
               ...list.filter((one) => one !== old),
               { key, size, bytes: alone, atMs: clock.monotonicMs() },
@@ -175,7 +175,7 @@ test('matches a simple model of a cache, in both stores', async () => {
         }
         await store.clear();
 
-        async function lone(bytes: number): Promise<number> {
+        async function sizeAlone(bytes: number): Promise<number> {
           const single = createMemoryAnswers({ maxBytes: 1e6, ttlMs, clock });
           if (name === 'disk')
             return encodeAnswer({
@@ -255,26 +255,26 @@ test('treats a damaged file as a miss and removes it, wherever the damage is', (
     const path = join(folder, `${keyOf(1)}.answer`);
     store.put(keyOf(1), answerOf('text'));
     await store.settled();
-    const good = readFileSync(path);
-    for (const [index, bad] of [
-      good.subarray(0, good.length - 1),
+    const intact = readFileSync(path);
+    for (const [index, damaged] of [
+      intact.subarray(0, intact.length - 1),
       Buffer.alloc(0),
-      Buffer.concat([good, Buffer.from('!')]),
+      Buffer.concat([intact, Buffer.from('!')]),
       encodeAnswer({ key: keyOf(2), keptAtMs: clock.wallMs(), answer: answerOf('other') }),
       encodeAnswer({ key: keyOf(1), keptAtMs: clock.wallMs() + 1e9, answer: answerOf('later') }),
     ].entries()) {
       store.put(keyOf(1), answerOf('text'));
       await store.settled();
-      writeFileSync(path, bad);
+      writeFileSync(path, damaged);
       assert.is(await store.get(keyOf(1)), undefined, String(index));
       assert.equal(readdirSync(folder), [], String(index));
     }
     assert.is(store.stats().failures, 4);
     fc.assert(
-      fc.property(fc.nat(good.length - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
-        const bad = Buffer.from(good);
-        bad[at]! ^= flip;
-        assert.is(decodeAnswer(bad), undefined);
+      fc.property(fc.nat(intact.length - 1), fc.integer({ min: 1, max: 255 }), (at, mask) => {
+        const damaged = Buffer.from(intact);
+        damaged[at]! ^= mask;
+        assert.is(decodeAnswer(damaged), undefined);
       }),
     );
   }));

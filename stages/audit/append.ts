@@ -1,6 +1,6 @@
 /**
- * Appends events to the chain. The caller holds the lock. Whatever has happened to the log, new
- * events are written, in such a way that a verification finds out what happened.
+ * Appends events to the chain. The caller holds the lock. Events are written even if the log was
+ * tampered with, but so that a later verification still detects it.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { SvcError } from '../../engine/index.ts';
@@ -18,9 +18,9 @@ export interface KnownLog {
 }
 
 /**
- * Appends `events` and anchors the new end. With `known`, the end is not searched for if the file
- * is the same. Throws the error of the file system after undoing a partial write; `config` if the
- * key of a log is gone.
+ * Appends `events` and anchors the new end. The end of `known` is used without reading the log if
+ * the file has not changed since. Throws the error of the file system after undoing a partial
+ * write; `config` if the log exists but its key is missing.
  */
 export async function appendEvents(
   files: AuditFiles,
@@ -57,19 +57,19 @@ async function keyOf(files: AuditFiles): Promise<Buffer> {
     const handle = await openToRead(path);
     await handle?.close();
     if (handle === undefined) continue;
-    throw new SvcError('config', `${files.key} is gone: the audit log cannot be continued`, {
-      cure: `Put the key back, or move ${files.log} and ${files.headFile} away to begin a new log.`,
+    throw new SvcError('config', `${files.key} is missing: the audit log cannot be continued`, {
+      cure: `Put the key back, or move ${files.log} and ${files.headFile} away to start a new log.`,
     });
   }
   const made = await createKey(files);
-  // Before the log: a log without an anchor means that the anchor was removed.
+  // The anchor comes before the log: a log without an anchor means that the anchor was removed.
   await writeAnchor(files, made);
   return made;
 }
 
 interface FoundEnd {
   readonly end: ChainEnd;
-  /** What must be recorded first about the log itself. */
+  /** Events about the state of the log itself, to be recorded first. */
   readonly notes: readonly AuditEvent[];
   readonly sizeBytes: number;
 }
@@ -92,14 +92,14 @@ async function findEnd(
   });
   if (anchor === undefined || anchor === 'forged') {
     const end = last === undefined ? EMPTY_CHAIN : endOf(last);
-    const kept = await endLine(log, sizeBytes, endsAt, last === undefined && endsAt > 0);
+    const kept = await closeLastLine(log, sizeBytes, endsAt, last === undefined && endsAt > 0);
     const isNew = anchor === undefined && kept === 0;
     return { end, notes: [note(isNew ? 'created' : 'anchor renewed')], sizeBytes: kept };
   }
-  const isCut = last === undefined ? endsAt > 0 || anchor.seq > 0 : last.seq < anchor.seq;
+  const isTruncated = last === undefined ? endsAt > 0 || anchor.seq > 0 : last.seq < anchor.seq;
   const notes = anchor.seq === 0 && endsAt === 0 ? [note('created')] : [];
-  const kept = await endLine(log, sizeBytes, endsAt, isCut);
-  return { end: isCut || last === undefined ? anchor : endOf(last), notes, sizeBytes: kept };
+  const kept = await closeLastLine(log, sizeBytes, endsAt, isTruncated);
+  return { end: isTruncated || last === undefined ? anchor : endOf(last), notes, sizeBytes: kept };
 }
 
 function endOf({ kind, seq, mac, prev }: { kind: string } & ChainEnd & { prev: string }): ChainEnd {
@@ -110,7 +110,7 @@ function endOf({ kind, seq, mac, prev }: { kind: string } & ChainEnd & { prev: s
  * Handles a partial line at the end: if a crash left it, it was never anchored, so it is removed.
  * In a log that was tampered with it is evidence, and is terminated so that it stays.
  */
-async function endLine(
+async function closeLastLine(
   log: FileHandle,
   sizeBytes: number,
   endsAt: number,

@@ -1,6 +1,6 @@
 /**
- * The files of the audit log in the home folder: the log, the key of its chain, the anchored end of
- * the chain, and the lock for appending. All have mode 0600, and no link is followed.
+ * The files of the audit log in the home folder: the log, the key of its chain, the anchor of its
+ * end, and the lock for appending. All have mode 0600, and no link is followed.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -59,7 +59,7 @@ export async function openToAppend(path: string): Promise<FileHandle> {
 
 /**
  * Returns the key of the chain; undefined if there is none. Throws `config` for a file that is not
- * a key of ours, or not private.
+ * an audit key, or not private.
  */
 export async function readKey({ key: path }: AuditFiles): Promise<Buffer | undefined> {
   const handle = await openToRead(path);
@@ -67,12 +67,12 @@ export async function readKey({ key: path }: AuditFiles): Promise<Buffer | undef
   try {
     const { mode } = await handle.stat();
     if ((mode & 0o077) !== 0)
-      throw new SvcError('config', `${path} may be read by others, so that it proves nothing`, {
+      throw new SvcError('config', `${path} can be read by others, so it proves nothing`, {
         cure: `If nobody has read it: chmod 600 ${path}`,
       });
     const text = (await handle.readFile('latin1')).trim();
     if (/^[0-9a-f]{64}$/.test(text)) return Buffer.from(text, 'hex');
-    throw new SvcError('config', `${path} holds no key of an audit log`);
+    throw new SvcError('config', `${path} does not contain an audit log key`);
   } finally {
     await handle.close();
   }
@@ -86,8 +86,8 @@ export async function createKey({ key: path }: AuditFiles): Promise<Buffer> {
 }
 
 /**
- * Returns the anchored end; `forged` if the file is not what was written; undefined if there is
- * none.
+ * Returns the anchored end of the chain; `forged` if the file has other content than `writeAnchor`
+ * writes; undefined if there is none.
  */
 export async function readAnchor(
   { headFile }: AuditFiles,

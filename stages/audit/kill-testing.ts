@@ -13,6 +13,6 @@ for (let n = 0; ; n += 1) {
   log.add({ kind: 'request', event: 'finished', details: { n, model: 'm'.repeat(n % 200) } });
   if (n % 20 !== 0) continue;
   await log.flush();
-  // Flushed events must be there whatever happens next.
+  // The test expects that flushed events survive the kill.
   process.stdout.write(`${log.stats().written}\n`);
 }

@@ -1,4 +1,4 @@
-/** The lines of the log, as bytes: decoding would make different bytes equal. */
+/** The lines of the log as bytes, because decoding could make different bytes equal. */
 import type { FileHandle } from 'node:fs/promises';
 
 export interface AuditLine {

@@ -11,9 +11,9 @@ import type { KnownLog } from './append.ts';
 import type { AuditFiles } from './files.ts';
 import type { AuditEvent } from './record.ts';
 
-/** How long an event waits at most for others. */
-const GATHER_MS = 100;
-/** Sealing an event takes some 10 µs, and this thread has streams to serve. */
+/** How long an event waits at most for others to be written with it. */
+const BATCH_DELAY_MS = 100;
+/** Events written at once. Sealing one takes about 10 µs, and this thread also serves streams. */
 const BATCH_EVENTS = 256;
 const MAX_QUEUED = 10_000;
 const RETRY_MS = 1000;
@@ -24,7 +24,7 @@ const CLOSE_MS = 2000;
 export interface AuditLogOptions {
   readonly files: AuditFiles;
   readonly clock: Clock;
-  /** Called once for each fault until it is over. */
+  /** Called once for each fault, until it is resolved. */
   readonly onTrouble: (error: SvcError) => void;
   readonly maxQueued?: number;
 }
@@ -35,14 +35,14 @@ export async function withAuditLock<T>(files: AuditFiles, work: () => Promise<T>
   return underLock(files.lock, work, { timeoutMs: LOCK_MS });
 }
 
-/** Says what the disk refuses; no request has failed. */
+/** Converts an error of the disk to one that names the file. */
 function toTrouble(thrown: unknown, { log }: AuditFiles): SvcError {
   if (!isDiskFault(thrown)) return toSvcError(thrown);
   const message = `${thrown.path ?? log} cannot be written: ${reasonOf(thrown)}`;
   return new SvcError('internal', message, { cause: thrown });
 }
 
-/** An audit log that starts disabled. It touches no file before its first event. */
+/** The audit log of a process, which starts disabled. It touches no file before its first event. */
 export class AuditLog {
   isEnabled = false;
   readonly #options: AuditLogOptions;
@@ -52,8 +52,8 @@ export class AuditLog {
   #known: KnownLog | undefined;
   #written = 0;
   #dropped = 0;
-  /** Dropped events that no record mentions yet. */
-  #untold = 0;
+  /** Dropped events that no record reports yet. */
+  #unreported = 0;
   #trouble: SvcError | undefined;
   #isClosed = false;
 
@@ -75,12 +75,12 @@ export class AuditLog {
     const { clock, maxQueued = MAX_QUEUED } = this.#options;
     if (this.#queue.length >= maxQueued) {
       this.#dropped += 1;
-      this.#untold += 1;
+      this.#unreported += 1;
       return;
     }
     const { kind, event: name, details } = event;
     this.#queue.push({ atMs: clock.wallMs(), kind, event: name, details });
-    this.#schedule(GATHER_MS);
+    this.#schedule(BATCH_DELAY_MS);
   }
 
   #schedule(delayMs: number): void {
@@ -96,7 +96,7 @@ export class AuditLog {
     this.#cancelTimer = undefined;
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = undefined;
-      if (this.#queue.length > 0) this.#schedule(this.#trouble ? RETRY_MS : GATHER_MS);
+      if (this.#queue.length > 0) this.#schedule(this.#trouble ? RETRY_MS : BATCH_DELAY_MS);
     });
     return this.#writing;
   }
@@ -107,11 +107,11 @@ export class AuditLog {
       while (this.#queue.length > 0)
         await withAuditLock(files, async () => {
           const batch = this.#queue.slice(0, BATCH_EVENTS);
-          const untold = this.#untold;
-          const all = untold === 0 ? batch : [...batch, this.#droppedEvent(untold)];
+          const unreported = this.#unreported;
+          const all = unreported === 0 ? batch : [...batch, this.#droppedEvent(unreported)];
           this.#known = await appendEvents(files, all, this.#known);
           this.#queue.splice(0, batch.length);
-          this.#untold -= untold;
+          this.#unreported -= unreported;
           this.#written += batch.length;
         });
       this.#trouble = undefined;
@@ -128,7 +128,7 @@ export class AuditLog {
     return { atMs, kind: 'audit', event: 'dropped', details: { records } };
   }
 
-  /** Resolves when everything added is on the disk, or the disk has refused it once. */
+  /** Resolves when everything added is on disk, or one attempt to write it has failed. */
   async flush(): Promise<void> {
     await this.#writing;
     if (this.#queue.length > 0) await this.#write();
@@ -146,7 +146,7 @@ export class AuditLog {
     return {
       written: this.#written,
       queued: this.#queue.length,
-      /** Events missing in the log; a record there says how many. */
+      /** Events missing from the log; a record in it says how many. */
       dropped: this.#dropped,
       trouble: this.#trouble,
     };

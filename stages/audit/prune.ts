@@ -1,5 +1,6 @@
 /**
- * Removes the oldest records; a sealed start replaces them, so that the rest can still be verified.
+ * Removes the oldest records. A sealed start record replaces them, so that the rest can still be
+ * verified.
  */
 import { SvcError } from '../../engine/index.ts';
 import { appendEvents } from './append.ts';
@@ -31,7 +32,7 @@ export async function pruneAudit(
     end = { seq: record.seq, mac: isStart ? record.prev : record.mac };
     wholeBytes = offset + bytes.length + 1;
     if (keepFrom !== undefined) return;
-    // Clocks jump: the first record that is recent enough keeps all that follow it.
+    // Clocks jump: the first recent record ends the removal, even if later ones carry older times.
     if (!isStart && record.atMs >= beforeMs) keepFrom = offset;
     else {
       cut = end;
@@ -39,15 +40,15 @@ export async function pruneAudit(
     }
   });
   if (fault !== undefined)
-    throw new SvcError('conflict', `A log that does not verify is not pruned: ${fault.text}`, {
-      cure: `Keep a copy, then move ${files.log} and ${files.headFile} away to begin a new log.`,
+    throw new SvcError('conflict', `A log that fails verification is not pruned: ${fault.text}`, {
+      cure: `Keep a copy, then move ${files.log} and ${files.headFile} away to start a new log.`,
     });
   if (removed === 0) return 0;
   const key = await readKey(files);
   const log = await openToRead(files.log);
   if (key === undefined || log === undefined) throw new SvcError('conflict', 'The log is gone');
   try {
-    // The start must not replace more than was anchored.
+    // Anchor first: the start record must not replace more than was anchored.
     await writeAnchor(files, key, end);
     const before = new Date(beforeMs).toISOString();
     await replaceFile(files.log, async (draft) => {

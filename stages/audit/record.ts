@@ -113,7 +113,7 @@ export function macOf(key: Buffer, text: string | Buffer): string {
   return createHmac('sha256', key).update(text).digest('hex');
 }
 
-/** Text from outside is bounded, so that a line is. */
+/** Limits the length of text from outside, and so of the line. */
 function clipped(details: AuditEvent['details']): Record<string, AuditValue> {
   const clip = (value: AuditValue): AuditValue => {
     if (typeof value === 'string') return value.slice(0, MAX_TEXT_CHARS);

@@ -1,4 +1,4 @@
-/** Walks the chain and finds the first record that is not as it was written. */
+/** Walks the chain and finds the first record that was changed, moved or removed. */
 import { SvcError } from '../../engine/index.ts';
 import { openToRead, readAnchor, readKey } from './files.ts';
 import type { AuditFiles } from './files.ts';
@@ -12,7 +12,7 @@ export interface AuditFault {
   readonly what: 'edited' | 'removed' | 'inserted' | 'swapped' | 'truncated' | 'anchor' | 'key';
   /** Line of the log, from 1; null for a fault without a line. */
   readonly line: number | null;
-  /** Number of the record, as far as known. */
+  /** Number of the record, if known. */
   readonly seq: number | null;
   /** The whole fault as one sentence. */
   readonly text: string;
@@ -43,21 +43,22 @@ export type Visit = (record: AuditRecord, line: AuditLine) => void;
  */
 export async function verifyAudit(files: AuditFiles, visit: Visit = () => undefined) {
   const key = await readKey(files);
-  // Read before the log, which is written first: the anchor then names a record in the log.
+  // Read before the log: a record is written before its anchor, so the log contains the anchored
+  // one.
   const anchor = key && (await readAnchor(files, key));
   const log = await openToRead(files.log);
   try {
     if (log === undefined && anchor === undefined)
       throw new SvcError('not_found', 'There is no audit log', {
-        cure: 'A proxy that runs with `audit: { enabled: true }` begins one.',
+        cure: 'A proxy that runs with `audit: { enabled: true }` starts one.',
       });
-    const walk = new Walk(key ?? NO_KEY, anchor);
+    const walk = new ChainWalk(key ?? NO_KEY, anchor);
     if (key === undefined)
-      walk.fail('key', null, `${files.key} is gone: nothing can be verified`, null);
+      walk.fail('key', null, `${files.key} is missing: nothing can be verified`, null);
     else if (log !== undefined) {
       for await (const line of readLines(log)) if (!walk.take(line, visit)) break;
       if (walk.isGap)
-        for await (const { bytes } of readLines(log)) walk.lookFor(openRecord(key, bytes));
+        for await (const { bytes } of readLines(log)) walk.findMissing(openRecord(key, bytes));
     }
     return walk.verdict(files);
   } finally {
@@ -67,7 +68,7 @@ export async function verifyAudit(files: AuditFiles, visit: Visit = () => undefi
 
 const NO_KEY: Buffer = Buffer.alloc(0);
 
-class Walk {
+class ChainWalk {
   /** True if records are missing or misplaced. */
   isGap = false;
   readonly #key: Buffer;
@@ -102,15 +103,15 @@ class Walk {
       return this.fail('edited', expected, text);
     }
     if (record.kind === 'start' && this.#line === 1) this.#start(record);
-    else if (!this.#follow(record, expected)) return false;
-    if (!this.#holdAgainstAnchor(record)) return false;
+    else if (!this.#extendChain(record, expected)) return false;
+    if (!this.#checkAnchor(record)) return false;
     if (record.kind !== 'start') {
       this.#records += 1;
       this.#firstSeq ??= record.seq;
     }
     if (record.kind === 'audit' && record.event === 'anchor renewed')
       this.#warnings.push(
-        `The anchor was missing and was recreated with record ${record.seq}: whether records were cut off before it is not known`,
+        `The anchor was missing and was recreated with record ${record.seq}; it is not known whether earlier records were cut off`,
       );
     visit(record, line);
     return true;
@@ -121,7 +122,7 @@ class Walk {
     this.#end = { seq: record.seq, mac: record.prev };
   }
 
-  #follow(record: AuditRecord, expected: number): boolean {
+  #extendChain(record: AuditRecord, expected: number): boolean {
     const { seq, prev, mac } = record;
     if (seq > expected) {
       this.isGap = true;
@@ -137,7 +138,7 @@ class Walk {
     return true;
   }
 
-  #holdAgainstAnchor({ seq }: AuditRecord): boolean {
+  #checkAnchor({ seq }: AuditRecord): boolean {
     const anchor = this.#anchor;
     if (typeof anchor !== 'object' || anchor.seq !== seq) return true;
     if (anchor.mac !== this.#end.mac)
@@ -146,8 +147,8 @@ class Walk {
     return true;
   }
 
-  /** A record missing at its place may be at another. */
-  lookFor(record: AuditRecord | undefined): void {
+  /** Reports a missing record as swapped if it is elsewhere in the log. */
+  findMissing(record: AuditRecord | undefined): void {
     const missing = this.#fault;
     if (record === undefined || record.seq !== missing?.seq || missing.what !== 'removed') return;
     const text = `Line ${missing.line}: record ${missing.seq} is at another place in the log`;
@@ -169,15 +170,15 @@ class Walk {
     };
   }
 
-  /** The log ends, and the anchored record was not in it. */
+  /** Records the fault if the log has ended without the anchored record. */
   #judgeEnd({ headFile }: AuditFiles): void {
     const { seq } = this.#end;
-    const isUnknown = (how: string): false => {
-      const text = `${headFile} ${how}: whether records were cut off is not known`;
+    const failUnknown = (how: string): false => {
+      const text = `${headFile} ${how}; it is not known whether records were cut off`;
       return this.fail('anchor', null, text, null);
     };
-    if (this.#anchor === undefined) isUnknown('is gone');
-    else if (this.#anchor === 'forged') isUnknown('was edited');
+    if (this.#anchor === undefined) failUnknown('is missing');
+    else if (this.#anchor === 'forged') failUnknown('was edited');
     else if (this.#anchor.seq > seq) {
       const which =
         this.#anchor.seq === seq + 1
@@ -191,7 +192,7 @@ class Walk {
     }
   }
 
-  /** Records the fault at which the walk ends. */
+  /** Records the fault and ends the walk. */
   fail(
     what: AuditFault['what'],
     seq: number | null,

@@ -3,10 +3,10 @@ import type { Clock } from '../../engine/index.ts';
 
 export type Allowances = ReturnType<typeof createAllowances>;
 
-/** A permission unused for this long was meant for a request that never came. */
+/** Permissions expire, because one that is unused for this long was meant for another request. */
 const VALID_MS = 600_000;
 
-/** Creates the store without permissions; `clock` is only used for monotonic time. */
+/** Creates the store without permissions. Only the monotonic time of `clock` is used. */
 export function createAllowances(clock: Clock) {
   let expiresMs: number[] = [];
   const forget = (): void => {

@@ -1,5 +1,6 @@
 /**
- * Estimated usage of a batch whose requests are in its own body and not in a file of the provider.
+ * Estimated usage of a batch whose body contains its requests, instead of naming a file at the
+ * provider.
  */
 import { isObject, objectOf, objectsOf, parseJson, stringOf } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
@@ -10,7 +11,7 @@ import { tokensOfLength } from '../model/input-size.ts';
 import { modelInPath, pathOf } from '../model/target.ts';
 import { emptyUsage } from '../model/usage.ts';
 import type { Usage } from '../model/usage.ts';
-import { askedOutput, foreseenOutput } from './max-output.ts';
+import { requestedOutput, maxOutputTokens } from './max-output.ts';
 
 const MESSAGES_BATCHES = '/v1/messages/batches';
 const GENERATIVE_BATCH = /:batchGenerateContent$/;
@@ -36,7 +37,7 @@ export function estimateBatch(
     const model = named ?? stringOf(one['model']);
     if (model === undefined) return undefined;
     const inputTokens = tokensOfLength(JSON.stringify(one).length);
-    const outputTokens = foreseenOutput(askedOutput(one), model);
+    const outputTokens = maxOutputTokens(requestedOutput(one), model);
     sum.add(model, { ...emptyUsage, inputTokens, outputTokens });
   }
   const model = sum.model();

@@ -1,17 +1,18 @@
 /**
- * Which deferred work is billed, on disk: work fetched before a restart costs nothing when it is
- * fetched again after it. One JSON document, replaced whole; without it the state starts empty.
+ * Remembers on disk which deferred work was billed, so that its result costs nothing when it is
+ * fetched again after a restart. One JSON document, replaced as a whole; without it the state
+ * starts empty.
  */
 import { listOf, numberOf, objectOf, stringOf } from '../dialect/json-kind.ts';
 import { createStateWriter, openState } from '../state-file.ts';
 import type { StateFileOptions } from '../state-file.ts';
 import { createDeferredBills } from './deferred-bills.ts';
-import type { KnownWork } from './deferred-bills.ts';
+import type { KnownJob } from './deferred-bills.ts';
 
-/** Its name in the home folder. */
+/** File name in the home folder. */
 export const DEFERRED_BILLS_FILE = 'deferred-bills.json';
 
-/** Opens the bills with what an earlier process knew. Never rejects. */
+/** Opens the state that an earlier process stored. Never rejects. */
 export async function openDeferredBills(options: StateFileOptions) {
   const { works } = await openState(options);
   const writer = createStateWriter(options, () => ({
@@ -21,8 +22,8 @@ export async function openDeferredBills(options: StateFileOptions) {
   return { deferredBills, flush: () => writer.flush() };
 }
 
-/** Empty for an entry that svc does not write. */
-function toWorks(entry: unknown): readonly KnownWork[] {
+/** Returns nothing for an entry that svc does not write. */
+function toWorks(entry: unknown): readonly KnownJob[] {
   const [id, state] = listOf(entry);
   if (typeof id !== 'string') return [];
   if (state === 'billed') return [[id, state]];

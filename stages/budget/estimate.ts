@@ -4,23 +4,23 @@ import { spendingLimit } from '../model/errors.ts';
 import type { RateTerms } from '../model/billing.ts';
 import { emptyUsage } from '../model/usage.ts';
 import type { Usage } from '../model/usage.ts';
-import { foreseenOutput } from './max-output.ts';
-import type { AskedOutput } from './max-output.ts';
+import { maxOutputTokens } from './max-output.ts';
+import type { RequestedOutput } from './max-output.ts';
 import type { SpendingNote } from './spending.ts';
 
 /** The request header whose value `once` lets a request exceed its limits. */
 export const ALLOW_HEADER = 'x-svc-allow-spend';
 
 /**
- * The maximum usage of a request, as far as it can be foreseen; the model is undefined if nothing
+ * The maximum usage of a request, as far as it can be predicted; the model is undefined if nothing
  * names it.
  */
 export interface EstimatedUse {
   readonly model: string | undefined;
   readonly inputTokens: number;
   /** Undefined if there is no output, as for embeddings. */
-  readonly output: AskedOutput | undefined;
-  /** The requested terms; undefined for the usual ones. */
+  readonly output: RequestedOutput | undefined;
+  /** The requested rate terms; undefined for the usual ones. */
   readonly terms?: RateTerms | undefined;
 }
 
@@ -32,7 +32,7 @@ export function estimateUsage(
   { inputTokens, output, terms }: Omit<EstimatedUse, 'model'>,
   model: string | undefined,
 ): Usage {
-  const outputTokens = output === undefined ? 0 : foreseenOutput(output, model);
+  const outputTokens = output === undefined ? 0 : maxOutputTokens(output, model);
   const usage = { ...emptyUsage, inputTokens, outputTokens, estimated: true };
   return Object.freeze(terms === undefined ? usage : { ...usage, billing: terms });
 }
@@ -52,11 +52,10 @@ export function spendingFault(
     range === undefined || scope === 'tokens'
       ? ''
       : ` (from ${amount(range[0])}, all of it cached and no answer, to ${amount(Math.max(range[1], estimate))}, all of it written to a cache)`;
-  const until =
-    untilMs === undefined ? '' : ` It starts again from zero at ${momentText(untilMs)}.`;
+  const until = untilMs === undefined ? '' : ` It resets at ${momentText(untilMs)}.`;
   const passed =
-    note.isUnforeseen === true
-      ? `does not let pass what cannot be priced beforehand: ${spent}what this request will cost cannot be foreseen.`
+    note.isUnpredictable === true
+      ? `blocks requests that cannot be priced beforehand: ${spent}the cost of this request cannot be predicted.`
       : `reached: ${spent}this request is estimated at ${amount(estimate)}${within}.${until}`;
   return spendingLimit(
     `Spending limit of ${amount(limit)} ${scopeText(note)} ${passed} Send '${ALLOW_HEADER}: once' (from another machine with a key that may) or run \`svc spend allow\` to allow it.`,

@@ -3,14 +3,14 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/clock.ts';
 import { estimateUsage, spendingFault } from './estimate.ts';
-import { askedOutput } from './max-output.ts';
+import { requestedOutput } from './max-output.ts';
 import { SpendingGuard } from './guard.ts';
 import type { Grant, Reservation } from './reservation.ts';
 import type { SpendingSettings } from './spending.ts';
 import { createSessions } from './sessions.ts';
 
 const USD = 1e9;
-const off: SpendingSettings = {
+const noLimits: SpendingSettings = {
   enabled: true,
   perRequestNanoUsd: null,
   perSessionNanoUsd: null,
@@ -20,7 +20,7 @@ const off: SpendingSettings = {
   perDayTokens: null,
   warnPercent: 80,
 };
-const perDay = (usd: number): SpendingSettings => ({ ...off, perDayNanoUsd: usd * USD });
+const perDay = (usd: number): SpendingSettings => ({ ...noLimits, perDayNanoUsd: usd * USD });
 const ask = (guard: SpendingGuard, usd: number | null, session = 's', allow = false): Grant =>
   guard.reserve({ estimateNanoUsd: usd === null ? null : usd * USD, session }, allow);
 function granted(grant: Grant): Reservation {
@@ -31,7 +31,7 @@ const blockedBy = (grant: Grant): string | undefined =>
   grant.granted ? undefined : grant.note.scope;
 
 test('allows a request that reaches the limit exactly, and blocks one above it with the reason', () => {
-  const guard = new SpendingGuard({ ...off, perRequestNanoUsd: USD }, createManualClock());
+  const guard = new SpendingGuard({ ...noLimits, perRequestNanoUsd: USD }, createManualClock());
   assert.is(ask(guard, 1).granted, true);
   const over = ask(guard, 1.5);
   assert.ok(!over.granted);
@@ -82,7 +82,7 @@ test('adjusts a reservation to a new estimate, unless that would exceed a limit'
 });
 
 test('limits the tokens per day independently of their cost', () => {
-  const guard = new SpendingGuard({ ...off, perDayTokens: 1000 }, createManualClock());
+  const guard = new SpendingGuard({ ...noLimits, perDayTokens: 1000 }, createManualClock());
   const take = (estimateTokens: number): Grant =>
     guard.reserve({ estimateNanoUsd: null, estimateTokens, session: 's' });
   const first = granted(take(600));
@@ -110,7 +110,7 @@ test('charges the estimate when an answer reports no usage, and nothing when the
 });
 
 test('accounts for each session separately', () => {
-  const guard = new SpendingGuard({ ...off, perSessionNanoUsd: USD }, createManualClock());
+  const guard = new SpendingGuard({ ...noLimits, perSessionNanoUsd: USD }, createManualClock());
   granted(ask(guard, 0.9, 'a')).settle(0.9 * USD);
   assert.is(blockedBy(ask(guard, 0.2, 'a')), 'session');
   assert.is(ask(guard, 0.2, 'b').granted, true);
@@ -189,8 +189,8 @@ test('does not evict sessions that have reservations', () => {
 });
 
 test('estimates all input at the plain price, and the maximum output of the request or the model', () => {
-  const foreseen = (body: unknown, model: string) =>
-    estimateUsage({ inputTokens: 100, output: askedOutput(body) }, model).outputTokens;
+  const estimatedOutput = (body: unknown, model: string) =>
+    estimateUsage({ inputTokens: 100, output: requestedOutput(body) }, model).outputTokens;
   const bodies: readonly (readonly [body: unknown, tokens: number])[] = [
     [{ max_tokens: 50 }, 50],
     [{ max_tokens: 32_000 }, 32_000],
@@ -209,7 +209,7 @@ test('estimates all input at the plain price, and the maximum output of the requ
     [undefined, 64_000],
   ];
   for (const [body, tokens] of bodies)
-    assert.is(foreseen(body, 'claude-sonnet-4-5'), tokens, JSON.stringify(body));
+    assert.is(estimatedOutput(body, 'claude-sonnet-4-5'), tokens, JSON.stringify(body));
   assert.is(estimateUsage({ inputTokens: 100, output: undefined }, 'x').outputTokens, 0);
   assert.is(estimateUsage({ inputTokens: 100, output: undefined }, 'x').inputTokens, 100);
 });
@@ -245,7 +245,7 @@ test('grants the same requests as a simple model, exceeding limits only where es
   const CENT = USD / 100;
   const limits = { request: 50 * CENT, session: 150 * CENT, day: 200 * CENT };
   const settings: SpendingSettings = {
-    ...off,
+    ...noLimits,
     perRequestNanoUsd: limits.request,
     perSessionNanoUsd: limits.session,
     perDayNanoUsd: limits.day,
@@ -294,11 +294,11 @@ test('grants the same requests as a simple model, exceeding limits only where es
         }
         const view = guard.view();
         assert.is(view.spentTodayNanoUsd + view.heldNanoUsd, used(isToday));
-        const short = log.reduce(
+        const shortfall = log.reduce(
           (sum, each) => sum + Math.max(0, (each.cost ?? 0) - each.estimate),
           0,
         );
-        assert.ok(view.spentTodayNanoUsd <= limits.day + short);
+        assert.ok(view.spentTodayNanoUsd <= limits.day + shortfall);
       }
     }),
     { numRuns: 300 },

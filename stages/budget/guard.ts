@@ -7,7 +7,7 @@
  * |--------------------------------|----------------------------------------------------------------|
  * | reserve, guard off             | granted; nothing is compared                                   |
  * | reserve, price unknown         | granted; only its tokens count                                 |
- * | reserve, cannot be foreseen    | blocked by any limit in dollars, unless allowed once           |
+ * | reserve, cost unpredictable    | blocked by any limit in dollars, unless allowed once           |
  * | reserve, over a limit          | blocked, unless allowed once; the first exceeded limit is named|
  * | reserve, over the warn percent | granted with a warning                                         |
  * | reserve                        | its estimate is reserved in session and day                    |
@@ -19,8 +19,8 @@
  * | midnight UTC                   | the day's spending is reset; reservations stay                 |
  *
  * Reservations count as spending, so concurrent requests cannot exceed a limit together by more
- * than their estimates fell short. Amounts are whole nano-dollars, for the scope `tokens` whole
- * tokens.
+ * than their estimates fell short. Amounts are whole nano-dollars, or whole tokens for the scope
+ * `tokens`.
  */
 import type { Clock } from '../../engine/index.ts';
 import { createAllowances } from './allowance.ts';
@@ -28,11 +28,11 @@ import type { Allowances } from './allowance.ts';
 import { createOwners, DAY_MS, hasLimit, periodEndMs, periodName } from './owners.ts';
 import type { Owner, OwnerLimits, Owners, Period, Spender } from './owners.ts';
 import { createRecall } from './recall.ts';
-import type { ReadSpentBefore, Recall, SpentBefore } from './recall.ts';
+import type { ReadEarlierSpending, Recall, EarlierSpending } from './recall.ts';
 import type { SharedLimit, SharedSpending } from './shared.ts';
 import { toSharedAccount } from './shared.ts';
 import { Reservation } from './reservation.ts';
-import type { Grant, Holder } from './reservation.ts';
+import type { Grant, ReservationLimits } from './reservation.ts';
 import { createSessions } from './sessions.ts';
 import type { Account, Sessions } from './sessions.ts';
 import type {
@@ -44,7 +44,7 @@ import type {
 } from './spending.ts';
 
 /** Returns the percentage of `limit` that is left; null without a limit. */
-function leftOf(limit: number | null, { spent, held }: Account): number | null {
+function percentLeft(limit: number | null, { spent, held }: Account): number | null {
   if (limit === null) return null;
   return limit === 0 ? 0 : Math.max(0, (1 - (spent + held) / limit) * 100);
 }
@@ -65,7 +65,7 @@ type Limit = readonly [
  * A guard without any history. `clock` provides wall time for the day and monotonic time for
  * allowances.
  */
-export class SpendingGuard implements Holder {
+export class SpendingGuard implements ReservationLimits {
   readonly allowances: Allowances;
   readonly day: Account = { spent: 0, held: 0 };
   readonly tokens: Account = { spent: 0, held: 0 };
@@ -73,7 +73,7 @@ export class SpendingGuard implements Holder {
   readonly #clock: Clock;
   readonly #sessions: Sessions = createSessions();
   readonly #owners: Owners = createOwners();
-  /** Knows what other proxies use of the limits of keys and projects. */
+  /** The usage of shared limits by all proxies; undefined without other proxies. */
   sharing: SharedSpending | undefined;
   #settings: SpendingSettings;
   /** The latest limits of each used key; their number is bounded by the keys made. */
@@ -96,11 +96,11 @@ export class SpendingGuard implements Holder {
     const { key } = request.spender ?? {};
     if (hasLimit(key)) this.#keyLimits.set(key.label, key);
     else if (!this.#settings.enabled) return { verdict: 'ok' };
-    this.turnDay();
+    this.startNewDay();
     const notes = this.#notes(request);
     const over = notes.find(
       ({ scope, used, estimate, limit }) =>
-        used + estimate > limit || (request.isUnforeseen === true && scope !== 'tokens'),
+        used + estimate > limit || (request.isUnpredictable === true && scope !== 'tokens'),
     );
     if (over !== undefined) return { verdict: 'blocked', note: over };
     const near = notes.filter((note) => this.isNear(note));
@@ -134,10 +134,7 @@ export class SpendingGuard implements Holder {
     };
   }
 
-  /**
-   * Lets the next request that would be blocked pass, for at most ten minutes: the command line's
-   * `allow`.
-   */
+  /** Lets the next request that would be blocked pass, within ten minutes (`svc spend allow`). */
   allowNext(): void {
     this.allowances.add();
   }
@@ -147,9 +144,9 @@ export class SpendingGuard implements Holder {
     this.counts.unpriced += 1;
   }
 
-  /** Adds to the day a cost without a reservation, or one from before this process started. */
+  /** Adds a cost without a reservation, or one from before this process started, to the day. */
   count(costNanoUsd: number, tokens: number, spender?: Spender): void {
-    this.turnDay();
+    this.startNewDay();
     const shared = costNanoUsd === 0 ? [] : this.sharedLimitsOf({ spender });
     const accounts = shared.map((one) => toSharedAccount(one, true));
     if (accounts.length > 0) void this.sharing?.take(accounts, costNanoUsd);
@@ -164,14 +161,17 @@ export class SpendingGuard implements Holder {
   }
 
   /**
-   * Sets where `known` reads the spending from before this process started; without it there was
-   * none.
+   * Sets the reader of the spending from before this process started. Without one, that spending is
+   * zero.
    */
-  recallFrom(read: ReadSpentBefore): void {
-    this.#recall = createRecall(read, (spent) => this.#countBefore(spent), this.#clock);
+  recallFrom(read: ReadEarlierSpending): void {
+    this.#recall = createRecall(read, (spent) => this.#countEarlier(spent), this.#clock);
   }
 
-  /** Reads it, unless already done; resolves when that has ended, successfully or not. */
+  /**
+   * Reads the earlier spending unless already done; resolves when that has ended, successfully or
+   * not.
+   */
   async recall(): Promise<void> {
     await this.#recall?.pending()?.catch(() => undefined);
   }
@@ -180,7 +180,7 @@ export class SpendingGuard implements Holder {
    * Returns undefined if every limit set for `spender` can be checked; otherwise a promise that
    * resolves when they can. Rejects with `unavailable` if the earlier spending cannot be read.
    */
-  known(spender?: Spender): Promise<void> | undefined {
+  whenChecked(spender?: Spender): Promise<void> | undefined {
     const { enabled, perSessionNanoUsd, perDayNanoUsd, perMonthNanoUsd } = this.#settings;
     const { perDayTokens, projects } = this.#settings;
     const looksBack =
@@ -196,13 +196,14 @@ export class SpendingGuard implements Holder {
 
   /** Returns the state for `/health`. Amounts in nano-dollars. */
   view() {
-    this.turnDay();
+    this.startNewDay();
     const { enabled, perRequestNanoUsd, perSessionNanoUsd, perDayNanoUsd } = this.#settings;
     const { perDayTokens, perMonthNanoUsd } = this.#settings;
     const month = periodName('month', this.#clock.wallMs());
-    const left = [leftOf(perDayNanoUsd, this.day), leftOf(perDayTokens, this.tokens)].filter(
-      (each) => each !== null,
-    );
+    const left = [
+      percentLeft(perDayNanoUsd, this.day),
+      percentLeft(perDayTokens, this.tokens),
+    ].filter((each) => each !== null);
     return {
       enabled,
       limits: {
@@ -215,18 +216,23 @@ export class SpendingGuard implements Holder {
       /** The UTC day, `YYYY-MM-DD`. */
       day: new Date(this.#dayNumber * DAY_MS).toISOString().slice(0, 10),
       spentTodayNanoUsd: this.day.spent,
-      /** The UTC month, `YYYY-MM`, and its cost since the start or, if limits look back, before. */
+      /**
+       * The UTC month, `YYYY-MM`, and its cost: since the start, or including earlier spending if
+       * it is read.
+       */
       month,
       spentMonthNanoUsd: this.#owners.peek('proxy', '', month)?.spent ?? 0,
       heldNanoUsd: this.day.held,
       tokensToday: this.tokens.spent,
-      /** How much of the tighter limit of the day is left, 0 to 100; `null` without any. */
+      /**
+       * The percentage that is left of the tighter limit of the day, 0 to 100; `null` without any.
+       */
       dayLeftPercent: left.length === 0 ? null : Math.min(...left),
-      /** Why the spending before the start is unknown; undefined if it is known. */
+      /** Why the spending from before the start is unknown; undefined if it is known. */
       unreadable: this.#recall?.failure?.message,
       /**
-       * Counts since the start: requests with a warning, blocked, let through once, and without a
-       * known price.
+       * Counts since the start: requests with a warning, blocked, allowed once, and without a known
+       * price.
        */
       ...this.counts,
     };
@@ -241,7 +247,7 @@ export class SpendingGuard implements Holder {
     const used = (owner: 'key' | 'project') =>
       [...(owner === 'key' ? this.#keyLimits : projects)].flatMap(([name, limits]) =>
         this.#ownerLimits(owner, name, limits, 0).flatMap(([, limit, account]) => {
-          const left = leftOf(limit, account ?? { spent: 0, held: 0 });
+          const left = percentLeft(limit, account ?? { spent: 0, held: 0 });
           return left === null ? [] : [100 - left];
         }),
       );
@@ -302,11 +308,11 @@ export class SpendingGuard implements Holder {
     return this.#owners.open(owner, name, periodName(period, atMs), atMs, isLimited);
   }
 
-  #countBefore({ dayMs, costNanoUsd, tokens, owners, sessions }: SpentBefore): void {
+  #countEarlier({ dayMs, costNanoUsd, tokens, owners, sessions }: EarlierSpending): void {
     const atMs = this.#clock.wallMs();
-    // It may have been read just before midnight.
+    // The spending may have been read just before midnight.
     if (dayMs === this.#today() * DAY_MS) {
-      this.turnDay();
+      this.startNewDay();
       this.day.spent += costNanoUsd;
       this.tokens.spent += tokens;
     }
@@ -319,7 +325,7 @@ export class SpendingGuard implements Holder {
 
   /** Returns the limits that apply, narrowest first, with the usage of each. */
   #notes(request: SpendingRequest): SpendingNote[] {
-    const { estimateNanoUsd, estimateTokens = 0, spender, isUnforeseen } = request;
+    const { estimateNanoUsd, estimateTokens = 0, spender, isUnpredictable } = request;
     const { enabled, perRequestNanoUsd, perSessionNanoUsd, perDayNanoUsd } = this.#settings;
     const { perMonthNanoUsd, perDayTokens, projects } = this.#settings;
     const session = this.#sessions.peek(request.session);
@@ -342,7 +348,15 @@ export class SpendingGuard implements Holder {
     return limits.flatMap(([scope, limit, account, estimate, untilMs, name]) => {
       if (limit === null || estimate === null) return [];
       const used = account ? account.spent + account.held : 0;
-      return { scope, limit, used, estimate, name, untilMs, ...(isUnforeseen && { isUnforeseen }) };
+      return {
+        scope,
+        limit,
+        used,
+        estimate,
+        name,
+        untilMs,
+        ...(isUnpredictable && { isUnpredictable }),
+      };
     });
   }
 
@@ -368,9 +382,9 @@ export class SpendingGuard implements Holder {
     return (used + estimate) * 100 >= limit * this.#settings.warnPercent;
   }
 
-  turnDay(): void {
+  startNewDay(): void {
     const today = this.#today();
-    // Also backwards: a wrong clock must not keep tomorrow's spending until then.
+    // Also when the clock is set back: spending dated tomorrow must not count until then.
     if (today === this.#dayNumber) return;
     this.#dayNumber = today;
     this.day.spent = 0;

@@ -1,12 +1,14 @@
 /**
- * The maximum length of an answer: the limit of the request, by its name in any dialect, or else
- * the model's maximum. Limits reserve this much, since nothing prevents a model from using it.
+ * The maximum length of an answer: the limit in the request, under its name in any dialect, or else
+ * the maximum of the model. Reservations cover this much, since nothing prevents a model from using
+ * it.
  */
 import { isObject } from '../dialect/json-kind.ts';
 import { factsOf } from '../model/model-facts.ts';
 
 /**
- * The names of the limit in requests; a provider of one dialect may accept another's name as well.
+ * The names of the limit in requests; a provider of one dialect may also accept the name of
+ * another.
  */
 export const LIMIT_NAMES = [
   'max_tokens',
@@ -14,23 +16,23 @@ export const LIMIT_NAMES = [
   'max_output_tokens',
   'maxOutputTokens',
 ] as const;
-/** How many answers are requested at once: each may be as long as the limit. */
+/** The number of answers requested at once, each of which may reach the limit. */
 export const CHOICES_NAMES = ['n', 'best_of', 'candidateCount', 'candidate_count'] as const;
 
-/** The length of the answer that a request asks for. */
-export interface AskedOutput {
+/** The length of the answer that a request allows. */
+export interface RequestedOutput {
   /** Undefined if it sets no limit, or an invalid one. */
   readonly limit: number | undefined;
   /** The number of answers; 1 by default. */
   readonly choices: number;
 }
 
-/** Returns the limit and the number of choices; of several values the largest counts. */
-export function toAskedOutput(
+/** Returns the limit and the number of choices; of several values the largest is used. */
+export function toRequestedOutput(
   limits: readonly unknown[],
   choices: readonly unknown[],
-): AskedOutput {
-  // Zero and less mean "unlimited" to some servers.
+): RequestedOutput {
+  // Some servers take zero and less to mean "unlimited".
   const given = limits.filter(
     (value): value is number => Number.isFinite(value) && Number(value) >= 1,
   );
@@ -41,15 +43,18 @@ export function toAskedOutput(
   };
 }
 
-/** Returns the same for a body of any dialect. */
-export function askedOutput(json: unknown): AskedOutput {
-  if (!isObject(json)) return toAskedOutput([], []);
+/** Returns the limit and the number of choices in a body of any dialect. */
+export function requestedOutput(json: unknown): RequestedOutput {
+  if (!isObject(json)) return toRequestedOutput([], []);
   const inner = [json, json['generationConfig'], json['generation_config']].filter(isObject);
   const of = (names: readonly string[]) => inner.flatMap((each) => names.map((name) => each[name]));
-  return toAskedOutput(of(LIMIT_NAMES), of(CHOICES_NAMES));
+  return toRequestedOutput(of(LIMIT_NAMES), of(CHOICES_NAMES));
 }
 
 /** Returns the maximum output tokens of all answers together. */
-export function foreseenOutput({ limit, choices }: AskedOutput, model: string | undefined): number {
+export function maxOutputTokens(
+  { limit, choices }: RequestedOutput,
+  model: string | undefined,
+): number {
   return (limit ?? factsOf(model).maxOutputTokens) * choices;
 }

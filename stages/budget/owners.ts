@@ -19,15 +19,15 @@ export function hasLimit<L extends Partial<OwnerLimits>>(limits: L | undefined):
   return (limits?.perDayNanoUsd ?? limits?.perMonthNanoUsd ?? null) !== null;
 }
 
-/** The owners that a request's spending is added to, besides the proxy. */
+/** The owners of a request's spending, besides the proxy. */
 export interface Spender {
   /** The key that the request came with, by its label, and its limits. */
   readonly key?: OwnerLimits & { readonly label: string };
   readonly project?: string | undefined;
 }
 
-/** The spending in the period with this id. */
-export interface OwnerSpent {
+/** An owner's spending in the period with this id. */
+export interface OwnerSpending {
   readonly owner: Owner;
   readonly name: string;
   readonly period: string;
@@ -35,7 +35,7 @@ export interface OwnerSpent {
 }
 
 /** Maximum number of accounts without a limit: clients can invent projects. */
-const MAX_FREE = 10_000;
+const MAX_UNLIMITED = 10_000;
 
 /** A UTC day. */
 export const DAY_MS = 86_400_000;
@@ -45,13 +45,13 @@ export function periodName(period: Period, atMs: number): string {
   return new Date(atMs).toISOString().slice(0, period === 'day' ? 10 : 7);
 }
 
-/** Returns its beginning, in milliseconds since the epoch. */
+/** Returns the start of the period, in milliseconds since the epoch. */
 export function periodStartMs(period: Period, atMs: number): number {
   const at = new Date(atMs);
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), period === 'day' ? at.getUTCDate() : 1);
 }
 
-/** Returns the beginning of the next one. */
+/** Returns the start of the next period. */
 export function periodEndMs(period: Period, atMs: number): number {
   const at = new Date(atMs);
   const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()];
@@ -93,7 +93,7 @@ export function createOwners() {
       const known = accounts.get(id);
       if (known !== undefined) return known;
       const account = { spent: 0, held: 0 };
-      if (isLimited || accounts.size < MAX_FREE) accounts.set(id, account);
+      if (isLimited || accounts.size < MAX_UNLIMITED) accounts.set(id, account);
       return account;
     },
   };

@@ -4,23 +4,23 @@
  */
 import type { Clock } from '../../engine/index.ts';
 import { toSvcError } from '../../engine/index.ts';
-import type { OwnerSpent } from './owners.ts';
+import type { OwnerSpending } from './owners.ts';
 import type { SvcError } from '../../engine/index.ts';
 import { spendingUnknown } from '../model/errors.ts';
 
 /** Costs in nano-dollars. */
-export interface SpentBefore {
+export interface EarlierSpending {
   /** In the UTC day that began at `dayMs`. */
   readonly dayMs: number;
   readonly costNanoUsd: number;
   readonly tokens: number;
   /** Of keys and projects in that day and its month, and of the proxy in the month. */
-  readonly owners: readonly OwnerSpent[];
+  readonly owners: readonly OwnerSpending[];
   readonly sessions: readonly { readonly session: string; readonly costNanoUsd: number }[];
 }
 
-/** Reads all of it, or rejects without having counted anything. */
-export type ReadSpentBefore = () => Promise<SpentBefore>;
+/** Reads all earlier spending, or rejects without having counted anything. */
+export type ReadEarlierSpending = () => Promise<EarlierSpending>;
 
 export type Recall = ReturnType<typeof createRecall>;
 
@@ -29,8 +29,8 @@ const RETRY_MS = 1000;
 
 /** Creates a lazy reader. `count` is called with the result, once. */
 export function createRecall(
-  read: ReadSpentBefore,
-  count: (spent: SpentBefore) => void,
+  read: ReadEarlierSpending,
+  count: (spent: EarlierSpending) => void,
   clock: Clock,
 ) {
   let reading: Promise<void> | undefined;
@@ -56,8 +56,8 @@ export function createRecall(
       return failure;
     },
     /**
-     * Returns undefined once it is known; until then a promise that resolves when it is. Rejects
-     * with `unavailable` if it cannot be read, which is retried at most once a second.
+     * Returns undefined once the spending is known, before that a promise that resolves when it is.
+     * Rejects with `unavailable` if it cannot be read, which is retried at most once a second.
      */
     pending(): Promise<void> | undefined {
       if (isKnown) return undefined;

@@ -1,5 +1,5 @@
-/** Releases the reservation of work that is billed now: its bill replaces it. */
-import type { Held } from './deferred-bills.ts';
+/** Releases the reservation of a job when it is billed: the bill replaces it. */
+import type { JobReservation } from './deferred-bills.ts';
 import type { SpendingGuard } from './guard.ts';
 import { DAY_MS } from './owners.ts';
 import type { Spender } from './owners.ts';
@@ -7,12 +7,12 @@ import type { Spender } from './owners.ts';
 const NO_LIMIT = { perDayNanoUsd: null, perMonthNanoUsd: null };
 
 /**
- * Subtracts `held` from the spending, unless it is from a day before `nowMs`: it then stays with
- * its day. `spender` is the current requester: limits shared with other proxies are only known
- * through their key. Returns the nano-dollars released.
+ * Subtracts `held` from the reserved amounts, unless it is from a day before `nowMs`, which keeps
+ * it. `spender` is the current requester: limits shared with other proxies are known only through
+ * its key. Returns the nano-dollars released.
  */
-export function giveBack(
-  held: Held | undefined,
+export function releaseReservation(
+  held: JobReservation | undefined,
   guard: SpendingGuard,
   nowMs: number,
   spender: Spender = {},

@@ -9,8 +9,8 @@ import type { Estimate, SpendingNote, SpendingRequest, SpendingVerdict } from '.
 import { toSharedAccount } from './shared.ts';
 import type { SharedLimit, SharedSpending, SharedVerdict } from './shared.ts';
 
-/** The interface of the guard for reservations. */
-export interface Holder {
+/** What a reservation needs of the spending guard. */
+export interface ReservationLimits {
   readonly day: Account;
   readonly tokens: Account;
   readonly counts: { blocked: number; allowedOnce: number };
@@ -18,21 +18,21 @@ export interface Holder {
   check(request: SpendingRequest): SpendingVerdict;
   /** Returns the accounts of the request's key and project, and of the proxy's month. */
   accountsOf(request: Pick<SpendingRequest, 'spender'>): readonly Account[];
-  /** Knows what other proxies use; undefined without any. */
+  /** The usage by other proxies; undefined without any. */
   readonly sharing: SharedSpending | undefined;
   /** Returns the request's limits that are shared with other proxies. */
   sharedLimitsOf(request: Pick<SpendingRequest, 'spender'>): readonly SharedLimit[];
   isNear(note: SpendingNote): boolean;
   /** Starts a new day if it has changed. */
-  turnDay(): void;
+  startNewDay(): void;
 }
 
 /**
- * A granted request's reservation, until it is settled or released; the first of the two counts. A
- * class: every request has one, and closures would add seven functions of garbage each.
+ * The reservation of a granted request, until it is settled or released, whichever is first. A
+ * class, because closures would create seven functions for every request.
  */
 export class Reservation {
-  readonly #holder: Holder;
+  readonly #limitState: ReservationLimits;
   readonly #request: SpendingRequest;
   /** The accounts of its session and of all other owners, besides the day. */
   readonly #accounts: readonly Account[];
@@ -44,23 +44,28 @@ export class Reservation {
   #shared: readonly SharedLimit[] = [];
 
   /** Reserves the request's estimate; `account` is that of its session. */
-  constructor(holder: Holder, account: Account, request: SpendingRequest, mayPass: boolean) {
-    this.#holder = holder;
+  constructor(
+    limitState: ReservationLimits,
+    account: Account,
+    request: SpendingRequest,
+    mayPass: boolean,
+  ) {
+    this.#limitState = limitState;
     this.#request = request;
-    this.#accounts = [account, ...holder.accountsOf(request)];
+    this.#accounts = [account, ...limitState.accountsOf(request)];
     this.#estimate = request;
     this.#mayPass = mayPass;
-    this.#hold(1);
+    this.#addHeld(1);
   }
 
   /**
-   * Asks the other proxies for room under the shared limits; undefined if there are none. A request
-   * over one of them must be released.
+   * Asks the other proxies whether the shared limits allow this request; undefined if there are no
+   * shared limits. A request that exceeds one must be released.
    */
   share(): Promise<SharedVerdict> | undefined {
-    const { sharing } = this.#holder;
+    const { sharing } = this.#limitState;
     if (sharing === undefined) return undefined;
-    const limits = this.#holder.sharedLimitsOf(this.#request);
+    const limits = this.#limitState.sharedLimitsOf(this.#request);
     return limits.length === 0 ? undefined : this.#shareWith(sharing, limits);
   }
 
@@ -85,7 +90,7 @@ export class Reservation {
     });
     const over = taken?.over === undefined ? undefined : notes[taken.over];
     if (over !== undefined) {
-      const { allowances, counts } = this.#holder;
+      const { allowances, counts } = this.#limitState;
       if (!allowances.use()) {
         counts.blocked += 1;
         return { over, near: [] };
@@ -95,24 +100,28 @@ export class Reservation {
       taken = await ask(true);
     }
     if (taken !== undefined) this.#shared = limits;
-    return { near: taken === undefined ? [] : notes.filter((note) => this.#holder.isNear(note)) };
-  }
-
-  /** Tells the others about a reservation or spending that exceeds what they know by this much. */
-  #tell(moreNanoUsd: number): void {
-    if (this.#shared.length === 0 || moreNanoUsd === 0) return;
-    const accounts = this.#shared.map((one) => toSharedAccount(one, true));
-    void this.#holder.sharing?.take(accounts, moreNanoUsd);
+    return {
+      near: taken === undefined ? [] : notes.filter((note) => this.#limitState.isNear(note)),
+    };
   }
 
   /**
-   * Returns the limit for which `change` would refuse now; changes nothing and uses no allowance.
+   * Tells the other proxies that the reservation or the cost exceeds what they know by this much.
+   */
+  #report(moreNanoUsd: number): void {
+    if (this.#shared.length === 0 || moreNanoUsd === 0) return;
+    const accounts = this.#shared.map((one) => toSharedAccount(one, true));
+    void this.#limitState.sharing?.take(accounts, moreNanoUsd);
+  }
+
+  /**
+   * Returns the limit that would make `change` refuse now; changes nothing and uses no allowance.
    */
   refuses(other: Estimate): SpendingNote | undefined {
-    const passed = this.#isOpen ? this.#limitOf(other) : undefined;
-    if (passed === undefined || this.#holder.allowances.isAny()) return undefined;
-    this.#holder.counts.blocked += 1;
-    return passed;
+    const exceeded = this.#isOpen ? this.#limitOf(other) : undefined;
+    if (exceeded === undefined || this.#limitState.allowances.isAny()) return undefined;
+    this.#limitState.counts.blocked += 1;
+    return exceeded;
   }
 
   /**
@@ -121,29 +130,29 @@ export class Reservation {
    */
   change(other: Estimate): SpendingNote | undefined {
     if (!this.#isOpen) return undefined;
-    const { allowances, counts } = this.#holder;
-    const passed = this.#limitOf(other);
-    if (passed !== undefined && !allowances.use()) {
+    const { allowances, counts } = this.#limitState;
+    const exceeded = this.#limitOf(other);
+    if (exceeded !== undefined && !allowances.use()) {
       counts.blocked += 1;
-      return passed;
+      return exceeded;
     }
-    if (passed !== undefined) counts.allowedOnce += 1;
-    this.#mayPass ||= passed !== undefined;
-    this.#tell((other.estimateNanoUsd ?? 0) - (this.#estimate.estimateNanoUsd ?? 0));
-    this.#hold(-1);
+    if (exceeded !== undefined) counts.allowedOnce += 1;
+    this.#mayPass ||= exceeded !== undefined;
+    this.#report((other.estimateNanoUsd ?? 0) - (this.#estimate.estimateNanoUsd ?? 0));
+    this.#addHeld(-1);
     this.#estimate = other;
-    this.#hold(1);
+    this.#addHeld(1);
     return undefined;
   }
 
-  /** Ends with the real cost; `null` if unknown, in which case the known part counts. */
+  /** Ends with the real cost; `null` if it is unknown, and then only the known part is charged. */
   settle(costNanoUsd: number | null, tokens = 0, knownNanoUsd = 0): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    const { day, tokens: allTokens } = this.#holder;
-    this.#holder.turnDay();
-    this.#tell((costNanoUsd ?? knownNanoUsd) - (this.#estimate.estimateNanoUsd ?? 0));
-    this.#hold(-1);
+    const { day, tokens: allTokens } = this.#limitState;
+    this.#limitState.startNewDay();
+    this.#report((costNanoUsd ?? knownNanoUsd) - (this.#estimate.estimateNanoUsd ?? 0));
+    this.#addHeld(-1);
     for (const account of this.#accounts) account.spent += costNanoUsd ?? knownNanoUsd;
     day.spent += costNanoUsd ?? knownNanoUsd;
     allTokens.spent += tokens;
@@ -156,13 +165,13 @@ export class Reservation {
     return estimate;
   }
 
-  /** Ends without cost: the request was not sent, or answered from the cache. */
+  /** Ends without cost: the request was not sent, or was answered from the cache. */
   release(): void {
     this.settle(0);
   }
 
-  #hold(times: 1 | -1): void {
-    const { day, tokens } = this.#holder;
+  #addHeld(times: 1 | -1): void {
+    const { day, tokens } = this.#limitState;
     const { estimateNanoUsd, estimateTokens = 0 } = this.#estimate;
     for (const account of this.#accounts) account.held += times * (estimateNanoUsd ?? 0);
     day.held += times * (estimateNanoUsd ?? 0);
@@ -174,9 +183,9 @@ export class Reservation {
    */
   #limitOf(other: Estimate): SpendingNote | undefined {
     if (this.#mayPass) return undefined;
-    this.#hold(-1);
-    const found = this.#holder.check({ ...this.#request, ...other });
-    this.#hold(1);
+    this.#addHeld(-1);
+    const found = this.#limitState.check({ ...this.#request, ...other });
+    this.#addHeld(1);
     return found.verdict === 'blocked' ? found.note : undefined;
   }
 }

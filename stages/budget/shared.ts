@@ -13,31 +13,29 @@ export interface SharedAccount {
   /** The id of the period, and when it ends. */
   readonly period: string;
   readonly untilMs: number;
-  /**
-   * This proxy's usage without the current request; counts if the others do not know about it yet.
-   */
+  /** This proxy's usage without the current request, in case the others do not know it yet. */
   readonly ownUsed: number;
   /** `null`: the amount is added unconditionally. */
   readonly limit: number | null;
 }
 
 /**
- * The usage of all proxies for each account before, and the limit that the amount would exceed;
- * then nothing was added.
+ * The usage of each account by all proxies before this request, and the limit that it would exceed,
+ * if any; then nothing was added.
  */
-export interface Taken {
+export interface SharedUsage {
   readonly used: readonly number[];
-  /** Index of the account. */
+  /** Index of the account whose limit would be exceeded. */
   readonly over: number | undefined;
 }
 
 export interface SharedSpending {
   /**
-   * Adds `amount` to all accounts, unless it would exceed a limit. Undefined without a response:
-   * this proxy then decides by what it knows, and tells the others with the next call. Never
+   * Adds `amount` to all accounts, unless it would exceed a limit. Returns undefined if there is no
+   * response: this proxy then decides on its own, and reports its usage with the next call. Never
    * rejects.
    */
-  take(accounts: readonly SharedAccount[], amount: number): Promise<Taken | undefined>;
+  take(accounts: readonly SharedAccount[], amount: number): Promise<SharedUsage | undefined>;
 }
 
 /** One of a request's shared limits, with this proxy's own account. */
@@ -47,11 +45,10 @@ export interface SharedLimit extends Omit<SharedAccount, 'ownUsed' | 'limit'> {
   readonly limit: number;
 }
 
-/** Converts it for a request; `isFree` lets it pass. */
+/** Converts a limit for a request; with `isFree` it does not block. */
 export function toSharedAccount(of: SharedLimit, isFree: boolean): SharedAccount {
   const { owner, name, period, untilMs, account, limit } = of;
-  // Amounts requested and not confirmed yet, by this request and others, are added by their own
-  // responses.
+  // Amounts that were requested but not confirmed yet are added when their own responses arrive.
   const ownUsed = account.spent + account.held - (account.pending ?? 0);
   return { owner, name, period, untilMs, ownUsed, limit: isFree ? null : limit };
 }

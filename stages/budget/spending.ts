@@ -1,6 +1,6 @@
 /**
- * The requests to the spending guard, and its responses. Amounts are whole nano-dollars, for the
- * scope `tokens` whole tokens.
+ * The requests to the spending guard, and its responses. Amounts are whole nano-dollars, or whole
+ * tokens for the scope `tokens`.
  */
 
 import type { OwnerLimits, Spender } from './owners.ts';
@@ -31,7 +31,10 @@ export type SpendingScope =
   | 'project_day'
   | 'project_month';
 
-/** A limit that applies to a request. Amounts in nano-dollars, for the scope `tokens` in tokens. */
+/**
+ * A limit that applies to a request. Amounts are in nano-dollars, or in tokens for the scope
+ * `tokens`.
+ */
 export interface SpendingNote {
   readonly scope: SpendingScope;
   readonly limit: number;
@@ -40,8 +43,8 @@ export interface SpendingNote {
   readonly estimate: number;
   /** The key label or the project that the limit belongs to; undefined for the proxy's. */
   readonly name?: string | undefined;
-  /** The cost of the request cannot be foreseen: `estimate` is meaningless. */
-  readonly isUnforeseen?: true;
+  /** True if the cost of the request cannot be predicted: `estimate` is meaningless. */
+  readonly isUnpredictable?: true;
   /** When it resets, in milliseconds since the epoch; undefined for request and session. */
   readonly untilMs?: number | undefined;
 }
@@ -57,10 +60,8 @@ export interface SpendingRequest {
   readonly estimateNanoUsd: number | null;
   /** Likely input and output tokens; 0 by default. */
   readonly estimateTokens?: number;
-  /**
-   * True for a request with a cost that is only known afterwards: every limit in dollars blocks it.
-   */
-  readonly isUnforeseen?: true;
+  /** True for a request whose cost is known only afterwards: every limit in dollars blocks it. */
+  readonly isUnpredictable?: true;
   /** The account it is added to: a conversation's or a client session's id. */
   readonly session: string;
   /** Its other owners; none by default. */
@@ -68,4 +69,7 @@ export interface SpendingRequest {
 }
 
 /** The estimated use of a request. */
-export type Estimate = Pick<SpendingRequest, 'estimateNanoUsd' | 'estimateTokens' | 'isUnforeseen'>;
+export type Estimate = Pick<
+  SpendingRequest,
+  'estimateNanoUsd' | 'estimateTokens' | 'isUnpredictable'
+>;

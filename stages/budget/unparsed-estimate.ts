@@ -1,9 +1,9 @@
 /**
- * Estimated usage of a request that is forwarded without being parsed: only as much of its body is
- * read as pricing needs.
+ * Estimated usage of a request that is forwarded without being parsed: only the members that the
+ * price depends on are read.
  */
 import type { EstimatedUse } from './estimate.ts';
-import { CHOICES_NAMES, LIMIT_NAMES, toAskedOutput } from './max-output.ts';
+import { CHOICES_NAMES, LIMIT_NAMES, toRequestedOutput } from './max-output.ts';
 import type { Operation } from '../model/endpoint.ts';
 import { modelInPath, pathOf } from '../model/target.ts';
 import type { BodyFrame } from '../model/body.ts';
@@ -20,15 +20,15 @@ const UNKNOWN: EstimatedUse = Object.freeze({
   output: undefined,
 });
 
-/** These generate or embed nothing, and providers do not charge for them. */
-const FREE: ReadonlySet<Operation> = new Set(['count_tokens', 'models', 'probe']);
-const FREE_PATH = /^\/v1(?:beta)?\/(?:files|uploads|vector_stores|cachedContents)\b/;
+/** Operations that generate or embed nothing, and that providers do not charge for. */
+const UNCHARGED_OPERATIONS: ReadonlySet<Operation> = new Set(['count_tokens', 'models', 'probe']);
+const UNCHARGED_PATH = /^\/v1(?:beta)?\/(?:files|uploads|vector_stores|cachedContents)\b/;
 
 /**
- * Operations on existing things: a stored completion gets new metadata, work is cancelled,
- * conversations and their messages are edited. Only starting work is charged.
+ * Paths of operations on existing resources, such as editing metadata or cancelling a job. Only
+ * starting work is charged.
  */
-const ABOUT_PATH =
+const EXISTING_RESOURCE_PATH =
   /^\/v1\/(?:chat\/completions\/[^/]+|(?:responses|batches|messages\/batches|fine_tuning\/jobs)\/[^/]+\/(?:cancel|pause)|threads\/(?!runs$)[^/]+(?:\/messages(?:\/[^/]+)?|\/runs\/[^/]+(?:\/cancel)?)?|threads|assistants(?:\/[^/]+)?|conversations(?:\/.*)?)$|:cancel$/;
 
 const scan = createPathScanner([
@@ -47,48 +47,57 @@ const COMMA = 0x2c;
  * Requests charged by their result (images, audio, video, training), or by files at the provider
  * (batches, runs): neither body nor answer says what they will cost.
  */
-const UNFORESEEN_PATH =
+const UNPREDICTABLE_PATH =
   /^\/v1\/(?:images|audio|videos|batches|messages\/batches|fine_tuning|evals|realtime|threads(?:\/[^/]+)?\/runs)(?:\/|$)|:(?:predict|generate[A-Z]|asyncBatch|batchGenerate)\w*$/;
 
-/** Returns true for a request that costs something which `estimateUnread` cannot estimate. */
-export function isUnforeseen({ target, endpoint }: BodyFrame): boolean {
-  return !endpoint.rewritable && UNFORESEEN_PATH.test(pathOf(target));
+/** Returns true for a request that costs something which `estimateUnparsed` cannot estimate. */
+export function isUnpredictable({ target, endpoint }: BodyFrame): boolean {
+  return !endpoint.rewritable && UNPREDICTABLE_PATH.test(pathOf(target));
 }
 
-function embeds({ target, endpoint }: BodyFrame): boolean {
+function isEmbeddingRequest({ target, endpoint }: BodyFrame): boolean {
   return endpoint.operation === 'embeddings' || /:\w*embed/i.test(target);
 }
 
-const GENERATES: ReadonlySet<Operation> = new Set(['generate', 'compact', 'completions']);
+const GENERATING_OPERATIONS: ReadonlySet<Operation> = new Set([
+  'generate',
+  'compact',
+  'completions',
+]);
 
 /**
  * Returns true for a request whose answer must report its usage, in tokens, images or otherwise.
  */
 export function isBilledByUse(body: BodyFrame): boolean {
-  if (GENERATES.has(body.endpoint.operation) || embeds(body)) return true;
-  return mayCost(body) && isUnforeseen(body);
+  if (GENERATING_OPERATIONS.has(body.endpoint.operation) || isEmbeddingRequest(body)) return true;
+  return mayCost(body) && isUnpredictable(body);
 }
 
 /** Returns true for a request that may cost something: only POSTs are ever charged. */
 export function mayCost({ method, target, endpoint }: BodyFrame): boolean {
   if (endpoint.operation === 'generate') return true;
-  if (method !== 'POST' || FREE.has(endpoint.operation) || FREE_PATH.test(target)) return false;
-  return !ABOUT_PATH.test(pathOf(target));
+  if (
+    method !== 'POST' ||
+    UNCHARGED_OPERATIONS.has(endpoint.operation) ||
+    UNCHARGED_PATH.test(target)
+  )
+    return false;
+  return !EXISTING_RESOURCE_PATH.test(pathOf(target));
 }
 
-/** Returns true for a request that is not charged and may fetch or end work started earlier. */
-export function mayConcernWork(body: BodyFrame): boolean {
-  return !FREE.has(body.endpoint.operation) && !mayCost(body);
+/** Returns true for a request that is not charged, but may fetch or end a job started earlier. */
+export function mayConcernJob(body: BodyFrame): boolean {
+  return !UNCHARGED_OPERATIONS.has(body.endpoint.operation) && !mayCost(body);
 }
 
 /**
- * Returns model and likely usage of a request that was not parsed. All zero if its body cannot
+ * Returns model and likely usage of a request that was not parsed. All zero if its body does not
  * tell, because it is compressed, a form, or an image description.
  */
-export function estimateUnread(body: BodyFrame): EstimatedUse {
+export function estimateUnparsed(body: BodyFrame): EstimatedUse {
   const { endpoint, target, bytes } = body;
   const { operation } = endpoint;
-  const isEmbedding = embeds(body);
+  const isEmbedding = isEmbeddingRequest(body);
   const isText = operation === 'completions' || operation === 'compact';
   if (!isEmbedding && !isText && !INTERACTIONS.test(pathOf(target))) return UNKNOWN;
   if (!isPlain(body)) return UNKNOWN;
@@ -103,7 +112,7 @@ export function estimateUnread(body: BodyFrame): EstimatedUse {
   return {
     model: modelInPath(target) ?? (typeof named === 'string' ? named : undefined),
     inputTokens,
-    output: isEmbedding ? undefined : toAskedOutput(limits, choices),
+    output: isEmbedding ? undefined : toRequestedOutput(limits, choices),
   };
 }
 

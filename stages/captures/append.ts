@@ -8,14 +8,14 @@ import { encodeRecord } from './encode.ts';
 import { captureFile, pruneCaptures } from './files.ts';
 import type { CaptureLimits } from './files.ts';
 import type { CaptureRecord } from './record.ts';
-import { scrubbed } from './scrub.ts';
+import { scrubRecord } from './scrub.ts';
 import type { CaptureSecrets } from './scrub.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const LARGEST_FILE_BYTES = 16 * MEBIBYTE;
 const FILE_AGE_MS = 3600 * 1000;
-/** Other proxies of the home write to the folder, too, and files grow old. */
-const LOOK_EVERY_MS = 1000;
+/** How often the folder is read: other proxies also write to it, and files get old. */
+const SCAN_INTERVAL_MS = 1000;
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
 interface OpenFile {
@@ -29,9 +29,9 @@ interface OpenFile {
 export function openAppender(folder: string, nowMs: () => number) {
   let current: OpenFile | undefined;
   let count = 0;
-  /** Bytes of all files, as last counted, with what was appended since. */
+  /** Bytes of all files at the last count, plus what was appended since. */
   let folderBytes = Infinity;
-  let lookedMs = 0;
+  let scannedMs = 0;
 
   function close(): void {
     if (current !== undefined) closeSync(current.fd);
@@ -56,14 +56,14 @@ export function openAppender(folder: string, nowMs: () => number) {
   }
 
   /**
-   * Looks at every file of the folder, of which there may be one for each start, only when it may
+   * Reads the folder, which may hold one file for each start of a proxy, only when the limits may
    * matter.
    */
   function prune(limits: CaptureLimits, path: string): void {
-    const isRecent = Math.abs(nowMs() - lookedMs) < LOOK_EVERY_MS;
+    const isRecent = Math.abs(nowMs() - scannedMs) < SCAN_INTERVAL_MS;
     if (folderBytes <= limits.maxBytes && isRecent) return;
     folderBytes = pruneCaptures(folder, limits, nowMs(), path);
-    lookedMs = nowMs();
+    scannedMs = nowMs();
   }
 
   return {
@@ -76,11 +76,11 @@ export function openAppender(folder: string, nowMs: () => number) {
       secrets: CaptureSecrets,
       limits: CaptureLimits,
     ): Promise<void> {
-      const bytes = encodeRecord(await scrubbed(record, secrets));
+      const bytes = encodeRecord(await scrubRecord(record, secrets));
       if (bytes.length > limits.maxBytes)
         throw new SvcError('unprocessable', 'it is larger than capture.max_mb');
       const file = fileFor(bytes.length, limits);
-      // A partial record would hide every record after it.
+      // A partial record would make every later one unreadable.
       try {
         for (let at = 0; at < bytes.length;) at += writeSync(file.fd, bytes, at);
       } catch (thrown) {

@@ -1,6 +1,6 @@
 /**
- * Reads capture files. They may come from anywhere, so they are checked; a record that was cut
- * short by a crash ends the reading without losing the earlier ones.
+ * Reads capture files. They may come from anywhere, so they are checked. A record that was cut
+ * short by a crash ends the reading, and the earlier ones are returned.
  */
 import { decodeMulti } from '@msgpack/msgpack';
 import { type } from 'arktype';
@@ -11,14 +11,14 @@ import { captureFiles, readCaptureFile } from './files.ts';
 import { recordType } from './record-type.ts';
 import type { CaptureRecord } from './record.ts';
 
-/** Records never nest deeper, and foreign files must not either. */
+/** Own records are less deep, and foreign files must not be deeper. */
 const MAX_DEPTH = 12;
 
 /**
  * Returns the records in `file`, as far as they can be read; `rest` is set if the rest could not be
  * read: the last record was cut short, or is invalid.
  *
- * @throws SvcError `bad_request` if not even the first is a record of ours.
+ * @throws SvcError `bad_request` if not even the first record is valid.
  */
 export function decodeRecords(file: Uint8Array) {
   const records: CaptureRecord[] = [];
@@ -56,7 +56,10 @@ function unpack(value: unknown, blobs: readonly unknown[], depth: number): unkno
   );
 }
 
-/** Returns every record in `folder`, oldest file first, and what could not be read. */
+/**
+ * Returns every record in `folder`, oldest file first, and the reasons why others could not be
+ * read.
+ */
 export function readCaptures(folder: string): {
   readonly records: readonly CaptureRecord[];
   readonly faults: readonly string[];

@@ -21,9 +21,7 @@ export const CAPTURE_HEADER = 'x-svc-capture';
 
 const NAME = /^\d{13}-\d+-\d+\.msgpack$/;
 
-/**
- * True for the name of a file that may hold captures, also one that was saved under another name.
- */
+/** Returns true for the name of a file that may contain captures, even if it was renamed. */
 export const isCaptureFile = (path: string): boolean => path.endsWith('.msgpack');
 
 /** The folder of a home. */
@@ -31,7 +29,7 @@ export function captureFolder(home: string): string {
   return join(home, 'captures');
 }
 
-/** Returns the path of the file that a process starts at `atMs`, its `count`th. */
+/** Returns the path of the `count`th file of a process that started at `atMs`. */
 export function captureFile(folder: string, atMs: number, pid: number, count: number): string {
   return join(folder, `${String(Math.floor(atMs)).padStart(13, '0')}-${pid}-${count}.msgpack`);
 }
@@ -67,7 +65,7 @@ export interface CaptureLimits {
 
 /**
  * Deletes files older than the limit, and the oldest while all together exceed `maxBytes`; never
- * `current`. Returns the bytes of those that are left.
+ * `current`. Returns the total bytes of the remaining ones.
  */
 export function pruneCaptures(
   folder: string,

@@ -1,7 +1,7 @@
 /**
- * What is recorded of one run: the request as the client sent it, every exchange with a provider as
- * on the wire, the answer as it reached the sink, and the ledger row. Times are milliseconds since
- * the start of the run. `id` and `attempt` join it with ledger and trace.
+ * The recorded data of one run: the request as the client sent it, every exchange with a provider
+ * as on the wire, the answer as sent to the client, and the ledger row. Times are milliseconds
+ * since the start of the run. `id` and `attempt` link it to ledger and trace.
  */
 import { type } from 'arktype';
 
@@ -22,8 +22,8 @@ export const recordType = type({
   /** The request id of ledger and trace. */
   id: /^[A-Za-z0-9_-]{1,64}$/,
   /**
-   * Wall time of the first byte of the request, in milliseconds since the epoch; at most the last
-   * one of a `Date`.
+   * Wall time of the first byte of the request, in milliseconds since the epoch; at most the
+   * maximum of a `Date`.
    */
   startedMs: '0<=number<=8640000000000000',
   request: {
@@ -34,7 +34,7 @@ export const recordType = type({
     headers: 'string[]',
     /** As on the wire, in its `Content-Encoding`. */
     body: bytes,
-    /** Why it had to be sent unchanged, or null. */
+    /** Why the request had to be sent unchanged, or null. */
     untouchable: text,
   },
   attempts: type({
@@ -54,17 +54,17 @@ export const recordType = type({
       headers: 'string[]',
       headMs: 'number',
       body: timed,
-      /** `cancelled` if the rest was not needed. */
+      /** `cancelled` if the rest of the response was not needed. */
       end: "'complete'|'broken'|'cancelled'",
       endMs: 'number',
-      /** Why it broke. */
+      /** Why the response broke off. */
       failure,
     }).or('null'),
-    /** Why none arrived. */
+    /** Why no response arrived. */
     failure,
   }).array(),
   answer: {
-    /** Null if the run failed before. */
+    /** Null if the run failed before it had an answer. */
     head: type({
       status: '100<=number.integer<=999',
       headers: 'string[]',

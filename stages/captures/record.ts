@@ -1,20 +1,20 @@
 /**
- * What is recorded of one run, as defined in `record-type.ts`. That file needs arktype, so code
+ * The recorded data of one run, as defined in `record-type.ts`. That file needs arktype, so code
  * that only writes captures imports only its types.
  */
 import type { recordType } from './record-type.ts';
 
-/** The same, read-only at every depth. */
-type Kept<T> = T extends Uint8Array
+/** The same type, read-only at every depth. */
+type DeepReadonly<T> = T extends Uint8Array
   ? Uint8Array
   : T extends readonly (infer Item)[]
-    ? readonly Kept<Item>[]
+    ? readonly DeepReadonly<Item>[]
     : T extends object
-      ? { readonly [K in keyof T]: Kept<T[K]> }
+      ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
       : T;
 
 /** One recorded run. */
-export type CaptureRecord = Kept<typeof recordType.infer>;
+export type CaptureRecord = DeepReadonly<typeof recordType.infer>;
 /** One request to a provider. */
 export type CapturedAttempt = CaptureRecord['attempts'][number];
 export type CapturedResponse = NonNullable<CapturedAttempt['response']>;

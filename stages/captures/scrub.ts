@@ -1,7 +1,7 @@
 /**
- * Removes credentials from a record. A mask is as long as what it covers, so that lengths, pieces
- * and JSON stay valid and a replay of the record has the same sizes everywhere. An encoded body
- * that contains one is stored decoded, without its encoding.
+ * Removes credentials from a record. A mask is as long as the text that it replaces, so that
+ * lengths, pieces and JSON stay valid and a replay has the same sizes. An encoded body that
+ * contains one is stored decoded, without its encoding.
  */
 import { SvcError } from '../../engine/index.ts';
 import { withoutNamedCredentials } from '../model/credential-members.ts';
@@ -17,12 +17,13 @@ import type {
 } from './record.ts';
 
 /**
- * `Bearer ` and the like; the prefix of a subscription's token decides how a request is treated.
+ * The visible start of a credential: the scheme (`Bearer `), and the prefix that marks a
+ * subscription's token, which decides how the request is treated.
  */
 const SCHEME = /^(?:[A-Za-z][\w-]*[ \t]+)?(?:sk-ant-oat)?/;
 const MASK = 'redacted';
 
-/** What must not be in a record. */
+/** The secrets that must not be in a record. */
 export interface CaptureSecrets {
   /**
    * Sources of regular expressions that match known secrets in each of their encodings, in Latin-1
@@ -40,19 +41,19 @@ function maskOf(length: number): string {
 }
 
 /** Masks text with the shape of a credential, up to the end of its JSON string. */
-function hidden(found: string): string {
+function maskCredential(found: string): string {
   const end = found.search(/\\?"/);
   if (end < 0) return maskOf(found.length);
-  return maskOf(end) + withoutCredentials(found.slice(end), hidden);
+  return maskOf(end) + withoutCredentials(found.slice(end), maskCredential);
 }
 
 /**
  * Returns `record` without credentials.
  *
- * @throws SvcError `unprocessable` if an encoded body cannot be read, so that nothing can be
- *   said of what is in it.
+ * @throws SvcError `unprocessable` if an encoded body cannot be decoded, and so
+ *   cannot be searched for credentials.
  */
-export async function scrubbed(
+export async function scrubRecord(
   record: CaptureRecord,
   { known }: CaptureSecrets,
 ): Promise<CaptureRecord> {
@@ -60,12 +61,12 @@ export async function scrubbed(
   const mask: Mask = (text) => {
     const unknown =
       pattern === undefined ? text : text.replace(pattern, (found) => maskOf(found.length));
-    return withoutNamedCredentials(withoutCredentials(unknown, hidden), ({ length }) =>
+    return withoutNamedCredentials(withoutCredentials(unknown, maskCredential), ({ length }) =>
       maskOf(length),
     );
   };
   const { request, attempts, answer } = record;
-  const sent = await cleanBody(request.headers, whole(request.body), mask);
+  const sent = await cleanBody(request.headers, asOnePiece(request.body), mask);
   const body = await cleanBody(answer.head?.headers ?? [], answer.body, mask);
   return {
     ...record,
@@ -85,12 +86,12 @@ export async function scrubbed(
   };
 }
 
-function whole(bytes: Uint8Array): TimedBytes {
+function asOnePiece(bytes: Uint8Array): TimedBytes {
   return { bytes, sizes: [bytes.length], atMs: [0] };
 }
 
 async function cleanAttempt(attempt: CapturedAttempt, mask: Mask): Promise<CapturedAttempt> {
-  const sent = await cleanBody(attempt.headers, whole(attempt.body ?? new Uint8Array()), mask);
+  const sent = await cleanBody(attempt.headers, asOnePiece(attempt.body ?? new Uint8Array()), mask);
   return {
     ...attempt,
     path: mask(attempt.path),
@@ -116,10 +117,10 @@ async function cleanBody(headers: readonly string[], body: TimedBytes, mask: Mas
   if (isPlain || body.bytes.length === 0)
     return {
       headers: cleanHeaders(headers, mask),
-      body: { ...body, bytes: inBytes(body.bytes, mask) },
+      body: { ...body, bytes: maskBytes(body.bytes, mask) },
     };
   const decoded = await decodedBytes(body.bytes, encoding);
-  const clean = inBytes(decoded, mask);
+  const clean = maskBytes(decoded, mask);
   if (clean === decoded) return { headers: cleanHeaders(headers, mask), body };
   const kept: string[] = [];
   for (let i = 0; i + 1 < headers.length; i += 2) {
@@ -139,11 +140,11 @@ async function decodedBytes(bytes: Uint8Array, encoding: string): Promise<Uint8A
   const decoder = createDecoder(encoding, (piece) => pieces.push(piece));
   decoder.push(Buffer.from(bytes));
   if (await decoder.end()) return Buffer.concat(pieces);
-  throw new SvcError('unprocessable', 'a body has an encoding that cannot be read');
+  throw new SvcError('unprocessable', 'a body has an encoding that cannot be decoded');
 }
 
 /** Returns the same bytes if nothing was found. */
-function inBytes(bytes: Uint8Array, mask: Mask): Uint8Array {
+function maskBytes(bytes: Uint8Array, mask: Mask): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   const clean = mask(text);
   return clean === text ? bytes : Buffer.from(clean, 'latin1');

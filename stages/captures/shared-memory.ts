@@ -1,18 +1,18 @@
 /**
- * Memory for the bodies of records on their way to the thread that writes them. It is shared, since
- * transferring a buffer would slow down every later array access in this process, and used again
- * once a record is stored: separate buffers live until both threads have collected their garbage,
- * which held 100 MB after 24,000 small requests.
+ * Memory for the bodies of records that are passed to the thread which writes them. It is shared,
+ * since transferring a buffer would slow down every later array access in this process. It is
+ * reused once a record is stored, because separate buffers live until both threads have collected
+ * their garbage: 100 MB after 24,000 small requests.
  */
 
 const SLAB_BYTES = 1024 * 1024;
-/** Most unused slabs; after a rush the rest is given back. */
+/** Maximum number of unused slabs; after a peak the others are freed. */
 const MAX_UNUSED = 4;
 
 interface Slab {
   readonly bytes: Uint8Array;
   usedBytes: number;
-  /** Copies in it that are still needed. */
+  /** Number of copies in it that are still needed. */
   copies: number;
 }
 

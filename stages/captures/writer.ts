@@ -11,7 +11,7 @@ import type { CaptureSecrets } from './scrub.ts';
 import { createSharedMemory } from './shared-memory.ts';
 import type { Lease } from './shared-memory.ts';
 
-/** The work for the thread. */
+/** A job for the thread. */
 export interface CaptureJob {
   readonly record: CaptureRecord;
   readonly secrets: CaptureSecrets;
@@ -36,7 +36,7 @@ const CLOSE_MS = 2000;
 
 /** Creates a writer into `folder`; its thread starts with the first record. */
 export function createCaptureWriter(folder: string, nowMs: () => number) {
-  // One job at a time: records are in their file in the order in which their runs ended.
+  // One job at a time, so that records are in their file in the order in which their runs ended.
   const pool = new WorkerPool<CaptureProtocol>({
     entry: new URL('./capture-worker.js', import.meta.url),
     name: 'svc-captures',
@@ -68,7 +68,7 @@ export function createCaptureWriter(folder: string, nowMs: () => number) {
     write(job: CaptureJob, done: (reason: string | null) => void): void {
       const sizeBytes = memoryOfRecord(job.record);
       if (waitingBytes > 0 && waitingBytes + sizeBytes > MAX_WAITING_BYTES)
-        return done('too many captures wait for the disk');
+        return done('too many captures are waiting for the disk');
       const written = write(job, sizeBytes)
         .then(done)
         .finally(() => waiting.delete(written));

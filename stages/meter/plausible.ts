@@ -3,7 +3,7 @@
  * million tokens for a line of text would use up a day's limit; such a figure is noted, and our
  * estimate is charged instead.
  */
-import { askedOutput, foreseenOutput } from '../budget/max-output.ts';
+import { requestedOutput, maxOutputTokens } from '../budget/max-output.ts';
 import { isObject } from '../dialect/json-kind.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import type { Billing } from '../model/billing.ts';
@@ -66,9 +66,9 @@ export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bou
   const maxInput = isSelfContained(request)
     ? Math.max(sizeBound(request), LARGEST_WINDOW)
     : Math.max(contextWindow ?? 0, LARGEST_WINDOW) * MAX_ROUNDS;
-  const limit = askedOutput(request.original.json);
+  const limit = requestedOutput(request.original.json);
   // Not every server respects its limit.
-  const expectedOutput = foreseenOutput(limit, model);
+  const expectedOutput = maxOutputTokens(limit, model);
   const maxOutput = withOverrun(Math.max(expectedOutput, factsOf(model).maxOutputTokens));
   // Not every provider counts its model's reasoning against the limit.
   const reasoning = Math.min(

@@ -3,8 +3,8 @@
  * the request timed out. It processes such a request and charges for it anyway (decisions §10).
  */
 import type { Settlement } from '../../engine/index.ts';
-import { askedOutput, foreseenOutput } from '../budget/max-output.ts';
-import { estimateUnread, mayCost } from '../budget/unparsed-estimate.ts';
+import { requestedOutput, maxOutputTokens } from '../budget/max-output.ts';
+import { estimateUnparsed, mayCost } from '../budget/unparsed-estimate.ts';
 import { requestedTerms } from '../dialect/billing.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import type { Attempt } from '../model/attempt.ts';
@@ -73,18 +73,18 @@ function useOf(
 ): Unanswered | undefined {
   const { body, endpoint, facts, json } = request.original;
   if (!mayCost(body)) return undefined;
-  const unread = endpoint.rewritable ? undefined : estimateUnread(body);
+  const unread = endpoint.rewritable ? undefined : estimateUnparsed(body);
   const model = requestedModel ?? unread?.model ?? modelOf(request);
   const ratio = learned.tokenRatio(model ?? null);
   const size = unread?.inputTokens ?? sizeOf(request) ?? estimateInputTokens(request);
   const inputTokens = Math.round(size * (unread === undefined ? ratio : 1));
   if (inputTokens === 0) return undefined;
-  const output = unread === undefined ? askedOutput(json) : unread.output;
+  const output = unread === undefined ? requestedOutput(json) : unread.output;
   // A stream begins with its head: without one, nothing was written.
   const outputTokens =
     facts.stream || output === undefined
       ? 0
-      : Math.min(foreseenOutput(output, model), Math.round(waitedMs * TOKENS_PER_MS));
+      : Math.min(maxOutputTokens(output, model), Math.round(waitedMs * TOKENS_PER_MS));
   const provider = providers.get(name);
   const billing = requestedTerms(json);
   const usage = {

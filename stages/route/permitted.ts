@@ -1,6 +1,6 @@
 /** Which models and providers a request with a key of this proxy may use. */
 import type { SvcError } from '../../engine/index.ts';
-import { estimateUnread, mayCost } from '../budget/unparsed-estimate.ts';
+import { estimateUnparsed, mayCost } from '../budget/unparsed-estimate.ts';
 import type { Caller } from '../model/caller.ts';
 import { isObject } from '../dialect/json-kind.ts';
 import { keyForbids } from '../model/errors.ts';
@@ -25,7 +25,7 @@ export function whyForbidden(
   if (providers !== undefined && !isAmong(provider.name, providers))
     return keyForbids(caller.label, `provider '${provider.name}'`, providers);
   if (models === undefined || !mayCost(request.original.body)) return undefined;
-  const named = model ?? modelOf(request) ?? estimateUnread(request.original.body).model;
+  const named = model ?? modelOf(request) ?? estimateUnparsed(request.original.body).model;
   if (named === undefined)
     return keyForbids(caller.label, 'a request whose model cannot be read', models);
   const resolved = provider.modelAliases.get(named) ?? named;

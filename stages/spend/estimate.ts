@@ -1,10 +1,10 @@
 /** The estimated cost of a request at a target, before it is sent. */
 import type { EstimatedUse } from '../budget/estimate.ts';
 import { estimateUsage } from '../budget/estimate.ts';
-import { askedOutput } from '../budget/max-output.ts';
+import { requestedOutput } from '../budget/max-output.ts';
 import type { Estimate } from '../budget/spending.ts';
 import { estimateBatch } from '../budget/batch-estimate.ts';
-import { estimateUnread, isUnforeseen } from '../budget/unparsed-estimate.ts';
+import { estimateUnparsed, isUnpredictable } from '../budget/unparsed-estimate.ts';
 import { requestedTerms } from '../dialect/billing.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import { modelOf } from '../model/request.ts';
@@ -15,12 +15,12 @@ import type { Services } from '../services.ts';
 
 function useOf(request: ProxyRequest, provider: Provider | undefined): EstimatedUse {
   const { body, endpoint, json } = request.original;
-  if (!endpoint.rewritable) return estimateUnread(body);
-  const limit = askedOutput(json);
+  if (!endpoint.rewritable) return estimateUnparsed(body);
+  const limit = requestedOutput(json);
   // What the configuration adds if the client has none.
   const output =
     limit.limit === undefined && provider !== undefined
-      ? { ...limit, limit: askedOutput(Object.fromEntries(provider.extraBody)).limit }
+      ? { ...limit, limit: requestedOutput(Object.fromEntries(provider.extraBody)).limit }
       : limit;
   const terms = requestedTerms(json);
   return { model: modelOf(request), inputTokens: estimateInputTokens(request), output, terms };
@@ -52,12 +52,12 @@ export function estimateOf(
 ): Estimate {
   const { provider, use, model, usage } = pricedUseOf(request, target, services);
   const estimateTokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
-  if (isUnforeseen(request.original.body)) {
+  if (isUnpredictable(request.original.body)) {
     const known =
       provider === undefined || model === undefined || estimateTokens === 0
         ? null
         : services.prices.costNanoUsd(provider, model, usage, services.clock.wallMs());
-    if (known === null) return { estimateTokens: 0, estimateNanoUsd: 0, isUnforeseen: true };
+    if (known === null) return { estimateTokens: 0, estimateNanoUsd: 0, isUnpredictable: true };
     return { estimateTokens, estimateNanoUsd: known };
   }
   // A request without foreseeable cost is blocked by an exceeded limit, not by its own price.

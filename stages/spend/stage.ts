@@ -10,7 +10,7 @@ import { hasLimit } from '../budget/owners.ts';
 import { spenderOf } from '../budget/spender.ts';
 import type { Reservation } from '../budget/reservation.ts';
 import type { SpendingNote, SpendingRequest } from '../budget/spending.ts';
-import { mayConcernWork, mayCost } from '../budget/unparsed-estimate.ts';
+import { mayConcernJob, mayCost } from '../budget/unparsed-estimate.ts';
 import { clientSession, conversationId } from '../model/conversation.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
@@ -150,11 +150,11 @@ export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
         request({ request }, ctx) {
           const { body } = request.original;
           // Its answer may be the bill of work that another proxy has paid.
-          if (mayConcernWork(body))
+          if (mayConcernJob(body))
             return services.deferredBills.lookUp(body.target)?.then(() => undefined);
           if (!mayCost(body)) return undefined;
           const unknown = isLimited(request, config)
-            ? services.spending.known(spenderOf(request.original))
+            ? services.spending.whenChecked(spenderOf(request.original))
             : undefined;
           if (unknown === undefined || isAllowed(request)) return reserve(request, ctx);
           return unknown.then(() => reserve(request, ctx));

@@ -55,7 +55,7 @@ test('a request without an estimate does not pass a dollar limit of a key, a pro
           refused.text,
           /Spending limit of \$5.00 per (?:day|month) of the (?:key 'anna'|project 'shop')/,
         );
-        assert.match(refused.text, 'cannot be foreseen');
+        assert.match(refused.text, 'cannot be predicted');
       }
     }
     assert.is(t.upstream.requests.length, 0);
