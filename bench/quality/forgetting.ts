@@ -7,8 +7,8 @@ import {
   compressConversation,
   type ConversationOptions,
 } from '../../stages/compress/pass/conversation.ts';
-import { forgettable } from '../../stages/compress/history/forget/forgettable.ts';
-import { leavingOut } from '../../stages/compress/history/forget/forgotten.ts';
+import { forgettableResults } from '../../stages/compress/history/forget/forgettable.ts';
+import { withForgettable } from '../../stages/compress/history/forget/forgotten.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { CACHE_LIFETIMES_MS } from '../../stages/model/model-facts.ts';
 import { median } from '../figures.ts';
@@ -96,7 +96,7 @@ function withMoreForgotten(
 ): Blocks {
   const sent = blocks.slice(0, end);
   const before = compressConversation(sent, options, cache);
-  const less = leavingOut(sent, forgettable(sent, before));
+  const less = withForgettable(sent, forgettableResults(sent, before));
   const total = (list: readonly { readonly tokensAfter: number }[]): number =>
     list.reduce((sum, { tokensAfter }) => sum + tokensAfter, 0);
   if (total(compressConversation(less, options, cache)) >= total(before)) return blocks;

@@ -74,7 +74,7 @@ test('schema prints the JSON Schema that editors read', async () => {
   };
   assert.equal(properties['compression']?.properties['enabled'], {
     type: 'boolean',
-    description: 'Master switch of all compression.',
+    description: 'Master switch for all compression.',
     default: true,
   });
   place.dispose();

@@ -14,13 +14,13 @@ export async function jobOptions(
   context: CliContext,
   macro?: string,
 ): Promise<DryOptions> {
-  const [{ passOf }, { createPassJoiner, asBegun }, { openLearned }] = await Promise.all([
+  const [{ passOf }, { createPassJoiner, optionsAtStart }, { openLearned }] = await Promise.all([
     import('../../server/generation/compress-additions.ts'),
     import('../../stages/compress/pass/parts.ts'),
     import('../../stages/learned/learned.ts'),
   ]);
   const pass = await passOf(config, context.clock, macro);
-  const { config: begun, recipes } = asBegun(createPassJoiner(config.compression)(pass));
+  const { config: begun, recipes } = optionsAtStart(createPassJoiner(config.compression)(pass));
   const {
     enabled,
     mode,

@@ -105,7 +105,7 @@ test('the schema says what each setting does and what its default is', async () 
   const { properties } = (await configJsonSchema()) as { properties: Record<string, unknown> };
   assert.equal((properties['compression'] as { properties: unknown }).properties, {
     ...(properties['compression'] as { properties: object }).properties,
-    enabled: { type: 'boolean', description: 'Master switch of all compression.', default: true },
+    enabled: { type: 'boolean', description: 'Master switch for all compression.', default: true },
   });
 });
 

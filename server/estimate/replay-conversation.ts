@@ -6,9 +6,9 @@ import { createCanceller } from '../../engine/index.ts';
 import { toConversationBlocks } from '../../stages/compress/pass/blocks.ts';
 import { withForgotten } from '../../stages/compress/history/forget/forgotten.ts';
 import { compressForgetting } from '../../stages/compress/history/forget/at-cold-moment.ts';
-import { withParts } from '../../stages/compress/history/long/decide.ts';
+import { planExcerpts } from '../../stages/compress/history/long/decide.ts';
 import { mayForget } from '../../stages/compress/history/may-forget.ts';
-import { leftForBlocks } from '../../stages/compress/pass/threshold.ts';
+import { thresholdForBlocks } from '../../stages/compress/pass/threshold.ts';
 import type { ConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
 import type { JobOptions } from '../../stages/compress/worker/job.ts';
 import { COMPRESSION_VERSION } from '../../stages/compress/version.ts';
@@ -57,7 +57,7 @@ export function replayConversation(
   const original = request.original.blocks();
   const isSigned = signsThoughts(request.original);
   const forgets = mayForget(body);
-  const { blocks } = withParts(toConversationBlocks(request), {
+  const { blocks } = planExcerpts(toConversationBlocks(request), {
     longTokens: settings.longResultsTokens ?? 0,
     body,
     // Each result was decided when it was new, before its file was written to again.
@@ -79,7 +79,7 @@ export function replayConversation(
     },
     options: {
       ...settings,
-      thresholdTokens: leftForBlocks(body, settings.thresholdTokens),
+      thresholdTokens: thresholdForBlocks(body, settings.thresholdTokens),
       forgets,
     },
     maxTimeMs: 0,

@@ -7,25 +7,24 @@ export const cache = slice({
   enabled: setting('cache.enabled', {
     type: flag,
     default: true,
-    about:
-      'Answer from the cache where a request repeats and is deterministic by its own parameters.',
+    about: 'Answer repeated requests from the cache if their parameters make them deterministic.',
   }),
   type: setting('cache.type', {
     type: oneOf('memory', 'disk'),
     default: 'memory',
-    about: 'Where answers are kept.',
+    about: 'Where cached answers are stored.',
     needsRestart: true,
   }),
   ttlMs: setting('cache.ttl_seconds', {
     type: seconds,
     default: 3600,
-    about: 'Seconds for which an answer may be used again.',
+    about: 'Seconds for which an answer may be reused.',
     read: toMs,
   }),
   maxBytes: setting('cache.max_size_mb', {
     type: megabytes,
     default: 256,
-    about: 'Megabytes that answers may take.',
+    about: 'Maximum megabytes of cached answers.',
     read: toBytes,
   }),
   eviction: setting('cache.eviction', {

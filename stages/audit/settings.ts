@@ -8,7 +8,7 @@ export const audit = slice({
     type: flag,
     default: false,
     about:
-      'Keep `audit.jsonl`: requests without their contents, changes of settings and keys, loaded modules and commands, in a chain of HMACs that `svc audit verify` checks. It grows until `svc audit prune`.',
+      'Write `audit.jsonl`: requests without their contents, changes of settings and keys, loaded modules and commands, in a chain of HMACs that `svc audit verify` checks. It grows until you run `svc audit prune`.',
     loosens: isSwitchedOff,
   }),
 });

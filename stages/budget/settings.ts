@@ -9,14 +9,14 @@ export const budget = slice({
   enabled: setting('budget.enabled', {
     type: flag,
     default: false,
-    about: 'Refuse with 402 what would exceed one of the limits below.',
+    about: 'Refuse requests that would exceed one of the limits below with status 402.',
     loosens: isSwitchedOff,
   }),
   totalTokens: setting('budget.total_tokens', {
     type: count('tokens', 1),
     default: null,
     defaultText: 'no limit',
-    about: 'Tokens that this proxy may use a day.',
+    about: 'Tokens that this proxy may use per day.',
     loosens: isRaised,
   }),
   perRequestUsd: setting('budget.per_request_usd', {
@@ -38,14 +38,14 @@ export const budget = slice({
     type: dollars,
     default: null,
     defaultText: 'no limit',
-    about: 'US dollars a day (UTC).',
+    about: 'US dollars per day (UTC).',
     loosens: isRaised,
   }),
   perMonthUsd: setting('budget.per_month_usd', {
     type: dollars,
     default: null,
     defaultText: 'no limit',
-    about: 'US dollars a calendar month (UTC).',
+    about: 'US dollars per calendar month (UTC).',
     loosens: isRaised,
   }),
   projects: setting('budget.projects', {
@@ -56,7 +56,7 @@ export const budget = slice({
     default: null,
     defaultText: 'no limit',
     about:
-      'US dollars a day and a month (UTC) that requests of a project may cost, such as `{ shop: { per_day_usd: 5 } }`; those of a key are set with it (`svc auth`).',
+      'US dollars per day and per month (UTC) that the requests of a project may cost, such as `{ shop: { per_day_usd: 5 } }`. The limits of a key are set with `svc auth`.',
     guarded: true,
     read: (projects) =>
       new Map(
@@ -69,6 +69,6 @@ export const budget = slice({
   warnPercent: setting('budget.warn_percent', {
     type: whole(1, 100, 'a percentage'),
     default: 80,
-    about: 'Share of a limit from which a warning is given.',
+    about: 'Percentage of a limit from which a warning is given.',
   }),
 });

@@ -13,7 +13,7 @@ export const capture = slice({
   maxBytes: setting('capture.max_mb', {
     type: megabytes,
     default: 256,
-    about: 'Megabytes that captures may take; the oldest make room.',
+    about: 'Maximum megabytes of captures; the oldest are deleted first.',
     read: toBytes,
   }),
   retentionDays: setting('capture.retention_days', {

@@ -20,7 +20,7 @@ import { DEFAULT_WORKERS, MAX_WORKERS } from './worker/count.ts';
 const PAUSE = /^(?:on|off|[1-9]\d{0,4}[smh])$/;
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
 
-/** Converts a pause such as `20m` to milliseconds; null where the setting is off. */
+/** Converts a pause such as `20m` to milliseconds; null if the setting is off. */
 export function toPauseMs(value: string | boolean): number | null {
   if (value === false || value === 'off') return null;
   if (value === true || value === 'on') return CACHE_LIFETIMES_MS['5m'];
@@ -33,7 +33,7 @@ export const compression = slice({
     type: flag,
     default: true,
     env: ['SVC_COMPACT'],
-    about: 'Master switch of all compression.',
+    about: 'Master switch for all compression.',
   }),
   mode: setting('compression.mode', {
     type: oneOf('strict', 'hybrid', 'aggressive'),
@@ -56,7 +56,7 @@ export const compression = slice({
     aliases: ['compression.min_tokens'],
     aliasesWin: true,
     about:
-      'A block is compressed once the tokens up to and including it reach this, those of the tools among them.',
+      'A block is compressed once the tokens up to and including it, with those of the tool definitions, reach this number.',
   }),
   cacheEntries: setting('compression.cache_size', {
     type: count('entries'),
@@ -70,7 +70,7 @@ export const compression = slice({
     default: 5000,
     env: ['SVC_MAX_COMPRESSION_TIME_MS'],
     about:
-      'Milliseconds after which a block is sent as it was; 0 sets no limit. The start of a compressing thread does not count: a request waits for it as long at most, and the next one finds it ready.',
+      'Milliseconds after which blocks are sent unchanged; 0 means no limit. The start of a compression thread does not count: a request waits at most as long again for it, and the next request finds it ready.',
   }),
   workers: setting('compression.workers', {
     type: whole(1, MAX_WORKERS, 'threads,'),
@@ -79,25 +79,25 @@ export const compression = slice({
     flag: '--workers',
     needsRestart: true,
     about:
-      'Threads that compress at the same time, at most. Each takes some 60 MB, starts when requests wait for it and ends when it is not needed; what is sent is the same with any number.',
+      'Maximum number of threads that compress at the same time. Each takes about 60 MB, starts when requests wait for it and ends when it is idle. The number does not change what is sent.',
   }),
   logBudgetTokens: setting('compression.log_budget_tokens', {
     type: count('tokens', 1),
     default: 3500,
     about:
-      'Tokens to which a longer log is reduced: its ends, totals and failures first. Of a shorter one nothing is left out.',
+      'Tokens to which a longer log is reduced; its ends, totals and failures are kept first. Nothing is left out of a shorter one.',
   }),
   userProse: setting('compression.user_prose', {
     type: flag,
     default: false,
     about:
-      'Shorten long prose in user messages too. Off, only pasted output of tools is re-encoded.',
+      'Shorten long prose in user messages too. If off, only pasted tool output is re-encoded.',
   }),
   longResultsTokens: setting('compression.long_results_tokens', {
     type: count('tokens'),
     default: 10_000,
     about:
-      'A file or other result of more tokens that can be asked for in parts keeps its ends, its outline and what the question names; 0 leaves all whole.',
+      'A file or other result of more tokens is sent as an excerpt if parts of it can be requested: its ends, its outline and what the question names. 0 sends all results whole.',
   }),
   recipes: setting('compression.recipes', {
     type: textOrList(
@@ -105,7 +105,7 @@ export const compression = slice({
     ),
     default: 'bundled',
     about:
-      'Recipes that shorten the output of known commands: the bundled ones, your own files and folders of them, or none.',
+      'Recipes that shorten the output of known commands: the bundled ones, your own files and folders, or none.',
     guarded: true,
     resolve: (value, absolute) =>
       typeof value === 'string'
@@ -116,28 +116,28 @@ export const compression = slice({
     type: oneOf('off', 'trim'),
     default: 'off',
     about:
-      '`trim` takes out of the definitions of tools what they say twice: white space, and what their JSON Schemas repeat or have by default.',
+      '`trim` removes redundancy from tool definitions: white space, and whatever their JSON Schemas repeat or have by default.',
   }),
   coldTrimMs: setting('compression.cold_trim', {
     type: kind(['boolean', '|', PAUSE], 'true, false, on, off or a pause such as 20m'),
     default: false,
     read: toPauseMs,
     about:
-      'Leave old results of tools out once a conversation pauses for longer than the provider’s cache lives: `on` after five minutes, or after a longer pause.',
+      'Leave out old tool results after a pause that outlasts the provider’s cache: `on` means five minutes, or give a longer pause.',
   }),
   remember: setting('compression.remember', {
     type: kind(['boolean', '|', /^(?:on|off)$/], 'true, false, on or off'),
     default: true,
     read: (value) => value === true || value === 'on',
     about:
-      'Remember what was sent, so that it goes out so again before every thought that is signed over it, whatever is switched since. Off, conversations with thoughts are left alone.',
+      'Remember what was sent, so that the same text is sent again before every signed thought that depends on it, even after settings change. If off, conversations with signed thoughts are not rewritten.',
   }),
   rememberMb: setting('compression.remember_mb', {
     type: whole(1, 1024, 'megabytes'),
     default: 20,
     needsRestart: true,
     about:
-      'Most megabytes that are remembered of conversations; those not continued longest go first.',
+      'Maximum megabytes of remembered conversations; the least recently continued ones are dropped first.',
   }),
   rememberDays: setting('compression.remember_days', {
     type: count('days', 1),
@@ -149,7 +149,7 @@ export const compression = slice({
     type: flag,
     default: false,
     about:
-      'Rewrite requests that carry a subscription token too. Off, they go through byte for byte.',
+      'Also rewrite requests that carry a subscription token. If off, they are forwarded byte for byte.',
     loosens: isSwitchedOn,
   }),
   http100Keepalive: setting('compression.http100_keepalive', {

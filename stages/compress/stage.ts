@@ -15,8 +15,13 @@ import { optionsOf, turnOff } from './pass/options.ts';
 import { createPassJoiner } from './pass/parts.ts';
 import type { JoinedPass } from './pass/parts.ts';
 import { applyOutcomes, changedBlocks, createTroubleNotes, samplesOf } from './pass/report.ts';
-import { noteSizes, noteTools, noteUnchanged } from './pass/report.ts';
-import { asksModel, passedBecause, skippedBecause, unchangedBecause } from './pass/skip-reasons.ts';
+import { noteSavings, noteToolSavings, noteUnchanged } from './pass/report.ts';
+import {
+  runsModel,
+  reasonForVerbatim,
+  reasonForSkipping,
+  reasonForNoChange,
+} from './pass/skip-reasons.ts';
 import { unchangedTokens } from './pass/skip-reasons.ts';
 import { compressStanding } from './pass/standing.ts';
 import type { WithinLimit } from './pass/within-limit.ts';
@@ -25,70 +30,70 @@ import { createToolTrimmer } from './tools/trim.ts';
 
 /** Per-stage helpers besides the configuration: logging and the tool trimmer. */
 interface Notes {
-  readonly trouble: ReturnType<typeof createTroubleNotes>;
+  readonly noteTrouble: ReturnType<typeof createTroubleNotes>;
   readonly trimTools: ReturnType<typeof createToolTrimmer>;
   /** Logs once that running conversations are sent unchanged from now on. */
-  readonly strict: (because: string) => void;
+  readonly logStrict: (because: string) => void;
 }
 
 async function compressRequest(
-  whole: ProxyRequest,
+  incoming: ProxyRequest,
   joined: JoinedPass,
   services: Services,
   ctx: StageContext,
   notes: Notes,
 ): Promise<ProxyRequest> {
   const { config } = joined;
-  const blocks = whole.original.blocks();
-  const { memory, standing, options, tools, change } = optionsOf(whole, joined, services, ctx);
+  const blocks = incoming.original.blocks();
+  const { memory, standing, options, tools, change } = optionsOf(incoming, joined, services, ctx);
   const report = { mode: options.mode };
-  if (change === 'strict') notes.strict('compression.mode is strict');
+  if (change === 'strict') notes.logStrict('compression.mode is strict');
   if (options.mode === 'strict') {
     ctx.note('not_compressed_because', 'the mode is strict');
-    noteUnchanged(ctx, unchangedTokens(whole));
-    return withReport(whole, report);
+    noteUnchanged(ctx, unchangedTokens(incoming));
+    return withReport(incoming, report);
   }
   const { request, changed } =
-    tools === 'trim' ? notes.trimTools(whole) : { request: whole, changed: [] };
+    tools === 'trim' ? notes.trimTools(incoming) : { request: incoming, changed: [] };
   const trimmed = changed.map(({ block }) => block);
-  const ofTools = { ...report, ...noteTools(trimmed, ctx) };
+  const toolReport = { ...report, ...noteToolSavings(trimmed, ctx) };
   const { compressor, conversations, learned, originals } = services;
   const { maxTimeMs } = config;
   const limits: WithinLimit = { memory, compressor, options, maxTimeMs, signal: ctx.run.signal };
   const isCold =
     !standing.isBound && options.forgets !== true && isColdMoment(request, config, conversations);
   const { blocks: parted, remember } = withLongResults(request, limits);
-  const taken = withFetchTool(parted, request, memory);
-  const result = await compressStanding(taken, standing, limits, isCold);
+  const prepared = withFetchTool(parted, request, memory);
+  const result = await compressStanding(prepared, standing, limits, isCold);
   const { outcomes, failed, forgotten } = result;
   remember(outcomes);
   if (isCold) ctx.note('cold', true);
   if (forgotten > 0) ctx.note('results_forgotten', forgotten);
-  notes.trouble(result, ctx);
+  notes.noteTrouble(result, ctx);
   if (failed !== undefined && outcomes.every((outcome) => !outcome.changed)) {
     noteUnchanged(ctx, unchangedTokens(request));
     originals.keep(ctx.run.id, trimmed);
-    return withReport(request, ofTools);
+    return withReport(request, toolReport);
   }
   const smaller = applyOutcomes(request, blocks, outcomes);
-  const sizes = noteSizes(result, ctx);
+  const sizes = noteSavings(result, ctx);
   if (failed === undefined && outcomes.every(({ text }) => text === undefined))
-    ctx.note('not_compressed_because', unchangedBecause(outcomes, config));
+    ctx.note('not_compressed_because', reasonForNoChange(outcomes, config));
   // A request that only counts tokens is reported with the turn that follows it.
-  if (!asksModel(request)) return smaller;
+  if (!runsModel(request)) return smaller;
   for (const { classification, tokensBefore, tokensAfter } of outcomes)
     originals.count(classification?.kind ?? 'unclassified', tokensBefore, tokensAfter);
   originals.keep(ctx.run.id, [...trimmed, ...changedBlocks(blocks, outcomes)]);
   learned.learnBlocks(samplesOf(blocks, outcomes, options.mode));
-  return withReport(smaller, { ...ofTools, ...sizes });
+  return withReport(smaller, { ...toolReport, ...sizes });
 }
 
 function createNotes(log: Services['log']): Notes {
   let isLogged = false;
   return {
-    trouble: createTroubleNotes(log),
+    noteTrouble: createTroubleNotes(log),
     trimTools: createToolTrimmer(),
-    strict(because) {
+    logStrict(because) {
       if (!isLogged)
         log.warning('running conversations are sent unchanged from now on', { because });
       isLogged = true;
@@ -105,14 +110,14 @@ export const compress = defineStage<ProxyFrame, CompressConfig, Services>({
     const join = createPassJoiner(config);
     const handle = (frame: RequestFrame, ctx: StageContext): Promise<RequestFrame> | undefined => {
       const { request } = frame;
-      const untouched = passedBecause(request);
+      const untouched = reasonForVerbatim(request);
       const joined = join(request.pass);
-      const passed = untouched ?? skippedBecause(request, joined, services.conversations);
+      const passed = untouched ?? reasonForSkipping(request, joined, services.conversations);
       if (passed !== undefined) {
-        if (asksModel(request)) ctx.note('not_compressed_because', passed);
+        if (runsModel(request)) ctx.note('not_compressed_because', passed);
         noteUnchanged(ctx, unchangedTokens(request));
         if (untouched === undefined && !config.enabled && turnOff(request, services, ctx))
-          notes.strict('compression.enabled is false');
+          notes.logStrict('compression.enabled is false');
         return undefined;
       }
       return compressRequest(request, joined, services, ctx, notes).then((smaller) =>
@@ -122,8 +127,10 @@ export const compress = defineStage<ProxyFrame, CompressConfig, Services>({
     return {
       on: {
         request(frame, ctx): RequestFrame | undefined | Promise<RequestFrame | undefined> {
-          const behind = services.conversations.ready(frame.request);
-          return behind === undefined ? handle(frame, ctx) : behind.then(() => handle(frame, ctx));
+          const pending = services.conversations.ready(frame.request);
+          return pending === undefined
+            ? handle(frame, ctx)
+            : pending.then(() => handle(frame, ctx));
         },
       },
     };

@@ -85,7 +85,7 @@ function locationOf(hit: SearchHit): string {
   return hit.startLine > 0 ? `${path}:${hit.startLine}-${hit.endLine}` : path;
 }
 
-/** Returns the block compressed as a file read would be; unchanged where that is not smaller. */
+/** Returns the block compressed as a file read would be; unchanged if that is not smaller. */
 async function capsuleOf(
   { content, sourcePath }: SearchHit,
   query: string,

@@ -10,13 +10,13 @@ export const inject = slice({
     type: count('tokens'),
     default: 4000,
     env: ['SVC_INJECT_BUDGET'],
-    about: 'Most tokens added to one message.',
+    about: 'Maximum number of tokens added to one message.',
   }),
   topK: setting('vault.inject_top_k', {
     type: count('blocks'),
     default: 5,
     env: ['SVC_INJECT_TOP_K'],
-    about: 'Most blocks added to one message.',
+    about: 'Maximum number of blocks added to one message.',
   }),
   minScore: setting('vault.inject_min_score', {
     type: between(0, 1_000_000, 'a BM25 score'),
@@ -35,7 +35,7 @@ export const inject = slice({
     type: count('characters'),
     default: 400,
     env: ['SVC_CAPSULE_MIN_CHARS'],
-    about: 'Characters from which an added block is shortened.',
+    about: 'Minimum length in characters of an added block that is shortened.',
   }),
 });
 

@@ -27,9 +27,9 @@ export function withFetchMark(
   made: Made,
   minSaved: (tokens: number) => number,
 ): string {
-  const { fetchTool, pointed, text } = block;
+  const { fetchTool, pointerText, text } = block;
   // A pointer's text belongs to another block, and the client does not know it under this id.
-  if (fetchTool === undefined || pointed !== undefined || !isLossy(made)) return made.text;
+  if (fetchTool === undefined || pointerText !== undefined || !isLossy(made)) return made.text;
   const lineBreak = made.text.endsWith('\n') ? '' : '\n';
   const marked = `${made.text}${lineBreak}${fetchMark(fetchTool, text)}`;
   const tokens = estimateTokens(text);

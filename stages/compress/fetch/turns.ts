@@ -8,7 +8,7 @@ import type { FetchTurn } from '../../conversations/record.ts';
 import type { ProxyRequest } from '../../model/request.ts';
 import { fetchToolIn, isFetchTool } from '../../originals/fetch-tool.ts';
 import type { ConversationBlock } from '../pass/blocks.ts';
-import { asksModel } from '../pass/skip-reasons.ts';
+import { runsModel } from '../pass/skip-reasons.ts';
 import { sentCount } from '../pass/timed-out-blocks.ts';
 
 /** Most changes of the tool per conversation; after that blocks no longer name it. */
@@ -44,7 +44,7 @@ function turnsOf(
   const { pin } = memory.record;
   const before = pin?.fetch ?? [];
   // Other operations on a conversation, such as counting tokens, need not declare its tools.
-  if (pin === undefined || !asksModel(request)) return before;
+  if (pin === undefined || !runsModel(request)) return before;
   const known = before.at(-1)?.tool ?? null;
   const has = fetchToolIn(request.original.json) ?? null;
   const tool = before.length < MAX_TURNS ? has : null;

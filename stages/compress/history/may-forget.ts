@@ -7,7 +7,7 @@ import { isObject } from '../../dialect/json-kind.ts';
 /** Edits that touch neither tool results nor the conversation's text. */
 const HARMLESS_EDIT = /^clear_thinking/;
 /** Members any of which, if set, means that the provider keeps or summarizes the history. */
-const MEMBERS = ['previous_response_id', 'conversation', 'thread', 'compaction'];
+const HISTORY_MEMBERS = ['previous_response_id', 'conversation', 'thread', 'compaction'];
 
 /**
  * Returns true if a request body says so, in any dialect: context edits, an order to summarize, a
@@ -17,8 +17,8 @@ const MEMBERS = ['previous_response_id', 'conversation', 'thread', 'compaction']
 export function mayForget(body: unknown): boolean {
   if (!isObject(body)) return false;
   return (
-    edits(body['context_management']).some(isForgetting) ||
-    MEMBERS.some((name) => isSet(body[name])) ||
+    edits(body['context_management']).some(maySkipHistory) ||
+    HISTORY_MEMBERS.some((name) => isSet(body[name])) ||
     (isSet(body['truncation']) && body['truncation'] !== 'disabled') ||
     holdsCompaction(body['messages']) ||
     holdsCompaction(body['input'])
@@ -36,7 +36,7 @@ function edits(management: unknown): readonly unknown[] {
   return Array.isArray(listed) ? listed : [management];
 }
 
-function isForgetting(edit: unknown): boolean {
+function maySkipHistory(edit: unknown): boolean {
   const type = isObject(edit) ? edit['type'] : undefined;
   return typeof type !== 'string' || !HARMLESS_EDIT.test(type);
 }

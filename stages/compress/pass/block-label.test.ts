@@ -4,7 +4,7 @@ import { resolveEndpoint } from '../../dialect/endpoints.ts';
 import { dialects } from '../../dialect/registry.ts';
 import { toRequest } from '../../model/request.ts';
 import type { ProxyRequest } from '../../model/request.ts';
-import { labelOf, noLabels } from './block-label.ts';
+import { labelOf, noLabelCounts } from './block-label.ts';
 import { toConversationBlocks } from './blocks.ts';
 import { compressConversation, emptyState } from './conversation.ts';
 import type { ConversationBlock } from './blocks.ts';
@@ -126,7 +126,7 @@ test('labels a result with its command, without a leading cd or environment', ()
     ['cd src/lib', 'cd lib'],
   ] as const) {
     const block = { index: 0, role: 'tool', kind: 'tool_result', text: '' } as const;
-    assert.is(labelOf(block, { command }, noLabels()), `result 1 (${name})`);
+    assert.is(labelOf(block, { command }, noLabelCounts()), `result 1 (${name})`);
   }
 });
 

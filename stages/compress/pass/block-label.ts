@@ -7,7 +7,7 @@ const LABEL_CHARS = 24;
 /** A redirection: it says nothing about what the command does. */
 const REDIRECTION = /(?<!\s)\s*(?:\d?>{1,2}(?:&\d|\s*[^\s;&|]+)|<\s*\/dev\/null)/g;
 /** A word that can be a path with folders in it. */
-const IN_FOLDERS = /(?<![^\s="'])[~.\w@+-]*(?:\/[\w.@+-]+)+\/?(?![^\s"';|&)])/g;
+const PATH_WITH_FOLDERS = /(?<![^\s="'])[~.\w@+-]*(?:\/[\w.@+-]+)+\/?(?![^\s"';|&)])/g;
 
 /** Leading `cd` and variable assignments of a command; the actual command follows. */
 const LEADING_SETUP =
@@ -15,11 +15,11 @@ const LEADING_SETUP =
 
 const PATH_KEYS = ['file_path', 'path', 'filePath', 'filename', 'file'];
 const COMMAND_KEYS = ['command', 'cmd', 'script'];
-/** Commands of a text editor whose commands share one tool; they are no shell commands. */
-const EDITOR_VERB = /^(?:view|create|insert|str_replace|undo_edit|delete|rename)$/;
+/** Commands of a text editor whose commands share one tool; they are not shell commands. */
+const EDITOR_COMMAND = /^(?:view|create|insert|str_replace|undo_edit|delete|rename)$/;
 
 /** Returns the origin of a tool result, as far as the tool's input shows it. */
-export function hintsOf(
+export function originHints(
   block: Pick<ConversationBlock, 'toolName' | 'toolInput' | 'isError'>,
 ): ClassifyHints {
   const input =
@@ -35,7 +35,7 @@ export function hintsOf(
   };
   const commandText = text(COMMAND_KEYS);
   const isVerb =
-    commandText !== undefined && EDITOR_VERB.test(commandText) && text(PATH_KEYS) !== undefined;
+    commandText !== undefined && EDITOR_COMMAND.test(commandText) && text(PATH_KEYS) !== undefined;
   const command = isVerb ? undefined : commandText;
   const searches = /^(?:grep|search|glob|ls|list|find)/i.test(block.toolName ?? '');
   const path = command === undefined && !searches ? text(PATH_KEYS) : undefined;
@@ -77,14 +77,14 @@ export interface LabelCounts {
   parts: number;
 }
 
-export function noLabels(): LabelCounts {
+export function noLabelCounts(): LabelCounts {
   return { results: 0, userTexts: 0, result: undefined, parts: 0 };
 }
 
 /**
- * Returns the label by which later blocks refer to this one, whose origin is `hints`; undefined
- * where they may not refer to it. Tool results are counted as a reader counts them: one for each
- * answered call, whether with text, images or several parts. A later part is labelled as such.
+ * Returns the label by which later blocks refer to this one, whose origin is `hints`; undefined if
+ * they may not refer to it. Tool results are counted as a reader counts them: one for each answered
+ * call, whether with text, images or several parts. A later part is labelled as such.
  */
 export function labelOf(
   block: ConversationBlock,
@@ -109,7 +109,7 @@ export function resultLabel(hints: ClassifyHints, counts: Readonly<LabelCounts>)
  * the command.
  */
 export function callLabel(block: ConversationBlock, number: number): string {
-  const { command, path, toolName = 'tool' } = hintsOf(block);
+  const { command, path, toolName = 'tool' } = originHints(block);
   const what =
     path === undefined ? (commandLabel(command) ?? toolName) : `${toolName} ${nameOf(path)}`;
   return `call ${number} (${shortened(what)})`;
@@ -129,7 +129,7 @@ function commandLabel(command: string | undefined): string | undefined {
   const { files = [], mixed } = printedBy(core);
   const [file] = files;
   if (file !== undefined && files.length === 1 && mixed !== true) return nameOf(file);
-  return core.slice(0, 300).replaceAll(REDIRECTION, '').replaceAll(IN_FOLDERS, nameOf);
+  return core.slice(0, 300).replaceAll(REDIRECTION, '').replaceAll(PATH_WITH_FOLDERS, nameOf);
 }
 
 function nameOf(path: string): string {

@@ -4,7 +4,7 @@ import type { Block } from '../../model/block.ts';
 import { isBillingBlock } from '../../model/conversation.ts';
 import type { ProxyRequest } from '../../model/request.ts';
 
-/** One block of a conversation, in order. Blocks of any kind count towards the threshold. */
+/** One block of a conversation, in order. Blocks of every kind count towards the threshold. */
 export interface ConversationBlock {
   readonly index: number;
   readonly role: string;
@@ -20,8 +20,8 @@ export interface ConversationBlock {
   readonly toolInput?: unknown;
   readonly isError?: boolean;
   /**
-   * True where a program of the model makes the call, or reads the result, and the model sees
-   * neither.
+   * True if a program written by the model makes the call or reads the result, so that the model
+   * sees neither.
    */
   readonly isForProgram?: boolean;
   /** Why the block must not be changed; set by the code that protects it. */
@@ -38,17 +38,17 @@ export interface ConversationBlock {
    * The client's text, where `text` was replaced by the earlier, forgotten result that it points
    * to.
    */
-  readonly pointed?: string;
+  readonly pointerText?: string;
   /** The client's tool that fetches this result whole, where it may be named. */
   readonly fetchTool?: string;
   /**
-   * How a part is requested from the tool; set on a result that may be sent as an excerpt if it
-   * stays long.
+   * How a range of lines can be requested from the tool; set on a result that may be sent as an
+   * excerpt if it stays long.
    */
-  readonly partWords?: string;
+  readonly rangeRequest?: string;
 }
 
-/** Returns true for a result of a known call that is no error and may be changed. */
+/** Returns true for a result of a known call that is not an error and may be changed. */
 export function isPlainResult(block: ConversationBlock): boolean {
   return (
     block.kind === 'tool_result' &&
@@ -96,7 +96,7 @@ function kindOf(block: Block): ConversationBlock['kind'] {
 }
 
 function parsed(json: string): unknown {
-  // What the model wrote need not be JSON, or nests too deep to be handed to a thread: its text is
-  // a hint too.
+  // The model's call need not be valid JSON, or nests too deep to be passed to a thread. Its text
+  // is then the only hint.
   return parseJson(json) ?? json;
 }

@@ -31,7 +31,7 @@ export function createBlockCache(maxEntries: number) {
       : undefined;
   let [hits, misses] = [0, 0];
   return {
-    /** Returns the rewriter's result for the text, from the cache if it is there. */
+    /** Returns the rewriter's result for the text, from the cache if possible. */
     apply(rewriter: Rewriter, text: string, context: ApplyContext): Applied {
       const key = keyOf(text, context, rewriter.id);
       const known = store?.get(key);
@@ -46,7 +46,10 @@ export function createBlockCache(maxEntries: number) {
     },
     /** Number of lookups. */
     asked: (): number => hits + misses,
-    /** Counts results that need no lookup, as the whole beginning of the conversation is known. */
+    /**
+     * Counts results that need no lookup because the beginning of the conversation is already
+     * processed.
+     */
     addHits(count: number): void {
       hits += count;
     },
@@ -63,9 +66,9 @@ function keyOf(text: string, context: ApplyContext, rulesId: string): string {
   const { mode, query, maxChars, logBudgetTokens, hints, commentLines, applied } = context;
   const { linesBefore, linesAfter, foldsProse = false } = context;
   const sizes = [maxChars, logBudgetTokens, linesBefore, linesAfter, foldsProse];
-  const rest = [mode, query, sizes, hints, commentLines !== undefined, applied?.id, rulesId];
+  const keyParts = [mode, query, sizes, hints, commentLines !== undefined, applied?.id, rulesId];
   return createHash('sha1')
-    .update(JSON.stringify(rest))
+    .update(JSON.stringify(keyParts))
     .update('\u0000')
     .update(text)
     .digest('base64');

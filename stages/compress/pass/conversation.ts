@@ -10,9 +10,9 @@ import { estimateTokens } from '../../model/tokens.ts';
 import type { Applied } from '../rules/rewrite.ts';
 import {
   callLabel,
-  hintsOf,
+  originHints,
   labelOf,
-  noLabels,
+  noLabelCounts,
   resultLabel,
   type LabelCounts,
 } from './block-label.ts';
@@ -36,12 +36,12 @@ import { SentLines } from '../repeats/repeats.ts';
 import { Shortened } from './asked-again.ts';
 import type { ConversationBlock } from './blocks.ts';
 import {
-  isSearched,
+  isSearchable,
   isShortened,
   isStripped,
   minSaved,
   rewriteBlock,
-  type Known,
+  type BlockContext,
   type Rewritten,
   type RewriteOptions,
 } from './rewrite-block.ts';
@@ -53,7 +53,7 @@ export interface ConversationOptions extends RewriteOptions {
   readonly thresholdTokens: number;
   readonly logBudgetTokens: number;
   /**
-   * True for texts that no later one refers to: runs of equal lines are then folded in prose too.
+   * True if no later text will refer to these; runs of equal lines are then folded in prose too.
    */
   readonly foldsProse?: boolean;
   /**
@@ -110,14 +110,14 @@ export interface ConversationState {
 }
 
 export function emptyState(): ConversationState {
-  const labels = noLabels();
+  const labels = noLabelCounts();
   const sent = new SentLines();
   const shortened = new Shortened();
   return { outcomes: [], sent, shortened, lookups: 0, tokens: 0, query: '', calls: 0, labels };
 }
 
 /** Called with the outcomes so far and the block that is processed next. */
-export type Watch = (decided: readonly BlockOutcome[], next: ConversationBlock) => void;
+export type OnBlockDecided = (decided: readonly BlockOutcome[], next: ConversationBlock) => void;
 
 /**
  * Returns the outcome of every block. `state` may already hold those of the first blocks (see
@@ -130,7 +130,7 @@ export function compressConversation(
   options: ConversationOptions,
   cache?: BlockCache,
   state: ConversationState = emptyState(),
-  watch?: Watch,
+  watch?: OnBlockDecided,
   queries: readonly string[] = queriesOf(blocks),
 ): readonly BlockOutcome[] {
   for (let at = state.outcomes.length; at < blocks.length; at++) {
@@ -152,7 +152,7 @@ function compressBlock(
   const tokensBefore = estimateTokens(block.text);
   const tokens = state.tokens + tokensBefore;
   const query = queryText === '' ? state.query : queryText;
-  const hints = hintsOf(block);
+  const hints = originHints(block);
   if (block.forgotten !== undefined && options.mode !== 'strict') {
     state.tokens = tokens;
     state.query = query;
@@ -160,8 +160,8 @@ function compressBlock(
     labelOf(block, hints, state.labels);
     return forgottenOutcome(block, block.forgotten);
   }
-  if (block.sentAs !== undefined) return repeat(block, block.sentAs, { tokens, query }, state);
-  const reason = keptReason(block, options, tokens);
+  if (block.sentAs !== undefined) return sendAgain(block, block.sentAs, { tokens, query }, state);
+  const reason = reasonUnchanged(block, options, tokens);
   const embedded = embeddedTexts(block, hints);
   const known = {
     ...options,
@@ -225,7 +225,7 @@ export function forgottenOutcome(block: ConversationBlock, line: string): BlockO
 }
 
 /** Sends a block as before; later blocks may refer to the lines readable in it. */
-function repeat(
+function sendAgain(
   block: ConversationBlock,
   text: string,
   { tokens, query }: Pick<ConversationState, 'tokens' | 'query'>,
@@ -233,16 +233,16 @@ function repeat(
 ): BlockOutcome {
   state.tokens = tokens;
   state.query = query;
-  const label = labelOf(block, hintsOf(block), state.labels);
+  const label = labelOf(block, originHints(block), state.labels);
   // Which of its lines are references is unknown, so an equal result must not be replaced by a
   // reference to it.
   const repeatedLines = text === block.text ? 0 : 1;
   remember(block, label, { text, removed: [], by: [], repeatedLines }, state);
-  return repeatedOutcome(block, text);
+  return sentAgainOutcome(block, text);
 }
 
 /** Returns the outcome of a block that is sent as before. */
-export function repeatedOutcome(block: ConversationBlock, text: string): BlockOutcome {
+export function sentAgainOutcome(block: ConversationBlock, text: string): BlockOutcome {
   const changed = text !== block.text;
   return {
     index: block.index,
@@ -258,7 +258,7 @@ export function repeatedOutcome(block: ConversationBlock, text: string): BlockOu
   };
 }
 
-interface Tried extends Pick<BlockOutcome, 'failed' | 'undecided'> {
+interface Attempt extends Pick<BlockOutcome, 'failed' | 'undecided'> {
   readonly made?: (Rewritten & Partial<RewrittenTexts>) | undefined;
 }
 
@@ -266,10 +266,10 @@ interface Tried extends Pick<BlockOutcome, 'failed' | 'undecided'> {
 function tryRewrite(
   block: ConversationBlock,
   embedded: EmbeddedTexts | undefined,
-  known: Known,
+  known: BlockContext,
   cache: BlockCache | undefined,
   sent: SentLines,
-): Tried {
+): Attempt {
   try {
     const made = embedded && rewriteEmbedded(block, embedded, known, cache, sent);
     return { made: made ?? rewriteBlock(block, known, cache, sent) };
@@ -280,7 +280,7 @@ function tryRewrite(
   }
 }
 
-function keptReason(
+function reasonUnchanged(
   block: ConversationBlock,
   options: ConversationOptions,
   tokens: number,
@@ -316,13 +316,13 @@ function remember(
   if (
     label !== undefined &&
     isStripped(by.filter((name) => name !== 'repeats')) &&
-    isSearched(block)
+    isSearchable(block)
   ) {
     const isView = lineNumbering(block.text.split('\n')) !== undefined;
     const isWhole = repeatedLines === 0;
     const numbers = isView && isWhole ? {} : { numbers: countedIn(block.text, text, removed) };
     state.sent.add(label, block.text, undefined, { lines: linesIn(removed), ...numbers });
-  } else if (label !== undefined && isSearched({ text }) && isSearched(block)) {
+  } else if (label !== undefined && isSearchable({ text }) && isSearchable(block)) {
     const changed = text !== block.text;
     const origins = changed ? countedOrigins(block.text, text, { removed, before: 0 }) : undefined;
     state.sent.add(label, text, origins);

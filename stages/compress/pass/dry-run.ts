@@ -8,12 +8,12 @@ import { toConversationBlocks } from './blocks.ts';
 import type { JobOptions } from '../worker/job.ts';
 import type { PinOptions } from './options.ts';
 import { withFetchToolOf } from '../fetch/turns.ts';
-import { withParts } from '../history/long/decide.ts';
+import { planExcerpts } from '../history/long/decide.ts';
 import { mayForget } from '../history/may-forget.ts';
-import { leftForBlocks } from './threshold.ts';
+import { thresholdForBlocks } from './threshold.ts';
 import { createToolTrimmer } from '../tools/trim.ts';
 
-/** Options of a new conversation, and what is done to its tool definitions. */
+/** Options of a new conversation, and how its tool definitions are treated. */
 export type DryOptions = JobOptions & Pick<PinOptions, 'tools'>;
 
 /** One block of the request and what would be sent for it. */
@@ -23,7 +23,7 @@ export interface DryBlock {
   readonly role: string;
   readonly kind: string;
   readonly toolName: string | null;
-  /** Class of the text; null where it was not classified. */
+  /** Class of the text; null if it was not classified. */
   readonly textClass: string | null;
   /** Names of the algorithms that changed it, in order. */
   readonly by: readonly string[];
@@ -49,7 +49,7 @@ export async function dryRun(
 ): Promise<readonly DryBlock[]> {
   const blocks = request.original.blocks();
   const forgets = mayForget(request.original.json);
-  const { blocks: taken } = withParts(toConversationBlocks(request), {
+  const { blocks: taken } = planExcerpts(toConversationBlocks(request), {
     longTokens: options.longResultsTokens ?? 0,
     body: request.original.json,
     decided: new Map(),
@@ -59,7 +59,7 @@ export async function dryRun(
     blocks: withFetchToolOf(taken, request.original.json),
     options: {
       ...options,
-      thresholdTokens: leftForBlocks(request.original.json, options.thresholdTokens),
+      thresholdTokens: thresholdForBlocks(request.original.json, options.thresholdTokens),
       forgets,
     },
   });

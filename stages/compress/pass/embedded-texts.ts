@@ -7,10 +7,10 @@ import { estimateTokens } from '../../model/tokens.ts';
 import { endsBadly } from '../rules/log/outcome.ts';
 import { textsInJson, writeTexts, type EmbeddedText } from '../rules/json/texts.ts';
 import type { SentLines } from '../repeats/repeats.ts';
-import { hintsOf } from './block-label.ts';
+import { originHints } from './block-label.ts';
 import type { ConversationBlock } from './blocks.ts';
 import type { BlockCache } from './cache.ts';
-import { minSaved, rewriteBlock, type Known, type Rewritten } from './rewrite-block.ts';
+import { minSaved, rewriteBlock, type BlockContext, type Rewritten } from './rewrite-block.ts';
 
 /** One text of a document, treated as a result of its own. */
 export interface EmbeddedPart extends Pick<Rewritten, 'text' | 'removed' | 'by' | 'repeatedLines'> {
@@ -45,8 +45,8 @@ export function embeddedTexts(
 }
 
 /**
- * Returns true where the document may itself be a file; a code file is never JSON, so there the
- * client wrapped it.
+ * Returns true if the document may itself be a file; a code file is never JSON, so there the client
+ * wrapped it.
  */
 function mayBeFile(hints: ClassifyHints): boolean {
   const { file, kind } = expectFrom(hints);
@@ -55,7 +55,7 @@ function mayBeFile(hints: ClassifyHints): boolean {
 
 function partOf(block: ConversationBlock, { text, beside }: EmbeddedText): EmbeddedPart {
   const part = { ...block, text, toolInput: inputOf(block, beside) };
-  return { block: part, hints: hintsOf(part), text, removed: [], by: [], repeatedLines: 0 };
+  return { block: part, hints: originHints(part), text, removed: [], by: [], repeatedLines: 0 };
 }
 
 /** The compressed texts of a document. */
@@ -63,19 +63,17 @@ export interface RewrittenTexts extends Rewritten {
   readonly parts: readonly EmbeddedPart[];
 }
 
-/**
- * Returns the document of `block` with its texts below it; undefined where that saves too little.
- */
+/** Returns the document of `block` with its texts below it; undefined if that saves too little. */
 export function rewriteEmbedded(
   block: ConversationBlock,
   { frame, parts }: EmbeddedTexts,
-  known: Known,
+  known: BlockContext,
   cache: BlockCache | undefined,
   sent: SentLines,
 ): RewrittenTexts | undefined {
   const made = parts.map(
     ({ block: part, hints, text }) =>
-      rewriteBlock(part, { ...known, hints }, cache, sent) ?? asItIs(text),
+      rewriteBlock(part, { ...known, hints }, cache, sent) ?? unchanged(text),
   );
   const text = writeTexts(
     frame,
@@ -101,15 +99,15 @@ export function rewriteEmbedded(
   };
 }
 
-function asItIs(text: string): Rewritten {
+function unchanged(text: string): Rewritten {
   const classification = { kind: 'narrative' } as const;
   return { text, classification, by: [], removed: [], isTried: false, repeatedLines: 0 };
 }
 
-const RUNS = /(?:run|exec|shell|bash|command|terminal)/i;
-const READS = /(?:read|view|open|cat|fetch)/i;
+const SHELL_TOOL = /(?:run|exec|shell|bash|command|terminal)/i;
+const READER_TOOL = /(?:read|view|open|cat|fetch)/i;
 /** Line range after a file name. */
-const LINES_OF = /:\d+(?:-\d+)?$/;
+const LINE_RANGE_SUFFIX = /:\d+(?:-\d+)?$/;
 
 /**
  * Returns the origin of a text: the members beside it, as with several commands, otherwise the
@@ -120,8 +118,9 @@ function inputOf(
   beside: EmbeddedText['beside'],
 ): unknown {
   const { query } = beside;
-  if (query !== undefined && RUNS.test(toolName)) return { command: query };
-  if (query !== undefined && READS.test(toolName)) return { path: query.replace(LINES_OF, '') };
-  const { command, path } = hintsOf({ toolInput: beside });
+  if (query !== undefined && SHELL_TOOL.test(toolName)) return { command: query };
+  if (query !== undefined && READER_TOOL.test(toolName))
+    return { path: query.replace(LINE_RANGE_SUFFIX, '') };
+  const { command, path } = originHints({ toolInput: beside });
   return command === undefined && path === undefined ? toolInput : beside;
 }

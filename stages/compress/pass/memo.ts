@@ -11,7 +11,7 @@ import {
   type BlockOutcome,
   type ConversationOptions,
   type ConversationState,
-  type Watch,
+  type OnBlockDecided,
 } from './conversation.ts';
 import type { ConversationBlock } from './blocks.ts';
 import { GrammarNeeded } from '../rules/code/grammar-needed.ts';
@@ -33,7 +33,7 @@ export class ConversationMemo {
     blocks: readonly ConversationBlock[],
     options: ConversationOptions,
     cache?: BlockCache,
-    watch?: Watch,
+    watch?: OnBlockDecided,
   ): readonly BlockOutcome[] {
     const queries = queriesOf(blocks);
     const chain = hashChain(blocks, queries, options);

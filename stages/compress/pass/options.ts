@@ -19,10 +19,10 @@ import { isMode } from '../settings.ts';
 import { COMPRESSION_VERSION } from '../version.ts';
 import type { JobOptions } from '../worker/job.ts';
 import type { JoinedPass } from './parts.ts';
-import { leftForBlocks } from './threshold.ts';
+import { thresholdForBlocks } from './threshold.ts';
 
 /**
- * Why the bytes of the prefix change once, if they do; `strict` where the setting overrides the
+ * Why the bytes of the prefix change this once, if they do; `strict` if the setting overrides the
  * pin.
  */
 type PrefixChange = 'mode' | 'macro' | 'version' | 'strict' | 'context_editing' | undefined;
@@ -65,7 +65,7 @@ export function optionsOf(
   };
   const defaults = {
     ...config,
-    thresholdTokens: () => leftForBlocks(original.json, config.thresholdTokens),
+    thresholdTokens: () => thresholdForBlocks(original.json, config.thresholdTokens),
     ...(learned.applied !== undefined && { applied: learned.applied.id }),
     ...(recipes !== undefined && { recipes: recipes.id }),
     forgets: mayForget(original.json),
@@ -73,7 +73,7 @@ export function optionsOf(
     ...(standing.isBound && { tools: 'off' as const }),
   };
   const { options: pinned, change } = pinOptions(memory, defaults, requested);
-  const options = withRules(pinned, recipes, services);
+  const options = resolveRules(pinned, recipes, services);
   ctx.note('mode', options.mode);
   if (options.recipes !== undefined) ctx.note('recipes', options.recipes.id);
   if (options.applied !== undefined) ctx.note('applied', options.applied.id);
@@ -87,7 +87,7 @@ export function optionsOf(
 }
 
 /**
- * Returns the settings and recipes of the macro that this request names; undefined where it names
+ * Returns the settings and recipes of the macro that this request names; undefined if it names
  * none.
  */
 function requestedMacro(
@@ -103,7 +103,7 @@ function requestedMacro(
     settings: {
       ...settings,
       ...(thresholdTokens !== undefined && {
-        thresholdTokens: leftForBlocks(original.json, thresholdTokens),
+        thresholdTokens: thresholdForBlocks(original.json, thresholdTokens),
       }),
       // Tools precede every signed thought, so they must not change either.
       ...(tools !== undefined && !isBound && { tools }),
@@ -112,7 +112,7 @@ function requestedMacro(
 }
 
 /** Resolves rule ids in the pinned options. Rules that were deleted no longer apply. */
-function withRules(
+function resolveRules(
   pinned: PinOptions,
   current: RecipeSet | undefined,
   { learned, conversations }: Services,
@@ -151,7 +151,7 @@ interface Pinned {
 export type PinOptions = Omit<JobOptions, 'applied' | 'recipes'> & {
   readonly applied?: string;
   readonly recipes?: string;
-  /** What is done to the tool definitions. */
+  /** How tool definitions are treated. */
   readonly tools?: 'off' | 'trim';
 };
 
@@ -184,11 +184,11 @@ export function pinOptions(memory: Memory, defaults: Defaults, requested: Reques
   const macro = named?.id ?? pin?.macro;
   const isNamedAnew = named !== undefined && pin?.macro !== macro;
   const changed = isNamedAnew ? { ...named.settings, recipes: named.recipes } : {};
-  const begun = { ...(pin ?? { ...defaults, thresholdTokens: undefined }), ...changed };
-  const { mode, maxChars, logBudgetTokens } = begun;
-  const thresholdTokens = begun.thresholdTokens ?? defaults.thresholdTokens();
+  const initial = { ...(pin ?? { ...defaults, thresholdTokens: undefined }), ...changed };
+  const { mode, maxChars, logBudgetTokens } = initial;
+  const thresholdTokens = initial.thresholdTokens ?? defaults.thresholdTokens();
   // A conversation that began without rules continues without them.
-  const { applied, recipes, userProse, longResultsTokens = 0, tools } = begun;
+  const { applied, recipes, userProse, longResultsTokens = 0, tools } = initial;
   const forgets = defaults.forgets === true || pin?.forgets === true;
   const ownMode = requested.mode ?? named?.settings.mode;
   const options = {

@@ -1,4 +1,4 @@
-/** Combines what the stages before `compress` added to its pass. */
+/** Combines what the stages before `compress` contribute to its pass over the conversation. */
 import { LRUCache } from 'lru-cache';
 import type { Pass, RecipeSet, RuleSettings } from '../../model/pass.ts';
 import type { Recipe } from '../recipe/recipe.ts';
@@ -7,7 +7,7 @@ import type { CompressConfig } from '../settings.ts';
 
 /** The combined pass of one request. */
 export interface JoinedPass {
-  /** The recipes of all parts in order, one per name; undefined where there are none. */
+  /** The recipes of all parts in order, one per name; undefined if there are none. */
   readonly recipes: RecipeSet | undefined;
   /** The configuration with the parts' settings that apply to every request. */
   readonly config: CompressConfig;
@@ -55,7 +55,7 @@ export function createPassJoiner(config: CompressConfig): (pass: Pass) => Joined
 }
 
 /** Returns the configuration and recipes of a conversation that begins with this request. */
-export function asBegun({ config, recipes, requested }: JoinedPass) {
+export function optionsAtStart({ config, recipes, requested }: JoinedPass) {
   return { config: { ...config, ...requested?.settings }, recipes };
 }
 

@@ -15,12 +15,12 @@ import type { JobOutcome } from '../worker/job.ts';
 import type { UnchangedTokens } from './skip-reasons.ts';
 import type { LimitedOutcomes } from './within-limit.ts';
 
-type Noting = Pick<StageContext, 'note'>;
+type NoteContext = Pick<StageContext, 'note'>;
 
 /** Notes what went wrong with a request. A recurring fault is logged once. */
 export function createTroubleNotes(
   log: Pick<StageLog, 'warning'>,
-): (result: LimitedOutcomes, ctx: Noting) => void {
+): (result: LimitedOutcomes, ctx: NoteContext) => void {
   const logged = new Set<string>();
   return ({ failed, outcomes }, ctx) => {
     if (failed !== undefined) ctx.note('not_compressed_because', failed);
@@ -49,22 +49,22 @@ export function applyOutcomes(
   return replaceTexts(request, new Map(texts));
 }
 
-/** Notes the estimated tokens of all blocks, before and after; null where none were estimated. */
-export function noteTokens(ctx: Noting, before: number | null, after = before): void {
+/** Notes the estimated tokens of all blocks, before and after; null if none were estimated. */
+export function noteTokens(ctx: NoteContext, before: number | null, after = before): void {
   ctx.note('tokens_before', before);
   ctx.note('tokens_after', after);
 }
 
 /** Notes the tokens of an unchanged request, and marks a rough guess as such. */
-export function noteUnchanged(ctx: Noting, { tokens, isRough }: UnchangedTokens): void {
+export function noteUnchanged(ctx: NoteContext, { tokens, isRough }: UnchangedTokens): void {
   noteTokens(ctx, tokens);
   if (isRough) ctx.note('tokens_rough', true);
 }
 
 /** Notes what trimming the tools saved, for the trace and the report. */
-export function noteTools(
+export function noteToolSavings(
   tools: readonly ChangedBlock[],
-  ctx: Noting,
+  ctx: NoteContext,
 ): Pick<RequestReport, 'estimatedTools'> {
   if (tools.length === 0) return {};
   const [before, after] = [sum(tools, 'tokensBefore'), sum(tools, 'tokensAfter')];
@@ -75,9 +75,9 @@ export function noteTools(
 }
 
 /** Notes what compression saved, for the trace and the report. */
-export function noteSizes(
+export function noteSavings(
   { outcomes, where, forgotten, tokensForgotten }: ForgettingOutcomes,
-  ctx: Noting,
+  ctx: NoteContext,
 ): RequestReport {
   const [before, after] = [sum(outcomes, 'tokensBefore'), sum(outcomes, 'tokensAfter')];
   const leftOut = sum(outcomes, 'tokensLeftOut');

@@ -37,7 +37,7 @@ export interface Rewritten extends Applied {
 export interface RewriteOptions {
   /** True where prose written or pasted by a user may be shortened too. */
   readonly userProse?: boolean;
-  /** True where the provider may forget earlier text: then nothing refers to an earlier block. */
+  /** True if the provider may forget earlier text: then nothing refers to an earlier block. */
   readonly forgets?: boolean;
   /**
    * A result of more tokens may be sent as an excerpt, if its block says how to request the rest; 0
@@ -55,22 +55,20 @@ export interface RewriteOptions {
   readonly rewriter?: Rewriter;
 }
 
-/** What is known of a block beyond its text and the blocks before it. */
-export interface Known extends ApplyContext, RewriteOptions {
-  /**
-   * True where it is read again because lines were left out: then a file is sent with every line.
-   */
+/** What is known about a block besides its text and the blocks before it. */
+export interface BlockContext extends ApplyContext, RewriteOptions {
+  /** True if it is read again because lines were left out. A file is then sent with every line. */
   readonly isAskedAgain?: boolean;
 }
 
 /**
  * Returns the shortest of: compressed by class, with or without its repeats replaced by references,
- * or only with its repeats replaced. Undefined for a block to leave alone. `labels` of the result
- * still have to be introduced in `sent`.
+ * or only with its repeats replaced. Returns undefined for a block that stays unchanged. `labels`
+ * of the result still have to be introduced in `sent`.
  */
 export function rewriteBlock(
   block: ConversationBlock,
-  known: Known,
+  known: BlockContext,
   cache: BlockCache | undefined,
   sent: SentLines,
 ): Rewritten | undefined {
@@ -89,7 +87,8 @@ export function rewriteBlock(
     found?.classification.kind === 'narrative' &&
     userProse !== true &&
     (isHumanAuthored(block) || isFileNamed(known));
-  const isWhole = isAskedAgain && found !== undefined && FILES.has(found.classification.kind);
+  const isWhole =
+    isAskedAgain && found !== undefined && FILE_CLASSES.has(found.classification.kind);
   const applied =
     found !== undefined && (literal || isWhole)
       ? { ...found, text: body, by: [], removed: [] }
@@ -114,7 +113,7 @@ export function rewriteBlock(
       isEdit,
       isAskedAgain,
     };
-    return isSearched(one) ? nameRepeats(one, body, sent, options) : undefined;
+    return isSearchable(one) ? nameRepeats(one, body, sent, options) : undefined;
   };
   const made: Rewritten[] = [{ ...plain, repeatedLines: 0 }];
   for (const one of plain.text === body ? [plain] : [plain, untouched]) {
@@ -125,17 +124,17 @@ export function rewriteBlock(
   if (again !== undefined) made.push(withReferences(plain, again));
   if (isStripped(plain.by) && linesBefore === 0) {
     const referred = repeatsOf(untouched, false);
-    const both = referred && strippedBetween(referred, plain);
+    const both = referred && stripBetweenReferences(referred, plain);
     if (both !== undefined) made.push(both);
   }
   const candidates = small
     ? made
-    : made.flatMap((one) => (isSearched(one) ? [one, ...thinNumbers(one)] : [one]));
+    : made.flatMap((one) => (isSearchable(one) ? [one, ...thinNumbers(one)] : [one]));
   const { one: shortest, tokens } = shortestOf(candidates);
   const total = estimateTokens(body);
   // A text that is barely shorter is only harder to read.
   const worth = total - tokens >= minSaved(total) ? shortest : { ...untouched, repeatedLines: 0 };
-  const best = (literal ? undefined : inParts(block, plain, tokens, known)) ?? worth;
+  const best = (literal ? undefined : asExcerpt(block, plain, tokens, known)) ?? worth;
   return { ...best, text: prefix + best.text + suffix };
 }
 
@@ -144,10 +143,10 @@ const PROSE_PATH = /[\w.@~/-]{1,200}\.(?:mdx?|markdown|rst|adoc|txt)\b/gi;
 const COMMAND_CHARS = 500;
 
 /**
- * Returns true where the newest question names the prose file that was read: any sentence of it may
- * be the task.
+ * Returns true if the newest question names the prose file that was read: any sentence of it may be
+ * the task.
  */
-function isFileNamed({ query, hints: { path, command = '' } }: Known): boolean {
+function isFileNamed({ query, hints: { path, command = '' } }: BlockContext): boolean {
   const paths =
     path === undefined ? (command.slice(0, COMMAND_CHARS).match(PROSE_PATH) ?? []) : [path];
   return paths.some((one) => isNamed(one.slice(one.lastIndexOf('/') + 1), { query }));
@@ -156,33 +155,36 @@ function isFileNamed({ query, hints: { path, command = '' } }: Known): boolean {
 /**
  * Classes in which every line may be the one needed, or which have rules of their own for cutting.
  */
-const WHOLE: ReadonlySet<TextClass> = new Set(['diff', 'trace', 'grep', 'listing', 'blob']);
-/** In these classes rules leave little out, and all of it can be requested. */
-const FILES: ReadonlySet<TextClass> = new Set(['code', 'config', 'narrative']);
-/** An excerpt larger than this share of the alternative is not worth it. */
-const PARTS_SHARE = 0.8;
+const UNCUT_CLASSES: ReadonlySet<TextClass> = new Set(['diff', 'trace', 'grep', 'listing', 'blob']);
+/** Classes of which rules leave little out, and of which any part can be requested. */
+const FILE_CLASSES: ReadonlySet<TextClass> = new Set(['code', 'config', 'narrative']);
+/** Maximum size of a useful excerpt, as a share of the alternative. */
+const MAX_EXCERPT_SHARE = 0.8;
 
 /**
  * Returns the excerpt of a result that is still `tokens` long after its rules; undefined for any
  * other.
  */
-function inParts(
+function asExcerpt(
   block: ConversationBlock,
   plain: Applied,
   tokens: number,
-  { longResultsTokens: longTokens = 0, definitions, query }: Known,
+  { longResultsTokens: longTokens = 0, definitions, query }: BlockContext,
 ): Rewritten | undefined {
-  const { partWords: words } = block;
+  const { rangeRequest: words } = block;
   const { classification, by } = plain;
   if (words === undefined || longTokens === 0 || tokens <= longTokens) return undefined;
-  if (WHOLE.has(classification.kind) || (by.length > 0 && !FILES.has(classification.kind)))
+  if (
+    UNCUT_CLASSES.has(classification.kind) ||
+    (by.length > 0 && !FILE_CLASSES.has(classification.kind))
+  )
     return undefined;
   const long = { block, classification, query, words, longTokens, definitions };
   const parts = shortenLong(block.text, long);
   if (parts === undefined) return undefined;
   const made: Rewritten = { ...plain, ...parts, by: ['long_result'], repeatedLines: 0 };
   const best = shortestOf([made, ...thinNumbers(made)]);
-  if (best.tokens > tokens * PARTS_SHARE) return undefined;
+  if (best.tokens > tokens * MAX_EXCERPT_SHARE) return undefined;
   return { ...best.one, tokensLeftOut: tokens - best.tokens };
 }
 
@@ -201,7 +203,7 @@ export function minSaved(tokens: number): number {
 /**
  * Returns false for a text of too many lines to search for repeats; its class algorithms still run.
  */
-export function isSearched({ text }: { readonly text: string }): boolean {
+export function isSearchable({ text }: { readonly text: string }): boolean {
   return text.length <= MAX_LINES || lineBreaks(text, MAX_LINES + 1) <= MAX_LINES;
 }
 
@@ -215,7 +217,7 @@ function withReferences(
 /**
  * Returns a file with its repeats replaced by references and the comments between them left out.
  */
-function strippedBetween(referred: Referred, plain: Applied): Rewritten | undefined {
+function stripBetweenReferences(referred: Referred, plain: Applied): Rewritten | undefined {
   const made = stripBetween(referred, plain.text, plain.removed);
   return made === undefined
     ? undefined
@@ -223,19 +225,19 @@ function strippedBetween(referred: Referred, plain: Applied): Rewritten | undefi
 }
 
 /** Rules that only drop comments and blank lines of a file. */
-const STRIPPING: ReadonlySet<string | undefined> = new Set(['code', 'config']);
+const COMMENT_RULES: ReadonlySet<string | undefined> = new Set(['code', 'config']);
 
-/** Returns true where a text only lost comments and had its line numbers thinned out. */
+/** Returns true if a text only lost comments and had its line numbers thinned out. */
 export function isStripped(by: readonly string[]): boolean {
-  return STRIPPING.has(by[0]) && by.every((name) => name === by[0] || name === 'gutter');
+  return COMMENT_RULES.has(by[0]) && by.every((name) => name === by[0] || name === 'gutter');
 }
 
 /** Rules that leave out lines of texts that may be files. */
-const SHORTENING: ReadonlySet<string> = new Set(['code', 'config', 'narrative']);
+const SHORTENING_RULES: ReadonlySet<string> = new Set(['code', 'config', 'narrative']);
 
-/** Returns true where some of a text's own lines are missing from what was sent. */
+/** Returns true if some of a text's own lines are missing from what was sent. */
 export function isShortened({ by, removed }: Pick<Applied, 'by' | 'removed'>): boolean {
-  return removed.length > 0 && by.some((name) => SHORTENING.has(name));
+  return removed.length > 0 && by.some((name) => SHORTENING_RULES.has(name));
 }
 
 function thinNumbers(made: Rewritten): readonly Rewritten[] {

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import type { BodyFrame } from '../../model/body.ts';
 import type { CompressConfig } from '../settings.ts';
 import { createBench, posted } from '../../../fixtures/compress/stage.ts';
-import { unchangedBecause } from './skip-reasons.ts';
+import { reasonForNoChange } from './skip-reasons.ts';
 
 const line = 'Plain words that somebody wrote, none of them twice in the same order. ';
 const result = (content: string, is_error = false): object => ({
@@ -72,7 +72,7 @@ test('gives no reason for endpoints that run no model', async () => {
 
 test('prefers the reason of a block that was tried to the reason of one that was not', () => {
   const of = (...reasons: string[]): string =>
-    unchangedBecause(
+    reasonForNoChange(
       reasons.map((reason) => ({ reason })),
       { thresholdTokens: 7 },
     );

@@ -1,6 +1,6 @@
 /**
- * Why a request was sent unchanged, in words for its trace and for `svc status`, and how large it
- * was.
+ * The reason why a request was sent unchanged, as text for its trace and for `svc status`, and the
+ * size of the request.
  */
 import type { Conversations } from '../../conversations/conversations.ts';
 import type { Operation } from '../../model/endpoint.ts';
@@ -13,17 +13,17 @@ import { requestedMode } from './options.ts';
 import type { JoinedPass } from './parts.ts';
 import { TIMED_OUT, UNDECIDED } from './timed-out-blocks.ts';
 
-const UNTOUCHABLE = {
+const VERBATIM_REASONS = {
   bypass: 'it has the header X-Svc-Bypass',
   paused: 'rewriting is paused (svc resume)',
   subscription: 'it carries a subscription token',
   size: 'it has too many values to be parsed',
 } as const;
 
-/** Returns why `request` must be sent unchanged, or undefined where it may be rewritten. */
-export function passedBecause({ original, isVerbatim }: ProxyRequest): string | undefined {
+/** Returns why `request` must be sent unchanged, or undefined if it may be rewritten. */
+export function reasonForVerbatim({ original, isVerbatim }: ProxyRequest): string | undefined {
   const { body, endpoint } = original;
-  if (body.untouchable !== undefined) return UNTOUCHABLE[body.untouchable];
+  if (body.untouchable !== undefined) return VERBATIM_REASONS[body.untouchable];
   if (isVerbatim) return VERBATIM_BECAUSE;
   return endpoint.rewritable ? undefined : 'requests of this kind are never rewritten';
 }
@@ -32,7 +32,7 @@ export function passedBecause({ original, isVerbatim }: ProxyRequest): string | 
  * Returns why a request is skipped: compression is off, or it has fewer bytes than the threshold
  * has tokens.
  */
-export function skippedBecause(
+export function reasonForSkipping(
   request: ProxyRequest,
   { config, requested }: JoinedPass,
   conversations: Conversations,
@@ -44,20 +44,22 @@ export function skippedBecause(
   if (requested !== undefined || requestedMode(request) !== undefined) return undefined;
   // Tool definitions precede every request of a conversation, however small the first ones are.
   if (facts.hasTools && config.tools === 'trim') return undefined;
-  if (conversations.figures.conversations === 0) return tooSmallBecause(config);
-  // A conversation keeps the options it began with, whatever is configured by now.
+  if (conversations.figures.conversations === 0) return reasonForTooSmall(config);
+  // A conversation keeps the options it began with, even if the configuration has changed.
   const { pin } = conversations.memoryOf(request).record;
   const isTrimmed = facts.hasTools && pin?.tools === 'trim';
   const isEligible = pin !== undefined && body.bytes.length >= pin.thresholdTokens;
-  return isTrimmed || isEligible ? undefined : tooSmallBecause(config);
+  return isTrimmed || isEligible ? undefined : reasonForTooSmall(config);
 }
 
 /** Returns the reason for skipping a small request. */
-function tooSmallBecause({ thresholdTokens }: Pick<CompressConfig, 'thresholdTokens'>): string {
+function reasonForTooSmall({ thresholdTokens }: Pick<CompressConfig, 'thresholdTokens'>): string {
   return `it is below compression.threshold_tokens (${thresholdTokens})`;
 }
 
-/** The most informative reason first: failed attempts, then what prevented an attempt. */
+/**
+ * Reasons in order, the most informative first: failed attempts, then what prevented an attempt.
+ */
 const REASONS: readonly (readonly [string, string])[] = [
   [TIMED_OUT, 'compressing it took too long when it was sent before (compression.max_time_ms)'],
   ['no-gain', 'nothing repeats or can be encoded in fewer tokens'],
@@ -69,34 +71,39 @@ const REASONS: readonly (readonly [string, string])[] = [
 ];
 
 /** Returns why nothing changed although every block was examined. */
-export function unchangedBecause(
+export function reasonForNoChange(
   outcomes: readonly Pick<JobOutcome, 'reason'>[],
   config: Pick<CompressConfig, 'thresholdTokens'>,
 ): string {
   const found = new Set(outcomes.map((outcome) => outcome.reason));
   for (const [reason, words] of REASONS) if (found.has(reason)) return words;
   return found.has('below-threshold')
-    ? tooSmallBecause(config)
+    ? reasonForTooSmall(config)
     : 'it contains neither tool results nor pasted text';
 }
 
 /** Returns true for requests that ask a model for a response; the others need no explanation. */
-export function asksModel({ original }: ProxyRequest): boolean {
+export function runsModel({ original }: ProxyRequest): boolean {
   return original.endpoint.operation === 'generate';
 }
 
 /**
- * Larger bodies are not parsed for this: that would block the event loop for a millisecond or more.
+ * Maximum size of a body that is parsed only for this: a larger one would block the event loop for
+ * a millisecond or more.
  */
-const COUNTED_BYTES = 128 * 1024;
+const MAX_PARSED_BYTES = 128 * 1024;
 /** Rough average over the bodies of all dialects. */
 const BYTES_PER_TOKEN = 4;
 /** Operations whose body is a conversation, with all blocks known. */
-const SIZED: ReadonlySet<Operation> = new Set(['generate', 'count_tokens', 'compact']);
+const CONVERSATION_OPERATIONS: ReadonlySet<Operation> = new Set([
+  'generate',
+  'count_tokens',
+  'compact',
+]);
 
 /** Size of an unchanged request. */
 export interface UnchangedTokens {
-  /** Estimated tokens of its blocks; null where it is no conversation. */
+  /** Estimated tokens of its blocks; null if it is not a conversation. */
   readonly tokens: number | null;
   /** True if estimated from bytes alone, which may be a third too low or too high. */
   readonly isRough: boolean;
@@ -105,8 +112,8 @@ export interface UnchangedTokens {
 /** Returns the size of `request` at negligible cost to the event loop. */
 export function unchangedTokens({ original }: ProxyRequest): UnchangedTokens {
   const { body, endpoint } = original;
-  if (!SIZED.has(endpoint.operation)) return { tokens: null, isRough: false };
-  if (body.untouchable === 'size' || body.bytes.length > COUNTED_BYTES)
+  if (!CONVERSATION_OPERATIONS.has(endpoint.operation)) return { tokens: null, isRough: false };
+  if (body.untouchable === 'size' || body.bytes.length > MAX_PARSED_BYTES)
     return { tokens: Math.round(body.bytes.length / BYTES_PER_TOKEN), isRough: true };
   const tokens = original.blocks().reduce((sum, { text }) => sum + estimateTokens(text), 0);
   return { tokens, isRough: false };

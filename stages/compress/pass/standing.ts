@@ -23,7 +23,7 @@ export async function compressStanding(
   // not be computed.
   if (memory.isNew) memory.repeated = Math.max(memory.repeated, standing.lastThought);
   const made = await compressForgetting(
-    withRepeated(all, standing, memory.repeated),
+    withSentTexts(all, standing, memory.repeated),
     limits,
     false,
   );
@@ -34,11 +34,11 @@ export async function compressStanding(
   if (isAllowed) return made;
   const fixed = all.findLastIndex(({ index }) => standing.standOf(index) !== 'free');
   memory.repeated = all[fixed]!.index + 1;
-  return compressForgetting(withRepeated(all, standing, memory.repeated), limits, false);
+  return compressForgetting(withSentTexts(all, standing, memory.repeated), limits, false);
 }
 
 /** Returns the blocks; those before index `end` carry the text they must be sent with. */
-function withRepeated(
+function withSentTexts(
   all: readonly ConversationBlock[],
   standing: Standing,
   end: number,

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createBench, posted, requestOf, textOf } from '../../../fixtures/compress/stage.ts';
 import { estimateTokens } from '../../model/tokens.ts';
-import { leftForBlocks } from './threshold.ts';
+import { thresholdForBlocks } from './threshold.ts';
 
 const hits = (from: number): string =>
   Array.from(
@@ -70,10 +70,10 @@ test('keeps the bytes of earlier turns when tools are added or removed', async (
 test('subtracts the size of the tools, down to zero', () => {
   const [one] = tools(1);
   const size = estimateTokens(JSON.stringify(one));
-  assert.is(leftForBlocks({ tools: [one] }, 4500), 4500 - size);
-  assert.is(leftForBlocks({ tools: tools(50) }, 4500), 0);
-  assert.is(leftForBlocks({ tools: 'none' }, 4500), 4500);
-  assert.is(leftForBlocks(undefined, 4500), 4500);
+  assert.is(thresholdForBlocks({ tools: [one] }, 4500), 4500 - size);
+  assert.is(thresholdForBlocks({ tools: tools(50) }, 4500), 0);
+  assert.is(thresholdForBlocks({ tools: 'none' }, 4500), 4500);
+  assert.is(thresholdForBlocks(undefined, 4500), 4500);
 });
 
 test.run();

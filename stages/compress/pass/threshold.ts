@@ -9,7 +9,7 @@ import { listedTools } from '../../dialect/tool-definitions.ts';
  * Returns what remains of `thresholdTokens` for the blocks of a request after its tool definitions.
  * Tools loaded later do not count, as they precede nothing.
  */
-export function leftForBlocks(body: unknown, thresholdTokens: number): number {
+export function thresholdForBlocks(body: unknown, thresholdTokens: number): number {
   let left = thresholdTokens;
   for (const { tool } of listedTools(body)) {
     if (left <= 0) return 0;

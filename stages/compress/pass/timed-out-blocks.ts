@@ -13,7 +13,7 @@ export const TIMED_OUT = 'timed-out';
 export const UNDECIDED = 'undecided';
 
 /** Returns the blocks, protecting those that were sent undecided in an earlier turn. */
-export function withoutUndecided(
+export function protectUndecided(
   { record: { timedOut: known } }: Memory,
   blocks: readonly ConversationBlock[],
 ): readonly ConversationBlock[] {
@@ -21,13 +21,13 @@ export function withoutUndecided(
   return blocks.map((block) => {
     if (!mayShrink(block)) return block;
     const mark = blockMark(block);
-    if (known.has(mark)) return asItIs(block, TIMED_OUT);
-    return known.has(unreadMark(mark)) ? asItIs(block, UNDECIDED) : block;
+    if (known.has(mark)) return asUndecided(block, TIMED_OUT);
+    return known.has(unparsedMark(mark)) ? asUndecided(block, UNDECIDED) : block;
   });
 }
 
 /** Protects a block that could not be decided, in time or at all. */
-export function asItIs(
+export function asUndecided(
   block: ConversationBlock,
   because: typeof TIMED_OUT | typeof UNDECIDED,
 ): ConversationBlock {
@@ -35,7 +35,7 @@ export function asItIs(
 }
 
 /** Returns the mark under which an unparsable block is recorded, distinct from a timed-out one. */
-function unreadMark(mark: string): string {
+function unparsedMark(mark: string): string {
   return `${mark}!`;
 }
 
@@ -50,7 +50,7 @@ export function rememberUndecided(
 ): void {
   const more = [
     ...timedOut.filter(mayShrink).map(blockMark),
-    ...unread.filter(mayShrink).map((block) => unreadMark(blockMark(block))),
+    ...unread.filter(mayShrink).map((block) => unparsedMark(blockMark(block))),
   ].filter((mark) => !memory.record.timedOut.has(mark));
   if (more.length > 0) memory.set({ timedOut: more });
 }

@@ -30,7 +30,7 @@ export function splitPasted(text: string): Envelope {
 }
 
 /** Classes that only programs write. */
-const PRINTED: ReadonlySet<TextClass> = new Set([
+const PROGRAM_CLASSES: ReadonlySet<TextClass> = new Set([
   'log',
   'json',
   'listing',
@@ -40,9 +40,9 @@ const PRINTED: ReadonlySet<TextClass> = new Set([
 ]);
 
 /** Classes whose lines are rearranged: prose between them would become one of the names or hits. */
-const ARRANGED: ReadonlySet<TextClass> = new Set(['listing', 'grep']);
+const REARRANGED_CLASSES: ReadonlySet<TextClass> = new Set(['listing', 'grep']);
 /** Start of a line a person wrote: a list item, or words. `MM a.ts` is a Git status. */
-const WRITTEN =
+const WRITTEN_LINE =
   /^[^\S\n]*(?:[-*•+>] |\d{1,3}[.)] |[^\p{L}\d\s./\\_-]{2,} ?\p{L}|(?![A-Z]{1,2} )\p{L}[\p{L}'’]+[,:;.!?]? \S|\p{L} \p{L}+(?:[ ,.!?:]|$)|\p{Lo}{4,})/mu;
 
 /**
@@ -54,8 +54,8 @@ const WRITTEN =
 export function isToolOutput(text: string, pasted: string): boolean {
   const { kind } = classify(pasted);
   const { prefix, body } = openEnvelope(text);
-  if (PRINTED.has(kind)) {
-    const isWritten = prefix === '' && ARRANGED.has(kind) && WRITTEN.test(pasted);
+  if (PROGRAM_CLASSES.has(kind)) {
+    const isWritten = prefix === '' && REARRANGED_CLASSES.has(kind) && WRITTEN_LINE.test(pasted);
     return kind === 'json' || !(isWritten || pasted.split(/\n[ \t]*\n/).some(isProse));
   }
   return prefix !== '' && classify(body).kind !== 'narrative';

@@ -11,15 +11,15 @@ import type { Memory } from '../../conversations/memory.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { CompressThread, JobResult } from '../worker/compress-thread.ts';
 import type { ConversationBlock } from './blocks.ts';
-import { forgottenOutcome, repeatedOutcome } from './conversation.ts';
+import { forgottenOutcome, sentAgainOutcome } from './conversation.ts';
 import type { JobOptions, JobOutcome } from '../worker/job.ts';
 import {
-  asItIs,
+  asUndecided,
   rememberSent,
   rememberUndecided,
   sentCount,
   TIMED_OUT,
-  withoutUndecided,
+  protectUndecided,
 } from './timed-out-blocks.ts';
 
 export interface WithinLimit {
@@ -43,7 +43,7 @@ export async function compressWithinLimit(
 ): Promise<LimitedOutcomes> {
   const { memory, compressor, options, maxTimeMs, signal } = limits;
   const conversation = memory.id;
-  const blocks = withoutUndecided(memory, all);
+  const blocks = protectUndecided(memory, all);
   const result = await compressor.run({ blocks, options, conversation }, maxTimeMs, signal);
   const remember = (outcomes: readonly JobOutcome[]): void => {
     const isOnlyLate = 'failed' in result && result.failed === 'starting';
@@ -59,7 +59,8 @@ export async function compressWithinLimit(
   // Nothing is sent for a client that has disconnected.
   if (result.failed === 'cancelled') return { outcomes: [], failed: 'cancelled' };
   const sent = sentCount(memory, blocks);
-  const more = result.decided.length < sent ? await again(blocks.slice(0, sent), limits) : result;
+  const more =
+    result.decided.length < sent ? await recompute(blocks.slice(0, sent), limits) : result;
   if ('failed' in more && more.failed === 'cancelled') return { outcomes: [], failed: 'cancelled' };
   const decided = longer(result.decided, 'outcomes' in more ? more.outcomes : more.decided);
   remember(decided);
@@ -68,7 +69,7 @@ export async function compressWithinLimit(
 }
 
 /** Recomputes blocks that were sent before, without a time limit. */
-function again(
+function recompute(
   blocks: readonly ConversationBlock[],
   { compressor, memory, options, signal }: WithinLimit,
 ): Promise<JobResult> {
@@ -86,7 +87,7 @@ function longer(one: readonly JobOutcome[], other: readonly JobOutcome[]): reado
 function untouched(block: ConversationBlock): JobOutcome {
   if (block.forgotten !== undefined) return forgottenOutcome(block, block.forgotten);
   if (block.sentAs !== undefined) {
-    const repeated = repeatedOutcome(block, block.sentAs);
+    const repeated = sentAgainOutcome(block, block.sentAs);
     return { ...repeated, text: repeated.changed ? repeated.text : undefined };
   }
   const tokens = estimateTokens(block.text);
@@ -94,7 +95,7 @@ function untouched(block: ConversationBlock): JobOutcome {
     index: block.index,
     text: undefined,
     changed: false,
-    reason: asItIs(block, TIMED_OUT).protectedReason!,
+    reason: asUndecided(block, TIMED_OUT).protectedReason!,
     by: [],
     tokensBefore: tokens,
     tokensAfter: tokens,

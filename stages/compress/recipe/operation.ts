@@ -120,7 +120,7 @@ const CHECKS: Readonly<Record<Exclude<ParamKind, 'patterns'>, (min: number) => C
   names: () => ({ isValid: isTexts, expected: 'is a list of texts' }),
 };
 
-/** Returns why a value is neither a pattern nor a list of them; undefined where it is. */
+/** Returns why a value is neither a pattern nor a list of them; undefined if it is. */
 export function patternsFault(value: unknown): string | undefined {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (list.length === 0) return 'is empty';

@@ -13,7 +13,7 @@ const MAX_SOURCE_CHARS = 1000;
 /** A pattern that passed the check. A leading `(?i)` ignores case. */
 export type Pattern = ReturnType<typeof toPattern>;
 
-/** Returns why `source` cannot be used, as the end of a sentence; undefined where it can. */
+/** Returns why `source` cannot be used, as the end of a sentence; undefined if it can. */
 export function patternFault(source: string): string | undefined {
   const checked = check(source);
   return 'fault' in checked ? checked.fault : undefined;
@@ -90,9 +90,7 @@ export class Patterns {
     }
   }
 
-  /**
-   * Returns the first group of the first match, or the whole match; undefined where none matches.
-   */
+  /** Returns the first group of the first match, or the whole match; undefined if none matches. */
   captureIn(line: string): string | undefined {
     const [match] = this.matchesIn(line);
     return match?.[1] ?? match?.[0];

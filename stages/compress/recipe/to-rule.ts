@@ -163,7 +163,7 @@ function isSame(one: readonly Row[], other: readonly Row[]): boolean {
   );
 }
 
-/** Returns the first line that occurs less often than before; undefined where none does. */
+/** Returns the first line that occurs less often than before; undefined if none does. */
 function missingLine(kept: readonly string[], text: string): string | undefined {
   if (kept.length === 0) return undefined;
   const left = new Map<string, number>();

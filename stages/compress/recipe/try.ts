@@ -13,11 +13,11 @@ export interface Tried {
   readonly text: string;
   /** The class assigned to the text. */
   readonly kind: string;
-  /** True where the recipe changed it. */
+  /** True if the recipe changed it. */
   readonly isChanged: boolean;
   /** True where `match` applies. */
   readonly isMeant: boolean;
-  /** Why it skipped a matching text; undefined where it gave no reason. */
+  /** Why it skipped a matching text; undefined if it gave no reason. */
   readonly skipped: string | undefined;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
@@ -62,7 +62,7 @@ export function savedPercent({
   return tokensBefore === 0 ? 0 : (100 * (tokensBefore - tokensAfter)) / tokensBefore;
 }
 
-/** Returns the faults that an example shows, a sentence each; empty where it holds. */
+/** Returns the faults that an example shows, a sentence each; empty if it holds. */
 export function exampleFaults(example: RecipeExample, tried: Tried): readonly string[] {
   const { keeps = [], output, saves = 0 } = example;
   const saved = savedPercent(tried);

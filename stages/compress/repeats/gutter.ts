@@ -60,7 +60,7 @@ export interface Numbering {
 }
 
 /**
- * Returns the numbering whose first line begins with exactly `text`; undefined where that is no
+ * Returns the numbering whose first line begins with exactly `text`; undefined if that is not a
  * known number format.
  */
 export function readNumbering(text: string): Numbering | undefined {
@@ -87,7 +87,7 @@ function readNumber(line: string) {
   return undefined;
 }
 
-/** Thins out the line numbers; undefined where the text has no numbered run or would not decode. */
+/** Thins out the line numbers; undefined if the text has no numbered run or would not decode. */
 export function thinGutter(text: string): string | undefined {
   if (!ANY_NUMBERED.test(text)) return undefined;
   const lines = text.split('\n');
@@ -200,8 +200,8 @@ export interface SplitLines {
   /** The lines without the line-number column of a numbered view. */
   readonly contents: readonly string[];
   /**
-   * The number column of each line, restored where it was thinned out; undefined where no line has
-   * a number.
+   * The number column of each line, restored where it was thinned out; undefined if no line has a
+   * number.
    */
   readonly prefixes: readonly string[] | undefined;
 }
@@ -222,12 +222,12 @@ export function splitNumbers(lines: readonly string[]): SplitLines {
   };
 }
 
-/** Returns the lengths of the number columns; undefined where the text is no numbered view. */
+/** Returns the lengths of the number columns; undefined if the text is not a numbered view. */
 function numberWidths(lines: readonly string[]): readonly number[] | undefined {
   const widths = lineNumbering(lines);
   const first = widths?.findIndex((width) => width > 0) ?? -1;
   const separator = first < 0 ? undefined : readNumber(lines[first]!)?.column.separator;
-  // Table rows may look like this, and their ids are no line numbers.
+  // Table rows may look like this, and their ids are not line numbers.
   return separator === undefined || COMMON.test(separator) ? runWidths(lines) : widths;
 }
 

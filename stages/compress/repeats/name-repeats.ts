@@ -34,7 +34,7 @@ export interface RepeatContext {
   readonly mode: Mode;
   /** Number of lines of the block before the text. */
   readonly before: number;
-  /** False where the provider may have forgotten earlier text. */
+  /** False if the provider may have forgotten earlier text. */
   readonly earlier: boolean;
   /** False where references to the text's own lines are not allowed, as some will be left out. */
   readonly own: boolean;
@@ -42,12 +42,12 @@ export interface RepeatContext {
   readonly isRun: boolean;
   /** True if it is the result of an edit. */
   readonly isEdit: boolean;
-  /** True where no reference may point to lines that were left out at its target. */
+  /** True if no reference may point to lines that were left out at its target. */
   readonly isAskedAgain: boolean;
 }
 
 /**
- * Replaces repeats in `applied` by references; undefined where none is worth it. `body` is the
+ * Replaces repeats in `applied` by references; undefined if none is worth it. `body` is the
  * original text. A short result is never references alone, the result of an edit has none, and in a
  * program's output the ends, the totals and the names of failed tests stay verbatim.
  */
@@ -97,7 +97,7 @@ export function nameRepeats(
 const AS_PRINTED: ReadonlySet<TextClass> = new Set(['log', 'trace']);
 
 /**
- * Replaces a text that was sent before in the same form by a reference; undefined where that is not
+ * Replaces a text that was sent before in the same form by a reference; undefined if that is not
  * worth it. The same lines stay verbatim as with any other reference.
  */
 export function nameSameText(
@@ -182,8 +182,8 @@ function isSourceCode({ kind, file }: Classification, isRun: boolean): boolean {
 }
 
 /**
- * Returns true where a text may refer to its own lines. Code and configuration stay readable; JSON
- * has its own encoder.
+ * Returns true if a text may refer to its own lines. Code and configuration stay readable; JSON has
+ * its own encoder.
  */
 function namesOwn(mode: Mode, { kind }: Classification, asItCame: boolean): boolean {
   if (kind === 'json') return false;

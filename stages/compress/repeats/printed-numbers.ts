@@ -14,8 +14,8 @@ const PRINTED = /^(\d{1,7}):/;
 const MIN_RUN = 3;
 
 /**
- * Returns the number before every line, NaN where there is none; undefined where no numbers rise,
- * or where a number occurs twice and so identifies no line.
+ * Returns the number before every line, NaN where there is none; undefined if no numbers rise, or
+ * where a number occurs twice and so identifies no line.
  */
 export function printedNumbers({ contents, prefixes }: SplitLines): readonly number[] | undefined {
   const numbers = contents.map((line, at) => numberBefore(line, prefixes?.[at] ?? ''));

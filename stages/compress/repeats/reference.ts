@@ -70,7 +70,7 @@ export interface Reference extends NamedLines {
   readonly numbers: 'same' | 'none' | Numbering;
 }
 
-/** Parses a reference; undefined where the line is none. */
+/** Parses a reference; undefined if the line is not a reference. */
 export function readReference(line: string): Reference | undefined {
   const groups = line.startsWith(MARK) ? (FULL.exec(line) ?? SHORT.exec(line))?.groups : undefined;
   if (groups === undefined) return undefined;

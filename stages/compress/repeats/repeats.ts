@@ -134,7 +134,7 @@ export class SentLines {
   private readonly long = new Map<number, Occurrence>();
 
   /**
-   * Adds the sent form of a block. Markers are no content and are never referred to, nor are lines
+   * Adds the sent form of a block. Markers are not content and are never referred to, nor are lines
    * that are not in the original block (`origins`). With an unchanged text, `hidden` lines were
    * left out; a reference may skip over a few of them.
    */
@@ -234,7 +234,7 @@ export class SentLines {
 
   /**
    * Replaces runs of lines that were sent before, in an earlier block or above in this one;
-   * undefined where that saves nothing.
+   * undefined if that saves nothing.
    */
   replaceRepeats(text: string, options: RepeatOptions = {}): Referred | undefined {
     const { before = 0, origins, min = 0, literal = NO_LINES, distinct = NO_LINES } = options;
@@ -376,7 +376,7 @@ function runOf(source: EarlierBlock | OwnLines, line: number, at: number, count:
 }
 
 /**
- * Returns the reference for a run; undefined where it would hardly be shorter or would lose line
+ * Returns the reference for a run; undefined if it would hardly be shorter or would lose line
  * numbers.
  */
 function refer(

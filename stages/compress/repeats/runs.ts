@@ -128,8 +128,8 @@ export function shownRun(
 }
 
 /**
- * Returns how the lines of a run are numbered, the same for all of them; undefined where that
- * cannot be expressed.
+ * Returns how the lines of a run are numbered, the same for all of them; undefined if that cannot
+ * be expressed.
  */
 export function numbersOf(run: Run, prefixes: SplitLines['prefixes']): Numbers | undefined {
   const here = (at: number): string => prefixes?.[run.from + at] ?? '';
@@ -179,7 +179,7 @@ export function lastOf({ from, to, first, by, numbers, line }: Run): number {
 }
 
 /**
- * Returns true where the printed number of a line equals the counted one; a view may begin further
+ * Returns true if the printed number of a line equals the counted one; a view may begin further
  * down.
  */
 function isCounted(run: Run, prefixes: SplitLines['prefixes'], at: number): boolean {

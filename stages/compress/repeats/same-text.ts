@@ -14,7 +14,7 @@ export interface SentForm {
 /**
  * Returns the form of a text in which all lines but those of `literal` are replaced by references
  * to `form`. Lines are counted as a reader does, by its markers. `named` is the number of replaced
- * lines; undefined where a reference would not save `min` estimated tokens.
+ * lines; undefined if a reference would not save `min` estimated tokens.
  */
 export function referToForm(
   { label, text }: SentForm,

@@ -13,8 +13,8 @@ const OMITTED = /omitted \d+ of/;
 /**
  * Returns the text with references, each line of which stands for as many lines as `covers` says,
  * without those lines of `removed` that no reference covers. `stripped` is the same text with all
- * of `removed` dropped and a note that says so; undefined where it has no note, or nothing is left
- * to drop. Lines are counted from 0.
+ * of `removed` dropped and a note that says so; undefined if it has no note, or nothing is left to
+ * drop. Lines are counted from 0.
  */
 export function stripBetween(
   { text: named, covers }: Pick<Referred, 'text' | 'covers'>,

@@ -62,7 +62,7 @@ export function namedLines(lines: readonly string[], asking: Asking): readonly n
   return [...found].toSorted((a, b) => a - b);
 }
 
-/** Returns true where the question or the call mentions this word, in any case. */
+/** Returns true if the question or the call mentions this word, in any case. */
 export function isNamed(word: string, asking: Asking): boolean {
   const sought = word.toLowerCase();
   return askedLines(asking).some((line) => line.toLowerCase().includes(sought));
@@ -70,7 +70,7 @@ export function isNamed(word: string, asking: Asking): boolean {
 
 const COMMENTS = /\b(?:comment(?:s|ed)?|doc-?strings?|js-?doc|javadoc|todos?|fixmes?)\b/i;
 
-/** Returns true where the newest question is about comments. */
+/** Returns true if the newest question is about comments. */
 export function asksForComments({ query }: Asking): boolean {
   return COMMENTS.test(query);
 }
@@ -90,7 +90,7 @@ function wordsOf(asking: Asking): ReadonlyMap<string, number> {
   return words;
 }
 
-/** Returns the lines with a word as a whole word; none where there are more than `max`. */
+/** Returns the lines with a word as a whole word; none if there are more than `max`. */
 function linesWith(
   word: string,
   text: string,

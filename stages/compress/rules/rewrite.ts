@@ -41,7 +41,7 @@ export interface Applied {
    * saw them.
    */
   readonly removed: readonly LineRange[];
-  /** True where a rule applied to the text, whether or not it gained anything. */
+  /** True if a rule applied to the text, whether or not it gained anything. */
   readonly isTried: boolean;
   /** Names of the rules that threw on this text and so had no effect. */
   readonly failed?: readonly string[];

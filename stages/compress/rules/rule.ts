@@ -62,7 +62,7 @@ export type Step = (typeof STEPS)[number];
 export type Endings = 'own' | 'checked' | 'checked-unless-expected';
 
 /**
- * Makes a text smaller; returns undefined where it would change nothing. Whole lines or rows are
+ * Makes a text smaller; returns undefined if it would change nothing. Whole lines or rows are
  * dropped, with a marker (`joinKept`), or are encoded decodably; none is changed inside. If it
  * throws, only its saving on this text is lost. Must be a pure function.
  */
@@ -72,13 +72,13 @@ export type Apply = (text: string, context: CompressContext) => Compressed | und
 export interface CompressContext {
   readonly mode: Mode;
   readonly classification: Classification;
-  /** Words of the latest user text at or before the block; empty where there is none. */
+  /** Words of the latest user text at or before the block; empty if there is none. */
   readonly query: string;
-  /** The question of the call that the text answers; absent where it has none. */
+  /** The question of the call that the text answers; absent if it has none. */
   readonly asked?: string;
-  /** The shell command that printed the text; absent where none did. */
+  /** The shell command that printed the text; absent if none did. */
   readonly call?: string;
-  /** True where the client, or the text's envelope, says that the command failed. */
+  /** True if the client, or the text's envelope, says that the command failed. */
   readonly isFailed?: boolean;
   /** Soft length of a narrative chunk, in characters. */
   readonly maxChars: number;
@@ -113,8 +113,8 @@ export interface LineRange {
 
 /**
  * Returns the lines of `text` that hold only a comment, and blank lines after others that are not
- * part of a string, for source with this file extension. Undefined where the language is unknown or
- * the text does not parse. May throw `GrammarNeeded`, which is no fault of the text: it stays
+ * part of a string, for source with this file extension. Undefined if the language is unknown or
+ * the text does not parse. May throw `GrammarNeeded`, which is not a fault of the text: it stays
  * undecided.
  */
 export type CommentLines = (text: string, extension: string) => readonly LineRange[] | undefined;

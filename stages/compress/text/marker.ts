@@ -11,7 +11,7 @@ export const MARK = '[svc ';
 const MARKER = /^(?<opener>(?:#|\/\/|\/\*) )?\[svc /;
 
 /**
- * Returns the form of a marker line: plain, or as a comment in source code. Undefined where it is
+ * Returns the form of a marker line: plain, or as a comment in source code. Undefined if it is
  * none.
  */
 export function markerIn(line: string): 'text' | 'comment' | undefined {
@@ -41,7 +41,7 @@ export function omittedMore(range: LineRange): string {
 const OMITTED =
   /^\[svc omitted (?:\d+ of \d+ lines here \(lines? (\d+)(?:–(\d+))?\); the source is complete|lines? (\d+)(?:–(\d+))?)\]$/;
 
-/** Returns the lines that a marker reports as missing; undefined where the line is no marker. */
+/** Returns the lines that a marker reports as missing; undefined if the line is not a marker. */
 export function readOmitted(line: string): LineRange | undefined {
   const match = line.startsWith(MARK) ? OMITTED.exec(line) : null;
   if (match === null) return undefined;

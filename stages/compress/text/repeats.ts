@@ -23,7 +23,7 @@ export function repeated(times: number): string {
 const REPEATED = /^\[svc the line above (\d+) more times\]$/;
 
 /**
- * Returns the number of further copies that a line stands for; undefined where it is no repeat
+ * Returns the number of further copies that a line stands for; undefined if it is not a repeat
  * count.
  */
 export function readRepeated(line: string): number | undefined {

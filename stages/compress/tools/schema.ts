@@ -185,7 +185,7 @@ function isTitleOf(value: JsonNode, name: string): boolean {
 
 const letters = (text: string): string => text.toLowerCase().replaceAll(/[\s_.-]/g, '');
 
-/** Returns the description; undefined where it is empty or repeats the enclosing one. */
+/** Returns the description; undefined if it is empty or repeats the enclosing one. */
 function descriptionIn(value: JsonNode, above: string): JsonNode | undefined {
   const text = stringOf(value);
   if (text === undefined) return value;
@@ -256,9 +256,7 @@ function withoutUnused(node: ObjectNode): ObjectNode {
   });
 }
 
-/**
- * Returns the names of the referenced definitions; undefined where a reference is not understood.
- */
+/** Returns the names of the referenced definitions; undefined if a reference is not understood. */
 function referencesIn(node: JsonNode): readonly string[] | undefined {
   const names: string[] = [];
   if (node.kind === 'object') {

@@ -21,7 +21,7 @@ interface Trimmed {
   /** JSON text; undefined for an unchanged part. */
   readonly description: string | undefined;
   readonly schema: string | undefined;
-  /** For display; undefined where nothing changes. */
+  /** For display; undefined if nothing changes. */
   readonly shown: TrimmedDefinition | undefined;
 }
 

@@ -61,7 +61,7 @@ export interface CompressThread {
   figures(): CacheFigures;
   /** The threads and the jobs waiting for them. */
   load(): PoolLoad;
-  /** Why requests are currently not compressed, in words; undefined where they are. */
+  /** Why requests are currently not compressed, in words; undefined if they are. */
   trouble(): string | undefined;
   close(): Promise<void>;
 }
@@ -80,8 +80,8 @@ export function createCompressThread(options: CompressThreadOptions): CompressTh
 }
 
 /**
- * Returns false where a job was fast only because earlier timed-out blocks were skipped: it does
- * not prove a healthy thread.
+ * Returns false if a job was fast only because earlier timed-out blocks were skipped: it does not
+ * prove a healthy thread.
  */
 function showsWork(outcomes: readonly JobOutcome[]): boolean {
   return (
@@ -121,7 +121,7 @@ class ThreadedCompressor implements CompressThread {
   async run(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult> {
     const chars = job.blocks.reduce((sum, block) => sum + block.text.length, 0);
     const { mode, recipes } = job.options;
-    const isParsed = mode === 'aggressive' || job.blocks.some((block) => block.partWords);
+    const isParsed = mode === 'aggressive' || job.blocks.some((block) => block.rangeRequest);
     const isThreaded = chars > INLINE_CHARS || isParsed || recipes?.isOwn === true;
     const limits = { timeoutMs: maxTimeMs, signal };
     const isStuck = this.#faults.isResting && !this.#pool.isReady;

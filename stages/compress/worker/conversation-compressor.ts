@@ -9,7 +9,7 @@ import type {
   BlockOutcome,
   ConversationOptions,
   ConversationState,
-  Watch,
+  OnBlockDecided,
 } from '../pass/conversation.ts';
 import { GrammarNeeded } from '../rules/code/grammar-needed.ts';
 import type { CompressJob, JobOutcome } from './job.ts';
@@ -71,7 +71,7 @@ export function createConversationCompressor(
     ): Promise<readonly JobOutcome[]> {
       const full = fullOptions(options);
       let reported = 0;
-      const watch: Watch = (decided, next) => {
+      const watch: OnBlockDecided = (decided, next) => {
         if (next.text.length < LONG_CHARS || decided.length <= reported) return;
         report?.(decided.slice(reported).map(withoutKeptText));
         reported = decided.length;

@@ -1,6 +1,6 @@
 /**
- * Tracks faults of compression threads. A single request sent unchanged is no problem; several in a
- * row are, and then requests do not wait for a thread that is not ready.
+ * Tracks faults of compression threads. A single request sent unchanged is not a problem; several
+ * in a row are, and then requests do not wait for a thread that is not ready.
  */
 import type { Clock } from '../../../engine/index.ts';
 import type { JobEnd } from '../../threads/job-end.ts';
@@ -50,7 +50,7 @@ export class ThreadFaults {
   }
 }
 
-/** Returns true where a job failed before its thread could work on it. */
+/** Returns true if a job failed before its thread could work on it. */
 export function isStart(failure: Failure): boolean {
   return failure.failed === 'starting' || (failure.failed === 'died' && failure.atStart);
 }

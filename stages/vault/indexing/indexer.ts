@@ -282,7 +282,7 @@ function isOutOfSight(path: string): boolean {
   }
 }
 
-/** Throws `not_found` where `root` is no folder, or cannot be read. */
+/** Throws `not_found` where `root` is not a folder, or cannot be read. */
 export function assertReadable(root: string): void {
   try {
     readdirSync(root);

@@ -38,8 +38,8 @@ export interface LogSink {
 
 /**
  * How reading ended. `torn`: the last whole record is followed by the start of another. `corrupt`:
- * the bytes at the follower's offset are no record. `outdated`: the log was written by an older or
- * newer version. `missing`: there is no log, or an empty one.
+ * the bytes at the follower's offset are not a record. `outdated`: the log was written by an older
+ * or newer version. `missing`: there is no log, or an empty one.
  */
 export type LogState = 'clean' | 'torn' | 'corrupt' | 'outdated' | 'missing';
 

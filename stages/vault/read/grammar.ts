@@ -18,7 +18,7 @@ const CONTAINER =
   /(class|interface|namespace|module|impl|trait|struct|enum|object|record|extension|mod|internal_module|declaration_list|body|block|decorated|export|declaration|template|program|compound)/;
 
 /**
- * Finds the marks of a file; undefined where it cannot: unknown language, too long, broken grammar.
+ * Finds the marks of a file; undefined if it cannot: unknown language, too long, broken grammar.
  */
 export type Grammars = ReturnType<typeof createGrammars>;
 
@@ -31,8 +31,8 @@ export function hasGrammar(extension: string): boolean {
 export function createGrammars() {
   const loader = createGrammarLoader();
   /**
-   * Returns the parser; undefined where the grammar does not load, as the layout of the code is a
-   * fair substitute.
+   * Returns the parser; undefined if the grammar does not load, as the layout of the code is a fair
+   * substitute.
    */
   const parserFor = (name: string): Promise<Parser | undefined> =>
     loader.load(name).then(

@@ -162,14 +162,14 @@ function kindsOf(value: string): number {
   return [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length;
 }
 
-/** Returns true for a value that is no typed example: mixed characters and few repeats. */
+/** Returns true for a value that is not a typed example: mixed characters and few repeats. */
 function looksRandom(value: string): boolean {
   if (isStandIn(value)) return false;
   const distinct = new Set(value).size;
   return /\d/.test(value) && kindsOf(value) >= 2 && distinct >= Math.min(8, value.length * 0.5);
 }
 
-/** Returns true for a quoted value that serves as a password and is no word or name. */
+/** Returns true for a quoted value that serves as a password and is not a word or name. */
 function isPassword(value: string): boolean {
   if (isStandIn(value)) return false;
   return /^\d{4,}$/.test(value) || looksRandom(value) || MARKED_WORD.test(value);

@@ -113,7 +113,7 @@ export function wordsOf(
     });
   };
   const spell = (term: string, isProper: boolean, text: string): void => {
-    // A name has one spelling and is no compound: Facebook is neither face nor book.
+    // A name has one spelling and is not a compound: Facebook is neither face nor book.
     const spelled = isProper ? [term] : asSpelled(term);
     if (spelled.length > 1) add(term, spelled);
     else add(spelled[0]!, [], isProper, text);

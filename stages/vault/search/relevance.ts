@@ -71,7 +71,7 @@ interface Evidence {
   readonly meaningful: number;
   readonly rare: number;
   readonly named: number;
-  /** True where the question names the block's file, or a folder that contains it. */
+  /** True if the question names the block's file, or a folder that contains it. */
   readonly isSubject: boolean;
 }
 

@@ -55,7 +55,7 @@ function isHyphenated(word: string): boolean {
   return word.includes('-') && !/[_$./]/.test(word);
 }
 
-/** Returns true where a capital follows the first letter of a word that is not all capitals. */
+/** Returns true if a capital follows the first letter of a word that is not all capitals. */
 function hasInnerCase(word: string): boolean {
   if (word.length < 2) return false;
   const rest = word.slice(1);

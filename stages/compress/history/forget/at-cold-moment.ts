@@ -13,9 +13,9 @@ import {
   type WithinLimit,
 } from '../../pass/within-limit.ts';
 import type { CompressConfig } from '../../settings.ts';
-import { forgettable } from './forgettable.ts';
-import { outcomesOfPointed, withPointedTo } from './pointers.ts';
-import { leavingOut, rememberForgotten, withForgotten } from './forgotten.ts';
+import { forgettableResults } from './forgettable.ts';
+import { withResolvedAsChanged, withPointersResolved } from './pointers.ts';
+import { withForgettable, rememberForgotten, withForgotten } from './forgotten.ts';
 
 /**
  * Upper bound on rounds: a result sent whole because the one it repeated is gone may itself be old
@@ -23,7 +23,7 @@ import { leavingOut, rememberForgotten, withForgotten } from './forgotten.ts';
  */
 const MAX_ROUNDS = 4;
 
-/** The outcomes, with the share of forgetting in them; tokens of the fixed estimator. */
+/** The outcomes, and how much was forgotten; tokens of the fixed estimator. */
 export interface ForgettingOutcomes extends LimitedOutcomes {
   /** Results left out, including those left out in earlier turns. */
   readonly forgotten: number;
@@ -32,8 +32,7 @@ export interface ForgettingOutcomes extends LimitedOutcomes {
 }
 
 /**
- * Returns true where the conversation paused for longer than the setting and than any cache
- * lifetime.
+ * Returns true if the conversation paused for longer than the setting and than any cache lifetime.
  */
 export function isColdMoment(
   request: ProxyRequest,
@@ -53,30 +52,33 @@ export async function compressForgetting(
   isCold: boolean,
 ): Promise<ForgettingOutcomes> {
   const { memory } = limits;
-  const blocks = withPointedTo(withForgotten(all, memory));
+  const blocks = withPointersResolved(withForgotten(all, memory));
   const result = await compressWithinLimit(blocks, limits);
-  if (!isCold || result.failed !== undefined) return counted(blocks, result);
-  let [best, made] = [blocks, result];
+  if (!isCold || result.failed !== undefined) return withCounts(blocks, result);
+  let [best, outcome] = [blocks, result];
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const more = forgettable(best, made.outcomes);
+    const more = forgettableResults(best, outcome.outcomes);
     if (more.length === 0) break;
-    const less = leavingOut(best, more);
-    const next = await compressWithinLimit(less, limits);
-    if (next.failed !== undefined) return counted(blocks, result);
-    [best, made] = [less, next];
+    const bestWithMore = withForgettable(best, more);
+    const next = await compressWithinLimit(bestWithMore, limits);
+    if (next.failed !== undefined) return withCounts(blocks, result);
+    [best, outcome] = [bestWithMore, next];
   }
   // A later result that is sent whole again may outweigh the one that it repeated.
-  if (best === blocks || tokensOf(made) >= tokensOf(result)) return counted(blocks, result);
+  if (best === blocks || tokensOf(outcome) >= tokensOf(result)) return withCounts(blocks, result);
   rememberForgotten(best, memory);
   await memory.flush();
-  return counted(best, made);
+  return withCounts(best, outcome);
 }
 
 const tokensOf = ({ outcomes }: LimitedOutcomes): number =>
   outcomes.reduce((sum, { tokensAfter }) => sum + tokensAfter, 0);
 
-function counted(blocks: readonly ConversationBlock[], made: LimitedOutcomes): ForgettingOutcomes {
-  const result = outcomesOfPointed(blocks, made);
+function withCounts(
+  blocks: readonly ConversationBlock[],
+  outcome: LimitedOutcomes,
+): ForgettingOutcomes {
+  const result = withResolvedAsChanged(blocks, outcome);
   let [forgotten, tokensForgotten] = [0, 0];
   blocks.forEach((block, at) => {
     if (block.forgotten === undefined || result.outcomes[at] === undefined) return;

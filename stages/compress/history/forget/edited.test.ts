@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { namedBy, writesOf, writtenBy } from './edited.ts';
+import { fileNamesOf, fileWritesOf, writtenBy } from './edited.ts';
 
 const call = (toolName: string, toolInput: unknown) =>
   ({ index: 0, role: 'assistant', kind: 'tool_use', text: '', toolName, toolInput }) as const;
@@ -41,7 +41,7 @@ test('recognises file names without an extension, and editors that are a single 
     call(tool, { command, path: '/w/src/a.py', old_str: 'q' }),
   );
   assert.equal(writtenBy(view!), []);
-  assert.ok(namedBy(view!).includes('a.py'));
+  assert.ok(fileNamesOf(view!).includes('a.py'));
   assert.ok(writtenBy(change!).includes('a.py'));
   for (const [command, name] of [
     ['echo x >> Makefile', 'Makefile'],
@@ -49,12 +49,12 @@ test('recognises file names without an extension, and editors that are a single 
     ['echo A=1 > .env', '.env'],
   ] as const)
     assert.ok(writtenBy(call('Bash', { command })).includes(name), command);
-  assert.ok(namedBy(call('Bash', { command: 'cat Makefile' })).includes('Makefile'));
+  assert.ok(fileNamesOf(call('Bash', { command: 'cat Makefile' })).includes('Makefile'));
 });
 
 test('returns every path in an input by its last part', () => {
-  assert.equal(namedBy(call('Read', { file_path: '/w/src/a.ts' })), ['a.ts']);
-  assert.equal(namedBy(call('Bash', { command: 'cat src/a.ts lib/b.py | head -3' })), [
+  assert.equal(fileNamesOf(call('Read', { file_path: '/w/src/a.ts' })), ['a.ts']);
+  assert.equal(fileNamesOf(call('Bash', { command: 'cat src/a.ts lib/b.py | head -3' })), [
     'a.ts',
     'b.py',
   ]);
@@ -63,7 +63,7 @@ test('returns every path in an input by its last part', () => {
 /** Returns true if a file that was read counts as written after the command. */
 const edits = (command: string, path = '/w/src/a.py'): boolean => {
   const read = call('Read', { file_path: path });
-  return writesOf([read, call('Bash', { command })]).isSince(0, read);
+  return fileWritesOf([read, call('Bash', { command })]).isWrittenAfter(0, read);
 };
 
 test('assumes that a command which writes unnamed files edits all those in its folder', () => {

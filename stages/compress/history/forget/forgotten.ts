@@ -18,19 +18,19 @@ export function withForgotten(
 ): readonly ConversationBlock[] {
   if (kept.size === 0) return blocks;
   const keys = resultKeys(blocks);
-  return blocks.map((block, at) => withLine(block, kept.get(keys[at] ?? '')));
+  return blocks.map((block, at) => withMarker(block, kept.get(keys[at] ?? '')));
 }
 
 /** Returns the blocks with `more` left out as well; records nothing. */
-export function leavingOut(
+export function withForgettable(
   blocks: readonly ConversationBlock[],
   more: readonly Forgettable[],
 ): readonly ConversationBlock[] {
   const found = new Map(more.map((one) => [one.block, one]));
-  return blocks.map((block) => withLine(block, found.get(block)));
+  return blocks.map((block) => withMarker(block, found.get(block)));
 }
 
-function withLine(block: ConversationBlock, kept: LeftOut | undefined): ConversationBlock {
+function withMarker(block: ConversationBlock, kept: LeftOut | undefined): ConversationBlock {
   return kept === undefined
     ? block
     : { ...block, forgotten: kept.line, tokensForgotten: kept.tokens };

@@ -5,31 +5,33 @@
 import type { ConversationBlock } from '../../pass/blocks.ts';
 import type { LimitedOutcomes } from '../../pass/within-limit.ts';
 import { estimateTokens } from '../../../model/tokens.ts';
-import { namedBy } from './edited.ts';
+import { fileNamesOf } from './edited.ts';
 
 /** Claude Code's wording for a file that it has read before. */
-const POINTS =
+const POINTER_TEXT =
   /^(?:File unchanged since last read|Wasted call . file unchanged since your last Read|<system-reminder>\s*This file is already in your context)/;
 
 const isPointer = ({ kind, text }: ConversationBlock): boolean =>
-  kind === 'tool_result' && POINTS.test(text);
+  kind === 'tool_result' && POINTER_TEXT.test(text);
 
 /** Maps each file name that a pointer refers to to the index of the last pointer to it. */
-export function pointedTo(blocks: readonly ConversationBlock[]): ReadonlyMap<string, number> {
+export function lastPointers(blocks: readonly ConversationBlock[]): ReadonlyMap<string, number> {
   return new Map(
     blocks.flatMap((block, at) =>
-      isPointer(block) ? namedBy(block).map((name) => [name, at] as const) : [],
+      isPointer(block) ? fileNamesOf(block).map((name) => [name, at] as const) : [],
     ),
   );
 }
 
 /** Returns the blocks; pointers to a forgotten result get that result's text. */
-export function withPointedTo(blocks: readonly ConversationBlock[]): readonly ConversationBlock[] {
+export function withPointersResolved(
+  blocks: readonly ConversationBlock[],
+): readonly ConversationBlock[] {
   if (!blocks.some(({ forgotten }) => forgotten !== undefined) || !blocks.some(isPointer))
     return blocks;
   return blocks.map((block, at) => {
     const text = isPointer(block) ? forgottenTextOf(block, blocks.slice(0, at)) : undefined;
-    return text === undefined ? block : { ...block, text, pointed: block.text };
+    return text === undefined ? block : { ...block, text, pointerText: block.text };
   });
 }
 
@@ -53,21 +55,21 @@ function forgottenTextOf(
 }
 
 /** Returns the outcomes; a pointer replaced by the full text counts as changed. */
-export function outcomesOfPointed<T extends LimitedOutcomes>(
+export function withResolvedAsChanged<T extends LimitedOutcomes>(
   blocks: readonly ConversationBlock[],
   result: T,
 ): T {
-  if (!blocks.some(({ pointed }) => pointed !== undefined)) return result;
+  if (!blocks.some(({ pointerText }) => pointerText !== undefined)) return result;
   const outcomes = result.outcomes.map((outcome, at) => {
-    const { pointed, text } = blocks[at]!;
-    if (pointed === undefined) return outcome;
+    const { pointerText, text } = blocks[at]!;
+    if (pointerText === undefined) return outcome;
     const { reason: _, ...rest } = outcome;
     return {
       ...rest,
       text: outcome.text ?? text,
       changed: true,
       by: ['forgetting', ...outcome.by],
-      tokensBefore: estimateTokens(pointed),
+      tokensBefore: estimateTokens(pointerText),
     };
   });
   return { ...result, outcomes };

@@ -1,10 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { canBeCalledAgain } from './repeatable.ts';
+import { isRepeatable } from './repeatable.ts';
 
 const result = (toolName: string, toolInput: unknown) =>
   ({ index: 0, role: 'user', kind: 'tool_result', text: '', toolName, toolInput }) as const;
-const again = (command: string) => canBeCalledAgain(result('Bash', { command }));
+const again = (command: string) => isRepeatable(result('Bash', { command }));
 
 test('treats calls that only read, check or build as repeatable', () => {
   for (const command of [
@@ -21,10 +21,10 @@ test('treats calls that only read, check or build as repeatable', () => {
   ])
     assert.ok(again(command), command);
   const shell = { command: ['bash', '-lc', "cd 'my app' && cat a.ts"] };
-  assert.ok(canBeCalledAgain(result('shell', shell)));
+  assert.ok(isRepeatable(result('shell', shell)));
   for (const name of ['Read', 'mcp__files__readText', 'get_order_details', 'list_posts'])
-    assert.ok(canBeCalledAgain(result(name, { path: 'a.ts' })), name);
-  assert.ok(canBeCalledAgain(result('str_replace_editor', { command: 'view', path: 'a.py' })));
+    assert.ok(isRepeatable(result(name, { path: 'a.ts' })), name);
+  assert.ok(isRepeatable(result('str_replace_editor', { command: 'view', path: 'a.py' })));
 });
 
 test('treats calls with effects, and answers from people, as not repeatable', () => {
@@ -55,9 +55,9 @@ test('treats calls with effects, and answers from people, as not repeatable', ()
     'Task',
     'get_user_answer',
   ])
-    assert.not(canBeCalledAgain(result(name, { path: 'a.ts' })), name);
-  assert.not(canBeCalledAgain(result('shell', { command: ['bash', '-lc', 'git push'] })));
-  assert.not(canBeCalledAgain(result('str_replace_editor', { command: 'insert', path: 'a.py' })));
+    assert.not(isRepeatable(result(name, { path: 'a.ts' })), name);
+  assert.not(isRepeatable(result('shell', { command: ['bash', '-lc', 'git push'] })));
+  assert.not(isRepeatable(result('str_replace_editor', { command: 'insert', path: 'a.py' })));
 });
 
 test.run();

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { times } from '../../../../fixtures/compress/texts.ts';
 import type { ConversationBlock } from '../../pass/blocks.ts';
 import { resultKeys } from '../../pass/result-keys.ts';
-import { withParts } from './decide.ts';
+import { planExcerpts } from './decide.ts';
 
 const read = (index: number, path: string, lines: number): ConversationBlock => ({
   index,
@@ -23,17 +23,17 @@ test('does not read the tools of a request without a long result', () => {
       throw new Error('nobody needs the tools');
     },
   };
-  const { blocks: same, allowed, heldBack } = withParts(blocks, { ...circumstances, body });
+  const { blocks: same, allowed, heldBack } = planExcerpts(blocks, { ...circumstances, body });
   assert.is(same, blocks);
   assert.is(allowed.size + heldBack.length, 0);
 });
 
 test('returns the position and key of each result that may be sent in part, and not of a repeated one', () => {
   const blocks = [read(0, '/w/a.ts', 10), read(1, '/w/b.ts', 900), read(2, '/w/b.ts', 900)];
-  const { blocks: made, allowed } = withParts(blocks, { ...circumstances, body: {} });
+  const { blocks: made, allowed } = planExcerpts(blocks, { ...circumstances, body: {} });
   assert.equal([...allowed], [[1, resultKeys(blocks)[1]]]);
   assert.equal(
-    made.map(({ partWords }) => partWords !== undefined),
+    made.map(({ rangeRequest }) => rangeRequest !== undefined),
     [false, true, false],
     'what is asked for again is needed whole',
   );

@@ -9,24 +9,24 @@ import { isPlainResult, toConversationBlocks, type ConversationBlock } from '../
 import { resultKeys } from '../../pass/result-keys.ts';
 import type { WithinLimit } from '../../pass/within-limit.ts';
 import type { JobOutcome } from '../../worker/job.ts';
-import { namedBy, writesOf, writtenBy } from '../forget/edited.ts';
-import { requestWords, declaredTools } from './request-lines.ts';
+import { fileNamesOf, fileWritesOf, writtenBy } from '../forget/edited.ts';
+import { rangeRequestFor, declaredTools } from './request-lines.ts';
 
 /** Results decided on, by `resultKeys`: true for one sent as an excerpt. */
 export type LongDecisions = ReadonlyMap<string, boolean>;
 
-export interface LongCircumstances {
+export interface LongDecisionInput {
   readonly longTokens: number;
   /** Body of the request, which declares the tools. */
   readonly body: unknown;
   /** Decisions of earlier turns. */
   readonly decided: Pick<LongDecisions, 'get'>;
-  /** False where the provider edits the context itself: then nothing new is decided. */
+  /** False if the provider edits the context itself: then nothing new is decided. */
   readonly mayDecide: boolean;
 }
 
 /** The blocks of a request with the decisions on its long results. */
-export interface Parted {
+export interface ExcerptPlan {
   /** Each block that may be sent as an excerpt says how a part of it is requested. */
   readonly blocks: readonly ConversationBlock[];
   /** Keys (`resultKeys`) of those blocks, by index in `blocks`. */
@@ -36,20 +36,20 @@ export interface Parted {
 }
 
 /**
- * Decides on the long results of a request. Every request passes here and few have any: the others
- * cost one check.
+ * Decides on the long results of a request. Every request passes through here but few have long
+ * results, so the others cost only one check.
  */
-export function withParts(
+export function planExcerpts(
   blocks: readonly ConversationBlock[],
-  { longTokens, body, decided, mayDecide }: LongCircumstances,
-): Parted {
+  { longTokens, body, decided, mayDecide }: LongDecisionInput,
+): ExcerptPlan {
   const allowed = new Map<number, string>();
   const isLong = blocks.map(
     (block) => longTokens > 0 && isPlainResult(block) && costsAtLeast(block.text, longTokens + 1),
   );
   if (!isLong.includes(true)) return { blocks, allowed, heldBack: [] };
   const tools = declaredTools(body);
-  const writes = writesOf(blocks);
+  const writes = fileWritesOf(blocks);
   const lengths = new Set(blocks.filter((_, at) => isLong[at]).map(({ text }) => text.length));
   const keys = resultKeys(blocks, (text) => lengths.has(text.length));
   const visible = new Set<string>();
@@ -58,9 +58,9 @@ export function withParts(
   const made = blocks.map((block, at): ConversationBlock => {
     for (const name of writtenBy(block)) written.add(name);
     if (isLong[at] !== true) return block;
-    const words = requestWords(block, tools);
+    const words = rangeRequestFor(block, tools);
     if (words === undefined) return block;
-    const origins = originsOf(block);
+    const origins = sourcesOf(block);
     // A file that is read again is needed whole, and so is one the agent has been working on.
     const isKnown = origins.some((name) => visible.has(name) || written.has(name));
     for (const name of origins) visible.add(name);
@@ -68,20 +68,20 @@ export function withParts(
     const key = keys[at]!;
     const before = decided.get(key);
     if (before === undefined && !mayDecide) return block;
-    const isEdited = writes.isSince(at, block);
+    const isEdited = writes.isWrittenAfter(at, block);
     if (before === false || (before === undefined && isEdited)) {
       heldBack.push(key);
       return block;
     }
     allowed.set(at, key);
-    return { ...block, partWords: words };
+    return { ...block, rangeRequest: words };
   });
   return { blocks: made, allowed, heldBack };
 }
 
 /** Returns the names of the files that a call shows, or the call itself where it names none. */
-function originsOf(block: ConversationBlock): readonly string[] {
-  const names = namedBy(block);
+function sourcesOf(block: ConversationBlock): readonly string[] {
+  const names = fileNamesOf(block);
   return names.length > 0 ? names : [JSON.stringify([block.toolName, block.toolInput])];
 }
 
@@ -96,7 +96,7 @@ export function withLongResults(
   readonly blocks: readonly ConversationBlock[];
   readonly remember: (outcomes: readonly JobOutcome[]) => void;
 } {
-  const { blocks, allowed, heldBack } = withParts(toConversationBlocks(request), {
+  const { blocks, allowed, heldBack } = planExcerpts(toConversationBlocks(request), {
     longTokens: options.longResultsTokens ?? 0,
     body: request.original.json,
     decided: memory.record.parts,

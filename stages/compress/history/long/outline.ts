@@ -16,7 +16,7 @@ const UNDERLINE = /^(?:={3,}|-{3,}|~{3,}|\^{3,}|\*{3,}|#{3,})$/;
 const NUMBERED = /^(\d+(?:\.\d+)*)\.? +[A-Z].{2,80}$/;
 const MAX_HEADING_CHARS = 200;
 
-/** Returns the outline of a text; empty where it has none. May throw `GrammarNeeded`. */
+/** Returns the outline of a text; empty if it has none. May throw `GrammarNeeded`. */
 export function outlineOf(
   lines: readonly string[],
   { kind, extension }: Classification,
@@ -24,21 +24,23 @@ export function outlineOf(
 ): readonly OutlineEntry[] {
   if (kind === 'code') {
     const found = extension === undefined ? undefined : definitions?.(lines.join('\n'), extension);
-    const isHeader = extension !== undefined && HEADERS.has(extension);
-    return found === undefined ? outermost(lines, isHeader) : withOutermost(found, lines, isHeader);
+    const isHeader = extension !== undefined && HEADER_EXTENSIONS.has(extension);
+    return found === undefined
+      ? leastIndented(lines, isHeader)
+      : withUncovered(found, lines, isHeader);
   }
-  return kind === 'narrative' ? headings(lines) : outermost(lines);
+  return kind === 'narrative' ? headings(lines) : leastIndented(lines);
 }
 
 /** Adds the outermost lines of the parts that no definition covers: tables, statements, tests. */
-function withOutermost(
+function withUncovered(
   definitions: readonly OutlineEntry[],
   lines: readonly string[],
   isHeader: boolean,
 ): readonly OutlineEntry[] {
   const isCovered = lines.map(() => false);
   for (const { from, to } of definitions) isCovered.fill(true, from, to);
-  const others = outermost(
+  const others = leastIndented(
     lines.map((line, at) => (isCovered[at] === true ? '' : line)),
     isHeader,
   );
@@ -47,7 +49,7 @@ function withOutermost(
 
 /** Finds headings of Markdown, reStructuredText and numbered chapters. */
 function headings(lines: readonly string[]): readonly OutlineEntry[] {
-  const found: Found[] = [];
+  const found: OpenEntry[] = [];
   const underlines: string[] = [];
   let isCode = false;
   lines.forEach((line, row) => {
@@ -60,21 +62,21 @@ function headings(lines: readonly string[]): readonly OutlineEntry[] {
     const number = NUMBERED.exec(line)?.[1];
     if (title !== undefined) found.push({ row, name: title, depth: marks!.length - 1, rows: 1 });
     else if (isUnderlined && !UNDERLINE.test(line)) {
-      const sign = below[0]!;
-      if (!underlines.includes(sign)) underlines.push(sign);
-      found.push({ row, name: line, depth: underlines.indexOf(sign), rows: 2 });
+      const underlineChar = below[0]!;
+      if (!underlines.includes(underlineChar)) underlines.push(underlineChar);
+      found.push({ row, name: line, depth: underlines.indexOf(underlineChar), rows: 2 });
     } else if (number !== undefined)
       found.push({ row, name: line, depth: number.split('.').length - 1, rows: 1 });
   });
-  return closed(found, lines.length);
+  return withEnds(found, lines.length);
 }
 
 /**
  * Finds lines of the two lowest indentation levels with deeper lines below; in a header also
  * one-line declarations.
  */
-function outermost(all: readonly string[], isHeader = false): readonly OutlineEntry[] {
-  const lines = withoutAsides(all);
+function leastIndented(all: readonly string[], isHeader = false): readonly OutlineEntry[] {
+  const lines = withoutComments(all);
   const filled = lines.flatMap((line, row) => {
     const indent = line.search(/\S/);
     return indent < 0 || /^\s*[)\]}>,;]+\s*$/.test(line) ? [] : [{ row, indent, line }];
@@ -85,30 +87,30 @@ function outermost(all: readonly string[], isHeader = false): readonly OutlineEn
   const found = filled.flatMap(({ row, indent, line }, at) => {
     const isParent = (filled[at + 1]?.indent ?? -1) > indent;
     const depth = levels.indexOf(indent);
-    const declares = isHeader && indent === 0 && DECLARES.test(line);
+    const declares = isHeader && indent === 0 && DECLARATION.test(line);
     if (depth < 0 || (!isParent && !declares)) return [];
     return [{ row, name: line.trim(), depth, rows: declares ? rowsOf(lines, row) : 1 }];
   });
-  return closed(found, lines.length);
+  return withEnds(found, lines.length);
 }
 
 /** Extensions of header files, whose declarations take a line or a few each. */
-const HEADERS: ReadonlySet<string> = new Set('h hh hpp hxx pyi mli'.split(' '));
+const HEADER_EXTENSIONS: ReadonlySet<string> = new Set('h hh hpp hxx pyi mli'.split(' '));
 /** A declaration in a header file; lines that only open or close one do not count. */
-const DECLARES =
+const DECLARATION =
   /^(?:[A-Za-z_][^;{}=]{0,200}\(|(?:typedef|struct|enum|union|class|namespace|extern|using|template|val|type|def)\b|#\s*define\s+\w+[( ])/;
-const MAX_ROWS = 4;
+const MAX_ENTRY_ROWS = 4;
 
 function rowsOf(lines: readonly string[], row: number): number {
-  for (let rows = 1; rows < MAX_ROWS; rows++)
+  for (let rows = 1; rows < MAX_ENTRY_ROWS; rows++)
     if (/[;{:]\s*$/.test(lines[row + rows - 1]!) || !/^\s+\S/.test(lines[row + rows] ?? ''))
       return rows;
-  return MAX_ROWS;
+  return MAX_ENTRY_ROWS;
 }
 
 const COMMENT =
   /^\s*(?:\/\/|--\s|;|%|\*(?:\s|\/|$)|#(?![!\w]|\s*(?:define|include|if|ifdef|ifndef|else|elif|endif|pragma|undef)\b)|@\w)/;
-const BLOCKS: readonly (readonly [open: RegExp, close: string])[] = [
+const BLOCK_COMMENTS: readonly (readonly [open: RegExp, close: string])[] = [
   [/^\s*\/\*/, '*/'],
   [/^\s*<!--/, '-->'],
   [/^\s*\(\*/, '*)'],
@@ -117,14 +119,14 @@ const BLOCKS: readonly (readonly [open: RegExp, close: string])[] = [
 ];
 
 /** Blanks out comments, licences, docstrings and decorators; keeps the line count. */
-function withoutAsides(lines: readonly string[]): readonly string[] {
+function withoutComments(lines: readonly string[]): readonly string[] {
   let close: string | undefined;
   return lines.map((line) => {
     if (close !== undefined) {
       if (line.includes(close)) close = undefined;
       return '';
     }
-    const opened = BLOCKS.find(([open]) => open.test(line));
+    const opened = BLOCK_COMMENTS.find(([open]) => open.test(line));
     if (opened === undefined) return COMMENT.test(line) ? '' : line;
     const [open, end] = opened;
     const behind = line.slice(open.exec(line)![0].length);
@@ -133,7 +135,7 @@ function withoutAsides(lines: readonly string[]): readonly string[] {
   });
 }
 
-interface Found {
+interface OpenEntry {
   readonly row: number;
   readonly rows: number;
   readonly name: string;
@@ -141,8 +143,8 @@ interface Found {
 }
 
 /** Extends each entry to the next one that is no deeper. */
-function closed(found: readonly Found[], end: number): readonly OutlineEntry[] {
-  const behind: Found[] = [];
+function withEnds(found: readonly OpenEntry[], end: number): readonly OutlineEntry[] {
+  const behind: OpenEntry[] = [];
   return found
     .toReversed()
     .map((one): OutlineEntry => {

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { requestFor, requestWords, declaredTools } from './request-lines.ts';
+import { fillRange, rangeRequestFor, declaredTools } from './request-lines.ts';
 
 const call = (toolName: string, toolInput: unknown) =>
   ({ index: 0, role: 'user', kind: 'tool_result', text: '', toolName, toolInput }) as const;
@@ -13,8 +13,8 @@ function requestedLines(
 ): string | undefined {
   const schema = { type: 'object', properties };
   const tools = properties === undefined ? [] : [{ name: toolName, input_schema: schema }];
-  const words = requestWords(call(toolName, toolInput), declaredTools({ tools }));
-  return words === undefined ? undefined : requestFor(words, 12, 24);
+  const words = rangeRequestFor(call(toolName, toolInput), declaredTools({ tools }));
+  return words === undefined ? undefined : fillRange(words, 12, 24);
 }
 
 const number = { type: 'number' };
@@ -76,7 +76,7 @@ test('finds the declared parameters in every dialect that declares tools', () =>
     [{ functionDeclarations: [{ name: 'Read', parametersJsonSchema: parameters }] }],
   ])
     assert.is(
-      requestWords(call('Read', { path: 'a' }), declaredTools({ tools })),
+      rangeRequestFor(call('Read', { path: 'a' }), declaredTools({ tools })),
       'Read with offset {from} and limit {count}',
     );
 });

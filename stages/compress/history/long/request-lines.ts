@@ -8,19 +8,19 @@ import { operandsOf, valued } from '../../../model/classify/flags.ts';
 import { programsOf } from '../../../model/classify/command.ts';
 import { pipelinesOf } from '../../../model/classify/shell.ts';
 import { unwrap } from '../../../model/classify/unwrap.ts';
-import { hintsOf } from '../../pass/block-label.ts';
+import { originHints } from '../../pass/block-label.ts';
 import type { ConversationBlock } from '../../pass/blocks.ts';
 import { writtenBy } from '../forget/edited.ts';
 import { definitionsIn } from '../../../dialect/tool-definitions.ts';
 
 /**
- * A request as text, with `{from}`, `{to}` and `{count}` for lines counted from 1, and `{before}`
- * for the number of lines before the first.
+ * The text of a request for a range of lines, with `{from}`, `{to}` and `{count}` for lines counted
+ * from 1, and `{before}` for the number of lines before the first.
  */
-export type RequestWords = string;
+export type RangeRequest = string;
 
-/** Fills the lines into the words; `from` and `to` are a half-open range counted from 0. */
-export function requestFor(words: RequestWords, from: number, to: number): string {
+/** Fills line numbers into a request; `from` and `to` are a half-open range counted from 0. */
+export function fillRange(words: RangeRequest, from: number, to: number): string {
   return words
     .replaceAll('{from}', String(from + 1))
     .replaceAll('{to}', String(to))
@@ -35,41 +35,43 @@ export function declaredTools(body: unknown): DeclaredTools {
   return new Map(definitionsIn(body).map(({ name, schema }) => [name, schema?.value ?? {}]));
 }
 
-/** Returns undefined for a call whose result cannot be requested in parts, or already is a part. */
-export function requestWords(
+/** Returns undefined for a call whose result cannot be requested in parts, or is already a part. */
+export function rangeRequestFor(
   call: ConversationBlock,
   declared: DeclaredTools,
-): RequestWords | undefined {
+): RangeRequest | undefined {
   const { toolInput, toolName = '' } = call;
   if (isObject(toolInput) && toolInput['command'] === 'view')
     return typeof toolInput['path'] === 'string' && !isRanged(toolInput)
-      ? (rangeWords(toolName, declared.get(toolName) ?? {}) ??
+      ? (rangeByParameters(toolName, declared.get(toolName) ?? {}) ??
           `${toolName} with view_range [{from}, {to}]`)
       : undefined;
-  const { command, path } = hintsOf(call);
-  if (command !== undefined) return shellWords(call, command);
-  if (path === undefined || isRanged(toolInput) || !READS.test(wordsOf(toolName))) return undefined;
+  const { command, path } = originHints(call);
+  if (command !== undefined) return rangeByCommand(call, command);
+  if (path === undefined || isRanged(toolInput) || !READER_NAME.test(normalizedName(toolName)))
+    return undefined;
   const schema = declared.get(toolName);
-  if (schema !== undefined) return rangeWords(toolName, schema);
+  if (schema !== undefined) return rangeByParameters(toolName, schema);
   // With tool search, Claude Code sends the schema of `Read` later than calls of it.
   return toolName === 'Read' ? 'Read with offset {from} and limit {count}' : undefined;
 }
 
-const READS = /(?:^|_)(?:read|view|open|cat|show|get|load|file)(?:_|$)/;
+const READER_NAME = /(?:^|_)(?:read|view|open|cat|show|get|load|file)(?:_|$)/;
 
 /** Strips the server's prefix from a tool name, lower-cases it and joins its words by `_`. */
-function wordsOf(toolName: string): string {
+function normalizedName(toolName: string): string {
   const own = toolName.slice(0, 100).replace(/^.*(?:__|[.:/])(?=\w)/, '');
   return own.replaceAll(/(?<=[a-z\d])(?=[A-Z])|[\s-]+/g, '_').toLowerCase();
 }
 
 /** Parameter names, in lower case without underscores. */
-const FIRST =
+const FIRST_LINE =
   /^(?:start|begin|from|first)(?:line)?(?:number)?(?:oneindexed)?$|^line(?:start|from|begin)$/;
-const LAST = /^(?:end|to|last)(?:line)?(?:number)?(?:oneindexed)?(?:inclusive)?$|^line(?:end|to)$/;
-const SKIPPED = /^(?:line)?offset$|^skip(?:lines)?$/;
-const COUNT = /^(?:limit|maxlines|numlines|linecount|numberoflines|linelimit)$/;
-const RANGE = /^(?:view|line)?ranges?$|^lines$/;
+const LAST_LINE =
+  /^(?:end|to|last)(?:line)?(?:number)?(?:oneindexed)?(?:inclusive)?$|^line(?:end|to)$/;
+const SKIPPED_LINES = /^(?:line)?offset$|^skip(?:lines)?$/;
+const LINE_COUNT = /^(?:limit|maxlines|numlines|linecount|numberoflines|linelimit)$/;
+const LINE_RANGE = /^(?:view|line)?ranges?$|^lines$/;
 const ZERO_BASED = /\b(?:0|zero)[- ](?:based|indexed)|\bstart(?:s|ing)? (?:at|from) (?:0|zero)\b/i;
 
 interface Parameter {
@@ -77,11 +79,13 @@ interface Parameter {
   readonly schema: JsonObject;
 }
 
-function rangeWords(toolName: string, schema: JsonObject): RequestWords | undefined {
+function rangeByParameters(toolName: string, schema: JsonObject): RangeRequest | undefined {
   const all = parametersOf(schema);
   const named = (pattern: RegExp): Parameter | undefined =>
-    all.find(({ name }) => pattern.test(plain(name)));
-  const [first, last, skipped, count] = [FIRST, LAST, SKIPPED, COUNT].map(named);
+    all.find(({ name }) => pattern.test(normalized(name)));
+  const [first, last, skipped, count] = [FIRST_LINE, LAST_LINE, SKIPPED_LINES, LINE_COUNT].map(
+    named,
+  );
   const start = first ?? skipped;
   if (start !== undefined && (last ?? count) !== undefined) {
     const isFromZero = ZERO_BASED.test(stringOf(start.schema['description']) ?? '');
@@ -89,13 +93,13 @@ function rangeWords(toolName: string, schema: JsonObject): RequestWords | undefi
     if (last === undefined) return `${toolName} with ${from} and ${count!.name} {count}`;
     return isFromZero ? undefined : `${toolName} with ${from} and ${last.name} {to}`;
   }
-  const range = named(RANGE);
+  const range = named(LINE_RANGE);
   if (range === undefined) return undefined;
   const isText = /string/.test(JSON.stringify([range.schema['type'], range.schema['items'] ?? '']));
   return `${toolName} with ${range.name} ${isText ? '{from}-{to}' : '[{from}, {to}]'}`;
 }
 
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '');
+const normalized = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '');
 
 const MAX_DEPTH = 4;
 
@@ -112,51 +116,62 @@ function parametersOf(schema: JsonObject, depth = 0): readonly Parameter[] {
 }
 
 /**
- * Returns true for an input that already names a part; from the beginning to the end is no part.
+ * Returns true for an input that already asks for a part; a range from the beginning to the end is
+ * not a part.
  */
 export function isRanged(input: unknown): boolean {
   if (Array.isArray(input)) return input.some(isRanged);
   if (!isObject(input)) return false;
   return Object.entries(input).some(([name, value]) => {
     if (value === null || value === undefined || value === '') return false;
-    const key = plain(name);
-    if (FIRST.test(key) || SKIPPED.test(key)) return Number(value) !== 0 && Number(value) !== 1;
-    if (RANGE.test(key) && Array.isArray(value)) return !(value[0] === 1 && value[1] === -1);
-    if (RANGE.test(key) || LAST.test(key) || COUNT.test(key)) return true;
+    const key = normalized(name);
+    if (FIRST_LINE.test(key) || SKIPPED_LINES.test(key))
+      return Number(value) !== 0 && Number(value) !== 1;
+    if (LINE_RANGE.test(key) && Array.isArray(value)) return !(value[0] === 1 && value[1] === -1);
+    if (LINE_RANGE.test(key) || LAST_LINE.test(key) || LINE_COUNT.test(key)) return true;
     return isRanged(value);
   });
 }
 
 /** Programs that only read and print, whatever their arguments; redirections aside. */
-const PRINTERS: ReadonlySet<string> = new Set(
+const READ_ONLY_PROGRAMS: ReadonlySet<string> = new Set(
   (
     'cat bat batcat less more nl grep egrep fgrep rg ag ack find ls tree jq yq xxd od strings ' +
     'sort uniq cut tr wc diff cmp cd pwd echo printf true test git pygmentize glow column fold'
   ).split(' '),
 );
-const READING_GIT: ReadonlySet<string> = new Set(['show', 'blame', 'cat-file', 'grep', 'ls-files']);
-/** A shell that is handed the command; options with which `find` acts; command substitution. */
+const READ_ONLY_GIT: ReadonlySet<string> = new Set([
+  'show',
+  'blame',
+  'cat-file',
+  'grep',
+  'ls-files',
+]);
+/**
+ * A shell that runs a command string; `find` options with side effects, and command substitution.
+ */
 const SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:ba|z)?sh -l?c /;
-const ACTS = /\s-(?:exec|execdir|ok|okdir|delete|fprint\w*)\b|[$<]\(|`/;
-const ONE_FILE: ReadonlySet<string> = new Set(['cat', 'less', 'more', 'bat', 'batcat', 'nl']);
+const MAY_ACT = /\s-(?:exec|execdir|ok|okdir|delete|fprint\w*)\b|[$<]\(|`/;
+const FILE_VIEWERS: ReadonlySet<string> = new Set(['cat', 'less', 'more', 'bat', 'batcat', 'nl']);
 /** Characters that a shell expands. */
 const PATTERN = /[*?[\]{}$]/;
 const NO_VALUES = valued('');
 const MAX_COMMAND_CHARS = 2000;
 
 /**
- * Returns `sed -n '13,424p' src/a.ts` for a command that shows one file, otherwise the command
- * piped into `sed`.
+ * Returns `sed -n '13,424p' src/a.ts` for a command that shows one file, otherwise the command with
+ * a pipe into `sed`.
  */
-function shellWords(call: ConversationBlock, whole: string): RequestWords | undefined {
+function rangeByCommand(call: ConversationBlock, whole: string): RangeRequest | undefined {
   const command = unquoted(whole.replace(SHELL, ''));
-  if (command.length > MAX_COMMAND_CHARS || ACTS.test(command)) return undefined;
+  if (command.length > MAX_COMMAND_CHARS || MAY_ACT.test(command)) return undefined;
   const programs = programsOf(command);
-  if (programs.length === 0 || !programs.every((name) => PRINTERS.has(name))) return undefined;
+  if (programs.length === 0 || !programs.every((name) => READ_ONLY_PROGRAMS.has(name)))
+    return undefined;
   const pipelines = pipelinesOf(command).filter((pipeline) => pipeline.length > 0);
   const words = pipelines.flat().map((one) => unwrap(one.words));
   const writes = pipelines.flat().some(({ redirected }) => redirected);
-  if (writes || words.some(([name, verb]) => name === 'git' && !READING_GIT.has(verb ?? '')))
+  if (writes || words.some(([name, verb]) => name === 'git' && !READ_ONLY_GIT.has(verb ?? '')))
     return undefined;
   // Any other program may write; Git's subcommands were checked above.
   if (
@@ -173,12 +188,12 @@ function shellWords(call: ConversationBlock, whole: string): RequestWords | unde
   if (
     others.length === 0 &&
     isPlain &&
-    ONE_FILE.has(name) &&
+    FILE_VIEWERS.has(name) &&
     more.length === 0 &&
     ![file, ...cds.flat()].some((word) => PATTERN.test(word))
   ) {
-    const there = cds.map((cd) => `${cd.map(quoted).join(' ')} && `).join('');
-    return `${there}sed -n '{from},{to}p' ${quoted(file)}`;
+    const cdPrefix = cds.map((cd) => `${cd.map(quoted).join(' ')} && `).join('');
+    return `${cdPrefix}sed -n '{from},{to}p' ${quoted(file)}`;
   }
   return pipelines.length === 1
     ? "the same command with | sed -n '{from},{to}p' behind it"

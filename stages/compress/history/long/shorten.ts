@@ -13,17 +13,20 @@ import type { Compressed, LineRange } from '../../rules/rule.ts';
 import { lineBreaks } from '../../text/line-breaks.ts';
 import { MARK, omittedMore } from '../../text/marker.ts';
 import { rangesWithout, replaceRanges } from '../../text/ranges.ts';
-import { requestFor, type RequestWords } from './request-lines.ts';
-import { isNamed, namedIn } from './named.ts';
+import { fillRange, type RangeRequest } from './request-lines.ts';
+import { containsTerm, searchTermsOf } from './named.ts';
 import { outlineOf, type OutlineEntry } from './outline.ts';
 
-/** Share kept, of the token count from which a result is long. */
+/** Kept share of the token count from which a result is long. */
 const KEPT_SHARE = 1 / 3;
-/** Shares of that for the ends and for named lines; the outline gets the rest. */
+/** Shares of the kept tokens for the ends and for named lines; the outline gets the rest. */
 const START_SHARE = 0.2;
 const TAIL_SHARE = 0.1;
 const NAMED_SHARE = 0.4;
-/** Budget for the outermost outline lines if all of them fit, as a share of the same. */
+/**
+ * Budget for the least indented lines of the outline if all of them fit, as a share of the kept
+ * tokens.
+ */
 const WHOLE_OUTLINE_SHARE = 1.25;
 const START_LINES = 40;
 const TAIL_LINES = 15;
@@ -31,20 +34,20 @@ const TAIL_LINES = 15;
  * A blank line, or one that only opens a comment, after an optional line number; matches trimmed
  * text.
  */
-const OPENS = /^(?:\d+[\t→:|]? ?)?\s*(?:\/\*+|"""|'''|<!--)?$/;
+const BLANK_OR_OPENING = /^(?:\d+[\t→:|]? ?)?\s*(?:\/\*+|"""|'''|<!--)?$/;
 /** Lines of context around a named line. */
-const AROUND = 2;
-const AROUND_NUMBER = 8;
+const CONTEXT_LINES = 2;
+const CONTEXT_OF_LINE_NUMBER = 8;
 /** A name on more lines than this distinguishes nothing. */
 const MAX_MENTIONS = 12;
 /** A smaller gap is shorter than its marker. */
-const LEAST_GAP = 3;
-const LEAST_GAP_TOKENS = 20;
+const MIN_GAP_LINES = 3;
+const MIN_GAP_TOKENS = 20;
 const MARKER_TOKENS = 10;
-/** With a mean line this long, requesting by line is no help. */
+/** If lines are this long on average, requesting them by number is no help. */
 const MAX_MEAN_CHARS = 1000;
 /** The client already cut the text: lines after the cut have other numbers. */
-const CUT_BEFORE =
+const TRUNCATION_NOTICE =
   /^\W{0,8}(?:output )?[\d,]* ?(?:lines |chars? |characters )?(?:truncated|omitted)\W|…\d+ (?:tokens|chars) truncated…/im;
 
 export interface LongText {
@@ -52,29 +55,29 @@ export interface LongText {
   readonly classification: Classification;
   readonly query: string;
   /** How a part is requested from the tool. */
-  readonly words: RequestWords;
+  readonly words: RangeRequest;
   readonly longTokens: number;
   readonly definitions: Definitions | undefined;
 }
 
-/** Returns undefined where nothing would be left out. May throw `GrammarNeeded`. */
+/** Returns undefined if nothing would be left out. May throw `GrammarNeeded`. */
 export function shortenLong(text: string, long: LongText): Compressed | undefined {
   const { prefix, body, suffix } = openEnvelope(text);
   const lines = body.split('\n');
-  if (body.length > lines.length * MAX_MEAN_CHARS || CUT_BEFORE.test(body)) return undefined;
+  if (body.length > lines.length * MAX_MEAN_CHARS || TRUNCATION_NOTICE.test(body)) return undefined;
   const firstLine = firstNumber(lines);
   if (firstLine === undefined) return undefined;
-  const removed = leftOutOf(lines, firstLine, long);
+  const removed = rangesToOmit(lines, firstLine, long);
   if (removed.length === 0) return undefined;
   const before = lineBreaks(prefix);
   const total = lines.length - (lines.at(-1) === '' ? 1 : 0);
-  const shown = replaceRanges(lines, removed, ({ from, to }, nth) => {
+  const excerpt = replaceRanges(lines, removed, ({ from, to }, nth) => {
     const range = { from: from + firstLine - 1, to: to + firstLine - 1 };
-    if (nth === 0) return [leftOut(range, total, long.words)];
-    return [leftOutMore(range, range.from === from + before)];
+    if (nth === 0) return [firstMarker(range, total, long.words)];
+    return [nextMarker(range, range.from === from + before)];
   });
   return {
-    text: prefix + shown.join('\n') + suffix,
+    text: prefix + excerpt.join('\n') + suffix,
     removed: removed.map(({ from, to }) => ({ from: from + before, to: to + before })),
   };
 }
@@ -83,21 +86,21 @@ export function shortenLong(text: string, long: LongText): Compressed | undefine
  * `[svc omitted 412 of 1460 lines here (lines 13–424); the source is complete; to see them: Read
  * with offset 13 and limit 412]`
  */
-function leftOut({ from, to }: LineRange, total: number, words: string): string {
-  return `${MARK}omitted ${to - from} of ${total} lines here (lines ${from + 1}–${to}); the source is complete; to see them: ${requestFor(words, from, to)}]`;
+function firstMarker({ from, to }: LineRange, total: number, words: string): string {
+  return `${MARK}omitted ${to - from} of ${total} lines here (lines ${from + 1}–${to}); the source is complete; to see them: ${fillRange(words, from, to)}]`;
 }
 
 /**
  * Returns the marker for later gaps; `isPlain` is false where line numbers differ from those in the
  * result.
  */
-function leftOutMore(range: LineRange, isPlain: boolean): string {
+function nextMarker(range: LineRange, isPlain: boolean): string {
   return isPlain ? omittedMore(range) : omittedMore(range).replace(/\]$/, ' of the file]');
 }
 
 /**
- * Returns the first line's number in a numbered view, else 1; undefined where numbers do not rise
- * by one.
+ * Returns the first line's number in a numbered view, else 1; undefined if numbers do not rise by
+ * one.
  */
 function firstNumber(lines: readonly string[]): number | undefined {
   const { prefixes } = splitNumbers(lines);
@@ -112,7 +115,7 @@ function firstNumber(lines: readonly string[]): number | undefined {
 /**
  * Returns the lines to leave out: all but the ends, named lines and the outline, within the budget.
  */
-function leftOutOf(
+function rangesToOmit(
   lines: readonly string[],
   firstLine: number,
   { block, classification, query, longTokens, definitions }: LongText,
@@ -123,18 +126,22 @@ function leftOutOf(
   kept.takeFirst(START_LINES, budget * START_SHARE);
   kept.takeLast(TAIL_LINES, budget * TAIL_SHARE);
   const outline = outlineOf(contents, classification, definitions);
-  const named = namedIn(query, block);
+  const terms = searchTermsOf(query, block);
   const limit = kept.tokens + budget * NAMED_SHARE;
-  for (const number of named.lines)
-    kept.take(number - firstLine - AROUND_NUMBER, number - firstLine + AROUND_NUMBER + 1, limit);
-  const entries = outline.filter(({ name }) => isNamed(name, named.words));
+  for (const number of terms.lines)
+    kept.take(
+      number - firstLine - CONTEXT_OF_LINE_NUMBER,
+      number - firstLine + CONTEXT_OF_LINE_NUMBER + 1,
+      limit,
+    );
+  const entries = outline.filter(({ name }) => containsTerm(name, terms.words));
   for (const { from, signatureEnd, to } of entries.toSorted(shortestFirst))
     if (!kept.take(from, to, limit)) kept.take(from, signatureEnd, limit);
-  const mentions = named.exact
+  const mentions = terms.exact
     .map((name) => contents.flatMap((line, at) => (line.includes(name) ? [at] : [])))
     .filter((rows) => rows.length <= MAX_MENTIONS)
     .toSorted((one, other) => one.length - other.length);
-  for (const row of mentions.flat()) kept.take(row - AROUND, row + AROUND + 1, limit);
+  for (const row of mentions.flat()) kept.take(row - CONTEXT_LINES, row + CONTEXT_LINES + 1, limit);
   const outermost = outline.filter(({ depth }) => depth === 0);
   const cost = outermost.reduce(
     (sum, { from, signatureEnd }) => sum + kept.costOf(from, signatureEnd),
@@ -172,7 +179,7 @@ class KeptLines {
     this.#keep = lines.map(() => false);
   }
 
-  /** Tokens of the kept lines, with an allowance for their markers. */
+  /** Tokens of the kept lines, including an allowance for their markers. */
   get tokens(): number {
     return this.#tokens;
   }
@@ -188,7 +195,7 @@ class KeptLines {
     return true;
   }
 
-  /** Returns what keeping these lines costs, marker included. */
+  /** Returns the cost of keeping these lines, including the marker. */
   costOf(from: number, to: number): number {
     const cost = this.#costOf(from, to);
     return cost === 0 ? 0 : cost + MARKER_TOKENS;
@@ -198,7 +205,7 @@ class KeptLines {
     let end = 0;
     while (end < most && this.#costOf(0, end + 1) <= tokens) end++;
     // The opening of a comment is useless without the comment.
-    while (end > 1 && OPENS.test(this.#lines[end - 1]!.trim())) end--;
+    while (end > 1 && BLANK_OR_OPENING.test(this.#lines[end - 1]!.trim())) end--;
     this.take(0, end, Infinity);
   }
 
@@ -213,7 +220,7 @@ class KeptLines {
   gaps(): readonly LineRange[] {
     return rangesWithout(this.#keep).filter(({ from, to }) => {
       const gap = this.#lines.slice(from, to);
-      return gap.length >= LEAST_GAP && costsAtLeast(gap.join('\n'), LEAST_GAP_TOKENS);
+      return gap.length >= MIN_GAP_LINES && costsAtLeast(gap.join('\n'), MIN_GAP_TOKENS);
     });
   }
 

@@ -6,7 +6,7 @@ import { printCompact, readJson, type JsonNode, type ObjectNode } from '../../ru
 import { operation } from '../operation.ts';
 import { replaceRows, textOf, type Loss, type Row } from '../rows.ts';
 
-/** Transforms the document; `change` returns undefined where there is nothing to do. */
+/** Transforms the document; `change` returns undefined if there is nothing to do. */
 function onDocument(
   rows: readonly Row[],
   loss: Loss,

@@ -16,7 +16,7 @@ import { GrammarNeeded } from './grammar-needed.ts';
 
 const GRAMMARS = grammarsByExtension({ python: 'gyp gypi' });
 
-/** Returns the grammar name for a file extension; undefined where there is none. */
+/** Returns the grammar name for a file extension; undefined if there is none. */
 export function grammarFor(extension: string): string | undefined {
   return GRAMMARS.get(extension);
 }
@@ -137,7 +137,7 @@ function wholeLines(node: Node, lines: readonly string[]): readonly LineRange[] 
 }
 
 /**
- * Returns true where the line before ends in a backslash and so continues a macro, a command or a
+ * Returns true if the line before ends in a backslash and so continues a macro, a command or a
  * string.
  */
 function isContinued(lines: readonly string[], row: number): boolean {

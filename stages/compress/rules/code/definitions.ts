@@ -15,7 +15,7 @@ export interface Definition {
 
 /**
  * Returns the definitions of `text`, in order; in a text with syntax errors, those that are found.
- * Undefined where the language is unknown or the text too long. May throw `GrammarNeeded`.
+ * Undefined if the language is unknown or the text too long. May throw `GrammarNeeded`.
  */
 export type Definitions = (text: string, extension: string) => readonly Definition[] | undefined;
 
@@ -46,7 +46,7 @@ const WRAPPERS: readonly string[] = [
 const MAX_SIGNATURE_ROWS = 6;
 const MAX_NAME_CHARS = 80;
 
-/** Returns the definitions; undefined where the text could not be parsed. */
+/** Returns the definitions; undefined if the text could not be parsed. */
 export function findDefinitions(parser: Parser, text: string): readonly Definition[] | undefined {
   const tree = parser.parse(text);
   if (tree === null) return undefined;

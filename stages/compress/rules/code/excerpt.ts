@@ -26,8 +26,8 @@ export function mayBeginInside(lines: readonly string[], extension: string): boo
 }
 
 /**
- * Finds the lines of a shell script that are inside here-documents, without a parser; undefined
- * where one does not end. Empty for other languages.
+ * Finds the lines of a shell script that are inside here-documents, without a parser; undefined if
+ * one does not end. Empty for other languages.
  */
 export function hereDocuments(
   lines: readonly string[],

@@ -2,8 +2,7 @@
 export class GrammarNeeded extends Error {
   readonly grammar: string;
   /**
-   * Why it cannot be loaded; undefined where that was not tried yet: load it and try the text
-   * again.
+   * Why it cannot be loaded; undefined if that was not tried yet: load it and try the text again.
    */
   readonly trouble: string | undefined;
   constructor(grammar: string, trouble?: string) {

@@ -107,7 +107,7 @@ const GUESSES: readonly (readonly [string, RegExp])[] = [
 ];
 
 /**
- * Guesses the file extension of source without a known file; undefined where nothing suggests a
+ * Guesses the file extension of source without a known file; undefined if nothing suggests a
  * language.
  */
 export function guessExtension(text: string): string | undefined {

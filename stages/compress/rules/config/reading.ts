@@ -21,7 +21,7 @@ export function configLines(text: string): readonly string[] {
   return text.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
 }
 
-/** Returns true where the first line is indented: it may continue a value from before the text. */
+/** Returns true if the first line is indented: it may continue a value from before the text. */
 export function beginsInside(text: string): boolean {
   return /^\s*\n[ \t]|^[ \t]+\S/.test(text.slice(0, 4000));
 }

@@ -42,7 +42,7 @@ export function readToml(text: string): ConfigReading | undefined {
   return readingOf(lines, comments, blanks);
 }
 
-/** Scans the values of a line; false where a single-line string is not closed on it. */
+/** Scans the values of a line; false if a single-line string is not closed on it. */
 function scan(line: string, from: number, inside: Inside): boolean {
   for (let at = from; at < line.length;) {
     const sign = line[at]!;

@@ -169,7 +169,7 @@ function readFileHeader(lines: readonly string[], at: number): FileHeader | unde
   return { lines: kept, end, generated, named: false };
 }
 
-/** Returns `p` for `a/p b/p`; undefined where the two differ. */
+/** Returns `p` for `a/p b/p`; undefined if the two differ. */
 function samePath(both: string): string | undefined {
   const path = both.slice(2, (both.length - 1) / 2);
   return both === `a/${path} b/${path}` ? path : undefined;

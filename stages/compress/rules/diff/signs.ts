@@ -24,7 +24,7 @@ export function isPackedHeader(line: string): boolean {
   return PACKED.test(line);
 }
 
-/** Returns the end of the run whose head is at `at`; undefined where there is none. */
+/** Returns the end of the run whose head is at `at`; undefined if there is none. */
 export function packedEnd(lines: readonly string[], at: number): number | undefined {
   const count = PACKED.exec(lines[at]!)?.[2];
   return count === undefined ? undefined : Math.min(lines.length, at + 1 + Number(count));

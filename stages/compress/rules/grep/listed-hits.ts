@@ -16,7 +16,7 @@ const ROW = /^ {2}Line (\d{1,7}): (.*)$/s;
 const HIT = /^([^\s:][^:\n]{0,298}):(\d{1,7}):(.*)$/s;
 
 /**
- * Flattens the list to one hit a line, each with its path; undefined where the text is no such
+ * Flattens the list to one hit a line, each with its path; undefined if the text is not such a
  * list.
  */
 export function flatHits(text: string): string | undefined {

@@ -121,8 +121,8 @@ class Printer {
   }
 
   /**
-   * Writes rows as a table, with map keys as first column if given; undefined where that would not
-   * be shorter.
+   * Writes rows as a table, with map keys as first column if given; undefined if that would not be
+   * shorter.
    */
   table(rows: readonly JsonNode[], keys: readonly string[] | undefined): string | undefined {
     const columns = planColumns(rows);

@@ -30,7 +30,7 @@ const MAX_VALUES = 80_000;
 const BARE = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 /**
- * Reads `text` as one JSON value; undefined where it is not JSON, nests deeper than 200 or has over
+ * Reads `text` as one JSON value; undefined if it is not JSON, nests deeper than 200 or has over
  * 80,000 values.
  */
 export function readJson(text: string): JsonNode | undefined {
@@ -38,7 +38,7 @@ export function readJson(text: string): JsonNode | undefined {
   return whereWellFormed(() => reader.whole());
 }
 
-/** Returns the result of `read`; undefined where it throws a SyntaxError. */
+/** Returns the result of `read`; undefined if it throws a SyntaxError. */
 export function whereWellFormed<T>(read: () => T): T | undefined {
   try {
     return read();

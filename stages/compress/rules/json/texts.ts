@@ -89,7 +89,7 @@ function besideOf(parent: ObjectNode | undefined): Readonly<Record<string, strin
   return Object.fromEntries(members);
 }
 
-/** Parses a quoted string; undefined where an escape in it is invalid. */
+/** Parses a quoted string; undefined if an escape in it is invalid. */
 function stringOf(raw: string): string | undefined {
   try {
     return String(JSON.parse(raw));

@@ -15,8 +15,7 @@ const MIN_SHARE = 0.5;
 const MIN_LINES = 3;
 
 /**
- * Returns the document, one value or one a line; undefined where there is none, or nothing around
- * it.
+ * Returns the document, one value or one a line; undefined if there is none, or nothing around it.
  */
 export function jsonWithin(text: string): Envelope | undefined {
   let tries = 0;

@@ -36,7 +36,7 @@ interface Row {
 type Kind = `${string}\t${string}`;
 
 /**
- * Returns short rows; undefined where the lines are no `ls -l` or have over 26 kinds of owner and
+ * Returns short rows; undefined if the lines are no `ls -l` or have over 26 kinds of owner and
  * mode.
  */
 export function shortenRows(lines: readonly string[]): ShortRows | undefined {

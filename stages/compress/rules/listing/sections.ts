@@ -13,7 +13,7 @@ const MIN_SECTIONS = 4;
 const SECTION = /^( {0,60})(\S+?):(?: (.+))?$/s;
 
 /**
- * Folds the lines into a tree; undefined where they are no recursive listing. Other lines are kept
+ * Folds the lines into a tree; undefined if they are not a recursive listing. Other lines are kept
  * after a tab.
  */
 export function foldSections(lines: readonly string[]): readonly string[] | undefined {

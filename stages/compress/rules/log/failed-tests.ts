@@ -85,7 +85,7 @@ export function failedTests(
 }
 
 /**
- * Returns the lines of the name that begins at `at`, the last one first; empty where there is none.
+ * Returns the lines of the name that begins at `at`, the last one first; empty if there is none.
  */
 function nameAt(lines: readonly string[], at: number): readonly number[] {
   const line = cut(lines[at]!);
@@ -109,7 +109,7 @@ const MARKED = /^E {1,7}\S/;
 
 /**
  * Returns the indexes of failure messages, at most `maxTokens` of them; beyond that, the last ones.
- * Empty where all messages are equal, as they then distinguish nothing.
+ * Empty if all messages are equal, as they then distinguish nothing.
  */
 export function failureMessages(lines: readonly string[], maxTokens: number): readonly number[] {
   const kept: number[] = [];

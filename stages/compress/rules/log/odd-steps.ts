@@ -116,7 +116,7 @@ function numberBehind(word: string, line: string, at: number): readonly Value[] 
   return digits === undefined ? [] : [{ at, value: Number(digits) }];
 }
 
-/** Returns the increment of nearly all steps; undefined where they do not count. */
+/** Returns the increment of nearly all steps; undefined if they do not count. */
 function usualStep(steps: readonly Step[]): number | undefined {
   const usual = steps.map(({ by }) => by).toSorted((a, b) => a - b)[steps.length >> 1];
   const others = steps.filter(({ by }) => by !== usual).length;

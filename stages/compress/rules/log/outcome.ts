@@ -25,12 +25,12 @@ const NONE_FAILED =
 /** Warnings: the run continues. */
 const WARNS = /^(?:npm )?(?:warn(?:ing)?|notice|hint|note)\b|\bwarning: /i;
 
-/** Returns true where the client's frame around a text reports a non-zero exit status. */
+/** Returns true if the client's frame around a text reports a non-zero exit status. */
 export function endsBadly(frame: string): boolean {
   return ENDED_BADLY.test(frame.length > FRAMED ? frame.slice(0, FRAMED) : frame);
 }
 
-/** Returns true where a line of the output states that the run, or a part of it, failed. */
+/** Returns true if a line of the output states that the run, or a part of it, failed. */
 export function statesFailure(lines: readonly string[]): boolean {
   let left = LAST;
   for (let at = lines.length - 1; at >= 0; at--) {

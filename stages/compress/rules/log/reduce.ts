@@ -40,7 +40,7 @@ const MAX_FINDINGS = 10;
 const HEADER_TOKENS = 60;
 const BEFORE = 3;
 const NEAR = 12;
-/** Upper score for output of a passed test, which is no failure however it is worded. */
+/** Upper score for output of a passed test, which is not a failure however it is worded. */
 const PASSED_SCORE = 2;
 const AFTER = 7;
 
@@ -84,7 +84,7 @@ export const reduceLog: Apply = (text, context) => {
 
 /**
  * Chooses lines until the result is close to the budget; the cost of markers is only known once it
- * is built. Undefined where no line would be kept, or none left out.
+ * is built. Undefined if no line would be kept, or none left out.
  */
 function fill({ scores, lines, rest, always }: Scored, budget: number): Compressed | undefined {
   const ranked = rank(scores, lines, rest);

@@ -90,7 +90,7 @@ const LOCATION: readonly Weighted[] = [
   [1, /\bwarn(?:ing)?s?\b/i],
 ];
 
-/** Phrases that look like a failure but are none; they are ignored when the line is scored. */
+/** Phrases that look like a failure but are not; they are ignored when the line is scored. */
 const BENIGN: readonly RegExp[] = [
   /\b(?:no|0|zero|without(?: any)?) (?:tests? )?(?:error|failure|fail|failed|warning|conflict|issue|problem)s?\b/gi,
   /\b(?:errors?|fail(?:ed|ures)?|failures|skipped)[:=] ?0\b/gi,

@@ -38,8 +38,8 @@ export const extractNarrative: Apply = (text, context) => {
 };
 
 /**
- * Returns false where the lines are too short for sentences: a megabyte of those need not be split
- * to see that.
+ * Returns false if the lines are too short for sentences: a megabyte of those need not be split to
+ * see that.
  */
 function mayHoldProse(text: string): boolean {
   let room = 0;
