@@ -33,9 +33,9 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 
 /** Collects the names in the newest question at a tool result and in the call that produced it. */
 export function searchTermsOf(query: string, call: ConversationBlock): SearchTerms {
-  const text = `${query}\n${inputWords(call)}`;
-  const quotes = [...text.matchAll(QUOTED)].map(([, ...parts]) => parts.find(Boolean) ?? '');
-  const found = [...text.matchAll(WORD)].map(([word]) => word);
+  const searched = `${query}\n${inputWords(call)}`;
+  const quotes = [...searched.matchAll(QUOTED)].map(([, ...parts]) => parts.find(Boolean) ?? '');
+  const found = [...searched.matchAll(WORD)].map(([word]) => word);
   const exact = [...quotes, ...found.filter((word) => IDENTIFIER.test(word))].filter((text) =>
     /\w{2}/.test(text),
   );
@@ -46,7 +46,7 @@ export function searchTermsOf(query: string, call: ConversationBlock): SearchTer
   return {
     exact: [...new Set(exact)].slice(0, MAX_EXACT),
     words: new Set(words),
-    lines: [...text.matchAll(LINE)].flatMap(([, from, to, only]) => [
+    lines: [...searched.matchAll(LINE)].flatMap(([, from, to, only]) => [
       ...new Set([from, to, only].filter((text) => text !== undefined).map(Number)),
     ]),
   };
