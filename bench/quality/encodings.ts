@@ -29,7 +29,11 @@ import {
   listingSamples,
   unrelatedSamples,
 } from './samples.ts';
-import { restored, unnameHits, unpackSigns } from '../../stages/compress/decode/decoders.ts';
+import {
+  restoreReferences,
+  expandHits,
+  unpackSigns,
+} from '../../stages/compress/decode/decoders.ts';
 
 /** One row of the table. Shares are 0–1. */
 export interface EncodingResult {
@@ -168,7 +172,7 @@ function asToolResult(command: string): CompressItem {
     } as const;
     const options = { ...SETTINGS, mode: 'hybrid', thresholdTokens: 0 } as const;
     const [outcome] = compressConversation([block], options, undefined, state);
-    return { text: outcome!.text, decoded: restored(state.sent, outcome!.text) };
+    return { text: outcome!.text, decoded: restoreReferences(state.sent, outcome!.text) };
   };
 }
 
@@ -191,7 +195,7 @@ function sameJson({ text }: Item, out: string): boolean {
 }
 
 function sameHits({ text }: Item, out: string): boolean {
-  const named = unnameHits(out) ?? out;
+  const named = expandHits(out) ?? out;
   return (ungroupGrep(named) ?? named) === text;
 }
 

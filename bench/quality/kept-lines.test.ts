@@ -11,7 +11,7 @@ import type { ConversationBlock } from '../../stages/compress/pass/blocks.ts';
 import { keptLines } from '../../stages/compress/decode/kept-lines.ts';
 import { knownLines, strangeLines } from './kept-lines.ts';
 import { codeFiles, editSamples, grepSamples, listingSamples, spread } from './samples.ts';
-import { restored } from '../../stages/compress/decode/decoders.ts';
+import { restoreReferences } from '../../stages/compress/decode/decoders.ts';
 
 const OPTIONS = {
   mode: 'hybrid',
@@ -81,7 +81,7 @@ test('thinned line numbers are announced, and all source lines of stack frames a
   const view = blocks[0]!.text;
   const numbered = run([blocks[0]!], state);
   assert.match(numbered, /^\[svc \d+ lines, every fifth numbered\]$/m);
-  assert.is(restored(state.sent, numbered), view);
+  assert.is(restoreReferences(state.sent, numbered), view);
   const trace = traceback(12);
   const failed = { index: 1, role: 'user', kind: 'tool_result', text: trace } as const;
   const out = run([blocks[0]!, failed], state);

@@ -11,7 +11,7 @@ import type { CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
 import { configInUse } from '../parse/config-in-use.ts';
 import { counted, print } from '../screen/output.ts';
-import type { From } from '../../stages/compress/recipe/try.ts';
+import type { SampleOrigin } from '../../stages/compress/recipe/try.ts';
 import { recipeFileOf, recipeFilesAt } from './files.ts';
 import { newRecipe } from './scaffold.ts';
 
@@ -259,7 +259,7 @@ class Benchmark extends JsonCommand {
       });
     const measured = files.map((file) => {
       const path = resolve(context.cwd, file);
-      const from: From = command === undefined ? { path } : { command };
+      const from: SampleOrigin = command === undefined ? { path } : { command };
       return { file, text: readInput(path).toString(), from };
     });
     const own = files.length > 0 ? [] : examples;

@@ -25,7 +25,7 @@ test('detects a prefix that changes from turn to turn, or after a restart', asyn
   const conversation = readSessionText(claudeCodeLines().join('\n'))!.conversations[0]!;
   const real = createConversationCompressor(100);
   const count = (text: string): number => text.length;
-  const check = (compressor: Pick<typeof real, 'compress' | 'fromNothing'>) =>
+  const check = (compressor: Pick<typeof real, 'compress' | 'compressUncached'>) =>
     checkConversation(conversation, { compressor, settings: SETTINGS, count });
   const kept = await check(real);
   assert.equal(kept.broken, []);
@@ -34,7 +34,7 @@ test('detects a prefix that changes from turn to turn, or after a restart', asyn
 
   let turn = 0;
   const shifting = await check({
-    fromNothing: (...job) => real.fromNothing(...job),
+    compressUncached: (...job) => real.compressUncached(...job),
     async compress(job) {
       turn += 1;
       const outcomes = await real.compress(job);

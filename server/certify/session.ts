@@ -52,7 +52,7 @@ export interface CheckedCounts {
 }
 
 export interface CheckOptions {
-  readonly compressor: Pick<ConversationCompressor, 'compress' | 'fromNothing'>;
+  readonly compressor: Pick<ConversationCompressor, 'compress' | 'compressUncached'>;
   readonly settings: EstimateSettings;
   readonly count: CountTokens;
 }
@@ -108,7 +108,7 @@ export async function checkConversation(
       // Every power of two: all of them together take twice as long as the last.
       if (job !== undefined && !isCold && (isLast || (turn & (turn - 1)) === 0)) {
         sums.fromNothing += 1;
-        const state = await compressor.fromNothing(job);
+        const state = await compressor.compressUncached(job);
         const other = firstDifference(sent, state);
         if (other !== undefined)
           report('prefix', turn, other.index, 'went out with other bytes than after a restart');

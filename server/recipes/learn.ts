@@ -7,7 +7,7 @@ import { createConversationCompressor } from '../../stages/compress/worker/conve
 import type { Recipe } from '../../stages/compress/recipe/recipe.ts';
 import { toRecipeSet } from '../../stages/compress/recipe/set.ts';
 import { tryRecipe } from '../../stages/compress/recipe/try.ts';
-import type { From, Tried } from '../../stages/compress/recipe/try.ts';
+import type { SampleOrigin, TrialResult } from '../../stages/compress/recipe/try.ts';
 import { programsOf } from '../../stages/model/classify/command.ts';
 import { checkConversation } from '../certify/session.ts';
 import type { BrokenPromise } from '../certify/session.ts';
@@ -35,7 +35,7 @@ export interface Learned {
   readonly shapes: readonly LineShape[];
   /** Rejected shapes, each with a line that it would have lost. */
   readonly givenUp: readonly { readonly shape: LineShape; readonly lost: BrokenPromise }[];
-  readonly tried: Tried | undefined;
+  readonly tried: TrialResult | undefined;
   readonly read: FoldersRead;
   readonly conversations: number;
   /** Number of conversations in which the recipe ran. */
@@ -49,7 +49,7 @@ const MUST_KEEP =
 const CACHE_ENTRIES = 2000;
 
 export async function learnRecipe(job: LearnJob): Promise<Learned> {
-  const from: From = job.command === undefined ? {} : { command: job.command };
+  const from: SampleOrigin = job.command === undefined ? {} : { command: job.command };
   const sessions: Conversation[] = [];
   let shapes = lineShapes(job.text);
   const givenUp: { shape: LineShape; lost: BrokenPromise }[] = [];
@@ -117,8 +117,8 @@ function createJudge(settings: EstimateSettings) {
         hasRun ||= outcomes.some(({ by }) => by.includes(`recipe:${recipe.name}`));
         return outcomes;
       },
-      fromNothing: (...job: Parameters<typeof compressor.fromNothing>) =>
-        compressor.fromNothing(...job),
+      compressUncached: (...job: Parameters<typeof compressor.compressUncached>) =>
+        compressor.compressUncached(...job),
     };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `toRecipeSet`
     const others = JSON.parse(settings.recipes?.source ?? '[]') as readonly Recipe[];

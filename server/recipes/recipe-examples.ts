@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { RecipeExample, RecipeFile } from '../../stages/compress/recipe/recipe.ts';
 import { exampleFaults, tryRecipe } from '../../stages/compress/recipe/try.ts';
-import type { Tried } from '../../stages/compress/recipe/try.ts';
+import type { TrialResult } from '../../stages/compress/recipe/try.ts';
 
 export interface ExampleResult {
   readonly example: RecipeExample;
-  readonly tried: Tried;
+  readonly tried: TrialResult;
   /** Faults shown by the example; empty if it passes. */
   readonly faults: readonly string[];
 }

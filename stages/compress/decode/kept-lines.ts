@@ -17,9 +17,9 @@ import { markerIn } from '../text/marker.ts';
 import {
   decodeJsonWithin,
   readTexts,
-  restored,
+  restoreReferences,
   unfoldRepeats,
-  unnameHits,
+  expandHits,
   unpackSigns,
 } from './decoders.ts';
 
@@ -39,7 +39,7 @@ export function keptLines(
       carried.frame,
       ...carried.texts.flatMap((text) => keptLines({ ...outcome, text, by: [] }, state, block)),
     ];
-  const whole = restored(state.sent, outcome.text);
+  const whole = restoreReferences(state.sent, outcome.text);
   const { prefix, suffix } =
     block.kind === 'user_text' ? splitPasted(block.text) : { prefix: '', suffix: '' };
   const pasted = whole.slice(prefix.length, whole.length - suffix.length);
@@ -67,7 +67,7 @@ function withDiffHeads(text: string): string {
 /** Undoes the encodings of the text classes; references and line numbers are already resolved. */
 function decode(text: string): string {
   const { prefix, body: named, suffix } = openEnvelope(text);
-  const body = unnameHits(named) ?? named;
+  const body = expandHits(named) ?? named;
   const json = readJson(body);
   const lossless =
     decodeJson(body) ??

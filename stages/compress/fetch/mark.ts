@@ -6,7 +6,7 @@ import type { Compressed } from '../rules/rule.ts';
 import { MARK } from '../text/marker.ts';
 
 /** The compressed form of a block, reduced to what shows whether anything is missing. */
-interface Made extends Pick<Compressed, 'text' | 'removed'> {
+interface CompressedForm extends Pick<Compressed, 'text' | 'removed'> {
   readonly tokensLeftOut?: number;
   /** The texts of a document, each compressed on its own. */
   readonly parts?: readonly Pick<Compressed, 'removed'>[];
@@ -24,7 +24,7 @@ export function fetchMark(tool: string, text: string): string {
  */
 export function withFetchMark(
   block: ConversationBlock,
-  made: Made,
+  made: CompressedForm,
   minSaved: (tokens: number) => number,
 ): string {
   const { fetchTool, pointerText, text } = block;
@@ -36,7 +36,7 @@ export function withFetchMark(
   return tokens - estimateTokens(marked) < minSaved(tokens) ? made.text : marked;
 }
 
-function isLossy({ removed, tokensLeftOut, parts = [] }: Made): boolean {
+function isLossy({ removed, tokensLeftOut, parts = [] }: CompressedForm): boolean {
   return (
     removed.length > 0 ||
     tokensLeftOut !== undefined ||

@@ -11,7 +11,7 @@ import type { ConversationBlock } from '../pass/blocks.ts';
 import { runsModel } from '../pass/skip-reasons.ts';
 import { sentCount } from '../pass/timed-out-blocks.ts';
 
-/** Most changes of the tool per conversation; after that blocks no longer name it. */
+/** Maximum number of tool changes per conversation; after that blocks no longer name the tool. */
 const MAX_TURNS = 8;
 
 /**
@@ -28,7 +28,7 @@ export function withFetchTool(
 }
 
 /** Does the same for a conversation that begins with this request. */
-export function withFetchToolOf(
+export function withFetchToolAtStart(
   blocks: readonly ConversationBlock[],
   body: unknown,
 ): readonly ConversationBlock[] {

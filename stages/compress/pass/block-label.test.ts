@@ -9,7 +9,7 @@ import { toConversationBlocks } from './blocks.ts';
 import { compressConversation, emptyState } from './conversation.ts';
 import type { ConversationBlock } from './blocks.ts';
 import { CONVERSATION, SOURCE } from '../../../fixtures/compress/texts.ts';
-import { restored } from '../decode/decoders.ts';
+import { restoreReferences } from '../decode/decoders.ts';
 
 test('numbers tool results in the order in which a reader counts them', () => {
   const result = (message: number, toolUseId: string, text: string, kind = 'tool_result') => ({
@@ -34,7 +34,7 @@ test('numbers tool results in the order in which a reader counts them', () => {
   const out = compressConversation(blocks, CONVERSATION, undefined, state);
   assert.is(out[5]!.text, '[svc lines 1–80 of result 3 (read) again]');
   assert.is(out[6]!.text, '[svc part 3 of result 2 (read), lines 1-80]');
-  assert.is(restored(state.sent, out[6]!.text), other);
+  assert.is(restoreReferences(state.sent, out[6]!.text), other);
 });
 
 const IMAGE = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' };

@@ -8,7 +8,7 @@ import { hasMark } from '../text/has-mark.ts';
 import { ConversationMemo } from './memo.ts';
 import { splitPasted } from './user-text.ts';
 import { CONVERSATION, LOG, PROSE, SOURCE } from '../../../fixtures/compress/texts.ts';
-import { restored } from '../decode/decoders.ts';
+import { restoreReferences } from '../decode/decoders.ts';
 
 const OPTIONS = { ...CONVERSATION, thresholdTokens: 500, userProse: true };
 
@@ -151,7 +151,7 @@ test('refers to a call’s input by the call and the string within it', () => {
   const out = compressConversation(blocks, CONVERSATION, undefined, state)[2]!;
   assert.match(out.text, 'lines 1–80 of old_string of call 1 (Edit) again]');
   assert.match(out.text, '[svc new_string of call 1 (Edit), lines 1-80]');
-  assert.is(restored(state.sent, out.text), blocks[2]!.text);
+  assert.is(restoreReferences(state.sent, out.text), blocks[2]!.text);
 });
 
 test('refers to a call’s input by its file if several calls are alike', () => {

@@ -31,7 +31,7 @@ import { hasMark } from '../text/has-mark.ts';
 import { lineBreaks } from '../text/line-breaks.ts';
 import { linesIn } from '../text/ranges.ts';
 import { queriesOf } from './query.ts';
-import { countedIn, countedOrigins } from '../repeats/origins.ts';
+import { countedNumbers, countedOrigins } from '../repeats/origins.ts';
 import { SentLines } from '../repeats/repeats.ts';
 import { Shortened } from './asked-again.ts';
 import type { ConversationBlock } from './blocks.ts';
@@ -320,7 +320,7 @@ function remember(
   ) {
     const isView = lineNumbering(block.text.split('\n')) !== undefined;
     const isWhole = repeatedLines === 0;
-    const numbers = isView && isWhole ? {} : { numbers: countedIn(block.text, text, removed) };
+    const numbers = isView && isWhole ? {} : { numbers: countedNumbers(block.text, text, removed) };
     state.sent.add(label, block.text, undefined, { lines: linesIn(removed), ...numbers });
   } else if (label !== undefined && isSearchable({ text }) && isSearchable(block)) {
     const changed = text !== block.text;

@@ -7,7 +7,7 @@ import { createConversationCompressor } from '../worker/conversation-compressor.
 import { toConversationBlocks } from './blocks.ts';
 import type { JobOptions } from '../worker/job.ts';
 import type { PinOptions } from './options.ts';
-import { withFetchToolOf } from '../fetch/turns.ts';
+import { withFetchToolAtStart } from '../fetch/turns.ts';
 import { planExcerpts } from '../history/long/decide.ts';
 import { mayForget } from '../history/may-forget.ts';
 import { thresholdForBlocks } from './threshold.ts';
@@ -56,7 +56,7 @@ export async function dryRun(
     mayDecide: !forgets,
   });
   const outcomes = await createConversationCompressor(0).compress({
-    blocks: withFetchToolOf(taken, request.original.json),
+    blocks: withFetchToolAtStart(taken, request.original.json),
     options: {
       ...options,
       thresholdTokens: thresholdForBlocks(request.original.json, options.thresholdTokens),

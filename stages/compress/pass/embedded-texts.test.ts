@@ -4,7 +4,7 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { closeTexts, readTexts, restored } from '../decode/decoders.ts';
+import { inlineTexts, readTexts, restoreReferences } from '../decode/decoders.ts';
 import { CONVERSATION, LOG, PROSE, SOURCE } from '../../../fixtures/compress/texts.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { ConversationBlock } from './blocks.ts';
@@ -66,10 +66,10 @@ test('refers to texts inside JSON by file from plain results, and the other way 
   assert.match(out[2]!.text, /^\[svc text 1 of result 1 \(a\.ts\), lines 1-\d+\]/);
   assert.match(textOf(out, 3), /^\[svc text 1 of result 1 \(a\.ts\), lines 1-\d+\]/);
   for (const at of [0, 1, 3]) {
-    const whole = restored(state.sent, out[at]!.text);
-    assert.equal(JSON.parse(closeTexts(whole) ?? whole), JSON.parse(blocks[at]!.text));
+    const whole = restoreReferences(state.sent, out[at]!.text);
+    assert.equal(JSON.parse(inlineTexts(whole) ?? whole), JSON.parse(blocks[at]!.text));
   }
-  assert.is(restored(state.sent, out[2]!.text), SOURCE);
+  assert.is(restoreReferences(state.sent, out[2]!.text), SOURCE);
 });
 
 test('refers to an earlier document that was sent unchanged', () => {

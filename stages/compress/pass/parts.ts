@@ -20,7 +20,7 @@ export interface RequestedPart {
   readonly settings: RuleSettings;
 }
 
-/** Most joined recipe sets kept: enough for a few macros in use at once. */
+/** Maximum number of joined recipe sets kept: enough for a few macros in use at once. */
 const MAX_JOINED = 16;
 
 /**

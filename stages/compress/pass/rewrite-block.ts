@@ -9,9 +9,9 @@ import { builtIn } from '../rules/built-in.ts';
 import type { Definitions } from '../rules/code/definitions.ts';
 import { shortenLong } from '../history/long/shorten.ts';
 import { thinGutter } from '../repeats/gutter.ts';
-import { nameRepeats, nameSameText } from '../repeats/name-repeats.ts';
+import { referToRepeats, referToSameText } from '../repeats/name-repeats.ts';
 import { isEditResult } from '../repeats/edit-confirmations.ts';
-import type { Referred, SentLines } from '../repeats/repeats.ts';
+import type { TextWithReferences, SentLines } from '../repeats/repeats.ts';
 import { stripBetween } from '../repeats/strip-between.ts';
 import { isNamed } from '../rules/named-lines.ts';
 import type { Applied, ApplyContext, Rewriter } from '../rules/rewrite.ts';
@@ -103,24 +103,28 @@ export function rewriteBlock(
   const untouched: Applied = { ...plain, text: body, by: [], removed: [] };
   const isRun = known.hints.command !== undefined;
   const isEdit = isEditResult(block);
-  const repeatsOf = (one: Applied, own: boolean): Referred | undefined => {
+  const repeatsOf = (one: Applied, mayReferToOwn: boolean): TextWithReferences | undefined => {
     const options = {
       mode: known.mode,
       before: linesBefore,
-      earlier: forgets !== true,
-      own,
+      mayReferToEarlier: forgets !== true,
+      mayReferToOwn,
       isRun,
       isEdit,
       isAskedAgain,
     };
-    return isSearchable(one) ? nameRepeats(one, body, sent, options) : undefined;
+    return isSearchable(one) ? referToRepeats(one, body, sent, options) : undefined;
   };
   const made: Rewritten[] = [{ ...plain, repeatedLines: 0 }];
   for (const one of plain.text === body ? [plain] : [plain, untouched]) {
     const referred = repeatsOf(one, true);
     if (referred !== undefined) made.push(withReferences(one, referred));
   }
-  const again = nameSameText(plain, body, sent, { isRun, isEdit, earlier: forgets !== true });
+  const again = referToSameText(plain, body, sent, {
+    isRun,
+    isEdit,
+    mayReferToEarlier: forgets !== true,
+  });
   if (again !== undefined) made.push(withReferences(plain, again));
   if (isStripped(plain.by) && linesBefore === 0) {
     const referred = repeatsOf(untouched, false);
@@ -209,7 +213,7 @@ export function isSearchable({ text }: { readonly text: string }): boolean {
 
 function withReferences(
   applied: Applied,
-  { text, lines, labels }: Omit<Referred, 'covers'>,
+  { text, lines, labels }: Omit<TextWithReferences, 'covers'>,
 ): Rewritten {
   return { ...applied, text, by: [...applied.by, 'repeats'], repeatedLines: lines, labels };
 }
@@ -217,7 +221,10 @@ function withReferences(
 /**
  * Returns a file with its repeats replaced by references and the comments between them left out.
  */
-function stripBetweenReferences(referred: Referred, plain: Applied): Rewritten | undefined {
+function stripBetweenReferences(
+  referred: TextWithReferences,
+  plain: Applied,
+): Rewritten | undefined {
   const made = stripBetween(referred, plain.text, plain.removed);
   return made === undefined
     ? undefined

@@ -66,12 +66,12 @@ export function checkRecipe(value: unknown): CheckedRecipe {
   const { operations = [], on_success: onSuccess = [] } = value;
   if (!isText(name) || !RECIPE_NAME.test(name))
     report(['name'], 'must consist of lower-case letters, digits and -');
-  if (typeof description !== 'string') report(['description'], 'is a text');
+  if (typeof description !== 'string') report(['description'], 'must be a text');
   checkMatch(match, report);
   const mustKeepFault = mustKeep === undefined ? undefined : patternsFault(mustKeep);
   if (mustKeepFault !== undefined) report(['must_keep'], mustKeepFault);
   if (isEmpty(operations) && isEmpty(onSuccess))
-    report(['operations'], `is a list of 1 to ${MAX_OPERATIONS} operations`);
+    report(['operations'], `must be a list of 1 to ${MAX_OPERATIONS} operations`);
   const steps = checkOperations('operations', operations, mustKeep === undefined, report);
   const later = checkOperations('on_success', onSuccess, mustKeep === undefined, report);
   const checkedExamples = checkExamples(examples, report);
@@ -96,7 +96,7 @@ function checkMatch(match: unknown, report: ReportFault): void {
   if (!isObject(match) || Object.keys(match).length === 0)
     return report(
       ['match'],
-      `says which texts the recipe is for: ${Object.keys(MATCH_PARTS).join(', ')}`,
+      `must say which texts the recipe is for: ${Object.keys(MATCH_PARTS).join(', ')}`,
     );
   for (const [part, value] of Object.entries(match)) {
     const known = Object.hasOwn(MATCH_PARTS, part)
@@ -116,7 +116,7 @@ function checkMatch(match: unknown, report: ReportFault): void {
 
 function wordsFault(value: unknown, words: readonly string[] | undefined): string | undefined {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-  if (list.length === 0 || !list.every(isText)) return 'is a text or a list of texts';
+  if (list.length === 0 || !list.every(isText)) return 'must be a text or a list of texts';
   const strange = words === undefined ? undefined : list.find((one) => !words.includes(one));
   return strange === undefined
     ? undefined
@@ -132,7 +132,7 @@ function checkOperations(
   report: ReportFault,
 ): Recipe['operations'] {
   if (!Array.isArray(value) || value.length > MAX_OPERATIONS) {
-    report([field], `is a list of 1 to ${MAX_OPERATIONS} operations`);
+    report([field], `must be a list of 1 to ${MAX_OPERATIONS} operations`);
     return [];
   }
   return (value as unknown[]).flatMap((entry, at) => {
@@ -141,7 +141,7 @@ function checkOperations(
     if (name === undefined || values === undefined) {
       report(
         path,
-        'is the name of an operation, alone or as the only key of a map with its parameters',
+        'must be the name of an operation, alone or as the only key of a map with its parameters',
       );
       return [];
     }
@@ -179,13 +179,13 @@ const EXAMPLE_TEXTS = ['command', 'tool', 'path', 'from', 'made', 'input', 'file
 
 function checkExamples(value: unknown, report: ReportFault): readonly RecipeExample[] {
   if (!Array.isArray(value)) {
-    report(['examples'], 'is a list');
+    report(['examples'], 'must be a list');
     return [];
   }
   return (value as unknown[]).flatMap((entry, at) => {
     const path = ['examples', String(at)];
     if (!isObject(entry)) {
-      report(path, 'is a map with from, made, and input or file');
+      report(path, 'must be a map with from, made, and input or file');
       return [];
     }
     for (const [name, one] of Object.entries(entry)) {
@@ -198,8 +198,9 @@ function checkExamples(value: unknown, report: ReportFault): readonly RecipeExam
       );
     }
     const { from = '', made = 'run', input, file } = entry;
-    if (made !== 'run' && made !== 'hand') report([...path, 'made'], 'is run or hand');
-    if ((input === undefined) === (file === undefined)) report(path, 'has either input or file');
+    if (made !== 'run' && made !== 'hand') report([...path, 'made'], 'must be run or hand');
+    if ((input === undefined) === (file === undefined))
+      report(path, 'must have either input or file');
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field was checked above
     return [{ ...entry, from, made } as unknown as RecipeExample];
   });

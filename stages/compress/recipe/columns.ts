@@ -10,7 +10,7 @@ import type { Row } from './rows.ts';
 const HEADER =
   /^[A-Z][A-Z\d()%/._#-]*(?: [A-Z\d()%/._#-]+)*(?: {2,}[A-Z%#][A-Z\d()%/._#-]*(?: [A-Z\d()%/._#-]+)*)+\s*$/;
 /** Longer lines are not rows of such a table, in characters. */
-const LONGEST = 1000;
+const MAX_LINE_CHARS = 1000;
 const MIN_ROWS = 3;
 /** A cell without a value. */
 const EMPTY = /^(?:<none>)?$/;
@@ -32,24 +32,24 @@ export function withoutColumns(rows: readonly Row[], names: readonly string[]): 
     let end = at + 1;
     while (columns !== undefined && end < rows.length && isRowOf(columns, rows[end]!.text)) end++;
     const isTable = columns !== undefined && end - at > MIN_ROWS;
-    out.push(...(isTable ? narrowed(rows.slice(at, end), columns, names) : rows.slice(at, end)));
+    out.push(...(isTable ? withColumns(rows.slice(at, end), columns, names) : rows.slice(at, end)));
     at = end;
   }
   return out;
 }
 
 function columnsOf(header: string): readonly Column[] | undefined {
-  if (header.length > LONGEST || !HEADER.test(header)) return undefined;
+  if (header.length > MAX_LINE_CHARS || !HEADER.test(header)) return undefined;
   const starts = [...header.matchAll(/(?:^|(?<= {2}))\S/g)].map(({ index }) => index);
   return starts.map((from, nth) => {
-    const to = starts[nth + 1] ?? LONGEST;
+    const to = starts[nth + 1] ?? MAX_LINE_CHARS;
     return { name: header.slice(from, to).trimEnd(), from, to };
   });
 }
 
 /** Returns true if every cell begins below its name, or is empty, and ends before the next. */
 function isRowOf(columns: readonly Column[], text: string): boolean {
-  if (text.trim() === '' || text.length > LONGEST || text.includes('\t')) return false;
+  if (text.trim() === '' || text.length > MAX_LINE_CHARS || text.includes('\t')) return false;
   return columns.every(({ from, to }) => {
     const cell = text.slice(from, to);
     return (
@@ -59,25 +59,28 @@ function isRowOf(columns: readonly Column[], text: string): boolean {
   });
 }
 
-function narrowed(
+function withColumns(
   rows: readonly Row[],
   columns: readonly Column[],
   names: readonly string[],
 ): readonly Row[] {
   const cellOf = ({ text }: Row, { from, to }: Column): string => text.slice(from, to).trimEnd();
-  const stay = columns.filter(
+  const keptColumns = columns.filter(
     (column) =>
       !names.includes(column.name) &&
       !rows.slice(1).every((row) => EMPTY.test(cellOf(row, column))),
   );
-  const written = (row: Row): string => stay.map((column) => cellOf(row, column)).join(' | ');
+  const cellsText = (row: Row): string =>
+    keptColumns.map((column) => cellOf(row, column)).join(' | ');
   const [header] = rows;
-  const isWhole = rows.every(({ stays }) => stays !== true);
-  const made = rows.map((row) => (row.stays === true ? row : { ...row, text: written(row) }));
-  if (isWhole) return made;
+  const isWhole = rows.every(({ isProtected }) => isProtected !== true);
+  const narrowRows = rows.map((row) =>
+    row.isProtected === true ? row : { ...row, text: cellsText(row) },
+  );
+  if (isWhole) return narrowRows;
   // Rows kept verbatim keep all their columns; the others get a header of their own.
-  const first = made.findIndex((row, nth) => row.text !== rows[nth]!.text);
+  const first = narrowRows.findIndex((row, nth) => row.text !== rows[nth]!.text);
   if (first < 0) return rows;
-  const note = `${MARK}rows below with fewer columns have: ${written(header!)}]`;
-  return [...made.slice(0, first), { text: note }, ...made.slice(first)];
+  const note = `${MARK}rows below with fewer columns have: ${cellsText(header!)}]`;
+  return [...narrowRows.slice(0, first), { text: note }, ...narrowRows.slice(first)];
 }

@@ -11,7 +11,7 @@ export interface Param {
   /** If absent, the parameter is required. */
   readonly default?: number | string | readonly string[];
   /** Minimum of a count; 0 if absent. */
-  readonly least?: number;
+  readonly min?: number;
 }
 
 /** Parameter values as written in a recipe. */
@@ -35,7 +35,7 @@ export interface Operation {
 }
 
 /** The value an operation receives for a parameter of each kind. */
-interface Given {
+interface ParamValues {
   readonly patterns: Patterns;
   readonly text: string;
   readonly count: number;
@@ -53,22 +53,22 @@ export function operation<const P extends Operation['params']>({
   readonly params: P;
   readonly run: (
     rows: readonly Row[],
-    given: { readonly [Name in keyof P]: Given[P[Name]['kind']] },
+    given: { readonly [Name in keyof P]: ParamValues[P[Name]['kind']] },
   ) => readonly Row[];
 }): Operation {
   return {
     ...declared,
     make(values) {
-      const read = Object.entries<Param>(declared.params).map(
-        ([name, { kind, default: value }]) => [name, READ[kind](values[name] ?? value)],
+      const entries = Object.entries<Param>(declared.params).map(
+        ([name, { kind, default: value }]) => [name, CONVERT[kind](values[name] ?? value)],
       );
-      const given = Object.fromEntries(read) as Parameters<typeof run>[1];
+      const given = Object.fromEntries(entries) as Parameters<typeof run>[1];
       return (rows) => run(rows, given);
     },
   };
 }
 
-const READ: { readonly [Kind in ParamKind]: (value: unknown) => Given[Kind] } = {
+const CONVERT: { readonly [Kind in ParamKind]: (value: unknown) => ParamValues[Kind] } = {
   patterns: (value) => new Patterns(listOf(value)),
   text: String,
   count: Number,
@@ -100,9 +100,9 @@ const isTexts = (value: unknown): boolean =>
   value.length > 0 &&
   value.every((item) => typeof item === 'string' && item !== '');
 
-function valueFault({ kind, least = 0 }: Param, value: unknown): string | undefined {
+function valueFault({ kind, min = 0 }: Param, value: unknown): string | undefined {
   if (kind === 'patterns') return patternsFault(value);
-  const { isValid, expected } = CHECKS[kind](least);
+  const { isValid, expected } = CHECKS[kind](min);
   return isValid(value) ? undefined : expected;
 }
 
@@ -114,10 +114,10 @@ interface Check {
 const CHECKS: Readonly<Record<Exclude<ParamKind, 'patterns'>, (min: number) => Check>> = {
   count: (min) => ({
     isValid: (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= 1e6,
-    expected: `is a whole number from ${min}`,
+    expected: `must be a whole number from ${min}`,
   }),
-  text: () => ({ isValid: (value) => typeof value === 'string', expected: 'is a text' }),
-  names: () => ({ isValid: isTexts, expected: 'is a list of texts' }),
+  text: () => ({ isValid: (value) => typeof value === 'string', expected: 'must be a text' }),
+  names: () => ({ isValid: isTexts, expected: 'must be a list of texts' }),
 };
 
 /** Returns why a value is neither a pattern nor a list of them; undefined if it is. */
@@ -125,7 +125,7 @@ export function patternsFault(value: unknown): string | undefined {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (list.length === 0) return 'is empty';
   for (const one of list) {
-    if (typeof one !== 'string' || one === '') return 'is a pattern or a list of patterns';
+    if (typeof one !== 'string' || one === '') return 'must be a pattern or a list of patterns';
     const fault = patternFault(one);
     if (fault !== undefined) return `${JSON.stringify(one)} ${fault}`;
   }

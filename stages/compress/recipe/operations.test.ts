@@ -28,7 +28,7 @@ for (const [name, operation] of OPERATIONS) {
   });
 
   test(`${name} keeps every line that is marked to stay`, () => {
-    const rows: readonly Row[] = LINES.map((text, at) => ({ text, at, stays: true }));
+    const rows: readonly Row[] = LINES.map((text, at) => ({ text, at, isProtected: true }));
     const isOnText = /^(?:json_|html_)/.test(name);
     if (!isOnText) {
       const out = run(rows).map(({ text }) => text);

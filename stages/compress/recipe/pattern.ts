@@ -5,8 +5,8 @@
 import { withoutColours } from '../../model/classify/colours.ts';
 
 /** Longest part of a line that a pattern sees, in characters. */
-const SEEN_CHARS = 500;
-/** Most match attempts that a pattern may need on one line: some 10 ms. */
+const MAX_LINE_CHARS = 500;
+/** Maximum number of match attempts that a pattern may need on one line: about 10 ms. */
 const MAX_STEPS = 5_000_000;
 const MAX_SOURCE_CHARS = 1000;
 
@@ -42,8 +42,8 @@ export function toPattern(source: string) {
   const expression = new RegExp(bodyOf(source), flagsOf(source));
   return {
     /** Returns true if the pattern matches in the line, colours ignored. */
-    test: (line: string): boolean => expression.test(seen(line)),
-    exec: (line: string): RegExpExecArray | null => expression.exec(seen(line)),
+    test: (line: string): boolean => expression.test(searchedText(line)),
+    exec: (line: string): RegExpExecArray | null => expression.exec(searchedText(line)),
   };
 }
 
@@ -62,9 +62,9 @@ export function anyPattern(sources: readonly string[]): (line: string) => boolea
     const kind = `${isAnchored ? '^' : ''} ${flagsOf(source)}`;
     groups.set(kind, [...(groups.get(kind) ?? []), `(?:${isAnchored ? body.slice(1) : body})`]);
   }
-  const expressions = [...groups].flatMap(([kind, bodies]) => joined(bodies, kind));
+  const expressions = [...groups].flatMap(([kind, bodies]) => joinSources(bodies, kind));
   return (line) => {
-    const text = seen(line);
+    const text = searchedText(line);
     return expressions.some((expression) => expression.test(text));
   };
 }
@@ -98,7 +98,7 @@ export class Patterns {
 }
 
 /** Builds one expression for all, or one each where two patterns share a group name. */
-function joined(bodies: readonly string[], kind: string): readonly RegExp[] {
+function joinSources(bodies: readonly string[], kind: string): readonly RegExp[] {
   const [start, flags] = kind.split(' ');
   const toExpression = (body: string): RegExp => new RegExp(`${start}(?:${body})`, flags);
   try {
@@ -113,8 +113,8 @@ const flagsOf = (source: string): string => (source.startsWith(IGNORE_CASE) ? 'i
 const bodyOf = (source: string): string =>
   source.startsWith(IGNORE_CASE) ? source.slice(IGNORE_CASE.length) : source;
 
-function seen(line: string): string {
-  const plain = withoutColours(line.length > SEEN_CHARS ? line.slice(0, SEEN_CHARS) : line);
+function searchedText(line: string): string {
+  const plain = withoutColours(line.length > MAX_LINE_CHARS ? line.slice(0, MAX_LINE_CHARS) : line);
   return plain.endsWith('\r') ? plain.slice(0, -1) : plain;
 }
 
@@ -163,15 +163,15 @@ class CostReader {
   read(): Cost {
     const first = this.#sequence(true);
     const isAnchored = this.#source.startsWith('^') && this.#at >= this.#source.length;
-    const ways = first + this.#furtherWays(true);
-    return { steps: this.#fault ?? ways * (isAnchored ? 1 : SEEN_CHARS), isAnchored };
+    const ways = first + this.#waysOfRest(true);
+    return { steps: this.#fault ?? ways * (isAnchored ? 1 : MAX_LINE_CHARS), isAnchored };
   }
 
   #alternatives(): number {
-    return this.#sequence() + this.#furtherWays();
+    return this.#sequence() + this.#waysOfRest();
   }
 
-  #furtherWays(isWhole = false): number {
+  #waysOfRest(isWhole = false): number {
     let ways = 0;
     while (this.#source.charAt(this.#at) === '|') {
       this.#at += 1;
@@ -237,12 +237,12 @@ function choices(part: Part, next: Part | undefined): number {
 function timesOf(quantifier: RegExpExecArray | null): readonly [least: number, most: number] {
   if (quantifier === null) return [1, 1];
   const [whole, least, comma, most] = quantifier;
-  if (whole.startsWith('*')) return [0, SEEN_CHARS];
-  if (whole.startsWith('+')) return [1, SEEN_CHARS];
+  if (whole.startsWith('*')) return [0, MAX_LINE_CHARS];
+  if (whole.startsWith('+')) return [1, MAX_LINE_CHARS];
   if (whole.startsWith('?')) return [0, 1];
-  const from = Math.min(Number(least), SEEN_CHARS);
+  const from = Math.min(Number(least), MAX_LINE_CHARS);
   if (comma === undefined) return [from, from];
-  return [from, most === '' ? SEEN_CHARS : Math.min(Number(most), SEEN_CHARS)];
+  return [from, most === '' ? MAX_LINE_CHARS : Math.min(Number(most), MAX_LINE_CHARS)];
 }
 
 /** Returns the characters that a single-character part can match. */

@@ -134,12 +134,12 @@ test('reports all faults at once, each with its place', () => {
     'match.class cannot be "logg"',
     'must_keep "(a+)+" repeats a group',
     'operations.0 "drop_lins" is not an operation',
-    'lines is a whole number from 0',
+    'lines must be a whole number from 0',
     'has no parameter more',
-    'operations.2 is the name',
+    'operations.2 must be the name',
     'drop_lines needs pattern',
-    'examples.0.made is run or hand',
-    'examples.0 has either input or file',
+    'examples.0.made must be run or hand',
+    'examples.0 must have either input or file',
   ])
     assert.ok(texts.includes(part), `${part} is not in\n${texts}`);
   assert.match(faultsOf([]), /is not a recipe/);

@@ -17,7 +17,7 @@ export interface Recipe {
   readonly mustKeep: readonly string[];
   /** In execution order. */
   readonly operations: readonly Step[];
-  /** Run after `operations`, and only where nothing shows that the command failed. */
+  /** Run after `operations`, unless something shows that the command failed. */
   readonly onSuccess?: readonly Step[];
 }
 

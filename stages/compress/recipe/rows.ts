@@ -1,6 +1,6 @@
 /** The lines of a text while a recipe processes them, and how they are rendered as text again. */
 import type { Compressed, LineRange } from '../rules/rule.ts';
-import { MARK, omitted, omittedMore } from '../text/marker.ts';
+import { MARK, omissionMarker, laterOmissionMarker } from '../text/marker.ts';
 import { linesIn, rangesWithout, runsOf } from '../text/ranges.ts';
 
 /** One line. */
@@ -11,7 +11,7 @@ export interface Row {
   /** Other input lines recoverable from this one, such as the repeats it counts. */
   readonly covers?: readonly number[];
   /** True for a line that no operation may drop or change. */
-  readonly stays?: boolean;
+  readonly isProtected?: boolean;
 }
 
 /** How much an operation may lose: nothing, whole lines, or parts of lines too. */
@@ -25,7 +25,7 @@ export function keepRows(
   return rows.filter((row, index) => {
     // Called for every row, as the result may depend on the rows before.
     const isFitting = fits(row, index);
-    return isFitting || row.stays === true || row.at === undefined;
+    return isFitting || row.isProtected === true || row.at === undefined;
   });
 }
 
@@ -68,7 +68,7 @@ export function createCounter(): (key: string) => number {
 /** Changes the text of rows; protected rows keep theirs. */
 export function changeRows(rows: readonly Row[], change: (text: string) => string): readonly Row[] {
   return rows.map((row) => {
-    if (row.stays === true || row.at === undefined) return row;
+    if (row.isProtected === true || row.at === undefined) return row;
     const text = change(row.text);
     return text === row.text ? row : { ...row, text };
   });
@@ -90,7 +90,7 @@ function linesOf({ at, covers = [] }: Row): readonly number[] {
 }
 
 /** More short gaps than this are announced once instead of one by one. */
-const MANY_GAPS = 3;
+const MAX_MARKED_GAPS = 3;
 const SHORT_GAP = 8;
 
 /** Renders a recipe's result for `input`, with markers for what is missing. */
@@ -114,10 +114,10 @@ export function render(
             `${MARK}recipe ${name} shortened ${input.length === 1 ? 'this line' : `these ${input.length} lines`}; the source is complete]`,
           ];
     const kept = new Set(rows.map(({ text }) => text));
-    const there = input.map((line, at) => kept.has(line) || covered.has(at));
+    const isPresent = input.map((line, at) => kept.has(line) || covered.has(at));
     return {
       text: [...note, ...rows.map(({ text }) => text)].join('\n'),
-      removed: loss === 'none' ? [] : rangesWithout(there),
+      removed: loss === 'none' ? [] : rangesWithout(isPresent),
     };
   }
   const filled = removed.filter(
@@ -128,7 +128,7 @@ export function render(
     loss === 'text' && changed > 0
       ? [`${MARK}recipe ${name} shortened ${changed} of the lines below; the source is complete]`]
       : [];
-  const isOnce = filled.length > MANY_GAPS && lost < filled.length * SHORT_GAP;
+  const isOnce = filled.length > MAX_MARKED_GAPS && lost < filled.length * SHORT_GAP;
   const once = `${MARK}recipe ${name} left out ${lost} of ${input.length} lines in ${filled.length} places; the source is complete]`;
   return { text: [...notice, ...withMarkers(rows, removed, mark)].join('\n'), removed };
 
@@ -136,7 +136,7 @@ export function render(
     const index = filled.indexOf(range);
     if (index < 0) return undefined;
     if (isOnce) return index === 0 ? once : undefined;
-    return index === 0 ? omitted(range, input.length) : omittedMore(range);
+    return index === 0 ? omissionMarker(range, input.length) : laterOmissionMarker(range);
   }
 }
 

@@ -107,11 +107,11 @@ function operationSchemas(
   return required.length > 0 ? [map] : [{ const: name, description: about }, map];
 }
 
-function paramSchema({ kind, about, least = 0, default: value }: Param): Schema {
+function paramSchema({ kind, about, min = 0, default: value }: Param): Schema {
   const rest = { description: about, ...(value !== undefined && { default: value }) };
   const kinds: Readonly<Record<ParamKind, Schema>> = {
     patterns: ONE_OR_MORE,
-    count: { type: 'integer', minimum: least },
+    count: { type: 'integer', minimum: min },
     names: { type: 'array', items: { type: 'string' }, minItems: 1 },
     text: { type: 'string' },
   };

@@ -7,14 +7,14 @@ import type { Recipe } from './recipe.ts';
 import type { RecipeSet } from '../../model/pass.ts';
 import { toRules } from './to-rule.ts';
 
-/** Builds a recipe set, in order; `isOwn` where any recipe is not built in. */
+/** Builds a recipe set, in order; `isOwn` is true if any recipe is not built in. */
 export function toRecipeSet(recipes: readonly Recipe[], isOwn: boolean): RecipeSet {
   const source = JSON.stringify(recipes.map((recipe) => ({ ...recipe, description: '' })));
   const id = createHash('sha256').update(source).digest('base64url').slice(0, 12);
   return { id, source, isOwn };
 }
 
-/** Most compiled sets kept: those of running conversations, and the newest. */
+/** Maximum number of compiled sets kept: those of running conversations, and the newest. */
 const MAX_COMPILED = 8;
 
 /** Creates a compiler that compiles each recipe set once. */

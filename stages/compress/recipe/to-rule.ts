@@ -16,7 +16,7 @@ const END_LINES = 40;
 
 /** Compiles recipes. Throws a RangeError for a recipe that `checkRecipe` refuses. */
 export function toRules(recipes: readonly Recipe[]): readonly Rule[] {
-  const ofAnyCommand = recipes.filter(isForAnyCommand);
+  const ofAnyCommand = recipes.filter(isSelectedByText);
   const find = createContentFinder(ofAnyCommand.map(({ match }) => match.content ?? []));
   return recipes.map((recipe) => {
     const index = ofAnyCommand.indexOf(recipe);
@@ -27,10 +27,10 @@ export function toRules(recipes: readonly Recipe[]): readonly Rule[] {
 }
 
 /**
- * Returns true for a recipe that only the text itself can select, so that nearly every text has to
- * be checked.
+ * Returns true for a recipe whose conditions concern only the text itself, so that nearly every
+ * text has to be checked.
  */
-function isForAnyCommand({ match }: Recipe): boolean {
+function isSelectedByText({ match }: Recipe): boolean {
   return [match.program, match.command, match.tool, match.path].every((part) => part === undefined);
 }
 
@@ -112,7 +112,7 @@ function* firstLines(text: string): Generator<string> {
 
 const LOSSES: readonly Loss[] = ['none', 'lines', 'text'];
 
-function madeOf(step: Step) {
+function runnerOf(step: Step) {
   const operation = OPERATIONS.get(step.name);
   if (operation === undefined) throw new RangeError(`${step.name} is no operation`);
   return { loss: operation.loss, run: operation.make(step.values) };
@@ -121,8 +121,8 @@ function madeOf(step: Step) {
 function toApply({ name, match, mustKeep, operations, onSuccess = [] }: Recipe): Rule['apply'] {
   const mustStay = anyPattern(mustKeep);
   const isAsked = match.unless === undefined ? undefined : anyPattern(match.unless);
-  const always = operations.map(madeOf);
-  const ifGood = onSuccess.map(madeOf);
+  const always = operations.map(runnerOf);
+  const ifGood = onSuccess.map(runnerOf);
   return (text, context) => {
     const { classification, isFailed = false } = context;
     if (isAsked !== undefined && askedLines(context).some(isAsked)) return undefined;
@@ -135,7 +135,7 @@ function toApply({ name, match, mustKeep, operations, onSuccess = [] }: Recipe):
     let rows: readonly Row[] = input.map((line, at) => ({
       text: line,
       at,
-      ...((isKept[at]! || ends.has(at) || named.has(at)) && { stays: true }),
+      ...((isKept[at]! || ends.has(at) || named.has(at)) && { isProtected: true }),
     }));
     let loss: Loss = 'none';
     for (const step of steps) {
@@ -146,7 +146,7 @@ function toApply({ name, match, mustKeep, operations, onSuccess = [] }: Recipe):
     }
     const made = render(input, rows, { name, loss });
     if (made.text === text) return undefined;
-    const missing = missingLine(
+    const missing = firstMissingLine(
       input.filter((_, at) => isKept[at]!),
       made.text,
     );
@@ -164,7 +164,7 @@ function isSame(one: readonly Row[], other: readonly Row[]): boolean {
 }
 
 /** Returns the first line that occurs less often than before; undefined if none does. */
-function missingLine(kept: readonly string[], text: string): string | undefined {
+function firstMissingLine(kept: readonly string[], text: string): string | undefined {
   if (kept.length === 0) return undefined;
   const left = new Map<string, number>();
   for (const line of text.split('\n')) left.set(line, (left.get(line) ?? 0) + 1);

@@ -7,26 +7,30 @@ import type { Recipe, RecipeExample } from './recipe.ts';
 import { toRules } from './to-rule.ts';
 
 /** The command or tool that produced a text. */
-export type From = Pick<RecipeExample, 'command' | 'tool' | 'path'>;
+export type SampleOrigin = Pick<RecipeExample, 'command' | 'tool' | 'path'>;
 
-export interface Tried {
+export interface TrialResult {
   readonly text: string;
   /** The class assigned to the text. */
   readonly kind: string;
   /** True if the recipe changed it. */
   readonly isChanged: boolean;
-  /** True where `match` applies. */
+  /** True if the conditions of `match` hold. */
   readonly isMeant: boolean;
   /** Why it skipped a matching text; undefined if it gave no reason. */
   readonly skipped: string | undefined;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Number of lines that `must_keep` matches; `missing` are those of them that are gone. */
+  /** Number of lines that `must_keep` matches; `missing` are those that the result lacks. */
   readonly mustKeepLines: number;
   readonly missing: readonly string[];
 }
 
-export function tryRecipe(recipe: Recipe, text: string, { command, tool, path }: From): Tried {
+export function tryRecipe(
+  recipe: Recipe,
+  text: string,
+  { command, tool, path }: SampleOrigin,
+): TrialResult {
   const mode: Mode = recipe.match.mode?.includes('hybrid') === false ? 'aggressive' : 'hybrid';
   const applied = rewrite(toRules([recipe])).apply(text, {
     mode,
@@ -40,7 +44,7 @@ export function tryRecipe(recipe: Recipe, text: string, { command, tool, path }:
     },
   });
   const kept = text.split('\n').filter(anyPattern(recipe.mustKeep));
-  const there = new Set(applied.text.split('\n'));
+  const resultLines = new Set(applied.text.split('\n'));
   return {
     text: applied.text,
     kind: applied.classification.kind,
@@ -50,7 +54,7 @@ export function tryRecipe(recipe: Recipe, text: string, { command, tool, path }:
     tokensBefore: estimateTokens(text),
     tokensAfter: estimateTokens(applied.text),
     mustKeepLines: kept.length,
-    missing: kept.filter((line) => !there.has(line)),
+    missing: kept.filter((line) => !resultLines.has(line)),
   };
 }
 
@@ -58,12 +62,12 @@ export function tryRecipe(recipe: Recipe, text: string, { command, tool, path }:
 export function savedPercent({
   tokensBefore,
   tokensAfter,
-}: Pick<Tried, 'tokensBefore' | 'tokensAfter'>): number {
+}: Pick<TrialResult, 'tokensBefore' | 'tokensAfter'>): number {
   return tokensBefore === 0 ? 0 : (100 * (tokensBefore - tokensAfter)) / tokensBefore;
 }
 
-/** Returns the faults that an example shows, a sentence each; empty if it holds. */
-export function exampleFaults(example: RecipeExample, tried: Tried): readonly string[] {
+/** Returns what an example shows to be wrong, one sentence per fault; empty if nothing is. */
+export function exampleFaults(example: RecipeExample, tried: TrialResult): readonly string[] {
   const { keeps = [], output, saves = 0 } = example;
   const saved = savedPercent(tried);
   const faults = [

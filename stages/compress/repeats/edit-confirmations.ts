@@ -1,18 +1,18 @@
 /**
  * A client's confirmation of an edit: that it was made, and what the editor now finds wrong in the
- * file. It answers that one call, however often it reads the same, so no reference ever replaces
- * it.
+ * file. It answers that one call, even if it reads like an earlier one, so no reference ever
+ * replaces it.
  */
 import type { ConversationBlock } from '../pass/blocks.ts';
 
 /** Longest part of a line that is inspected, in characters. */
-const SEEN = 300;
+const MAX_LINE_CHARS = 300;
 
 /**
  * How agents word that a file was written: Claude Code, Codex, Cline, opencode, Gemini CLI, Cursor,
  * aider and others.
  */
-const CONFIRMS =
+const CONFIRMATION =
   /^(?:\W{0,3})(?:the |your |these |all )?(?:following )?(?:success(?:fully)?\b|done\b|files?\b|content\b|contents\b|updated content\b|edits?\b|edited\b|changes?\b|applied\b|applying\b|replacements?\b|replaced\b|occurrences\b|wrote\b|written\b|created\b|updated\b|modified\b|inserted\b|deleted\b|removed\b|overwr(?:ote|itten)\b|saved\b|patch(?:ed)?\b|section\b|apply model\b).{0,280}\b(?:success(?:ful|fully)?|updated?|edited|edits?|created|written|wrote|saved|modified|applied|replaced|replacements?|overwr(?:ote|itten)|inserted|deleted|removed|changes?|changed|patched|unchanged|reads)\b/i;
 const REVIEW =
   /^(?:Review the changes|Please review|Edit the file again|Here(?:'|’)s the (?:result|updated)|Here are the relevant|IMPORTANT: For any future changes|Success\.|[AMD] [\w./@-]{1,250}$|\d+ (?:replacements?|edits?)\b|I (?:committed|have) )/i;
@@ -29,12 +29,12 @@ const MAX_FINDINGS = 200;
 export function editConfirmations(lines: readonly string[]): readonly number[] {
   const confirmed: number[] = [];
   for (let at = 0; at < lines.length; at++) {
-    const line = lines[at]!.slice(0, SEEN);
+    const line = lines[at]!.slice(0, MAX_LINE_CHARS);
     if (FINDINGS_BEGIN.test(line)) {
       const end = findingsEnd(lines, at);
       for (; at < end; at++) confirmed.push(at);
       at--;
-    } else if (CONFIRMS.test(line) || REVIEW.test(line)) confirmed.push(at);
+    } else if (CONFIRMATION.test(line) || REVIEW.test(line)) confirmed.push(at);
   }
   return confirmed;
 }
@@ -42,28 +42,29 @@ export function editConfirmations(lines: readonly string[]): readonly number[] {
 function findingsEnd(lines: readonly string[], from: number): number {
   const limit = Math.min(lines.length, from + MAX_FINDINGS);
   for (let at = from + 1; at < limit; at++)
-    if (FINDINGS_END.test(lines[at]!.slice(0, SEEN))) return at + 1;
+    if (FINDINGS_END.test(lines[at]!.slice(0, MAX_LINE_CHARS))) return at + 1;
   return limit;
 }
 
 /** Tools that write to a file, and the shell's command to apply a patch. */
-const EDITS =
+const EDIT_TOOL =
   /(?:^|[_.-])(?:edit|multi_?edit|write|patch|apply|replace|insert|create|update|modify|append|delete|rename|undo)(?:$|[_.-])/i;
-const PATCHES = /\bapply_patch\b/;
-const KEYS =
+const PATCH_COMMAND = /\bapply_patch\b/;
+const EDIT_PARAMETERS =
   /^(?:old_?str(?:ing)?|new_?str(?:ing)?|oldText|newText|file_?text|patch|diff|edits|replacement|search_?replace|code_?edit)$/i;
 
 /** Returns true for the result of a call that edits files, judging by its tool's name and input. */
 export function isEditResult({ kind, toolName = '', toolInput }: ConversationBlock): boolean {
   if (kind !== 'tool_result') return false;
-  const words = toolName
+  const toolWords = toolName
     .replace(/^.*(?:__|[.:/])(?=\w)/, '')
     .replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_');
-  if (EDITS.test(words)) return true;
-  if (typeof toolInput === 'string') return PATCHES.test(toolInput.slice(0, 2000));
+  if (EDIT_TOOL.test(toolWords)) return true;
+  if (typeof toolInput === 'string') return PATCH_COMMAND.test(toolInput.slice(0, 2000));
   if (typeof toolInput !== 'object' || toolInput === null) return false;
   return Object.entries(toolInput).some(
     ([key, value]) =>
-      KEYS.test(key) || (key === 'command' && PATCHES.test(JSON.stringify(value).slice(0, 2000))),
+      EDIT_PARAMETERS.test(key) ||
+      (key === 'command' && PATCH_COMMAND.test(JSON.stringify(value).slice(0, 2000))),
   );
 }

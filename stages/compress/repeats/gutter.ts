@@ -1,7 +1,7 @@
 /**
- * Thins out the line-number column of a numbered view, lossless: numbers rise by one, so the first
- * and every fifth are enough. The lines themselves stay unchanged, and a reader who edits by number
- * counts four lines at most.
+ * Thins out the line-number column of a numbered view without loss: numbers rise by one, so the
+ * first and every fifth are enough. The lines themselves stay unchanged, and a reader who edits by
+ * number counts four lines at most.
  */
 import { isView, lineNumbering } from '../../model/classify/envelope.ts';
 import { MARK } from '../text/marker.ts';
@@ -9,11 +9,11 @@ import { MARK } from '../text/marker.ts';
 /** Shortest run of numbered lines that is thinned out. */
 const MIN_RUN = 8;
 /** Numbers that are multiples of this are shown. */
-const EVERY = 5;
+const SHOWN_MULTIPLES = 5;
 /**
  * How viewers print a number before a line: what precedes the digits, the digits with their
- * padding, and the separator. Views with only a colon as separator are left alone: their editors
- * take line numbers.
+ * padding, and the separator. Views with only a colon as separator are left alone: their agents
+ * address lines by number.
  */
 const FORMATS: readonly RegExp[] = [
   // `cat -n`, `nl`, Claude Code, Cline, Zed
@@ -30,7 +30,7 @@ const FORMATS: readonly RegExp[] = [
   /^(L)(\d{1,7})(: )/,
 ];
 /** Separators that tables, lists and configuration files use too. */
-const COMMON = /^(?: \| |\| |\||: )$/;
+const AMBIGUOUS_SEPARATOR = /^(?: \| |\| |\||: )$/;
 const ANY_NUMBERED = /(?:^|\n)(?: {0,8}\d{1,7}(?:[\t→|]| \| )|L?\d{1,7}: )/;
 const HEADER = /^\[svc (\d{1,7}) lines, every fifth numbered\]$/;
 
@@ -101,10 +101,10 @@ export function thinGutter(text: string): string | undefined {
       continue;
     }
     const numbered = run.numbers.filter((number) => number !== undefined).length;
-    const own = lines.slice(run.from, run.to);
+    const runLines = lines.slice(run.from, run.to);
     const thins = numbered >= MIN_RUN && isNumberedView(lines, run);
-    if (thins) out.push(`${MARK}${own.length} lines, every fifth numbered]`);
-    for (const line of thins ? thin(lines, run) : own) out.push(line);
+    if (thins) out.push(`${MARK}${runLines.length} lines, every fifth numbered]`);
+    for (const line of thins ? thin(lines, run) : runLines) out.push(line);
     thinned ||= thins;
     at = run.to;
   }
@@ -113,16 +113,16 @@ export function thinGutter(text: string): string | undefined {
 }
 
 /**
- * Returns true if the run shows a file. Where its numbers could also belong to a table, a list or a
- * mapping, it must contain a blank or an indented line, have no row of column names above, not have
- * the same number of bars in every line, and no adjacent line may continue the count in another
- * format.
+ * Returns true if the run shows a file. If its numbers could also belong to a table, a list or a
+ * mapping, the run must contain a blank or an indented line, have no row of column names above, not
+ * have the same number of bars in every line, and no adjacent line may continue the count in
+ * another format.
  */
 function isNumberedView(lines: readonly string[], { from, to, numbers, column }: Run): boolean {
-  const own = lines.slice(from, to);
+  const runLines = lines.slice(from, to);
   const above = lines[from - 1];
-  if (!COMMON.test(column.separator)) return isView(own, above);
-  const rests = own.flatMap((line, at) => {
+  if (!AMBIGUOUS_SEPARATOR.test(column.separator)) return isView(runLines, above);
+  const rests = runLines.flatMap((line, at) => {
     const number = numbers[at];
     return number === undefined ? [] : [line.slice(prefix(number, column).length)];
   });
@@ -133,11 +133,11 @@ function isNumberedView(lines: readonly string[], { from, to, numbers, column }:
   const bars = rests[0]!.split('|').length;
   if (bars > 1 && rests.every((rest) => rest.split('|').length === bars)) return false;
   const [first, last] = [numbers[0], numbers.at(-1)];
-  return !countsOn(above, first, -1) && !countsOn(lines[to], last, 1);
+  return !continuesCount(above, first, -1) && !continuesCount(lines[to], last, 1);
 }
 
 /** Returns true if `line` has the number before or after `number`, followed by a separator. */
-function countsOn(line: string | undefined, number: number | undefined, by: -1 | 1): boolean {
+function continuesCount(line: string | undefined, number: number | undefined, by: -1 | 1): boolean {
   const found = /^ *L?(\d{1,7}) ?[:|]/.exec(line ?? '')?.[1];
   return found !== undefined && number !== undefined && Number(found) === number + by;
 }
@@ -151,7 +151,7 @@ function thin(lines: readonly string[], { from, numbers, column }: Run): readonl
 }
 
 function isNumbered(before: number | undefined, number: number): boolean {
-  return before === undefined || number % EVERY === 0;
+  return before === undefined || number % SHOWN_MULTIPLES === 0;
 }
 
 function readRun(lines: readonly string[], from: number): Run | undefined {
@@ -171,7 +171,8 @@ function readRun(lines: readonly string[], from: number): Run | undefined {
 }
 
 /**
- * Returns the number of a line: one more than the last, or any where the previous line had none.
+ * Returns the number of a line: one more than the last, or any number if the previous line had
+ * none.
  */
 function numberOf(line: string, column: Column, last: number | undefined): number | undefined {
   const number = last === undefined ? readNumber(line)?.number : last + 1;
@@ -228,7 +229,7 @@ function numberWidths(lines: readonly string[]): readonly number[] | undefined {
   const first = widths?.findIndex((width) => width > 0) ?? -1;
   const separator = first < 0 ? undefined : readNumber(lines[first]!)?.column.separator;
   // Table rows may look like this, and their ids are not line numbers.
-  return separator === undefined || COMMON.test(separator) ? runWidths(lines) : widths;
+  return separator === undefined || AMBIGUOUS_SEPARATOR.test(separator) ? runWidths(lines) : widths;
 }
 
 /** Returns the lines without the line-number column of a numbered view. */
@@ -259,7 +260,7 @@ interface ThinnedLine {
   readonly digits: number;
 }
 
-const PLAIN: ThinnedLine = { header: false, missing: '', digits: 0 };
+const NOT_THINNED: ThinnedLine = { header: false, missing: '', digits: 0 };
 
 function readThinned(lines: readonly string[]): readonly ThinnedLine[] | undefined {
   // Fast path: nearly every text has none, and this runs once per turn.
@@ -268,10 +269,10 @@ function readThinned(lines: readonly string[]): readonly ThinnedLine[] | undefin
   for (let at = 0; at < lines.length; at++) {
     const count = Number(HEADER.exec(lines[at]!)?.[1] ?? 0);
     if (count === 0) {
-      out.push(PLAIN);
+      out.push(NOT_THINNED);
       continue;
     }
-    out.push({ ...PLAIN, header: true });
+    out.push({ ...NOT_THINNED, header: true });
     for (const line of readBelow(lines.slice(at + 1, at + 1 + count))) out.push(line);
     at += count;
   }
@@ -280,16 +281,18 @@ function readThinned(lines: readonly string[]): readonly ThinnedLine[] | undefin
 
 function readBelow(lines: readonly string[]): readonly ThinnedLine[] {
   const column = readNumber(lines[0] ?? '')?.column;
-  if (column === undefined) return lines.map(() => PLAIN);
+  if (column === undefined) return lines.map(() => NOT_THINNED);
   let last: number | undefined;
   return lines.map((line) => {
     if (line.startsWith(MARK)) {
       last = undefined;
-      return PLAIN;
+      return NOT_THINNED;
     }
     const before = last;
     last = before === undefined ? (readNumber(line)?.number ?? 0) : before + 1;
-    const own = prefix(last, column);
-    return isNumbered(before, last) ? { ...PLAIN, digits: own.length } : { ...PLAIN, missing: own };
+    const ownPrefix = prefix(last, column);
+    return isNumbered(before, last)
+      ? { ...NOT_THINNED, digits: ownPrefix.length }
+      : { ...NOT_THINNED, missing: ownPrefix };
   });
 }

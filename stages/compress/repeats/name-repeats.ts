@@ -12,32 +12,35 @@ import { MARK } from '../text/marker.ts';
 import { countedLines } from '../text/repeats.ts';
 import { packedEnd } from '../rules/diff/signs.ts';
 import { originsOf } from './origins.ts';
-import type { Referred, SentLines } from './repeats.ts';
+import type { TextWithReferences, SentLines } from './repeats.ts';
 import { referToForm } from './same-text.ts';
 import { editConfirmations } from './edit-confirmations.ts';
 
 /** Tokens a reference must save, or a fifth of the block if that is less. */
 const MIN_SAVED = 40;
 /** A result below this many estimated tokens never consists of references alone. */
-const SHORT_RESULT = 400;
+const SHORT_RESULT_TOKENS = 400;
 /** Nor mostly: at least this share of its lines must remain. */
-const NEW_SHARE = 0.2;
+const MIN_REMAINING_SHARE = 0.2;
 /**
- * Estimated tokens that the names of failed tests, and their failure messages, may take verbatim.
+ * Estimated tokens that the names of failed tests, and their failure messages, may take up
+ * verbatim.
  */
-const MAX_NAMES = 1500;
-const MAX_MESSAGES = 600;
+const MAX_NAME_TOKENS = 1500;
+const MAX_MESSAGE_TOKENS = 600;
 /** Longest part of a line that is inspected, in characters. */
-const SEEN = 300;
+const MAX_LINE_CHARS = 300;
 
 export interface RepeatContext {
   readonly mode: Mode;
   /** Number of lines of the block before the text. */
   readonly before: number;
   /** False if the provider may have forgotten earlier text. */
-  readonly earlier: boolean;
-  /** False where references to the text's own lines are not allowed, as some will be left out. */
-  readonly own: boolean;
+  readonly mayReferToEarlier: boolean;
+  /**
+   * False if references to the text's own lines are not allowed, as some of those will be left out.
+   */
+  readonly mayReferToOwn: boolean;
   /** True if a command printed the text. */
   readonly isRun: boolean;
   /** True if it is the result of an edit. */
@@ -51,30 +54,30 @@ export interface RepeatContext {
  * original text. A short result is never references alone, the result of an edit has none, and in a
  * program's output the ends, the totals and the names of failed tests stay verbatim.
  */
-export function nameRepeats(
+export function referToRepeats(
   { text, classification, removed }: Applied,
   body: string,
   sent: SentLines,
-  { mode, before, earlier, own, isRun, isEdit, isAskedAgain }: RepeatContext,
-): Referred | undefined {
-  const asItCame = text === body;
+  { mode, before, mayReferToEarlier, mayReferToOwn, isRun, isEdit, isAskedAgain }: RepeatContext,
+): TextWithReferences | undefined {
+  const isUnchanged = text === body;
   const total = estimateTokens(body);
-  const isShort = total < SHORT_RESULT;
+  const isShort = total < SHORT_RESULT_TOKENS;
   if (isEdit && isShort) return undefined;
   const lines = text.split('\n');
   const ends = isSourceCode(classification, isRun) && !isEdit ? [] : literalLines(lines, isShort);
   const answers = editConfirmations(lines);
   // The header of the diff encoding promises that changed lines are kept.
-  const changes = classification.kind === 'diff' && !asItCame ? changedLines(lines) : [];
+  const changes = classification.kind === 'diff' && !isUnchanged ? changedLines(lines) : [];
   const options = {
     before,
-    earlier,
+    mayReferToEarlier,
     ...(isAskedAgain && { overHidden: 'none' as const }),
-    own: own && namesOwn(mode, classification, asItCame),
+    mayReferToOwn: mayReferToOwn && mayReferToOwnLines(mode, classification, isUnchanged),
     // Each failure of a run counts separately, even if others read the same.
-    distinct: new Set(failureMessages(lines, MAX_MESSAGES)),
+    distinct: new Set(failureMessages(lines, MAX_MESSAGE_TOKENS)),
     min: Math.min(MIN_SAVED, total / 5),
-    ...(asItCame ? {} : { origins: originsOf(body, text, { removed, before }) }),
+    ...(isUnchanged ? {} : { origins: originsOf(body, text, { removed, before }) }),
     literal: new Set([
       ...linesAround(text),
       ...ends,
@@ -83,34 +86,39 @@ export function nameRepeats(
       ...countedLines(lines),
     ]),
   };
-  const isEnough = (referred: Referred | undefined): boolean =>
-    referred !== undefined && (!isShort || leavesEnough(referred.text, text, ends.length));
+  const isEnough = (referred: TextWithReferences | undefined): boolean =>
+    referred !== undefined && (!isShort || isEnoughLeft(referred.text, text, ends.length));
   const referred = sent.replaceRepeats(text, options);
   if (referred === undefined || isEnough(referred)) return referred;
   // Lines that would be too many for one reference may be fine in several, with the comments
   // between them.
-  const apart = sent.replaceRepeats(text, { overHidden: 'around', ...options });
-  return isEnough(apart) ? apart : undefined;
+  const separate = sent.replaceRepeats(text, { overHidden: 'around', ...options });
+  return isEnough(separate) ? separate : undefined;
 }
 
 /** Classes whose lines stay as printed, whatever was left out between them. */
-const AS_PRINTED: ReadonlySet<TextClass> = new Set(['log', 'trace']);
+const PRINTED_CLASSES: ReadonlySet<TextClass> = new Set(['log', 'trace']);
 
 /**
  * Replaces a text that was sent before in the same form by a reference; undefined if that is not
  * worth it. The same lines stay verbatim as with any other reference.
  */
-export function nameSameText(
+export function referToSameText(
   { text, classification }: Pick<Applied, 'text' | 'classification'>,
   body: string,
   sent: SentLines,
-  { isRun, earlier, isEdit }: Pick<RepeatContext, 'isRun' | 'earlier' | 'isEdit'>,
-): Omit<Referred, 'covers'> | undefined {
-  const form = earlier && text !== body ? sent.formOf(body) : undefined;
+  {
+    isRun,
+    mayReferToEarlier,
+    isEdit,
+  }: Pick<RepeatContext, 'isRun' | 'mayReferToEarlier' | 'isEdit'>,
+): Omit<TextWithReferences, 'covers'> | undefined {
+  const form = mayReferToEarlier && text !== body ? sent.formOf(body) : undefined;
   if (form?.text !== text || isEdit) return undefined;
   const total = estimateTokens(body);
-  const isShort = total < SHORT_RESULT;
-  const isPrinted = AS_PRINTED.has(classification.kind) && !isSourceCode(classification, isRun);
+  const isShort = total < SHORT_RESULT_TOKENS;
+  const isPrinted =
+    PRINTED_CLASSES.has(classification.kind) && !isSourceCode(classification, isRun);
   const lines = text.split('\n');
   const ends = isPrinted ? literalLines(lines, isShort) : [];
   const referred = referToForm(form, {
@@ -121,11 +129,11 @@ export function nameSameText(
       ...countedLines(lines),
     ]),
     min: Math.min(MIN_SAVED, total / 5),
-    words: sent.words,
+    wording: sent.wording,
   });
   if (referred === undefined) return undefined;
-  if (isShort && !leavesEnough(referred.text, text, ends.length)) return undefined;
-  return { text: referred.text, lines: referred.named, labels: new Set([form.label]) };
+  if (isShort && !isEnoughLeft(referred.text, text, ends.length)) return undefined;
+  return { text: referred.text, lines: referred.replacedLines, labels: new Set([form.label]) };
 }
 
 /** Returns the added and removed lines of a diff, including those in packed runs. */
@@ -141,10 +149,10 @@ function changedLines(lines: readonly string[]): readonly number[] {
 }
 
 /** Returns true if enough of the text remains; the client's envelope does not count. */
-function leavesEnough(referred: string, text: string, ends: number): boolean {
-  const left = linesOf(openEnvelope(referred).body);
-  const all = linesOf(openEnvelope(text).body);
-  return left > Math.min(ends, all) && left >= all * NEW_SHARE;
+function isEnoughLeft(referred: string, text: string, ends: number): boolean {
+  const left = countLines(openEnvelope(referred).body);
+  const all = countLines(openEnvelope(text).body);
+  return left > Math.min(ends, all) && left >= all * MIN_REMAINING_SHARE;
 }
 
 /**
@@ -154,9 +162,9 @@ function leavesEnough(referred: string, text: string, ends: number): boolean {
 function literalLines(written: readonly string[], isShort: boolean): readonly number[] {
   const lines = written.map(withoutColours);
   const failures = isShort
-    ? lines.flatMap((line, at) => (isFailure(scoreLine(line)) || warns(line) ? [at] : []))
+    ? lines.flatMap((line, at) => (isFailure(scoreLine(line)) || isWarning(line) ? [at] : []))
     : [];
-  return [...new Set([...endingLines(lines), ...failedTests(lines, MAX_NAMES), ...failures])];
+  return [...new Set([...endingLines(lines), ...failedTests(lines, MAX_NAME_TOKENS), ...failures])];
 }
 
 /**
@@ -164,12 +172,12 @@ function literalLines(written: readonly string[], isShort: boolean): readonly nu
  */
 const WARNING = /(?:^|[\s:[(])warn(?:ing)?(?: ?\[[\w-]{1,40}\])?[:(\]]|(?:^|\s)WARN(?:ING)?\s/i;
 
-function warns(line: string): boolean {
-  return WARNING.test(line.length > SEEN ? line.slice(0, SEEN) : line);
+function isWarning(line: string): boolean {
+  return WARNING.test(line.length > MAX_LINE_CHARS ? line.slice(0, MAX_LINE_CHARS) : line);
 }
 
 /** Counts the lines that are neither blank nor markers. */
-function linesOf(text: string): number {
+function countLines(text: string): number {
   return text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith(MARK)).length;
 }
 
@@ -185,7 +193,7 @@ function isSourceCode({ kind, file }: Classification, isRun: boolean): boolean {
  * Returns true if a text may refer to its own lines. Code and configuration stay readable; JSON has
  * its own encoder.
  */
-function namesOwn(mode: Mode, { kind }: Classification, asItCame: boolean): boolean {
+function mayReferToOwnLines(mode: Mode, { kind }: Classification, isUnchanged: boolean): boolean {
   if (kind === 'json') return false;
-  return (kind !== 'code' && kind !== 'config') || (mode === 'aggressive' && asItCame);
+  return (kind !== 'code' && kind !== 'config') || (mode === 'aggressive' && isUnchanged);
 }

@@ -1,16 +1,16 @@
 /**
- * Maps the lines that are sent to their line numbers in the original text, and tells which of them
- * a reader can find by counting: markers say how many lines are missing, other forms do not.
+ * Maps the lines that are sent to their line numbers in the original text, and determines which of
+ * them a reader can find by counting: markers say how many lines are missing, other forms do not.
  */
 import { lineContents } from './gutter.ts';
-import { readRepeated } from '../text/repeats.ts';
-import { MARK, markerIn, readOmitted } from '../text/marker.ts';
+import { readRepeatCount } from '../text/repeats.ts';
+import { MARK, markerIn, readOmission } from '../text/marker.ts';
 import { linesIn } from '../text/ranges.ts';
 import { numbersOfLines, readReference } from './reference.ts';
 import type { LineRange } from '../rules/rule.ts';
 
 /** Lines left out of the original; `before` lines of the block precede it. */
-interface LeftOut {
+interface Omission {
   readonly removed: readonly LineRange[];
   readonly before: number;
 }
@@ -22,7 +22,7 @@ interface LeftOut {
 export function originsOf(
   original: string,
   text: string,
-  { removed, before }: LeftOut,
+  { removed, before }: Omission,
 ): readonly number[] {
   const numbers = numbersOf(lineContents(original.split('\n')), removed, before);
   const raw = text.split('\n');
@@ -30,7 +30,7 @@ export function originsOf(
   return lineContents(raw).map((content, at) => {
     const line = raw[at]!;
     if (line.startsWith(MARK) || markerIn(line) !== undefined) {
-      next = behindMarker(line, next);
+      next = numberAfterMarker(line, next);
       return Number.NaN;
     }
     const number = firstFrom(numbers.get(content), next);
@@ -41,13 +41,13 @@ export function originsOf(
 }
 
 /**
- * Returns the same, with NaN also for a line at which a reader who counts by the markers arrives at
- * another number: a reference to it would be misleading.
+ * Returns the same numbers, but NaN also for a line at which a reader who counts by the markers
+ * arrives at another number: a reference to it would be misleading.
  */
 export function countedOrigins(
   original: string,
   text: string,
-  leftOut: LeftOut,
+  leftOut: Omission,
 ): readonly number[] {
   const counted = numbersOfLines(text.split('\n'), leftOut.before);
   return originsOf(original, text, leftOut).map((number, at) =>
@@ -59,7 +59,7 @@ export function countedOrigins(
  * Returns for every line of `original` the number a reader reaches by counting the lines of `text`
  * and its markers; NaN for lines that are missing.
  */
-export function countedIn(
+export function countedNumbers(
   original: string,
   text: string,
   removed: readonly LineRange[],
@@ -78,10 +78,10 @@ function numbersOf(
   removed: readonly LineRange[],
   before: number,
 ): ReadonlyMap<string, readonly number[]> {
-  const gone = linesIn(removed);
+  const removedLines = linesIn(removed);
   const numbers = new Map<string, number[]>();
   lines.forEach((line, at) => {
-    if (gone.has(at + before)) return;
+    if (removedLines.has(at + before)) return;
     const known = numbers.get(line);
     if (known === undefined) numbers.set(line, [at + before]);
     else known.push(at + before);
@@ -89,12 +89,12 @@ function numbersOf(
   return numbers;
 }
 
-function behindMarker(marker: string, next: number): number {
-  const omitted = readOmitted(marker);
+function numberAfterMarker(marker: string, next: number): number {
+  const omitted = readOmission(marker);
   if (omitted !== undefined) return Math.max(next, omitted.to);
   const reference = readReference(marker);
   if (reference !== undefined) return next + reference.to - reference.from + 1;
-  return next + (readRepeated(marker) ?? 0);
+  return next + (readRepeatCount(marker) ?? 0);
 }
 
 /** Returns the first of ascending numbers that is at least `min`, by binary search. */

@@ -1,7 +1,7 @@
 /**
- * The numbers that a view prints before its lines. Where they differ from a count of the lines,
- * because a view begins further down or below a header, "lines 4 to 20" of a result that names a
- * file reads like lines 4 to 20 of that file. References then use the printed numbers.
+ * The numbers that a view prints before its lines. They differ from a count of the lines if a view
+ * begins further down or below a header. "Lines 4 to 20" of such a result would read like lines 4
+ * to 20 of its file, so references use the printed numbers.
  */
 import { readNumbering, type SplitLines } from './gutter.ts';
 

@@ -1,6 +1,6 @@
 /** The wording of references to lines sent before, their parser, and the line numbers they use. */
-import { readRepeated } from '../text/repeats.ts';
-import { MARK, readOmitted } from '../text/marker.ts';
+import { readRepeatCount } from '../text/repeats.ts';
+import { MARK, readOmission } from '../text/marker.ts';
 import { readNumbering, type Numbering } from './gutter.ts';
 
 /**
@@ -10,7 +10,7 @@ import { readNumbering, type Numbering } from './gutter.ts';
  *     [svc lines 10–19 of result 7 (a.ts) again]    full
  *     [svc result 8 (b.ts), lines 20-29]            named
  */
-export type Words = 'full' | 'named';
+export type Wording = 'full' | 'named';
 
 /**
  * Lines `from` to `to` of a text, inclusive, counted from 1 or by the numbers printed before them.
@@ -27,7 +27,7 @@ export interface NamedLines {
  */
 export type Numbers = 'same' | 'none' | { readonly first: string };
 
-function numbersInWords(numbers: Numbers, by: NamedLines['by']): string {
+function numbersText(numbers: Numbers, by: NamedLines['by']): string {
   if (numbers === 'same') return '';
   const here = by === 'printed' ? 'here ' : '';
   return numbers === 'none'
@@ -39,13 +39,13 @@ function numbersInWords(numbers: Numbers, by: NamedLines['by']): string {
 export function writeReference(
   label: string,
   { from, to, by }: NamedLines,
-  words: Words,
-  how: Numbers,
+  wording: Wording,
+  numbering: Numbers,
 ): string {
-  const numbers = numbersInWords(how, by);
+  const numbers = numbersText(numbering, by);
   const [lines, of] = by === 'printed' ? ['numbered ', 'in'] : ['', 'of'];
   const unit = from === to ? 'line' : 'lines';
-  if (words === 'full') {
+  if (wording === 'full') {
     const range = from === to ? from : `${from}–${to}`;
     return `${MARK}${unit} ${lines}${range} ${of} ${label} again${numbers}]`;
   }
@@ -53,14 +53,14 @@ export function writeReference(
   return `${MARK}${label}, ${lines || `${unit} `}${range}${numbers}]`;
 }
 
-const HOW =
+const NUMBERS_SUFFIX =
   '(?:, (?:here )?numbered from "(?<first>[^"]+)"|(?<none>, (?:here )?without numbers))?\\]$';
 const FULL = new RegExp(
-  `^\\[svc lines? (?<printed>numbered )?(?<from>\\d+)(?:–(?<to>\\d+))? (?:of|in) (?<label>.+) again${HOW}`,
+  `^\\[svc lines? (?<printed>numbered )?(?<from>\\d+)(?:–(?<to>\\d+))? (?:of|in) (?<label>.+) again${NUMBERS_SUFFIX}`,
   's',
 );
 const SHORT = new RegExp(
-  `^\\[svc (?<label>.+), (?:lines? |(?<printed>numbered ))(?<from>\\d+)(?:-(?<to>\\d+))?${HOW}`,
+  `^\\[svc (?<label>.+), (?:lines? |(?<printed>numbered ))(?<from>\\d+)(?:-(?<to>\\d+))?${NUMBERS_SUFFIX}`,
   's',
 );
 
@@ -90,11 +90,11 @@ export function numbersOfLines(lines: readonly string[], before = 0): readonly n
   let next = before + 1;
   return lines.map((line) => {
     if (!line.startsWith(MARK)) return next++;
-    const omitted = readOmitted(line);
+    const omitted = readOmission(line);
     const reference = readReference(line);
     if (omitted !== undefined) next = omitted.to + 1;
     else if (reference !== undefined) next += reference.to - reference.from + 1;
-    else next += readRepeated(line) ?? 0;
+    else next += readRepeatCount(line) ?? 0;
     return next;
   });
 }

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { estimateTokens } from '../../model/tokens.ts';
 import { thinGutter } from './gutter.ts';
 import { SentLines } from './repeats.ts';
-import { restored } from '../decode/decoders.ts';
+import { restoreReferences } from '../decode/decoders.ts';
 
 const FILE = Array.from(
   { length: 60 },
@@ -22,7 +22,7 @@ test('replaces a later copy with a reference from which it can be restored', () 
     out.text,
     'header that differs\n[svc lines 11–40 of result 1 (cat a.ts) again]\na new line',
   );
-  assert.is(restored(sent, out.text), later);
+  assert.is(restoreReferences(sent, out.text), later);
 });
 
 test('replaces a near copy with references around its changed lines', () => {
@@ -32,7 +32,7 @@ test('replaces a near copy with references around its changed lines', () => {
   const out = sent.replaceRepeats(changed)!;
   assert.is(out.text.split('\n').length, 3);
   assert.match(out.text, 'const value30 = other();');
-  assert.is(restored(sent, out.text), changed);
+  assert.is(restoreReferences(sent, out.text), changed);
 });
 
 /** How agents print the number before a line. */
@@ -58,14 +58,14 @@ test('recognises copies under line numbers of any form, and restores the numbers
     sent.add('result 1 (read)', view(0, 60, 1));
     const again = sent.replaceRepeats(view(20, 50, 21))!;
     assert.is(again.text, '[svc lines 21–50 of result 1 (read) again]', name);
-    assert.is(restored(sent, again.text), view(20, 50, 21), name);
+    assert.is(restoreReferences(sent, again.text), view(20, 50, 21), name);
     const moved = sent.replaceRepeats(view(20, 50, 95))!;
     assert.match(moved.text, `again, numbered from "${number(95)}"]`, name);
-    assert.is(restored(sent, moved.text), view(20, 50, 95), name);
+    assert.is(restoreReferences(sent, moved.text), view(20, 50, 95), name);
     const plain = source.slice(5, 30).join('\n');
     const bare = sent.replaceRepeats(plain)!;
     assert.match(bare.text, 'again, without numbers]', name);
-    assert.is(restored(sent, bare.text), plain, name);
+    assert.is(restoreReferences(sent, bare.text), plain, name);
   }
 });
 
@@ -75,15 +75,15 @@ test('refers to lines of a view that begins further down by the printed numbers'
   const later = numbered(FILE.slice(30, 50), 31);
   const out = sent.replaceRepeats(later)!;
   assert.is(out.text, '[svc lines numbered 31–50 in result 1 (read) again]');
-  assert.is(restored(sent, out.text), later);
+  assert.is(restoreReferences(sent, out.text), later);
   sent.introduce(out.labels);
   const moved = sent.replaceRepeats(numbered(FILE.slice(30, 50), 33))!;
   assert.is(moved.text, '[svc result 1 (read), numbered 31-50, here numbered from "    33\t"]');
-  assert.is(restored(sent, moved.text), numbered(FILE.slice(30, 50), 33));
+  assert.is(restoreReferences(sent, moved.text), numbered(FILE.slice(30, 50), 33));
   const plain = FILE.slice(30, 50).join('\n');
   const bare = sent.replaceRepeats(plain)!;
   assert.is(bare.text, '[svc result 1 (read), numbered 31-50, here without numbers]');
-  assert.is(restored(sent, bare.text), plain);
+  assert.is(restoreReferences(sent, bare.text), plain);
 });
 
 test('refers to a view below a header by the printed numbers, whatever separates number and line', () => {
@@ -99,7 +99,7 @@ test('refers to a view below a header by the printed numbers, whatever separates
     'an edit',
     '[svc result 6 (fields.py), numbered 1475-1486]',
   ]);
-  assert.is(restored(sent, out.text), later);
+  assert.is(restoreReferences(sent, out.text), later);
 });
 
 test('counts lines from the top if a text prints the same numbers twice', () => {
@@ -109,7 +109,7 @@ test('counts lines from the top if a text prints the same numbers twice', () => 
   const later = numbered(FILE.slice(22, 40), 3);
   const out = sent.replaceRepeats(later)!;
   assert.is(out.text, '[svc lines 23–40 of result 1 (cat -n) again, numbered from "     3\t"]');
-  assert.is(restored(sent, out.text), later);
+  assert.is(restoreReferences(sent, out.text), later);
 });
 
 test('lines of a view are referenced, even if their numbers were thinned out', () => {
@@ -117,7 +117,7 @@ test('lines of a view are referenced, even if their numbers were thinned out', (
   sent.add('result 1 (read)', thinGutter(numbered(FILE, 1))!);
   const again = sent.replaceRepeats(numbered(FILE.slice(20, 50), 21))!;
   assert.is(again.text, '[svc lines 21–50 of result 1 (read) again]');
-  assert.is(restored(sent, again.text), numbered(FILE.slice(20, 50), 21));
+  assert.is(restoreReferences(sent, again.text), numbered(FILE.slice(20, 50), 21));
 });
 
 test('makes no reference to lines whose numbering cannot be described', () => {
@@ -165,7 +165,7 @@ test('refers to lines further up in the same text', () => {
   const text = `first failure\n${trace}\nsecond failure\n${trace}\nend`;
   const out = sent.replaceRepeats(text)!;
   assert.match(out.text, 'of this text again]');
-  assert.is(restored(sent, out.text), text);
+  assert.is(restoreReferences(sent, out.text), text);
 });
 
 test('makes no reference to our own markers, or to short runs of lines', () => {
@@ -196,7 +196,7 @@ test('refers to a single long line, unless a longer run begins below it', () => 
       'y',
     ].join('\n'),
   );
-  assert.is(restored(sent, out.text), later);
+  assert.is(restoreReferences(sent, out.text), later);
 });
 
 test('recognises a numbered view inside a wrapper, even after its numbers were thinned out', () => {
@@ -207,9 +207,9 @@ test('recognises a numbered view inside a wrapper, even after its numbers were t
   const out = sent.replaceRepeats(later)!;
   assert.match(out.text, '[svc lines numbered 5–20 in result 1 (a.ts) again');
   assert.is(out.text.split('\n').length, 8);
-  assert.is(restored(sent, out.text), later);
+  assert.is(restoreReferences(sent, out.text), later);
   const thinner = thinGutter(out.text) ?? out.text;
-  assert.is(restored(sent, thinner), later);
+  assert.is(restoreReferences(sent, thinner), later);
 });
 
 test('introduces a label in the first reference and abbreviates later ones; all can be resolved', () => {
@@ -227,12 +227,12 @@ test('introduces a label in the first reference and abbreviates later ones; all 
       '[svc result 1 (read: a.ts), lines 21-30]',
     ],
   );
-  assert.is(restored(sent, first.text), later.join('\n'));
+  assert.is(restoreReferences(sent, first.text), later.join('\n'));
   sent.introduce(first.labels);
   const view = numbered(other.slice(10, 20), 11, '→');
   const second = sent.replaceRepeats(`${view}\nz`)!;
   assert.is(second.text, '[svc result 2 (b.ts:3), lines 11-20, numbered from "    11→"]\nz');
-  assert.is(restored(sent, second.text), `${view}\nz`);
+  assert.is(restoreReferences(sent, second.text), `${view}\nz`);
 });
 
 test('can always restore repeated lines, of the same text or an earlier one', () => {
@@ -249,7 +249,7 @@ test('can always restore repeated lines, of the same text or an earlier one', ()
       texts.forEach((lines, at) => {
         const text = lines.join('\n');
         const out = sent.replaceRepeats(text);
-        assert.is(restored(sent, out?.text ?? text), text);
+        assert.is(restoreReferences(sent, out?.text ?? text), text);
         assert.ok(estimateTokens(out?.text ?? text) <= estimateTokens(text));
         if (out !== undefined) sent.introduce(out.labels);
         sent.add(`result ${at + 1} (f${at}.ts)`, out?.text ?? text);
@@ -278,7 +278,7 @@ test('counts the omitted lines when it refers to a text with gaps', () => {
     out.text,
     '[svc lines 36–45 of result 1 (make) again]\nbetween\n[svc result 1 (make), lines 81-90]',
   );
-  assert.is(restored(sent, out.text), text);
+  assert.is(restoreReferences(sent, out.text), text);
 });
 
 test('uses one reference for a view and the text below it if they were together before', () => {
@@ -287,14 +287,14 @@ test('uses one reference for a view and the text below it if they were together 
   sent.add('result 1 (a.ts)', view);
   const again = sent.replaceRepeats(view)!;
   assert.is(again.text, '[svc lines 1–22 of result 1 (a.ts) again]');
-  assert.is(restored(sent, again.text), view);
+  assert.is(restoreReferences(sent, again.text), view);
   const moved = view.replaceAll(
     /^ +(\d+)\t/gm,
     (_, n) => `${String(Number(n) + 50).padStart(6)}\t`,
   );
   const other = sent.replaceRepeats(moved)!;
   assert.match(other.text, '[svc lines 1–20 of result 1 (a.ts) again, numbered from "    51\t"]');
-  assert.is(restored(sent, other.text), moved);
+  assert.is(restoreReferences(sent, other.text), moved);
 });
 
 test('keeps a horizontal rule between paragraphs', () => {

@@ -9,20 +9,20 @@ import { estimateTokens } from '../../model/tokens.ts';
 import { splitNumbers, type SplitLines } from './gutter.ts';
 import { printedNumbers } from './printed-numbers.ts';
 import { MARK } from '../text/marker.ts';
-import { readRepeated } from '../text/repeats.ts';
-import { numbersOfLines, writeReference, type Words } from './reference.ts';
+import { readRepeatCount } from '../text/repeats.ts';
+import { numbersOfLines, writeReference, type Wording } from './reference.ts';
 import type { SentForm } from './same-text.ts';
 import {
   clipRun,
   hiddenAround,
   hashLine,
   hashRun,
-  lastOf,
+  lastNumberOf,
   numbersOf,
   ownRun,
   sameLines,
   type OwnText,
-  shownRun,
+  referableLength,
   type Run,
 } from './runs.ts';
 
@@ -40,11 +40,11 @@ const WORD = /[\p{L}\p{N}]/u;
  * How many earlier occurrences of the same three lines are tried; more would make repetitive logs
  * slow.
  */
-const CANDIDATES = 6;
-const PASS_LINES = 50;
+const MAX_CANDIDATES = 6;
+const SKIPPED_RUN_LINES = 50;
 /** A line repeated more often is indexed once. */
 const MAX_COPIES = 100;
-/** Placeholder for lines that are missing or were re-encoded: equals no line of any other text. */
+/** Stands for lines that are missing or were re-encoded; it equals no line of any other text. */
 export const GAP = '\u0000\n';
 
 interface EarlierBlock {
@@ -69,16 +69,16 @@ interface OwnLines extends OwnText {
   readonly prefixes: SplitLines['prefixes'];
   readonly printed: readonly number[] | undefined;
   /** Lines whose number equals that in the original block. */
-  readonly named: boolean[];
+  readonly countable: boolean[];
   readonly verbatim: boolean[];
   readonly lineOf: Map<number, number>;
   /** Long lines by their own hash. */
-  readonly long: Map<number, number>;
+  readonly longLines: Map<number, number>;
   readonly options: RepeatOptions;
 }
 
 const NO_LINES: ReadonlySet<number> = new Set();
-const ALONE = { before: 0, behind: 0 };
+const NOTHING_HIDDEN = { before: 0, behind: 0 };
 
 /** Which lines of a text may become references, and how. */
 export interface RepeatOptions {
@@ -86,25 +86,25 @@ export interface RepeatOptions {
   readonly before?: number;
   /** Original line number of each line, from `originsOf`; absent for an unchanged text. */
   readonly origins?: readonly number[];
-  /** Least estimated tokens that each reference must save. */
+  /** Minimum of estimated tokens that each reference must save. */
   readonly min?: number;
   /** Lines that stay verbatim, by index. */
   readonly literal?: ReadonlySet<number>;
   /** Lines that must not refer to another line of the same text, by index. */
   readonly distinct?: ReadonlySet<number>;
   /** False where references to the text's own lines are not allowed; absent: allowed. */
-  readonly own?: boolean;
+  readonly mayReferToOwn?: boolean;
   /**
    * Whether a reference may cover lines left out at its target: only around the run, nowhere, or
    * (absent) also inside it.
    */
   readonly overHidden?: 'around' | 'none';
   /** False where references to earlier blocks are not allowed; absent: allowed. */
-  readonly earlier?: boolean;
+  readonly mayReferToEarlier?: boolean;
 }
 
 /** Result of `replaceRepeats`. */
-export interface Referred {
+export interface TextWithReferences {
   readonly text: string;
   /** Number of input lines that references replaced. */
   readonly lines: number;
@@ -148,7 +148,7 @@ export class SentLines {
     const prefixes: string[] = [];
     let last: number | undefined;
     contents.forEach((content, at) => {
-      const times = readRepeated(raw[at]!) ?? 0;
+      const times = readRepeatCount(raw[at]!) ?? 0;
       // A repeat count stands for lines whose reader has seen them: the line above, that many
       // times.
       if (times > 0 && times <= MAX_COPIES && isPlain(lines, isHidden, prefixes)) {
@@ -200,7 +200,7 @@ export class SentLines {
       const key = hashRun(hashes, line);
       const known = this.occurrences.get(key);
       if (known === undefined) this.occurrences.set(key, [{ block, line }]);
-      else if (known.length < CANDIDATES) known.push({ block, line });
+      else if (known.length < MAX_CANDIDATES) known.push({ block, line });
     }
   }
 
@@ -223,7 +223,7 @@ export class SentLines {
   }
 
   /** Wording of the next reference. */
-  get words(): Words {
+  get wording(): Wording {
     return this.introduced.size > 0 ? 'named' : 'full';
   }
 
@@ -236,7 +236,7 @@ export class SentLines {
    * Replaces runs of lines that were sent before, in an earlier block or above in this one;
    * undefined if that saves nothing.
    */
-  replaceRepeats(text: string, options: RepeatOptions = {}): Referred | undefined {
+  replaceRepeats(text: string, options: RepeatOptions = {}): TextWithReferences | undefined {
     const { before = 0, origins, min = 0, literal = NO_LINES, distinct = NO_LINES } = options;
     const raw = text.split('\n');
     const { contents: lines, prefixes } = splitNumbers(raw);
@@ -248,11 +248,11 @@ export class SentLines {
       prefixes,
       printed: printedNumbers({ contents: lines, prefixes }),
       // Readers count by the markers: lines whose count is off cannot be referred to.
-      named: lines.map((_, at) => origins === undefined || origins[at] === numbers[at]),
+      countable: lines.map((_, at) => origins === undefined || origins[at] === numbers[at]),
       verbatim: lines.map(() => false),
       distinct,
       lineOf: new Map(),
-      long: new Map(),
+      longLines: new Map(),
       options,
     };
     const out: string[] = [];
@@ -263,12 +263,12 @@ export class SentLines {
     for (let at = 0; at < lines.length;) {
       const found = literal.has(at) ? undefined : this.runAt(own, hashes, at);
       const run = clipRun(found, prefixes, literal);
-      const words = used.size > 0 ? 'named' : this.words;
-      const reference = run === undefined ? undefined : refer(run, words, raw, prefixes, min);
+      const wording = used.size > 0 ? 'named' : this.wording;
+      const reference = run === undefined ? undefined : refer(run, wording, raw, prefixes, min);
       if (run === undefined || reference === undefined) {
         // A long run that cannot become a reference is skipped whole, or each of its lines would
         // search it again.
-        const end = run !== undefined && run.to - at > PASS_LINES ? run.to : at + 1;
+        const end = run !== undefined && run.to - at > SKIPPED_RUN_LINES ? run.to : at + 1;
         for (; at < end; at++) {
           out.push(raw[at]!);
           covers.push(1);
@@ -278,7 +278,9 @@ export class SentLines {
       }
       const above = out.length - 1 - lastReference;
       const isNamed = options.overHidden !== 'none';
-      const around = isNamed ? hiddenAround(run, lines, literal.size > 0 ? 0 : above) : ALONE;
+      const around = isNamed
+        ? hiddenAround(run, lines, literal.size > 0 ? 0 : above)
+        : NOTHING_HIDDEN;
       out.length -= around.before;
       covers.length -= around.before;
       lastReference = out.push(reference) - 1;
@@ -287,7 +289,7 @@ export class SentLines {
       used.add(run.label);
       replaced += covered;
       // Skipped lines are in no range: from here on a reader's count is off.
-      if (covered !== lastOf(run) - run.first + 1) own.named.fill(false, at);
+      if (covered !== lastNumberOf(run) - run.first + 1) own.countable.fill(false, at);
       at = run.to + around.behind;
     }
     if (replaced === 0) return undefined;
@@ -313,7 +315,12 @@ export class SentLines {
     for (const occurrence of this.earlier(own, key)) {
       const block = this.blocks[occurrence.block]!;
       const all = sameLines(block.lines, occurrence.line, own.lines, at);
-      const same = shownRun(block, occurrence.line, all, own.options.overHidden === undefined);
+      const same = referableLength(
+        block,
+        occurrence.line,
+        all,
+        own.options.overHidden === undefined,
+      );
       if (same >= MIN_LINES && same > (best === undefined ? 0 : best.to - best.from))
         best = runOf(block, occurrence.line, at, same);
     }
@@ -321,21 +328,21 @@ export class SentLines {
   }
 
   private earlier({ options }: OwnLines, key: number): readonly Occurrence[] {
-    return options.earlier === false ? [] : (this.occurrences.get(key) ?? []);
+    return options.mayReferToEarlier === false ? [] : (this.occurrences.get(key) ?? []);
   }
 
   /** Finds a run of one or two lines, the first of which is long. */
   private shortRun(own: OwnLines, hashes: readonly number[], at: number): Run | undefined {
     if (own.lines[at]!.length < LONG_LINE || !WORD.test(own.lines[at]!)) return undefined;
     const key = hashes[at]!;
-    const before = own.long.get(key);
+    const before = own.longLines.get(key);
     const length = before === undefined ? 0 : ownRun(own, before, at);
     if (before !== undefined && length > 0) return runOf(own, before, at, length);
-    const occurrence = own.options.earlier === false ? undefined : this.long.get(key);
+    const occurrence = own.options.mayReferToEarlier === false ? undefined : this.long.get(key);
     if (occurrence === undefined) return undefined;
     const block = this.blocks[occurrence.block]!;
     const all = sameLines(block.lines, occurrence.line, own.lines, at);
-    const same = shownRun(block, occurrence.line, all, own.options.overHidden === undefined);
+    const same = referableLength(block, occurrence.line, all, own.options.overHidden === undefined);
     return same === 0 ? undefined : runOf(block, occurrence.line, at, same);
   }
 }
@@ -346,23 +353,23 @@ function noteOwn(
   hashes: readonly number[],
   at: number,
 ): void {
-  if (own.options.own === false) return;
-  own.verbatim[at] = own.named[at] === true && !raw[at]!.startsWith(MARK);
-  if (own.verbatim[at] && own.lines[at]!.length >= LONG_LINE && !own.long.has(hashes[at]!))
-    own.long.set(hashes[at]!, at);
+  if (own.options.mayReferToOwn === false) return;
+  own.verbatim[at] = own.countable[at] === true && !raw[at]!.startsWith(MARK);
+  if (own.verbatim[at] && own.lines[at]!.length >= LONG_LINE && !own.longLines.has(hashes[at]!))
+    own.longLines.set(hashes[at]!, at);
   const start = at + 1 - MIN_LINES;
   if (start >= 0 && own.verbatim[start] === true) own.lineOf.set(hashRun(hashes, start), start);
 }
 
 /** Label by which a text refers to its own lines. */
-export const OWN = 'this text';
+export const OWN_LABEL = 'this text';
 
 /**
  * Builds the run of `count` lines from `at` that were at `line` in an earlier text, or above in
  * this one.
  */
 function runOf(source: EarlierBlock | OwnLines, line: number, at: number, count: number): Run {
-  const label = 'label' in source ? source.label : OWN;
+  const label = 'label' in source ? source.label : OWN_LABEL;
   const { numbers, prefixes, printed } = source;
   const counted = numbers[line]!;
   const number = printed?.[line] ?? Number.NaN;
@@ -371,8 +378,8 @@ function runOf(source: EarlierBlock | OwnLines, line: number, at: number, count:
     ? ({ first: number, by: 'printed' } as const)
     : ({ first: counted, by: 'count' } as const);
   const hidden = 'hidden' in source ? source.hidden : undefined;
-  const there = { lines: source.lines, hidden, numbers, printed, prefixes, line };
-  return { from: at, to: at + count, label, ...named, ...there };
+  const target = { lines: source.lines, hidden, numbers, printed, prefixes, line };
+  return { from: at, to: at + count, label, ...named, ...target };
 }
 
 /**
@@ -381,7 +388,7 @@ function runOf(source: EarlierBlock | OwnLines, line: number, at: number, count:
  */
 function refer(
   run: Run,
-  words: Words,
+  wording: Wording,
   raw: readonly string[],
   prefixes: SplitLines['prefixes'],
   min: number,
@@ -390,8 +397,8 @@ function refer(
   const numbers = numbersOf(run, prefixes);
   if (numbers === undefined) return undefined;
   const count = run.to - run.from;
-  const range = { from: run.first, to: lastOf(run), by: run.by };
-  const text = writeReference(run.label, range, words, numbers);
+  const range = { from: run.first, to: lastNumberOf(run), by: run.by };
+  const text = writeReference(run.label, range, wording, numbers);
   const floor = count < MIN_LINES ? MIN_TOKENS_SAVED_SHORT : MIN_TOKENS_SAVED;
   const replaced = lines.join('\n');
   // Punctuation is many tokens in few bytes: a saving by one measure must not be a loss by the

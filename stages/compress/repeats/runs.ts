@@ -84,24 +84,27 @@ export function sameLines(
   return length;
 }
 
-/** Greatest share of the referenced lines that may have been left out at the target. */
-const HIDDEN_SHARE = 1 / 3;
+/** Maximum share of the referenced lines that may have been left out at the target. */
+const MAX_HIDDEN_SHARE = 1 / 3;
 
-/** Least share of the covered lines, with those around the run, that must be visible there. */
-const SEEN_SHARE = 1 / 2;
+/**
+ * Minimum share of the covered lines, including hidden ones around the run, that must be visible
+ * there.
+ */
+const MIN_VISIBLE_SHARE = 1 / 2;
 
 /** A comment or a blank line, judged by the line alone. */
-const ASIDE = /^\s*(?:$|\/\/|\/?\*|#|<!--|--|;|%|"{3}|'{3})/;
+const COMMENT_OR_BLANK = /^\s*(?:$|\/\/|\/?\*|#|<!--|--|;|%|"{3}|'{3})/;
 
-function isAside(line: string): boolean {
-  return ASIDE.test(line);
+function isCommentOrBlank(line: string): boolean {
+  return COMMENT_OR_BLANK.test(line);
 }
 
 /**
  * Counts the lines, of `length` from `line` on, that may be referred to; the first and last must be
  * visible.
  */
-export function shownRun(
+export function referableLength(
   {
     hidden,
     lines,
@@ -115,7 +118,7 @@ export function shownRun(
   let end = length;
   // A line of content that was not sent was never seen.
   for (let at = 1; at < end; at++)
-    if (hidden[line + at] === true && !isAside(lines[line + at]!)) end = at;
+    if (hidden[line + at] === true && !isCommentOrBlank(lines[line + at]!)) end = at;
   while (end > 0 && hidden[line + end - 1] === true) end--;
   let count = 0;
   let firstHidden = end;
@@ -124,7 +127,7 @@ export function shownRun(
     count++;
     firstHidden = at;
   }
-  return overHidden && count <= end * HIDDEN_SHARE ? end : firstHidden;
+  return overHidden && count <= end * MAX_HIDDEN_SHARE ? end : firstHidden;
 }
 
 /**
@@ -143,7 +146,7 @@ export function numbersOf(run: Run, prefixes: SplitLines['prefixes']): Numbers |
   if (here(0) === '') return 'same';
   const numbering = readNumbering(here(0));
   if (numbering === undefined) return undefined;
-  if (isCounted(run, prefixes, 0) && allLines((at) => here(at) === there(at))) return 'same';
+  if (isNumberCounted(run, prefixes, 0) && allLines((at) => here(at) === there(at))) return 'same';
   return allLines((at) => here(at) === numberAt(numbering, at)) ? { first: here(0) } : undefined;
 }
 
@@ -159,7 +162,7 @@ export function hiddenAround(
   const isHidden = (at: number): boolean =>
     hidden?.[line + at] === true &&
     there[line + at] === lines[from + at] &&
-    isAside(lines[from + at]!);
+    isCommentOrBlank(lines[from + at]!);
   let before = 0;
   while (before < above && isHidden(-before - 1)) before++;
   let behind = 0;
@@ -167,11 +170,11 @@ export function hiddenAround(
   let seen = 0;
   for (let at = 0; at < to - from; at++) if (hidden?.[line + at] !== true) seen++;
   const all = before + to - from + behind;
-  return seen >= all * SEEN_SHARE ? { before, behind } : { before: 0, behind: 0 };
+  return seen >= all * MIN_VISIBLE_SHARE ? { before, behind } : { before: 0, behind: 0 };
 }
 
 /** Returns the number of the last visible line of a run at its earlier occurrence. */
-export function lastOf({ from, to, first, by, numbers, line }: Run): number {
+export function lastNumberOf({ from, to, first, by, numbers, line }: Run): number {
   let last = to - from - 1;
   if (by === 'printed') return first + last;
   while (last > 0 && Number.isNaN(numbers[line + last]!)) last--;
@@ -182,7 +185,7 @@ export function lastOf({ from, to, first, by, numbers, line }: Run): number {
  * Returns true if the printed number of a line equals the counted one; a view may begin further
  * down.
  */
-function isCounted(run: Run, prefixes: SplitLines['prefixes'], at: number): boolean {
+function isNumberCounted(run: Run, prefixes: SplitLines['prefixes'], at: number): boolean {
   return readNumbering(prefixes?.[run.from + at] ?? '')?.first === run.first + at;
 }
 
@@ -202,11 +205,11 @@ export function clipRun(
     (prefixes?.[at] ?? '') === (run.prefixes?.[run.line + at - run.from] ?? '') &&
     (!isNumbered(at) ||
       (at > run.from && isNumbered(at - 1)) ||
-      isCounted(run, prefixes, at - run.from));
+      isNumberCounted(run, prefixes, at - run.from));
   let asThere = isUnchangedAt(run.from);
   let isMixed = false;
   let to = run.from + 1;
-  for (; to < run.to && !literal.has(to) && isNamedRight(run, to - run.from); to++) {
+  for (; to < run.to && !literal.has(to) && isFoundByPrinted(run, to - run.from); to++) {
     asThere &&= isUnchangedAt(to);
     isMixed ||= isNumbered(to) !== isNumbered(to - 1);
     if (isMixed && !asThere) break;
@@ -215,7 +218,7 @@ export function clipRun(
 }
 
 /** Returns true if a reader going by printed numbers finds the line where the reference puts it. */
-function isNamedRight({ printed, line, first, by }: Run, at: number): boolean {
+function isFoundByPrinted({ printed, line, first, by }: Run, at: number): boolean {
   const number = printed?.[line + at] ?? Number.NaN;
   return Number.isNaN(number) ? by === 'count' : number === first + at;
 }

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compressConversation, emptyState } from '../pass/conversation.ts';
 import type { ConversationBlock } from '../pass/blocks.ts';
-import { restored } from '../decode/decoders.ts';
+import { restoreReferences } from '../decode/decoders.ts';
 import { CONVERSATION } from '../../../fixtures/compress/texts.ts';
 
 const lines = (count: number, line: (n: number) => string): string =>
@@ -68,7 +68,7 @@ for (const mode of ['hybrid', 'aggressive'] as const)
           again.tokensAfter < first!.tokensAfter / 3,
           `${again.tokensAfter}: ${again.text}`,
         );
-        assert.is(restored(state.sent, again.text), first!.text);
+        assert.is(restoreReferences(state.sent, again.text), first!.text);
         assert.ok(again.repeatedLines > 0);
       }
       // Later blocks do not change what was sent.

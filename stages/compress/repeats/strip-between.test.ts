@@ -9,7 +9,7 @@ import type { ConversationBlock } from '../pass/blocks.ts';
 import { compressConversation, emptyState } from '../pass/conversation.ts';
 import { CONVERSATION, loadCodeTools, times } from '../../../fixtures/compress/texts.ts';
 import { stripBetween } from './strip-between.ts';
-import { restored } from '../decode/decoders.ts';
+import { restoreReferences } from '../decode/decoders.ts';
 
 /** A file in which every third line is a comment. */
 const FILE = times(60, (n) =>
@@ -53,7 +53,7 @@ test('refers to lines that were sent without comments by their original line num
   assert.equal(outcomes[0]!.by, ['code']);
   const [first] = outcomes[1]!.text.split('\n');
   assert.is(first, '[svc lines 10–48 of result 1 (a.ts) again]');
-  assert.ok(restored(state.sent, outcomes[1]!.text).startsWith(part));
+  assert.ok(restoreReferences(state.sent, outcomes[1]!.text).startsWith(part));
 });
 
 test('begins and ends a reference with lines that were sent, and covers mostly such lines', () => {
@@ -98,7 +98,7 @@ test('keeps line numbers correct under the header of a harness and with repeats 
   const fresh = [...twice, '// again, as the comment says', '// of two lines', ...twice];
   const { outcomes, state } = read([wrapped(FILE), wrapped([...FILE.slice(6, 33), ...fresh])]);
   for (const [at, lines] of [FILE, [...FILE.slice(6, 33), ...fresh]].entries()) {
-    const out = restored(state.sent, outcomes[at]!.text).split('\n');
+    const out = restoreReferences(state.sent, outcomes[at]!.text).split('\n');
     for (const line of lines)
       if (!line.startsWith('//')) assert.ok(out.includes(line), `${at}: ${line}`);
     assert.is(out.filter((line) => line === twice[3]).length, at * 2);

@@ -5,10 +5,10 @@
 import { MARK, markerIn } from '../text/marker.ts';
 import { linesIn, rangesWithout } from '../text/ranges.ts';
 import type { Compressed, LineRange } from '../rules/rule.ts';
-import type { Referred } from './repeats.ts';
+import type { TextWithReferences } from './repeats.ts';
 
 /** The note that says how many lines of a text are left out. */
-const OMITTED = /omitted \d+ of/;
+const OMISSION_NOTE = /omitted \d+ of/;
 
 /**
  * Returns the text with references, each line of which stands for as many lines as `covers` says,
@@ -17,11 +17,11 @@ const OMITTED = /omitted \d+ of/;
  * drop. Lines are counted from 0.
  */
 export function stripBetween(
-  { text: named, covers }: Pick<Referred, 'text' | 'covers'>,
+  { text: named, covers }: Pick<TextWithReferences, 'text' | 'covers'>,
   stripped: string,
   removed: readonly LineRange[],
 ): Compressed | undefined {
-  const gone = linesIn(removed);
+  const removedLines = linesIn(removed);
   const out: string[] = [];
   const keep: boolean[] = [];
   let firstReference = Number.POSITIVE_INFINITY;
@@ -30,14 +30,16 @@ export function stripBetween(
     if (line.startsWith(MARK)) {
       firstReference = Math.min(firstReference, out.length);
       for (let nth = 0; nth < covered; nth++) keep.push(true);
-    } else keep.push(!gone.has(keep.length));
+    } else keep.push(!removedLines.has(keep.length));
     if (keep.at(-1) === true) out.push(line);
   }
   const dropped = keep.filter((stays) => !stays).length;
   const lines = stripped.split('\n');
-  const noteAt = lines.findIndex((line) => markerIn(line) !== undefined && OMITTED.test(line));
+  const noteAt = lines.findIndex(
+    (line) => markerIn(line) !== undefined && OMISSION_NOTE.test(line),
+  );
   if (noteAt < 0 || dropped < 2) return undefined;
-  const note = lines[noteAt]!.replace(OMITTED, `omitted ${dropped} of`);
+  const note = lines[noteAt]!.replace(OMISSION_NOTE, `omitted ${dropped} of`);
   out.splice(Math.min(noteAt, firstReference), 0, note);
   return { text: out.join('\n'), removed: rangesWithout(keep) };
 }

@@ -7,14 +7,14 @@ import type { CompressContext } from './rule.ts';
 /** Characters of a question and of a command that are read; a here-document of a command is not. */
 const QUESTION_CHARS = 1500;
 const CALL_CHARS = 400;
-/** Most words that are searched for. */
+/** Maximum number of words that are searched for. */
 const MAX_WORDS = 60;
 /**
  * A word identifies lines if it occurs in at most this many, an identifier or a quotation in more.
  */
 const LINES_OF_WORD = 3;
 const LINES_OF_NAME = 6;
-/** Most lines kept for all of them together. */
+/** Maximum number of lines kept for all words together. */
 const MAX_LINES = 12;
 const SHORTEST_WORD = 4;
 /** Shorter words that still identify something: a status, an abbreviation. */

@@ -82,7 +82,7 @@ const FACTS: ReadonlySet<TextClass | undefined> = new Set(['grep', 'listing']);
 /** A lossless result may be larger by this factor. */
 const LOSSLESS_ROOM = 1.1;
 
-/** Most rounds for an unmarked result; two have always sufficed. */
+/** Maximum number of rounds for a result without markers; two have always sufficed. */
 const MAX_ROUNDS = 4;
 
 /** Builds a rewriter from rules. Throws if two rules share a name. */

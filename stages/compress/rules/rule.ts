@@ -82,7 +82,7 @@ export interface CompressContext {
   readonly isFailed?: boolean;
   /** Soft length of a narrative chunk, in characters. */
   readonly maxChars: number;
-  /** Most estimated tokens of a reduced log. */
+  /** Maximum number of estimated tokens of a reduced log. */
   readonly logBudgetTokens: number;
   /**
    * True for prose that no later text refers to (a vault capsule): its runs of equal lines may be

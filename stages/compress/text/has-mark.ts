@@ -9,7 +9,7 @@ const MAX_BEFORE = 200;
  * Characters before a mark that a step may strip (a diff's sign, line numbers), or that open a
  * comment.
  */
-const NOTHING = /^[\s\d+\-→:|>#/*<!;%]*$/;
+const STRIPPABLE = /^[\s\d+\-→:|>#/*<!;%]*$/;
 
 /**
  * Returns true if a line of the text begins with an apparent svc marker, or would once a step has
@@ -20,10 +20,10 @@ const NOTHING = /^[\s\d+\-→:|>#/*<!;%]*$/;
 export function hasMark(text: string): boolean {
   const lineBreak = /[\n\r]/g;
   for (let at = text.indexOf(MARK); at >= 0; at = text.indexOf(MARK, lineBreak.lastIndex)) {
-    const near = text.slice(Math.max(0, at - MAX_BEFORE), at);
-    const start = Math.max(near.lastIndexOf('\n'), near.lastIndexOf('\r')) + 1;
-    const before = cleanLine(near.slice(start));
-    if (NOTHING.test(before.slice(stampLength(`${before} `)))) return true;
+    const precedingText = text.slice(Math.max(0, at - MAX_BEFORE), at);
+    const start = Math.max(precedingText.lastIndexOf('\n'), precedingText.lastIndexOf('\r')) + 1;
+    const before = cleanLine(precedingText.slice(start));
+    if (STRIPPABLE.test(before.slice(stampLength(`${before} `)))) return true;
     // After the first mark of a line no other can begin it.
     lineBreak.lastIndex = at;
     if (!lineBreak.test(text)) return false;

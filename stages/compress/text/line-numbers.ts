@@ -3,8 +3,8 @@
  * every marker refers to lines of the original block, whatever was done before.
  */
 import type { Compressed, LineRange } from '../rules/rule.ts';
-import { MARK, omitted, omittedMore, readOmitted } from './marker.ts';
-import { readRepeated } from './repeats.ts';
+import { MARK, omissionMarker, laterOmissionMarker, readOmission } from './marker.ts';
+import { readRepeatCount } from './repeats.ts';
 
 /** One line of a text. Notes written by svc stand for no line of the block. */
 export interface Row {
@@ -26,7 +26,7 @@ export function toRows(text: string, first: number): readonly Row[] {
 
 /**
  * Returns the rows after an algorithm that left out whole lines, with or without markers or counts,
- * and changed no line beyond recognition at its position. Undefined for any other algorithm.
+ * and kept every other line recognizable at its position. Undefined for any other algorithm.
  */
 export function followRows(
   rows: readonly Row[],
@@ -44,7 +44,7 @@ export function followRows(
       continue;
     }
     if (line.startsWith(MARK) && rows[at]?.text !== line) {
-      const times = readRepeated(line) ?? 0;
+      const times = readRepeatCount(line) ?? 0;
       out.push({ text: line, range: spanOf(rows, at, at + times), isOmission: false });
       at += times;
       continue;
@@ -60,7 +60,7 @@ export function followRows(
 }
 
 function isMarkerOf(line: string, { from, to }: LineRange): boolean {
-  const named = readOmitted(line);
+  const named = readOmission(line);
   return named?.from === from && named.to === to;
 }
 
@@ -74,7 +74,7 @@ export function numberRows(rows: readonly Row[], total: number): readonly Row[] 
   let announced = false;
   return rows.map((row) => {
     if (!row.isOmission || row.range === undefined) return row;
-    const text = announced ? omittedMore(row.range) : omitted(row.range, total);
+    const text = announced ? laterOmissionMarker(row.range) : omissionMarker(row.range, total);
     announced = true;
     return { ...row, text };
   });

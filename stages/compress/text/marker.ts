@@ -21,7 +21,7 @@ export function markerIn(line: string): 'text' | 'comment' | undefined {
 }
 
 /** `[svc omitted 412 of 460 lines here (lines 13–424); the source is complete]` */
-export function omitted(range: LineRange, total: number): string {
+export function omissionMarker(range: LineRange, total: number): string {
   const count = range.to - range.from;
   const where = count === 1 ? `line ${range.from + 1}` : `lines ${range.from + 1}–${range.to}`;
   return `${MARK}omitted ${count} of ${total} lines here (${where}); the source is complete]`;
@@ -31,19 +31,19 @@ export function omitted(range: LineRange, total: number): string {
  * Returns the shorter marker for later gaps of the same text; the first one states that the source
  * is complete.
  */
-export function omittedMore(range: LineRange): string {
+export function laterOmissionMarker(range: LineRange): string {
   const count = range.to - range.from;
   return count === 1
     ? `${MARK}omitted line ${range.from + 1}]`
     : `${MARK}omitted lines ${range.from + 1}–${range.to}]`;
 }
 
-const OMITTED =
+const OMISSION =
   /^\[svc omitted (?:\d+ of \d+ lines here \(lines? (\d+)(?:–(\d+))?\); the source is complete|lines? (\d+)(?:–(\d+))?)\]$/;
 
 /** Returns the lines that a marker reports as missing; undefined if the line is not a marker. */
-export function readOmitted(line: string): LineRange | undefined {
-  const match = line.startsWith(MARK) ? OMITTED.exec(line) : null;
+export function readOmission(line: string): LineRange | undefined {
+  const match = line.startsWith(MARK) ? OMISSION.exec(line) : null;
   if (match === null) return undefined;
   const first = Number(match[1] ?? match[3]);
   return { from: first - 1, to: Number(match[2] ?? match[4] ?? first) };
@@ -61,7 +61,7 @@ export function joinKept(
     ({ from, to }) => from === 0 || to - from > 1 || lines[from]!.trim() !== '',
   );
   const shown = replaceRanges(lines, removed, (gap, nth) => [
-    nth === 0 ? omitted(gap, lines.length) : omittedMore(gap),
+    nth === 0 ? omissionMarker(gap, lines.length) : laterOmissionMarker(gap),
   ]);
   return { text: shown.join('\n'), removed };
 }

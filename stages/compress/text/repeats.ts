@@ -10,28 +10,29 @@ export function foldRepeats(lines: readonly string[]): string {
   const runs = runsOf(lines, (line) => line, MIN_RUN).filter(
     ({ from, to }) => lines[from]!.trim() !== '' || to - from >= MIN_BLANK_RUN,
   );
-  return replaceRanges(lines, runs, ({ from, to }) => [lines[from]!, repeated(to - from - 1)]).join(
-    '\n',
-  );
+  return replaceRanges(lines, runs, ({ from, to }) => [
+    lines[from]!,
+    repeatCount(to - from - 1),
+  ]).join('\n');
 }
 
 /** Returns the line that stands for `times` more copies of the line above. */
-export function repeated(times: number): string {
+export function repeatCount(times: number): string {
   return `${MARK}the line above ${times} more times]`;
 }
 
-const REPEATED = /^\[svc the line above (\d+) more times\]$/;
+const REPEAT_COUNT = /^\[svc the line above (\d+) more times\]$/;
 
 /**
  * Returns the number of further copies that a line stands for; undefined if it is not a repeat
  * count.
  */
-export function readRepeated(line: string): number | undefined {
-  const times = line.startsWith(MARK) ? REPEATED.exec(line)?.[1] : undefined;
+export function readRepeatCount(line: string): number | undefined {
+  const times = line.startsWith(MARK) ? REPEAT_COUNT.exec(line)?.[1] : undefined;
   return times === undefined ? undefined : Number(times);
 }
 
 /** Returns the indexes of repeat counts and of the lines they count, which must stay adjacent. */
 export function countedLines(lines: readonly string[]): readonly number[] {
-  return lines.flatMap((line, at) => (readRepeated(line) === undefined ? [] : [at - 1, at]));
+  return lines.flatMap((line, at) => (readRepeatCount(line) === undefined ? [] : [at - 1, at]));
 }

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as fc from 'fast-check';
-import { tidied } from './description.ts';
+import { tidyDescription } from './description.ts';
 
 test('removes the indentation of a docstring, and repeated blank lines', () => {
   const text = [
@@ -15,14 +15,14 @@ test('removes the indentation of a docstring, and repeated blank lines', () => {
     '        ',
   ].join('\n');
   assert.is(
-    tidied(text),
+    tidyDescription(text),
     'Reads a file. Paths are absolute.\n\nArgs:\n    path: the file\n\n    limit: most lines',
   );
 });
 
 test('keeps the indentation of a list below a heading', () => {
   const text = 'Args:\n    path: the file\n    limit: most lines';
-  assert.is(tidied(text), text);
+  assert.is(tidyDescription(text), text);
 });
 
 test('keeps the spaces of examples in fences, quotes and tables', () => {
@@ -37,7 +37,7 @@ test('keeps the spaces of examples in fences, quotes and tables', () => {
     'Sends "a.  b" as it is.',
     '| a.  b |',
   ];
-  assert.is(tidied(lines.join('\r\n')), lines.join('\n'));
+  assert.is(tidyDescription(lines.join('\r\n')), lines.join('\n'));
 });
 
 const anyText = fc
@@ -47,10 +47,10 @@ const anyText = fc
 test('removes no word, and is idempotent', () => {
   fc.assert(
     fc.property(anyText, (text) => {
-      const short = tidied(text);
+      const short = tidyDescription(text);
       assert.is(short.replaceAll(/\s/g, ''), text.replaceAll(/\s/g, ''));
       assert.ok(short.length <= text.length);
-      assert.is(tidied(short), short);
+      assert.is(tidyDescription(short), short);
     }),
     { numRuns: 3000 },
   );

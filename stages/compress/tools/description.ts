@@ -9,8 +9,8 @@ const LITERAL = /[`"'|]/;
 const AFTER_SENTENCE = /([.:;,!?)]) {2,}(?=\S)/g;
 
 /** Tidies a description; words and line structure stay the same. Idempotent. */
-export function tidied(text: string): string {
-  const lines = dedented(text.replaceAll('\r\n', '\n').split('\n'));
+export function tidyDescription(text: string): string {
+  const lines = withoutSharedIndent(text.replaceAll('\r\n', '\n').split('\n'));
   const kept: string[] = [];
   let fence: string | undefined;
   for (const line of lines) {
@@ -35,13 +35,13 @@ export function tidied(text: string): string {
  * Removes the shared indentation; after a summary and a blank line, that of the rest, as in a
  * docstring.
  */
-function dedented(lines: readonly string[]): readonly string[] {
+function withoutSharedIndent(lines: readonly string[]): readonly string[] {
   const from = lines.findIndex((line) => line.trim() !== '');
-  const [first = '', ...rest] = cut(lines.slice(Math.max(from, 0)));
-  return [first, ...(rest[0]?.trim() === '' ? cut(rest) : rest)];
+  const [first = '', ...rest] = removeIndent(lines.slice(Math.max(from, 0)));
+  return [first, ...(rest[0]?.trim() === '' ? removeIndent(rest) : rest)];
 }
 
-function cut(lines: readonly string[]): readonly string[] {
+function removeIndent(lines: readonly string[]): readonly string[] {
   const own = lines.filter((line) => line.trim() !== '').map((line) => /^ */.exec(line)![0].length);
   const shared = own.length === 0 ? 0 : Math.min(...own);
   return shared === 0 ? lines : lines.map((line) => line.slice(shared));

@@ -4,12 +4,12 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { printCompact, readJson } from '../rules/json/lexer.ts';
-import { shorterSchema } from './schema.ts';
+import { shortenSchema } from './schema.ts';
 
 const TOOL = { name: 'read_file', description: 'Reads a file.', isStrict: false };
 
 function shorter(schema: unknown, tool: Partial<typeof TOOL> = {}): unknown {
-  const node = shorterSchema(readJson(JSON.stringify(schema))!, { ...TOOL, ...tool });
+  const node = shortenSchema(readJson(JSON.stringify(schema))!, { ...TOOL, ...tool });
   return JSON.parse(printCompact(node));
 }
 
@@ -84,10 +84,10 @@ test('keeps every keyword of a strict schema, but drops its title', () => {
 
 test('keeps the spelling of numbers, and leaves a schema with a repeated member alone', () => {
   const twice = '{"minimum":1.0,"minimum":2,"required":[]}';
-  assert.is(printCompact(shorterSchema(readJson(twice)!, TOOL)), twice);
+  assert.is(printCompact(shortenSchema(readJson(twice)!, TOOL)), twice);
   const large = '{"maximum":9007199254740993,"multipleOf":1.0,"required":[]}';
   assert.is(
-    printCompact(shorterSchema(readJson(large)!, TOOL)),
+    printCompact(shortenSchema(readJson(large)!, TOOL)),
     '{"maximum":9007199254740993,"multipleOf":1.0}',
   );
 });

@@ -4,24 +4,24 @@
  */
 import { partsOf, printCompact } from '../rules/json/lexer.ts';
 import type { JsonNode, ObjectNode } from '../rules/json/lexer.ts';
-import { tidied } from './description.ts';
+import { tidyDescription } from './description.ts';
 
 /** Facts about the whole schema that the rewriting of a part depends on. */
-interface Whole {
+interface SchemaFacts {
   readonly isStrict: boolean;
   /** Every keyword that occurs in it. */
   readonly names: ReadonlySet<string>;
 }
 
 /** Position of a part. */
-interface Place {
+interface SchemaPlace {
   /** Name that its title may repeat. */
   readonly name: string;
   /** The enclosing description, without white space. */
   readonly above: string;
 }
 
-const ONE = new Set([
+const SUBSCHEMA_KEYWORDS = new Set([
   'items',
   'contains',
   'additionalItems',
@@ -34,8 +34,8 @@ const ONE = new Set([
   'then',
   'else',
 ]);
-const LISTS = new Set(['items', 'prefixItems', 'allOf', 'anyOf', 'oneOf']);
-const MAPS = new Set([
+const SUBSCHEMA_LISTS = new Set(['items', 'prefixItems', 'allOf', 'anyOf', 'oneOf']);
+const SUBSCHEMA_MAPS = new Set([
   'properties',
   'patternProperties',
   '$defs',
@@ -63,7 +63,7 @@ const DEFAULTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Keywords that some drafts lack or define differently. */
-const OF_SOME_DRAFTS = [
+const DRAFT_DEPENDENT = [
   'id',
   '$id',
   '$anchor',
@@ -89,71 +89,72 @@ const DEFINITIONS = new Set(['$defs', 'definitions']);
 const LOCAL_REFERENCE = /^#\/(?:\$defs|definitions)\/([^/~%]+)$/;
 
 /**
- * Shortens the schema of the tool `name` with the description `above`; returns the same node where
+ * Shortens the schema of the tool `name` with the description `above`; returns the same node if
  * nothing changes.
  */
-export function shorterSchema(
+export function shortenSchema(
   schema: JsonNode,
   tool: { readonly name: string; readonly description: string; readonly isStrict: boolean },
 ): JsonNode {
   if (schema.kind !== 'object' || !hasMembersOnce(schema)) return schema;
   const used = tool.isStrict ? schema : withoutUnused(schema);
-  const whole = { isStrict: tool.isStrict, names: namesIn(used) };
-  const place = { name: tool.name, above: bare(tool.description) };
-  const shorter = withoutOwnRepeats(used, place, whole);
+  const facts = { isStrict: tool.isStrict, names: namesIn(used) };
+  const place = { name: tool.name, above: withoutExtraSpace(tool.description) };
+  const shorter = withoutOwnRepeats(used, place, facts);
   return tool.isStrict ? shorter : withoutDraft(shorter);
 }
 
 /** Returns true if no object in it has a duplicate member, which parsers treat differently. */
 function hasMembersOnce(node: JsonNode): boolean {
-  const isOnce = node.kind !== 'object' || new Set(node.keys.map(read)).size === node.keys.length;
+  const isOnce =
+    node.kind !== 'object' || new Set(node.keys.map(parseKey)).size === node.keys.length;
   return isOnce && partsOf(node).every(hasMembersOnce);
 }
 
 /** Collects its keywords and possible keywords, but no names of properties or definitions. */
 function namesIn(node: JsonNode, names = new Set<string>(), isMap = false): ReadonlySet<string> {
-  const own = node.kind === 'object' ? node.keys.map(read) : [];
+  const own = node.kind === 'object' ? node.keys.map(parseKey) : [];
   if (!isMap) for (const name of own) names.add(name);
   for (const [at, part] of partsOf(node).entries())
-    namesIn(part, names, !isMap && MAPS.has(own[at] ?? ''));
+    namesIn(part, names, !isMap && SUBSCHEMA_MAPS.has(own[at] ?? ''));
   return names;
 }
 
-function withoutRepeats(node: JsonNode, place: Place, whole: Whole): JsonNode {
-  return node.kind === 'object' ? withoutOwnRepeats(node, place, whole) : node;
+function withoutRepeats(node: JsonNode, place: SchemaPlace, facts: SchemaFacts): JsonNode {
+  return node.kind === 'object' ? withoutOwnRepeats(node, place, facts) : node;
 }
 
-function withoutOwnRepeats(node: ObjectNode, place: Place, whole: Whole): ObjectNode {
-  const described = bare(textIn(node, 'description') ?? '');
+function withoutOwnRepeats(node: ObjectNode, place: SchemaPlace, facts: SchemaFacts): ObjectNode {
+  const described = withoutExtraSpace(textIn(node, 'description') ?? '');
   const above = described === '' ? place.above : described;
   const inner = { name: '', above };
-  return rebuilt(node, (name, value) => {
+  return rebuildObject(node, (name, value) => {
     if (name === 'title') return isTitleOf(value, place.name) ? undefined : value;
     if (name === 'description') return descriptionIn(value, place.above);
-    if (!whole.isStrict && isDefault(name, value, whole.names)) return undefined;
-    if (MAPS.has(name) && value.kind === 'object') {
+    if (!facts.isStrict && isDefault(name, value, facts.names)) return undefined;
+    if (SUBSCHEMA_MAPS.has(name) && value.kind === 'object') {
       // The context of a definition is wherever it is referenced.
       const over = DEFINITIONS.has(name) ? '' : above;
-      return rebuilt(value, (member, part) =>
-        withoutRepeats(part, { name: member, above: over }, whole),
+      return rebuildObject(value, (member, part) =>
+        withoutRepeats(part, { name: member, above: over }, facts),
       );
     }
-    if (LISTS.has(name) && value.kind === 'array') {
-      const items = value.items.map((item) => withoutRepeats(item, inner, whole));
-      const isSet = !whole.isStrict && (name === 'anyOf' || name === 'allOf');
+    if (SUBSCHEMA_LISTS.has(name) && value.kind === 'array') {
+      const items = value.items.map((item) => withoutRepeats(item, inner, facts));
+      const isSet = !facts.isStrict && (name === 'anyOf' || name === 'allOf');
       return { kind: 'array', items: isSet ? distinct(items) : items };
     }
-    return ONE.has(name) ? withoutRepeats(value, inner, whole) : value;
+    return SUBSCHEMA_KEYWORDS.has(name) ? withoutRepeats(value, inner, facts) : value;
   });
 }
 
 /** Rebuilds an object; `change` returns each new member value, or undefined to drop it. */
-function rebuilt(
+function rebuildObject(
   { keys, values }: ObjectNode,
   change: (name: string, value: JsonNode) => JsonNode | undefined,
 ): ObjectNode {
   const kept = keys.flatMap((key, at) => {
-    const value = change(read(key), values[at]!);
+    const value = change(parseKey(key), values[at]!);
     return value === undefined ? [] : [{ key, value }];
   });
   return {
@@ -189,12 +190,12 @@ const letters = (text: string): string => text.toLowerCase().replaceAll(/[\s_.-]
 function descriptionIn(value: JsonNode, above: string): JsonNode | undefined {
   const text = stringOf(value);
   if (text === undefined) return value;
-  if (bare(text) === '' || bare(text) === above) return undefined;
-  const short = tidied(text);
+  if (withoutExtraSpace(text) === '' || withoutExtraSpace(text) === above) return undefined;
+  const short = tidyDescription(text);
   return short === text ? value : { kind: 'scalar', raw: JSON.stringify(short) };
 }
 
-const bare = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+const withoutExtraSpace = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
 function distinct(items: readonly JsonNode[]): readonly JsonNode[] {
   const seen = new Set<string>();
@@ -204,17 +205,20 @@ function distinct(items: readonly JsonNode[]): readonly JsonNode[] {
   });
 }
 
-/** Drops the `$schema` draft where the schema means the same in every draft. */
+/** Drops the `$schema` draft if the schema means the same in every draft. */
 function withoutDraft(node: ObjectNode): ObjectNode {
   const names = namesIn(node);
-  if (OF_SOME_DRAFTS.some((name) => names.has(name)) || isOfSomeDrafts(node)) return node;
-  return rebuilt(node, (name, value) => (name === '$schema' ? undefined : value));
+  if (DRAFT_DEPENDENT.some((name) => names.has(name)) || isDraftDependent(node)) return node;
+  return rebuildObject(node, (name, value) => (name === '$schema' ? undefined : value));
 }
 
-/** Returns true where drafts differ: item lists, boolean bounds, siblings of a reference. */
-function isOfSomeDrafts(node: JsonNode): boolean {
-  if (node.kind !== 'object') return partsOf(node).some(isOfSomeDrafts);
-  const own = new Map(node.keys.map((key, at) => [read(key), node.values[at]!]));
+/**
+ * Returns true if drafts interpret a part differently: item lists, boolean bounds, siblings of a
+ * reference.
+ */
+function isDraftDependent(node: JsonNode): boolean {
+  if (node.kind !== 'object') return partsOf(node).some(isDraftDependent);
+  const own = new Map(node.keys.map((key, at) => [parseKey(key), node.values[at]!]));
   const isSwitch = (value: JsonNode | undefined): boolean =>
     value?.kind === 'scalar' && (value.raw === 'true' || value.raw === 'false');
   return (
@@ -222,7 +226,7 @@ function isOfSomeDrafts(node: JsonNode): boolean {
     isSwitch(own.get('exclusiveMinimum')) ||
     isSwitch(own.get('exclusiveMaximum')) ||
     (own.has('$ref') && own.size > 1) ||
-    node.values.some(isOfSomeDrafts)
+    node.values.some(isDraftDependent)
   );
 }
 
@@ -231,9 +235,9 @@ function withoutUnused(node: ObjectNode): ObjectNode {
   const names = namesIn(node);
   if (OTHER_REFERENCES.some((name) => names.has(name))) return node;
   const defined = new Map<string, JsonNode>();
-  const rest = rebuilt(node, (name, value) => {
+  const rest = rebuildObject(node, (name, value) => {
     if (!DEFINITIONS.has(name) || value.kind !== 'object') return value;
-    for (const [at, key] of value.keys.entries()) defined.set(read(key), value.values[at]!);
+    for (const [at, key] of value.keys.entries()) defined.set(parseKey(key), value.values[at]!);
     return undefined;
   });
   if (defined.size === 0) return node;
@@ -249,9 +253,9 @@ function withoutUnused(node: ObjectNode): ObjectNode {
       if (definition !== undefined) waiting.push(definition);
     }
   }
-  return rebuilt(node, (name, value) => {
+  return rebuildObject(node, (name, value) => {
     if (!DEFINITIONS.has(name) || value.kind !== 'object') return value;
-    const kept = rebuilt(value, (member, part) => (used.has(member) ? part : undefined));
+    const kept = rebuildObject(value, (member, part) => (used.has(member) ? part : undefined));
     return kept.keys.length === 0 ? undefined : kept;
   });
 }
@@ -260,7 +264,7 @@ function withoutUnused(node: ObjectNode): ObjectNode {
 function referencesIn(node: JsonNode): readonly string[] | undefined {
   const names: string[] = [];
   if (node.kind === 'object') {
-    const at = node.keys.findIndex((key) => read(key) === '$ref');
+    const at = node.keys.findIndex((key) => parseKey(key) === '$ref');
     const text = at < 0 ? undefined : (stringOf(node.values[at]!) ?? '');
     const local = text === undefined ? undefined : LOCAL_REFERENCE.exec(text)?.[1];
     if (text !== undefined && text !== '#' && local === undefined) return undefined;
@@ -275,11 +279,11 @@ function referencesIn(node: JsonNode): readonly string[] | undefined {
 }
 
 function textIn({ keys, values }: ObjectNode, name: string): string | undefined {
-  const at = keys.findIndex((key) => read(key) === name);
+  const at = keys.findIndex((key) => parseKey(key) === name);
   return at < 0 ? undefined : stringOf(values[at]!);
 }
 
-const read = (key: string): string => JSON.parse(key) as string;
+const parseKey = (key: string): string => JSON.parse(key) as string;
 
 function stringOf(node: JsonNode): string | undefined {
   return node.kind === 'scalar' && node.raw.startsWith('"')

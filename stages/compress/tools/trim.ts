@@ -13,8 +13,8 @@ import { findSpans } from '../../wire/json-path.ts';
 import { printCompact, readJson } from '../rules/json/lexer.ts';
 import { definitionsIn } from '../../dialect/tool-definitions.ts';
 import type { Definition } from '../../dialect/tool-definitions.ts';
-import { tidied } from './description.ts';
-import { shorterSchema } from './schema.ts';
+import { tidyDescription } from './description.ts';
+import { shortenSchema } from './schema.ts';
 
 /** A trimmed definition. */
 interface Trimmed {
@@ -60,7 +60,7 @@ export function createToolTrimmer(): (request: ProxyRequest) => TrimmedTools {
       const span = definition.schema && spans.get(definition.schema.path);
       const schema = span === undefined ? '' : body.bytes.toString('utf8', span.start, span.end);
       const { name, description } = definition;
-      const isStrict = isHeld(definition, dialect.name);
+      const isStrict = isEnforced(definition, dialect.name);
       const key = [isStrict, name, description?.text, schema].join('\0');
       let trimmed = known.get(key);
       if (trimmed === undefined) known.set(key, (trimmed = trim(definition, schema, isStrict)));
@@ -77,7 +77,7 @@ export function createToolTrimmer(): (request: ProxyRequest) => TrimmedTools {
 }
 
 /** Returns true if the provider enforces the schema and so requires a certain form of it. */
-function isHeld({ strict }: Definition, dialect: DialectName): boolean {
+function isEnforced({ strict }: Definition, dialect: DialectName): boolean {
   // The responses API enforces it by default.
   return dialect === 'responses' ? strict !== false : strict === true;
 }
@@ -91,10 +91,10 @@ function charsOf({ description, schema, shown: made }: Trimmed): number {
 
 function trim({ name, description }: Definition, schemaText: string, isStrict: boolean): Trimmed {
   const text = description?.text ?? '';
-  const short = tidied(text);
+  const short = tidyDescription(text);
   const schema = readJson(schemaText);
   const before = schema === undefined ? '' : printCompact(schema);
-  const shorter = schema && shorterSchema(schema, { name, description: text, isStrict });
+  const shorter = schema && shortenSchema(schema, { name, description: text, isStrict });
   const after = shorter === undefined ? '' : printCompact(shorter);
   if (short === text && after === before)
     return { description: undefined, schema: undefined, shown: undefined };

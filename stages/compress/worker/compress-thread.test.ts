@@ -64,7 +64,7 @@ test('starts a thread in the background for requests with little time, and uses 
     clock.advance(limitMs);
     assert.equal(await early, { failed: 'starting', decided: [] });
   }
-  assert.match(thread.trouble() ?? '', /^compression: the last 3 requests were sent as they came/);
+  assert.match(thread.trouble() ?? '', /^compression: the last 3 requests were sent unchanged/);
   assert.ok('outcomes' in (await thread.run(jobOf('a', 'b'), 0, stays)));
   assert.is(thread.trouble(), undefined);
   assert.ok('outcomes' in (await thread.run(jobOf('a', 'b', 'c'), 1, stays)));

@@ -27,9 +27,9 @@ const INLINE_CHARS = 16 * 1024;
  * thread that does not know it. Nearly all jobs take less than the start of a thread (250 to 700 ms
  * until its first job is done), and its 60 MB are seldom missed.
  */
-const OVERTAKEN_AFTER_MS = 250;
+const SECOND_THREAD_AFTER_MS = 250;
 /** A thread that is not ready after this long is considered failed. */
-const START_WITHIN_MS = 60_000;
+const MAX_START_MS = 60_000;
 /** How long the older threads must have sufficed before another one ends. */
 const IDLE_MS = 30_000;
 
@@ -69,7 +69,7 @@ export interface CompressThread {
 export interface CompressThreadOptions {
   readonly cacheEntries: number;
   readonly clock: Clock;
-  /** Most threads. Default: that of the setting. */
+  /** Maximum number of threads; by default that of the setting. */
   readonly workers?: number;
 }
 
@@ -83,7 +83,7 @@ export function createCompressThread(options: CompressThreadOptions): CompressTh
  * Returns false if a job was fast only because earlier timed-out blocks were skipped: it does not
  * prove a healthy thread.
  */
-function showsWork(outcomes: readonly JobOutcome[]): boolean {
+function provesHealth(outcomes: readonly JobOutcome[]): boolean {
   return (
     outcomes.every(({ reason }) => reason !== TIMED_OUT) ||
     outcomes.some(({ changed, isTried }) => changed || isTried)
@@ -110,9 +110,9 @@ class ThreadedCompressor implements CompressThread {
       data: { cacheEntries },
       clock,
       size: workers,
-      overtakeAfterMs: OVERTAKEN_AFTER_MS,
+      overtakeAfterMs: SECOND_THREAD_AFTER_MS,
       idleMs: IDLE_MS,
-      startWithinMs: START_WITHIN_MS,
+      startWithinMs: MAX_START_MS,
       onEvent: (figures, thread) => void this.#live.set(thread, figures),
       onGone: (thread) => this.#onGone(thread),
     });
@@ -164,7 +164,7 @@ class ThreadedCompressor implements CompressThread {
     });
     if ('done' in end) {
       const outcomes = [...decided, ...end.done];
-      if (showsWork(outcomes)) this.#faults.note(end);
+      if (provesHealth(outcomes)) this.#faults.note(end);
       return { outcomes, where: 'thread' };
     }
     this.#faults.note(end);

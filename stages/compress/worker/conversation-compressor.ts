@@ -82,7 +82,7 @@ export function createConversationCompressor(
      * Recomputes without any cached state, as after a restart; returns the state after the last
      * block.
      */
-    fromNothing({ blocks, options }: CompressJob): Promise<ConversationState> {
+    compressUncached({ blocks, options }: CompressJob): Promise<ConversationState> {
       const full = fullOptions(options);
       return withGrammars(() => {
         const state = emptyState();

@@ -1,7 +1,7 @@
 /**
- * A warm-up conversation, so that the code the first real one needs is loaded and compiled: common
- * tool output, and, where code may be changed, source code in the most frequent languages and in
- * the one with the largest grammar.
+ * A warm-up conversation that loads and compiles the code which the first real one needs: for
+ * common tool output, and, if code may be changed, for source code in the most frequent languages
+ * and in the one with the largest grammar.
  */
 import type { CompressJob, Expected } from './job.ts';
 
@@ -25,7 +25,7 @@ const LINES = 80;
  */
 const ROUNDS = 2;
 
-const PRINTED: Readonly<Record<string, (n: number) => string>> = {
+const SAMPLE_OUTPUT: Readonly<Record<string, (n: number) => string>> = {
   'rg item src': (n) => `src/parts/item-${n % 9}.ts:${n}:  const item${n} = useItem(${n});`,
   'npm test': (n) =>
     n % 40 === 39
@@ -43,8 +43,8 @@ const PRINTED: Readonly<Record<string, (n: number) => string>> = {
     `{"id": ${n}, "name": "item ${n}", "url": "http://localhost/items/${n}", "done": false}`,
 };
 
-function printed(command: string, round: number): string {
-  const line = PRINTED[command]!;
+function outputOf(command: string, round: number): string {
+  const line = SAMPLE_OUTPUT[command]!;
   return Array.from({ length: LINES }, (_, n) => line(n))
     .join('\n')
     .replaceAll('item', `item${round}`);
@@ -55,8 +55,8 @@ export function warmUpJob({ mode, recipes }: Expected): CompressJob {
   const samples = mode === 'aggressive' ? Object.entries(SAMPLES) : [];
   const results = [
     ...Array.from({ length: ROUNDS }, (_, round) =>
-      Object.keys(PRINTED).map((command) => ({
-        text: printed(command, round),
+      Object.keys(SAMPLE_OUTPUT).map((command) => ({
+        text: outputOf(command, round),
         toolName: 'Bash',
         toolInput: { command },
       })),

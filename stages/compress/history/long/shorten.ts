@@ -11,7 +11,7 @@ import type { ConversationBlock } from '../../pass/blocks.ts';
 import { lineContents, splitNumbers } from '../../repeats/gutter.ts';
 import type { Compressed, LineRange } from '../../rules/rule.ts';
 import { lineBreaks } from '../../text/line-breaks.ts';
-import { MARK, omittedMore } from '../../text/marker.ts';
+import { MARK, laterOmissionMarker } from '../../text/marker.ts';
 import { rangesWithout, replaceRanges } from '../../text/ranges.ts';
 import { fillRange, type RangeRequest } from './request-lines.ts';
 import { containsTerm, searchTermsOf } from './named.ts';
@@ -95,7 +95,9 @@ function firstMarker({ from, to }: LineRange, total: number, words: string): str
  * result.
  */
 function nextMarker(range: LineRange, isPlain: boolean): string {
-  return isPlain ? omittedMore(range) : omittedMore(range).replace(/\]$/, ' of the file]');
+  return isPlain
+    ? laterOmissionMarker(range)
+    : laterOmissionMarker(range).replace(/\]$/, ' of the file]');
 }
 
 /**

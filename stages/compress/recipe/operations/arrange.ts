@@ -23,7 +23,7 @@ export const arrangeOperations = {
     run(rows) {
       const isRuler = ({ text }: Row): boolean => text.length < TABLE_CHARS && RULER.test(text);
       return withoutRulers(rows, isRuler).map((row) =>
-        row.stays === true ? row : { ...row, text: cellsOf(row.text) },
+        row.isProtected === true ? row : { ...row, text: cellsOf(row.text) },
       );
     },
   }),
@@ -44,7 +44,7 @@ export const arrangeOperations = {
         '[svc indented lines begin with the line above that is not, to the letter]\nsrc/a.ts:\n\t1: x\n\t9: y\n\t12: z\nend',
     },
     run: (rows, { pattern }) =>
-      grouped(rows, (line) => {
+      groupByPrefix(rows, (line) => {
         // A line that has this prefix only once its colours are stripped would lose something.
         for (const { 0: found, index } of pattern.matchesIn(line))
           if (index === 0 && line.startsWith(found)) return found;
@@ -74,7 +74,7 @@ export const arrangeOperations = {
       after: '[svc recipe x shortened these 5 lines; the source is complete]\na\nb',
     },
     run(rows) {
-      if (rows.some(({ stays }) => stays === true)) return rows;
+      if (rows.some(({ isProtected }) => isProtected === true)) return rows;
       const lines = [...new Set(rows.map(({ text }) => text))].toSorted((a, b) => (a < b ? -1 : 1));
       return lines.length === rows.length ? rows : replaceRows(rows, lines.join('\n'), 'text');
     },
@@ -103,7 +103,7 @@ function withoutRulers(rows: readonly Row[], isRuler: (row: Row) => boolean): re
   const out: Row[] = [];
   let covers: number[] = [];
   for (const row of rows) {
-    if (row.stays === true || row.at === undefined || !isRuler(row)) {
+    if (row.isProtected === true || row.at === undefined || !isRuler(row)) {
       out.push(covers.length === 0 ? row : { ...row, covers: [...(row.covers ?? []), ...covers] });
       covers = [];
     } else covers.push(row.at);
@@ -126,12 +126,14 @@ function cellsOf(text: string): string {
 }
 
 /** Indents three or more lines with the same prefix below that prefix. */
-function grouped(
+function groupByPrefix(
   rows: readonly Row[],
   groupOf: (line: string) => string | undefined,
 ): readonly Row[] {
   if (rows.some(({ text, at }) => at === undefined || text.startsWith('\t'))) return rows;
-  const names = rows.map(({ text, stays }) => (stays === true ? undefined : groupOf(text)));
+  const names = rows.map(({ text, isProtected }) =>
+    isProtected === true ? undefined : groupOf(text),
+  );
   const groups = runsOf(names, (name) => name, 3);
   if (groups.length === 0) return rows;
   return [
@@ -147,12 +149,12 @@ function grouped(
   ];
 }
 
-const HIDDEN = ['script', 'style', 'noscript', 'svg', 'head', 'template'];
+const HIDDEN_ELEMENTS = ['script', 'style', 'noscript', 'svg', 'head', 'template'];
 /** Elements that a browser shows on lines of their own. */
-const BLOCKS =
+const BLOCK_ELEMENTS =
   /^(?:p|div|br|hr|li|dt|dd|tr|h[1-6]|table|caption|ul|ol|dl|section|article|aside|header|footer|main|nav|form|fieldset|legend|details|summary|figure|figcaption|blockquote|address|pre|title|option)$/;
 /** Inline elements that are set apart from their neighbours. */
-const CONTROLS = /^(?:td|th|button|input|label|select|textarea)$/;
+const INLINE_CONTROLS = /^(?:td|th|button|input|label|select|textarea)$/;
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: '&',
   lt: '<',
@@ -188,7 +190,7 @@ function htmlText(html: string): string {
     const tag = html.slice(open, close + 1);
     const name = /^<\/?([a-z][a-z0-9]{0,20})/i.exec(tag)?.[1]?.toLowerCase() ?? '';
     at = close + 1;
-    if (HIDDEN.includes(name) && !tag.startsWith('</')) {
+    if (HIDDEN_ELEMENTS.includes(name) && !tag.startsWith('</')) {
       // A closing tag that is missing is searched for only once.
       const end = unclosed.has(name) ? -1 : lower.indexOf(`</${name}`, at);
       if (end < 0) unclosed.add(name);
@@ -198,8 +200,8 @@ function htmlText(html: string): string {
         if (href !== undefined) out += ` (${href})`;
         href = undefined;
       } else href = /\bhref="([^"]{1,500})"/i.exec(tag.slice(0, 1000))?.[1];
-    } else if (BLOCKS.test(name)) out += '\n';
-    else if (CONTROLS.test(name)) out += ' ';
+    } else if (BLOCK_ELEMENTS.test(name)) out += '\n';
+    else if (INLINE_CONTROLS.test(name)) out += ' ';
   }
   const rewritten = out.replaceAll(
     /&(#39|[a-z]{2,5});/g,

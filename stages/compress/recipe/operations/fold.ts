@@ -1,7 +1,7 @@
 /** Operations on equal or similar lines. */
 import { templateOf } from '../../rules/log/score.ts';
 import { MARK } from '../../text/marker.ts';
-import { repeated } from '../../text/repeats.ts';
+import { repeatCount } from '../../text/repeats.ts';
 import { replaceRanges, runsOf } from '../../text/ranges.ts';
 import { operation } from '../operation.ts';
 import {
@@ -22,7 +22,7 @@ export const foldOperations = {
     about: 'Equal lines in a row become one and a count. Nothing is lost.',
     loss: 'none',
     params: {
-      least: { kind: 'count', about: 'Shortest run that is folded', default: 3, least: 2 },
+      least: { kind: 'count', about: 'Shortest run that is folded', default: 3, min: 2 },
     },
     example: {
       with: {},
@@ -31,11 +31,11 @@ export const foldOperations = {
     },
     run(rows, { least }) {
       const runs = runsOf(rows, ({ text }) => text, least).filter(
-        ({ from, to }) => !rows.slice(from, to).some(({ stays }) => stays === true),
+        ({ from, to }) => !rows.slice(from, to).some(({ isProtected }) => isProtected === true),
       );
       return replaceRanges(rows, runs, ({ from, to }) => {
         const covers = rows.slice(from + 1, to).flatMap(({ at }) => at ?? []);
-        return [rows[from]!, { text: repeated(to - from - 1), covers }];
+        return [rows[from]!, { text: repeatCount(to - from - 1), covers }];
       });
     },
   }),
@@ -43,7 +43,7 @@ export const foldOperations = {
     about: 'Keeps the first and last of adjacent lines that differ only in numbers and hashes.',
     loss: 'lines',
     params: {
-      least: { kind: 'count', about: 'Shortest run that is folded', default: 4, least: 3 },
+      least: { kind: 'count', about: 'Shortest run that is folded', default: 4, min: 3 },
     },
     example: {
       with: {},
@@ -77,7 +77,7 @@ export const foldOperations = {
   dedupe_similar: operation({
     about: 'Limits how many lines that differ only in numbers and hashes are kept.',
     loss: 'lines',
-    params: { most: { kind: 'count', about: 'How many of one shape stay', default: 2, least: 1 } },
+    params: { most: { kind: 'count', about: 'How many of one shape stay', default: 2, min: 1 } },
     example: {
       with: { most: 1 },
       before: 'get /a took 12 ms\nput /b\nget /a took 15 ms',
@@ -97,7 +97,7 @@ export const foldOperations = {
         kind: 'count',
         about: 'Line of each paragraph at which comparison and removal start',
         default: 1,
-        least: 1,
+        min: 1,
       },
     },
     example: {
@@ -138,7 +138,7 @@ export const foldOperations = {
       let first: number | undefined;
       const covers: number[] = [];
       for (const row of rows) {
-        const key = row.stays === true ? undefined : pattern.captureIn(row.text);
+        const key = row.isProtected === true ? undefined : pattern.captureIn(row.text);
         if (key === undefined || row.at === undefined) {
           out.push(row);
           continue;

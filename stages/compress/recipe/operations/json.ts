@@ -114,7 +114,7 @@ export const jsonOperations = {
   json_sample: operation({
     about: 'Keeps the first elements of every array and states its original length.',
     loss: 'text',
-    params: { most: { kind: 'count', about: 'Elements kept of each list', least: 1 } },
+    params: { most: { kind: 'count', about: 'Elements kept of each list', min: 1 } },
     example: {
       with: { most: 2 },
       before: '{"ids": [1, 2, 3, 4]}',
@@ -153,12 +153,12 @@ export const jsonOperations = {
       before: '{"a": {"b": 1, "c": {"d": 2}}}',
       after: '[svc recipe x shortened this line; the source is complete]\n{"a.b":1,"a.c.d":2}',
     },
-    run: (rows) => onObjects(rows, flattened),
+    run: (rows) => onObjects(rows, flattenObject),
   }),
   json_cut_texts: operation({
     about: 'Truncates strings longer than a given number of characters.',
     loss: 'text',
-    params: { most: { kind: 'count', about: 'Characters kept of each text', least: 8 } },
+    params: { most: { kind: 'count', about: 'Characters kept of each text', min: 8 } },
     example: {
       with: { most: 8 },
       before: '{"body": "a long description"}',
@@ -173,7 +173,7 @@ export const jsonOperations = {
   }),
 };
 
-function flattened(node: ObjectNode): ObjectNode {
+function flattenObject(node: ObjectNode): ObjectNode {
   const members = node.keys.flatMap((key, at) => {
     const value = node.values[at]!;
     if (value.kind !== 'object' || value.keys.length === 0) return [[key, value] as const];

@@ -25,7 +25,8 @@ export const layoutOperations = {
     example: { with: {}, before: '    a:\n      b: 1', after: 'a:\n  b: 1' },
     run(rows) {
       const filled = rows.filter((row) => !isBlank(row));
-      if (filled.some(({ stays, text }) => stays === true && !/^\s/.test(text))) return rows;
+      if (filled.some(({ isProtected, text }) => isProtected === true && !/^\s/.test(text)))
+        return rows;
       const widths = filled.map(({ text }) => text.length - text.trimStart().length);
       const width = Math.min(...widths);
       return width > 0 && Number.isFinite(width)

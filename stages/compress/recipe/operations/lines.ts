@@ -9,22 +9,22 @@ const note = (count: number): string =>
 
 /** Fewer texts than this cannot show which one is unusual. */
 const MIN_TEXTS = 8;
-/** Least share of the usual wording. */
-const USUAL = 0.8;
-/** Greatest share of an unusual wording. */
-const UNLIKE = 0.1;
+/** Minimum share of texts with the usual wording. */
+const MIN_USUAL_SHARE = 0.8;
+/** Maximum share of texts with an unusual wording. */
+const MAX_UNUSUAL_SHARE = 0.1;
 
 /**
- * Returns a test for texts with a rare wording where nearly all share one: a single owner among
- * hundreds of lines.
+ * Returns a test for texts with a rare wording among many of a common one, such as a single owner
+ * among hundreds of lines.
  */
 function createRareTest(texts: readonly string[]): (text: string) => boolean {
   const wordingOf = (text: string): string => text.replace(/\d+/g, '#').replace(/\s+/g, ' ');
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(wordingOf(text), (counts.get(wordingOf(text)) ?? 0) + 1);
   const max = Math.max(0, ...counts.values());
-  if (texts.length < MIN_TEXTS || max < texts.length * USUAL) return () => false;
-  return (text) => (counts.get(wordingOf(text)) ?? 0) <= texts.length * UNLIKE;
+  if (texts.length < MIN_TEXTS || max < texts.length * MIN_USUAL_SHARE) return () => false;
+  return (text) => (counts.get(wordingOf(text)) ?? 0) <= texts.length * MAX_UNUSUAL_SHARE;
 }
 
 /** Defines an operation that replaces all values of one kind by something shorter. */
@@ -40,12 +40,12 @@ function normaliser(
     params: {},
     example: { with: {}, before, after: `${note(1)}${after}` },
     run: (rows) =>
-      changeRows(rows, (line) => onStart(line, (seen) => seen.replace(expression, standsFor))),
+      changeRows(rows, (line) => changeStart(line, (seen) => seen.replace(expression, standsFor))),
   });
 }
 
 /** Returns `at`, or the offset before it where `at` would split a surrogate pair. */
-const wholeAt = (line: string, at: number): number =>
+const characterStart = (line: string, at: number): number =>
   /^[\udc00-\udfff]$/.test(line.charAt(at)) && at > 0 ? at - 1 : at;
 
 const WORD = /[\p{L}\p{N}_$]/u;
@@ -56,7 +56,7 @@ const WORD_CHARS = 80;
  * Returns the nearest offset from `at` in direction `step` that splits no word; `at` itself where
  * the word is too long.
  */
-function besideWord(line: string, at: number, step: 1 | -1): number {
+function wordBoundary(line: string, at: number, step: 1 | -1): number {
   const splitsWord = (offset: number): boolean =>
     WORD.test(line.charAt(offset - 1)) && WORD.test(line.charAt(offset));
   for (let offset = at; offset !== at + step * WORD_CHARS; offset += step) {
@@ -67,12 +67,12 @@ function besideWord(line: string, at: number, step: 1 | -1): number {
 }
 
 /** Only this many characters at the start of a line are changed. */
-const CHANGED_CHARS = 2000;
+const MAX_CHANGED_CHARS = 2000;
 
-function onStart(line: string, change: (seen: string) => string): string {
-  return line.length <= CHANGED_CHARS
+function changeStart(line: string, change: (seen: string) => string): string {
+  return line.length <= MAX_CHANGED_CHARS
     ? change(line)
-    : change(line.slice(0, CHANGED_CHARS)) + line.slice(CHANGED_CHARS);
+    : change(line.slice(0, MAX_CHANGED_CHARS)) + line.slice(MAX_CHANGED_CHARS);
 }
 
 export const lineOperations = {
@@ -81,7 +81,7 @@ export const lineOperations = {
       'Cuts the middle out of lines longer than a given number of characters, at word boundaries.',
     loss: 'text',
     params: {
-      most: { kind: 'count', about: 'Longest line that stays whole', least: 20 },
+      most: { kind: 'count', about: 'Longest line that stays whole', min: 20 },
       tail: { kind: 'count', about: 'Characters kept at its end', default: 0 },
     },
     example: {
@@ -93,8 +93,8 @@ export const lineOperations = {
       changeRows(rows, (line) => {
         if (line.length <= most + 20) return line;
         const last = Math.min(tail, most);
-        const start = line.slice(0, wholeAt(line, besideWord(line, most - last, -1)));
-        const end = line.slice(wholeAt(line, besideWord(line, line.length - last, 1)));
+        const start = line.slice(0, characterStart(line, wordBoundary(line, most - last, -1)));
+        const end = line.slice(characterStart(line, wordBoundary(line, line.length - last, 1)));
         return `${start}… ${line.length - start.length - end.length} characters …${end}`;
       }),
   }),
@@ -102,8 +102,8 @@ export const lineOperations = {
     about: 'Removes the characters from one column to another.',
     loss: 'text',
     params: {
-      from: { kind: 'count', about: 'First column removed, counted from 1', least: 1 },
-      to: { kind: 'count', about: 'Last column removed', least: 1 },
+      from: { kind: 'count', about: 'First column removed, counted from 1', min: 1 },
+      to: { kind: 'count', about: 'Last column removed', min: 1 },
     },
     example: {
       with: { from: 1, to: 9 },
@@ -166,8 +166,8 @@ export const lineOperations = {
         return undefined;
       };
       const isUnlike = createRareTest(
-        rows.flatMap(({ text, at, stays }) =>
-          stays === true || at === undefined ? [] : (matchOf(text)?.[0] ?? []),
+        rows.flatMap(({ text, at, isProtected }) =>
+          isProtected === true || at === undefined ? [] : (matchOf(text)?.[0] ?? []),
         ),
       );
       return changeRows(rows, (line) => {
@@ -233,21 +233,24 @@ export const lineOperations = {
       before: 'Depends: a,\n    b,\n    c\nSize: 3',
       after: `${note(1)}Depends: a, b, c\nSize: 3`,
     },
-    run: (rows, { pattern }) => joined(rows, pattern.test),
+    run: (rows, { pattern }) => joinContinued(rows, pattern.test),
   }),
 };
 
-function joined(rows: readonly Row[], goesOn: (line: string) => boolean): readonly Row[] {
+function joinContinued(
+  rows: readonly Row[],
+  isContinuation: (line: string) => boolean,
+): readonly Row[] {
   const out: Row[] = [];
   for (const row of rows) {
     const last = out.at(-1);
     if (
       last === undefined ||
-      last.stays === true ||
-      row.stays === true ||
+      last.isProtected === true ||
+      row.isProtected === true ||
       row.at === undefined ||
       last.at === undefined ||
-      !goesOn(row.text)
+      !isContinuation(row.text)
     ) {
       out.push(row);
       continue;

@@ -195,7 +195,7 @@ export const selectOperations = {
     loss: 'lines',
     params: {
       start: { kind: 'patterns', about: 'Lines that start a section' },
-      lines: { kind: 'count', about: 'Lines kept of each, the first included', least: 1 },
+      lines: { kind: 'count', about: 'Lines kept of each, the first included', min: 1 },
     },
     example: {
       with: { start: '^warning', lines: 2 },
@@ -242,7 +242,7 @@ export const selectOperations = {
     loss: 'lines',
     params: {
       pattern: WHICH_LINES,
-      every: { kind: 'count', about: 'The n: one line of every n is kept', least: 2 },
+      every: { kind: 'count', about: 'The n: one line of every n is kept', min: 2 },
     },
     example: {
       with: { pattern: '^epoch', every: 2 },

@@ -7,7 +7,7 @@ import { groupGrep, ungroupGrep } from './group-grep.ts';
 import { nameSameHits } from './same-hits.ts';
 import { survivesRoundTrip } from '../../../../fixtures/compress/any-lines.ts';
 import { contextFor } from '../../../../fixtures/compress/texts.ts';
-import { unnameHits } from '../../decode/decoders.ts';
+import { expandHits } from '../../decode/decoders.ts';
 
 const CONTEXT = contextFor('grep');
 
@@ -82,7 +82,7 @@ test('refers hits with equal text to the first of them, and restores them', () =
     '12:other',
     '',
   ]);
-  assert.is(unnameHits(out), `${text}\n12:other\n`);
+  assert.is(expandHits(out), `${text}\n12:other\n`);
   assert.is(nameSameHits(`${text}\n7:=93\n`, CONTEXT), undefined);
   const view = Array.from({ length: 40 }, (_, n) => `${n + 1}:${define}`).join('\n');
   assert.is(nameSameHits(view, CONTEXT), undefined, 'a view of a file is no list of hits');
@@ -102,7 +102,7 @@ test('restores any hits with equal text', () => {
     fc.property(fc.array(hit, { maxLength: 30 }), (hits) => {
       const text = hits.map(([number, content]) => `${number}:${content}`).join('\n');
       const out = nameSameHits(text, CONTEXT)?.text ?? text;
-      assert.is(unnameHits(out) ?? out, text);
+      assert.is(expandHits(out) ?? out, text);
       assert.ok(estimateTokens(out) <= estimateTokens(text));
     }),
     { seed: 9, numRuns: 500 },

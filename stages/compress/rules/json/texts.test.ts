@@ -1,7 +1,7 @@
 /** Texts in JSON: found, moved below it, and put back. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { closeTexts, readTexts } from '../../decode/decoders.ts';
+import { inlineTexts, readTexts } from '../../decode/decoders.ts';
 import { createRandom } from '../../../../fixtures/random.ts';
 import { hasMark } from '../../text/has-mark.ts';
 import { textsInJson, writeTexts } from './texts.ts';
@@ -46,7 +46,7 @@ test('restores the same document when the texts are put back', () => {
       const opened = open(json);
       assert.ok(opened !== undefined, json.slice(0, 80));
       assert.ok(hasMark(opened), 'it is known as ours when it comes back');
-      assert.equal(JSON.parse(closeTexts(opened)!), value);
+      assert.equal(JSON.parse(inlineTexts(opened)!), value);
     }
 });
 
@@ -101,7 +101,7 @@ test('restores any strings in any document', () => {
     const out = open(JSON.stringify(value));
     if (out === undefined) continue;
     opened += 1;
-    assert.equal(JSON.parse(closeTexts(out)!), value);
+    assert.equal(JSON.parse(inlineTexts(out)!), value);
   }
   assert.ok(opened > 20, String(opened));
 });

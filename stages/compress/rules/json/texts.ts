@@ -14,7 +14,7 @@ import { printCompact, readJson, type JsonNode, type ObjectNode } from './lexer.
 /** A text with fewer characters or line breaks stays in the document. */
 const MIN_CHARS = 200;
 const MIN_BREAKS = 2;
-/** Least share of the document that its texts must be. */
+/** Minimum share of the document that its texts must make up. */
 const MIN_SHARE = 0.5;
 /** Longest member beside a text, such as a command, in characters. */
 const BESIDE_CHARS = 2000;

@@ -8,9 +8,9 @@ import { readJson } from './lexer.ts';
 
 /** Lines at either end within which the document may begin and end. */
 const EDGE_LINES = 20;
-/** Most documents that are parsed to the end: bounds the work. */
+/** Maximum number of documents that are parsed to the end, which limits the work. */
 const MAX_TRIES = 4;
-/** Least share of the text that the document must be. */
+/** Minimum share of the text that the document must make up. */
 const MIN_SHARE = 0.5;
 const MIN_LINES = 3;
 

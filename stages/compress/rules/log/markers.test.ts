@@ -4,8 +4,8 @@ import { builtIn } from '../built-in.ts';
 import type { Applied } from '../rewrite.ts';
 import type { LineRange } from '../rule.ts';
 import { unpackStack } from '../trace/pack-stack.ts';
-import { readRepeated } from '../../text/repeats.ts';
-import { MARK, readOmitted } from '../../text/marker.ts';
+import { readRepeatCount } from '../../text/repeats.ts';
+import { MARK, readOmission } from '../../text/marker.ts';
 import { makeLog, times } from '../../../../fixtures/compress/texts.ts';
 
 const CONTEXT = makeLog(600);
@@ -53,8 +53,8 @@ function readBack(lines: readonly string[], { text }: Applied): readonly LineRan
   const omissions: LineRange[] = [];
   let at = 0;
   for (const line of (unpackStack(text) ?? text).split('\n')) {
-    const omitted = readOmitted(line);
-    const repeats = readRepeated(line);
+    const omitted = readOmission(line);
+    const repeats = readRepeatCount(line);
     if (omitted !== undefined) {
       assert.is(omitted.from, at, line);
       omissions.push(omitted);
@@ -80,7 +80,7 @@ for (const [name, lines] of Object.entries(LOGS)) {
 test('numbers the lines of a pasted text from the start of its block', () => {
   const lines = LOGS['folded']!;
   const applied = builtIn.apply(lines.join('\n'), { ...CONTEXT, linesBefore: 7, linesAfter: 3 });
-  const first = applied.text.split('\n').flatMap((line) => readOmitted(line) ?? [])[0];
+  const first = applied.text.split('\n').flatMap((line) => readOmission(line) ?? [])[0];
   assert.equal(first, { from: 10, to: 47 });
   assert.match(applied.text, `omitted 37 of ${lines.length + 10} lines here`);
 });

@@ -23,7 +23,7 @@ const SAMPLE = 60;
 const MAX_WORDS = 12;
 const COUNTED = /([\p{L}_]{2,24})["']?[^\p{L}\p{N}]{1,4}\d/gu;
 const NUMBER = /^["']?[^\p{L}\p{N}]{1,4}(\d{1,15})(?![\p{L}\p{N}])/u;
-/** Most steps of each kind. */
+/** Maximum number of steps of each kind. */
 const MAX_OF_KIND = 2;
 
 /** The value of a line, and its index. */

@@ -19,7 +19,7 @@ const MIN_VALUES = 12;
 const FAR = 12;
 /** Above this share of odd values, the spread is normal. */
 const MAX_ODD = 0.03;
-/** Most values of each kind. */
+/** Maximum number of values of each kind. */
 const MAX_OF_KIND = 4;
 
 interface Value {

@@ -7,7 +7,7 @@ import { hasInformativeNumber, hasInformativeWord } from './score.ts';
 
 /** Longest part of a piece that is compared, in characters. */
 const COMPARED = 400;
-/** Most pieces of a line that are remembered, and most forms of them. */
+/** Maximum number of pieces of a line, and of forms of them, that are remembered. */
 const MAX_KNOWN = 2000;
 /** A percentage, a count of a total, a rate, a bar, a spinner or waiting dots. */
 const PROGRESS =

@@ -16,8 +16,8 @@ import { oddValues } from './odd-values.ts';
 import { passedLines } from './passed-tests.ts';
 import { isFailure, isPointer, isSuspicious, scoreLine, stampLength, templateOf } from './score.ts';
 import { namedLines, type Asking } from '../named-lines.ts';
-import { joinKept, MARK, readOmitted } from '../../text/marker.ts';
-import { readRepeated } from '../../text/repeats.ts';
+import { joinKept, MARK, readOmission } from '../../text/marker.ts';
+import { readRepeatCount } from '../../text/repeats.ts';
 
 /** A log below this many tokens is left alone: markers would use up the savings. */
 const MIN_TOKENS = 250;
@@ -255,14 +255,14 @@ function choose(
   for (const { at, tokens } of ranked) {
     if (!always.has(at)) continue;
     keep[at] = true;
-    if (readRepeated(lines[at + 1] ?? '') !== undefined) keep[at + 1] = true;
+    if (readRepeatCount(lines[at + 1] ?? '') !== undefined) keep[at + 1] = true;
     spent += tokens + 1;
   }
   spent += GAP_TOKENS * gapsBetween(always);
   for (const { at, tokens, isBlank } of ranked) {
     if (spent >= budget) break;
     if (always.has(at)) continue;
-    const isFolded = readRepeated(lines[at + 1] ?? '') !== undefined;
+    const isFolded = readRepeatCount(lines[at + 1] ?? '') !== undefined;
     const joins = (keep[at - 1] === true ? 1 : 0) + (keep[at + 1] === true ? 1 : 0);
     // A blank line among dropped ones would only split a gap.
     if (isBlank && joins === 0) continue;
@@ -281,7 +281,7 @@ function gapsBetween(kept: ReadonlySet<number>): number {
 }
 
 function isNote(mark: string): boolean {
-  return readOmitted(mark) === undefined && readRepeated(mark) === undefined;
+  return readOmission(mark) === undefined && readRepeatCount(mark) === undefined;
 }
 
 /** Adjusts scores for repetition and position. */
