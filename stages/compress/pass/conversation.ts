@@ -275,7 +275,7 @@ function tryRewrite(
     return { made: made ?? rewriteBlock(block, known, cache, sent) };
   } catch (thrown) {
     if (!(thrown instanceof GrammarNeeded)) return { failed: ['rewrite'] };
-    if (thrown.trouble === undefined) throw thrown;
+    if (thrown.reason === undefined) throw thrown;
     return { undecided: thrown.message };
   }
 }

@@ -4,7 +4,7 @@
  */
 import { expectFrom, type ClassifyHints } from '../../model/classify/hints.ts';
 import { estimateTokens } from '../../model/tokens.ts';
-import { endsBadly } from '../rules/log/outcome.ts';
+import { reportsFailedExit } from '../rules/log/outcome.ts';
 import { textsInJson, writeTexts, type EmbeddedText } from '../rules/json/texts.ts';
 import type { SentLines } from '../repeats/repeats.ts';
 import { originHints } from './block-label.ts';
@@ -35,7 +35,7 @@ export function embeddedTexts(
 ): EmbeddedTexts | undefined {
   if (block.kind !== 'tool_result' || mayBeFile(hints)) return undefined;
   const found = textsInJson(block.text);
-  const isFailed = found !== undefined && endsBadly(found.frame);
+  const isFailed = found !== undefined && reportsFailedExit(found.frame);
   return (
     found && {
       frame: found.frame,
@@ -53,8 +53,8 @@ function mayBeFile(hints: ClassifyHints): boolean {
   return file === true && (kind === undefined || kind === 'json' || kind === 'config');
 }
 
-function partOf(block: ConversationBlock, { text, beside }: EmbeddedText): EmbeddedPart {
-  const part = { ...block, text, toolInput: inputOf(block, beside) };
+function partOf(block: ConversationBlock, { text, context }: EmbeddedText): EmbeddedPart {
+  const part = { ...block, text, toolInput: inputOf(block, context) };
   return { block: part, hints: originHints(part), text, removed: [], by: [], repeatedLines: 0 };
 }
 
@@ -115,7 +115,7 @@ const LINE_RANGE_SUFFIX = /:\d+(?:-\d+)?$/;
  */
 function inputOf(
   { toolName = '', toolInput }: ConversationBlock,
-  beside: EmbeddedText['beside'],
+  beside: EmbeddedText['context'],
 ): unknown {
   const { query } = beside;
   if (query !== undefined && SHELL_TOOL.test(toolName)) return { command: query };

@@ -13,7 +13,7 @@ import { referToRepeats, referToSameText } from '../repeats/name-repeats.ts';
 import { isEditResult } from '../repeats/edit-confirmations.ts';
 import type { TextWithReferences, SentLines } from '../repeats/repeats.ts';
 import { stripBetween } from '../repeats/strip-between.ts';
-import { isNamed } from '../rules/named-lines.ts';
+import { isMentioned } from '../rules/named-lines.ts';
 import type { Applied, ApplyContext, Rewriter } from '../rules/rewrite.ts';
 import { lineBreaks } from '../text/line-breaks.ts';
 import type { ConversationBlock } from './blocks.ts';
@@ -33,7 +33,7 @@ export interface Rewritten extends Applied {
   readonly tokensLeftOut?: number;
 }
 
-/** Options of a conversation beside those that rules receive. */
+/** Options of a conversation besides those that rules receive. */
 export interface RewriteOptions {
   /** True where prose written or pasted by a user may be shortened too. */
   readonly userProse?: boolean;
@@ -153,7 +153,7 @@ const COMMAND_CHARS = 500;
 function isFileNamed({ query, hints: { path, command = '' } }: BlockContext): boolean {
   const paths =
     path === undefined ? (command.slice(0, COMMAND_CHARS).match(PROSE_PATH) ?? []) : [path];
-  return paths.some((one) => isNamed(one.slice(one.lastIndexOf('/') + 1), { query }));
+  return paths.some((one) => isMentioned(one.slice(one.lastIndexOf('/') + 1), { query }));
 }
 
 /**

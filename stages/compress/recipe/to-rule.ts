@@ -2,7 +2,7 @@
 import { TEXT_CLASSES } from '../../model/classify/classes.ts';
 import { endingLines } from '../rules/log/ends.ts';
 import { statesFailure } from '../rules/log/outcome.ts';
-import { askedLines, namedLines } from '../rules/named-lines.ts';
+import { queryLines, namedLines } from '../rules/named-lines.ts';
 import type { Rule } from '../rules/rule.ts';
 import { OPERATIONS } from './operations.ts';
 import { anyPattern } from './pattern.ts';
@@ -125,7 +125,7 @@ function toApply({ name, match, mustKeep, operations, onSuccess = [] }: Recipe):
   const ifGood = onSuccess.map(runnerOf);
   return (text, context) => {
     const { classification, isFailed = false } = context;
-    if (isAsked !== undefined && askedLines(context).some(isAsked)) return undefined;
+    if (isAsked !== undefined && queryLines(context).some(isAsked)) return undefined;
     const input = text.split('\n');
     const isGood = ifGood.length > 0 && !isFailed && !statesFailure(input);
     const steps = isGood ? [...always, ...ifGood] : always;

@@ -5,7 +5,7 @@ import { openEnvelope } from '../../model/classify/envelope.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { Applied } from '../rules/rewrite.ts';
 import type { Mode } from '../rules/rule.ts';
-import { endingLines, linesAround } from '../rules/log/ends.ts';
+import { endingLines, envelopeLines } from '../rules/log/ends.ts';
 import { failedTests, failureMessages } from '../rules/log/failed-tests.ts';
 import { isFailure, scoreLine } from '../rules/log/score.ts';
 import { MARK } from '../text/marker.ts';
@@ -79,7 +79,7 @@ export function referToRepeats(
     min: Math.min(MIN_SAVED, total / 5),
     ...(isUnchanged ? {} : { origins: originsOf(body, text, { removed, before }) }),
     literal: new Set([
-      ...linesAround(text),
+      ...envelopeLines(text),
       ...ends,
       ...answers,
       ...changes,
@@ -123,7 +123,7 @@ export function referToSameText(
   const ends = isPrinted ? literalLines(lines, isShort) : [];
   const referred = referToForm(form, {
     literal: new Set([
-      ...linesAround(text),
+      ...envelopeLines(text),
       ...ends,
       ...editConfirmations(lines),
       ...countedLines(lines),

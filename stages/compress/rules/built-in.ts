@@ -1,20 +1,20 @@
 /**
- * The built-in rules. In `hybrid`, tool output counts as narrative only for decodable encodings and
- * for logs reduced around their failures; code and configuration files are changed in `aggressive`
- * only.
+ * The built-in rules. In `hybrid` mode, tool output that reads like prose is only decoded or, if it
+ * is a log, reduced around its failures; code and configuration files are changed only in
+ * `aggressive` mode.
  */
 import { dropBlobs } from './blob/drop-blobs.ts';
 import { stripCode } from './code/strip-code.ts';
 import { stripConfig } from './config/strip-config.ts';
 import { shrinkDiff } from './diff/shrink-diff.ts';
 import { groupGrep } from './grep/group-grep.ts';
-import { nameSameHits } from './grep/same-hits.ts';
+import { referToSameHits } from './grep/same-hits.ts';
 import { compressJson } from './json/encode.ts';
 import { foldListedRepeats, foldListing } from './listing/fold-listing.ts';
 import { cleanLog } from './log/clean.ts';
 import { reduceLog } from './log/reduce.ts';
 import { extractNarrative } from './narrative/extract.ts';
-import { isReadToTheLetter } from './narrative/verbatim-prose.ts';
+import { isVerbatimProse } from './narrative/verbatim-prose.ts';
 import { rewrite, type Rewriter } from './rewrite.ts';
 import type { Rule } from './rule.ts';
 import { packStack } from './trace/pack-stack.ts';
@@ -56,7 +56,7 @@ export const BUILT_IN_RULES: readonly Rule[] = [
     when: { class: ['grep'] },
     step: 'encode',
     endings: 'checked-unless-expected',
-    apply: nameSameHits,
+    apply: referToSameHits,
   },
   { name: 'json', when: { class: ['json'] }, step: 'encode', endings: 'own', apply: compressJson },
   // Output of copying programs looks like a file listing, but has an end that a listing lacks.
@@ -69,15 +69,15 @@ export const BUILT_IN_RULES: readonly Rule[] = [
   },
   {
     name: 'narrative',
-    when: { class: ['narrative'], unless: isReadToTheLetter },
+    when: { class: ['narrative'], unless: isVerbatimProse },
     step: 'drop',
     endings: 'checked',
     apply: extractNarrative,
   },
-  // After the sentence rule, which drops duplicates itself where it shortens at all.
+  // After the sentence rule, which itself drops duplicates if it shortens the text at all.
   {
     name: 'repeats',
-    when: { class: ['listing', 'narrative'], unless: isReadToTheLetter },
+    when: { class: ['listing', 'narrative'], unless: isVerbatimProse },
     step: 'encode',
     endings: 'own',
     apply: (text, context) =>

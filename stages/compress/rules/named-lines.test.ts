@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { times } from '../../../fixtures/compress/texts.ts';
-import { isNamed, namedLines } from './named-lines.ts';
+import { isMentioned, namedLines } from './named-lines.ts';
 
 const LINES = times(100, (n) => `ok ${n} checks the part part-${n} of the parser`);
 
@@ -28,8 +28,8 @@ test('names at most twelve lines', () => {
 });
 
 test('matches the words of a call in any case', () => {
-  assert.ok(isNamed('package-lock.json', { query: '', call: 'git diff Package-Lock.json' }));
-  assert.not(isNamed('yarn.lock', { query: 'package-lock.json' }));
+  assert.ok(isMentioned('package-lock.json', { query: '', call: 'git diff Package-Lock.json' }));
+  assert.not(isMentioned('yarn.lock', { query: 'package-lock.json' }));
 });
 
 test.run();

@@ -27,18 +27,21 @@ import { hasMark } from '../text/has-mark.ts';
 import { lineBreaks } from '../text/line-breaks.ts';
 import { followRows, numberRows, removedOf, toRows, type Row } from '../text/line-numbers.ts';
 
-/** Longest text that is processed, in characters: bounds the work without a clock. */
+/**
+ * Maximum length of a text that is processed, in characters: a limit to the work that needs no
+ * clock.
+ */
 const WORK_BUDGET_CHARS = 4_000_000;
 
-/** The result for a text. `text` is the input itself where nothing was gained. */
+/** The result for a text. `text` is the input itself if nothing was gained. */
 export interface Applied {
   readonly text: string;
   readonly classification: Classification;
   /** Names of the rules that changed something, in order. */
   readonly by: readonly string[];
   /**
-   * Lines left out, numbered as in the block; where lines were re-encoded, as the first lossy rule
-   * saw them.
+   * Lines left out, numbered as in the block; if lines were re-encoded, as the first lossy rule saw
+   * them.
    */
   readonly removed: readonly LineRange[];
   /** True if a rule applied to the text, whether or not it gained anything. */
@@ -77,10 +80,10 @@ export interface Rewriter {
  * A search may return names, as `grep -l` or `find | grep` do; neither class has lines that show
  * how a command ended.
  */
-const FACTS: ReadonlySet<TextClass | undefined> = new Set(['grep', 'listing']);
+const CLASSES_WITHOUT_ENDING: ReadonlySet<TextClass | undefined> = new Set(['grep', 'listing']);
 
 /** A lossless result may be larger by this factor. */
-const LOSSLESS_ROOM = 1.1;
+const MAX_LOSSLESS_GROWTH = 1.1;
 
 /** Maximum number of rounds for a result without markers; two have always sufficed. */
 const MAX_ROUNDS = 4;
@@ -90,10 +93,10 @@ export function rewrite(rules: readonly Rule[], id = ''): Rewriter {
   const twice = rules.find(({ name }, at) => rules.findIndex((one) => one.name === name) < at);
   if (twice !== undefined) throw new Error(`Two rules of compression are named ${twice.name}`);
   const ordered = STEPS.flatMap((step) => rules.filter((rule) => rule.step === step));
-  return { id, apply: (text, context) => applyUntilStill(text, context, ordered) };
+  return { id, apply: (text, context) => applyToFixedPoint(text, context, ordered) };
 }
 
-function applyUntilStill(text: string, context: ApplyContext, rules: readonly Rule[]): Applied {
+function applyToFixedPoint(text: string, context: ApplyContext, rules: readonly Rule[]): Applied {
   let applied = applyOnce(text, context, rules);
   for (let round = 1; round < MAX_ROUNDS; round++) {
     if (applied.by.length === 0 || hasMark(applied.text)) return applied;
@@ -106,7 +109,7 @@ function applyUntilStill(text: string, context: ApplyContext, rules: readonly Ru
 
 function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]): Applied {
   const { hints, linesBefore = 0, linesAfter = 0, applied, ...rest } = context;
-  const { classification, prefix, body, suffix } = opened(text, hints);
+  const { classification, prefix, body, suffix } = openText(text, hints);
   const unchanged: Applied = {
     text,
     classification,
@@ -122,7 +125,7 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
     (programs ??= programsOf(hints.command ?? '')).some((program) => names.includes(program));
   const meant = rules.filter(
     ({ when }) =>
-      isMeant(when, context, classification) &&
+      meetsConditions(when, context, classification) &&
       (when.program === undefined || hasRun(when.program)) &&
       when.content?.(body) !== false,
   );
@@ -137,7 +140,8 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
   const isFailed = hints.failed === true || statesFailure(`${prefix}\n${suffix}`.split('\n'));
   const expected = expectFrom(hints).kind;
   const isExpected =
-    expected === classification.kind || (FACTS.has(expected) && FACTS.has(classification.kind));
+    expected === classification.kind ||
+    (CLASSES_WITHOUT_ENDING.has(expected) && CLASSES_WITHOUT_ENDING.has(classification.kind));
   const mustKeepEnding = ({ endings = 'checked' }: Rule): boolean =>
     isPrinted && endings !== 'own' && !(endings === 'checked-unless-expected' && isExpected);
   const run = (some: readonly Rule[]): Outcome =>
@@ -146,7 +150,7 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
   if (best.done.some(({ isOptional }) => isOptional)) {
     const plain = run(meant.filter(({ isOptional }) => isOptional !== true));
     const isLossless = plain.done.every(({ removed }) => removed.length === 0);
-    const room = isLossless ? LOSSLESS_ROOM : 1;
+    const room = isLossless ? MAX_LOSSLESS_GROWTH : 1;
     if (estimateTokens(plain.text) < estimateTokens(best.text) * room) best = plain;
   }
   const { done, failed, skipped } = best;
@@ -157,7 +161,7 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
     ...(skipped.length === 0 ? {} : { skipped }),
   };
   if (done.length === 0) return tried;
-  const made = numbered(body, done, first, total);
+  const made = withBlockNumbers(body, done, first, total);
   const out = prefix + made.text + suffix;
   if (made.text.trim() === '' || !costsAtLeast(text, estimateTokens(out) + 1)) return tried;
   return {
@@ -171,7 +175,7 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
 /** The result of rules applied one after the other. */
 interface Outcome {
   readonly text: string;
-  readonly done: readonly Done[];
+  readonly done: readonly AppliedRule[];
   readonly failed: readonly string[];
   readonly skipped: readonly string[];
 }
@@ -182,10 +186,10 @@ function runRules(
   context: CompressContext,
   mustKeepEnding: (rule: Rule) => boolean,
 ): Outcome {
-  const done: Done[] = [];
+  const done: AppliedRule[] = [];
   const failed: string[] = [];
   const skipped: string[] = [];
-  const kept = keptLines();
+  const kept = createLineGuard();
   let text = body;
   for (const rule of rules) {
     const result = tryRules(rule, text, context);
@@ -199,7 +203,7 @@ function runRules(
     if (!costsAtLeast(text, estimateTokens(result.text))) continue;
     if (Buffer.byteLength(result.text) > Buffer.byteLength(text)) continue;
     if (mustKeepEnding(rule) && !keepsEnding(text, result.text)) continue;
-    const lost = kept.lostBy(rule, text, result);
+    const lost = kept.lineLostBy(rule, text, result);
     if (lost !== undefined) {
       skipped.push(`${rule.name}: it would lose ${JSON.stringify(lost.slice(0, 80))}`);
       continue;
@@ -212,7 +216,7 @@ function runRules(
 }
 
 /** Tracks the lines that the rules applied so far must keep, and detects their loss. */
-function keptLines() {
+function createLineGuard() {
   const keeps: NonNullable<Rule['keeps']>[] = [];
   /** The text as the first of them saw it. */
   let first: readonly string[] = [];
@@ -223,7 +227,7 @@ function keptLines() {
       keeps.push(more);
     },
     /** Returns the first line that would be lost; lines that are only re-encoded are not. */
-    lostBy(rule: Rule, text: string, { text: after, removed }: Compressed): string | undefined {
+    lineLostBy(rule: Rule, text: string, { text: after, removed }: Compressed): string | undefined {
       if (keeps.length === 0) return undefined;
       const all = rule.keeps === undefined ? keeps : [...keeps, rule.keeps];
       const isKept = (line: string): boolean => all.some((keep) => keep(line));
@@ -250,15 +254,15 @@ function isSkipped(
 const REWRITING: readonly Mode[] = ['hybrid', 'aggressive'];
 
 /** Returns true if every condition holds except those on the command and on the text itself. */
-function isMeant(when: When, { mode, hints }: ApplyContext, of: Classification): boolean {
+function meetsConditions(when: When, { mode, hints }: ApplyContext, of: Classification): boolean {
   const { command, toolName, path } = hints;
   return (
     when.class.includes(of.kind) &&
     (when.mode ?? REWRITING).includes(mode) &&
     (when.extension === undefined || isOneOf(when.extension, of.extension)) &&
-    (when.tool === undefined || isFound(when.tool, toolName)) &&
-    (when.path === undefined || isFound(when.path, path)) &&
-    (when.command === undefined || isFound(when.command, command)) &&
+    (when.tool === undefined || matches(when.tool, toolName)) &&
+    (when.path === undefined || matches(when.path, path)) &&
+    (when.command === undefined || matches(when.command, command)) &&
     when.unless?.(hints) !== true
   );
 }
@@ -267,11 +271,11 @@ const isOneOf = (list: readonly string[], one: string | undefined): boolean =>
   one !== undefined && list.includes(one);
 
 /** Longer commands add no information, and may contain a whole file. */
-const MAX_SEARCHED = 2000;
+const MAX_SEARCHED_CHARS = 2000;
 
-function isFound(search: Search, text: string | undefined): boolean {
+function matches(search: Search, text: string | undefined): boolean {
   if (text === undefined) return false;
-  const cut = text.slice(0, MAX_SEARCHED);
+  const cut = text.slice(0, MAX_SEARCHED_CHARS);
   return typeof search === 'function' ? search(cut) : cut.search(search) >= 0;
 }
 
@@ -283,12 +287,12 @@ function keepsEnding(before: string, after: string): boolean {
 }
 
 /** A text without its envelope, and its class. */
-interface Opened extends Envelope {
+interface OpenedText extends Envelope {
   readonly classification: Classification;
 }
 
 /** Opens a text; a JSON document is found among other lines, which stay unchanged. */
-function opened(text: string, hints: ClassifyHints): Opened {
+function openText(text: string, hints: ClassifyHints): OpenedText {
   const classification = classify(text, hints);
   const { prefix, body, suffix } = openEnvelope(text);
   const within = classification.kind === 'json' ? undefined : jsonWithin(body);
@@ -302,7 +306,12 @@ function opened(text: string, hints: ClassifyHints): Opened {
 }
 
 /** Returns the result of the steps, with every line numbered as in the block. */
-function numbered(body: string, steps: readonly Done[], first: number, total: number): Compressed {
+function withBlockNumbers(
+  body: string,
+  steps: readonly AppliedRule[],
+  first: number,
+  total: number,
+): Compressed {
   const { text } = steps.at(-1)!;
   const removed = steps.find((step) => step.removed.length > 0)?.removed ?? [];
   if (removed.length === 0) return { text, removed };
@@ -321,7 +330,7 @@ function numbered(body: string, steps: readonly Done[], first: number, total: nu
 }
 
 /** The result of one rule on the text of the one before. */
-interface Done extends Compressed {
+interface AppliedRule extends Compressed {
   readonly name: string;
   readonly isOptional: boolean;
 }

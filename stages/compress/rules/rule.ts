@@ -14,7 +14,7 @@ export interface Rule {
   readonly when: When;
   readonly step: Step;
   readonly endings?: Endings;
-  /** True for a rule that may prevent others that save more: then it does not run. */
+  /** True for a rule that may prevent others which save more. It then does not run. */
   readonly isOptional?: boolean;
   /** Matches lines that stay verbatim once the rule has changed a text, whichever rules follow. */
   readonly keeps?: (line: string) => boolean;
@@ -75,7 +75,7 @@ export interface CompressContext {
   /** Words of the latest user text at or before the block; empty if there is none. */
   readonly query: string;
   /** The question of the call that the text answers; absent if it has none. */
-  readonly asked?: string;
+  readonly callQuery?: string;
   /** The shell command that printed the text; absent if none did. */
   readonly call?: string;
   /** True if the client, or the text's envelope, says that the command failed. */
@@ -89,7 +89,7 @@ export interface CompressContext {
    * folded.
    */
   readonly foldsProse?: boolean;
-  /** Comment ranges of source code, from `CodeTools`; absent where code must not be changed. */
+  /** Comment ranges of source code, from `CodeTools`; absent if code must not be changed. */
   readonly commentLines?: CommentLines;
 }
 

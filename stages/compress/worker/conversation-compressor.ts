@@ -55,7 +55,7 @@ export function createConversationCompressor(
       try {
         return pass();
       } catch (thrown) {
-        if (!(thrown instanceof GrammarNeeded) || thrown.trouble !== undefined) throw thrown;
+        if (!(thrown instanceof GrammarNeeded) || thrown.reason !== undefined) throw thrown;
         await code.load(thrown.grammar);
       }
     }

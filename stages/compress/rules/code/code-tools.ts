@@ -68,13 +68,15 @@ export function createCodeTools(loader: GrammarLoader = createGrammarLoader()) {
     },
     /** Throws `GrammarNeeded` for a language whose grammar is not loaded. */
     commentLines,
-    /** Throws `GrammarNeeded` likewise. */
+    /** Also throws `GrammarNeeded`. */
     definitions,
   };
 }
 
 function toTools({ language, parser }: Grammar): CodeGrammar {
-  const kinds = language.types.filter((kind) => CONTENT.test(kind) && !PART.test(kind));
+  const kinds = language.types.filter(
+    (kind) => CONTENT_NODE.test(kind) && !CONTENT_PART.test(kind),
+  );
   return { parser, strings: [...new Set(kinds)] };
 }
 
@@ -82,9 +84,10 @@ function toTools({ language, parser }: Grammar): CodeGrammar {
  * Node kinds whose lines are content: strings, here-documents, text between tags, embedded
  * languages.
  */
-const CONTENT = /string|template_literal|heredoc|here_|nowdoc|^text$|jsx_text|regex|uninterpreted/;
+const CONTENT_NODE =
+  /string|template_literal|heredoc|here_|nowdoc|^text$|jsx_text|regex|uninterpreted/;
 /** Node kinds that only occur inside those. */
-const PART = /content|fragment|start|end|characters|delimiter|encoding|pattern|flags/;
+const CONTENT_PART = /content|fragment|start|end|characters|delimiter|encoding|pattern|flags/;
 
 interface CodeGrammar {
   readonly parser: Parser;
@@ -103,19 +106,19 @@ function findComments(
     if (tree.rootNode.hasError) return undefined;
     const lines = text.split('\n');
     const content = rowsInside(tree.rootNode.descendantsOfType([...strings]));
-    const nodes = tree.rootNode.descendantsOfType(COMMENTS);
+    const nodes = tree.rootNode.descendantsOfType(COMMENT_NODES);
     // Some grammars report comments inside here-documents.
     const comments = nodes
       .flatMap((node) => wholeLines(node, lines))
       .filter(({ from }) => !content.has(from));
     for (const row of rowsInside(nodes)) content.add(row);
-    return [...comments, ...spareBlanks(tree.rootNode, lines, { comments, content })];
+    return [...comments, ...spareBlankLines(tree.rootNode, lines, { comments, content })];
   } finally {
     tree.delete();
   }
 }
 
-const COMMENTS = ['comment', 'line_comment', 'block_comment'];
+const COMMENT_NODES = ['comment', 'line_comment', 'block_comment'];
 
 /** Returns the rows of nodes after their first. */
 function rowsInside(nodes: readonly Node[]): Set<number> {
@@ -144,7 +147,7 @@ function isContinued(lines: readonly string[], row: number): boolean {
   return /\\\r?$/.test(lines[row - 1]?.slice(-2) ?? '');
 }
 
-interface Found {
+interface CommentsFound {
   readonly comments: readonly LineRange[];
   /** Rows inside strings and the like. */
   readonly content: ReadonlySet<number>;
@@ -153,10 +156,10 @@ interface Found {
 /**
  * Finds blank lines after a blank line, a comment or the beginning that are not part of a token.
  */
-function spareBlanks(
+function spareBlankLines(
   root: Node,
   lines: readonly string[],
-  { comments, content }: Found,
+  { comments, content }: CommentsFound,
 ): readonly LineRange[] {
   const ends = new Set(comments.map(({ to }) => to));
   return lines.flatMap((line, row) => {
@@ -167,7 +170,7 @@ function spareBlanks(
   });
 }
 
-/** Returns whether a leaf node spans the start of a row, whatever its kind. */
+/** Returns whether a leaf node of any kind spans the start of a row. */
 function isInToken(root: Node, row: number): boolean {
   const node = root.descendantForPosition({ row, column: 0 });
   if (node === null || node.childCount > 0 || node.equals(root)) return false;

@@ -1,11 +1,11 @@
 /**
  * Comments that matter to more than readers: tools act on them, a licence requires them, or they
  * warn of something the code does not show. When in doubt a comment counts as one of these: a kept
- * comment costs a few tokens, a lost one a wrong conclusion.
+ * comment costs a few tokens, but a lost one can lead to a wrong conclusion.
  */
 
 /** Names of tools and their arguments, anywhere in a comment. */
-const NAMED = new RegExp(
+const TOOL_NAME = new RegExp(
   [
     // Linters, formatters, type checkers, coverage.
     'eslint|oxlint|tslint|jshint|jslint|stylelint|biome-|deno-(?:lint|fmt|types|coverage)|prettier-|dprint-|@ts-|\\$Flow|@(?:no)?flow\\b',
@@ -22,7 +22,7 @@ const NAMED = new RegExp(
 );
 
 /** Words of warning, and openings of blocks that are read as a whole. */
-const BLOCK = new RegExp(
+const WARNING_OR_BLOCK = new RegExp(
   [
     String.raw`\b(?:TODO|FIXME|HACK|XXX|BUG|NOTE|WARN|WARNING|IMPORTANT|CAUTION|DANGER|SAFETY|DEPRECATED|INVARIANT)\b`,
     String.raw`\b[Tt]odo\b|\b(?:[Nn]ote|[Ww]arning|[Cc]aution|[Ii]mportant|[Ss]afety|[Dd]eprecated|[Ii]nvariant)\b:`,
@@ -38,10 +38,10 @@ const BLOCK = new RegExp(
 );
 
 /** Phrases that say what must or must not be done, and why. */
-const INSTRUCTS =
+const INSTRUCTION =
   /\b(?:[Mm]ust|[Bb]eware|[Cc]areful|[Pp]inned)\b|\b[Bb]ug \d|\b[Tt]icket #?\d|(?:^\W*|[.;,:(] )(?:[Dd]o not|[Dd]on['’]t|[Nn]ever|[Kk]eep|[Aa]void|[Oo]therwise|[Bb]ecause|[Oo]nly (?:if|when))\b/;
 /** In comments with more lines than this, such phrases describe the code instead. */
-const MAX_INSTRUCTIONS = 4;
+const MAX_INSTRUCTION_LINES = 4;
 
 /**
  * A comment sign followed directly by a word, as `#SBATCH`, `//go:noinline` and `/*!`; rulers and
@@ -54,11 +54,11 @@ const ADDRESSED =
   /^(?:#|\/\/+|\/\*+|;|--)\s*(?:[@$]\w|[a-z]\w*:\s?\S|[a-z]+-[a-z]+[: ]\S*$|%%|In\[)/;
 
 /** Characters of a line that are inspected; tools read the beginning of a line. */
-const MAX_LINE = 400;
+const MAX_LINE_CHARS = 400;
 
 /** Returns true for a comment line that addresses a tool. */
 export function isDirective(line: string): boolean {
-  return NAMED.test(line.slice(0, MAX_LINE));
+  return TOOL_NAME.test(line.slice(0, MAX_LINE_CHARS));
 }
 
 /** Returns true for the first line of a comment that a licence or a minifier's convention keeps. */
@@ -68,19 +68,19 @@ export function isPreserved(line: string): boolean {
 
 /** Returns true for a one-line comment whose form alone marks it as addressed to a tool. */
 export function looksAddressed(line: string): boolean {
-  const comment = line.trim().slice(0, MAX_LINE);
+  const comment = line.trim().slice(0, MAX_LINE_CHARS);
   return UNSPACED.test(comment) || ADDRESSED.test(comment);
 }
 
 /** Returns true for a short comment, given as lines, that says what must or must not be done. */
-export function instructs(comment: readonly string[]): boolean {
+export function isInstruction(comment: readonly string[]): boolean {
   return (
-    comment.length <= MAX_INSTRUCTIONS &&
-    comment.some((line) => INSTRUCTS.test(line.slice(0, MAX_LINE)))
+    comment.length <= MAX_INSTRUCTION_LINES &&
+    comment.some((line) => INSTRUCTION.test(line.slice(0, MAX_LINE_CHARS)))
   );
 }
 
 /** Returns true for a line that makes its whole comment worth keeping. */
-export function keepsBlock(line: string): boolean {
-  return BLOCK.test(line.slice(0, MAX_LINE));
+export function isReasonToKeep(line: string): boolean {
+  return WARNING_OR_BLOCK.test(line.slice(0, MAX_LINE_CHARS));
 }

@@ -1,15 +1,15 @@
 /** Selects the comments of source code to keep: those that tools act on, and those that warn. */
 import {
-  instructs,
+  isInstruction,
   isDirective,
   isPreserved,
-  keepsBlock,
+  isReasonToKeep,
   looksAddressed,
 } from './comment-directives.ts';
 import type { LineRange } from '../rule.ts';
 
 /** The import directly below the comment that holds the C source for cgo. */
-const CGO = /^\s*(?:import\s+)?"C"/;
+const CGO_IMPORT = /^\s*(?:import\s+)?"C"/;
 
 /** Returns the comments of a text to keep. Comments on consecutive lines count as one. */
 export function keptComments(
@@ -21,8 +21,9 @@ export function keptComments(
     const from = block[0]!.from;
     const to = block.at(-1)!.to;
     const own = lines.slice(from, to);
-    const whole = own.some(keepsBlock) || instructs(own) || CGO.test(lines[to] ?? '');
-    for (const range of block) if (whole || isKept(lines, range)) kept.add(range);
+    const keepsAll =
+      own.some(isReasonToKeep) || isInstruction(own) || CGO_IMPORT.test(lines[to] ?? '');
+    for (const range of block) if (keepsAll || isKept(lines, range)) kept.add(range);
   }
   return kept;
 }

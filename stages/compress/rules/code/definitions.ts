@@ -20,7 +20,7 @@ export interface Definition {
 export type Definitions = (text: string, extension: string) => readonly Definition[] | undefined;
 
 /** Node kinds of definitions in any grammar. */
-const KINDS = (
+const DEFINITION_KINDS = (
   'function_definition function_declaration function_item function_signature function_signature_item function_statement ' +
   'generator_function_declaration method method_definition method_declaration method_signature singleton_method ' +
   'abstract_method_signature constructor_declaration compact_constructor_declaration destructor_declaration ' +
@@ -32,9 +32,9 @@ const KINDS = (
   'macro_definition concept_definition rule_set variable_declarator'
 ).split(' ');
 /** Values that make a variable a definition. */
-const FUNCTIONS = /^(?:arrow_function|function_expression|generator_function|class)$/;
+const FUNCTION_VALUE = /^(?:arrow_function|function_expression|generator_function|class)$/;
 /** Node kinds that wrap a definition and begin before it. */
-const WRAPPERS: readonly string[] = [
+const WRAPPER_KINDS: readonly string[] = [
   'decorated_definition',
   'export_statement',
   'ambient_declaration',
@@ -52,11 +52,12 @@ export function findDefinitions(parser: Parser, text: string): readonly Definiti
   if (tree === null) return undefined;
   try {
     const found: Definition[] = [];
-    // Looking up a node's parent costs as much as it has siblings; document order tells the same.
-    const open: Open[] = [];
-    for (const node of tree.rootNode.descendantsOfType([...KINDS, ...WRAPPERS])) {
+    // Asking for a node's parent takes time in proportion to its siblings; document order gives the
+    // same information.
+    const open: OpenNode[] = [];
+    for (const node of tree.rootNode.descendantsOfType([...DEFINITION_KINDS, ...WRAPPER_KINDS])) {
       while (open.length > 0 && open.at(-1)!.end <= node.startIndex) open.pop();
-      const isWrapper = WRAPPERS.includes(node.type);
+      const isWrapper = WRAPPER_KINDS.includes(node.type);
       const { row } = node.startPosition;
       if (!isWrapper && (!isDefinition(node) || node.equals(tree.rootNode))) continue;
       if (!isWrapper) {
@@ -74,7 +75,7 @@ export function findDefinitions(parser: Parser, text: string): readonly Definiti
 }
 
 /** A node that may enclose the next; `begins` is set only for wrappers of a definition. */
-interface Open {
+interface OpenNode {
   readonly end: number;
   readonly begins: number | undefined;
 }
@@ -83,7 +84,7 @@ interface Open {
 function isDefinition(node: Node): boolean {
   if (!node.isNamed) return false;
   if (node.type !== 'variable_declarator') return true;
-  return FUNCTIONS.test(node.childForFieldName('value')?.type ?? '');
+  return FUNCTION_VALUE.test(node.childForFieldName('value')?.type ?? '');
 }
 
 function rowsOf(

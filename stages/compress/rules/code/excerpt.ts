@@ -10,7 +10,7 @@ const LENIENT_START =
   /^(?:#!|# frozen_string_literal|#Requires|require(?:_relative)? ['"]|module [A-Z]|class [A-Z]|param\b|\[CmdletBinding|using \w)/;
 
 /** The beginning of a file, or of a declaration in the first column. */
-const START =
+const FILE_START =
   /^(?:import|from|package|export|const|let|var|function|class|def|async|func|type|use|pub|fn|mod|impl|struct|enum|trait|interface|namespace|using|public|private|protected|internal|abstract|final|static|module|require|declare|extern|typedef|template|inline)\b|^(?:@[\w.]+|#\w|#!|["']use strict|"""|<\?php|[.#]?[\w-]+ \{$)/;
 const COMMENT = /^\s*(?:#(?!\s*(?:include|define|if|ifdef|ifndef|pragma)\b)|\/\/|\/\*|\*|$)/;
 /** Delimiters of multi-line strings. */
@@ -22,7 +22,7 @@ export function mayBeginInside(lines: readonly string[], extension: string): boo
   if (LENIENT.has(extension)) return !LENIENT_START.test(first);
   if (first.startsWith('#!')) return false;
   const code = lines.find((line) => !COMMENT.test(line)) ?? '';
-  return !START.test(code) && lines.some((line) => LONG_STRING.test(line.slice(0, 2000)));
+  return !FILE_START.test(code) && lines.some((line) => LONG_STRING.test(line.slice(0, 2000)));
 }
 
 /**

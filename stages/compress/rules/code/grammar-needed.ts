@@ -1,16 +1,16 @@
-/** Thrown where a text cannot be decided without a grammar. */
+/** Thrown if a text cannot be decided without a grammar. */
 export class GrammarNeeded extends Error {
   readonly grammar: string;
   /**
    * Why it cannot be loaded; undefined if that was not tried yet: load it and try the text again.
    */
-  readonly trouble: string | undefined;
-  constructor(grammar: string, trouble?: string) {
+  readonly reason: string | undefined;
+  constructor(grammar: string, reason?: string) {
     super(
-      `the grammar for ${grammar} ${trouble === undefined ? 'is not loaded' : `cannot be loaded: ${trouble}`}`,
+      `the grammar for ${grammar} ${reason === undefined ? 'is not loaded' : `cannot be loaded: ${reason}`}`,
     );
     this.name = 'GrammarNeeded';
     this.grammar = grammar;
-    this.trouble = trouble;
+    this.reason = reason;
   }
 }

@@ -1,12 +1,12 @@
 /**
  * Strips source code: lines with only comments are dropped, runs of blank lines between statements
  * shrink to one. Every other line stays verbatim, so identifiers, signatures, strings and syntax
- * are whole; so do comments for tools, and warnings.
+ * are complete. Comments for tools, and warnings, stay too.
  */
 import { lineNumbering } from '../../../model/classify/envelope.ts';
 import { keptComments } from './comments.ts';
 import { hereDocuments, mayBeginInside } from './excerpt.ts';
-import { asksForComments, namedLines, type Asking } from '../named-lines.ts';
+import { asksForComments, namedLines, type QueryContext } from '../named-lines.ts';
 import type { Apply, Compressed, LineRange } from '../rule.ts';
 import { MARK } from '../../text/marker.ts';
 import { linesIn, rangesWithout } from '../../text/ranges.ts';
@@ -19,37 +19,37 @@ export const stripCode: Apply = (text, context) => {
   const raw = text.split('\n');
   const widths = lineNumbering(raw);
   const lines = widths === undefined ? raw : raw.map((line, at) => line.slice(widths[at]));
-  const known = widths !== undefined && isFirst(raw);
+  const known = widths !== undefined && beginsAtLineOne(raw);
   if (!known && mayBeginInside(lines, extension)) return undefined;
-  const spare = context.commentLines(lines.join('\n'), extension);
+  const droppable = context.commentLines(lines.join('\n'), extension);
   const content = hereDocuments(lines, extension);
-  if (spare === undefined || content === undefined) return undefined;
-  return dropLines(raw, lines, { spare, content, extension, asking: context });
+  if (droppable === undefined || content === undefined) return undefined;
+  return dropLines(raw, lines, { droppable, content, extension, asking: context });
 };
 
 /** Returns whether a numbered view begins with the first line of its file. */
-function isFirst(numbered: readonly string[]): boolean {
+function beginsAtLineOne(numbered: readonly string[]): boolean {
   const first = numbered.find((line) => line !== '') ?? '';
   return Number(/^ *(\d{1,9})/.exec(first)?.[1]) === 1;
 }
 
 interface Parsed {
   /** Lines that hold only a comment, or are blank after another blank line. */
-  readonly spare: readonly LineRange[];
+  readonly droppable: readonly LineRange[];
   /** Lines that are content, whatever the parser reports. */
   readonly content: ReadonlySet<number>;
   readonly extension: string;
-  readonly asking: Asking;
+  readonly asking: QueryContext;
 }
 
 function dropLines(
   raw: readonly string[],
   lines: readonly string[],
-  { spare, content, extension, asking }: Parsed,
+  { droppable, content, extension, asking }: Parsed,
 ): Compressed | undefined {
   const isBlank = lines.map((line) => line.trim() === '');
-  const comments = spare.filter(({ from }) => isBlank[from] !== true);
-  const spareBlanks = new Set(spare.map(({ from }) => from).filter((at) => isBlank[at]));
+  const comments = droppable.filter(({ from }) => isBlank[from] !== true);
+  const spareBlanks = new Set(droppable.map(({ from }) => from).filter((at) => isBlank[at]));
   const keep = lines.map(() => true);
   const kept = keptComments(lines, comments);
   const inComments = linesIn(comments);
@@ -62,8 +62,8 @@ function dropLines(
     if (!kept.has(range) && !isNamed(range)) keep.fill(false, range.from, range.to);
   for (const at of content) keep[at] = true;
   let blank = true;
-  keep.forEach((stays, at) => {
-    if (!stays) return;
+  keep.forEach((isKept, at) => {
+    if (!isKept) return;
     if (blank && spareBlanks.has(at) && !content.has(at)) keep[at] = false;
     blank = isBlank[at]!;
   });
@@ -84,7 +84,7 @@ function asComment(note: string, extension: string): string {
   return extension === 'css' ? `/* ${note} */` : `// ${note}`;
 }
 
-const GUESSES: readonly (readonly [string, RegExp])[] = [
+const LANGUAGE_HINTS: readonly (readonly [string, RegExp])[] = [
   [
     'py',
     /^(?:from [\w.]+ import |import \w[\w.]*$|(?:async )?def \w+\(.*|class \w.*:$|[ \t]+self\.)/m,
@@ -116,5 +116,5 @@ export function guessExtension(text: string): string | undefined {
     .split('\n')
     .map((line) => line.slice(0, 200))
     .join('\n');
-  return GUESSES.find(([, pattern]) => pattern.test(sample))?.[0];
+  return LANGUAGE_HINTS.find(([, pattern]) => pattern.test(sample))?.[0];
 }

@@ -8,14 +8,14 @@ import {
 } from './reading.ts';
 
 interface LineFormat {
-  /** Comment lines, where no value continues. */
+  /** Comment lines, unless a value continues there. */
   readonly comment: RegExp;
-  /** Form of every other line where no value continues. */
+  /** Form of every other line, unless a value continues there. */
   readonly entry: RegExp;
   /** At least one line must match. */
-  readonly needs?: RegExp;
+  readonly required?: RegExp;
   /** A matching line means that the text has another format. */
-  readonly never?: RegExp;
+  readonly forbidden?: RegExp;
   /** Indented lines continue the value above, including blank lines between them. */
   readonly indented?: true;
   /**
@@ -35,7 +35,7 @@ const INI_ENTRY = /^\[[^\]]+\]\s*(?:[#;].*)?$|^[^\s=:[{<"'][^=:{]*[=:]/;
 export const readIni = lineReader({
   comment: /^[#;]/,
   entry: INI_ENTRY,
-  never: HEREDOC,
+  forbidden: HEREDOC,
   indented: true,
   quotes: 'refused',
 });
@@ -44,8 +44,8 @@ export const readIni = lineReader({
 export const readSections = lineReader({
   comment: /^[#;]/,
   entry: /^\[[^\]]+\]\s*(?:[#;].*)?$|^[^\s=:[{<"'][^=:{]*=/,
-  needs: /^\[[^\]]+\]/,
-  never: HEREDOC,
+  required: /^\[[^\]]+\]/,
+  forbidden: HEREDOC,
   indented: true,
   quotes: 'refused',
 });
@@ -63,7 +63,7 @@ export const readProperties = lineReader({
 export const readEnv = lineReader({
   comment: /^\s*#/,
   entry: /^\s*(?:export\s+)?[\w.-]+\s*=/,
-  never: HEREDOC,
+  forbidden: HEREDOC,
   quotes: 'reach',
 });
 
@@ -73,7 +73,7 @@ export const readEnv = lineReader({
 export const readAssignments = lineReader({
   comment: /^#/,
   entry: /^(?:export\s+)?[\w.-]+\s*[:+?]?=/,
-  never: HEREDOC,
+  forbidden: HEREDOC,
   quotes: 'reach',
 });
 
@@ -82,8 +82,8 @@ export const readDockerfile = lineReader({
   comment: /^\s*#/,
   entry:
     /^\s*(?:FROM|RUN|CMD|LABEL|MAINTAINER|EXPOSE|ENV|ADD|COPY|ENTRYPOINT|VOLUME|USER|WORKDIR|ARG|ONBUILD|STOPSIGNAL|HEALTHCHECK|SHELL)\s/i,
-  needs: /^\s*FROM\s/i,
-  never: /<<[-~]?\s*["']?[A-Za-z_]|^\s*#\s*escape\s*=/i,
+  required: /^\s*FROM\s/i,
+  forbidden: /<<[-~]?\s*["']?[A-Za-z_]|^\s*#\s*escape\s*=/i,
   quotes: 'plain',
 });
 
@@ -97,10 +97,10 @@ function lineReader(format: LineFormat): ConfigReader {
 function readLines(lines: readonly string[], format: LineFormat): ConfigReading | undefined {
   const comments = new Set<number>();
   const blanks = new Set<number>();
-  let goesOn = false;
+  let isContinued = false;
   let quote: string | undefined;
   for (const [at, line] of lines.entries()) {
-    if (format.never?.test(line) === true) return undefined;
+    if (format.forbidden?.test(line) === true) return undefined;
     const blank = line.trim() === '';
     const comment = format.comment.test(line);
     if (quote !== undefined) {
@@ -109,14 +109,14 @@ function readLines(lines: readonly string[], format: LineFormat): ConfigReading 
       if (end >= 0) quote = undefined;
       continue;
     }
-    if (goesOn || endsInBackslash(line)) {
+    if (isContinued || endsInBackslash(line)) {
       // Programs disagree whether a comment ends a continued value, so it is kept.
-      goesOn = endsInBackslash(line) || (goesOn && comment);
+      isContinued = endsInBackslash(line) || (isContinued && comment);
       continue;
     }
     if (comment) comments.add(at);
     else if (blank) {
-      if (format.indented !== true || !indentedNext(lines, at)) blanks.add(at);
+      if (format.indented !== true || !isNextIndented(lines, at)) blanks.add(at);
     } else if (format.indented === true && /^\s/.test(line)) {
       if (format.quotes === 'refused' && hasOpenQuote(line)) return undefined;
     } else {
@@ -127,7 +127,7 @@ function readLines(lines: readonly string[], format: LineFormat): ConfigReading 
     }
   }
   if (quote !== undefined) return undefined;
-  if (format.needs !== undefined && !lines.some((line) => format.needs!.test(line)))
+  if (format.required !== undefined && !lines.some((line) => format.required!.test(line)))
     return undefined;
   return readingOf(lines, comments, blanks);
 }
@@ -138,7 +138,7 @@ function endsInBackslash(line: string): boolean {
   return count % 2 === 1;
 }
 
-function indentedNext(lines: readonly string[], at: number): boolean {
+function isNextIndented(lines: readonly string[], at: number): boolean {
   let next = at + 1;
   while (lines[next]?.trim() === '') next++;
   return /^\s/.test(lines[next] ?? '');

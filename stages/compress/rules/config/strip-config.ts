@@ -4,8 +4,8 @@
  * configure the same. A text that no reader accepts stays unchanged.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { instructs, isDirective, keepsBlock } from '../code/comment-directives.ts';
-import { asksForComments, namedLines, type Asking } from '../named-lines.ts';
+import { isInstruction, isDirective, isReasonToKeep } from '../code/comment-directives.ts';
+import { asksForComments, namedLines, type QueryContext } from '../named-lines.ts';
 import type { Apply, Compressed } from '../rule.ts';
 import {
   readAssignments,
@@ -35,7 +35,7 @@ const READERS: Readonly<Record<string, readonly ConfigReader[]>> = {
   gitignore: [readPatterns],
 };
 /** For a file of unknown format: the first reader that accepts all of the text is used. */
-const BY_LOOK: readonly ConfigReader[] = [
+const READERS_TO_TRY: readonly ConfigReader[] = [
   readYaml,
   readToml,
   readSections,
@@ -49,7 +49,7 @@ const INSTRUCTION = /^\s*#(?:[!:%$]|\s*(?:syntax|check)\s*=|\s*@)/;
 export const stripConfig: Apply = (text, context) => {
   const { classification } = context;
   if (asksForComments(context)) return undefined;
-  const readers = READERS[classification.extension ?? ''] ?? BY_LOOK;
+  const readers = READERS[classification.extension ?? ''] ?? READERS_TO_TRY;
   for (const read of readers) {
     const reading = read(text);
     if (reading !== undefined) return strip(text, read, reading, context);
@@ -61,7 +61,7 @@ function strip(
   text: string,
   read: ConfigReader,
   { comments, blanks, values }: NonNullable<ReturnType<ConfigReader>>,
-  asking: Asking,
+  asking: QueryContext,
 ): Compressed | undefined {
   const lines = text.split('\n');
   const named = new Set(
@@ -75,8 +75,8 @@ function strip(
       !comments.has(at) ||
       named.has(at) ||
       isDirective(line) ||
-      instructs([line]) ||
-      keepsBlock(line) ||
+      isInstruction([line]) ||
+      isReasonToKeep(line) ||
       INSTRUCTION.test(line),
   );
   // Blank lines may be content that the reader cannot judge: the second attempt keeps all of them.

@@ -8,7 +8,7 @@ const SECTION = /^\s*\[.{1,400}\]\s*(?:#.*)?$/;
 const VALUE =
   /^(?:["'[{]|[+-]?\d[\w+\-.:]*(?: \d[\d:.]*Z?)?\s*(?:#|$)|[+-]?(?:inf|nan|true|false)\s*(?:#|$))/;
 
-interface Inside {
+interface OpenValue {
   /** Quotes of the open multi-line string. */
   quotes: string | undefined;
   /** Number of open brackets and braces. */
@@ -21,7 +21,7 @@ export function readToml(text: string): ConfigReading | undefined {
   const lines = configLines(text);
   const comments = new Set<number>();
   const blanks = new Set<number>();
-  const inside: Inside = { quotes: undefined, depth: 0 };
+  const inside: OpenValue = { quotes: undefined, depth: 0 };
   for (const [at, line] of lines.entries()) {
     let from = 0;
     if (inside.quotes === undefined) {
@@ -36,18 +36,18 @@ export function readToml(text: string): ConfigReading | undefined {
         from = entry[0].length;
       }
     }
-    if (!scan(line, from, inside)) return undefined;
+    if (!scanValues(line, from, inside)) return undefined;
   }
   if (inside.quotes !== undefined || inside.depth !== 0) return undefined;
   return readingOf(lines, comments, blanks);
 }
 
 /** Scans the values of a line; false if a single-line string is not closed on it. */
-function scan(line: string, from: number, inside: Inside): boolean {
+function scanValues(line: string, from: number, inside: OpenValue): boolean {
   for (let at = from; at < line.length;) {
     const sign = line[at]!;
     if (inside.quotes !== undefined) {
-      const end = closing(line, at, inside.quotes);
+      const end = closingQuotes(line, at, inside.quotes);
       if (end < 0) return true;
       // Up to two more quotes may precede the closing three.
       at = end + 3;
@@ -59,7 +59,7 @@ function scan(line: string, from: number, inside: Inside): boolean {
         inside.quotes = sign.repeat(3);
         at += 3;
       } else {
-        const end = closing(line, at + 1, sign);
+        const end = closingQuotes(line, at + 1, sign);
         if (end < 0) return false;
         at = end + 1;
       }
@@ -73,7 +73,7 @@ function scan(line: string, from: number, inside: Inside): boolean {
 }
 
 /** Returns the offset of the closing quotes; a backslash escapes a double quote. */
-function closing(line: string, from: number, quotes: string): number {
+function closingQuotes(line: string, from: number, quotes: string): number {
   for (let at = from; at < line.length; at++) {
     if (quotes[0] === '"' && line[at] === '\\') at++;
     else if (line.startsWith(quotes, at)) return at;

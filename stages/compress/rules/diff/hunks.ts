@@ -8,7 +8,7 @@ import { packSigns } from './signs.ts';
 const CONTEXT = 1;
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*?)(\r?)$/s;
 /** Delimiters of changes inside a line, as `--word-diff` marks them. */
-const WORD_MARKS = [
+const WORD_DIFF_MARKERS = [
   ['[-', '-]'],
   ['{+', '+}'],
 ] as const;
@@ -25,7 +25,10 @@ export interface Hunk {
   readonly lines: readonly string[];
 }
 
-/** Reads a hunk whose lines add up to its header's counts; any other is left as it is. */
+/**
+ * Reads a hunk whose lines add up to its header's counts; returns undefined for any other, which is
+ * left as it is.
+ */
 export function readHunk(lines: readonly string[], at: number): Hunk | undefined {
   const match = HUNK.exec(lines[at] ?? '');
   if (match === null) return undefined;
@@ -44,7 +47,7 @@ export function readHunk(lines: readonly string[], at: number): Hunk | undefined
   }
   if (oldLeft !== 0 || newLeft !== 0) return undefined;
   if (lines[end]?.startsWith('\\') === true) end++;
-  if (continues(lines, end) || holdsFileHeader(lines, at, end)) return undefined;
+  if (hasUncountedLines(lines, end) || holdsFileHeader(lines, at, end)) return undefined;
   return {
     at,
     end,
@@ -60,7 +63,7 @@ export function readHunk(lines: readonly string[], at: number): Hunk | undefined
  * Returns true if a hunk has lines beyond its header's count: trimming the context would detach
  * them.
  */
-function continues(lines: readonly string[], end: number): boolean {
+function hasUncountedLines(lines: readonly string[], end: number): boolean {
   let next = end;
   while (lines[next]?.trim() === '') next++;
   const line = lines[next] ?? '';
@@ -90,9 +93,9 @@ export interface HunkStyle {
   /** Whether the signs of long runs are written once. */
   readonly pack: boolean;
   /** Heading of the previous hunk in the same file; it is not repeated. */
-  readonly above: string | undefined;
+  readonly previousHeading: string | undefined;
   /** True if the file is new or deleted. */
-  readonly whole: boolean;
+  readonly isWholeFile: boolean;
 }
 
 /**
@@ -102,18 +105,18 @@ export interface HunkStyle {
 export function trimHunk(
   hunk: Hunk,
   removed: LineRange[],
-  { pack, above, whole }: HunkStyle,
+  { pack, previousHeading, isWholeFile }: HunkStyle,
 ): readonly string[] {
-  if (pack && whole && isOneRun(hunk)) return packSigns(hunk.lines);
+  if (pack && isWholeFile && isOneRun(hunk)) return packSigns(hunk.lines);
   const isChange = hunk.lines.map((line) => /^[+\-\\]/.test(line) || isWordChange(line));
   const keep = hunk.lines.map((_, at) =>
     isChange.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).includes(true),
   );
-  bridge(keep);
+  fillShortGaps(keep);
   const out: string[] = [];
   let oldLine = hunk.oldStart;
   let newLine = hunk.newStart;
-  let heading = hunk.heading === above ? '' : hunk.heading;
+  let heading = hunk.heading === previousHeading ? '' : hunk.heading;
   for (const { from, to } of runsOf(keep, (stays) => stays)) {
     const part = hunk.lines.slice(from, to);
     const oldCount = part.filter((line) => /^(?:[- ]|$)/.test(line)).length;
@@ -130,15 +133,15 @@ export function trimHunk(
 }
 
 function isWordChange(line: string): boolean {
-  return WORD_MARKS.some(([open, close]) => {
+  return WORD_DIFF_MARKERS.some(([open, close]) => {
     const at = line.indexOf(open);
     return at >= 0 && line.includes(close, at + open.length);
   });
 }
 
 /**
- * Returns true for a whole new or deleted file: the packed run's head says what the hunk's header
- * would.
+ * Returns true for a whole new or deleted file: the head of the packed run says the same as the
+ * hunk's header.
  */
 function isOneRun({ oldStart, newStart, lines }: Hunk): boolean {
   const sign = oldStart === 0 && newStart === 1 ? '+' : '-';
@@ -147,7 +150,7 @@ function isOneRun({ oldStart, newStart, lines }: Hunk): boolean {
 }
 
 /** Keeps gaps of two lines or fewer, which cost less than the header that would replace them. */
-function bridge(keep: boolean[]): void {
+function fillShortGaps(keep: boolean[]): void {
   let last = -1;
   for (let at = 0; at < keep.length; at++) {
     if (keep[at] !== true) continue;

@@ -1,40 +1,40 @@
 /**
- * Shrinks diffs: the file's three header lines become one, context shrinks to one line a side, the
- * signs of long runs are written once, and hunks of lock files and generated files are counted
- * instead of shown. No + or − line of source is ever left out, and hunk headers keep correct line
- * numbers. Anything but a plain unified diff (word diffs, colours, three-way diffs, wrong counts)
- * stays unchanged.
+ * Shrinks diffs: the file's three header lines become one, context shrinks to one line on each
+ * side, the signs of long runs are written once, and hunks of lock files and generated files are
+ * counted instead of shown. No + or − line of source is ever left out, and hunk headers keep
+ * correct line numbers. Anything but a plain unified diff (word diffs, colours, three-way diffs,
+ * wrong counts) stays unchanged.
  */
 import { estimateTokens } from '../../../model/tokens.ts';
 import type { Apply, Compressed, LineRange } from '../rule.ts';
 import { readHunk, trimHunk } from './hunks.ts';
 import { isPackedHeader, packedLines, SIGNS_LEGEND } from './signs.ts';
-import { isNamed, type Asking } from '../named-lines.ts';
+import { isMentioned, type QueryContext } from '../named-lines.ts';
 import { MARK } from '../../text/marker.ts';
 
 const GENERATED =
   /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|Cargo\.lock|poetry\.lock|uv\.lock|Pipfile\.lock|composer\.lock|Gemfile\.lock|go\.sum|flake\.lock)$|\.min\.(?:js|css)$|\.(?:js|css)\.map$|\.snap$/;
 
 /** Packing must save at least this many signs, about the cost of its legend. */
-const WORTH_LEGEND = 20;
+const MIN_SAVED_SIGNS = 20;
 
 /** Shrinks unified diffs as git prints them. */
 export const shrinkDiff: Apply = (text, context) => {
   const lines = text.split('\n');
   // Without signs, changes are not recognizable and could be left out.
-  if (!isPlain(lines)) return undefined;
+  if (!isPlainDiff(lines)) return undefined;
   const mayCount = mayCountGenerated(lines, context);
   // A source line that looks like the head of a packed run would be decoded as one.
   const packed = lines.some(isPackedHeader) ? undefined : shrink(lines, true, mayCount);
   const min =
-    packed !== undefined && packedLines(packed.text) >= WORTH_LEGEND
+    packed !== undefined && packedLines(packed.text) >= MIN_SAVED_SIGNS
       ? packed
       : shrink(lines, false, mayCount);
   return estimateTokens(min.text) < estimateTokens(text) ? min : undefined;
 };
 
 /** Returns whether every readable hunk has signed lines, unlike those of `--word-diff`. */
-function isPlain(lines: readonly string[]): boolean {
+function isPlainDiff(lines: readonly string[]): boolean {
   for (let at = 0; at < lines.length;) {
     const hunk = readHunk(lines, at);
     if (hunk !== undefined && !hunk.lines.some((line) => /^[+-]/.test(line))) return false;
@@ -44,7 +44,7 @@ function isPlain(lines: readonly string[]): boolean {
 }
 
 /** Words by which a question or a call may refer to the path of a generated file. */
-const CALLED: readonly (readonly [RegExp, readonly string[]])[] = [
+const GENERATED_FILE_WORDS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/\.snap$/, ['snapshot', '.snap']],
   [/\.min\.|\.map$/, ['minified', 'bundle', '.map', 'dist']],
   [/./, ['lock', 'go.sum', 'shrinkwrap', 'dependenc', 'package', 'version', 'upgrade', 'bump']],
@@ -52,17 +52,22 @@ const CALLED: readonly (readonly [RegExp, readonly string[]])[] = [
 
 /**
  * Returns a test for generated files whose hunks may be counted instead of shown: those that change
- * alongside source and that neither the question nor the call mentions. In a diff of nothing else
- * they are what was requested.
+ * alongside source and that neither the question nor the call mentions. In a diff with only
+ * generated files, those are what was requested.
  */
-function mayCountGenerated(lines: readonly string[], asking: Asking): (path: string) => boolean {
+function mayCountGenerated(
+  lines: readonly string[],
+  asking: QueryContext,
+): (path: string) => boolean {
   const paths = lines.flatMap(
     (line) => /^diff --git a\/.{1,400} b\/(.{1,400})$/s.exec(line)?.[1] ?? [],
   );
   if (!paths.some((path) => !GENERATED.test(path))) return () => false;
   return (path) => {
-    const [, words = []] = CALLED.find(([pattern]) => pattern.test(path)) ?? [];
-    return ![path.slice(path.lastIndexOf('/') + 1), ...words].some((word) => isNamed(word, asking));
+    const [, words = []] = GENERATED_FILE_WORDS.find(([pattern]) => pattern.test(path)) ?? [];
+    return ![path.slice(path.lastIndexOf('/') + 1), ...words].some((word) =>
+      isMentioned(word, asking),
+    );
   };
 }
 
@@ -93,8 +98,8 @@ function shrink(
       removed.push({ from: at, to: end });
       at = end;
     } else if (hunk !== undefined) {
-      const whole = isWholeFile(lines, at);
-      out.push(...trimHunk(hunk, removed, { pack, above, whole }));
+      const isWhole = isWholeFile(lines, at);
+      out.push(...trimHunk(hunk, removed, { pack, previousHeading: above, isWholeFile: isWhole }));
       above = hunk.heading;
       at = hunk.end;
     } else {
@@ -103,8 +108,11 @@ function shrink(
     }
   }
   const signs = pack && out.some(isPackedHeader);
-  const less = removed.length > 0;
-  return { text: [heading({ names, signs, less, counted }), ...out].join('\n'), removed };
+  const hasOmissions = removed.length > 0;
+  return {
+    text: [heading({ names, signs, hasOmissions, counted }), ...out].join('\n'),
+    removed,
+  };
 }
 
 /**
@@ -118,18 +126,18 @@ function isWholeFile(lines: readonly string[], at: number): boolean {
   );
 }
 
-interface Used {
+interface UsedNotations {
   readonly names: boolean;
   readonly signs: boolean;
-  readonly less: boolean;
+  readonly hasOmissions: boolean;
   /** Hunks of generated files are counted instead of shown. */
   readonly counted: boolean;
 }
 
 /** Returns the legend for the notations that the text uses. */
-function heading({ names, signs, less, counted }: Used): string {
+function heading({ names, signs, hasOmissions, counted }: UsedNotations): string {
   const parts = [
-    `diff with ${less ? 'less context, ' : ''}all + and - lines ${counted ? 'of source ' : ''}kept`,
+    `diff with ${hasOmissions ? 'less context, ' : ''}all + and - lines ${counted ? 'of source ' : ''}kept`,
     ...(names ? ['"*** p" = --- a/p and +++ b/p'] : []),
     ...(signs ? [SIGNS_LEGEND] : []),
     'the source is complete',
@@ -146,7 +154,7 @@ interface FileHeader {
   readonly named: boolean;
 }
 
-const EXTENDED =
+const EXTENDED_HEADER =
   /^(?:index [0-9a-f]+\.\.[0-9a-f]+|old mode|new mode|new file|deleted file|similarity|dissimilarity|rename |copy |--- |\+\+\+ )/;
 
 /** Reads the header lines of a file, without redundant ones. */
@@ -154,7 +162,7 @@ function readFileHeader(lines: readonly string[], at: number): FileHeader | unde
   const match = /^diff --git (a\/.{1,400} b\/.{1,400})$/s.exec(lines[at]!);
   if (match === null) return undefined;
   let end = at + 1;
-  while (end < lines.length && EXTENDED.test(lines[end]!.slice(0, 100))) {
+  while (end < lines.length && EXTENDED_HEADER.test(lines[end]!.slice(0, 100))) {
     end++;
     if (lines[end - 1]!.startsWith('+++ ')) break;
   }

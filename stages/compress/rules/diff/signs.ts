@@ -1,6 +1,6 @@
 /**
- * Packs the sign column of a diff, lossless: for a long run of added or removed lines the sign is
- * written once above them. The lines then read, and match repeats, as they are in the file.
+ * Packs the sign column of a diff without loss: for a long run of added or removed lines the sign
+ * is written once above them. The lines then read as they do in the file, and match repeats of it.
  *
  *     @@+3            the next three lines are added
  *     const a = 1;

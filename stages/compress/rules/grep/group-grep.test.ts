@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { estimateTokens } from '../../../model/tokens.ts';
 import { builtIn } from '../built-in.ts';
 import { groupGrep, ungroupGrep } from './group-grep.ts';
-import { nameSameHits } from './same-hits.ts';
+import { referToSameHits } from './same-hits.ts';
 import { survivesRoundTrip } from '../../../../fixtures/compress/any-lines.ts';
 import { contextFor } from '../../../../fixtures/compress/texts.ts';
 import { expandHits } from '../../decode/decoders.ts';
@@ -73,7 +73,7 @@ test('does not treat a position in brackets as part of the file name', () => {
 test('refers hits with equal text to the first of them, and restores them', () => {
   const define = '    def database_forwards(self, app_label, schema_editor, from_state):';
   const text = [93, 352, 401, 530].map((n) => `${n}:${define}`).join('\n');
-  const out = nameSameHits(`${text}\n12:other\n`, CONTEXT)!.text;
+  const out = referToSameHits(`${text}\n12:other\n`, CONTEXT)!.text;
   assert.equal(out.split('\n').slice(1), [
     `93:${define}`,
     '352:=93',
@@ -83,9 +83,9 @@ test('refers hits with equal text to the first of them, and restores them', () =
     '',
   ]);
   assert.is(expandHits(out), `${text}\n12:other\n`);
-  assert.is(nameSameHits(`${text}\n7:=93\n`, CONTEXT), undefined);
+  assert.is(referToSameHits(`${text}\n7:=93\n`, CONTEXT), undefined);
   const view = Array.from({ length: 40 }, (_, n) => `${n + 1}:${define}`).join('\n');
-  assert.is(nameSameHits(view, CONTEXT), undefined, 'a view of a file is no list of hits');
+  assert.is(referToSameHits(view, CONTEXT), undefined, 'a view of a file is no list of hits');
 });
 
 test('restores any hits with equal text', () => {
@@ -101,7 +101,7 @@ test('restores any hits with equal text', () => {
   fc.assert(
     fc.property(fc.array(hit, { maxLength: 30 }), (hits) => {
       const text = hits.map(([number, content]) => `${number}:${content}`).join('\n');
-      const out = nameSameHits(text, CONTEXT)?.text ?? text;
+      const out = referToSameHits(text, CONTEXT)?.text ?? text;
       assert.is(expandHits(out) ?? out, text);
       assert.ok(estimateTokens(out) <= estimateTokens(text));
     }),

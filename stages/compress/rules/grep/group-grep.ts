@@ -1,6 +1,6 @@
 /**
- * Groups search hits, lossless: a path is written once with its hits below it, and a directory once
- * for all files in it. Every encoding is decoded again before use.
+ * Groups search hits without loss: a path is written once with its hits below it, and a directory
+ * once for all files in it. Every encoding is decoded again before use.
  *
  *     src/lib/            a directory: names below are in it
  *     a.ts                a file: numbers below are its lines
@@ -12,16 +12,16 @@
 import type { Apply } from '../rule.ts';
 import { braceRows, namesOf } from '../listing/names.ts';
 import { MARK } from '../../text/marker.ts';
-import { flatHits, listedHits } from './listed-hits.ts';
+import { flattenHits, unflattenHits } from './listed-hits.ts';
 
 const GREP_HEADER = `${MARK}hits under their directory/ and file, complete`;
 
 /** The separator after the path and after the number: `:` for a hit, `-` for context. */
 const HIT = /^((?:[^:\n]{1,300}?))([:-])(\d{1,7})\2(.*)$/s;
-const BARE = /^([^:\n]{1,300}):(.*)$/s;
+const UNNUMBERED_HIT = /^([^:\n]{1,300}):(.*)$/s;
 
 /** A position in round brackets after the file name. */
-const PLACED = /^([^:\n]{1,300}?)\(\d{1,7}(?:,\d{1,7})?\): /;
+const HIT_AT_POSITION = /^([^:\n]{1,300}?)\(\d{1,7}(?:,\d{1,7})?\): /;
 
 interface Hit {
   readonly path: string;
@@ -30,18 +30,20 @@ interface Hit {
 }
 
 /** Added to the header where hits were listed below their files. */
-const LISTED = '; "7:" was "  Line 7: "';
+const LISTED_NOTE = '; "7:" was "  Line 7: "';
 
 /** Groups grep and ripgrep output by file, including lists of hits below their files. */
 export const groupGrep: Apply = (text) => {
-  const flat = flatHits(text);
+  const flat = flattenHits(text);
   const lines = (flat ?? text).split('\n');
   const hits = readHits(lines);
   if (hits === undefined) return undefined;
   const root = sharedRoot(hits);
   const rows = print(lines, hits, root);
-  const same = rows.some((row) => row.startsWith(SAME)) ? '; "= names" have the next line' : '';
-  const listed = flat === undefined ? '' : LISTED;
+  const same = rows.some((row) => row.startsWith(SAME_TEXT_PREFIX))
+    ? '; "= names" have the next line'
+    : '';
+  const listed = flat === undefined ? '' : LISTED_NOTE;
   const header = `${GREP_HEADER}${listed}${same}${root === '' ? '' : `; all below ${root}`}]`;
   const out = `${header}\n${rows.join('\n')}`;
   if (out.length >= text.length || ungroupGrep(out) !== text) return undefined;
@@ -56,7 +58,8 @@ function readHits(lines: readonly string[]): readonly (Hit | undefined)[] | unde
     return hit;
   });
   const found = hits.filter((hit) => hit !== undefined);
-  // In counts per file each row is short, and apart from its file it would look like a line number.
+  // In counts per file each row is short, and a number without its file would look like a line
+  // number.
   if (found.every(({ rest }) => /^:\d+$/.test(rest))) return undefined;
   return found.length >= 3 && found.length >= lines.length * 0.6 ? hits : undefined;
 }
@@ -78,10 +81,10 @@ function readHit(line: string, last: string): Hit | undefined {
   }
   const context = HIT.exec(start);
   if (context !== null && context[2] === '-') return toHit(line, context[1]!);
-  const placed = PLACED.exec(start)?.[1];
+  const placed = HIT_AT_POSITION.exec(start)?.[1];
   if (placed !== undefined && /^\S*\.\w/.test(placed) && !/\s/.test(placed))
     return { path: placed, rest: line.slice(placed.length) };
-  const bare = BARE.exec(start);
+  const bare = UNNUMBERED_HIT.exec(start);
   if (bare === null || !/[./]/.test(bare[1]!) || /\s/.test(bare[1]!)) return undefined;
   return { path: bare[1]!, rest: line.slice(bare[1]!.length) };
 }
@@ -113,13 +116,13 @@ function print(
   let file = '';
   for (let at = 0; at < hits.length;) {
     const hit = hits[at];
-    const same = sameHits(hits, at);
+    const same = pathsOfSameText(hits, at);
     if (hit === undefined) {
       // A verbatim line gets a leading tab, so that it is never taken for a name.
       out.push(lines[at] === '' ? '' : `\t${lines[at]!}`);
     } else if (same.length > 1) {
       const paths = same.map((path) => path.slice(root.length));
-      out.push(`${SAME}${braceRows(paths).join(' ')}`, hit.rest);
+      out.push(`${SAME_TEXT_PREFIX}${braceRows(paths).join(' ')}`, hit.rest);
       file = '';
     } else if (hit.path === file) {
       out.push(hit.rest);
@@ -140,7 +143,7 @@ function print(
 }
 
 /** Returns the paths of adjacent hits with the same text in different files. */
-function sameHits(hits: readonly (Hit | undefined)[], at: number): readonly string[] {
+function pathsOfSameText(hits: readonly (Hit | undefined)[], at: number): readonly string[] {
   const first = hits[at];
   const paths: string[] = [];
   if (first === undefined) return paths;
@@ -153,7 +156,7 @@ function sameHits(hits: readonly (Hit | undefined)[], at: number): readonly stri
 }
 
 /** Prefix of a line of files that all have the hit on the next line. */
-const SAME = '= ';
+const SAME_TEXT_PREFIX = '= ';
 
 /** Decodes grouped output; undefined where svc did not write it. */
 export function ungroupGrep(text: string): string | undefined {
@@ -166,7 +169,7 @@ export function ungroupGrep(text: string): string | undefined {
   let together: readonly string[] | undefined;
   for (const line of lines) {
     const row = /^(?:(\d{1,7})([:-])|:|(?=\(\d))/.exec(line);
-    const placed = PLACED.exec(line);
+    const placed = HIT_AT_POSITION.exec(line);
     const single = /^([^:/]{1,300}):(\d{1,7}([:-]).*)$/s.exec(line);
     const glue = row?.[2] ?? '';
     if (together !== undefined) {
@@ -174,8 +177,8 @@ export function ungroupGrep(text: string): string | undefined {
       together = undefined;
     } else if (line === '') out.push('');
     else if (line.startsWith('\t')) out.push(line.slice(1));
-    else if (line.startsWith(SAME)) {
-      together = namesOf(line.slice(SAME.length));
+    else if (line.startsWith(SAME_TEXT_PREFIX)) {
+      together = namesOf(line.slice(SAME_TEXT_PREFIX.length));
       file = undefined;
     } else if (row !== null && file !== undefined)
       out.push(`${root}${directory}${file}${glue}${line}`);
@@ -191,5 +194,5 @@ export function ungroupGrep(text: string): string | undefined {
     } else file = line;
   }
   const made = out.join('\n');
-  return header.startsWith(GREP_HEADER + LISTED) ? listedHits(made) : made;
+  return header.startsWith(GREP_HEADER + LISTED_NOTE) ? unflattenHits(made) : made;
 }

@@ -19,7 +19,7 @@ const HIT = /^([^\s:][^:\n]{0,298}):(\d{1,7}):(.*)$/s;
  * Flattens the list to one hit a line, each with its path; undefined if the text is not such a
  * list.
  */
-export function flatHits(text: string): string | undefined {
+export function flattenHits(text: string): string | undefined {
   const lines = text.split('\n');
   if (!COUNT.test(lines[0]!)) return undefined;
   const flat: string[] = [];
@@ -33,7 +33,7 @@ export function flatHits(text: string): string | undefined {
       path = undefined;
     }
   });
-  return listedHits(flat.join('\n')) === text ? flat.join('\n') : undefined;
+  return unflattenHits(flat.join('\n')) === text ? flat.join('\n') : undefined;
 }
 
 function opensFile(lines: readonly string[], at: number): boolean {
@@ -41,7 +41,7 @@ function opensFile(lines: readonly string[], at: number): boolean {
 }
 
 /** Restores the list from flat hits. */
-export function listedHits(flat: string): string {
+export function unflattenHits(flat: string): string {
   const out: string[] = [];
   let path: string | undefined;
   for (const line of flat.split('\n')) {

@@ -1,5 +1,5 @@
 /** Decoder for `encode.ts`: used on every encoding before it is sent, and by tests. */
-import { printCompact, readJson, Scanner, whereWellFormed, type JsonNode } from './lexer.ts';
+import { printCompact, readJson, Scanner, ifWellFormed, type JsonNode } from './lexer.ts';
 import type { Column } from './table.ts';
 import { MARK } from '../../text/marker.ts';
 
@@ -13,12 +13,12 @@ export function decodeJson(text: string): string | undefined {
   if (headerEnd < 0) return undefined;
   const lines = text.startsWith(`${MARK}JSON Lines`);
   const decoder = new Decoder(text.slice(headerEnd + 1));
-  const node = whereWellFormed(() => decoder.whole());
+  const node = ifWellFormed(() => decoder.whole());
   if (node === undefined || !lines) return node && printCompact(node);
   return node.kind === 'array' ? node.items.map(printCompact).join('\n') : undefined;
 }
 
-/** Parser state in a row: whether a cell was read, and the row's end. */
+/** Parser state in a row: whether a cell has been read, and the end of the row. */
 interface RowState {
   value: boolean;
   readonly end: string;

@@ -1,5 +1,5 @@
 /**
- * Encodes JSON, lossless: arrays and maps of similar objects become tables, the rest loses its
+ * Encodes JSON without loss: arrays and maps of similar objects become tables, the rest loses its
  * insignificant white space. Every encoding is decoded again before it is used.
  */
 import type { Apply, Compressed } from '../rule.ts';
@@ -11,22 +11,22 @@ import { estimateTokens } from '../../../model/tokens.ts';
 import { lineBreaks } from '../../text/line-breaks.ts';
 import { MARK } from '../../text/marker.ts';
 
-/** A file with fewer lines has none that a later reference could use. */
+/** In a file with fewer lines, no line is worth a later reference. */
 const MIN_LINES = 4;
 
-const HOW =
+const FORMAT_NOTE =
   '@N(columns) opens a table of N, one a line; col="x" holds for all rows, col^"p" means cells start with p, empty cell = key absent';
 /** Explains the table format to a model that has never seen it. */
-const JSON_HEADER = `${MARK}JSON, complete: ${HOW}]`;
+const JSON_HEADER = `${MARK}JSON, complete: ${FORMAT_NOTE}]`;
 /** The header where objects are also written as `#k(values)`. */
-const JSON_SHAPES_HEADER = `${MARK}JSON, complete: ${HOW}; #k(cells) is an object with the columns of #k=]`;
+const JSON_SHAPES_HEADER = `${MARK}JSON, complete: ${FORMAT_NOTE}; #k(cells) is an object with the columns of #k=]`;
 /** The header for one JSON value a line. */
-const JSON_LINES_HEADER = `${MARK}JSON Lines, complete: ${HOW}]`;
+const JSON_LINES_HEADER = `${MARK}JSON Lines, complete: ${FORMAT_NOTE}]`;
 
 /** Re-encodes JSON: drops white space, and replaces repeated keys by tables. */
 export const compressJson: Apply = (text, { mode, classification }) => {
-  // An edit quotes the text that it replaces verbatim, and a later read is mostly replaced by
-  // references to the lines sent before, which saves more than any encoding of the whole.
+  // Files are not encoded: an edit must quote the old text verbatim, and a later read is mostly
+  // replaced by references to the lines sent before, which saves more than encoding the whole file.
   if (classification.file === true && (mode !== 'aggressive' || lineBreaks(text) >= MIN_LINES))
     return undefined;
   const node = readJson(text);

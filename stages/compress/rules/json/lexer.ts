@@ -23,11 +23,11 @@ export function partsOf(node: JsonNode): readonly JsonNode[] {
 
 const MAX_DEPTH = 200;
 /**
- * Bounds the work to about 20 ms. A megabyte of records has some 50,000 values, one of bare numbers
- * more.
+ * Limits the work to about 20 ms. A megabyte of records has about 50,000 values, and one of plain
+ * numbers more.
  */
 const MAX_VALUES = 80_000;
-const BARE = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const BARE_SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 /**
  * Reads `text` as one JSON value; undefined if it is not JSON, nests deeper than 200 or has over
@@ -35,11 +35,11 @@ const BARE = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
  */
 export function readJson(text: string): JsonNode | undefined {
   const reader = new Reader(text);
-  return whereWellFormed(() => reader.whole());
+  return ifWellFormed(() => reader.whole());
 }
 
 /** Returns the result of `read`; undefined if it throws a SyntaxError. */
-export function whereWellFormed<T>(read: () => T): T | undefined {
+export function ifWellFormed<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (thrown) {
@@ -122,7 +122,7 @@ class Reader extends Scanner {
     if (depth > MAX_DEPTH || ++this.values > MAX_VALUES) throw new SyntaxError('too much of it');
     if (char === '[') return { kind: 'array', items: this.list(']', () => this.value(depth + 1)) };
     if (char !== '{')
-      return { kind: 'scalar', raw: char === '"' ? this.string() : this.take(BARE) };
+      return { kind: 'scalar', raw: char === '"' ? this.string() : this.take(BARE_SCALAR) };
     const keys: string[] = [];
     const values = this.list('}', () => {
       this.skipSpace();

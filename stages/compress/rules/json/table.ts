@@ -136,7 +136,7 @@ export function printRow(
   });
 }
 
-/** Prints a cell; strings lose their quotes where they are unambiguous. */
+/** Prints a cell; a string is printed without quotes if it is unambiguous. */
 function printCell(value: JsonNode, prefix: string, style: CellStyle): string {
   if (value.kind !== 'scalar') return style.nested(value);
   if (!value.raw.startsWith('"')) return value.raw;

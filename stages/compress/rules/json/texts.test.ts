@@ -30,7 +30,7 @@ test('moves a text below its document, with the members beside it as context', (
     open(json),
     `[{"query":"make","result":"[svc text 1 below]","success":true}]\n[svc text 1]\n${TEXT}`,
   );
-  assert.equal(textsInJson(json)?.texts[0]?.beside, { query: 'make', result: TEXT });
+  assert.equal(textsInJson(json)?.texts[0]?.context, { query: 'make', result: TEXT });
 });
 
 test('restores the same document when the texts are put back', () => {

@@ -16,15 +16,15 @@ const MIN_CHARS = 200;
 const MIN_BREAKS = 2;
 /** Minimum share of the document that its texts must make up. */
 const MIN_SHARE = 0.5;
-/** Longest member beside a text, such as a command, in characters. */
-const BESIDE_CHARS = 2000;
+/** Maximum length of a member beside a text, such as a command, in characters. */
+const MAX_CONTEXT_CHARS = 2000;
 /** Documents with more texts are records, which the JSON encodings handle better. */
 const MAX_TEXTS = 20;
 
 /** A text, and the short members of the object that holds it. */
 export interface EmbeddedText {
   readonly text: string;
-  readonly beside: Readonly<Record<string, string>>;
+  readonly context: Readonly<Record<string, string>>;
 }
 
 export interface TextsInJson {
@@ -40,13 +40,13 @@ export function textsInJson(json: string): TextsInJson | undefined {
   if (!/^\s*[[{]/.test(json) || !json.includes('\\n')) return undefined;
   const node = readJson(json);
   if (node === undefined) return undefined;
-  const taken: (EmbeddedText & { readonly chars: number })[] = [];
-  const frame = printCompact(withoutTexts(node, undefined, taken));
-  const chars = taken.reduce((sum, one) => sum + one.chars, 0);
-  if (taken.length === 0 || taken.length > MAX_TEXTS || chars < json.length * MIN_SHARE)
+  const found: (EmbeddedText & { readonly chars: number })[] = [];
+  const frame = printCompact(withoutTexts(node, undefined, found));
+  const chars = found.reduce((sum, one) => sum + one.chars, 0);
+  if (found.length === 0 || found.length > MAX_TEXTS || chars < json.length * MIN_SHARE)
     return undefined;
-  if (taken.some(({ text }) => hasMark(text) || /\p{Cs}/u.test(text))) return undefined;
-  return { frame, texts: taken.map(({ text, beside }) => ({ text, beside })) };
+  if (found.some(({ text }) => hasMark(text) || /\p{Cs}/u.test(text))) return undefined;
+  return { frame, texts: found.map(({ text, context }) => ({ text, context })) };
 }
 
 /** Writes the document with its texts below it. */
@@ -57,16 +57,16 @@ export function writeTexts(frame: string, texts: readonly string[]): string {
 function withoutTexts(
   node: JsonNode,
   parent: ObjectNode | undefined,
-  taken: (EmbeddedText & { readonly chars: number })[],
+  found: (EmbeddedText & { readonly chars: number })[],
 ): JsonNode {
   if (node.kind === 'array')
-    return { ...node, items: node.items.map((item) => withoutTexts(item, undefined, taken)) };
+    return { ...node, items: node.items.map((item) => withoutTexts(item, undefined, found)) };
   if (node.kind === 'object')
-    return { ...node, values: node.values.map((value) => withoutTexts(value, node, taken)) };
+    return { ...node, values: node.values.map((value) => withoutTexts(value, node, found)) };
   const text = textOf(node.raw);
   if (text === undefined) return node;
-  taken.push({ text, beside: besideOf(parent), chars: node.raw.length });
-  return { kind: 'scalar', raw: `"${MARK}text ${taken.length} below]"` };
+  found.push({ text, context: contextOf(parent), chars: node.raw.length });
+  return { kind: 'scalar', raw: `"${MARK}text ${found.length} below]"` };
 }
 
 /** Returns the value of a string that is a text of several lines. */
@@ -78,10 +78,10 @@ function textOf(raw: string): string | undefined {
     : undefined;
 }
 
-function besideOf(parent: ObjectNode | undefined): Readonly<Record<string, string>> {
+function contextOf(parent: ObjectNode | undefined): Readonly<Record<string, string>> {
   const members = (parent?.keys ?? []).flatMap((key, at) => {
     const value = parent?.values[at];
-    if (value?.kind !== 'scalar' || value.raw[0] !== '"' || value.raw.length > BESIDE_CHARS)
+    if (value?.kind !== 'scalar' || value.raw[0] !== '"' || value.raw.length > MAX_CONTEXT_CHARS)
       return [];
     const [name, said] = [stringOf(key), stringOf(value.raw)];
     return name === undefined || said === undefined ? [] : [[name, said] as const];

@@ -34,8 +34,8 @@ function isJson(text: string): boolean {
   return lines.length >= MIN_LINES && lines.every((line) => readJson(line) !== undefined);
 }
 
-const OPENS = /^\s*[[{]/;
-const CLOSES = /[\]}]\s*$/;
+const OPENING_LINE = /^\s*[[{]/;
+const CLOSING_LINE = /[\]}]\s*$/;
 
 /** Yields the cuts of a text before an opening line and after a closing one, the longest first. */
 function* cuts(text: string): Generator<Envelope> {
@@ -49,9 +49,9 @@ function* cuts(text: string): Generator<Envelope> {
   };
   const last = starts.length - 1;
   for (let from = 0; from <= Math.min(EDGE_LINES, last); from++) {
-    if (!OPENS.test(lineAt(from))) continue;
+    if (!OPENING_LINE.test(lineAt(from))) continue;
     for (let to = last; to >= Math.max(from, last - EDGE_LINES); to--) {
-      if (!CLOSES.test(lineAt(to))) continue;
+      if (!CLOSING_LINE.test(lineAt(to))) continue;
       const end = (starts[to + 1] ?? text.length + 1) - 1;
       yield {
         prefix: text.slice(0, starts[from]),

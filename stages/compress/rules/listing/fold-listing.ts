@@ -1,5 +1,5 @@
 /**
- * Folds file listings, lossless: names that differ only in the middle share the rest, as with a
+ * Folds file listings without loss: names that differ only in the middle share the rest, as with a
  * shell's braces, and repeated columns of `ls -l` are written once. No name is ever dropped. Every
  * encoding is decoded again before use.
  */

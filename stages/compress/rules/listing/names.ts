@@ -4,12 +4,12 @@
  */
 
 const MIN_SHARED = 3;
-const WIDTH = 400;
+const MAX_ROW_CHARS = 400;
 /** Longest group of names: keeps the search for groups linear. */
 const MAX_GROUP = 100;
 
 /** Prefix of a row whose names are sorted on decoding. Unambiguous: no name ends in a colon. */
-const SORTED = 'sorted: ';
+const SORTED_PREFIX = 'sorted: ';
 const MIN_SORTED = 6;
 
 /** Returns rows of names; names in byte order are grouped by extension if that is shorter. */
@@ -23,7 +23,7 @@ export function braceRows(names: readonly string[]): readonly string[] {
     byExtension.set(ending, [...(byExtension.get(ending) ?? []), name]);
   }
   const sorted =
-    SORTED + [...byExtension.values()].flatMap((group) => orderedRows(group)).join(' ');
+    SORTED_PREFIX + [...byExtension.values()].flatMap((group) => orderedRows(group)).join(' ');
   return sorted.length < plain.join('\n').length ? [sorted] : plain;
 }
 
@@ -40,7 +40,7 @@ function orderedRows(names: readonly string[]): string[] {
             .map((name) => name.slice(group.prefix.length, name.length - group.suffix.length))
             .join(',')}}${group.suffix}`;
     at += Math.max(1, group.count);
-    if (row !== '' && row.length + piece.length > WIDTH) {
+    if (row !== '' && row.length + piece.length > MAX_ROW_CHARS) {
       rows.push(row);
       row = '';
     }
@@ -113,9 +113,9 @@ function extension(name: string): string {
 
 /** Expands a row to its names. */
 export function namesOf(row: string): readonly string[] {
-  if (!row.startsWith(SORTED)) return row.split(' ').flatMap(expand);
+  if (!row.startsWith(SORTED_PREFIX)) return row.split(' ').flatMap(expand);
   return row
-    .slice(SORTED.length)
+    .slice(SORTED_PREFIX.length)
     .split(' ')
     .flatMap(expand)
     .toSorted((a, b) => (a < b ? -1 : 1));

@@ -1,7 +1,7 @@
 /**
  * Shortens rows of `ls -l`: mode, owner and group become a letter, and so do dates; padding is
- * recomputed. A number after a letter is the link count, where it differs from most rows of the
- * same kind.
+ * recomputed. A number after a letter is the link count, if it differs from most rows of the same
+ * kind.
  */
 
 /**
@@ -98,8 +98,8 @@ function mostFrequent(values: readonly string[]): string {
 }
 
 /**
- * Restores the rows given to `shortenRows`; wrong where padding was irregular, which the caller
- * checks.
+ * Restores the rows given to `shortenRows`. The result is wrong if the padding was irregular, which
+ * the caller checks.
  */
 export function widenRows(legend: string, lines: readonly string[]): string[] {
   const entries = legend.split(', ');

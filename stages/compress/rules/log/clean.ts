@@ -1,5 +1,5 @@
 /**
- * Cleans a log of what only a terminal needs: colour codes, and earlier states of a progress bar
+ * Removes what only a terminal needs from a log: colour codes, and earlier states of a progress bar
  * that redrew itself.
  */
 import { withoutColours } from '../../../model/classify/colours.ts';
@@ -11,7 +11,7 @@ import { dropRedraws, type Redrawn } from './redraw.ts';
 
 const ESCAPE = '\u001b';
 // Colour codes in `cat -v` output, which prints the escape character as two.
-const CARET = '^[[';
+const CARET_ESCAPE = '^[[';
 const CARET_COLOUR = /\^\[\[[0-9;]{0,32}m/g;
 
 /**
@@ -24,9 +24,9 @@ const UNDERLINED = new RegExp(`${ESCAPE}\\[4m([^${ESCAPE}\r]{1,80})`, 'g');
 /** Placeholders around an underlined part while colours are removed. */
 const BEGIN = '\u0001';
 const END = '\u0002';
-const HELD = `${BEGIN}([^${END}]{1,80})${END}`;
-const CHOSEN = new RegExp(`(?<=[/|] ?)${HELD}|${HELD}(?= ?[/|])`, 'g');
-const STAND_INS = new RegExp(`[${BEGIN}${END}]`, 'g');
+const UNDERLINED_PART = `${BEGIN}([^${END}]{1,80})${END}`;
+const SELECTED_PART = new RegExp(`(?<=[/|] ?)${UNDERLINED_PART}|${UNDERLINED_PART}(?= ?[/|])`, 'g');
+const PLACEHOLDERS = new RegExp(`[${BEGIN}${END}]`, 'g');
 
 /** Returns a line without colours and without earlier states of its progress. */
 export function cleanLine(line: string): string {
@@ -35,15 +35,15 @@ export function cleanLine(line: string): string {
 
 function plainLine(line: string): string {
   const plain = line.includes(ESCAPE) ? withoutSequences(line) : line;
-  return plain.includes(CARET) ? plain.replace(CARET_COLOUR, '') : plain;
+  return plain.includes(CARET_ESCAPE) ? plain.replace(CARET_COLOUR, '') : plain;
 }
 
 function withoutSequences(line: string): string {
   if (!line.includes(`${ESCAPE}[4m`)) return withoutColours(line.replace(FIRST_COLUMN, '\r'));
-  const held = line.replace(STAND_INS, '').replace(UNDERLINED, `${BEGIN}$1${END}`);
-  return withoutColours(held.replace(FIRST_COLUMN, '\r'))
-    .replace(CHOSEN, `${ESCAPE}[4m$1$2${ESCAPE}[24m`)
-    .replace(STAND_INS, '');
+  const withPlaceholders = line.replace(PLACEHOLDERS, '').replace(UNDERLINED, `${BEGIN}$1${END}`);
+  return withoutColours(withPlaceholders.replace(FIRST_COLUMN, '\r'))
+    .replace(SELECTED_PART, `${ESCAPE}[4m$1$2${ESCAPE}[24m`)
+    .replace(PLACEHOLDERS, '');
 }
 
 function redrawn(line: string): Redrawn {
@@ -56,7 +56,7 @@ function redrawn(line: string): Redrawn {
  */
 export const cleanLog: Apply = (text) => {
   const lines = text.split('\n');
-  const isColoured = text.includes(ESCAPE) || text.includes(CARET);
+  const isColoured = text.includes(ESCAPE) || text.includes(CARET_ESCAPE);
   const plain = isColoured ? lines.map(plainLine) : lines;
   const isRedrawn = plain.some((line) => line.includes('\r'));
   const cleaned = isRedrawn ? withoutRedraws(plain) : foldRepeats(plain);
@@ -65,9 +65,9 @@ export const cleanLog: Apply = (text) => {
 
 /** Returns the shorter of: with all progress states, and with the last ones and a note. */
 function withoutRedraws(lines: readonly string[]): string {
-  const drawn = lines.map(redrawn);
-  const dropped = drawn.reduce((sum, line) => sum + line.dropped, 0);
-  const last = drawn.map((line) => line.text);
+  const redrawnLines = lines.map(redrawn);
+  const dropped = redrawnLines.reduce((sum, line) => sum + line.dropped, 0);
+  const last = redrawnLines.map((line) => line.text);
   if (dropped === 0) return foldRepeats(last);
   last.splice(last.at(-1) === '' ? -1 : last.length, 0, redrawNote(dropped));
   const short = foldRepeats(last);

@@ -6,14 +6,14 @@ import { anyOf } from '../../../model/classify/any-of.ts';
 import { estimateTokens } from '../../../model/tokens.ts';
 
 /** Longest part of a line that is inspected, in characters. */
-const SEEN = 300;
+const MAX_LINE_CHARS = 300;
 
 /** Mocha names a test below its suite, with a final colon; Busted names it below its position. */
-const NUMBERED = /^\s{0,8}\d{1,4}\) \S/;
-const PLACED = /^(?:Failure|Error) (?:->|→) \S/;
+const NUMBERED_NAME = /^\s{0,8}\d{1,4}\) \S/;
+const POSITION_BEFORE_NAME = /^(?:Failure|Error) (?:->|→) \S/;
 
 /** Beginnings of lines that name a failed test. */
-const BEGINS: readonly RegExp[] = [
+const NAME_BEGINNINGS: readonly RegExp[] = [
   // pytest; unittest, automake, lit; Go; Rust
   /^(?:FAILED|ERROR) \S{1,200}::/,
   /^(?:FAIL|ERROR|TIMEOUT|XPASS): \S/,
@@ -25,13 +25,13 @@ const BEGINS: readonly RegExp[] = [
   /^ ?FAIL {1,2}[^\s:]|^ {2,4}FAIL {1,2}"|^\s{0,4}● \S/,
   /^ {2,6}\[[\w -]{1,40}\] › \S/,
   // RSpec, Minitest, PHPUnit, Mocha, Jasmine, ExUnit, Playwright
-  NUMBERED,
+  NUMBERED_NAME,
   /^[\w:]{1,120}#test_\w|^(?:rspec|cucumber) \S{1,200}:\d/,
   // GoogleTest, CTest, Meson, Busted, Behave, Test::More and its harness
   /^\[ {2}FAILED {2}\] \S/,
   /^\s{0,8}\d+\/\d+ Test +#\d+: .{1,200}\*{3}|^\t +\d+ - .{1,200} \(\w+\)/,
   /^ *\d+\/\d+ .{1,200} (?:FAIL|TIMEOUT|ERROR)\b/,
-  PLACED,
+  POSITION_BEFORE_NAME,
   /^ {2}\S{1,200}\.feature:\d/,
   /^# {1,3}Failed test |^\S{1,200} +\(Wstat: |^\S{1,200} \.{2,} ?(?:Failed|Dubious)\b|^ {2}Failed tests?: /,
   // Surefire, .NET, XCTest, PHP's own check
@@ -40,7 +40,7 @@ const BEGINS: readonly RegExp[] = [
   /^Test Case '.{1,200}' failed/,
   /^Errors parsing \S/,
 ];
-const NAMED = anyOf(BEGINS);
+const beginsName = anyOf(NAME_BEGINNINGS);
 /**
  * The verdict after a name: unittest, Rust, Gradle, Karma, pytest -v; RSpec; Robot Framework;
  * Surefire.
@@ -48,17 +48,17 @@ const NAMED = anyOf(BEGINS);
 const VERDICT =
   /\S (?:FAILED|FAIL|ERROR)(?: *\[ *\d+%\])?$|\(FAILED - \d+\)$|\| FAIL \|$|<<< (?:FAILURE|ERROR)!$/;
 /** Last characters of a verdict, and its greatest length: a cheap check that most lines fail. */
-const LAST_SIGNS = new Set(Array.from('DLR])|!', (sign) => sign.charCodeAt(0)));
-const VERDICT_CHARS = 24;
+const VERDICT_ENDS = new Set(Array.from('DLR])|!', (sign) => sign.charCodeAt(0)));
+const MAX_VERDICT_CHARS = 24;
 
-function isNamed(line: string): boolean {
-  if (NAMED.test(line)) return true;
-  if (!LAST_SIGNS.has(line.charCodeAt(line.length - 1))) return false;
-  return VERDICT.test(line.length > VERDICT_CHARS ? line.slice(-VERDICT_CHARS) : line);
+function namesFailedTest(line: string): boolean {
+  if (beginsName.test(line)) return true;
+  if (!VERDICT_ENDS.has(line.charCodeAt(line.length - 1))) return false;
+  return VERDICT.test(line.length > MAX_VERDICT_CHARS ? line.slice(-MAX_VERDICT_CHARS) : line);
 }
 
 const LAST_OF_NAME = /^ {4,40}\S.{0,200}:$/;
-const NAME_LINES = 6;
+const MAX_NAME_LINES = 6;
 
 /**
  * Returns the indexes of lines that name failed tests, at most `maxTokens` of them; beyond that,
@@ -70,14 +70,14 @@ export function failedTests(
   costOf: (at: number, kept: ReadonlySet<number>) => number = (at) => estimateTokens(lines[at]!),
 ): ReadonlySet<number> {
   const kept = new Set<number>();
-  let left = maxTokens;
+  let tokensLeft = maxTokens;
   for (let at = lines.length - 1; at >= 0; at--) {
     const name = nameAt(lines, at);
     for (const line of name) {
       if (kept.has(line)) continue;
       const cost = costOf(line, kept);
-      if (cost > left) return kept;
-      left -= cost;
+      if (cost > tokensLeft) return kept;
+      tokensLeft -= cost;
       kept.add(line);
     }
   }
@@ -89,10 +89,10 @@ export function failedTests(
  */
 function nameAt(lines: readonly string[], at: number): readonly number[] {
   const line = cut(lines[at]!);
-  if (!isNamed(line)) return [];
-  if (PLACED.test(line) && at + 1 < lines.length) return [at + 1, at];
-  if (!NUMBERED.test(line)) return [at];
-  for (let end = at + 1; end < at + NAME_LINES && end < lines.length; end++) {
+  if (!namesFailedTest(line)) return [];
+  if (POSITION_BEFORE_NAME.test(line) && at + 1 < lines.length) return [at + 1, at];
+  if (!NUMBERED_NAME.test(line)) return [at];
+  for (let end = at + 1; end < at + MAX_NAME_LINES && end < lines.length; end++) {
     if (lines[end]!.trim() === '') break;
     if (!LAST_OF_NAME.test(cut(lines[end]!))) continue;
     return Array.from({ length: end - at + 1 }, (_, back) => end - back);
@@ -105,7 +105,7 @@ function nameAt(lines: readonly string[], at: number): readonly number[] {
  */
 const MESSAGE =
   /^\s{0,8}(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Failure|Exit|Interrupt)(?: \[\w{1,60}\])?(?::|$)/;
-const MARKED = /^E {1,7}\S/;
+const PYTEST_ERROR = /^E {1,7}\S/;
 
 /**
  * Returns the indexes of failure messages, at most `maxTokens` of them; beyond that, the last ones.
@@ -114,13 +114,13 @@ const MARKED = /^E {1,7}\S/;
 export function failureMessages(lines: readonly string[], maxTokens: number): readonly number[] {
   const kept: number[] = [];
   const words = new Set<string>();
-  let left = maxTokens;
+  let tokensLeft = maxTokens;
   for (let at = lines.length - 1; at >= 0; at--) {
     const line = cut(lines[at]!);
-    const isMarked = MARKED.test(line) && !MARKED.test(lines[at - 1] ?? '');
+    const isMarked = PYTEST_ERROR.test(line) && !PYTEST_ERROR.test(lines[at - 1] ?? '');
     if (!isMarked && !MESSAGE.test(line)) continue;
-    left -= estimateTokens(lines[at]!);
-    if (left < 0) break;
+    tokensLeft -= estimateTokens(lines[at]!);
+    if (tokensLeft < 0) break;
     kept.push(at);
     words.add(line);
   }
@@ -128,5 +128,5 @@ export function failureMessages(lines: readonly string[], maxTokens: number): re
 }
 
 function cut(line: string): string {
-  return line.length > SEEN ? line.slice(0, SEEN) : line;
+  return line.length > MAX_LINE_CHARS ? line.slice(0, MAX_LINE_CHARS) : line;
 }

@@ -6,19 +6,19 @@
 import { templateOf } from './score.ts';
 
 /** Longest part of a line that is inspected, in characters. */
-const SEEN = 300;
+const MAX_LINE_CHARS = 300;
 /** A number with its sign, not directly preceded by a letter or another sign. */
 const NUMBER = /(?<![\w.−-])[-−+]?\d[\d,_]*(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
 /** The quantity of a number: the word before it, and the unit after it. */
-const BEFORE = /([\p{L}_]{0,24})["']?[^\p{L}\p{N}]{0,4}$/u;
-const BEHIND = /^ ?(%|[\p{L}µ/]{1,8}(?![\p{L}\p{N}]))/u;
+const WORD_BEFORE = /([\p{L}_]{0,24})["']?[^\p{L}\p{N}]{0,4}$/u;
+const UNIT_AFTER = /^ ?(%|[\p{L}µ/]{1,8}(?![\p{L}\p{N}]))/u;
 const DELIMITERS = [',', '\t', ';', '|'] as const;
-/** Fewer values cannot show which one is odd. */
+/** Minimum number of values that can show which one is an outlier. */
 const MIN_VALUES = 12;
-/** Distance from the median, in typical deviations, from which a value is odd. */
-const FAR = 12;
-/** Above this share of odd values, the spread is normal. */
-const MAX_ODD = 0.03;
+/** Distance from the median, in typical deviations, from which a value is an outlier. */
+const OUTLIER_DISTANCE = 12;
+/** If more than this share of values are far from the median, none is an outlier. */
+const MAX_OUTLIER_SHARE = 0.03;
 /** Maximum number of values of each kind. */
 const MAX_OF_KIND = 4;
 
@@ -27,7 +27,7 @@ interface Value {
   readonly value: number;
 }
 
-/** Returns the indexes of such lines, the oddest of each kind first. */
+/** Returns the indexes of such lines, the most unusual of each kind first. */
 export function oddValues(lines: readonly string[]): readonly number[] {
   return [...new Set([...oddNumbers(lines), ...oddTokens(lines)])];
 }
@@ -36,7 +36,7 @@ function oddNumbers(lines: readonly string[]): readonly number[] {
   const kinds = new Map<string, Value[]>();
   const delimiter = delimiterOf(lines);
   for (const [at, whole] of lines.entries()) {
-    const line = whole.length > SEEN ? whole.slice(0, SEEN) : whole;
+    const line = whole.length > MAX_LINE_CHARS ? whole.slice(0, MAX_LINE_CHARS) : whole;
     if (!/\d/.test(line)) continue;
     const note = (kind: string, text: string): void => {
       const value = Number(text.replaceAll(/[,_]/g, '').replace('−', '-'));
@@ -47,8 +47,10 @@ function oddNumbers(lines: readonly string[]): readonly number[] {
     };
     if (delimiter === undefined) {
       for (const match of line.matchAll(NUMBER)) {
-        const before = BEFORE.exec(line.slice(Math.max(0, match.index - 32), match.index))?.[1];
-        const behind = BEHIND.exec(line.slice(match.index + match[0].length))?.[1];
+        const before = WORD_BEFORE.exec(
+          line.slice(Math.max(0, match.index - 32), match.index),
+        )?.[1];
+        const behind = UNIT_AFTER.exec(line.slice(match.index + match[0].length))?.[1];
         if (before !== '' || behind !== undefined) note(`${before} ${behind ?? ''}`, match[0]);
       }
     } else
@@ -61,11 +63,11 @@ function oddNumbers(lines: readonly string[]): readonly number[] {
 }
 
 /** Separators of words. */
-const BETWEEN = /[\s|,;"]+/;
-/** At a position with more distinct values than this none is usual. */
+const WORD_SEPARATORS = /[\s|,;"]+/;
+/** If a position has more distinct values than this, none of them is usual. */
 const MAX_VALUES = 32;
 /** Lines that are equal apart from white space, numbers and hashes. */
-interface Alike {
+interface SimilarLines {
   readonly lines: number[];
   /** Counts of the values of each word; undefined where nearly each is different. */
   readonly words: (Map<string, number> | undefined)[];
@@ -76,8 +78,9 @@ interface Alike {
  * unusual host.
  */
 function oddTokens(lines: readonly string[]): readonly number[] {
-  const forms = new Map<string, Alike>();
-  const wordsOf = (at: number): readonly string[] => lines[at]!.slice(0, SEEN).split(BETWEEN);
+  const forms = new Map<string, SimilarLines>();
+  const wordsOf = (at: number): readonly string[] =>
+    lines[at]!.slice(0, MAX_LINE_CHARS).split(WORD_SEPARATORS);
   for (const [at, line] of lines.entries()) {
     if (!/\d/.test(line)) continue;
     const form = templateOf(line);
@@ -95,7 +98,7 @@ function oddTokens(lines: readonly string[]): readonly number[] {
   const odd: number[] = [];
   for (const { lines: own, words } of forms.values()) {
     if (own.length < MIN_VALUES) continue;
-    const max = Math.max(1, own.length * MAX_ODD);
+    const max = Math.max(1, own.length * MAX_OUTLIER_SHARE);
     const usual = words.map((counts) => usualOf(counts, own.length, max));
     if (usual.every((known) => known === undefined)) continue;
     const isOdd = (at: number): boolean =>
@@ -108,17 +111,17 @@ function oddTokens(lines: readonly string[]): readonly number[] {
 /**
  * A word is usual at its position if at least this many lines have it, as a number and as a share.
  */
-const USUAL_LINES = 3;
-const USUAL_SHARE = 0.01;
+const MIN_USUAL_LINES = 3;
+const MIN_USUAL_SHARE = 0.01;
 
-/** Returns the usual words at a position, where all but a few of its lines have one of them. */
+/** Returns the usual words at a position, if all but a few of its lines have one of them. */
 function usualOf(
   counts: ReadonlyMap<string, number> | undefined,
   lines: number,
   max: number,
 ): ReadonlySet<string> | undefined {
   if (counts === undefined || counts.size === 1) return undefined;
-  const min = Math.max(USUAL_LINES, lines * USUAL_SHARE);
+  const min = Math.max(MIN_USUAL_LINES, lines * MIN_USUAL_SHARE);
   const usual = [...counts].filter(([, count]) => count >= min);
   const covered = usual.reduce((sum, [, count]) => sum + count, 0);
   return covered < lines && covered >= lines - max
@@ -126,12 +129,12 @@ function usualOf(
     : undefined;
 }
 
-/** Returns the delimiter of a table; undefined where most lines are not rows of one. */
+/** Returns the delimiter of a table; undefined if most lines are not rows of one. */
 function delimiterOf(lines: readonly string[]): string | undefined {
   const sample = lines.filter((line) => line.trim() !== '').slice(0, 200);
   if (sample.length < MIN_VALUES) return undefined;
   return DELIMITERS.find((delimiter) => {
-    const counts = sample.map((line) => line.slice(0, SEEN).split(delimiter).length);
+    const counts = sample.map((line) => line.slice(0, MAX_LINE_CHARS).split(delimiter).length);
     const usual = counts.toSorted((a, b) => a - b)[counts.length >> 1]!;
     return usual > 2 && counts.filter((count) => count === usual).length > counts.length * 0.8;
   });
@@ -143,8 +146,8 @@ function oddOf(values: readonly Value[]): readonly number[] {
   const usual = median(values.map(({ value }) => Math.abs(value - middle)));
   const far = values
     .map(({ at, value }) => ({ at, away: Math.abs(value - middle) }))
-    .filter(({ away }) => away > usual * FAR);
-  if (far.length > Math.max(1, values.length * MAX_ODD)) return [];
+    .filter(({ away }) => away > usual * OUTLIER_DISTANCE);
+  if (far.length > Math.max(1, values.length * MAX_OUTLIER_SHARE)) return [];
   return far
     .toSorted((one, other) => other.away - one.away || one.at - other.at)
     .slice(0, MAX_OF_KIND)

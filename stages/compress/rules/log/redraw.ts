@@ -1,14 +1,14 @@
 /**
- * Drops redraws from lines with carriage returns. A terminal shows only the last piece, but a log
- * is read for its content: of pieces that show the same progress the last one is kept, and so is
- * every other piece.
+ * Drops redraws from lines with carriage returns. A terminal shows only the last piece, but the
+ * content of a log matters too: of the pieces that show the same progress the last one is kept, and
+ * so is every other piece.
  */
 import { hasInformativeNumber, hasInformativeWord } from './score.ts';
 
 /** Longest part of a piece that is compared, in characters. */
-const COMPARED = 400;
+const MAX_COMPARED_CHARS = 400;
 /** Maximum number of pieces of a line, and of forms of them, that are remembered. */
-const MAX_KNOWN = 2000;
+const MAX_PIECES = 2000;
 /** A percentage, a count of a total, a rate, a bar, a spinner or waiting dots. */
 const PROGRESS =
   /\d ?%|\d ?\/ ?\d|\d of \d|\d ?[kKMGT]i?B\b|[\u2500-\u25ff\u2800-\u28ff]|[=#*>.-]{3}|[|/\\-]$|^[|/\\-] /;
@@ -39,7 +39,7 @@ export function dropRedraws(line: string): Redrawn {
     const piece = pieceOf(line.slice(start, end));
     end = visibleEnd(line, start - 1);
     pieces++;
-    if (later === undefined || !isEarlier(piece, later)) kept.push(piece.text);
+    if (later === undefined || !isEarlierState(piece, later)) kept.push(piece.text);
     later = piece;
   }
   return { text: kept.toReversed().join('\r'), dropped: pieces - kept.length };
@@ -68,7 +68,7 @@ interface Form {
 /** Shared data of all pieces with the same text. */
 interface Piece {
   readonly text: string;
-  /** Absent where the line has too many. */
+  /** Absent if the line has too many. */
   readonly form: Form | undefined;
   isProgress?: boolean;
 }
@@ -82,40 +82,40 @@ function rememberPieces(): (text: string) => Piece {
   const forms = new Map<string, Form>();
   const formOf = (seen: string): Form | undefined => {
     const key = seen.replace(DIGITS, '0');
-    const form = forms.get(key) ?? (forms.size < MAX_KNOWN ? { text: key } : undefined);
+    const form = forms.get(key) ?? (forms.size < MAX_PIECES ? { text: key } : undefined);
     if (form !== undefined) forms.set(key, form);
     return form;
   };
   return (text) => {
     const known = pieces.get(text);
     if (known !== undefined) return known;
-    const seen = seenOf(text);
+    const seen = comparedText(text);
     const piece = { text, form: PROGRESS.test(seen) ? formOf(seen) : undefined };
-    if (pieces.size < MAX_KNOWN) pieces.set(text, piece);
+    if (pieces.size < MAX_PIECES) pieces.set(text, piece);
     return piece;
   };
 }
 
-function seenOf(text: string): string {
-  return text.slice(0, COMPARED).trim();
+function comparedText(text: string): string {
+  return text.slice(0, MAX_COMPARED_CHARS).trim();
 }
 
 /**
  * Returns true if a piece has the same content as the later one, or is an earlier state of its
  * progress.
  */
-function isEarlier(piece: Piece, later: Piece): boolean {
+function isEarlierState(piece: Piece, later: Piece): boolean {
   if (piece.text === later.text) return true;
   piece.isProgress ??= isProgress(piece);
   const { form } = piece;
   if (!piece.isProgress || form === undefined) return false;
-  const next = later.form ?? { text: seenOf(later.text) };
+  const next = later.form ?? { text: comparedText(later.text) };
   if (next === form) return true;
-  return repeats((form.shape ??= shapeOf(form.text)), (next.shape ??= shapeOf(next.text)));
+  return isContinuedBy((form.shape ??= shapeOf(form.text)), (next.shape ??= shapeOf(next.text)));
 }
 
 function isProgress({ text, form }: Piece): boolean {
-  if (form === undefined || hasInformativeNumber(seenOf(text))) return false;
+  if (form === undefined || hasInformativeNumber(comparedText(text))) return false;
   form.isQuiet ??= !WARNING.test(form.text) && !hasInformativeWord(form.text);
   return form.isQuiet;
 }
@@ -133,6 +133,6 @@ function shapeOf(text: string): string {
 }
 
 /** Returns true if the later piece repeats the earlier one or continues it: `done.` */
-function repeats(earlier: string, later: string): boolean {
+function isContinuedBy(earlier: string, later: string): boolean {
   return later === earlier || later.startsWith(`${earlier} `);
 }

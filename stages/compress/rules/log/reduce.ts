@@ -7,42 +7,42 @@
 import { costsAtLeast, estimateTokens } from '../../../model/tokens.ts';
 import type { Apply, Compressed } from '../rule.ts';
 import { compilerErrors } from './compiler-errors.ts';
-import { ENDS, endingLines } from './ends.ts';
+import { END_LINES, endingLines } from './ends.ts';
 import { failedTests } from './failed-tests.ts';
-import { cutLine, seenParts, segmentLine } from './segments.ts';
-import { isFindings, isListAskedFor } from './list-commands.ts';
+import { cutLine, partsToScore, segmentLine } from './segments.ts';
+import { printsFindings, isListRequested } from './list-commands.ts';
 import { oddSteps } from './odd-steps.ts';
 import { oddValues } from './odd-values.ts';
 import { passedLines } from './passed-tests.ts';
 import { isFailure, isPointer, isSuspicious, scoreLine, stampLength, templateOf } from './score.ts';
-import { namedLines, type Asking } from '../named-lines.ts';
+import { namedLines, type QueryContext } from '../named-lines.ts';
 import { joinKept, MARK, readOmission } from '../../text/marker.ts';
 import { readRepeatCount } from '../../text/repeats.ts';
 
 /** A log below this many tokens is left alone: markers would use up the savings. */
 const MIN_TOKENS = 250;
-/** Share of the budget for lines that are kept whatever they score. */
+/** Share of the budget for lines that are kept whatever their score. */
 const KEPT_SHARE = 0.5;
-/** Share of it for names of failed tests, in addition. */
+/** Additional share of that for names of failed tests. */
 const NAMES_SHARE = 0.3;
-/** Share of it for the very last lines, if they are long. */
-const LAST_SHARE = 0.7;
-/** A line above this share of it is cut. */
-const CUT_SHARE = 0.25;
+/** Share of that for the very last lines, if they are long. */
+const LAST_LINES_SHARE = 0.7;
+/** A line that takes more than this share of it is cut. */
+const MAX_LINE_SHARE = 0.25;
 /** Share of it for lines unlike all others; if there are more, none counts as rare. */
 const ODD_SHARE = 0.1;
 /** Share of it for lines that the question or the call mentions. */
 const NAMED_SHARE = 0.2;
 /** Tokens of the marker in a gap. */
 const GAP_TOKENS = 12;
-/** Linter findings may take this many budgets; no one fixes thousands one by one. */
-const MAX_FINDINGS = 10;
+/** Linter findings may take this many times the budget; no one fixes thousands one by one. */
+const FINDINGS_BUDGETS = 10;
 const HEADER_TOKENS = 60;
-const BEFORE = 3;
-const NEAR = 12;
-/** Upper score for output of a passed test, which is not a failure however it is worded. */
-const PASSED_SCORE = 2;
-const AFTER = 7;
+const LINES_BEFORE = 3;
+const NEAR_FAILURE_LINES = 12;
+/** Maximum score for output of a passed test, which is not a failure however it is worded. */
+const MAX_PASSED_SCORE = 2;
+const LINES_AFTER = 7;
 
 /**
  * Reduces a build, test, CI or system log to at most `logBudgetTokens`, plus all errors that a
@@ -52,19 +52,20 @@ export const reduceLog: Apply = (text, context) => {
   const budget = context.logBudgetTokens;
   if (!costsAtLeast(text, Math.max(MIN_TOKENS, budget + 1))) return undefined;
   const lines = text.split('\n');
-  if (isListAskedFor(context.call, lines, context.isFailed)) return undefined;
-  if (isFindings(context.call) && !costsAtLeast(text, budget * MAX_FINDINGS)) return undefined;
+  if (isListRequested(context.call, lines, context.isFailed)) return undefined;
+  if (printsFindings(context.call) && !costsAtLeast(text, budget * FINDINGS_BUDGETS))
+    return undefined;
   const segmented = lines.map(segmentLine);
-  const segments = segmented.map(seenParts);
+  const segments = segmented.map(partsToScore);
   const suspicious = segments.map((parts) => parts.filter(isSuspicious));
   const stamp = sharedStamp(lines);
   const ranking = rankedScores(lines, segments, suspicious);
   const ending = endingLines(lines);
-  const whole = [...ending].reduce((sum, at) => sum + costOf(lines[at]!), 0);
-  const longest = budget * CUT_SHARE;
+  const endingTokens = [...ending].reduce((sum, at) => sum + costOf(lines[at]!), 0);
+  const longest = budget * MAX_LINE_SHARE;
   // If all ending lines fit uncut, none of them is cut.
-  const longestEnd = whole <= budget * KEPT_SHARE ? whole : longest;
-  const last = lastLines(ending, lines, budget * LAST_SHARE);
+  const longestEnd = endingTokens <= budget * KEPT_SHARE ? endingTokens : longest;
+  const last = lastLines(ending, lines, budget * LAST_LINES_SHARE);
   const rest = segmented.map((one, at) =>
     last.has(at)
       ? one.line
@@ -72,12 +73,12 @@ export const reduceLog: Apply = (text, context) => {
         ? cutLine(one, longestEnd)
         : cutLine(one, longest, one.line.startsWith(stamp) ? stamp.length : 0),
   );
-  const scores = belowPointed(spreadScores(ranking), lines);
+  const scores = raisePointers(spreadScores(ranking), lines);
   const always = alwaysKept(lines, { rest, segments, ending, last, budget, asking: context });
   // Without the shared prefix, all lines may fit.
   const all = withHeader(rest.join('\n'), stamp);
   if (stamp !== '' && !costsAtLeast(all, budget + 1)) return { text: all, removed: [] };
-  const candidate = fill({ scores, lines, rest, always }, budget - HEADER_TOKENS);
+  const candidate = reduceToBudget({ scores, lines, rest, always }, budget - HEADER_TOKENS);
   if (candidate === undefined) return undefined;
   return { text: withHeader(candidate.text, stamp), removed: candidate.removed };
 };
@@ -86,7 +87,10 @@ export const reduceLog: Apply = (text, context) => {
  * Chooses lines until the result is close to the budget; the cost of markers is only known once it
  * is built. Undefined if no line would be kept, or none left out.
  */
-function fill({ scores, lines, rest, always }: Scored, budget: number): Compressed | undefined {
+function reduceToBudget(
+  { scores, lines, rest, always }: Scored,
+  budget: number,
+): Compressed | undefined {
   const ranked = rank(scores, lines, rest);
   const join = (aim: number): Compressed => joinKept(rest, choose(ranked, lines, always, aim));
   let best = join(budget);
@@ -106,7 +110,7 @@ function fill({ scores, lines, rest, always }: Scored, budget: number): Compress
   return hasText && (isCut || best.removed.length > 0) ? best : undefined;
 }
 
-/** The lines of a log with their scores; `rest` is the text of each that would be sent. */
+/** The lines of a log with their scores; `rest` is the text of each line as it would be sent. */
 interface Scored {
   readonly scores: readonly number[];
   readonly lines: readonly string[];
@@ -117,19 +121,19 @@ interface Scored {
 /**
  * Returns the lines that are kept whatever they score: every error that a compiler states, and up
  * to their shares of the budget the ends of the log and lines that show how it ended, later ones
- * first, names of failed tests, lines that the question or the call mentions, and lines with an
+ * first, the names of failed tests, lines that the question or the call mentions, and lines with an
  * unusual value or form.
  */
 function alwaysKept(
   lines: readonly string[],
-  { rest, segments, ending, last, budget, asking }: Known,
+  { rest, segments, ending, last, budget, asking }: LogFacts,
 ): ReadonlySet<number> {
   const keep = new Set<number>(last);
-  let left = budget * KEPT_SHARE - [...last].reduce((sum, at) => sum + costOf(rest[at]!), 0);
+  let tokensLeft = budget * KEPT_SHARE - [...last].reduce((sum, at) => sum + costOf(rest[at]!), 0);
   const take = (at: number): void => {
     const cost = costOf(rest[at]!);
-    if (keep.has(at) || cost > left) return;
-    left -= cost;
+    if (keep.has(at) || cost > tokensLeft) return;
+    tokensLeft -= cost;
     keep.add(at);
   };
   for (const at of ending) take(at);
@@ -162,10 +166,10 @@ function lastLines(
   tokens: number,
 ): ReadonlySet<number> {
   const last = new Set<number>();
-  let left = tokens;
-  for (const at of [...ending].slice(0, ENDS)) {
-    left -= costOf(lines[at]!);
-    if (left < 0) break;
+  let tokensLeft = tokens;
+  for (const at of [...ending].slice(0, END_LINES)) {
+    tokensLeft -= costOf(lines[at]!);
+    if (tokensLeft < 0) break;
     last.add(at);
   }
   return last;
@@ -176,7 +180,7 @@ function costOf(line: string): number {
   return estimateTokens(line) + 1 + GAP_TOKENS;
 }
 
-interface Known {
+interface LogFacts {
   readonly rest: readonly string[];
   readonly segments: readonly (readonly string[])[];
   /** Result of `endingLines`, in its order. */
@@ -184,7 +188,7 @@ interface Known {
   /** The last of them, which are kept uncut. */
   readonly last: ReadonlySet<number>;
   readonly budget: number;
-  readonly asking: Asking;
+  readonly asking: QueryContext;
 }
 
 /** Finds lines of a unique form, such as an agent's own print among a tool's rows. */
@@ -238,8 +242,8 @@ function rank(
 
 /**
  * Chooses the lines to keep: those of `always`, then by falling score until the budget is spent; a
- * missing entry means no. A repeat count goes with its line. Notes of earlier steps are kept, and
- * their gaps are announced again.
+ * missing entry means no. A repeat count is kept or dropped with its line. Notes of earlier steps
+ * are kept, and their gaps are announced again.
  */
 function choose(
   ranked: readonly Ranked[],
@@ -294,7 +298,7 @@ function rankedScores(
   const passed = passedLines(segments.map((parts) => parts[0]!));
   const plain = segments.map((parts, at) => {
     const own = Math.max(...parts.map((part) => scoreLine(part, suspicious[at]!.includes(part))));
-    return passed.has(at) ? Math.min(own, PASSED_SCORE) : own;
+    return passed.has(at) ? Math.min(own, MAX_PASSED_SCORE) : own;
   });
   const lastFailure = plain.findLastIndex(isFailure);
   const total = lines.reduce((sum, line) => sum + line.length, 0);
@@ -307,7 +311,7 @@ function rankedScores(
     // A line that makes up most of the text must not vanish, however little it says.
     const isLong = line.length > 1200 && line.length < total / 2;
     const length = isLong && !isFailure(own) ? -3 : 0;
-    const end = at <= lastFailure ? beforeFailure(lastFailure - at) : 0;
+    const end = at <= lastFailure ? bonusBeforeFailure(lastFailure - at) : 0;
     const tail = at >= lines.length - 6 ? 1 : 0;
     const again = times < 2 ? 0 : -3 - Math.min(4, times / 4);
     return own + end + tail + length + again;
@@ -318,8 +322,8 @@ function rankedScores(
  * Returns the bonus for a line at this distance before the last failure, mostly output of the
  * failed command.
  */
-function beforeFailure(distance: number): number {
-  if (distance < NEAR) return 3.5;
+function bonusBeforeFailure(distance: number): number {
+  if (distance < NEAR_FAILURE_LINES) return 3.5;
   return distance < 25 ? 1.5 : 0;
 }
 
@@ -328,14 +332,15 @@ function spreadScores(scores: readonly number[]): readonly number[] {
   const out = [...scores];
   scores.forEach((score, at) => {
     if (!isFailure(score)) return;
-    for (let step = 1; step <= AFTER; step++) raise(out, at + step, score * 0.7 - step * 0.7);
-    for (let step = 1; step <= BEFORE; step++) raise(out, at - step, score * 0.7 - step * 1.1);
+    for (let step = 1; step <= LINES_AFTER; step++) raise(out, at + step, score * 0.7 - step * 0.7);
+    for (let step = 1; step <= LINES_BEFORE; step++)
+      raise(out, at - step, score * 0.7 - step * 1.1);
   });
   return out;
 }
 
 /** Ranks pointer lines right after the line they point at, without which they are meaningless. */
-function belowPointed(scores: readonly number[], lines: readonly string[]): readonly number[] {
+function raisePointers(scores: readonly number[], lines: readonly string[]): readonly number[] {
   return scores.map((score, at) =>
     at > 0 && isPointer(lines[at]!) ? Math.min(score, scores[at - 1]! - 0.01) : score,
   );

@@ -7,18 +7,18 @@
 type Weighted = readonly [weight: number, pattern: RegExp];
 
 /** Longest part of a line that is scored, in characters. */
-const SCORED = 500;
+const MAX_SCORED_CHARS = 500;
 
-/** From this weight a line states a failure, whatever harmless phrase is beside it. */
-const STATED = 7;
+/** A line with at least this weight states a failure, whatever harmless phrase is beside it. */
+const FAILURE_WEIGHT = 7;
 
 /** Error wordings of programs in other languages, split by whether they need non-ASCII letters. */
-const ELSEWHERE =
+const FOREIGN_FAILURE =
   /\bfehler|fehlgeschlagen|gescheitert|nicht gefunden|konnte nicht|\berror(?:es|e)\b|\berreurs?\b|\bimpossible (?:de\b|d['’])|introuvable|\bimpossibile|\bfallit[oa]|non trovat[oa]|no se pudo|no se encuentra|\berros?\b|\bfalha|\bfalhou|\bchyba\b|selhal|nelze|\bfout\b|mislukt|\bvirhe|misslyckades|\bhata\b/i;
-const ELSEWHERE_WIDE =
+const FOREIGN_FAILURE_NON_ASCII =
   /\bfall[oó]\b|échec|échoué|não (?:foi possível|encontrad)|błąd|nie można|nie udało|epäonnistui|başarısız|lỗi|ошибк|не удалось|сбой|помилк|не найден|错误|錯誤|失败|失敗|无法|無法|异常|找不到|エラー|できません|見つかりません|오류|실패|없습니다|خطأ|فشل|שגיאה|त्रुटि/i;
 // oxlint-disable-next-line no-control-regex -- all that is not ASCII
-const WIDE = /[^\u0000-\u007f]/;
+const NON_ASCII = /[^\u0000-\u007f]/;
 
 const FAILURE: readonly Weighted[] = [
   [
@@ -43,8 +43,8 @@ const FAILURE: readonly Weighted[] = [
     /out of memory|\boom[-_]?(?:kill|reap)|no space left|\bdisk (?:is )?full|quota exceeded|\bI\/O error|bus error|segfault|page fault|(?:by|received|got) signal|signal \d+\b|stack overflow|deadlock|core dump/i,
   ],
   [8, /\b[A-Z]\w*(?:Error|Exception|Failure|Fault|NotFound)\b(?!\.(?:py|js|ts|go|rs)\b)/],
-  [8, ELSEWHERE],
-  [8, ELSEWHERE_WIDE],
+  [8, FOREIGN_FAILURE],
+  [8, FOREIGN_FAILURE_NON_ASCII],
   [
     8,
     /: (?:fatal )?error\b|\berror (?:TS|CS|C|LNK|MSB|E)\d+|\berror [\w-]+\/[\w-]+|^\s*error {1,3}\S|\bpanic:|^\s*\d+:\d+ +error\b/i,
@@ -110,8 +110,8 @@ const NOISE =
   /\b\d{1,3}(?:\.\d+)?% |\[=*>? *\]|━━|█|^\s*(?:remote: (?:Counting|Compressing|Enumerating)|Receiving objects|Resolving deltas|\* \[new (?:branch|tag)\]|hint: )|\bkB\/s\b|\bMB\/s\b|^\s*at (?:node:internal|async Promise\.all)|site-packages\/(?:pip|_pytest|pluggy)\b/;
 
 /**
- * A superset of the lines that `FAILURE` matches: most log lines fail this test, and one pattern is
- * faster than eight.
+ * Matches at least the lines that `FAILURE` matches: most log lines fail this test, and one pattern
+ * is faster than eight.
  */
 const SUSPICIOUS =
   /err|fail|fatal|exce|fault|panic|assert|expect|tim(?:ed|e ?out)|denied|access|authori|forbidden|no such|no space|can(?:no|'|’)t|could|unable|found|missing|invalid|unexp|resolved|refused|reject|conflict|mismatch|compatible|violat|abort|kill|crash|broken|stopped|exit|return|traceback|dump|memory|oom|disk|quota|sig(?:nal|segv|kill|abrt)|overflow|deadlock|corrupt|sanitizer|undefined|critical|crit"|emerg|severe|alert|elifecycle|E {3}|not ok|^> {3}|^ *> +\d+ \| |[✗✕✘×❌]/i;
@@ -126,14 +126,16 @@ const sum = (rules: readonly Weighted[], line: string): number =>
  * full.
  */
 export function isSuspicious(line: string): boolean {
-  const text = line.length > SCORED ? line.slice(0, SCORED) : line;
+  const text = line.length > MAX_SCORED_CHARS ? line.slice(0, MAX_SCORED_CHARS) : line;
   return hasInformativeNumber(text) || hasInformativeWord(text);
 }
 
 /** Returns true if the text contains one of those words, whatever its numbers are. */
 export function hasInformativeWord(text: string): boolean {
   return (
-    SUSPICIOUS.test(text) || ELSEWHERE.test(text) || (WIDE.test(text) && ELSEWHERE_WIDE.test(text))
+    SUSPICIOUS.test(text) ||
+    FOREIGN_FAILURE.test(text) ||
+    (NON_ASCII.test(text) && FOREIGN_FAILURE_NON_ASCII.test(text))
   );
 }
 
@@ -147,19 +149,19 @@ export function hasInformativeNumber(text: string): boolean {
  * `suspicious` is `isSuspicious(line)`, for callers that already know it.
  */
 export function scoreLine(line: string, suspicious = isSuspicious(line)): number {
-  const text = line.length > SCORED ? line.slice(0, SCORED) : line;
+  const text = line.length > MAX_SCORED_CHARS ? line.slice(0, MAX_SCORED_CHARS) : line;
   if (text.trim() === '') return -3;
-  if (isFine(text)) return -2;
+  if (isHarmless(text)) return -2;
   const scored = suspicious ? withoutBenign(text) : text;
   const failure = suspicious ? sum(FAILURE, scored) : 0;
   const summary = sum(SUMMARY, scored);
-  if (scored !== text && Math.max(failure, summary) < STATED) return -2;
+  if (scored !== text && Math.max(failure, summary) < FAILURE_WEIGHT) return -2;
   const location = sum(LOCATION, text);
   const noise = NOISE.test(text) ? -5 : 0;
   return Math.max(failure, summary) + Math.min(failure, summary) / 3 + location + noise;
 }
 
-function isFine(text: string): boolean {
+function isHarmless(text: string): boolean {
   return PASSED.test(text) || (STEP.test(text) && !STEP_FAILED.test(text));
 }
 
@@ -177,7 +179,7 @@ const POINTER = /^[ \t|]*[~^][\s~^-]*$/;
 
 /** Returns true if a line only points at a part of the one above it. */
 export function isPointer(line: string): boolean {
-  return POINTER.test(line.length > SCORED ? line.slice(0, SCORED) : line);
+  return POINTER.test(line.length > MAX_SCORED_CHARS ? line.slice(0, MAX_SCORED_CHARS) : line);
 }
 
 const STAMP =

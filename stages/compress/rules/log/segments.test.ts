@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { builtIn } from '../built-in.ts';
-import { cutLine, segmentLine, seenParts } from './segments.ts';
+import { cutLine, segmentLine, partsToScore } from './segments.ts';
 import { makeLog, times } from '../../../../fixtures/compress/texts.ts';
 
 const cut = (line: string, maxTokens = 50): string => cutLine(segmentLine(line), maxTokens);
@@ -69,7 +69,7 @@ test('states the number of characters kept', () => {
 
 test('finds a failure within a piece that cannot be cut', () => {
   const piece = `${'x:'.repeat(500)}FATAL:lost-shard${':x'.repeat(500)}`;
-  assert.ok(seenParts(segmentLine(piece)).some((part) => part.includes('FATAL')));
+  assert.ok(partsToScore(segmentLine(piece)).some((part) => part.includes('FATAL')));
   const out = cut(
     `${times(900, (n) => `v${n}`).join(' ')} ${piece} ${times(900, (n) => `v${n}`).join(' ')}`,
     4000,
@@ -78,11 +78,11 @@ test('finds a failure within a piece that cannot be cut', () => {
 });
 
 test('scores only the first and the last parts of a very long line', () => {
-  const parts = seenParts(segmentLine(times(200_000, (n) => `a${n}`).join(' ')));
+  const parts = partsToScore(segmentLine(times(200_000, (n) => `a${n}`).join(' ')));
   assert.ok(parts.length <= 256);
   assert.match(parts[0]!, /^a0 a1 /);
   assert.match(parts.at(-1)!, /a199999$/);
-  assert.equal(seenParts(segmentLine('2026-01-02T03:04:05Z one line')), ['one line']);
+  assert.equal(partsToScore(segmentLine('2026-01-02T03:04:05Z one line')), ['one line']);
 });
 
 test('cuts lines between words in a full compression pass, too', () => {

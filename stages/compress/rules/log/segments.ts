@@ -7,14 +7,14 @@ import { costsAtLeast } from '../../../model/tokens.ts';
 import { isFailure, scoreLine, stampLength } from './score.ts';
 import { MARK } from '../../text/marker.ts';
 
-/** Longest segment, in characters, if the line has places to end it. */
+/** Maximum length of a segment in characters, if the line has places to end it. */
 const SEGMENT = 400;
 /**
  * Size of the window that is scored at a time, in characters: a segment, or a part of a longer one.
  */
 const WINDOW = 500;
 /** Windows scored at either end; the middle of a line of a megabyte is skipped. */
-const MAX_SEEN = 128;
+const MAX_WINDOWS = 128;
 /** Segments that a cut line keeps for their score, besides its first and last. */
 const MAX_KEPT = 6;
 
@@ -33,14 +33,14 @@ export function segmentLine(line: string): SegmentedLine {
   const ends: number[] = [];
   let redraw = -1;
   for (let from = 0; from < line.length;) {
-    if (redraw < from) redraw = next(line, '\r', from);
+    if (redraw < from) redraw = indexFrom(line, '\r', from);
     from = segmentEnd(line, from, redraw);
     ends.push(from);
   }
   return { line, ends };
 }
 
-function next(line: string, sign: string, from: number): number {
+function indexFrom(line: string, sign: string, from: number): number {
   const at = line.indexOf(sign, from);
   return at < 0 ? line.length : at;
 }
@@ -51,26 +51,26 @@ function next(line: string, sign: string, from: number): number {
  */
 function segmentEnd(line: string, from: number, redraw: number): number {
   const reach = from + SEGMENT;
-  if (redraw < reach) return behindRedraw(line, redraw);
+  if (redraw < reach) return endOfRedraw(line, redraw);
   let between = -1;
   for (let at = reach; at > from; at--) {
-    const cut = cutAt(line, at);
+    const cut = separationAt(line, at);
     if (cut === 'words' && (between < 0 || at > from + SEGMENT / 2)) return at;
     if (cut !== undefined && between < 0) between = at;
   }
   if (between > 0) return between;
-  for (let at = reach + 1; at < redraw; at++) if (cutAt(line, at) !== undefined) return at;
-  return behindRedraw(line, redraw);
+  for (let at = reach + 1; at < redraw; at++) if (separationAt(line, at) !== undefined) return at;
+  return endOfRedraw(line, redraw);
 }
 
-function behindRedraw(line: string, redraw: number): number {
+function endOfRedraw(line: string, redraw: number): number {
   let end = redraw;
   while (line[end] === '\r') end++;
   return end;
 }
 
 /** Returns what a cut before `at` would separate; undefined inside a word or number. */
-function cutAt(line: string, at: number): 'words' | 'values' | undefined {
+function separationAt(line: string, at: number): 'words' | 'values' | undefined {
   const before = line.charCodeAt(at - 1);
   if (before === SPACE || before === TAB) return 'words';
   if (before < 128 ? SEPARATORS[before] === 0 : !WIDE_SEPARATORS.has(before)) return undefined;
@@ -103,11 +103,11 @@ interface Window {
 }
 
 /** Returns the windows to score, in order. */
-function seenWindows(ends: readonly number[]): readonly Window[] {
+function windowsToScore(ends: readonly number[]): readonly Window[] {
   const bounds = windowEnds(ends);
   const windows: Window[] = [];
   for (let at = 0, segment = 0; at < bounds.length; at++) {
-    if (at === MAX_SEEN) at = Math.max(at, bounds.length - MAX_SEEN);
+    if (at === MAX_WINDOWS) at = Math.max(at, bounds.length - MAX_WINDOWS);
     while (ends[segment]! < bounds[at]!) segment++;
     windows.push({ segment, from: bounds[at - 1] ?? 0, to: bounds[at]! });
   }
@@ -129,14 +129,14 @@ function windowEnds(ends: readonly number[]): readonly number[] {
 }
 
 /** Returns the parts of a line to score, without its time stamp and as one-byte text. */
-export function seenParts({ line, ends }: SegmentedLine): readonly string[] {
-  const parts = seenWindows(ends).map(({ from, to }) => narrow(line.slice(from, to)));
+export function partsToScore({ line, ends }: SegmentedLine): readonly string[] {
+  const parts = windowsToScore(ends).map(({ from, to }) => withoutZeroBytes(line.slice(from, to)));
   const first = parts[0] ?? '';
   return [first.slice(stampLength(first)), ...parts.slice(1)];
 }
 
 /** Drops the zero bytes of two-byte text that was read as one-byte text. */
-function narrow(part: string): string {
+function withoutZeroBytes(part: string): string {
   return part.includes('\u0000') ? part.replaceAll('\u0000', '') : part;
 }
 
@@ -180,8 +180,8 @@ function fits(text: string, maxTokens: number): boolean {
 /** Returns the scored segments, each with its best score. */
 function scoredSegments({ line, ends }: SegmentedLine): readonly { at: number; score: number }[] {
   const scores = new Map<number, number>();
-  for (const { segment, from, to } of seenWindows(ends)) {
-    const score = scoreLine(narrow(line.slice(from, to)));
+  for (const { segment, from, to } of windowsToScore(ends)) {
+    const score = scoreLine(withoutZeroBytes(line.slice(from, to)));
     scores.set(segment, Math.max(score, scores.get(segment) ?? score));
   }
   return [...scores].map(([at, score]) => ({ at, score }));

@@ -1,6 +1,6 @@
 /**
- * Splits prose into chunks that are kept or dropped whole. Joined again, they are the text. Only
- * sentences are ever dropped: a text without a sentence end is a row, a name or a caption.
+ * Splits prose into chunks that are kept or dropped as a whole. Joined again, they give the text.
+ * Only sentences are ever dropped: a text without a sentence end is a row, a name or a caption.
  */
 import { classifyLine } from '../../../model/classify/prose.ts';
 import { lineBreaks } from '../../text/line-breaks.ts';
@@ -16,7 +16,7 @@ export interface Chunk {
 }
 
 /** Headings, lists, tables, quotes, code and other layout: not prose. */
-const LAID_OUT =
+const LAYOUT =
   /^(?:#{1,6} |\s*[-*+•] |\s*\d{1,3}[.)] |\s*\||\s*>|\s*[<+!|=]| {4}|\t|={3,}|-{3,}|.{0,80}:$)/;
 /** Spans that may be needed verbatim. */
 const MUST_KEEP =
@@ -33,18 +33,20 @@ const INSTRUCTION = new RegExp(
 );
 
 /** Longer pieces without a sentence end are not prose. */
-const LONGEST = 2000;
+const MAX_SENTENCE_CHARS = 2000;
 
 const FENCE = /^\s{0,6}(?:```|~~~)/;
-const STOP = /[.!?…]["'”’»)\]*_]{0,3}(?:\[[^\]\n]{1,30}\]){0,4}$|[。！？؟۔।]["'”’」』）]{0,3}$/;
-const END = /[.!?…]["'”’»)\]*_]{0,3}(?=\s|$)|[。！？]["'”’」』）]{0,3}|[؟۔।](?=\s|$)|\n\s*\n/g;
+const SENTENCE_END_AT_LINE_END =
+  /[.!?…]["'”’»)\]*_]{0,3}(?:\[[^\]\n]{1,30}\]){0,4}$|[。！？؟۔।]["'”’」』）]{0,3}$/;
+const SENTENCE_END =
+  /[.!?…]["'”’»)\]*_]{0,3}(?=\s|$)|[。！？]["'”’」』）]{0,3}|[؟۔।](?=\s|$)|\n\s*\n/g;
 const CLAUSE = /[;:,–—] |[；：，、،]/g;
 /** "the U.S. government": no sentence ends before a lower-case word. */
-const GOES_ON = /^\s*\p{Ll}/u;
+const STARTS_LOWER_CASE = /^\s*\p{Ll}/u;
 const ABBREVIATION =
   /\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|etc|e\.g|i\.e|cf|No|Vol|Fig|Inc|Ltd|Co|approx|ca|al)\.$/;
 /** A shorter line without a sentence end is a row or a caption, not wrapped text. */
-const WRAPPED_CHARS = 50;
+const MIN_WRAPPED_CHARS = 50;
 
 /**
  * Splits a text into chunks. Sentences longer than four times `maxChars` are split at clauses near
@@ -78,32 +80,32 @@ export function chunkText(text: string, maxChars: number): readonly Chunk[] {
 }
 
 /**
- * Returns the end of the prose that begins on a line, or the line itself where it is none. Wrapped
- * lines continue until a sentence ends.
+ * Returns the end of the prose that begins on a line, or the line itself if it is not prose.
+ * Wrapped lines continue until a sentence ends.
  */
 function paragraphEnd(lines: readonly string[], from: number): number {
   let at = from;
   while (at < lines.length && isProse(lines[at]!)) {
     const body = lines[at]!.trimEnd();
     at++;
-    if (body.length < WRAPPED_CHARS || STOP.test(body)) break;
+    if (body.length < MIN_WRAPPED_CHARS || SENTENCE_END_AT_LINE_END.test(body)) break;
     // The last line of a paragraph may be too short to be recognized by itself.
-    if (at < lines.length && isTail(lines[at]!)) return at + 1;
+    if (at < lines.length && isEndOfParagraph(lines[at]!)) return at + 1;
   }
   return at;
 }
 
 function isProse(line: string): boolean {
   const body = line.trimEnd();
-  return body.length <= 200_000 && !LAID_OUT.test(body) && classifyLine(body) === 'prose';
+  return body.length <= 200_000 && !LAYOUT.test(body) && classifyLine(body) === 'prose';
 }
 
-function isTail(line: string): boolean {
+function isEndOfParagraph(line: string): boolean {
   return (
-    line.length < WRAPPED_CHARS &&
+    line.length < MIN_WRAPPED_CHARS &&
     /^[\p{L}("'“]/u.test(line) &&
     !/\s{2,}\S|\t/.test(line) &&
-    STOP.test(line.trimEnd())
+    SENTENCE_END_AT_LINE_END.test(line.trimEnd())
   );
 }
 
@@ -112,7 +114,7 @@ function isTail(line: string): boolean {
  * above.
  */
 function isSentence(text: string): boolean {
-  return !/^\s*\p{Ll}/u.test(text) && STOP.test(text.trimEnd());
+  return !/^\s*\p{Ll}/u.test(text) && SENTENCE_END_AT_LINE_END.test(text.trimEnd());
 }
 
 function toChunk(piece: string, line: number, whole: boolean): Chunk {
@@ -120,7 +122,7 @@ function toChunk(piece: string, line: number, whole: boolean): Chunk {
   const droppable =
     whole &&
     text.length >= 20 &&
-    text.length <= LONGEST &&
+    text.length <= MAX_SENTENCE_CHARS &&
     !MUST_KEEP.test(text) &&
     !INSTRUCTION.test(text);
   return { text, space: piece.slice(text.length), droppable, line };
@@ -129,10 +131,10 @@ function toChunk(piece: string, line: number, whole: boolean): Chunk {
 function sentences(paragraph: string): string[] {
   const out: string[] = [];
   let start = 0;
-  for (const match of paragraph.matchAll(END)) {
+  for (const match of paragraph.matchAll(SENTENCE_END)) {
     const end = match.index + match[0].length;
     if (ABBREVIATION.test(paragraph.slice(Math.max(start, end - 12), end))) continue;
-    if (GOES_ON.test(paragraph.slice(end, end + 40))) continue;
+    if (STARTS_LOWER_CASE.test(paragraph.slice(end, end + 40))) continue;
     const space = /^\s*/.exec(paragraph.slice(end, end + 40))![0].length;
     out.push(paragraph.slice(start, end + space));
     start = end + space;

@@ -12,15 +12,15 @@ import { estimateTokens } from '../../../model/tokens.ts';
 /** A narrative below this many tokens is left alone. */
 const MIN_TOKENS = 600;
 const MIN_CHUNKS = 12;
-/** Shortest sentence that is ever dropped, in characters. */
-const SHORTEST = 20;
+/** A shorter sentence is never dropped, in characters. */
+const MIN_SENTENCE_CHARS = 20;
 /** Share of tokens kept, by mode. */
-const KEEP = { strict: 1, hybrid: 0.728, aggressive: 0.325 } as const;
+const KEPT_SHARE = { strict: 1, hybrid: 0.728, aggressive: 0.325 } as const;
 /**
- * A chunk with at least this relevance to the question, from 0 to 1, is kept whatever else it says.
- * Below that, `hybrid` ranks by later value, `aggressive` by relevance alone.
+ * A chunk with at least this relevance to the question, from 0 to 1, is always kept. Below that,
+ * `hybrid` ranks by later value, `aggressive` by relevance alone.
  */
-const NEAR = 0.5;
+const MIN_RELEVANCE = 0.5;
 const QUERY_WEIGHT = { strict: 0, hybrid: 0, aggressive: 40 } as const;
 /** Shorter sentences may be repeated on purpose. */
 const MIN_COPY_CHARS = 40;
@@ -46,7 +46,7 @@ function mayHoldProse(text: string): boolean {
   for (let from = 0; from < text.length && room < MIN_CHUNKS;) {
     const end = text.indexOf('\n', from);
     const length = (end < 0 ? text.length : end) - from;
-    room += Math.floor(length / SHORTEST);
+    room += Math.floor(length / MIN_SENTENCE_CHARS);
     from += length + 1;
   }
   return room >= MIN_CHUNKS;
@@ -57,20 +57,21 @@ function choose(
   words: readonly Words[],
   context: CompressContext,
 ): boolean[] {
-  const keep = copies(chunks).map((copy) => !copy);
-  const { asked = '', query } = context;
-  const answers = answeringChunks(chunks, words, asked);
-  const scores = queryScores(chunks, words, `${asked}\n${query}`);
+  const keep = findCopies(chunks).map((copy) => !copy);
+  const { callQuery = '', query } = context;
+  const answers = answeringChunks(chunks, words, callQuery);
+  const scores = queryScores(chunks, words, `${callQuery}\n${query}`);
   // Without common words there is nothing to rank by: unique sentences are kept.
   if (scores === undefined) return keep;
   const sizes = chunks.map((chunk) => estimateTokens(chunk.text));
   const total = sizes.reduce((sum, size) => sum + size, 0);
   let excess =
     sizes.reduce((sum, size, at) => sum + (keep[at] === true ? size : 0), 0) -
-    total * KEEP[context.mode];
+    total * KEPT_SHARE[context.mode];
   const values = laterValue(chunks, words);
   const worth = scores.map(
-    (score, at) => values[at]! + QUERY_WEIGHT[context.mode] * score + (score >= NEAR ? 100 : 0),
+    (score, at) =>
+      values[at]! + QUERY_WEIGHT[context.mode] * score + (score >= MIN_RELEVANCE ? 100 : 0),
   );
   const order = chunks
     .map((_, at) => at)
@@ -85,38 +86,41 @@ function choose(
 }
 
 /** Marks the chunks that repeat an earlier one word for word. */
-function copies(chunks: readonly Chunk[]): readonly boolean[] {
+function findCopies(chunks: readonly Chunk[]): readonly boolean[] {
   const seen = new Set<string>();
   return chunks.map((chunk) => {
     if (!chunk.droppable || chunk.text.length < MIN_COPY_CHARS) return false;
-    const key = wordingOf(chunk.text);
+    const key = normalizedSentence(chunk.text);
     if (seen.has(key)) return true;
     seen.add(key);
     return false;
   });
 }
 
-const AROUND = /^["'“”‘’([]+(?:[.,;:!"'“”‘’)\]…]+$)?|(?<![.,;:!"'“”‘’)\]…])[.,;:!"'“”‘’)\]…]+$/g;
+const PUNCTUATION_AROUND =
+  /^["'“”‘’([]+(?:[.,;:!"'“”‘’)\]…]+$)?|(?<![.,;:!"'“”‘’)\]…])[.,;:!"'“”‘’)\]…]+$/g;
 /**
  * Punctuation after a number that only ends a clause; other signs carry meaning, as 5' is not 5".
  */
-const BEHIND_NUMBER = /(?<![.,;:)])[.,;:)]+$/;
+const PUNCTUATION_AFTER_NUMBER = /(?<![.,;:)])[.,;:)]+$/;
 
 /**
  * Normalizes a sentence: drops white space and punctuation around words, except a question mark.
  * The case of its first letter is dropped too; further in, case may tell a name from a word. Signs
  * inside a word or before a number are kept.
  */
-function wordingOf(sentence: string): string {
+function normalizedSentence(sentence: string): string {
   const words = sentence
     .split(/\s+/)
-    .map((word) => word.replace(/\d/.test(word) ? BEHIND_NUMBER : AROUND, ''))
+    .map((word) =>
+      word.replace(/\d/.test(word) ? PUNCTUATION_AFTER_NUMBER : PUNCTUATION_AROUND, ''),
+    )
     .filter((word) => word !== '')
     .join(' ');
   return words.slice(0, 1).toLowerCase() + words.slice(1);
 }
 
-/** Prints the kept chunks unchanged, with one short marker in each gap. */
+/** Prints the kept chunks unchanged, with a short marker in each gap. */
 function print(chunks: readonly Chunk[], keep: readonly boolean[]): Compressed {
   const removed: LineRange[] = [];
   let dropped = 0;

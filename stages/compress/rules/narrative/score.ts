@@ -8,7 +8,7 @@ import type { Chunk } from './chunks.ts';
 const K1 = 1.2;
 const B = 0.6;
 
-const STOP: ReadonlySet<string> = new Set(
+const STOP_WORDS: ReadonlySet<string> = new Set(
   'a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its may me my no not of on or our she so some such than that the their them then there these they this those to up us was we were what when where which who whom whose why will with would you your'.split(
     ' ',
   ),
@@ -26,7 +26,7 @@ export function wordsOfEach(chunks: readonly Chunk[]): readonly Words[] {
 function wordsOf(text: string, known = new Map<string, string>()): Words {
   const stems: string[] = [];
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
-    if (STOP.has(word)) continue;
+    if (STOP_WORDS.has(word)) continue;
     let stemmed = known.get(word);
     if (stemmed === undefined) known.set(word, (stemmed = stem(word)));
     stems.push(stemmed);
@@ -50,14 +50,14 @@ function stem(word: string): string {
 }
 
 /** Words that tell an agent to go on and ask nothing of a text. */
-const GENERIC: ReadonlySet<string> = new Set(
+const GENERIC_WORDS: ReadonlySet<string> = new Set(
   wordsOf(
     'go continue proceed next task please ok okay yes yeah sure thanks thank make let now again try work start begin step also just need want help get see look good great job keep finish done everything all rest well further more carry ahead do it follow',
   ),
 );
 
 /**
- * Returns a score from 0 to 1 per chunk; undefined where query and text share no meaningful word.
+ * Returns a score from 0 to 1 for each chunk; undefined if query and text share no meaningful word.
  */
 export function queryScores(
   chunks: readonly Chunk[],
@@ -67,7 +67,7 @@ export function queryScores(
   const terms = new Set(wordsOf(query));
   if (terms.size === 0) return undefined;
   const idf = inverseFrequency(words, terms);
-  if ([...idf.keys()].every((word) => GENERIC.has(word))) return undefined;
+  if ([...idf.keys()].every((word) => GENERIC_WORDS.has(word))) return undefined;
   const mean = words.reduce((sum, list) => sum + list.length, 0) / (words.length || 1);
   const own = words.map((list) => bm25(list, idf, mean));
   const paragraphs = paragraphScores(chunks, words, idf);

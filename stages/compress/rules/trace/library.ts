@@ -29,8 +29,8 @@ const PLATFORM = new RegExp(
 const FRAMEWORK = new RegExp(
   String.raw`${JAVA}(org\.springframework|org\.hibernate|org\.junit|org\.gradle|org\.apache\.(?:catalina|coyote|tomcat|maven))\.`,
 );
-/** A placeholder for frames that are printed elsewhere. */
-const ELSEWHERE = /^\s*\.\.\. \d+ more/;
+/** A placeholder for frames that were printed elsewhere. */
+const ELIDED_FRAMES = /^\s*\.\.\. \d+ more/;
 
 /**
  * Returns true for a frame in installed code; `own` are the families the project itself may belong
@@ -43,8 +43,8 @@ export function isLibraryCall(line: string, own: ReadonlySet<string>): boolean {
 }
 
 /** Returns true for `... 23 more`. */
-export function isElsewhere(line: string): boolean {
-  return ELSEWHERE.test(line);
+export function isElidedFrames(line: string): boolean {
+  return ELIDED_FRAMES.test(line);
 }
 
 /**
@@ -56,7 +56,7 @@ export function ownFamilies(stacks: readonly (readonly string[])[]): ReadonlySet
   const counts = new Map<string, number>();
   let all = 0;
   for (const stack of stacks) {
-    const calls = stack.filter((line) => !PLATFORM.test(line) && !isElsewhere(line));
+    const calls = stack.filter((line) => !PLATFORM.test(line) && !isElidedFrames(line));
     all += calls.length;
     const families = calls.map((line) => FRAMEWORK.exec(line)?.[1]);
     if (families[0] !== undefined) own.add(families[0]);

@@ -1,24 +1,24 @@
 /**
- * Packs the frames of Python tracebacks, lossless: path, line and name without the words between
+ * Packs the frames of Python tracebacks without loss: path, line and name without the words between
  * them, and the directory shared by the project's frames written once.
  */
 import type { Apply } from '../rule.ts';
 import { MARK } from '../../text/marker.ts';
 
-const OPENING = `${MARK}frames are path:line name`;
+const HEADER_START = `${MARK}frames are path:line name`;
 const MIN_CALLS = 4;
 /** Longer lines are never frames. */
-const MAX_LINE = 700;
+const MAX_LINE_CHARS = 700;
 const STACK_FRAME = /^( *)File "([^"\n:]{1,400})", line (\d{1,7}), in (\S.{0,200})$/;
 const PACKED = /^( *)([^"\n:]{1,400}):(\d{1,7}) (\S.{0,200})$/;
 /** Installed code is outside the project and would shorten the shared directory. */
 const INSTALLED = /site-packages\/|dist-packages\/|\/lib\/python\d|^<|^\/usr\//;
-const HOME = '~/';
+const ROOT_PREFIX = '~/';
 
 /** Writes the frames of Python tracebacks in short form. Decoded again before use. */
 export const packStack: Apply = (text) => {
   const lines = text.split('\n');
-  const calls = lines.map((line) => (line.length > MAX_LINE ? null : STACK_FRAME.exec(line)));
+  const calls = lines.map((line) => (line.length > MAX_LINE_CHARS ? null : STACK_FRAME.exec(line)));
   const paths = calls.flatMap((call) => (call === null ? [] : [call[2]!]));
   if (paths.length < MIN_CALLS) return undefined;
   const root = sharedDirectory(paths.filter((path) => !INSTALLED.test(path)));
@@ -27,19 +27,19 @@ export const packStack: Apply = (text) => {
     const [, indent, path, number, name] = call;
     return `${indent}${shorten(path!, root)}:${number} ${name}`;
   });
-  const header = root === '' ? `${OPENING}]` : `${OPENING}; ${HOME} is ${root}]`;
+  const header = root === '' ? `${HEADER_START}]` : `${HEADER_START}; ${ROOT_PREFIX} is ${root}]`;
   const out = [header, ...packed].join('\n');
   return unpackStack(out) === text ? { text: out, removed: [] } : undefined;
 };
 
 /** Escapes a line that could be taken for a packed frame with a leading bar. */
 function escape(line: string): string {
-  const ambiguous = line.startsWith('|') || (line.length <= MAX_LINE && PACKED.test(line));
+  const ambiguous = line.startsWith('|') || (line.length <= MAX_LINE_CHARS && PACKED.test(line));
   return ambiguous ? `|${line}` : line;
 }
 
 function shorten(path: string, root: string): string {
-  return root !== '' && path.startsWith(root) ? HOME + path.slice(root.length) : path;
+  return root !== '' && path.startsWith(root) ? ROOT_PREFIX + path.slice(root.length) : path;
 }
 
 /** Returns the directory shared by all paths, with its trailing slash; '' where they share none. */
@@ -57,18 +57,20 @@ const ROOT_MARK = '; ~/ is ';
 /** Decodes packed frames; undefined where svc did not write the text. */
 export function unpackStack(text: string): string | undefined {
   const [header = '', ...lines] = text.split('\n');
-  if (!header.startsWith(OPENING)) return undefined;
+  if (!header.startsWith(HEADER_START)) return undefined;
   const at = header.indexOf(ROOT_MARK);
   const hasRoot = at >= 0 && header.endsWith(']');
   const root = hasRoot ? header.slice(at + ROOT_MARK.length, -1) : '';
   return lines
     .map((line) => {
       if (line.startsWith('|')) return line.slice(1);
-      const match = line.length > MAX_LINE ? null : PACKED.exec(line);
+      const match = line.length > MAX_LINE_CHARS ? null : PACKED.exec(line);
       if (match === null) return line;
       const [, indent, short, number, name] = match;
       const path =
-        root !== '' && short!.startsWith(HOME) ? root + short!.slice(HOME.length) : short;
+        root !== '' && short!.startsWith(ROOT_PREFIX)
+          ? root + short!.slice(ROOT_PREFIX.length)
+          : short;
       return `${indent}File "${path}", line ${number}, in ${name}`;
     })
     .join('\n');

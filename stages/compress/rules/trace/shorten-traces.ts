@@ -9,15 +9,15 @@ import type { Apply } from '../rule.ts';
 import { endingLines } from '../log/ends.ts';
 import { joinKept } from '../../text/marker.ts';
 import { runsOf } from '../../text/ranges.ts';
-import { isElsewhere, isLibraryCall, ownFamilies } from './library.ts';
+import { isElidedFrames, isLibraryCall, ownFamilies } from './library.ts';
 
 /** The line of a stack frame: Python, JavaScript, Java, Go, Rust, Ruby, C#. */
 const STACK_FRAME =
   /^\s*(?:File "[^"]{1,300}", line \d+|at .{1,300}|\.\.\. \d+ more|\d+: 0x[0-9a-f]+|\S{1,300}\.go:\d+|from \S{1,300}:\d+:in )/;
-const PYTHON = /^\s*File "/;
+const PYTHON_FRAME = /^\s*File "/;
 const MIN_RUN = 2;
 /** Library frames kept next to the error: they show how the library was called. */
-const NEAREST = 3;
+const KEPT_NEAR_ERROR = 3;
 
 /** Shortens stack traces. */
 export const shortenTraces: Apply = (text, { classification, logBudgetTokens }) => {
@@ -53,7 +53,7 @@ function readStackFrames(lines: readonly string[]): readonly StackFrame[] {
     if (!STACK_FRAME.test(line)) continue;
     let to = at + 1;
     // Python prints the source line, and since 3.11 a line of carets, below a frame.
-    if (PYTHON.test(line)) {
+    if (PYTHON_FRAME.test(line)) {
       const indent = /^\s*/.exec(line)![0].length;
       while (to < lines.length && to - at < 4 && isDeeper(lines[to]!, indent)) to++;
     }
@@ -80,7 +80,8 @@ function stacksOf(stackFrames: readonly StackFrame[]): readonly (readonly StackF
 }
 
 /**
- * Marks the frames that may be dropped. A stack of library frames only has nothing else to look at.
+ * Marks the frames that may be dropped. A stack with only library frames keeps them, as it has
+ * nothing else to show.
  */
 function droppable(
   stack: readonly StackFrame[],
@@ -88,11 +89,11 @@ function droppable(
   families: ReadonlySet<string>,
 ): readonly boolean[] {
   const library = stack.map(({ name }) => isLibraryCall(name, families));
-  if (!stack.some(({ name }, at) => library[at] !== true && !isElsewhere(name)))
+  if (!stack.some(({ name }, at) => library[at] !== true && !isElidedFrames(name)))
     library.fill(false);
-  const atError = PYTHON.test(stack[0]!.name) ? library.toReversed() : library;
+  const atError = PYTHON_FRAME.test(stack[0]!.name) ? library.toReversed() : library;
   const own = atError.indexOf(false);
-  const nearest = own < 0 ? 0 : Math.min(own, NEAREST);
+  const nearest = own < 0 ? 0 : Math.min(own, KEPT_NEAR_ERROR);
   const isNearest = (at: number): boolean =>
     atError === library ? at < nearest : at >= stack.length - nearest;
   const seen = new Set<string>();
