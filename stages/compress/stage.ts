@@ -23,7 +23,7 @@ import {
   reasonForNoChange,
 } from './pass/skip-reasons.ts';
 import { unchangedTokens } from './pass/skip-reasons.ts';
-import { compressStanding } from './pass/standing.ts';
+import { compressWithFixedBlocks } from './pass/standing.ts';
 import type { WithinLimit } from './pass/within-limit.ts';
 import type { CompressConfig } from './settings.ts';
 import { createToolTrimmer } from './tools/trim.ts';
@@ -45,7 +45,12 @@ async function compressRequest(
 ): Promise<ProxyRequest> {
   const { config } = joined;
   const blocks = incoming.original.blocks();
-  const { memory, standing, options, tools, change } = optionsOf(incoming, joined, services, ctx);
+  const { memory, sendingRules, options, tools, change } = optionsOf(
+    incoming,
+    joined,
+    services,
+    ctx,
+  );
   const report = { mode: options.mode };
   if (change === 'strict') notes.logStrict('compression.mode is strict');
   if (options.mode === 'strict') {
@@ -61,10 +66,12 @@ async function compressRequest(
   const { maxTimeMs } = config;
   const limits: WithinLimit = { memory, compressor, options, maxTimeMs, signal: ctx.run.signal };
   const isCold =
-    !standing.isBound && options.forgets !== true && isColdMoment(request, config, conversations);
+    !sendingRules.isBound &&
+    options.forgets !== true &&
+    isColdMoment(request, config, conversations);
   const { blocks: parted, remember } = withLongResults(request, limits);
   const prepared = withFetchTool(parted, request, memory);
-  const result = await compressStanding(prepared, standing, limits, isCold);
+  const result = await compressWithFixedBlocks(prepared, sendingRules, limits, isCold);
   const { outcomes, failed, forgotten } = result;
   remember(outcomes);
   if (isCold) ctx.note('cold', true);

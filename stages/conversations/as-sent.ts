@@ -1,30 +1,30 @@
 /**
- * Restores in a request the block texts sent before, if thinking blocks are signed over them:
- * whatever the stages made of those blocks, and even if the request may not be edited.
+ * Restores in a request the block texts that were sent before, if thinking blocks are signed over
+ * them: whatever the stages made of those blocks, and even if the request may not be edited.
  */
 import { isEditable } from '../model/block.ts';
 import { asSentBefore } from '../model/request.ts';
 import type { NewValue, ProxyRequest } from '../model/request.ts';
-import { appendedTo, isOfTools, toolsKey } from './conversations.ts';
+import { appendedTo, isToolEdit, toolsKey } from './conversations.ts';
 import type { Conversations } from './conversations.ts';
-import type { Stand, Standing } from './standing.ts';
+import type { SendingRule, SendingRules } from './standing.ts';
 
 /** The request to send, and how many of its blocks were fixed by earlier requests. */
 export interface AsSent {
   readonly request: ProxyRequest;
-  /** True if thinking blocks fix how it is sent; see `Standing`. */
+  /** True if thinking blocks fix how it is sent; see `SendingRules`. */
   readonly isBound: boolean;
   /** Blocks sent modified (shortened or extended) exactly as before. */
   readonly repeated: number;
-  /** Blocks that differ after the stages and are sent unmodified instead. */
+  /** Blocks that the stages changed but that are sent unmodified. */
   readonly heldRaw: number;
   /** Returns how its editable blocks are sent and why; empty unless `isBound`. */
   readonly groups: () => readonly BlockGroup[];
 }
 
 /**
- * Blocks sent the same way for the same reason, in words: for `/trace`, the dashboard and `svc
- * diff`.
+ * Blocks that are sent the same way for the same reason, as text for `/trace`, the dashboard and
+ * `svc diff`.
  */
 export interface BlockGroup {
   /** Block indexes, as in `0–3, 7`. */
@@ -39,10 +39,9 @@ const SENT = { 'as-sent': 'as before', raw: 'as it came', free: 'may be changed'
 /** Returns the request as it may be sent; the same object if nothing has to be restored. */
 export function asSent(request: ProxyRequest, conversations: Conversations): AsSent {
   const { original, edits } = request;
-  const standing = conversations.standing(request);
-  if (!standing.isBound)
-    return { request, isBound: false, repeated: 0, heldRaw: 0, groups: () => [] };
-  const groups = new Groups(standing);
+  const rules = conversations.standing(request);
+  if (!rules.isBound) return { request, isBound: false, repeated: 0, heldRaw: 0, groups: () => [] };
+  const groups = new BlockGroups(rules);
   const texts = new Map(edits.texts);
   const appended = new Map(edits.appended);
   const tails = appendedTo(request);
@@ -51,19 +50,19 @@ export function asSent(request: ProxyRequest, conversations: Conversations): AsS
   for (const block of original.blocks()) {
     if (!isEditable(block)) continue;
     const { index, message, text } = block;
-    const written = standing.writtenOf(index);
-    const stand = standing.standWith(index, written);
-    groups.add(index, stand);
-    if (stand === 'free') continue;
+    const written = rules.writtenOf(index);
+    const rule = rules.ruleWith(index, written);
+    groups.add(index, rule);
+    if (rule === 'free') continue;
     const more = tails.get(index);
     const now = (edits.texts.get(index) ?? text) + (more ?? '');
-    if (standing.wasSent(index, now, written)) {
+    if (rules.wasSent(index, now, written)) {
       if (now !== text) repeated += 1;
       continue;
     }
     if (more !== undefined) appended.delete(message);
     isRestored = true;
-    const sent = standing.fixedText(index)!;
+    const sent = rules.fixedText(index)!;
     if (sent === text) {
       texts.delete(index);
       heldRaw += 1;
@@ -79,22 +78,22 @@ export function asSent(request: ProxyRequest, conversations: Conversations): AsS
 }
 
 /** Collects blocks sent the same way for the same reason. */
-class Groups {
+class BlockGroups {
   readonly #lastThought: number;
   readonly #spans = new Map<
     string,
-    { readonly stand: Stand; readonly list: [from: number, to: number][] }
+    { readonly rule: SendingRule; readonly list: [from: number, to: number][] }
   >();
   #last: [from: number, to: number] = [0, 0];
   #because = '';
 
-  constructor({ lastThought }: Standing) {
+  constructor({ lastThought }: SendingRules) {
     this.#lastThought = lastThought;
   }
 
   /** Adds the next editable block. */
-  add(index: number, stand: Stand): void {
-    const because = becauseOf(stand, index < this.#lastThought);
+  add(index: number, rule: SendingRule): void {
+    const because = reasonFor(rule, index < this.#lastThought);
     if (because === this.#because) {
       this.#last[1] = index;
       return;
@@ -102,25 +101,25 @@ class Groups {
     this.#because = because;
     this.#last = [index, index];
     const spans = this.#spans.get(because);
-    if (spans === undefined) this.#spans.set(because, { stand, list: [this.#last] });
+    if (spans === undefined) this.#spans.set(because, { rule, list: [this.#last] });
     else spans.list.push(this.#last);
   }
 
   list(): readonly BlockGroup[] {
-    return Array.from(this.#spans, ([because, { stand, list }]) => ({
+    return Array.from(this.#spans, ([because, { rule, list }]) => ({
       blocks: list.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(', '),
-      sent: SENT[stand],
+      sent: SENT[rule],
       because,
     }));
   }
 }
 
-function becauseOf(stand: Stand, isBefore: boolean): string {
-  if (stand === 'as-sent')
+function reasonFor(rule: SendingRule, isBefore: boolean): string {
+  if (rule === 'as-sent')
     return isBefore
       ? 'a thought is signed over what was sent'
       : 'it was sent so before, and a thought may be signed over it';
-  if (stand === 'raw')
+  if (rule === 'raw')
     return isBefore
       ? 'a thought is signed over it as it came'
       : 'compression.remember is off, so that it could not be repeated';
@@ -135,14 +134,14 @@ function toolsAsSent(
   conversations: Conversations,
 ): readonly NewValue[] {
   const { tools, isOlder, pin } = conversations.memoryOf({ original }).record;
-  const isEdited = edits.values.some(isOfTools);
+  const isEdited = edits.values.some(isToolEdit);
   if (!isEdited && tools.size === 0) return edits.values;
   const written = tools.get(toolsKey(original));
   // An older version trimmed the tools without recording it.
   if (written === undefined && isEdited && isOlder && pin?.tools === 'trim') return edits.values;
-  if (written !== undefined && written === JSON.stringify(edits.values.filter(isOfTools)))
+  if (written !== undefined && written === JSON.stringify(edits.values.filter(isToolEdit)))
     return edits.values;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `noteSent`
   const before = written === undefined ? [] : (JSON.parse(written) as NewValue[]);
-  return [...edits.values.filter((value) => !isOfTools(value)), ...before];
+  return [...edits.values.filter((value) => !isToolEdit(value)), ...before];
 }

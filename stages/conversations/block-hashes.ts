@@ -1,7 +1,7 @@
 /**
- * Hashes of a request's blocks. A conversation is sent again and again with more at its end. Blocks
- * shared with the previous request are found by comparison, at a tenth of the cost, and not hashed
- * again. This only saves time; the hashes do not depend on it.
+ * Hashes of a request's blocks. A conversation is sent repeatedly, each time with more at its end.
+ * Blocks shared with the previous request are found by comparison, at a tenth of the cost, and not
+ * hashed again. This only saves time; the hashes do not depend on it.
  */
 import { LRUCache } from 'lru-cache';
 import { isObject } from '../dialect/json-kind.ts';
@@ -19,10 +19,10 @@ const MAX_CHARS = 4 * 1024 * 1024;
 const MIN_CHARS = 64 * 1024;
 
 /** Names of leading blocks; undefined for a block that is not editable. */
-interface Names {
+interface BlockNames {
   readonly list: (string | undefined)[];
   /** How often each hash has occurred. */
-  readonly times: Map<string, number>;
+  readonly counts: Map<string, number>;
 }
 
 /** Whether `text` is the text that `written` encodes. */
@@ -63,8 +63,8 @@ export class BlockHashes {
   readonly #session: string | undefined;
   /** The tools, which precede all blocks. */
   readonly #tools: unknown;
-  // A request that goes on with all blocks of another shares these with it, and both add to them.
-  #names: Names = { list: [], times: new Map() };
+  // A request that continues all blocks of another shares these with it, and both add to them.
+  #names: BlockNames = { list: [], counts: new Map() };
   /** Memoized comparisons with stored texts, by block. */
   #compared = new Map<number, Compared>();
   /** Hashes of `#chainTools` and the first N blocks, at N. */
@@ -85,7 +85,7 @@ export class BlockHashes {
 
   /**
    * Takes over the hashes of an earlier request for the leading blocks that both share. Returns
-   * false if its conversation is another one.
+   * false if it belongs to another conversation.
    */
   continues(before: BlockHashes): boolean {
     const { length, chars } = this.#head;
@@ -96,7 +96,7 @@ export class BlockHashes {
     if (same < length) return false;
     const isWhole = same === before.#blocks.length;
     this.#compared = before.#compared;
-    this.#names = isWhole ? before.#names : leading(before.#names, same);
+    this.#names = isWhole ? before.#names : leadingNames(before.#names, same);
     this.#chain = isWhole ? before.#chain : before.#chain.slice(0, same + 1);
     this.#chainTools = before.#chainTools;
     return true;
@@ -107,7 +107,7 @@ export class BlockHashes {
    * not editable.
    */
   nameOf(index: number): string | undefined {
-    const { list, times } = this.#names;
+    const { list, counts } = this.#names;
     for (let at = list.length; at <= index && at < this.#blocks.length; at += 1) {
       const block = this.#blocks[at]!;
       if (!isEditable(block)) {
@@ -115,8 +115,8 @@ export class BlockHashes {
         continue;
       }
       const name = textHash(`${block.toolUseId ?? ''}\0${block.text}`);
-      const before = times.get(name) ?? 0;
-      times.set(name, before + 1);
+      const before = counts.get(name) ?? 0;
+      counts.set(name, before + 1);
       list.push(before === 0 ? name : `${name}.${before}`);
     }
     return list[index];
@@ -127,14 +127,14 @@ export class BlockHashes {
     const before = this.#compared.get(index);
     const isKnown = before?.written === written && before.text === text;
     const now = { written, text, isSame: isKnown ? before.isSame : isSent(written, text) };
-    // This very string is compared again.
+    // The same string object will be compared again.
     this.#compared.set(index, now);
     return now.isSame;
   }
 
   /**
-   * Returns a hash of the tools and the first `count` blocks. Blocks that went into `beginning` are
-   * not hashed again: hashes are only compared within one conversation.
+   * Returns a hash of the tools and the first `count` blocks. Blocks that are part of `beginning`
+   * are not hashed again: hashes are only compared within one conversation.
    */
   upTo(count: number): string {
     if (!isSameJson(this.#chainTools, this.#tools)) this.#chain = [];
@@ -153,7 +153,7 @@ export class BlockHashes {
     return name === undefined ? parts : [parts[0]!, name];
   }
 
-  /** Returns what an older version stored in place of `upTo`. */
+  /** Returns the value that an older version stored instead of `upTo`. */
   olderUpTo(count: number): string {
     const parts = Array.from({ length: count }, (_, at) => this.#partsOf(at)).flat();
     return this.#hashOf(this.beginning, [...this.#toolsText(), ...parts]);
@@ -167,7 +167,10 @@ export class BlockHashes {
     return this.#tools === undefined ? [] : [JSON.stringify(this.#tools)];
   }
 
-  /** Returns what distinguishes a block; nothing for one that names the conversation or bills. */
+  /**
+   * Returns the parts that distinguish a block; none for a block that names the conversation or is
+   * the billing line.
+   */
   #partsOf(at: number): readonly string[] {
     const block = this.#blocks[at]!;
     if (this.#head.naming.has(block) || isBillingBlock(block)) return [];
@@ -175,11 +178,11 @@ export class BlockHashes {
   }
 }
 
-function leading({ list }: Names, count: number): Names {
-  const names: Names = { list: list.slice(0, count), times: new Map() };
+function leadingNames({ list }: BlockNames, count: number): BlockNames {
+  const names: BlockNames = { list: list.slice(0, count), counts: new Map() };
   for (const name of names.list) {
     const [hash = ''] = name?.split('.', 1) ?? [];
-    if (name !== undefined) names.times.set(hash, (names.times.get(hash) ?? 0) + 1);
+    if (name !== undefined) names.counts.set(hash, (names.counts.get(hash) ?? 0) + 1);
   }
   return names;
 }

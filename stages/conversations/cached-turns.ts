@@ -10,19 +10,19 @@ import { countMessages, sentOf, sharedMessages } from '../model/cached-turn.ts';
 import type { CachedTurn } from '../model/cached-turn.ts';
 import { isObject } from '../dialect/json-kind.ts';
 
-/** Most lookup names kept; a run has up to three. */
-const MOST_NAMES = 6_000;
-/** Most runs per name, and most runs per conversation on disk. */
-const MOST_RUNS = 12;
-const MOST_KEPT_RUNS = 4;
-/** Most earlier turns of a run whose cached prefix is remembered. */
-const MOST_STEPS = 8;
+/** Maximum number of lookup names kept; a run has up to three. */
+const MAX_NAMES = 6_000;
+/** Maximum number of runs per name, and of runs per conversation on disk. */
+const MAX_RUNS = 12;
+const MAX_STORED_RUNS = 4;
+/** Maximum number of earlier turns of a run whose cached prefix is remembered. */
+const MAX_STEPS = 8;
 
-/** A client may send its next request just before the end of the last one is recorded. */
+/** A client may send its next request slightly before the end of the previous one is recorded. */
 const SLACK_MS = 100;
 
 /**
- * The newest turn of a run; `kept` is the run's number in the conversation's memory, if stored
+ * The newest turn of a run; `kept` is the run's number in the conversation's memory if it is stored
  * there.
  */
 interface Run {
@@ -49,15 +49,15 @@ export interface CachedStore {
   set(change: CachedChange): void;
 }
 
-type Kept = Iterable<readonly [id: string, runs: ReadonlyMap<number, CachedTurn>]>;
+type StoredRuns = Iterable<readonly [id: string, runs: ReadonlyMap<number, CachedTurn>]>;
 
 /** `all` returns all stored runs by conversation; called once, at the first lookup. */
-export function createCachedTurns(all: () => Kept) {
+export function createCachedTurns(all: () => StoredRuns) {
   let known: LRUCache<string, readonly Run[]> | undefined;
   const put = (index: LRUCache<string, readonly Run[]>, run: Run, instead?: Run): void => {
     for (const name of run.names) {
       const others = (index.get(name) ?? []).filter((one) => one !== instead);
-      index.set(name, [run, ...others].slice(0, MOST_RUNS));
+      index.set(name, [run, ...others].slice(0, MAX_RUNS));
     }
     for (const name of instead?.names ?? []) {
       if (run.names.includes(name)) continue;
@@ -67,7 +67,7 @@ export function createCachedTurns(all: () => Kept) {
   };
   const runs = (): LRUCache<string, readonly Run[]> => {
     if (known !== undefined) return known;
-    known = new LRUCache({ maxSize: MOST_NAMES, sizeCalculation: () => 1 });
+    known = new LRUCache({ maxSize: MAX_NAMES, sizeCalculation: () => 1 });
     for (const [id, kept] of all())
       for (const [number, turn] of kept)
         put(known, { turn, id, kept: number, names: namesOf(turn) });
@@ -90,7 +90,7 @@ export function createCachedTurns(all: () => Kept) {
           if (!seen.has(one.request))
             candidates.add({ turn: one, id, kept: number, names: namesOf(one) });
       }
-      const found = best(turn, candidates);
+      const found = bestPredecessor(turn, candidates);
       if (found === undefined) {
         put(index, { turn, id, kept: undefined, names });
         return undefined;
@@ -121,64 +121,67 @@ function namesOf({ session, messages }: CachedTurn): readonly string[] {
   ];
 }
 
-/** An earlier run as the predecessor of a turn; the figures are compared in this order. */
-interface Found {
+/**
+ * An earlier run as a possible predecessor of a turn; predecessors are compared by these figures,
+ * in this order.
+ */
+interface Predecessor {
   readonly run: Run;
-  /** Messages repeated at the same index, and how many of them lead. */
-  readonly alike: number;
+  /** Messages repeated at the same index, and how many of them are at the start. */
+  readonly equalMessages: number;
   readonly shared: number;
   /** How many of key, model and provider are the same. */
-  readonly same: number;
+  readonly equalOrigins: number;
 }
 
 /**
  * Returns the run that `turn` repeats most of; ties go to the same key, model and provider, then to
  * the newest.
  */
-function best(turn: CachedTurn, candidates: Iterable<Run>): Found | undefined {
-  let most: Found | undefined;
+function bestPredecessor(turn: CachedTurn, candidates: Iterable<Run>): Predecessor | undefined {
+  let most: Predecessor | undefined;
   for (const run of candidates) {
     const found = asPredecessor(turn, run);
-    if (found !== undefined && (most === undefined || isMore(found, most))) most = found;
+    if (found !== undefined && (most === undefined || isBetter(found, most))) most = found;
   }
   return most;
 }
 
-function isMore(found: Found, than: Found): boolean {
-  if (found.alike !== than.alike) return found.alike > than.alike;
+function isBetter(found: Predecessor, than: Predecessor): boolean {
+  if (found.equalMessages !== than.equalMessages) return found.equalMessages > than.equalMessages;
   if (found.shared !== than.shared) return found.shared > than.shared;
-  if (found.same !== than.same) return found.same > than.same;
+  if (found.equalOrigins !== than.equalOrigins) return found.equalOrigins > than.equalOrigins;
   return found.run.turn.atMs > than.run.turn.atMs;
 }
 
 /** Returns `run` compared with `turn`; undefined if it cannot be the one before. */
-function asPredecessor(turn: CachedTurn, run: Run): Found | undefined {
+function asPredecessor(turn: CachedTurn, run: Run): Predecessor | undefined {
   const before = run.turn;
   // A turn not yet answered when this one was sent had left nothing in the cache.
   if (before.doneMs > turn.atMs + SLACK_MS) return undefined;
   const shared = sharedMessages(turn, before);
   const count = countMessages(before);
-  const alike = shared === count ? count : alikeMessages(turn, before);
+  const equalMessages = shared === count ? count : countEqualMessages(turn, before);
   const isAnswered = turn.messages.includes(',');
   const isSameKey = turn.key === before.key;
   // With a different key, a similar first request alone does not make a continuation.
-  if (!isSameKey && (!isAnswered || alike < count / 2)) return undefined;
+  if (!isSameKey && (!isAnswered || equalMessages < count / 2)) return undefined;
   const isRewritten =
     isAnswered &&
     turn.session !== '' &&
     turn.session === before.session &&
     turn.system === before.system &&
     turn.tools === before.tools;
-  if (alike === 0 && !isRewritten) return undefined;
-  const same =
+  if (equalMessages === 0 && !isRewritten) return undefined;
+  const equalOrigins =
     Number(isSameKey) +
     Number(turn.model === before.model) +
     Number(turn.provider === before.provider);
-  return { run, alike: Math.max(shared, alike), shared, same };
+  return { run, equalMessages: Math.max(shared, equalMessages), shared, equalOrigins };
 }
 
 /** Counts the messages of `before` that `turn` repeats at the same index. */
-function alikeMessages(turn: CachedTurn, before: CachedTurn): number {
+function countEqualMessages(turn: CachedTurn, before: CachedTurn): number {
   const now = turn.messages.split(',');
   const earlier = before.messages.split(',');
   return earlier.filter((entry, at) => sentOf(entry) === sentOf(now[at])).length;
@@ -199,7 +202,7 @@ function isSameCache(turn: CachedTurn, before: CachedTurn): boolean {
  */
 function stepsAfter(before: CachedTurn, count: number, shared: number): CachedTurn['steps'] {
   const steps = [...before.steps, [count, before.left, before.atMs] as const];
-  return steps.filter(([messages]) => messages <= shared).slice(-MOST_STEPS);
+  return steps.filter(([messages]) => messages <= shared).slice(-MAX_STEPS);
 }
 
 /** Returns what to store of `turn` if `before` of the same run is stored already. */
@@ -221,11 +224,11 @@ export function applyCached(runs: Map<number, CachedTurn>, change: CachedChange)
   if (!isCachedTurn(turn)) return;
   runs.delete(run);
   runs.set(run, turn);
-  if (runs.size > MOST_KEPT_RUNS) runs.delete(runs.keys().next().value!);
+  if (runs.size > MAX_STORED_RUNS) runs.delete(runs.keys().next().value!);
 }
 
 /** Returns all runs as changes. */
-export function cachedWhole(runs: ReadonlyMap<number, CachedTurn>): readonly CachedChange[] {
+export function cachedAsChanges(runs: ReadonlyMap<number, CachedTurn>): readonly CachedChange[] {
   return [...runs].map(([run, turn]) => ({ ...turn, run, same: 0 }));
 }
 

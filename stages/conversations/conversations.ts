@@ -22,44 +22,46 @@ import { createBlockHashes } from './block-hashes.ts';
 import type { BlockHashes } from './block-hashes.ts';
 import { endMark } from './end-mark.ts';
 import { Memory } from './memory.ts';
-import type { Kept } from './memory.ts';
-import { wholeOf } from './record.ts';
+import type { SharedState } from './memory.ts';
+import { recordAsChange } from './record.ts';
 import type { Change, ConversationRecord, SentMark } from './record.ts';
 import { RAW, textHash, writeSent } from './sent-text.ts';
-import { Standing, isThought, signsThoughts } from './standing.ts';
+import { SendingRules, isThought, signsThoughts } from './standing.ts';
 import type { ConversationStore, StoreFigures } from './store.ts';
 import { createTurns } from './turns.ts';
 
 export interface ConversationsOptions {
   readonly store: ConversationStore;
   readonly clock: Pick<Clock, 'wallMs'>;
-  /** Version of the algorithms; results of another version cannot be recomputed. */
+  /** Version of the algorithms; results of another version cannot be reproduced. */
   readonly version: number;
 }
 
-/** What was computed for one request, each on first use. */
-interface Made {
+/** Values computed for one request, each on first use. */
+interface RequestState {
   hashes: BlockHashes | undefined;
   memory: Memory | undefined;
-  standing: Standing | undefined;
-  /** True once the file was checked for changes of other processes: once per request. */
+  sendingRules: SendingRules | undefined;
+  /**
+   * True once the file was checked for changes of other processes, which happens once per request.
+   */
   isReady: boolean;
 }
 
 export type Conversations = ReturnType<typeof createConversations>;
 
 export function createConversations({ store, clock, version }: ConversationsOptions) {
-  const make = (): Made => ({
+  const make = (): RequestState => ({
     hashes: undefined,
     memory: undefined,
-    standing: undefined,
+    sendingRules: undefined,
     isReady: false,
   });
-  const madeOf = (original: Original): Made => original.once(make);
+  const stateOf = (original: Original): RequestState => original.once(make);
   const openHashes = createBlockHashes();
   const hashesOf = (original: Original): BlockHashes =>
-    (madeOf(original).hashes ??= openHashes(original));
-  const kept: Kept = { store, repeated: new Map() };
+    (stateOf(original).hashes ??= openHashes(original));
+  const kept: SharedState = { store, repeated: new Map() };
   const counts = { refusals: 0, dropped: new Map<string, number>() };
   /**
    * If false, nothing sent is remembered, so conversations with thinking blocks are left
@@ -76,7 +78,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
     let known = store.get(id);
     if (known === undefined) {
       const other = others.findLast((one) => continues(original, hashes, one));
-      known = other && !isCount ? store.set(id, beginning, wholeOf(other)) : other;
+      known = other && !isCount ? store.set(id, beginning, recordAsChange(other)) : other;
     }
     const memory = new Memory(original, known, isCount, kept);
     const missed = sentByOthers(original, hashes, memory.record, others);
@@ -84,16 +86,16 @@ export function createConversations({ store, clock, version }: ConversationsOpti
     return memory;
   };
   const memoryOf = ({ original }: { readonly original: Original }): Memory =>
-    (madeOf(original).memory ??= open(original));
-  const openStanding = (original: Original): Standing => {
+    (stateOf(original).memory ??= open(original));
+  const openStanding = (original: Original): SendingRules => {
     const { pin, sent, isOlder } = memoryOf({ original }).record;
     // The same algorithms reproduce what an older version sent.
     const isTrusted = isOlder && pin?.version === version;
     const isClosed = !isRemembering && mayThink(original);
-    return new Standing(original, hashesOf(original), { sent, isTrusted }, isClosed);
+    return new SendingRules(original, hashesOf(original), { sent, isTrusted }, isClosed);
   };
-  const standing = ({ original }: { readonly original: Original }): Standing =>
-    (madeOf(original).standing ??= openStanding(original));
+  const sendingRules = ({ original }: { readonly original: Original }): SendingRules =>
+    (stateOf(original).sendingRules ??= openStanding(original));
   const turns = createTurns(memoryOf, hashesOf, clock);
 
   const cachedTurns = createCachedTurns(function* () {
@@ -102,7 +104,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
 
   return {
     memoryOf,
-    standing,
+    standing: sendingRules,
     /** Remembers what a turn left in the provider's cache; returns the turn before, if any. */
     noteCached: (request: ProxyRequest, turn: CachedTurn): CachedTurn | undefined =>
       cachedTurns.follow(turn, memoryOf(request).id, {
@@ -119,7 +121,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
      */
     ready({ original }: ProxyRequest): Promise<void> | undefined {
       if (!mayThink(original)) return undefined;
-      const one = madeOf(original);
+      const one = stateOf(original);
       if (one.isReady || one.memory !== undefined) return undefined;
       one.isReady = true;
       return store.isBehind() ? store.catchUp() : undefined;
@@ -140,7 +142,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
       if (!isRemembering && !isKnown) return undefined;
       const last = original.blocks().at(-1);
       const end = !isAlone && last && { blocks: last.index + 1, last: endMark(last) };
-      const noted = changeOf(request, standing(request), record, isAlone);
+      const noted = changeOf(request, sendingRules(request), record, isAlone);
       const change = end ? { ...noted, end } : noted;
       if (change === undefined) return undefined;
       memory.set(change);
@@ -150,7 +152,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
      * The id of the provider key bound to the conversation's thinking blocks; undefined if none is.
      */
     keyOf(request: ProxyRequest, provider: string): string | undefined {
-      const known = standing(request).isBound
+      const known = sendingRules(request).isBound
         ? memoryOf(request).record.keys.get(provider)
         : undefined;
       return known;
@@ -164,7 +166,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
       const memory = memoryOf(request);
       const known = memory.record.keys.get(provider);
       if (known === keyId) return true;
-      const { isBound } = standing(request);
+      const { isBound } = sendingRules(request);
       // Either nothing is bound to a key yet, or from now on it is bound to this one.
       memory.set({ keys: [[provider, keyId]] });
       return known === undefined || !isBound;
@@ -232,8 +234,10 @@ function continues(
   if (mark !== undefined && last !== undefined && mark.blocks > answered)
     if (endMark(last) === mark.last) return true;
   if (sent === undefined || sent.size === 0) return false;
-  const standing = new Standing(original, hashes, { sent, isTrusted: false });
-  return blocks.some(({ index }) => index > answered && standing.writtenOf(index) !== undefined);
+  const sendingRules = new SendingRules(original, hashes, { sent, isTrusted: false });
+  return blocks.some(
+    ({ index }) => index > answered && sendingRules.writtenOf(index) !== undefined,
+  );
 }
 
 /**
@@ -249,10 +253,10 @@ function sentByOthers(
 ): readonly (readonly [string, string])[] {
   if (others.length === 0) return [];
   const blocks = original.blocks();
-  const own = new Standing(original, hashes, { sent: record.sent, isTrusted: false });
+  const own = new SendingRules(original, hashes, { sent: record.sent, isTrusted: false });
   const newest = others.toSorted((one, other) => one.atMs - other.atMs);
   const known = blocks.findLastIndex(({ index }) => own.writtenOf(index) !== undefined);
-  const unsigned = thoughtOverByOthers(blocks, record.end);
+  const unsigned = rangeSentByOthers(blocks, record.end);
   const from = Math.min(known + 1, unsigned?.from ?? blocks.length);
   return blocks.slice(from, own.lastThought + 1).flatMap((block) => {
     const { index, toolUseId } = block;
@@ -269,7 +273,7 @@ function sentByOthers(
  * one answers a longer request than its last: then another caller sent that request, perhaps with
  * different texts.
  */
-function thoughtOverByOthers(
+function rangeSentByOthers(
   blocks: readonly Block[],
   end: SentMark | undefined,
 ): { readonly from: number; readonly end: number } | undefined {
@@ -287,7 +291,7 @@ function thoughtOverByOthers(
 /** Returns what to store about the texts and tools sent; undefined if there is nothing new. */
 function changeOf(
   request: ProxyRequest,
-  standing: Standing,
+  sendingRules: SendingRules,
   { sent, isOlder, tools }: Readonly<ConversationRecord>,
   isAlone: boolean,
 ): Change | undefined {
@@ -296,7 +300,7 @@ function changeOf(
   // Most requests are sent as received, and nothing is stored about them.
   if (!isKnown && !isOlder && !isEdited(request)) return undefined;
   // Another caller may send the same block differently, which must not be adopted for this one.
-  const writesRaw = !isAlone || (isKnown && standing.isBound);
+  const writesRaw = !isAlone || (isKnown && sendingRules.isBound);
   const appended = appendedTo(request);
   const entries: (readonly [string, string])[] = [];
   for (const block of original.blocks()) {
@@ -304,12 +308,12 @@ function changeOf(
     const { index, text } = block;
     const goesOut = textOf(request, block) + (appended.get(index) ?? '');
     if (goesOut === text && !isKnown) continue;
-    const written = standing.writtenOf(index);
+    const written = sendingRules.writtenOf(index);
     const isNoted =
       goesOut === text
-        ? isKnownRaw(request, index, written, standing, writesRaw)
-        : standing.wasSent(index, goesOut, written);
-    if (!isNoted) entries.push([standing.keyOf(index)!, writeSent(text, goesOut)]);
+        ? isKnownRaw(request, index, written, sendingRules, writesRaw)
+        : sendingRules.wasSent(index, goesOut, written);
+    if (!isNoted) entries.push([sendingRules.keyOf(index)!, writeSent(text, goesOut)]);
   }
   // From now on a block without an entry was sent unmodified.
   const isNew = entries.length > 0 || isOlder;
@@ -323,7 +327,7 @@ function toolsOf(
   { original, edits }: ProxyRequest,
   known: ConversationRecord['tools'],
 ): readonly (readonly [string, string])[] {
-  const values = edits.values.filter(isOfTools);
+  const values = edits.values.filter(isToolEdit);
   if (values.length === 0) return [];
   const key = toolsKey(original);
   const written = JSON.stringify(values);
@@ -337,14 +341,14 @@ export function toolsKey({ json }: Original): string {
   );
 }
 
-export const isOfTools = ({ path }: NewValue): boolean => path[0] === 'tools';
+export const isToolEdit = ({ path }: NewValue): boolean => path[0] === 'tools';
 
 /** Returns true if it need not be stored that a block is sent unmodified. */
 function isKnownRaw(
   { original }: ProxyRequest,
   index: number,
   written: string | undefined,
-  { lastThought }: Standing,
+  { lastThought }: SendingRules,
   writesRaw: boolean,
 ): boolean {
   if (written !== undefined) return written === RAW;

@@ -1,7 +1,7 @@
 /** Marks that identify the last block of a turn. */
 import { createHash } from 'node:crypto';
 
-/** Characters hashed at either end of a turn's last block. */
+/** Number of characters hashed at either end of a turn's last block. */
 const MARK_CHARS = 512;
 
 /** Returns a mark made of a block's index and the hash of its text. */
@@ -17,8 +17,8 @@ export function blockMark({
 }
 
 /**
- * Like `blockMark`, without hashing all of a long block. Only tells how far a conversation was
- * sent.
+ * Like `blockMark`, but without hashing all of a long block. Used only to record how far a
+ * conversation was sent.
  */
 export function endMark({
   index,

@@ -1,14 +1,14 @@
 /** The memory of one request's conversation, read from the store and changed through it. */
 import type { Original } from '../model/request.ts';
-import { NOTHING, apply, emptyRecord, wholeOf } from './record.ts';
+import { EMPTY_RECORD, applyChange, emptyRecord, recordAsChange } from './record.ts';
 import type { Change, ConversationRecord, Injected } from './record.ts';
 import type { ConversationStore } from './store.ts';
 
-/** Most conversations whose `repeated` is known. */
+/** Maximum number of conversations whose `repeated` is known. */
 const MAX_REPEATED = 10_000;
 
-/** What all memories share. */
-export interface Kept {
+/** State shared by all memories. */
+export interface SharedState {
   readonly store: ConversationStore;
   /** `Memory.repeated` by conversation id; lost with the process. */
   readonly repeated: Map<string, number>;
@@ -23,32 +23,35 @@ export class Memory {
   record: Readonly<ConversationRecord>;
   readonly #beginning: string;
   readonly #isCount: boolean;
-  readonly #kept: Kept;
+  readonly #kept: SharedState;
 
   constructor(
     original: Original,
     known: ConversationRecord | undefined,
     isCount: boolean,
-    kept: Kept,
+    shared: SharedState,
   ) {
     this.id = original.conversation();
     this.isNew = known === undefined;
-    this.record = known ?? NOTHING;
+    this.record = known ?? EMPTY_RECORD;
     this.#beginning = original.beginning();
     this.#isCount = isCount;
-    this.#kept = kept;
+    this.#kept = shared;
   }
 
-  /** Remembers `change`: in memory at once, on disk soon after; for a token count here only. */
+  /**
+   * Remembers `change`: in memory at once, on disk soon after. For a token count it is kept here
+   * only.
+   */
   set(change: Change): void {
     if (!this.#isCount) {
       this.record = this.#kept.store.set(this.id, this.#beginning, change);
       return;
     }
-    // It is decided like a turn.
+    // A token count must be treated like a turn.
     const copy = emptyRecord(this.id, this.#beginning, 0);
-    apply(copy, wholeOf(this.record));
-    apply(copy, change);
+    applyChange(copy, recordAsChange(this.record));
+    applyChange(copy, change);
     this.record = copy;
   }
 
@@ -57,7 +60,9 @@ export class Memory {
     return this.#kept.store.flush();
   }
 
-  /** Returns what was injected into the question with this hash; null if it is sent no more. */
+  /**
+   * Returns what was injected into the question with this hash; null if it must no longer be sent.
+   */
   injected(prefix: string): Injected | null | undefined {
     const { injected } = this.record;
     if (injected.has(prefix)) return injected.get(prefix);

@@ -1,11 +1,11 @@
 /**
  * The memory of one conversation and its file format: one line of JSON per change, with only what
- * is new. The last line wins for single values, lists add up, so that a line may be read twice. The
- * lines of older versions, a pair of key and text, are read too.
+ * is new. For single values the last line wins and lists are merged, so a line may be read twice.
+ * The lines of older versions, a pair of key and text, are read too.
  */
 import { isObject, parseJson } from '../dialect/json-kind.ts';
 import type { CachedTurn } from '../model/cached-turn.ts';
-import { applyCached, cachedWhole, parseCached } from './cached-turns.ts';
+import { applyCached, cachedAsChanges, parseCached } from './cached-turns.ts';
 import type { CachedChange } from './cached-turns.ts';
 import { parseTails } from './tails.ts';
 import type { Tail } from './tails.ts';
@@ -158,10 +158,10 @@ export function emptyRecord(id: string, beginning: string, atMs: number): Conver
 }
 
 /** The record of a conversation that is not remembered. */
-export const NOTHING: Readonly<ConversationRecord> = Object.freeze(emptyRecord('', '', 0));
+export const EMPTY_RECORD: Readonly<ConversationRecord> = Object.freeze(emptyRecord('', '', 0));
 
 /** Applies `change` to `record`. */
-export function apply(record: ConversationRecord, change: Change): void {
+export function applyChange(record: ConversationRecord, change: Change): void {
   if (change.pin !== undefined) record.pin = change.pin;
   if (change.tails !== undefined) record.tails = change.tails;
   if (change.end !== undefined) record.end = change.end;
@@ -181,7 +181,7 @@ export function apply(record: ConversationRecord, change: Change): void {
 }
 
 /** Returns a whole record as one change. */
-export function wholeOf(record: Readonly<ConversationRecord>): Change {
+export function recordAsChange(record: Readonly<ConversationRecord>): Change {
   const { pin, timedOut, leftOut, parts, injected, tails, sent, tools, keys, dropsThoughts } =
     record;
   const { isOlder, cached, end } = record;
@@ -194,7 +194,7 @@ export function wholeOf(record: Readonly<ConversationRecord>): Change {
     ...(parts.size > 0 && { parts: [...parts] }),
     ...(injected.size > 0 && { injected: [...injected] }),
     ...(tails.length > 0 && { tails }),
-    ...(cached.size > 0 && { cached: cachedWhole(cached) }),
+    ...(cached.size > 0 && { cached: cachedAsChanges(cached) }),
     ...(sent !== undefined && { sent: [...sent] }),
     ...(end !== undefined && { end }),
     ...(tools.size > 0 && { tools: [...tools] }),

@@ -9,7 +9,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 /** The window of DEFLATE. */
 const WINDOW_BYTES = 32 * 1024;
 /** Originals shorter than this mostly fit the dictionary, so their lines need no references. */
-const MIN_NAMED_CHARS = 24 * 1024;
+const MIN_REFERENCED_CHARS = 24 * 1024;
 const HASH_CHARS = 12;
 /** Stands for an unmodified text. */
 export const RAW = '';
@@ -22,8 +22,8 @@ export function textHash(text: string): string {
 /** Encodes `sent` relative to `original`; `RAW` if they are equal. */
 export function writeSent(original: string, sent: string): string {
   if (sent === original) return RAW;
-  const named = original.length < MIN_NAMED_CHARS ? sent : nameLines(original, sent);
-  const packed = deflateRawSync(Buffer.from(named), { dictionary: dictionaryOf(original) });
+  const encoded = original.length < MIN_REFERENCED_CHARS ? sent : encodeLines(original, sent);
+  const packed = deflateRawSync(Buffer.from(encoded), { dictionary: dictionaryOf(original) });
   return `${textHash(sent)}${packed.toString('base64')}`;
 }
 
@@ -32,8 +32,8 @@ export function readSent(original: string, written: string): string | undefined 
   if (written === RAW) return original;
   try {
     const packed = Buffer.from(written.slice(HASH_CHARS), 'base64');
-    const named = inflateRawSync(packed, { dictionary: dictionaryOf(original) }).toString('utf8');
-    const sent = original.length < MIN_NAMED_CHARS ? named : withLines(original, named);
+    const encoded = inflateRawSync(packed, { dictionary: dictionaryOf(original) }).toString('utf8');
+    const sent = original.length < MIN_REFERENCED_CHARS ? encoded : decodeLines(original, encoded);
     return isSent(written, sent) ? sent : undefined;
   } catch {
     return undefined;
@@ -53,10 +53,10 @@ function dictionaryOf(original: string): Buffer {
  * Starts a line that refers to others; a text line that starts with it gets a second one as an
  * escape.
  */
-const MARK = '\u0001';
+const REFERENCE_MARK = '\u0001';
 
 /** Replaces runs of lines found in the original by the number of the first line and a count. */
-function nameLines(original: string, sent: string): string {
+function encodeLines(original: string, sent: string): string {
   const lines = original.split('\n');
   const at = new Map<string, number>();
   lines.forEach((line, number) => {
@@ -73,25 +73,25 @@ function nameLines(original: string, sent: string): string {
       while (here + count < written.length && lines[from + count] === written[here + count])
         count += 1;
     if (from !== undefined && count > 0) {
-      out.push(`${MARK}${from},${count}`);
+      out.push(`${REFERENCE_MARK}${from},${count}`);
       here += count;
       next = from + count;
       continue;
     }
     const line = written[here]!;
-    out.push(line.startsWith(MARK) ? `${MARK}${line}` : line);
+    out.push(line.startsWith(REFERENCE_MARK) ? `${REFERENCE_MARK}${line}` : line);
     here += 1;
   }
   return out.join('\n');
 }
 
-function withLines(original: string, named: string): string {
+function decodeLines(original: string, encoded: string): string {
   const lines = original.split('\n');
-  return named
+  return encoded
     .split('\n')
     .flatMap((line) => {
-      if (!line.startsWith(MARK)) return [line];
-      if (line.startsWith(MARK + MARK)) return [line.slice(1)];
+      if (!line.startsWith(REFERENCE_MARK)) return [line];
+      if (line.startsWith(REFERENCE_MARK + REFERENCE_MARK)) return [line.slice(1)];
       const [from = 0, count = 0] = line.slice(1).split(',').map(Number);
       return lines.slice(from, from + count);
     })

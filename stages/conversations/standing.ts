@@ -1,14 +1,14 @@
 /**
- * The one place that decides how each block of a conversation with thinking blocks may be sent. A
- * thinking block is signed over everything before it. So whatever precedes the last one is sent as
- * it was when the signature was made, regardless of settings changed since:
+ * Decides how each block of a conversation with thinking blocks may be sent. A thinking block is
+ * signed over everything before it. So whatever precedes the last one is sent as it was when the
+ * signature was made, even if settings have changed since:
  *
  * - `as-sent`: its sent text is stored and is repeated;
  * - `raw`: it precedes the last thinking block and nothing is stored about it: it is sent
  *   unmodified;
  * - `free`: it is new and may be compressed.
  *
- * In a conversation without thinking blocks everything is free.
+ * In a conversation without thinking blocks every block is free.
  */
 import type { Block } from '../model/block.ts';
 import type { Original } from '../model/request.ts';
@@ -17,13 +17,13 @@ import type { ConversationRecord } from './record.ts';
 import { RAW, readSent } from './sent-text.ts';
 
 /** How one block may be sent. */
-export type Stand = 'as-sent' | 'raw' | 'free';
+export type SendingRule = 'as-sent' | 'raw' | 'free';
 
 /**
- * What is needed of a record; `isTrusted`: recomputing a block without an entry gives what was
- * sent.
+ * The part of a record that is needed; `isTrusted` means that recomputing a block without an entry
+ * gives what was sent.
  */
-export interface Known {
+export interface SentRecord {
   readonly sent: ConversationRecord['sent'];
   readonly isTrusted: boolean;
 }
@@ -44,33 +44,35 @@ export function signsThoughts({ dialect }: Pick<Original, 'dialect'>): boolean {
 const NOTHING_SENT: ReadonlyMap<string, string> = new Map();
 
 /** Decides for the blocks of a request as received. Results are computed on first use and kept. */
-export class Standing {
+export class SendingRules {
   /** True if there are signed thinking blocks, or if `isClosed`. */
   readonly isBound: boolean;
   /** Index of the last thinking block; -1 if there is none. */
   readonly lastThought: number;
   readonly #blocks: readonly Block[];
   readonly #hashes: BlockHashes;
-  readonly #known: Known;
+  readonly #known: SentRecord;
   readonly #isClosed: boolean;
   #texts: Map<number, string> | undefined;
 
-  /** `isClosed`: no further block may be modified, since sent texts are not remembered. */
-  constructor(original: Original, hashes: BlockHashes, known: Known, isClosed = false) {
+  /**
+   * `isClosed` means that no further block may be modified, because sent texts are not remembered.
+   */
+  constructor(original: Original, hashes: BlockHashes, record: SentRecord, isClosed = false) {
     this.#blocks = original.blocks();
     this.lastThought = signsThoughts(original) ? this.#blocks.findLastIndex(isThought) : -1;
     this.isBound = this.lastThought >= 0 || isClosed;
     this.#hashes = hashes;
-    this.#known = known;
+    this.#known = record;
     this.#isClosed = isClosed;
   }
 
-  standOf(index: number): Stand {
-    return this.standWith(index, this.writtenOf(index));
+  ruleOf(index: number): SendingRule {
+    return this.ruleWith(index, this.writtenOf(index));
   }
 
-  /** Returns the same, given `writtenOf` the block. */
-  standWith(index: number, written: string | undefined): Stand {
+  /** Returns the same as `ruleOf`, given `writtenOf` the block. */
+  ruleWith(index: number, written: string | undefined): SendingRule {
     if (!this.isBound) return 'free';
     if (written !== undefined) return 'as-sent';
     if (index < this.lastThought && !this.#known.isTrusted) return 'raw';
@@ -98,7 +100,7 @@ export class Standing {
 
   /** Returns the text that must be sent for a block; undefined if it is free. */
   fixedText(index: number): string | undefined {
-    const stand = this.standOf(index);
+    const stand = this.ruleOf(index);
     if (stand === 'free') return undefined;
     const { text } = this.#blocks[index]!;
     if (stand === 'raw') return text;
@@ -114,6 +116,6 @@ export class Standing {
   /** Returns true if `text` may be sent for a block; cheaper than `fixedText`. */
   allows(index: number, text: string): boolean {
     const written = this.writtenOf(index);
-    return this.standWith(index, written) === 'free' || this.wasSent(index, text, written);
+    return this.ruleWith(index, written) === 'free' || this.wasSent(index, text, written);
   }
 }

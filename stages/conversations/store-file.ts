@@ -29,7 +29,7 @@ const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | con
 
 const DRAFT = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 /** A draft not written to for this long was left by a killed process. */
-const LEFT_MS = 60_000;
+const STALE_DRAFT_MS = 60_000;
 
 export interface StoreOptions extends StoreLimits {
   /** Absolute path of the file; its folder must exist. */
@@ -107,7 +107,7 @@ class Appender {
         from,
       );
       const whole = buffer.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
-      takeLines(this.#store(), buffer.toString('utf8', 0, whole));
+      applyLines(this.#store(), buffer.toString('utf8', 0, whole));
       this.#inode = ino;
       this.#knownBytes = from + whole;
     } finally {
@@ -122,7 +122,7 @@ class Appender {
     try {
       const { chars } = this.#store().figures;
       const isWasteful = this.#knownBytes + text.length > MAX_WASTE * Math.max(chars, MIN_CHARS);
-      if (!(isWasteful && (await this.#writeAgain()))) await this.#append(text);
+      if (!(isWasteful && (await this.#compact()))) await this.#append(text);
     } catch (thrown) {
       this.#trouble(thrown);
     }
@@ -155,7 +155,7 @@ class Appender {
   }
 
   /** Replaces the file with the live data only; returns false while another process does so. */
-  async #writeAgain(): Promise<boolean> {
+  async #compact(): Promise<boolean> {
     const { file, clock } = this.#options;
     const draft = await openDraft(`${file}.new`, clock);
     if (draft === undefined) return false;
@@ -166,14 +166,14 @@ class Appender {
       for (const piece of this.#pieces()) await draft.appendFile(piece);
       await draft.datasync();
       await rename(`${file}.new`, file);
-      const late = old === undefined ? '' : await readFrom(old, this.#knownBytes);
+      const appendedText = old === undefined ? '' : await readFrom(old, this.#knownBytes);
       const { ino, size } = await draft.stat();
       this.#inode = ino;
       this.#knownBytes = size;
-      if (late === '') return true;
+      if (appendedText === '') return true;
       // These lines were appended to the old file during compaction.
-      takeLines(this.#store(), late);
-      await this.#append(late);
+      applyLines(this.#store(), appendedText);
+      await this.#append(appendedText);
       return true;
     } finally {
       await old?.close();
@@ -207,7 +207,7 @@ async function openDraft(
   } catch (thrown) {
     if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST')) throw thrown;
     const found = statSync(path, { throwIfNoEntry: false });
-    if (found !== undefined && clock.wallMs() - found.mtimeMs > LEFT_MS)
+    if (found !== undefined && clock.wallMs() - found.mtimeMs > STALE_DRAFT_MS)
       await rm(path, { force: true });
     return undefined;
   }
@@ -221,7 +221,7 @@ async function readFrom(handle: FileHandle, from: number): Promise<string> {
 }
 
 /** Applies the lines of `text`; returns how many could be parsed. */
-function takeLines(store: Pick<ConversationStore, 'take'>, text: string): number {
+function applyLines(store: Pick<ConversationStore, 'take'>, text: string): number {
   let understood = 0;
   for (const line of text.split('\n')) {
     if (line === '') continue;
@@ -256,7 +256,7 @@ async function readOwnFile({ file, clock }: StoreOptions): Promise<Buffer> {
  */
 export async function countRewritten(file: string, sinceMs: number): Promise<number> {
   const store = createStore({ wallMs: () => sinceMs });
-  takeLines(store, await readFile(file, { flag: READ, encoding: 'utf8' }).catch(() => ''));
+  applyLines(store, await readFile(file, { flag: READ, encoding: 'utf8' }).catch(() => ''));
   let count = 0;
   for (const { atMs, sent } of store.records())
     if (atMs >= sinceMs && [...(sent?.values() ?? [])].some((text) => text !== RAW)) count += 1;
@@ -276,7 +276,7 @@ export async function openStore(options: StoreOptions): Promise<ConversationStor
     const text = found.toString('utf8');
     // If nothing is readable, a single line is from a killed process; several are another program's
     // file.
-    if (takeLines(base, text) === 0 && text.trimEnd().includes('\n')) {
+    if (applyLines(base, text) === 0 && text.trimEnd().includes('\n')) {
       const where = moveUnreadable(file, clock.wallMs());
       throw new Error(`${file} does not contain decisions; it was moved to ${where}`);
     }

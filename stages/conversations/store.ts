@@ -3,7 +3,7 @@
  * evicted first. `store-file.ts` keeps them in a file as well.
  */
 import type { Clock } from '../../engine/index.ts';
-import { apply, emptyRecord, wholeOf, writeLine } from './record.ts';
+import { applyChange, emptyRecord, recordAsChange, writeLine } from './record.ts';
 import type { Change, ConversationRecord, Injected, Line } from './record.ts';
 
 const DAY_MS = 86_400_000;
@@ -13,7 +13,7 @@ const MAX_DAYS = 30;
 const NONE: readonly ConversationRecord[] = [];
 
 export interface StoreLimits {
-  /** Most characters kept, counted as written to the file. */
+  /** Maximum number of characters kept, counted as written to the file. */
   readonly maxChars?: number;
   /** Days after which a conversation that is not continued is dropped. */
   readonly maxDays?: number;
@@ -27,7 +27,7 @@ export interface StoreFigures {
 }
 
 /** A record with an estimate of its characters, at most about twice the real number. */
-interface Kept {
+interface StoredRecord {
   readonly record: ConversationRecord;
   chars: number;
   /** Characters at the last exact count. */
@@ -42,16 +42,16 @@ export function createStore(
   { maxChars = MAX_CHARS, maxDays = MAX_DAYS }: StoreLimits = {},
   write: (text: string) => void = () => undefined,
 ) {
-  const kept = new Map<string, Kept>();
+  const records = new Map<string, StoredRecord>();
   const recipes = new Map<string, string>();
   const olderInjected = new Map<string, Injected>();
   const byBeginning = new Map<string, Set<string>>();
   let chars = 0;
 
   const drop = (id: string): void => {
-    const one = kept.get(id);
+    const one = records.get(id);
     if (one === undefined) return;
-    kept.delete(id);
+    records.delete(id);
     chars -= one.chars;
     const { beginning } = one.record;
     const same = byBeginning.get(beginning);
@@ -60,17 +60,17 @@ export function createStore(
   };
   const shrink = (): void => {
     const oldestMs = clock.wallMs() - maxDays * DAY_MS;
-    for (const [id, { record }] of kept) {
+    for (const [id, { record }] of records) {
       const isOld = record.atMs > 0 && record.atMs < oldestMs;
-      if (!isOld && (chars <= maxChars || kept.size <= 1)) break;
+      if (!isOld && (chars <= maxChars || records.size <= 1)) break;
       drop(id);
     }
   };
-  const count = (one: Kept, more: number): void => {
+  const count = (one: StoredRecord, more: number): void => {
     one.chars += more;
     chars += more;
     if (one.chars < 2 * one.counted + 4096) return;
-    const exact = JSON.stringify(wholeOf(one.record)).length;
+    const exact = JSON.stringify(recordAsChange(one.record)).length;
     chars += exact - one.chars;
     one.chars = exact;
     one.counted = exact;
@@ -87,30 +87,31 @@ export function createStore(
     }
     if ('prefix' in line) return void olderInjected.set(line.prefix, line.injected);
     const { id, beginning, atMs, change } = line;
-    let one = kept.get(id);
+    let one = records.get(id);
     if (one === undefined) {
       one = { record: emptyRecord(id, beginning, atMs), chars: 0, counted: 0 };
       const same = byBeginning.get(beginning);
       if (same === undefined) byBeginning.set(beginning, new Set([id]));
       else same.add(id);
-    } else kept.delete(id);
-    kept.set(id, one);
+    } else records.delete(id);
+    records.set(id, one);
     one.record.atMs = Math.max(one.record.atMs, atMs);
-    apply(one.record, change);
+    applyChange(one.record, change);
     count(one, size);
     shrink();
   };
   return {
     take,
     /** The record of a conversation; undefined if unknown. */
-    get: (id: string): ConversationRecord | undefined => kept.get(id)?.record,
+    get: (id: string): ConversationRecord | undefined => records.get(id)?.record,
     /** All records, least recently continued first. */
-    records: (): Iterable<ConversationRecord> => Array.from(kept.values(), ({ record }) => record),
+    records: (): Iterable<ConversationRecord> =>
+      Array.from(records.values(), ({ record }) => record),
     /** Records of other callers with the beginning of conversation `id`, the last added last. */
     others(id: string, beginning: string): readonly ConversationRecord[] {
       const same = byBeginning.get(beginning);
       if (same === undefined || (same.size === 1 && same.has(id))) return NONE;
-      return [...same].flatMap((one) => (one === id ? [] : (kept.get(one)?.record ?? [])));
+      return [...same].flatMap((one) => (one === id ? [] : (records.get(one)?.record ?? [])));
     },
     /** Remembers `change`: in memory at once, on disk with the next write. */
     set(id: string, beginning: string, change: Change): ConversationRecord {
@@ -118,7 +119,7 @@ export function createStore(
       const text = writeLine(line);
       take(line, text.length);
       write(text);
-      return kept.get(id)!.record;
+      return records.get(id)!.record;
     },
     recipes: (id: string): string | undefined => recipes.get(id),
     setRecipes: (id: string, set: string): void => {
@@ -133,13 +134,13 @@ export function createStore(
     *lines(): Iterable<Line> {
       for (const [id, set] of recipes) yield { recipes: id, set };
       for (const [prefix, injected] of olderInjected) yield { prefix, injected };
-      for (const { record } of kept.values()) {
+      for (const { record } of records.values()) {
         const { id, beginning, atMs } = record;
-        yield { id, beginning, atMs, change: wholeOf(record) };
+        yield { id, beginning, atMs, change: recordAsChange(record) };
       }
     },
     get figures(): StoreFigures {
-      return { conversations: kept.size, chars };
+      return { conversations: records.size, chars };
     },
     /** Resolves once everything set so far is on disk or has failed to be written. */
     flush: (): Promise<void> => Promise.resolve(),

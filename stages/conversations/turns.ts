@@ -11,21 +11,21 @@ import type { BlockHashes } from './block-hashes.ts';
 import type { Memory } from './memory.ts';
 import type { Tail } from './tails.ts';
 
-/** Most recent pauses considered. */
-const GAPS = 6;
-/** Most parallel runs with the same beginning. */
-const TAILS = 8;
-/** Most conversations remembered that have a single request so far. */
-const FIRST_REQUESTS = 10_000;
+/** Maximum number of recent pauses considered. */
+const MAX_GAPS = 6;
+/** Maximum number of parallel runs with the same beginning. */
+const MAX_TAILS = 8;
+/** Maximum number of remembered conversations that have only one request so far. */
+const MAX_FIRST_REQUESTS = 10_000;
 
 export function createTurns(
   memoryOf: (request: { readonly original: Original }) => Memory,
   hashesOf: (original: Original) => BlockHashes,
   clock: { wallMs(): number },
 ) {
-  // Bounded by size, since `max` would allocate room for all entries at once.
+  // Limited by size, since `max` would allocate room for all entries at once.
   const firsts = new LRUCache<string, readonly Tail[]>({
-    maxSize: FIRST_REQUESTS,
+    maxSize: MAX_FIRST_REQUESTS,
     sizeCalculation: () => 1,
   });
   const note = ({ original }: ProxyRequest): Turn => {
@@ -35,7 +35,7 @@ export function createTurns(
     const tails = kept.length === 0 ? (firsts.get(conversation) ?? []) : kept;
     const atMs = clock.wallMs();
     const { tail, others } = follow(original, hashesOf(original), tails, atMs);
-    const now = [tail, ...others].slice(0, TAILS);
+    const now = [tail, ...others].slice(0, MAX_TAILS);
     if (kept.length === 0 && !tail.goesOn) firsts.set(conversation, now);
     else memory.set({ tails: now });
     let newestMs = -Infinity;
@@ -74,15 +74,15 @@ function follow(
   if (before === undefined)
     return { tail: { blocks, chain, atMs, gaps: '', goesOn: false }, others: tails };
   const others = tails.filter((tail) => tail !== before);
-  // The same request again: a retry must be sent as the first try was.
-  if (before.blocks === blocks) return { tail: sentAgain(before, blocks, chain, atMs), others };
+  // The same request again: a retry must be sent like the first attempt.
+  if (before.blocks === blocks) return { tail: tailSentAgain(before, blocks, chain, atMs), others };
   const answered = original
     .blocks()
     .slice(before.blocks)
     .some(({ role }) => role === 'assistant');
-  if (!answered) return { tail: sentAgain(before, blocks, chain, atMs), others };
+  if (!answered) return { tail: tailSentAgain(before, blocks, chain, atMs), others };
   const gap = atMs - before.atMs > CACHE_LIFETIMES_MS['5m'] ? 'l' : 's';
-  const gaps = `${before.gaps}${gap}`.slice(-GAPS);
+  const gaps = `${before.gaps}${gap}`.slice(-MAX_GAPS);
   const tail = { blocks, chain, atMs, gaps, goesOn: true };
   // Another run may still start from the same first request.
   return { tail, others: before.goesOn ? others : tails };
@@ -92,7 +92,9 @@ function isBefore({ blocks, chain, hash }: Tail, hashes: BlockHashes): boolean {
   return hash === undefined ? hashes.upTo(blocks) === chain : hashes.olderUpTo(blocks) === hash;
 }
 
-/** Fields written out, since spreading the object took a third of a microsecond. */
-function sentAgain({ gaps, goesOn }: Tail, blocks: number, chain: string, atMs: number): Tail {
+/**
+ * Copies the fields one by one, since spreading the object took a third of a microsecond longer.
+ */
+function tailSentAgain({ gaps, goesOn }: Tail, blocks: number, chain: string, atMs: number): Tail {
   return { blocks, chain, atMs, gaps, goesOn };
 }

@@ -1,4 +1,6 @@
-/** Queries the vault for a question, in bounded time, and builds the injection from the hits. */
+/**
+ * Queries the vault for a question, within a time limit, and builds the injection from the hits.
+ */
 import type { StageContext } from '../../engine/index.ts';
 import type { Services } from '../services.ts';
 import type { BlockSource } from '../vault/block.ts';
@@ -14,7 +16,7 @@ const CAPSULE_MS = 1000;
 /** Soft length of a chunk of prose, in characters, that is kept or dropped whole. */
 const CAPSULE_SENTENCE_CHARS = 120;
 
-/** The room that the rest of the request leaves. */
+/** What the rest of the request leaves room for. */
 export interface Room {
   /** Ids of blocks that earlier messages of the conversation already contain. */
   readonly present: ReadonlySet<string>;
@@ -22,7 +24,9 @@ export interface Room {
 }
 
 /** The vault's result, or why it could not be queried. */
-export type Asked = { readonly injection: Injection | undefined } | { readonly notBecause: string };
+export type VaultResult =
+  | { readonly injection: Injection | undefined }
+  | { readonly notBecause: string };
 
 const NOT_READY = 'the vault is not ready yet';
 
@@ -34,7 +38,7 @@ export async function askVault(
   config: InjectConfig,
   services: Services,
   ctx: StageContext,
-): Promise<Asked> {
+): Promise<VaultResult> {
   try {
     const { topK: top, minScore } = config;
     const wanted = { top, minScore, about: true, distinct: true, except: room.present };
@@ -59,7 +63,7 @@ export type Withdrawn = { readonly ids: ReadonlySet<string> } | { readonly notBe
  * Returns those of `blocks` that the vault has withdrawn since they were added. If it does not
  * answer in time, the next request asks again. Never rejects.
  */
-export async function withdrawnIn(
+export async function findWithdrawn(
   vault: VaultInTime,
   blocks: readonly BlockSource[],
   services: Services,

@@ -36,13 +36,13 @@ const CLOSING = '[svc: end of what was added]';
 /**
  * Returns the parts that fit into `budgetTokens` together with the surrounding words, best first. A
  * part that does not fit is left out whole, and a smaller one after it may take its place. A part
- * that contains the surrounding words is left out: it could fake an early end. Undefined when
+ * that contains the surrounding words is left out: it could fake an early end. Returns undefined if
  * nothing fits.
  */
 export function toInjection(parts: readonly Part[], budgetTokens: number): Injection | undefined {
   const taken: Part[] = [];
   for (const part of parts) {
-    if (hasOwnWords(part.content) || hasOwnWords(part.location)) continue;
+    if (containsMarkers(part.content) || containsMarkers(part.location)) continue;
     if (estimateTokens(textOf([...taken, part])) <= budgetTokens) taken.push(part);
   }
   if (taken.length === 0) return undefined;
@@ -55,23 +55,23 @@ export function toInjection(parts: readonly Part[], budgetTokens: number): Injec
   };
 }
 
-function hasOwnWords(text: string): boolean {
+function containsMarkers(text: string): boolean {
   return text.includes(ADDED_MARK) || text.includes(CLOSING);
 }
 
 /** Puts a location on one line; file names may contain line breaks. */
-function lineOf(location: string): string {
+function onOneLine(location: string): string {
   return location.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '\uFFFD');
 }
 
 function textOf(parts: readonly Part[]): string {
   const listed = parts.map(
-    ({ location, content }) => `--- ${lineOf(location)}\n${content.trimEnd()}`,
+    ({ location, content }) => `--- ${onOneLine(location)}\n${content.trimEnd()}`,
   );
   return `\n\n${[OPENING, ...listed, CLOSING].join('\n')}`;
 }
 
-/** Returns the sources of an injection's blocks; ids only where the sources were not recorded. */
+/** Returns the sources of an injection's blocks; only ids if the sources were not recorded. */
 export function sourcesOf({ ids, sources }: Injection): readonly BlockSource[] {
   return sources ?? ids.map((id) => ({ id, root: '', sourcePath: '' }));
 }

@@ -17,10 +17,17 @@ const MAX_SCANNED_CHARS = 200_000;
 /**
  * Sections in which clients pass the user's own words (Cursor, Copilot, Cline, Roo, Claude Code).
  */
-const OWN_WORDS = ['user_query', 'userRequest', 'user_message', 'task', 'feedback', 'command-args'];
+const USER_SECTIONS = [
+  'user_query',
+  'userRequest',
+  'user_message',
+  'task',
+  'feedback',
+  'command-args',
+];
 
 /** Sections that clients add themselves (the same, and Codex). */
-const ADDED_BY_PROGRAMS = [
+const CLIENT_SECTIONS = [
   'system-reminder',
   'environment_context',
   'environment_details',
@@ -56,7 +63,7 @@ const ADDED_BY_PROGRAMS = [
 const TOOL_OUTPUT = /^\[\w{1,60}(?: for [^\n]{0,500})?\] Result:/;
 
 /** Words of a turn that only tells the agent to go on. */
-const STEERING = new Set(
+const STEERING_WORDS = new Set(
   (
     'a again ahead alright and all carry continue cool do done fine fix go good great hello hey hi ' +
     'it keep just let like looks me more next nice no nope now ok okay on please proceed ready resume ' +
@@ -72,8 +79,8 @@ const MAX_STEERING_WORDS = 6;
  */
 export function queryOf(texts: readonly string[]): string | undefined {
   if (texts.some((text) => text.includes(ADDED_MARK))) return undefined;
-  const sections = texts.map((text) => sectionsOf(scanned(text)));
-  const own = sections.flatMap((each) => each.own).map((text) => text.trim());
+  const sections = texts.map((text) => sectionsOf(searchedPart(text)));
+  const own = sections.flatMap((each) => each.userWords).map((text) => text.trim());
   const rest = sections.map((each) => each.rest.trim());
   // Agents that describe their tools in the prompt send tool output as the user's text.
   const answersCall = texts.some((text) => TOOL_OUTPUT.test(text));
@@ -83,7 +90,7 @@ export function queryOf(texts: readonly string[]): string | undefined {
   return `${query.slice(0, START_CHARS)}\n${query.slice(-TAIL_CHARS)}`;
 }
 
-function scanned(text: string): string {
+function searchedPart(text: string): string {
   if (text.length <= MAX_SCANNED_CHARS) return text;
   return `${text.slice(0, START_CHARS)}\n${text.slice(-MAX_SCANNED_CHARS)}`;
 }
@@ -91,24 +98,24 @@ function scanned(text: string): string {
 function isSteering(text: string): boolean {
   if (text.length > 100) return false;
   const words = text.toLowerCase().match(/[\p{L}\p{N}_']+/gu) ?? [];
-  return words.length <= MAX_STEERING_WORDS && words.every((word) => STEERING.has(word));
+  return words.length <= MAX_STEERING_WORDS && words.every((word) => STEERING_WORDS.has(word));
 }
 
 interface Sections {
   /** Contents of the sections with the user's own words. */
-  readonly own: readonly string[];
-  /** Text outside every known section. */
+  readonly userWords: readonly string[];
+  /** Text outside of all known sections. */
   readonly rest: string;
 }
 
-// The bound keeps the search linear for unterminated opening tags.
+// The length limit keeps the search linear for unterminated opening tags.
 const OPENING = new RegExp(
-  `<(${[...OWN_WORDS, ...ADDED_BY_PROGRAMS].join('|')})(?:\\s[^<>]{0,200})?>`,
+  `<(${[...USER_SECTIONS, ...CLIENT_SECTIONS].join('|')})(?:\\s[^<>]{0,200})?>`,
   'g',
 );
 
 function sectionsOf(text: string): Sections {
-  const own: string[] = [];
+  const userWords: string[] = [];
   const rest: string[] = [];
   const unclosed = new Set<string>();
   let from = 0;
@@ -124,10 +131,10 @@ function sectionsOf(text: string): Sections {
     rest.push(text.slice(from, match.index));
     // A section of the user's words may be nested in a section of the client's, never the reverse.
     const inside = text.slice(start, end);
-    if (OWN_WORDS.includes(name)) own.push(sectionsOf(inside).rest);
-    else own.push(...sectionsOf(inside).own);
+    if (USER_SECTIONS.includes(name)) userWords.push(sectionsOf(inside).rest);
+    else userWords.push(...sectionsOf(inside).userWords);
     from = end + name.length + 3;
   }
   rest.push(text.slice(from));
-  return { own, rest: rest.join('').replace(/^# AGENTS\.md instructions.*$/gm, '') };
+  return { userWords, rest: rest.join('').replace(/^# AGENTS\.md instructions.*$/gm, '') };
 }

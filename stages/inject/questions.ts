@@ -15,8 +15,8 @@ export interface Question {
 }
 
 /**
- * Returns the questions of a conversation, oldest first. A message with tool results is none even
- * if it also has text: nothing may come between a call and its result.
+ * Returns the questions of a conversation, oldest first. A message with tool results is not a
+ * question even if it also has text: nothing may come between a call and its result.
  */
 export function questionsOf(blocks: readonly Block[]): Question[] {
   const questions: Question[] = [];
@@ -29,9 +29,9 @@ export function questionsOf(blocks: readonly Block[]): Question[] {
     let answersCall = false;
     for (; at < blocks.length && blocks[at]!.message === message; at++) {
       const block = blocks[at]!;
-      if (isPartOfName(block)) {
+      if (isPartOfKey(block)) {
         hash.update(`\0${block.role}\0${block.kind}\0`);
-        hash.update(nameOf(block));
+        hash.update(keyPartOf(block));
       }
       if (block.kind === 'tool_result') answersCall = true;
       if (isUserText(block)) texts.push(block.text);
@@ -48,7 +48,7 @@ export function questionsOf(blocks: readonly Block[]): Question[] {
  * some clients drop reasoning from later turns, which changes neither the question nor its
  * addition.
  */
-function isPartOfName(block: Block): boolean {
+function isPartOfKey(block: Block): boolean {
   return block.kind !== 'thinking' && !isBillingBlock(block);
 }
 
@@ -56,7 +56,7 @@ function isPartOfName(block: Block): boolean {
  * Returns the block's contribution to the key. A tool result contributes only its unique call id:
  * output makes up most of a conversation, and clients clear old output in later turns.
  */
-function nameOf(block: Block): string {
+function keyPartOf(block: Block): string {
   return block.kind === 'tool_result' ? (block.toolUseId ?? block.text) : block.text;
 }
 

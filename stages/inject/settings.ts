@@ -24,7 +24,7 @@ export const inject = slice({
     env: ['SVC_INJECT_MIN_SCORE'],
     about: 'BM25 score below which a block is not added, however well it fits the question.',
   }),
-  /** Compresses added blocks where that makes them smaller. */
+  /** Compresses added blocks if that makes them smaller. */
   capsules: setting('vault.capsules', {
     type: flag,
     default: false,

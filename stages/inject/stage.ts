@@ -11,7 +11,7 @@ import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { appendText, isRewritable, withReport } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
-import { askVault, withdrawnIn } from './ask.ts';
+import { askVault, findWithdrawn } from './ask.ts';
 import type { Withdrawn } from './ask.ts';
 import { queryOf } from './query.ts';
 import type { InjectConfig } from './settings.ts';
@@ -23,7 +23,7 @@ import { questionsOf } from './questions.ts';
 import type { Question } from './questions.ts';
 
 /** Dialects whose requests may be rewritten. */
-const REWRITTEN = new Set(['messages', 'chat', 'responses']);
+const REWRITABLE_DIALECTS = new Set(['messages', 'chat', 'responses']);
 /**
  * Additions stay in the conversation for good. After this many budgets nothing more is added, or a
  * long conversation would run out of context because of svc.
@@ -34,10 +34,10 @@ const BUDGETS_PER_CONVERSATION = 4;
  * client retries, and a new conversation should see the current files. In the middle of a
  * conversation a decision is final.
  */
-const DECIDED_FOR_MS = 120_000;
+const DECISION_VALID_MS = 120_000;
 
 /** State for computing a request's injections. */
-interface Work {
+interface InjectionWork {
   readonly config: InjectConfig;
   readonly services: Services;
   readonly ctx: StageContext;
@@ -51,7 +51,7 @@ interface Work {
   tokens: number;
 }
 
-function decidedOn(question: Question, memory: Memory): Injected | undefined {
+function recordedInjection(question: Question, memory: Memory): Injected | undefined {
   return memory.injected(question.prefix) ?? undefined;
 }
 
@@ -59,10 +59,10 @@ function decidedOn(question: Question, memory: Memory): Injected | undefined {
  * Returns the recorded injection unless it was withdrawn: that outranks keeping the provider's
  * cache, which is lost once.
  */
-function remembered(
+function validInjection(
   question: Question,
   decided: Injected | undefined,
-  { config, services, ctx, withdrawn, memory }: Work,
+  { config, services, ctx, withdrawn, memory }: InjectionWork,
 ): Injection | undefined {
   if ('ids' in withdrawn && decided?.ids.some((id) => withdrawn.ids.has(id)) === true) {
     memory.set({ injected: [[question.prefix, null]] });
@@ -71,7 +71,7 @@ function remembered(
   }
   if (decided === undefined || !question.isLast) return decided;
   const ageMs = services.clock.wallMs() - decided.atMs;
-  const holds = ageMs < DECIDED_FOR_MS && decided.settings === settingsOf(config);
+  const holds = ageMs < DECISION_VALID_MS && decided.settings === settingsOf(config);
   return holds ? decided : undefined;
 }
 
@@ -79,7 +79,7 @@ function remembered(
  * Queries the vault for a new question and records the result. An empty result need not be
  * recorded: once a question is followed by another message, it is not looked up again.
  */
-async function decide(question: Question, work: Work): Promise<Injection | undefined> {
+async function decide(question: Question, work: InjectionWork): Promise<Injection | undefined> {
   const { config, services, ctx, vault, present, withdrawn, tokens, memory } = work;
   const query = queryOf(question.texts);
   if (query === undefined) return undefined;
@@ -95,7 +95,7 @@ async function decide(question: Question, work: Work): Promise<Injection | undef
     return undefined;
   }
   // The same request may have been sent twice concurrently; both must be sent alike.
-  const meanwhile = remembered(question, decidedOn(question, memory), work);
+  const meanwhile = validInjection(question, recordedInjection(question, memory), work);
   if (meanwhile !== undefined || found.injection === undefined) return meanwhile;
   const decided: Injected = {
     ...found.injection,
@@ -108,23 +108,32 @@ async function decide(question: Question, work: Work): Promise<Injection | undef
 
 async function withInjections(
   request: ProxyRequest,
-  { config, services, ctx, vault }: Pick<Work, 'config' | 'services' | 'ctx' | 'vault'>,
+  { config, services, ctx, vault }: Pick<InjectionWork, 'config' | 'services' | 'ctx' | 'vault'>,
 ): Promise<ProxyRequest> {
   const memory = services.conversations.memoryOf(request);
   const decisions = questionsOf(request.original.blocks()).map(
-    (question) => [question, decidedOn(question, memory)] as const,
+    (question) => [question, recordedInjection(question, memory)] as const,
   );
   const added = decisions.flatMap(([, decided]) =>
     decided === undefined ? [] : sourcesOf(decided),
   );
-  const withdrawn = await withdrawnIn(vault, added, services);
+  const withdrawn = await findWithdrawn(vault, added, services);
   const present = new Set<string>();
-  const work: Work = { config, services, ctx, vault, memory, present, withdrawn, tokens: 0 };
+  const work: InjectionWork = {
+    config,
+    services,
+    ctx,
+    vault,
+    memory,
+    present,
+    withdrawn,
+    tokens: 0,
+  };
   const isProbe = request.original.facts.maxOutputTokens === 1;
   let injected = request;
   let newest: readonly string[] = [];
   for (const [question, decided] of decisions) {
-    let injection = remembered(question, decided, work);
+    let injection = validInjection(question, decided, work);
     if (injection === undefined && question.isLast && !isProbe) {
       injection = await decide(question, work);
     }
@@ -161,7 +170,7 @@ export const inject = defineStage<ProxyFrame, InjectConfig, Services>({
           ctx.note('blocks_injected', 0);
           if (!config.enabled || vault === undefined || inTime === undefined) return undefined;
           if (!isRewritable(request)) return undefined;
-          if (!REWRITTEN.has(request.original.dialect.name)) return undefined;
+          if (!REWRITABLE_DIALECTS.has(request.original.dialect.name)) return undefined;
           hadBlocks ||= vault.mayHaveBlocks();
           if (!hadBlocks) return undefined;
           return withInjections(request, { config, services, ctx, vault: inTime }).then(

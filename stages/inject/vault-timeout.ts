@@ -1,10 +1,12 @@
-/** Bounds the time a request waits for the vault, and skips the wait while it would be in vain. */
+/**
+ * Limits the time that a request waits for the vault, and skips the wait while it would be in vain.
+ */
 import type { Clock } from '../../engine/clock.ts';
 import type { Vault } from '../vault/contract.ts';
 
-/** Longest wait, e.g. for a vault under repair. */
+/** Maximum wait, for example for a vault under repair. */
 const MAX_WAIT_MS = 200;
-/** Longest wait before the first result: the index is still being opened. */
+/** Maximum wait before the first result, while the index is still being opened. */
 const FIRST_WAIT_MS = 2000;
 
 export type VaultInTime = ReturnType<typeof createVaultInTime>;
@@ -15,8 +17,8 @@ export function createVaultInTime(vault: Vault, clock: Clock) {
   let hasAnswered = false;
   return {
     /**
-     * Returns the vault's result; undefined when it takes too long, while an earlier overdue query
-     * is still unanswered, or while a large index is being loaded.
+     * Returns the vault's result; undefined if it takes too long, while an earlier overdue query is
+     * still unanswered, or while a large index is being loaded.
      */
     async ask<T>(question: (vault: Vault) => Promise<T>): Promise<T | undefined> {
       if (overdue.size > 0 || !vault.isReady()) return undefined;

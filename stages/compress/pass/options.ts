@@ -8,7 +8,7 @@ import { SvcError } from '../../../engine/index.ts';
 import type { StageContext } from '../../../engine/index.ts';
 import type { Memory } from '../../conversations/memory.ts';
 import type { Pin } from '../../conversations/record.ts';
-import type { Standing } from '../../conversations/standing.ts';
+import type { SendingRules } from '../../conversations/standing.ts';
 import { headerValue } from '../../model/headers.ts';
 import type { ProxyRequest } from '../../model/request.ts';
 import type { Services } from '../../services.ts';
@@ -30,7 +30,7 @@ type PrefixChange = 'mode' | 'macro' | 'version' | 'strict' | 'context_editing' 
 /** The options of one request, and what is recorded of its conversation. */
 export interface RequestOptions {
   readonly memory: Memory;
-  readonly standing: Standing;
+  readonly sendingRules: SendingRules;
   readonly options: JobOptions;
   readonly tools: PinOptions['tools'];
   readonly change: PrefixChange;
@@ -58,10 +58,10 @@ export function optionsOf(
   const { conversations, learned, log } = services;
   const memory = conversations.memoryOf(request);
   // Read before this request changes the record.
-  const standing = conversations.standing(request);
+  const sendingRules = conversations.standing(request);
   const requested = {
     mode: requestedMode(request),
-    macro: requestedMacro(request, joined, standing.isBound),
+    macro: requestedMacro(request, joined, sendingRules.isBound),
   };
   const defaults = {
     ...config,
@@ -70,7 +70,7 @@ export function optionsOf(
     ...(recipes !== undefined && { recipes: recipes.id }),
     forgets: mayForget(original.json),
     // Tools precede every signed thought, so they must not change either.
-    ...(standing.isBound && { tools: 'off' as const }),
+    ...(sendingRules.isBound && { tools: 'off' as const }),
   };
   const { options: pinned, change } = pinOptions(memory, defaults, requested);
   const options = resolveRules(pinned, recipes, services);
@@ -78,12 +78,12 @@ export function optionsOf(
   if (options.recipes !== undefined) ctx.note('recipes', options.recipes.id);
   if (options.applied !== undefined) ctx.note('applied', options.applied.id);
   ctx.note('version', COMPRESSION_VERSION);
-  if (change !== undefined && !standing.isBound) {
+  if (change !== undefined && !sendingRules.isBound) {
     ctx.note('prefix_changes_because_of', change);
     if (change !== 'strict')
       log.warning('the compressed prefix of a conversation changes once', { because: change });
   }
-  return { memory, standing, options, tools: pinned.tools, change };
+  return { memory, sendingRules, options, tools: pinned.tools, change };
 }
 
 /**

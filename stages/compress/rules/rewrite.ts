@@ -134,7 +134,7 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
   const total = linesBefore + lineBreaks(text) + 1 + linesAfter;
   const isPrinted = hints.command !== undefined && classification.file !== true;
   const options = {
-    ...(hints.query !== undefined && { asked: hints.query }),
+    ...(hints.query !== undefined && { callQuery: hints.query }),
     ...(hints.command !== undefined && { call: hints.command }),
   };
   const isFailed = hints.failed === true || statesFailure(`${prefix}\n${suffix}`.split('\n'));
