@@ -8,7 +8,7 @@ import type { Config } from '../../server/config/config.ts';
 import { MAX_WORKERS } from '../../stages/vault/read/read-pool.ts';
 import { calibrate } from '../../stages/vault/indexing/calibrate.ts';
 import { checkVault, rebuildVault } from '../../stages/vault/log/health.ts';
-import { strangersFile } from '../../stages/vault/log/owner.ts';
+import { foreignFileError } from '../../stages/vault/log/owner.ts';
 import type { RebuildReport } from '../../stages/vault/log/health.ts';
 import { shortPath } from '../context.ts';
 import { exitCodes } from '../exit.ts';
@@ -132,7 +132,7 @@ abstract class RebuildingCommand extends VaultCommand {
     }
     this.printRebuilt(report, health.status);
     if (report.pending.length > 0) return exitCodes.cancelled;
-    for (const path of health.inTheWay) throw strangersFile(path);
+    for (const path of health.inTheWay) throw foreignFileError(path);
     return health.status === 'ok' ? 0 : exitCodes.internal;
   }
 
@@ -197,7 +197,7 @@ class VaultHealthCommand extends RebuildingCommand {
       this.print(good ? 'The index is intact' : colors.red('The index is broken'));
       for (const reason of health.reasons) this.print(`  ${colors.yellow('!')} ${reason}`);
       this.printPairs(healthRows(health, context));
-      for (const path of health.inTheWay) this.note(strangersFile(path).cure ?? '');
+      for (const path of health.inTheWay) this.note(foreignFileError(path).cure ?? '');
       if (health.reasons.length > health.inTheWay.length) {
         this.note('`svc vault-health repair` rebuilds it.');
       }

@@ -1,6 +1,6 @@
 /** Splits long work into small steps, so that the event loop stays free for requests. */
 
-/** Longest time that a step may block the event loop, in milliseconds. */
+/** Maximum time that a step may block the event loop, in milliseconds. */
 const STEP_MS = 6;
 
 /**

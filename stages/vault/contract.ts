@@ -18,7 +18,7 @@ export interface VaultOptions {
   readonly clock: Clock;
   /** Creates unique ids for new logs. */
   readonly newId: () => string;
-  /** Called once for each damage, which has been or is about to be repaired. */
+  /** Called once for each damage, which has been or will be repaired. */
   readonly onTrouble?: (trouble: VaultTrouble) => void;
 }
 

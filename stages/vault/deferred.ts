@@ -60,8 +60,8 @@ export function deferVault(options: VaultOptions): Vault {
 }
 
 /**
- * Returns the file's size; undefined if it is missing or inaccessible, e.g. because a folder became
- * a file.
+ * Returns the file's size; undefined if it is missing or inaccessible, for example because a folder
+ * became a file.
  */
 function sizeOf(path: string): number | undefined {
   try {

@@ -34,8 +34,8 @@ export interface PreparedBlock extends Pick<BlockInfo, 'id' | 'hash' | 'riskClas
   readonly record: Buffer;
 }
 
-/** The relevant part of a block that is in the vault already, or is about to be. */
-export type HeldBlock = Pick<BlockInfo, 'hash' | 'riskClass' | 'sourcePath' | 'root'>;
+/** The relevant part of a block that the vault has, or is about to have. */
+export type ExistingBlock = Pick<BlockInfo, 'hash' | 'riskClass' | 'sourcePath' | 'root'>;
 
 /**
  * Parses a context block in wire form (specification 2.11: `block_id`, `content`, `source_path`,
@@ -98,21 +98,21 @@ export function prepareBlock(block: IngestBlock, tokenizer: Tokenizer): Prepared
  * Returns the records to write for `blocks`, and the result of each, in order. `prepared` are the
  * same blocks; `held` returns the block that the vault has under an id.
  */
-export function settle(
+export function resolveIngest(
   blocks: readonly IngestBlock[],
   prepared: readonly PreparedBlock[],
-  held: (id: string) => HeldBlock | undefined,
+  existing: (id: string) => ExistingBlock | undefined,
   tokenizer: Tokenizer,
 ): { records: readonly Buffer[]; results: readonly IngestResult[] } {
-  const own = new Map<string, HeldBlock>();
+  const pendingBlocks = new Map<string, ExistingBlock>();
   const records: Buffer[] = [];
   const results = prepared.map((one, at): IngestResult => {
     const { id, tokens } = one;
-    const known = own.get(id) ?? held(id);
+    const known = pendingBlocks.get(id) ?? existing(id);
     const next = known === undefined ? one : reconcile(blocks[at]!, one, known, tokenizer);
     if (next instanceof SvcError) return { ok: false, error: next };
     if (next === undefined) return { ok: true, id, tokens, stored: false };
-    own.set(id, { ...next, root: '' });
+    pendingBlocks.set(id, { ...next, root: '' });
     records.push(next.record);
     return { ok: true, id, tokens, stored: true };
   });
@@ -128,21 +128,21 @@ export function settle(
 function reconcile(
   block: IngestBlock,
   { id, hash, riskClass }: PreparedBlock,
-  held: HeldBlock,
+  existing: ExistingBlock,
   tokenizer: Tokenizer,
 ): PreparedBlock | SvcError | undefined {
-  if (hash !== held.hash) {
+  if (hash !== existing.hash) {
     return new SvcError('conflict', `Block '${id}' exists with different content`);
   }
-  const strictest = stricter(held.riskClass, riskClass);
-  if (held.root !== '') {
-    if (strictest === held.riskClass) return undefined;
-    return new SvcError('conflict', `Block '${id}' is part of a file in ${held.root}`, {
+  const strictest = stricter(existing.riskClass, riskClass);
+  if (existing.root !== '') {
+    if (strictest === existing.riskClass) return undefined;
+    return new SvcError('conflict', `Block '${id}' is part of a file in ${existing.root}`, {
       cure: 'Ingest it under an id of its own, or leave the file out of the index.',
     });
   }
-  const sourcePath = block.sourcePath ?? held.sourcePath;
-  if (strictest === held.riskClass && sourcePath === held.sourcePath) return undefined;
+  const sourcePath = block.sourcePath ?? existing.sourcePath;
+  if (strictest === existing.riskClass && sourcePath === existing.sourcePath) return undefined;
   return prepareBlock({ ...block, id, sourcePath, riskClass: strictest }, tokenizer);
 }
 
@@ -150,8 +150,8 @@ function reconcile(
  * Returns the stricter class. Of two that must not be sent the newer wins, unless the older is
  * `secret`.
  */
-function stricter(held: RiskClass, given: RiskClass): RiskClass {
-  return given === SAFE || held === 'secret' ? held : given;
+function stricter(existing: RiskClass, given: RiskClass): RiskClass {
+  return given === SAFE || existing === 'secret' ? existing : given;
 }
 
 function text(fields: JsonObject, name: string): string | undefined {

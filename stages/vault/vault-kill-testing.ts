@@ -1,6 +1,6 @@
 /**
- * For the kill test: repeats the operation named by the first argument on the vault named by the
- * third.
+ * Child process of the kill test: repeats the operation named by its first argument on the vault
+ * named by the third.
  */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';

@@ -14,12 +14,12 @@ import type { BlockIndex } from './backends/block-index.ts';
 import { salvage } from './log/compact.ts';
 import type { OpenedVault, VaultOptions, VaultStatus } from './contract.ts';
 import { indexFolder } from './indexing/indexer.ts';
-import { prepareBlock, settle, type IngestBlock, type IngestResult } from './ingest.ts';
+import { prepareBlock, resolveIngest, type IngestBlock, type IngestResult } from './ingest.ts';
 import { createMemoryIndex } from './backends/json-blocks.ts';
 import { layoutOf, stampOf, type Layout } from './log/layout.ts';
-import { append, brokenLog, LogFollower } from './log/log.ts';
+import { append, brokenLogError, LogFollower } from './log/log.ts';
 import type { LogState } from './log/log.ts';
-import { refuseStranger, refuseStrangersDatabase } from './log/owner.ts';
+import { refuseForeignLog, refuseForeignDatabase } from './log/owner.ts';
 import {
   DamagedContent,
   searchIndex,
@@ -46,7 +46,7 @@ class OpenVault implements OpenedVault {
   #appendLock: Lock | undefined;
   #syncLock: Lock | undefined;
   #state: LogState = 'missing';
-  /** Last queued step; steps that change the index run one after the other. */
+  /** The last queued step; steps that change the index run one after the other. */
   #line: Promise<unknown> = Promise.resolve();
   #rebuilding: Promise<void> | undefined;
   #troubles = 0;
@@ -78,7 +78,12 @@ class OpenVault implements OpenedVault {
       // Evaluated each time, as catching up may open another index.
       const opened = () => this.#opened();
       const select = (): readonly Buffer[] => {
-        const made = settle(blocks, prepared, (id) => opened().index.held(id), this.#tokenizer);
+        const made = resolveIngest(
+          blocks,
+          prepared,
+          (id) => opened().index.findBlock(id),
+          this.#tokenizer,
+        );
         settled = made.results;
         return made.records;
       };
@@ -157,7 +162,7 @@ class OpenVault implements OpenedVault {
         try {
           this.#state = await this.#catchUp();
           if (this.#state !== 'corrupt' && this.#state !== 'outdated') return this.#loaded();
-          if (round > 2) throw brokenLog(this.#state);
+          if (round > 2) throw brokenLogError(this.#state);
           await this.#mend(new DamagedContent(this.#state));
         } catch (error) {
           if (round > 2 || !isDatabaseDamage(error)) throw this.#named(error);
@@ -218,7 +223,7 @@ class OpenVault implements OpenedVault {
   }
 
   #openIndex(): BlockIndex {
-    refuseStranger(this.#layout);
+    refuseForeignLog(this.#layout);
     if (this.#options.backend === 'json_blocks') return createMemoryIndex();
     const { log, database } = this.#layout;
     // Reading a missing vault creates no files; the database is created with the log.
@@ -249,7 +254,7 @@ class OpenVault implements OpenedVault {
       this.#notifyDatabase();
       return;
     }
-    refuseStranger(this.#layout);
+    refuseForeignLog(this.#layout);
     const remembered = rememberedRoots(this.#index);
     await this.#letGo();
     const { movedTo, roots, kept } = await salvage(this.#layout, this.#target(), this.#stamp(), {
@@ -268,7 +273,7 @@ class OpenVault implements OpenedVault {
   }
 
   #notifyDatabase(): void {
-    refuseStrangersDatabase(this.#layout);
+    refuseForeignDatabase(this.#layout);
     const movedTo = moveDatabaseAside(this.#layout.database, this.#stamp());
     const what = 'The vault database was damaged; it is rebuilt from the log';
     this.#options.onTrouble?.({ what, movedTo });

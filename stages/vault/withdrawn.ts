@@ -9,9 +9,9 @@ import { isInside } from './indexing/indexer.ts';
 export function withdrawnFrom(index: BlockIndex, blocks: readonly BlockSource[]): string[] {
   const owed = index.owed();
   const isWithdrawn = (block: BlockSource): boolean => {
-    const held = index.held(block.id);
+    const held = index.findBlock(block.id);
     if (held !== undefined) return held.riskClass !== SAFE;
-    return !owed.has(block.root) && isTakenOut(index, block);
+    return !owed.has(block.root) && isRemoved(index, block);
   };
   return blocks.filter(isWithdrawn).map(({ id }) => id);
 }
@@ -20,7 +20,7 @@ export function withdrawnFrom(index: BlockIndex, blocks: readonly BlockSource[])
  * Returns true for a block whose folder was forgotten, or whose file exists but is excluded: both
  * are deliberate. A file deleted from the disk is not.
  */
-function isTakenOut(index: BlockIndex, { root, sourcePath }: BlockSource): boolean {
+function isRemoved(index: BlockIndex, { root, sourcePath }: BlockSource): boolean {
   if (root === '') return true;
   const path = join(root, sourcePath);
   // The folder may have become part of another one indexed since.

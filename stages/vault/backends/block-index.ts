@@ -35,7 +35,7 @@ export interface BlockIndex extends LogSink {
   info(block: number): BlockInfo;
   locate(block: number): RecordLocation;
   /** Returns the block with this id. */
-  held(id: string): BlockInfo | undefined;
+  findBlock(id: string): BlockInfo | undefined;
   /** Returns true for a file that blocks were read from. */
   hasFile(root: string, path: string): boolean;
   totals(): IndexTotals;
@@ -43,9 +43,9 @@ export interface BlockIndex extends LogSink {
   list(offset: number, limit: number): BlockInfo[];
   /** Returns the folders that blocks were read from, and those that must be reread, in order. */
   roots(): string[];
-  /** Returns the folders of which something must be reread, with `RootHeader.rereadMs`. */
+  /** Returns the folders that must be reread at least in part, with `RootHeader.rereadMs`. */
   owed(): ReadonlyMap<string, number>;
-  /** Returns true when its files were deleted or moved: it has to be reopened. */
+  /** Returns true if its files were deleted or moved, so that it has to be reopened. */
   isLost?(): boolean;
   /**
    * For a persistent index: returns its position and log, after rereading whatever another process

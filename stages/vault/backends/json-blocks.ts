@@ -37,7 +37,7 @@ export function createMemoryIndex(): BlockIndex {
     get lengths() {
       return state.lengths;
     },
-    postings: (term) => sweep(state, term),
+    postings: (term) => purgedPostings(state, term),
   };
   return {
     corpus,
@@ -49,7 +49,7 @@ export function createMemoryIndex(): BlockIndex {
       const { at, stored } = entryOf(state, block);
       return { at, bytes: stored.bytes };
     },
-    held(id) {
+    findBlock(id) {
       const block = state.ids.get(id);
       return block === undefined ? undefined : toInfo(entryOf(state, block));
     },
@@ -160,7 +160,7 @@ function addTerm(terms: Map<string, number[]>, counted: string, block: number): 
 }
 
 /** Returns the postings of a term; purges the list first if it is mostly dead. */
-function sweep(state: State, term: string): readonly number[] {
+function purgedPostings(state: State, term: string): readonly number[] {
   const list = state.terms.get(term);
   if (list === undefined) return [];
   const { lengths } = state;

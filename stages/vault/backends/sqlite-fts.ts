@@ -14,7 +14,7 @@ import { SAFE, type BlockInfo, type StoredBlock } from '../block.ts';
 import type { BlockIndex, RecordLocation } from './block-index.ts';
 import { createBreather } from '../breathe.ts';
 import type { LogPosition } from '../log/log.ts';
-import { isFile, strangersFile } from '../log/owner.ts';
+import { isFile, foreignFileError } from '../log/owner.ts';
 import { blocksOf, fileKey, keyOf, type Framed } from '../log/record.ts';
 import type { Corpus } from '../search/score.ts';
 import { isForeign, prepareDatabase, prepareStatements, type Statements } from './sqlite-schema.ts';
@@ -26,8 +26,8 @@ import { isForeign, prepareDatabase, prepareStatements, type Statements } from '
 const COMMIT_BLOCKS = 250;
 /** Decoded postings that are cached: 4 bytes each. */
 const CACHED_POSTINGS = 2_000_000;
-/** Position of an index into which nothing was read yet. */
-const NOWHERE: LogPosition = { logId: '', offset: -1 };
+/** Position of an index that nothing was read into yet. */
+const NO_POSITION: LogPosition = { logId: '', offset: -1 };
 
 /**
  * Opens the database at `path`, or creates it. Throws better-sqlite3's own error when the file is
@@ -35,13 +35,13 @@ const NOWHERE: LogPosition = { logId: '', offset: -1 };
  * program.
  */
 export function openSqliteIndex(path: string): BlockIndex {
-  if (!isFile(path)) throw strangersFile(path);
+  if (!isFile(path)) throw foreignFileError(path);
   createPrivate(path);
   const inode = inodeOf(path);
   const database = new Database(path, { timeout: 10_000 });
   try {
     // Checked before anything is written: our table names are only used in a database of ours.
-    if (isForeign(database)) throw strangersFile(path);
+    if (isForeign(database)) throw foreignFileError(path);
     prepareDatabase(database);
   } catch (error) {
     database.close();
@@ -63,8 +63,8 @@ class SqliteIndex implements BlockIndex, Corpus {
   #size = 0;
   #totalLength = 0;
   /** Log and offset that the numbers above reflect; `NOWHERE` while they are read. */
-  #logId = NOWHERE.logId;
-  #offset = NOWHERE.offset;
+  #logId = NO_POSITION.logId;
+  #offset = NO_POSITION.offset;
   #uncommitted = 0;
 
   constructor(database: Database.Database, isLost: () => boolean) {
@@ -98,8 +98,8 @@ class SqliteIndex implements BlockIndex, Corpus {
   postings(term: string): Uint32Array {
     const cached = this.#cache.get(term);
     if (cached !== undefined) return cached;
-    const { postings: asked } = this.#statements;
-    const rows = asked.pluck().all(term.length + 2, term, `${term}!~`) as number[];
+    const { postings: statement } = this.#statements;
+    const rows = statement.pluck().all(term.length + 2, term, `${term}!~`) as number[];
     const postings = Uint32Array.from(rows);
     this.#cache.set(term, postings);
     return postings;
@@ -117,7 +117,7 @@ class SqliteIndex implements BlockIndex, Corpus {
     return this.#statements.locate.get(block) as RecordLocation;
   }
 
-  held(id: string): BlockInfo | undefined {
+  findBlock(id: string): BlockInfo | undefined {
     return this.#statements.held.get(id) as BlockInfo | undefined;
   }
 
@@ -203,7 +203,7 @@ class SqliteIndex implements BlockIndex, Corpus {
     return this.#statements.position.get() as LogPosition | undefined;
   }
 
-  #isAt(position: LogPosition = NOWHERE): boolean {
+  #isAt(position: LogPosition = NO_POSITION): boolean {
     return position.logId === this.#logId && position.offset === this.#offset;
   }
 
@@ -245,7 +245,7 @@ class SqliteIndex implements BlockIndex, Corpus {
   }
 
   #forget(): void {
-    [this.#logId, this.#offset] = [NOWHERE.logId, NOWHERE.offset];
+    [this.#logId, this.#offset] = [NO_POSITION.logId, NO_POSITION.offset];
     this.#cache.clear();
     this.#lengths = new Int32Array(1024);
     this.#unsafe = new Set();

@@ -9,11 +9,11 @@ import { isForeign } from './sqlite-schema.ts';
 /**
  * Removes the database of an index whose log was just started afresh, if svc wrote it. It would be
  * rebuilt from the start anyway, and deleted rows stay in its free pages. A process that has it
- * open notices and creates the next one.
+ * open notices the removal and creates a new one.
  */
 export async function removeDatabase({ database, syncLock }: Layout): Promise<void> {
   if (!existsSync(database) || !existsSync(syncLock)) return;
-  // The lock keeps other processes from filling it meanwhile.
+  // The lock keeps other processes from filling the database meanwhile.
   await underLock(syncLock, async () => {
     if (isOurs(database))
       for (const part of ['', '-wal', '-shm']) rmSync(database + part, { force: true });

@@ -26,14 +26,14 @@ const INFO = `SELECT b.id, s.path AS sourcePath, s.root, b.from_line AS startLin
 const OWN_TABLE = /^(position|sources|blocks|owed|vocabulary|terms(_\w+)?|sqlite_\w+)$/;
 
 /** A table that FTS5 creates beside ours; no other program would create it. */
-const SIGN = 'terms_config';
+const FTS5_TABLE = 'terms_config';
 
 /** Returns true when another program has tables in it. */
 export function isForeign(database: Database.Database): boolean {
   const select = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck();
   const names = select.all() as string[];
   if (names.some((name) => !OWN_TABLE.test(name))) return true;
-  return names.length > 0 && !names.includes(SIGN);
+  return names.length > 0 && !names.includes(FTS5_TABLE);
 }
 
 /** Sets a database up, and creates its tables unless it has those of this version. */
@@ -55,7 +55,7 @@ function clearSchema(database: Database.Database): void {
 }
 
 /** All queries of the index. */
-const QUESTIONS = {
+const QUERIES = {
   info: `${INFO} WHERE b.number = ?`,
   list: `${INFO} ORDER BY s.root, s.path, b.from_line, b.id LIMIT ? OFFSET ?`,
   locate: 'SELECT at, bytes FROM blocks WHERE number = ?',
@@ -84,10 +84,10 @@ const QUESTIONS = {
     WHERE term BETWEEN ? AND ?`,
 };
 
-export type Statements = Readonly<Record<keyof typeof QUESTIONS, Database.Statement>>;
+export type Statements = Readonly<Record<keyof typeof QUERIES, Database.Statement>>;
 
 /** Compiles the statements; the tables must be there. */
 export function prepareStatements(database: Database.Database): Statements {
-  const prepared = Object.entries(QUESTIONS).map(([name, sql]) => [name, database.prepare(sql)]);
+  const prepared = Object.entries(QUERIES).map(([name, sql]) => [name, database.prepare(sql)]);
   return Object.fromEntries(prepared) as Statements;
 }

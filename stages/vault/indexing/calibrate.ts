@@ -16,7 +16,7 @@ import { assertReadable } from './indexer.ts';
 const SAMPLE_FILES = 300;
 const BATCH_FILES = 16;
 /** More threads must bring at least this speed-up, since each takes memory. */
-const WORTH_IT = 1.05;
+const MIN_SPEED_UP = 1.05;
 
 /** A calibration result. */
 export interface Calibration {
@@ -53,7 +53,9 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
     trials.push(trial);
     options.onTrial?.(trial);
   }
-  const best = trials.reduce((a, b) => (b.filesPerSecond > a.filesPerSecond * WORTH_IT ? b : a));
+  const best = trials.reduce((a, b) =>
+    b.filesPerSecond > a.filesPerSecond * MIN_SPEED_UP ? b : a,
+  );
   const found = {
     workers: best.workers,
     trials,
@@ -72,9 +74,9 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
 export function readCalibration(indexDir: string): Calibration | undefined {
   try {
     const path = layoutOf(resolve(indexDir)).calibration;
-    const kept = JSON.parse(readFileSync(path, 'utf8')) as Calibration;
-    const usable = kept.workers >= 1 && kept.workers <= MAX_WORKERS;
-    return usable && kept.processors === availableParallelism() ? kept : undefined;
+    const stored = JSON.parse(readFileSync(path, 'utf8')) as Calibration;
+    const usable = stored.workers >= 1 && stored.workers <= MAX_WORKERS;
+    return usable && stored.processors === availableParallelism() ? stored : undefined;
   } catch {
     return undefined;
   }

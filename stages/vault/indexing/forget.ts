@@ -13,7 +13,7 @@ import { removeDatabase } from '../backends/sqlite-removal.ts';
 
 /** What was removed. */
 export interface ForgetReport {
-  /** The named folder and indexed ones inside it, as far as they were indexed. */
+  /** The named folder and those inside it that were indexed. */
   readonly roots: readonly string[];
   readonly files: number;
   /** Paths of index copies that were moved aside earlier and may still contain the text. */
@@ -33,7 +33,7 @@ export async function forgetFolder(
     const roots = [...known.roots()].filter(
       (root) => root === realRoot || isInside(root, realRoot),
     );
-    if (roots.length === 0) throw notIndexed(realRoot, known.roots());
+    if (roots.length === 0) throw notIndexedError(realRoot, known.roots());
     const files = [...known.all()].filter(({ root }) => roots.includes(root));
     const records = [
       ...files.map(({ root, path }) => encodeNotice({ record: 'drop', root, path })),
@@ -47,7 +47,7 @@ export async function forgetFolder(
   });
 }
 
-function notIndexed(path: string, roots: ReadonlySet<string>): SvcError {
+function notIndexedError(path: string, roots: ReadonlySet<string>): SvcError {
   const outer = [...roots].find((root) => isInside(path, root));
   if (outer === undefined) {
     return new SvcError('not_found', `The folder ${path} is not in the index`, {

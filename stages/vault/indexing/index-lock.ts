@@ -9,9 +9,9 @@ import { openLock, underLock } from '../../lock.ts';
 import type { IndexOptions } from './index-run.ts';
 import { createKnownFiles, type KnownFiles } from '../log/known-files.ts';
 import { layoutOf, type Layout } from '../log/layout.ts';
-import { brokenLog, LogFollower } from '../log/log.ts';
+import { brokenLogError, LogFollower } from '../log/log.ts';
 import type { AppendTarget } from '../log/log.ts';
-import { refuseStranger } from '../log/owner.ts';
+import { refuseForeignLog } from '../log/owner.ts';
 
 /** An index locked against other indexers; `known` is fed by `follower`. */
 export interface LockedIndex {
@@ -31,21 +31,21 @@ export async function withIndexLocked<T>(
   work: (index: LockedIndex) => Promise<T>,
 ): Promise<T> {
   const { signal, onWait, newId } = options;
-  refuseStranger(layoutOf(resolve(options.indexDir)));
+  refuseForeignLog(layoutOf(resolve(options.indexDir)));
   makePrivateDir(resolve(options.indexDir));
   const layout = layoutOf(realpathSync(options.indexDir));
   const appendLock = openLock(layout.appendLock);
   const known = createKnownFiles();
   const follower = new LogFollower(layout.log, known);
-  const alone = async (): Promise<T> => {
+  const runLocked = async (): Promise<T> => {
     const state = await follower.catchUp();
-    if (state === 'corrupt' || state === 'outdated') throw brokenLog(state);
+    if (state === 'corrupt' || state === 'outdated') throw brokenLogError(state);
     const target = { path: layout.log, lock: appendLock, newLogId: newId };
     return work({ layout, known, follower, target });
   };
   try {
     const waiting = { ...(signal && { signal }), ...(onWait && { onWait }) };
-    return await underLock(layout.indexLock, alone, waiting);
+    return await underLock(layout.indexLock, runLocked, waiting);
   } finally {
     await follower.close();
     appendLock.close();

@@ -54,6 +54,6 @@ export interface IndexReport {
   readonly blocks: number;
   readonly skipped: SkipCounts;
   readonly durationMs: number;
-  /** False when the signal ended the run; the work until then is kept. */
+  /** False if the signal ended the run; the work until then is kept. */
   readonly complete: boolean;
 }

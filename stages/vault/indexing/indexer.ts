@@ -7,7 +7,7 @@ import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { SvcError } from '../../../engine/error.ts';
 import { reasonOf } from '../../disk-reason.ts';
-import { untilAborted } from '../aborted.ts';
+import { watchAbort } from '../aborted.ts';
 import { compact, isWorthCompacting } from '../log/compact.ts';
 import { withIndexLocked, type LockedIndex } from './index-lock.ts';
 import type { IndexOptions, IndexReport } from './index-run.ts';
@@ -29,16 +29,16 @@ const BATCH_BYTES = 262_144;
  */
 export async function indexFolder(options: IndexOptions): Promise<IndexReport> {
   assertReadable(options.root);
-  // Resolved, as under another name (a link) the same files would be indexed twice.
+  // Symbolic links are resolved, since the same files would be indexed again under another name.
   const root = realpathSync(options.root);
   return withIndexLocked(options, (index) =>
-    new IndexRun({ ...index, options, asked: root }).execute(),
+    new IndexRun({ ...index, options, requestedPath: root }).execute(),
   );
 }
 
 interface RunParts extends LockedIndex {
   readonly options: IndexOptions;
-  readonly asked: string;
+  readonly requestedPath: string;
 }
 
 class IndexRun {
@@ -59,17 +59,19 @@ class IndexRun {
   constructor(parts: RunParts) {
     this.#parts = parts;
     this.#startMs = parts.options.clock.monotonicMs();
-    [this.#root, this.#under] = rootOf(parts.asked, parts.known.roots(), parts.layout.dir);
+    [this.#root, this.#under] = rootOf(parts.requestedPath, parts.known.roots(), parts.layout.dir);
     this.#rules = createIgnoreRules(this.#root, [parts.layout.dir]);
   }
 
   async execute(): Promise<IndexReport> {
     const { options, known, follower, target, layout } = this.#parts;
     await this.#find();
-    const gone = this.#isStopped() ? [] : this.#gone();
+    const missingFiles = this.#isStopped() ? [] : this.#gone();
     const tasks = this.#changed();
     await this.#readAll(tasks);
-    const drops = gone.map(({ root, path }) => encodeNotice({ record: 'drop', root, path }));
+    const drops = missingFiles.map(({ root, path }) =>
+      encodeNotice({ record: 'drop', root, path }),
+    );
     this.#removed += drops.length;
     drops.push(...this.#settled());
     // Durable even if empty, as it usually is: a finished run survives a power failure.
@@ -122,7 +124,7 @@ class IndexRun {
       if (found.has(path) || !isBelow(path, this.#under)) return false;
       const local = this.#under === '' ? path : path.slice(this.#under.length + 1);
       const looked = only?.some((one) => isBelow(local, one)) ?? true;
-      return looked && !isOutOfSight(join(root, path));
+      return looked && !isInaccessible(join(root, path));
     });
   }
 
@@ -140,7 +142,7 @@ class IndexRun {
       const known = this.#parts.known.get(root, file.path);
       const isOwed = known !== undefined && known.seenMs <= rereadMs;
       if (known !== undefined && !isOwed && isUnchanged(known, file)) return [];
-      // An impossible hash: the file is known, but is read in full.
+      // An impossible hash: the file is known, but must be read in full.
       return [{ ...file, root, knownHash: isOwed ? '' : known?.hash }];
     });
   }
@@ -165,9 +167,9 @@ class IndexRun {
     const settings = { parseCode: options.parseCode ?? true };
     const pool = options.pool ?? createReadPool(size, settings);
     const batches = toBatches(tasks);
-    // Reading a file may be slow, and an abort must not wait for it. Raced once, since the bytes of
-    // every batch raced with it would be kept until the end.
-    const stop = untilAborted(options.signal);
+    // Reading a file may be slow, and an abort must not wait for it. The race is made once, since
+    // every batch that is raced with the abort would be kept until the end.
+    const stop = watchAbort(options.signal);
     let next = 0;
     const lane = async (): Promise<void> => {
       while (next < batches.length && !this.#isStopped()) {
@@ -273,7 +275,7 @@ function isBelow(path: string, under: string): boolean {
  * Returns true when a file may exist but is not accessible now, e.g. in a folder without
  * permission.
  */
-function isOutOfSight(path: string): boolean {
+function isInaccessible(path: string): boolean {
   try {
     lstatSync(path);
     return false;
@@ -282,7 +284,7 @@ function isOutOfSight(path: string): boolean {
   }
 }
 
-/** Throws `not_found` where `root` is not a folder, or cannot be read. */
+/** Throws `not_found` if `root` is not a folder or cannot be read. */
 export function assertReadable(root: string): void {
   try {
     readdirSync(root);

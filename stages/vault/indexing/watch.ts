@@ -3,7 +3,7 @@ import { relative, resolve, sep } from 'node:path';
 import { watch as watchPaths, type FSWatcher } from 'chokidar';
 import { toSvcError, type SvcError } from '../../../engine/error.ts';
 import { inodeOf } from '../../private-file.ts';
-import { untilAborted } from '../aborted.ts';
+import { watchAbort } from '../aborted.ts';
 import { createIgnoreRules, type IgnoreRules } from '../read/ignore-rules.ts';
 import { indexFolder } from './indexer.ts';
 import type { IndexOptions, IndexReport } from './index-run.ts';
@@ -11,8 +11,8 @@ import { createReadPool, type ReadPool } from '../read/read-pool.ts';
 
 /** Debounce time, longer than the several steps in which editors write a file. */
 export const QUIET_MS = 80;
-/** Changes that never pause are indexed at least this often. */
-const LONGEST_WAIT_MS = 400;
+/** Changes that arrive without a pause are indexed at least this often. */
+const MAX_WAIT_MS = 400;
 /** How often the folder's identity is checked, which no event reports. */
 export const POLL_MS = 1_000;
 
@@ -37,7 +37,7 @@ export class Watch {
   readonly #root: string;
   readonly #rules: IgnoreRules;
   readonly #stop = new AbortController();
-  readonly #stopped = untilAborted(this.#stop.signal).aborted;
+  readonly #stopped = watchAbort(this.#stop.signal).aborted;
   readonly #pool: ReadPool;
   readonly #changed = new Set<string>();
   #watcher: FSWatcher | undefined;
@@ -84,8 +84,8 @@ export class Watch {
     this.#watcher = watcher;
     watcher.on('all', (_event, path) => this.#note(path));
     watcher.on('error', (error) => this.#fail(error));
-    const begun = new Promise<void>((done) => void watcher.once('ready', done));
-    await Promise.race([begun, this.#stopped]);
+    const ready = new Promise<void>((done) => void watcher.once('ready', done));
+    await Promise.race([ready, this.#stopped]);
     await this.#run(undefined);
   }
 
@@ -133,7 +133,7 @@ export class Watch {
     if (this.#changed.size === 0) this.#firstMs = nowMs;
     this.#changed.add(local);
     this.#cancelTimer?.();
-    const leftMs = LONGEST_WAIT_MS - (nowMs - this.#firstMs);
+    const leftMs = MAX_WAIT_MS - (nowMs - this.#firstMs);
     const waitMs = Math.max(0, Math.min(QUIET_MS, leftMs));
     this.#cancelTimer = clock.after(waitMs, () => this.#flush());
   }

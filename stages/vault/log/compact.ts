@@ -13,10 +13,10 @@ const MIN_BYTES = 8_388_608;
 const READ_BYTES = 1_048_576;
 
 /**
- * Decides what the new log owes a folder, as a `RootHeader.rereadMs`, from its path and what it was
- * owed before.
+ * Decides what must be reread of a folder according to the new log, as a `RootHeader.rereadMs`,
+ * from its path and the value in the old log.
  */
-export type OweRoot = (root: string, before: number | undefined) => number | undefined;
+export type RereadDecision = (root: string, before: number | undefined) => number | undefined;
 
 /** Result of a salvage. */
 export interface Salvage {
@@ -57,7 +57,7 @@ export function salvage(
   layout: Layout,
   target: AppendTarget,
   stamp: string,
-  owed: Owed,
+  owed: Rereads,
 ): Promise<Salvage> {
   const aside = `${layout.log}.corrupt-${stamp}`;
   return target.lock.during(() => rewrite(layout, target.newLogId(), aside, owed));
@@ -66,8 +66,8 @@ export function salvage(
 /**
  * What a new log records about folders; `roots` are known to the caller regardless of the old log.
  */
-export interface Owed {
-  readonly owe: OweRoot;
+export interface Rereads {
+  readonly owe: RereadDecision;
   readonly roots?: readonly string[];
 }
 
@@ -75,7 +75,7 @@ async function rewrite(
   layout: Layout,
   logId: string,
   keepOldAs: string | undefined,
-  { owe, roots = [] }: Owed,
+  { owe, roots = [] }: Rereads,
 ): Promise<Salvage> {
   const draft = `${layout.log}.new`;
   const old = await open(layout.log, 'r');

@@ -11,16 +11,16 @@ import type { IndexOptions, IndexReport } from '../indexing/index-run.ts';
 import { createKnownFiles } from './known-files.ts';
 import { layoutOf, movedAside, stampOf, type Layout } from './layout.ts';
 import { LogFollower } from './log.ts';
-import { isFile, isStrangers, refuseStranger, strangersFile } from './owner.ts';
+import { isFile, isForeignLog, refuseForeignLog, foreignFileError } from './owner.ts';
 import { isDatabaseDamage } from '../backends/sqlite-damage.ts';
 import { isForeign } from '../backends/sqlite-schema.ts';
 
 /** Result of a check. */
 export interface VaultHealth {
   readonly status: 'ok' | 'missing' | 'broken';
-  /** The faults, in words for the user; empty when there are none. */
+  /** The faults, as text for the user; empty if there are none. */
   readonly reasons: readonly string[];
-  /** Paths of foreign files in the place of ours; no repair touches them. */
+  /** Paths of foreign files where svc would write its own; no repair touches them. */
   readonly inTheWay: readonly string[];
   readonly path: string;
   readonly files: number;
@@ -40,7 +40,7 @@ export async function checkVault(indexDir: string): Promise<VaultHealth> {
   const known = createKnownFiles();
   const follower = new LogFollower(layout.log, known);
   try {
-    const isTaken = isStrangers(layout);
+    const isTaken = isForeignLog(layout);
     const inTheWay = isTaken ? [layout.log] : [];
     const isThere = existsSync(layout.dir) && !isTaken;
     const state = isThere ? await follower.catchUp() : 'missing';
@@ -55,7 +55,7 @@ export async function checkVault(indexDir: string): Promise<VaultHealth> {
     const database = databaseFault(layout);
     if (database === 'strangers') inTheWay.push(layout.database);
     else if (database !== undefined) reasons.push(database.what);
-    reasons.push(...inTheWay.map((path) => strangersFile(path).message));
+    reasons.push(...inTheWay.map((path) => foreignFileError(path).message));
     return {
       status: reasons.length > 0 ? 'broken' : state === 'missing' ? 'missing' : 'ok',
       reasons,
@@ -98,7 +98,7 @@ export async function rebuildVault(
   options: Omit<IndexOptions, 'root' | 'only'>,
 ): Promise<RebuildReport | undefined> {
   const layout = layoutOf(resolve(options.indexDir));
-  refuseStranger(layout);
+  refuseForeignLog(layout);
   makePrivateDir(layout.dir);
   if (!existsSync(layout.log)) return undefined;
   const lock = openLock(layout.appendLock);
@@ -108,13 +108,13 @@ export async function rebuildVault(
     const { movedTo, roots } = await salvage(layout, target, stampOf(options.clock), {
       owe: (root, before) => (existsSync(root) ? nowMs : (before ?? 0)),
     });
-    return { movedTo, ...(await readAgain(options, roots)) };
+    return { movedTo, ...(await rereadFolders(options, roots)) };
   } finally {
     lock.close();
   }
 }
 
-async function readAgain(
+async function rereadFolders(
   options: Omit<IndexOptions, 'root' | 'only'>,
   roots: readonly string[],
 ): Promise<Omit<RebuildReport, 'movedTo'>> {

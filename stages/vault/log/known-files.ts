@@ -30,7 +30,7 @@ export function createKnownFiles() {
     all: (): Iterable<KnownFile> => files.values(),
     /** Returns the folders that files were read from, and those that must be reread. */
     roots: () => new Set([...[...files.values()].map(({ root }) => root), ...owed.keys()]),
-    /** Folders of which something must be reread, with `RootHeader.rereadMs`. */
+    /** Folders that must be reread at least in part, with `RootHeader.rereadMs`. */
     owed: owed as ReadonlyMap<string, number>,
     /** Bytes of live records. */
     get liveBytes(): number {

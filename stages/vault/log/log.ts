@@ -17,7 +17,7 @@ import { encodeNotice, FORMAT, nextRecord, parseRecord, type Framed } from './re
 
 const READ_BYTES = 262_144;
 const LAST_READ_BYTES = 4_096;
-/** Appends are short; a longer wait means that the other process hangs. */
+/** Appends are short; a longer wait means that the other process has hung. */
 const APPEND_WAIT_MS = 30_000;
 
 /** Receiver of a follower's records. */
@@ -79,7 +79,7 @@ export class LogFollower {
     return this.#handle?.fd;
   }
 
-  /** Returns true when the file has changed since `catchUp`; one `stat`, no waiting. */
+  /** Returns true if the file has changed since `catchUp`; needs only one `stat`. */
   isBehind(): boolean {
     const now = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
     if (now === undefined) return this.#handle !== undefined;
@@ -155,7 +155,7 @@ export async function append(
 ): Promise<void> {
   const work = async (): Promise<void> => {
     const state = await follower.catchUp();
-    if (state === 'corrupt' || state === 'outdated') throw brokenLog(state);
+    if (state === 'corrupt' || state === 'outdated') throw brokenLogError(state);
     const records = [...make()];
     if (records.length === 0) return;
     if (follower.offset === 0) records.unshift(startOfLog(target.newLogId()));
@@ -165,7 +165,7 @@ export async function append(
 }
 
 /** Returns the error for an unreadable log. */
-export function brokenLog(state: LogState): SvcError {
+export function brokenLogError(state: LogState): SvcError {
   return new SvcError('unavailable', `The vault index is ${state}`, {
     cure: 'Run `svc vault-health repair`.',
   });
@@ -225,7 +225,7 @@ async function readHeader(handle: FileHandle): Promise<{ id: string } | LogState
   const { bytesRead, buffer } = await handle.read(Buffer.alloc(4096), 0, 4096, 0);
   if (bytesRead === 0) return 'missing';
   const parsed = parseRecord(buffer.subarray(0, bytesRead), 0);
-  // Only the torn start of a log may be overwritten.
+  // Only the incomplete start of a log may be overwritten.
   const isTorn = bytesRead < 4096 && isStartOfLog(buffer.subarray(0, bytesRead));
   if (parsed === 'incomplete') return isTorn ? 'missing' : 'corrupt';
   if (parsed === 'corrupt' || parsed.header.record !== 'log') return 'corrupt';
@@ -240,10 +240,10 @@ async function scan(
   const breathe = createBreather();
   let offset = from;
   let buffer = Buffer.alloc(0);
-  let wanted = READ_BYTES;
+  let readBytes = READ_BYTES;
   for (;;) {
-    const chunk = Buffer.allocUnsafe(wanted);
-    const { bytesRead } = await handle.read(chunk, 0, wanted, offset + buffer.length);
+    const chunk = Buffer.allocUnsafe(readBytes);
+    const { bytesRead } = await handle.read(chunk, 0, readBytes, offset + buffer.length);
     const size = offset + buffer.length + bytesRead;
     const read = chunk.subarray(0, bytesRead);
     buffer = buffer.length === 0 ? read : Buffer.concat([buffer, read]);
@@ -263,6 +263,6 @@ async function scan(
       return { offset, size, state: buffer.length === 0 ? 'clean' : broken ? 'corrupt' : 'torn' };
     }
     // After a short read little more is expected, though only an empty one proves the end.
-    wanted = bytesRead < wanted ? LAST_READ_BYTES : Math.max(READ_BYTES, buffer.length);
+    readBytes = bytesRead < readBytes ? LAST_READ_BYTES : Math.max(READ_BYTES, buffer.length);
   }
 }

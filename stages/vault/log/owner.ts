@@ -12,7 +12,10 @@ type Owner = 'blank' | 'ours' | 'damaged' | 'stranger';
 
 /** Start of every log, in all formats so far. */
 const START = '{"record":"log","format":';
-/** Length of a start that no other file has; a shorter one is ours only beside our lock. */
+/**
+ * Length of a start that no other file has. A file with a shorter one is ours only if our lock is
+ * beside it.
+ */
 const MIN_BYTES = '{"record":"'.length;
 /** Start and end of a record's first line; no other file has a line like it. */
 const HEADER_START = /^\{"record":"[a-z]+",/;
@@ -22,17 +25,17 @@ const HEADER_END_CHARS = ',"crc":"01234567"}'.length;
 const SEARCHED_BYTES = 1_048_576;
 
 /** Returns true when a foreign file is in the log's place. */
-export function isStrangers(layout: Layout): boolean {
+export function isForeignLog(layout: Layout): boolean {
   return ownerOf(layout) === 'stranger';
 }
 
 /** Throws `config` when a foreign file is in the log's place. Changes nothing. */
-export function refuseStranger(layout: Layout): void {
-  if (isStrangers(layout)) throw strangersFile(layout.log);
+export function refuseForeignLog(layout: Layout): void {
+  if (isForeignLog(layout)) throw foreignFileError(layout.log);
 }
 
 /** Returns the error for a file at `path` that svc did not write and will not touch. */
-export function strangersFile(path: string): SvcError {
+export function foreignFileError(path: string): SvcError {
   return new SvcError('config', `${path} is not a vault index: svc did not write it`, {
     cure: 'Set SVC_VAULT_INDEX to another folder, or move that file away.',
   });
@@ -42,8 +45,8 @@ export function strangersFile(path: string): SvcError {
  * Throws `config` when a damaged database cannot have been ours, as it lacks the lock file under
  * which ours is updated.
  */
-export function refuseStrangersDatabase({ database, syncLock }: Layout): void {
-  if (!existsSync(syncLock) || !isFile(database)) throw strangersFile(database);
+export function refuseForeignDatabase({ database, syncLock }: Layout): void {
+  if (!existsSync(syncLock) || !isFile(database)) throw foreignFileError(database);
 }
 
 /** Returns false for a folder and the like; true for a missing path, which may become a file. */

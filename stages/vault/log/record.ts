@@ -52,9 +52,9 @@ export interface DropHeader {
 }
 
 /**
- * A folder of which something must be reread: files last read at `rereadMs` or earlier, and files
- * that the log has lost. Without `rereadMs` that has been done. In milliseconds since the epoch; 0
- * when only lost files are owed.
+ * A folder that must be reread at least in part: files last read at `rereadMs` or earlier, and
+ * files that the log has lost. Without `rereadMs` that has been done. In milliseconds since the
+ * epoch; 0 when only lost files are owed.
  */
 export interface RootHeader {
   readonly record: 'root';

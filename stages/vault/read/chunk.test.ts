@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createRandom, randomInt } from '../../../fixtures/random.ts';
-import { cut, MAX_CHARS, toLines, type Mark } from './chunk.ts';
+import { cutAtMarks, MAX_CHARS, toLines, type Mark } from './chunk.ts';
 import { createGrammars } from './grammar.ts';
 import { layoutMarks, proseMarks } from './marks.ts';
 
@@ -16,7 +16,7 @@ test('puts every line that is not blank into exactly one piece, whatever the mar
       depth: randomInt(random, 0, 4),
     }));
     const seen: number[] = [];
-    for (const { startLine, endLine, content } of cut(lines, marks)) {
+    for (const { startLine, endLine, content } of cutAtMarks(lines, marks)) {
       assert.is(content, lines.slice(startLine - 1, endLine).join('\n'));
       assert.ok(content.length <= MAX_CHARS);
       for (let line = startLine; line <= endLine; line++) seen.push(line);
@@ -29,11 +29,11 @@ test('puts every line that is not blank into exactly one piece, whatever the mar
 
 test('cuts a very long line between words, without losing any', () => {
   const line = Array.from({ length: 2_000 }, (_, index) => `word${index}`).join(' ');
-  const pieces = cut([line], []);
+  const pieces = cutAtMarks([line], []);
   assert.ok(pieces.length > 3);
   assert.is(pieces.map(({ content }) => content).join(''), line);
   const emoji = '😀'.repeat(3_000);
-  for (const { content } of cut([emoji], []))
+  for (const { content } of cutAtMarks([emoji], []))
     assert.not.match(content, /^[\udc00-\udfff]|[\ud800-\udbff]$/);
 });
 
@@ -54,14 +54,16 @@ const body = (indent: string): string =>
 test('cuts code at its definitions, together with their comments and decorators', async () => {
   const text = `import os\n\n# About alpha\n@cached\ndef alpha():\n${body('    ')}\n\ndef beta():\n${body('    ')}\n`;
   const marks = await createGrammars().marks('py', text);
-  const pieces = cut(toLines(text), marks ?? []);
+  const pieces = cutAtMarks(toLines(text), marks ?? []);
   assert.equal(
     pieces.map(({ content }) => content.split('\n')[0]),
     ['import os', 'def beta():'],
   );
   const spread = text.replace('import os\n', `import os\n${'x = 1\n'.repeat(100)}`);
   const marked = await createGrammars().marks('py', spread);
-  const starts = cut(toLines(spread), marked ?? []).map(({ content }) => content.split('\n')[0]);
+  const starts = cutAtMarks(toLines(spread), marked ?? []).map(
+    ({ content }) => content.split('\n')[0],
+  );
   assert.ok(starts.includes('# About alpha'), starts.join('|'));
 });
 
@@ -69,7 +71,7 @@ test('cuts a class that is too long at its methods', async () => {
   const method = (name: string): string => `  ${name}() {\n${body('    ')}\n  }\n`;
   const text = `export class Big {\n${method('first')}\n${method('second')}\n${method('third')}}\n`;
   const marks = await createGrammars().marks('ts', text);
-  const pieces = cut(toLines(text), marks ?? []);
+  const pieces = cutAtMarks(toLines(text), marks ?? []);
   const starts = pieces.map(({ content }) => content.trim().split('\n')[0]);
   assert.equal(starts, ['export class Big {', 'second() {', 'third() {']);
 });

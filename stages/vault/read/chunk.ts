@@ -4,9 +4,11 @@
  * useful size. Every non-blank line is in exactly one block.
  */
 
-/** Approximate maximum length of a block: five fit the default budget of 4,000 tokens. */
+/**
+ * Approximate maximum length of a block, so that five fit into the default budget of 4,000 tokens.
+ */
 export const MAX_CHARS = 2_400;
-/** Shorter parts join the next one: a block needs enough words to be found by. */
+/** Shorter parts are joined to the next one, because a block needs enough words to be found by. */
 const MIN_CHARS = 400;
 
 /** Start of a part at nesting level `depth`; `line` counts from 0. */
@@ -35,7 +37,7 @@ export function toLines(text: string): string[] {
 }
 
 /** Cuts the lines of a file into pieces at `marks`, which may be in any order. */
-export function cut(lines: readonly string[], marks: readonly Mark[]): Piece[] {
+export function cutAtMarks(lines: readonly string[], marks: readonly Mark[]): Piece[] {
   const sizes = lineOffsets(lines);
   const whole = { from: 0, to: lines.length };
   const inside = marks
@@ -44,7 +46,7 @@ export function cut(lines: readonly string[], marks: readonly Mark[]): Piece[] {
   const spans = splitAtMarks(whole, inside, 0, sizes).flatMap((span) =>
     sizeOf(span, sizes) > MAX_CHARS ? splitAnywhere(span, lines, sizes) : [span],
   );
-  return join(spans, sizes).flatMap((span) => toPieces(span, lines, sizes));
+  return joinShort(spans, sizes).flatMap((span) => toPieces(span, lines, sizes));
 }
 
 /**
@@ -59,8 +61,8 @@ function splitAtMarks(
   sizes: Float64Array,
 ): Span[] {
   if (marks.length === 0 || (depth > 0 && sizeOf(span, sizes) <= MAX_CHARS)) return [span];
-  const here = marks.filter((mark) => mark.depth === depth).map(({ line }) => line);
-  const starts = [span.from, ...new Set(here)];
+  const linesAtDepth = marks.filter((mark) => mark.depth === depth).map(({ line }) => line);
+  const starts = [span.from, ...new Set(linesAtDepth)];
   let taken = 0;
   return starts.flatMap((from, index) => {
     const to = starts[index + 1] ?? span.to;
@@ -90,7 +92,7 @@ function splitAnywhere(span: Span, lines: readonly string[], sizes: Float64Array
 }
 
 /** Joins neighbours while one of them is too short for a block and both fit into one. */
-function join(spans: readonly Span[], sizes: Float64Array): Span[] {
+function joinShort(spans: readonly Span[], sizes: Float64Array): Span[] {
   const joined: Span[] = [];
   for (const span of spans) {
     const last = joined.at(-1);

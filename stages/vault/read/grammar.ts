@@ -6,7 +6,7 @@ import type { Node, Parser } from 'web-tree-sitter';
 import { createGrammarLoader, grammarsByExtension } from '../../grammars.ts';
 import type { Mark } from './chunk.ts';
 
-/** Parsing takes about 0.7 ms per kilobyte; larger files are mostly machine-made. */
+/** Parsing takes about 0.7 ms per kilobyte; larger files are mostly generated. */
 const MAX_PARSED_CHARS = 300_000;
 /** Nesting depth (namespace in class in namespace) below which parts are cut by size. */
 const MAX_DEPTH = 3;

@@ -9,8 +9,8 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { isSecretDir } from '../risk/secret-names.ts';
 
-/** Excluded whatever any `.gitignore` says: never the user's own text. */
-const NEVER = new Set(
+/** Excluded whatever any `.gitignore` says, because they never contain the user's own text. */
+const ALWAYS_EXCLUDED = new Set(
   (
     '.git .hg .svn .jj node_modules bower_components .venv venv __pycache__ .mypy_cache .tox ' +
     '.pytest_cache .ruff_cache .gradle .idea .vs .next .nuxt .turbo .parcel-cache .cache .svc ' +
@@ -35,7 +35,7 @@ interface Level {
  * index itself.
  */
 export function createIgnoreRules(root: string, skip: readonly string[] = []) {
-  const left = new Set(skip.map((path) => relative(root, path).split(sep).join('/')));
+  const skippedPaths = new Set(skip.map((path) => relative(root, path).split(sep).join('/')));
   let levels = new Map<string, Level | undefined>();
   let above: Level[] | undefined;
   const levelOf = (dir: string): Level | undefined => {
@@ -50,7 +50,7 @@ export function createIgnoreRules(root: string, skip: readonly string[] = []) {
   };
   const judge = (path: string, isDir: boolean): Excluded => {
     const name = basename(path);
-    if (NEVER.has(name) || left.has(path)) return 'ignored';
+    if (ALWAYS_EXCLUDED.has(name) || skippedPaths.has(path)) return 'ignored';
     if (isDir && isSecretDir(name)) return 'secret';
     above ??= levelsAbove(root);
     for (let dir = parent(path); ; dir = parent(dir)) {

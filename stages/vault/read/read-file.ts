@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { StoredBlock } from '../block.ts';
-import { cut, toLines, type Mark, type Piece } from './chunk.ts';
+import { cutAtMarks, toLines, type Mark, type Piece } from './chunk.ts';
 import { passwordRowsIn, type LineRange } from '../risk/credential-lists.ts';
 import { hasGrammar, type Grammars } from './grammar.ts';
 import { layoutMarks, proseMarks } from './marks.ts';
@@ -30,7 +30,7 @@ export interface FileResult {
 }
 
 /** A reader's state across files. */
-export interface Reading {
+export interface ReadContext {
   readonly tokenizer: Tokenizer;
   /** Absent: code is split by its layout. */
   readonly grammars: Grammars | undefined;
@@ -48,7 +48,7 @@ const DATA = new Set(
 const SNIFF_BYTES = 8_000;
 
 /** Reads one file. Never throws because of the file itself; an unreadable one is an outcome. */
-export async function readOne(task: FileTask, reading: Reading): Promise<FileResult> {
+export async function readOne(task: FileTask, reading: ReadContext): Promise<FileResult> {
   let bytes: Buffer;
   const seenMs = reading.nowMs();
   try {
@@ -65,7 +65,7 @@ export async function readOne(task: FileTask, reading: Reading): Promise<FileRes
   const text = decode(bytes);
   if (text === undefined) return skip(task, 'binary');
   const lines = toLines(text);
-  const pieces = cut(lines, await marksOf(path, lines, text, reading.grammars));
+  const pieces = cutAtMarks(lines, await marksOf(path, lines, text, reading.grammars));
   if (pieces.length === 0) return skip(task, 'empty');
   const judged = {
     generated: isGenerated(path.slice(path.lastIndexOf('/') + 1), text),
@@ -104,7 +104,7 @@ export function sha256(data: string | Buffer): string {
 }
 
 /** Properties that only the whole file shows. */
-interface Judged {
+interface FileRisk {
   readonly generated: boolean;
   /** Lines whose blocks are all secret. */
   readonly secret: readonly LineRange[];
@@ -130,7 +130,7 @@ function secretLines(
 function toBlocks(
   task: FileTask,
   pieces: readonly Piece[],
-  { generated, secret }: Judged,
+  { generated, secret }: FileRisk,
   tokenizer: Tokenizer,
 ): { block: Omit<StoredBlock, 'at' | 'bytes'>; content: string }[] {
   const seen = new Map<string, number>();

@@ -6,11 +6,14 @@ import type { FileResult, FileTask } from './read-file.ts';
 export const MAX_WORKERS = 8;
 export const DEFAULT_WORKERS = 4;
 
-/** A worker's heap; including WebAssembly memory, four stay below 300 MB. */
+/** The heap of a worker; with WebAssembly memory, four workers stay below 300 MB. */
 const WORKER_HEAP_MB = 96;
 
 export interface ReadPoolSettings {
-  /** True splits code at its definitions; false by its layout, which is some four times faster. */
+  /**
+   * True splits code at its definitions; false splits it by its layout, which is about four times
+   * faster.
+   */
   readonly parseCode: boolean;
 }
 

@@ -10,15 +10,18 @@ export interface LineRange {
   readonly to: number;
 }
 
-const COLUMN = new RegExp(`^(?:[\\p{L}\\d]{1,16}[ _-]){0,3}(?:${PASSWORD_NAME}s?|secret)$`, 'iu');
+const PASSWORD_COLUMN = new RegExp(
+  `^(?:[\\p{L}\\d]{1,16}[ _-]){0,3}(?:${PASSWORD_NAME}s?|secret)$`,
+  'iu',
+);
 const SECRET = /secret/i;
 /** A possible column name. */
 const COLUMN_NAME = /^\p{L}[^,;()[\]{}=<>]{0,40}$/u;
-/** Longest header row of a table. */
+/** Maximum length of a table's header row. */
 const MAX_HEADER_CHARS = 4_000;
-/** Most columns of a table; further ones are ignored. */
+/** Maximum number of columns of a table; further ones are ignored. */
 const MAX_COLUMNS = 64;
-const MARKS = ['\t', '|', ';', ','] as const;
+const DELIMITERS = ['\t', '|', ';', ','] as const;
 /** Cells that say something about a password instead of containing it. */
 const VERDICT = /^(?:[-–—:✓✔✗✘×xX?]+|(?:yes|no|ja|nein|oui|non|n\/?a)\b.*)$/iu;
 
@@ -30,25 +33,25 @@ export function passwordRowsIn(text: string, lines: readonly string[]): LineRang
     const header = headerOf(lines[at]!);
     if (header === undefined) continue;
     const from = at + 2;
-    let given = 0;
+    let valueCount = 0;
     for (; at + 1 < lines.length && lines[at + 1]!.includes(header.mark); at++) {
       const cell = cellsOf(lines[at + 1]!, header.mark)[header.column] ?? '';
-      if (isGiven(cell)) given++;
+      if (isValue(cell)) valueCount++;
     }
-    if (given > 0) found.push({ from, to: at + 1 });
+    if (valueCount > 0) found.push({ from, to: at + 1 });
   }
   return found;
 }
 
 function headerOf(line: string): { mark: string; column: number } | undefined {
   if (line.length > MAX_HEADER_CHARS || !hasColumnWord(line)) return undefined;
-  const mark = MARKS.find((one) => line.includes(one));
+  const mark = DELIMITERS.find((one) => line.includes(one));
   if (mark === undefined) return undefined;
   const cells = cellsOf(line, mark);
   const names = cells.filter((cell) => cell !== '');
   // Sentences and code contain such separators too, but not between two names.
   if (names.length < 2 || !names.every((cell) => COLUMN_NAME.test(cell))) return undefined;
-  const column = cells.findIndex((cell) => COLUMN.test(cell));
+  const column = cells.findIndex((cell) => PASSWORD_COLUMN.test(cell));
   return column < 0 ? undefined : { mark, column };
 }
 
@@ -60,7 +63,7 @@ function cellsOf(line: string, mark: string): string[] {
   return line.split(mark, MAX_COLUMNS).map((cell) => cell.replaceAll(/["'`*]/g, '').trim());
 }
 
-function isGiven(cell: string): boolean {
+function isValue(cell: string): boolean {
   return !VERDICT.test(cell) && (isLiteral(cell) || /^\d{4,12}$/.test(cell));
 }
 
@@ -69,14 +72,14 @@ const CODES_NAME =
 /** `1234-5678`, `abcd1-efgh2`, `12345678`: alone on its line, or among others of its kind. */
 const CODE_LINE =
   /^[ \t]{0,16}(?:[-*•☐]|\[[ x]?\]|\d{1,2}[.):])?[ \t]{0,8}(?=[^\n]{0,64}\d)`?[a-z0-9]{4,12}(?:[- ][a-z0-9]{4,12}){0,7}`?(?:[ \t,]{1,8}`?[a-z0-9]{4,12}(?:-[a-z0-9]{4,12}){0,7}`?){0,7}[ \t]{0,8}\r?$/gim;
-/** Fewer do not make a set of codes. */
+/** A smaller number of such lines is not taken for a set of codes. */
 const MIN_CODES = 4;
 
 const PHRASE_NAME =
   /(?:seed|recovery|wallet|backup|secret)[ _-]?(?:phrase|words|seed)|mnemonic(?:[ _-]?phrase)?/gi;
 /**
- * Words of such phrases have three to eight letters; in a sentence a dozen of those never follow
- * each other.
+ * Words of such phrases have three to eight letters; a sentence never has a dozen such words in a
+ * row.
  */
 const PHRASE =
   /^["']?[ \t]{0,16}(?:is\b)?[ \t]{0,8}[:=]?\s{0,64}["'`[]{0,3}(?:(?:\d{1,2}[.):]?[ \t]{0,8})?["']?[a-z]{3,8}["']?[\s,]{1,8}){11,23}(?:\d{1,2}[.):]?[ \t]{0,8})?["']?[a-z]{3,8}\b/;

@@ -1,5 +1,5 @@
 /**
- * Finds credentials in settings. There a value is literal: the text after a password's name is the
+ * Finds credentials in settings. A value there is literal: the text after a password's name is the
  * password, even a plain word. Code and prose merely mention passwords, so fewer forms count there:
  * an environment variable, a tag, a quoted word.
  *
@@ -11,7 +11,7 @@ import { isLiteral, PASSWORD_HINT, PASSWORD_NAME } from './stand-in.ts';
 /** Files whose values are literal. */
 const SETTINGS_NAME =
   /(?:^|\/)(?:[^/]*\.(?:json[5cl]?|ya?ml|toml|ini|env|cfg|cnf|conf|config|properties|props|xml|plist|service|tf|hcl|sh|bash|zsh|fish|ps1|bat|cmd|reg)|\.[^/.]+|[^/.]*rc|(?:docker|container)file[^/]*|compose[^/]*)$/i;
-/** Of those, files whose settings are a name, a space and a value. */
+/** Files among those in which a setting is a name, a space and a value. */
 const BLANK_SETTINGS_NAME = /(?:^|\/)(?:[^/]*\.(?:conf|cfg|cnf)|\.[^/.]+|[^/.]*rc)$/i;
 
 /** Notes written by hand, and text without a file name. */
@@ -27,16 +27,16 @@ const IS_PASSWORD = new RegExp(`^${PASSWORD_NAME}`, 'i');
 /** A secret qualified by its owner; a bare "secret" may just be the name of one. */
 const OWNED_SECRET =
   /(?:client|jwt|app|application|session|cookie|auth|shared|api|webhook|signing|access|refresh|consumer|hmac|encryption|csrf|token|hash|oauth|master|service|bot|signature)[_.-]?secret$|secret[_.-]?key(?:[_.-]?base)?$/i;
-/** Shortest key or token, even for one made up by hand. */
+/** Minimum length of a key or token, even of one made up by hand. */
 const MIN_KEY_CHARS = 8;
 
 const CHARS_BEFORE = 100;
 const CHARS_AFTER = 200;
 /** Characters that may directly follow a name with a value. */
-const BEHIND_NAME = /["'\\\]\s=:：(<>,]/;
+const AFTER_NAME = /["'\\\]\s=:：(<>,]/;
 
 /** A name and its context: its line up to the name, and the text after it. */
-interface Named {
+interface NamedContext {
   /** The last word of the name. */
   readonly word: string;
   /** The full name, as in `db.root_password`. */
@@ -56,14 +56,14 @@ export function hasSetting(text: string, path: string): boolean {
   const inBlankSettings = inSettings && BLANK_SETTINGS_NAME.test(path);
   for (const { 0: word, index } of text.matchAll(NAME)) {
     const end = index + word.length;
-    if (!BEHIND_NAME.test(text.charAt(end))) continue;
+    if (!AFTER_NAME.test(text.charAt(end))) continue;
     const after = text.slice(end, end + CHARS_AFTER);
     const around = text.slice(Math.max(0, index - CHARS_BEFORE), index);
     const before = around.slice(around.lastIndexOf('\n') + 1);
     const named = { word, name: /[\w.-]*$/.exec(before)![0] + word, before, after };
     if (isAnywhere(named) || (inSettings && isInSettings(named))) return true;
     if (inNotes && isInNotes(named)) return true;
-    if (inBlankSettings && isBehindBlank(named)) return true;
+    if (inBlankSettings && isAfterBlank(named)) return true;
   }
   return false;
 }
@@ -78,7 +78,7 @@ const QUOTED =
   /^(?:\\?["'])?\]?\s{0,16}(?:[:=：]|=>|\((?=["'`]))\s{0,16}\\?(["'`])([^\s"'`\\]{4,128})\\?\1/;
 const DEFINED = /^["']\s{0,8},\s{0,8}(["'])([^\s"'\\]{4,128})\1/;
 
-function isAnywhere({ word, name, before, after }: Named): boolean {
+function isAnywhere({ word, name, before, after }: NamedContext): boolean {
   if (/^[A-Z][A-Z0-9_]*$/.test(name) && isValue(VARIABLE.exec(after), name, word)) return true;
   if (!IS_PASSWORD.test(word)) return false;
   if (/<[\w.:-]*$/.test(before) && isValue(TAG.exec(after), name, word)) return true;
@@ -100,22 +100,22 @@ const FLOW = /^:[ \t]{1,16}["']?([^\s"',{}]+)["']?\s{0,32}[,}]/;
 const PAIR = /^["']?\s{0,16},?\s{0,64}["']?value["']?\s{0,16}[:=]\s{0,32}["']?([^\s"',}]+)/i;
 const TAG_PAIR = /^\s{0,8}<\/(?:key|name)>\s{0,64}<(?:string|value)>([^<\n]+)</i;
 
-function isInSettings({ word, name, before, after }: Named): boolean {
-  const is = (match: RegExpExecArray | null): boolean => isValue(match, name, word);
+function isInSettings({ word, name, before, after }: NamedContext): boolean {
+  const isSecretMatch = (match: RegExpExecArray | null): boolean => isValue(match, name, word);
   const rest = LINE.exec(after)?.[1];
   return (
     (rest !== undefined && LINE_START.test(before) && isSecret(name, word, valueOf(rest))) ||
-    (ENTRY_START.test(before) && is(ENTRY.exec(after))) ||
-    (FLOW_START.test(before) && is(FLOW.exec(after))) ||
-    is(PAIR.exec(after)) ||
-    is(TAG_PAIR.exec(after))
+    (ENTRY_START.test(before) && isSecretMatch(ENTRY.exec(after))) ||
+    (FLOW_START.test(before) && isSecretMatch(FLOW.exec(after))) ||
+    isSecretMatch(PAIR.exec(after)) ||
+    isSecretMatch(TAG_PAIR.exec(after))
   );
 }
 
 /** In notes the value is one word, alone on the rest of the line. */
 const NOTE = /^[*_`]{0,3}[ \t]{0,8}[=:：][ \t*_`]{1,8}([^\s*_`]+)[*_`]{0,3}[ \t]{0,8}(?:\r?\n|$)/;
 
-function isInNotes({ word, name, before, after }: Named): boolean {
+function isInNotes({ word, name, before, after }: NamedContext): boolean {
   const isLine = LINE_START.test(before.replace(/^[ \t>]*[-*•]?[ \t*_`]*/, ''));
   return isLine && isValue(NOTE.exec(after), name, word);
 }
@@ -124,7 +124,7 @@ const BLANK_START =
   /^[ \t]*(?:(?:poll|machine|user|username|login|account|default|auth)\b[^#]*[ \t])?(?:with[ \t]+)?$/i;
 const BLANK = /^[ \t]{1,32}(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'=:]+)[ \t]{0,16};?\r?(?:\n|$))/;
 
-function isBehindBlank({ word, before, after }: Named): boolean {
+function isAfterBlank({ word, before, after }: NamedContext): boolean {
   if (!IS_PASSWORD.test(word) || !BLANK_START.test(before)) return false;
   return isLiteral(first(BLANK.exec(after)));
 }
@@ -146,12 +146,12 @@ function isQuotedWord(value = ''): boolean {
 }
 
 /** Words found in sentences but not in passphrases. */
-const IN_SENTENCES =
+const SENTENCE_WORD =
   /\b(?:an?|the|your?|is|are|be|was|to|of|for|and|or|not|no|must|should|can|at|in|on|with|by|if|it|from|this|that|der|die|das|ist|und|oder|ihr|dein|muss|mit|zu|le|la|de|est|et|el|es)\b/;
 
 /** Returns true for three or more lower-case words that do not form a sentence. */
 function isMadeOfWords(value: string): boolean {
-  return /^[\p{Ll}\d]{2,20}(?: [\p{Ll}\d]{2,20}){2,9}$/u.test(value) && !IN_SENTENCES.test(value);
+  return /^[\p{Ll}\d]{2,20}(?: [\p{Ll}\d]{2,20}){2,9}$/u.test(value) && !SENTENCE_WORD.test(value);
 }
 
 /**

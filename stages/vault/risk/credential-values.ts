@@ -26,21 +26,21 @@ const OPTION = /-(?<=\s-)(?:[a-zA-Z]{0,5}[upa]|-(?:proxy-)?user)/;
  * Separators of a name and its value: `=`, `:`, `=>`, `: =`; a tag's end; the quote and comma of a
  * call.
  */
-const BETWEEN = `(?:\\\\?["'])?\\]?\\s{0,128}(?:(?:[:=：]{1,4}>?|(?<=["'])\\s{0,8},|>|\\((?=["'\`]))\\s{0,128}|["']?\\s{1,64}(?:value|default)\\s{0,64}=\\s{0,64}|\\s{1,64}is\\s{1,64}(?=["'\`]))`;
+const SEPARATOR = `(?:\\\\?["'])?\\]?\\s{0,128}(?:(?:[:=：]{1,4}>?|(?<=["'])\\s{0,8},|>|\\((?=["'\`]))\\s{0,128}|["']?\\s{1,64}(?:value|default)\\s{0,64}=\\s{0,64}|\\s{1,64}is\\s{1,64}(?=["'\`]))`;
 const KEY_NAME =
   '(?:secret|token|credential|key(?<=(?:api|access|account|private|shared|auth|encryption|encrypt|signing|sign|master|client|service|admin|app|application|webhook|license|deploy|functions?|host|storage|subscription|hmac|jwt|session|cookie|server|integration|write|ingest|primary|secondary|user|root|aes|ssh)[_. -]?key))';
 /** A value in quotes, escaped or not, or up to the next delimiter. */
 const VALUE = `(?:\\\\?["'\`]([^\\s"'\`\\\\]{4,512})|([^\\s"'\`,;(){}<>\\\\&]{4,512}))`;
 
 /** Password names; their values may be short or plain words. */
-const PASSWORD = new RegExp(`${PASSWORD_NAME}\\d?s?${BETWEEN}${VALUE}`, 'gi');
+const PASSWORD = new RegExp(`${PASSWORD_NAME}\\d?s?${SEPARATOR}${VALUE}`, 'gi');
 /** An assignment to another telling name; the value is judged by `looksRandom`. */
 const ASSIGNMENT = new RegExp(
-  `(?:${PASSWORD_NAME}|${KEY_NAME})\\w{0,64}${BETWEEN}\\\\?["'\`]?([^\\s"'\`,;(){}<>\\\\]{8,512})`,
+  `(?:${PASSWORD_NAME}|${KEY_NAME})\\w{0,64}${SEPARATOR}\\\\?["'\`]?([^\\s"'\`,;(){}<>\\\\]{8,512})`,
   'gi',
 );
-/** Any other key: its value must look more random than an identifier or a date does. */
-const OTHER_KEY = new RegExp(`key\\d?${BETWEEN}\\\\?["'\`]?([\\w+/=.~-]{24,512})`, 'gi');
+/** Any other key; its value must look more random than an identifier or a date does. */
+const OTHER_KEY = new RegExp(`key\\d?${SEPARATOR}\\\\?["'\`]?([\\w+/=.~-]{24,512})`, 'gi');
 /** A password made of words: in quotes, or the rest of a line as in YAML. */
 const PASSPHRASE =
   /(?:pass(?:word|wd|phrase)|secret(?:_?key)?)["']?\s{0,64}[:=]\s{0,64}(?:"([^\s"]{12,256})"|'([^\s']{12,256})'|([^\s"'`,;(){}<>[\]/$]{16,256})[ \t]{0,64}\r?$)/gim;
@@ -81,9 +81,10 @@ const SHORT_OPTION =
 const VERDICT = /^PASS: (?:(?:Test|Benchmark|Example|Fuzz)[A-Z_]|[\w.-]{1,64}\/)/;
 
 /** Matches values that cannot be an unquoted identifier in code. */
-const NO_IDENTIFIER = /[-!@#%^&*+~?]|^[a-z]+$/;
-/** A message, a pattern, a member path, a type. */
-const NO_PASSPHRASE = /requir|valid|[|(){}[\]<>\\/]|^\w+(\.\w+)+$|^[A-Za-z][a-z]+([A-Z][a-z]*)+$/;
+const NOT_AN_IDENTIFIER = /[-!@#%^&*+~?]|^[a-z]+$/;
+/** A message, a pattern, a member path or a type. */
+const NOT_A_PASSPHRASE =
+  /requir|valid|[|(){}[\]<>\\/]|^\w+(\.\w+)+$|^[A-Za-z][a-z]+([A-Z][a-z]*)+$/;
 /** Words of such names: a value made of them is a name again, unless it has more. */
 const OWN_NAMES = /pass(word|wd|phrase)?s?|secrets?|tokens?|keys?|[^a-z0-9]/gi;
 /** A word with punctuation that only passwords have. */
@@ -103,29 +104,29 @@ export function hasNamedCredential(text: string): boolean {
 
 function isLogin(text: string): boolean {
   return (
-    some(text, LOGIN, ([, value]) => !isStandIn(value!)) ||
-    some(text, LOGIN_TOKEN, ([, value]) => looksRandom(value!))
+    hasMatch(text, LOGIN, ([, value]) => !isStandIn(value!)) ||
+    hasMatch(text, LOGIN_TOKEN, ([, value]) => looksRandom(value!))
   );
 }
 
 function isNamed(text: string): boolean {
   return (
-    some(text, ASSIGNMENT, ([all, value]) => looksRandom(value!) && !VERDICT.test(all)) ||
-    some(text, PASSWORD, ([all, quoted, bare]) =>
+    hasMatch(text, ASSIGNMENT, ([all, value]) => looksRandom(value!) && !VERDICT.test(all)) ||
+    hasMatch(text, PASSWORD, ([all, quoted, bare]) =>
       quoted === undefined ? isBarePassword(bare!) && !VERDICT.test(all) : isPassword(quoted),
     ) ||
-    some(text, PASSPHRASE, ([, double, single, bare]) =>
+    hasMatch(text, PASSPHRASE, ([, double, single, bare]) =>
       bare === undefined
         ? isPassphrase(double ?? single!)
-        : NO_IDENTIFIER.test(bare) && isPassphrase(bare),
+        : NOT_AN_IDENTIFIER.test(bare) && isPassphrase(bare),
     ) ||
-    some(text, OTHER_KEY, ([, value]) => isKey(value!)) ||
-    some(text, BEARER, ([, value]) => looksRandom(value!)) ||
-    some(text, ENCODED_LOGIN, ([, value]) => isEncodedLogin(value!)) ||
-    some(text, PASSWORD_OPTION, ([, value]) => looksRandom(value!)) ||
-    some(text, SETTING, ([, value]) => looksRandom(value!)) ||
-    some(text, SQL, ([, value]) => !isStandIn(value!)) ||
-    (text.includes('login') && some(text, NETRC, ([, value]) => !isStandIn(value!))) ||
+    hasMatch(text, OTHER_KEY, ([, value]) => isKey(value!)) ||
+    hasMatch(text, BEARER, ([, value]) => looksRandom(value!)) ||
+    hasMatch(text, ENCODED_LOGIN, ([, value]) => isEncodedLogin(value!)) ||
+    hasMatch(text, PASSWORD_OPTION, ([, value]) => looksRandom(value!)) ||
+    hasMatch(text, SETTING, ([, value]) => looksRandom(value!)) ||
+    hasMatch(text, SQL, ([, value]) => !isStandIn(value!)) ||
+    (text.includes('login') && hasMatch(text, NETRC, ([, value]) => !isStandIn(value!))) ||
     (text.includes('=') && isInParameters(text)) ||
     (CLUSTER_SECRET.test(text) && CLUSTER_DATA.test(text))
   );
@@ -133,16 +134,16 @@ function isNamed(text: string): boolean {
 
 function isInParameters(text: string): boolean {
   return (
-    some(text, CONNECTION, ([, after, before]) => !isStandIn(after ?? before!)) ||
-    some(text, IN_QUERY, ([, value]) => !isStandIn(value!)) ||
+    hasMatch(text, CONNECTION, ([, after, before]) => !isStandIn(after ?? before!)) ||
+    hasMatch(text, IN_QUERY, ([, value]) => !isStandIn(value!)) ||
     SIGNATURE.test(text)
   );
 }
 
 function isInCommand(text: string): boolean {
   return (
-    some(text, USER_OPTION, (match) => isUserOption(text, match)) ||
-    some(text, SHORT_OPTION, ([, value]) => !isStandIn(value!))
+    hasMatch(text, USER_OPTION, (match) => isUserOption(text, match)) ||
+    hasMatch(text, SHORT_OPTION, ([, value]) => !isStandIn(value!))
   );
 }
 
@@ -153,7 +154,7 @@ function isUserOption(text: string, { 1: name, 2: value, index }: RegExpMatchArr
   return HTTP_CLIENT.test(line) || isPassword(value!);
 }
 
-function some(text: string, shape: RegExp, is: (match: RegExpMatchArray) => boolean): boolean {
+function hasMatch(text: string, shape: RegExp, is: (match: RegExpMatchArray) => boolean): boolean {
   for (const match of text.matchAll(shape)) if (is(match)) return true;
   return false;
 }
@@ -196,6 +197,6 @@ function isEncodedLogin(value: string): boolean {
 
 /** Returns true for a password value that may be a passphrase. */
 function isPassphrase(value: string): boolean {
-  if (isStandIn(value) || NO_PASSPHRASE.test(value)) return false;
+  if (isStandIn(value) || NOT_A_PASSPHRASE.test(value)) return false;
   return value.replace(OWN_NAMES, '').length >= MIN_PASSPHRASE_CHARS;
 }

@@ -38,8 +38,8 @@ export function contentRisk(content: string, path = ''): RiskClass {
 }
 
 /**
- * Returns the lines of private keys, from the first line to the last, or to the end of the file
- * where the last is missing. A key is longer than a block, and its later blocks contain nothing
+ * Returns the lines of private keys, from the first line to the last, or to the end of the file if
+ * the last is missing. A key is longer than a block, and its later blocks contain nothing
  * recognizable.
  */
 export function privateKeysIn(text: string, lines: readonly string[]): LineRange[] {

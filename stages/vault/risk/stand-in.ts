@@ -1,4 +1,7 @@
-/** Distinguishes credentials from text in their place: references, placeholders, types, names. */
+/**
+ * Distinguishes credentials from what may be in their place: references, placeholders, types,
+ * names.
+ */
 
 /**
  * Words for a password, in English and as written in notes, each with a piece that is rare
@@ -42,12 +45,12 @@ export function isStandIn(value: string): boolean {
 }
 
 /** A location of a value (a file, a store, a template variable), or an encrypted value. */
-const KEPT_ELSEWHERE =
+const STORED_ELSEWHERE =
   /^(?:[./~$]|[a-z][\w+.-]{0,15}:\/\/|(?:vault|file|env|op|ssm|arn|secrets?|kms|enc|projects|aws|gcp)[:/[(]|(?:var|local|data|module|secrets|vars|steps|inputs|each|params|values|user|form|body|data|state|props|credentials?)\.|!\w+(?:\s|$))/i;
 /** Code: a call, an index or a member access. */
 const CODE = /[\w$][([]|=>|^\w+(?:(?:\.|::|->)\w+)+$|[(){}[\]<>|\\]/;
 /** Statements about a password in its place: its type, whether it is required, how it is stored. */
-const ABOUT =
+const PASSWORD_STATEMENT =
   /^(?:null|nil|none|undefined|true|false|yes|no|not|on|off|str|string|text|int|integer|number|bool|boolean|object|array|bytes|uuid|any|unknown|never|void|varchar|char|field|input|type|optional|required|mandatory|missing|disabled?|enabled?|hidden|visible|plain|plaintext|raw|hashed|encrypted|default|empty|blank|unset|same|todo|tbd|value|literal|prompt|ask|stdin|environment|file|keyring|keychain|vault|managed|generated?|random|auto|manual|basic|bearer|oauth\d?|ldap|kerberos|saml|sso|md\d|sha\d*|base\d+|utf\d+|aes\d*|rsa\d*|bcrypt|scrypt|argon\w*|pbkdf\d?|hmac|tests?|testing|foo|bar|baz|dummy|fake|mock|stub|bogus|invalid|wrong|incorrect|bad|old|new|current|confirm|repeat|reset|change|forgot|update|create|delete|login|signin|sign-in|signup|admin_?user|username|email|http|https|grant|refresh|error|failed|ok|pass|fail|passed|skip|skipped)$/i;
 const OWN_WORD = `${PASSWORD_NAME}s?|pass|secrets?|tokens?|keys?|credentials?`;
 /**
@@ -58,9 +61,9 @@ const OWN_NAME = new RegExp(`(?:^|[^a-zA-Z])(?:${OWN_WORD})(?:$|[^a-zA-Z])`, 'i'
 const OWN_NAME_IN_CAMEL_CASE =
   /(?:Pass(?:word|wd|phrase|code)?|Pwd|Secret|Token|Key|Credential)s?(?:$|[A-Z_])|^(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|key|credential)s?[A-Z]/;
 
-/** Fewest letters and digits of a typed password. */
+/** Minimum number of letters and digits of a typed password. */
 const MIN_LITERAL_CHARS = 3;
-/** Longest typed password; generated ones are recognized otherwise. */
+/** Maximum length of a typed password; generated ones are recognized otherwise. */
 const MAX_LITERAL_CHARS = 128;
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/gu;
 
@@ -70,8 +73,8 @@ const LETTER_OR_DIGIT = /[\p{L}\p{N}]/gu;
  */
 export function isLiteral(value: string): boolean {
   if (value.length > MAX_LITERAL_CHARS) return false;
-  if (isStandIn(value) || KEPT_ELSEWHERE.test(value) || CODE.test(value)) return false;
-  if (/\s/.test(value) || ABOUT.test(value)) return false;
+  if (isStandIn(value) || STORED_ELSEWHERE.test(value) || CODE.test(value)) return false;
+  if (/\s/.test(value) || PASSWORD_STATEMENT.test(value)) return false;
   if (OWN_NAME.test(value) || OWN_NAME_IN_CAMEL_CASE.test(value)) return false;
   return (value.match(LETTER_OR_DIGIT)?.length ?? 0) >= MIN_LITERAL_CHARS;
 }

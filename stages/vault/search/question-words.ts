@@ -1,6 +1,6 @@
 /**
- * The words of a question, weighed by how much each says about its subject: the rarer among the
- * blocks the more, and little for words common in any question.
+ * The words of a question, weighed by how much each says about its subject: rare words weigh most,
+ * and words that are common in any question weigh little.
  */
 import { askingWords } from '../words/asking-words.ts';
 import { ordinaryWords } from '../words/everyday-words.ts';
@@ -8,11 +8,11 @@ import { inverseFrequency, liveCount, MAX_MATCHED_TERMS } from './score.ts';
 import type { Corpus } from './score.ts';
 import type { Speller } from '../words/spelling.ts';
 import { stem } from '../words/stem.ts';
-import type { AskedWord } from './subject.ts';
+import type { QuestionWord } from './subject.ts';
 import type { Tokenizer } from '../words/tokenize.ts';
 
 /**
- * Least weight of a word, however many blocks contain it, as a share of the rarest word's weight.
+ * Minimum weight of a word, however many blocks contain it, as a share of the rarest word's weight.
  */
 const MIN_WEIGHT = 0.2;
 /** Factor for the weight of words common in any question. */
@@ -31,12 +31,12 @@ export const RARE_BLOCKS = 4;
 const ASKING: ReadonlySet<string> = new Set(askingWords.map(stem));
 const ASKING_AS_WRITTEN: ReadonlySet<string> = new Set(askingWords);
 /** An agent noun (a follower, a loader), which has the stem of its verb but another meaning. */
-const DOER = /.{3}(?:er|or)s?$/i;
+const AGENT_NOUN = /.{3}(?:er|or)s?$/i;
 const ORDINARY: ReadonlySet<string> = new Set(ordinaryWords.map(stem));
 const COUNT = /^\d{1,3}$/;
 /** A word, path or identifier in running text. */
 const WORD = /[^\s"'`()[\]{}<>,;:!?*|=]+/g;
-const SIGNS_BEHIND = /(?<![./-])[./-]+$/;
+const TRAILING_SIGNS = /(?<![./-])[./-]+$/;
 /**
  * A capitalized word: inside a sentence it is a name, even if it is a common word (Go, Word, Make).
  */
@@ -46,7 +46,10 @@ const CALENDAR =
   /^(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|May|June|July|August|(?:Septem|Octo|Novem|Decem)ber)$/;
 const OWNER = /^(?:my|our|your|his|her|their)$/i;
 const BEFORE_SENTENCE = /(?:^|[.!?:\n"'`(*#>-])\s*$/;
-/** If more than this share of the words is capitalized, as in a heading, capitals mark no names. */
+/**
+ * If more than this share of the words is capitalized, as in a heading, a capital does not mark a
+ * name.
+ */
 const MAX_CAPITALS = 0.5;
 
 /**
@@ -77,10 +80,10 @@ export function wordsOf(
   }: { readonly corpus: Corpus; readonly tokenizer: Tokenizer; readonly spell: Speller },
   query: string,
   terms: readonly string[],
-): { readonly words: Word[]; readonly askedWords: AskedWord[] } {
+): { readonly words: Word[]; readonly askedWords: QuestionWord[] } {
   const bits = new Map(terms.slice(0, MAX_MATCHED_TERMS).map((term, at) => [term, 1 << at]));
   const words = new Map<string, Word>();
-  const askedWords: AskedWord[] = [];
+  const askedWords: QuestionWord[] = [];
   const min = MIN_WEIGHT * inverseFrequency(corpus.size, 1);
   let isOwned = false;
   const add = (whole: string, parts: readonly string[], isProper = false, text = ''): void => {
@@ -91,7 +94,7 @@ export function wordsOf(
     // A small number is a count. One of three digits may be a name, and is if blocks contain it.
     const isCount = COUNT.test(whole);
     if (isCount && whole.length < 3) return;
-    const isVerb = ASKING_AS_WRITTEN.has(text.toLowerCase()) || !DOER.test(text);
+    const isVerb = ASKING_AS_WRITTEN.has(text.toLowerCase()) || !AGENT_NOUN.test(text);
     const isAsking = (ASKING.has(whole) && isVerb && !isProper) || (isCount && blocks === 0);
     const isOrdinary = ORDINARY.has(whole) && !isProper;
     const kind = parts.length > 0 ? 'name' : isAsking ? 'asking' : 'plain';
@@ -125,11 +128,11 @@ export function wordsOf(
     if (OWNER.test(text)) isOwned = true;
     const own = tokenizer.terms(text);
     const whole = own.at(-1);
-    const isName = own.length > 1 && whole === text.replace(SIGNS_BEHIND, '').toLowerCase();
+    const isName = own.length > 1 && whole === text.replace(TRAILING_SIGNS, '').toLowerCase();
     const isProper = !isHeading && isProperAt(query, index, text);
     const parts = isName ? own.slice(0, -1) : own;
-    const alone = own.length === 1 ? text.replace(SIGNS_BEHIND, '').toLowerCase() : undefined;
-    for (const term of parts) askedWords.push({ term, text: alone, typed: index, isProper });
+    const alone = own.length === 1 ? text.replace(TRAILING_SIGNS, '').toLowerCase() : undefined;
+    for (const term of parts) askedWords.push({ term, text: alone, position: index, isProper });
     if (isName) add(whole, parts, isProper);
     else for (const term of own) spell(term, isProper, text);
   }

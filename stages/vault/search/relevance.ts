@@ -13,7 +13,7 @@ import type { Speller } from '../words/spelling.ts';
 import { namesPath } from './subject.ts';
 import type { Tokenizer } from '../words/tokenize.ts';
 
-/** Least coverage where the question has an `isUnknown` word, whatever else a block contains. */
+/** Minimum coverage if the question has an `isUnknown` word, whatever else a block contains. */
 const MIN_COVERED_UNKNOWN = 0.7;
 /** Factor for parts of a name that is not present as a whole. */
 const PARTS_WEIGHT = 0.5;
@@ -22,16 +22,16 @@ const PARTS_WEIGHT = 0.5;
  * long text.
  */
 const MAX_WEIGHED = 12;
-/** Least coverage by the number of meaningful words in the block, one of them rare. */
+/** Minimum coverage by the number of meaningful words in the block, one of them rare. */
 const MIN_COVERED = [1, 1, 0.7, 0.6, 0.5] as const;
-/** Least coverage with two meaningful words, both rare. */
+/** Minimum coverage with two meaningful words, both rare. */
 const MIN_COVERED_RARE = 0.6;
 const MIN_COVERED_RARE_IN_SMALL = 0.52;
-/** Least coverage with no rare word, in a collection about one subject. */
+/** Minimum coverage with no rare word, in a collection about one subject. */
 const MIN_COVERED_COMMON = [1, 1, 0.75, 0.7] as const;
 /**
- * Least coverage with a single, rare meaningful word: it is the question, or more of the question
- * is present too.
+ * Minimum coverage with a single, rare meaningful word, if it is the question, or if more of the
+ * question is present too.
  */
 const MIN_COVERED_ALONE = 0.8;
 const MIN_COVERED_AMONG = 0.75;
@@ -43,21 +43,21 @@ const MIN_WORDS_AMONG = 3;
 const MAX_BLOCKS_ALONE = 500;
 const MIN_WORDS_IN_LARGE = 4;
 const MIN_COVERED_IN_LARGE = 0.9;
-/** Least coverage where a path or an identifier is named. */
+/** Minimum coverage if a path or an identifier is named. */
 const MIN_COVERED_NAMED = 0.55;
-/** Least coverage where the block's file or a folder of it is named. */
+/** Minimum coverage if the block's file or a folder of it is named. */
 const MIN_COVERED_SUBJECT = 0.45;
 /** A name in more than this share of the blocks distinguishes none of them. */
 const INFORMATIVE_SHARE = 0.25;
 /** A block must score this many times the average, unless it covers nearly all of the question. */
 const MIN_DISTANCE = 2;
 const NEARLY_ALL = 0.75;
-/** Least coverage of further blocks, relative to the block that covers most. */
+/** Minimum coverage of further blocks, relative to the block that covers most. */
 const MIN_SHARE_OF_BEST = 0.7;
 const MIN_SHARE_OF_BEST_SUBJECT = 0.45;
 /** Factor for the score of a block whose file or folder the question names. */
 const SUBJECT_SCORE = 1.5;
-/** Least words and coverage where the meaningful words are common. */
+/** Minimum number of words and coverage if the meaningful words are common. */
 const MIN_WORDS_MANY = 5;
 const MIN_COVERED_MANY = 0.8;
 

@@ -55,7 +55,7 @@ export interface Ranking {
    * Returns the best `top`, best first, plus all ties with the last, so that the caller can order
    * them alike for every backend.
    */
-  best(top: number): Scored[];
+  bestScored(top: number): Scored[];
   /** Average score of a block of the index, including blocks with none of the terms. */
   readonly meanScore: number;
 }
@@ -78,7 +78,7 @@ export function rank(
     addTerm(corpus, corpus.postings(term), at < MAX_MATCHED_TERMS ? 1 << at : 0, weights);
   }
   return {
-    best: (top) => best(weights, top, accepts),
+    bestScored: (top) => bestScored(weights, top, accepts),
     get meanScore() {
       const sum = touched.reduce((total, block) => total + scores[block]!, 0);
       return corpus.size === 0 ? 0 : sum / corpus.size;
@@ -146,7 +146,7 @@ function addTerm(
   }
 }
 
-function best(
+function bestScored(
   { scores, matched, touched: blocks }: Sums,
   top: number,
   accepts: (block: number) => boolean,
@@ -172,13 +172,13 @@ function nthLargest(
   const heap = new Float64Array(n).fill(-1);
   for (const block of blocks) {
     const score = scores[block]!;
-    if (score > heap[0]! && accepts(block)) sink(heap, score);
+    if (score > heap[0]! && accepts(block)) replaceSmallest(heap, score);
   }
   return heap[0]!;
 }
 
 /** Replaces the heap's smallest value by `value`. */
-function sink(heap: Float64Array, value: number): void {
+function replaceSmallest(heap: Float64Array, value: number): void {
   let at = 0;
   for (;;) {
     let child = 2 * at + 1;

@@ -15,15 +15,15 @@ const MAX_QUERY_TERMS = 32;
 const MAX_TERMS_WEIGHED = 256;
 /** Default number of hits. */
 const DEFAULT_TOP = 10;
-/** Factor for fetching more candidates where others take the places. */
-const MORE = 4;
-/** Most candidates that are fetched where copies take the places. */
-const MAX_LOOKED_AT = 512;
+/** Factor for the number of candidates that are fetched, since some will not be returned. */
+const CANDIDATE_FACTOR = 4;
+/** Maximum number of candidates that are fetched if many are copies of others. */
+const MAX_CANDIDATES = 512;
 
 export interface SearchOptions {
-  /** Most hits to return; 10 when absent. */
+  /** Maximum number of hits to return; 10 by default. */
   readonly top?: number;
-  /** Minimum score; when absent, any score above zero. */
+  /** Minimum score; by default any score above zero. */
   readonly minScore?: number;
   /**
    * Includes blocks whose risk class is not `safe`. For showing users their own files on their own
@@ -63,7 +63,10 @@ export function searchIndex(
   const wanted = new Set(terms);
   const ranking = rank(index.corpus, terms, accepts);
   const { about = false, top = DEFAULT_TOP } = options;
-  const found = chosen(index, ranking, { ...options, top: about ? top * MORE : top });
+  const found = chooseHits(index, ranking, {
+    ...options,
+    top: about ? top * CANDIDATE_FACTOR : top,
+  });
   const how = { corpus: index.corpus, tokenizer, spell };
   const hits = about ? aboutQuestion(how, query, terms, found, ranking.meanScore, top) : found;
   return hits.map(({ block, score, info }) => {
@@ -74,21 +77,21 @@ export function searchIndex(
 }
 
 /** A ranked block with its index entry. */
-interface Found extends Scored {
+interface Candidate extends Scored {
   readonly info: BlockInfo;
 }
 
 /** Selects the blocks to return from index entries alone: no text is read for others. */
-function chosen(
+function chooseHits(
   index: BlockIndex,
   ranking: Ranking,
   { top = DEFAULT_TOP, minScore = 0, distinct = false, except = new Set() }: SearchOptions,
-): Found[] {
+): Candidate[] {
   if (top <= 0) return [];
   const infos = new Map<number, BlockInfo>();
   for (let min = top + except.size; ;) {
-    const ranked = ordered(index, ranking.best(min), infos);
-    const texts = new Set(distinct ? [...except].map((id) => index.held(id)?.hash) : []);
+    const ranked = orderByPath(index, ranking.bestScored(min), infos);
+    const texts = new Set(distinct ? [...except].map((id) => index.findBlock(id)?.hash) : []);
     const wanted = ranked.filter(({ score, info: { id, hash } }) => {
       if (score < minScore || except.has(id) || texts.has(hash)) return false;
       if (distinct) texts.add(hash);
@@ -97,8 +100,8 @@ function chosen(
     const isAll = (ranked[min - 1]?.score ?? -1) < minScore;
     // May exceed the requested number where many have the same score.
     const looked = Math.max(min, ranked.length);
-    if (isAll || wanted.length >= top || looked >= MAX_LOOKED_AT) return wanted.slice(0, top);
-    min = Math.min(looked * MORE, MAX_LOOKED_AT);
+    if (isAll || wanted.length >= top || looked >= MAX_CANDIDATES) return wanted.slice(0, top);
+    min = Math.min(looked * CANDIDATE_FACTOR, MAX_CANDIDATES);
   }
 }
 
@@ -142,11 +145,11 @@ function queryTerms(
 }
 
 /** Orders equal scores by path. `infos` caches index entries. */
-function ordered(
+function orderByPath(
   index: BlockIndex,
   scored: readonly Scored[],
   infos: Map<number, BlockInfo>,
-): Found[] {
+): Candidate[] {
   const infoOf = (block: number): BlockInfo => {
     const info = infos.get(block) ?? index.info(block);
     infos.set(block, info);

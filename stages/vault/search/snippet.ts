@@ -41,10 +41,10 @@ function densest(hits: readonly Hit[]): [Hit | undefined, Hit | undefined] {
   for (const hit of hits) {
     inside.set(hit.term, (inside.get(hit.term) ?? 0) + 1);
     while (hit.end - hits[left]!.start > SNIPPET_CHARS && hits[left] !== hit) {
-      const gone = hits[left++]!.term;
-      const rest = inside.get(gone)! - 1;
-      if (rest === 0) inside.delete(gone);
-      else inside.set(gone, rest);
+      const droppedTerm = hits[left++]!.term;
+      const rest = inside.get(droppedTerm)! - 1;
+      if (rest === 0) inside.delete(droppedTerm);
+      else inside.set(droppedTerm, rest);
     }
     if (inside.size > max) [max, best] = [inside.size, [hits[left], hit]];
   }

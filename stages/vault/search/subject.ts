@@ -9,12 +9,12 @@ import { stem } from '../words/stem.ts';
 import type { Tokenizer } from '../words/tokenize.ts';
 
 /** One word of a question as written, stop words left out. */
-export interface AskedWord {
+export interface QuestionWord {
   readonly term: string;
   /** In lower case; undefined for a part of a word. */
   readonly text: string | undefined;
   /** Number shared by the parts of one word, as in `fast-uri`. */
-  readonly typed: number;
+  readonly position: number;
   /** Capitalized inside a sentence, so a name. */
   readonly isProper: boolean;
 }
@@ -31,7 +31,7 @@ const EXTENSIONS = /(?<=.)(?:\.[A-Za-z][A-Za-z0-9]{0,9}){1,2}$/;
 /** Returns whether `words` name the file at `path`, or a folder that contains it. */
 export function namesPath(
   tokenizer: Tokenizer,
-  words: readonly AskedWord[],
+  words: readonly QuestionWord[],
   path: string,
   isInformative: (term: string) => boolean,
 ): boolean {
@@ -53,7 +53,7 @@ function partsOf(tokenizer: Tokenizer, name: string): readonly string[] {
 }
 
 /** Compares as written, not by stem: "commands" does not mean `commander`. */
-function isWord(name: string, words: readonly AskedWord[]): boolean {
+function isWord(name: string, words: readonly QuestionWord[]): boolean {
   const lower = name.toLowerCase();
   return words.some(({ text, isProper }) => {
     if (text === undefined || singular(text) !== singular(lower)) return false;
@@ -61,13 +61,13 @@ function isWord(name: string, words: readonly AskedWord[]): boolean {
   });
 }
 
-function isRun(parts: readonly string[], words: readonly AskedWord[]): boolean {
+function isRun(parts: readonly string[], words: readonly QuestionWord[]): boolean {
   return words.some((first, at) => {
     if (first.term !== parts[0]) return false;
     const run = words.slice(at, at + parts.length);
     if (run.length < parts.length || run.some(({ term }, n) => term !== parts[n])) return false;
     // "Run the tests" does not refer to `run-tests.sh`.
-    const isTyped = run.every(({ typed }) => typed === first.typed);
+    const isTyped = run.every(({ position }) => position === first.position);
     return isTyped || run.some(({ term }) => !ASKING.has(term));
   });
 }

@@ -8,7 +8,7 @@ import type { Corpus } from '../search/score.ts';
 import { stem } from './stem.ts';
 
 /** Stem endings with two spellings. */
-const ENDS = (
+const SPELLING_ENDS = (
   [
     ['our', 'or'],
     ['is', 'iz'],
@@ -37,18 +37,18 @@ const IRREGULAR = (
 
 const MIN_LETTERS = 3;
 const MIN_HALF = 3;
-/** Shorter words are too similar to too many others. */
-const MIN_LETTERS_SLIPPED = 6;
+/** Shorter words resemble too many others. */
+const MIN_LETTERS_CORRECTED = 6;
 /** Longer ones are not words. */
 const MAX_LETTERS = 24;
 
-const NOT =
+const NOT_SUFFIX =
   /\b(?:ai|are|ca|could|did|do|does|had|has|have|is|must|need|should|was|were|wo|would)n['’]?t\b/gi;
 const SHORT_FORM = /(?<=[a-z])['’](?:s|ll|re|ve|d|m)\b/gi;
 
 /** Removes "n't" and other apostrophe suffixes from `text`: "Ruff's" asks about Ruff. */
 export function withoutShortForms(text: string): string {
-  return text.replace(NOT, ' ').replace(SHORT_FORM, ' ');
+  return text.replace(NOT_SUFFIX, ' ').replace(SHORT_FORM, ' ');
 }
 
 /**
@@ -71,7 +71,7 @@ function asSpelled(corpus: Corpus, term: string): readonly string[] {
   const isHeld = (each: string): boolean => liveCount(corpus, corpus.postings(each)) > 0;
   if (term.length < MIN_LETTERS || term.length > MAX_LETTERS) return [term];
   if (!/^[a-z]+$/.test(term) || isHeld(term)) return [term];
-  const other = [...otherForms(term), ...otherEnds(term), ...withoutSlip(term)].find(isHeld);
+  const other = [...otherForms(term), ...otherEnds(term), ...corrections(term)].find(isHeld);
   return other === undefined ? (halves(term, isHeld) ?? [term]) : [other];
 }
 
@@ -80,7 +80,7 @@ function otherForms(term: string): readonly string[] {
 }
 
 function otherEnds(term: string): string[] {
-  return ENDS.filter(([from]) => term.endsWith(from)).map(
+  return SPELLING_ENDS.filter(([from]) => term.endsWith(from)).map(
     ([from, to]) => term.slice(0, -from.length) + to,
   );
 }
@@ -89,8 +89,8 @@ function otherEnds(term: string): string[] {
  * Returns corrections of `term`: two letters swapped, one removed, or one doubled; the first letter
  * is taken as right.
  */
-function withoutSlip(term: string): string[] {
-  if (term.length < MIN_LETTERS_SLIPPED) return [];
+function corrections(term: string): string[] {
+  if (term.length < MIN_LETTERS_CORRECTED) return [];
   return Array.from({ length: term.length - 1 }, (_, before) => {
     const at = before + 1;
     const [start, letter, end] = [term.slice(0, at), term[at]!, term.slice(at + 1)];

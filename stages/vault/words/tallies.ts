@@ -4,12 +4,12 @@
  * assembled from bytes, four at a time.
  */
 
-/** Highest count: BM25 is flat long before, and a count fits into one byte in storage and here. */
+/** Maximum count: BM25 is flat long before, and a count fits into one byte in storage and here. */
 const MAX_COUNT = 255;
 const COUNT_BITS = 8;
 /** Number of stamps that fit beside a count. */
 const MAX_TEXTS = 2 ** (32 - COUNT_BITS) - 1;
-/** Bounds the table: words too long to be cached add terms too. */
+/** Limits the table: words too long to be cached add terms too. */
 const MAX_TERMS = 100_000;
 /**
  * Initial capacity, which takes no memory until it is used: growing would make the engine recompile
@@ -53,9 +53,9 @@ export class Tallies {
     this.#ids.set(term, id);
     this.#terms.push(term);
     if (id === this.#order.length) {
-      this.#order = larger(this.#order);
-      this.#counts = larger(this.#counts);
-      this.#extents = larger(this.#extents);
+      this.#order = enlargedArray(this.#order);
+      this.#counts = enlargedArray(this.#counts);
+      this.#extents = enlargedArray(this.#extents);
     }
     this.#extents[2 * id] = this.#used;
     this.#extents[2 * id + 1] = this.#keepBytes(term);
@@ -95,7 +95,7 @@ export class Tallies {
       const from = extents[2 * id]!;
       const size = extents[2 * id + 1]!;
       if (size === 0) return this.#join();
-      if (at + size + SPARE_BYTES > out.byteLength) out = this.#out = grown(out);
+      if (at + size + SPARE_BYTES > out.byteLength) out = this.#out = enlargedView(out);
       for (let byte = 0; byte < size; byte += 4) {
         out.setInt32(at + byte, bytes.getInt32(from + byte, true), true);
       }
@@ -122,7 +122,8 @@ export class Tallies {
   #keepBytes(term: string): number {
     const size = term.length + 1;
     const from = this.#used;
-    while (from + size + SPARE_BYTES > this.#bytes.byteLength) this.#bytes = grown(this.#bytes);
+    while (from + size + SPARE_BYTES > this.#bytes.byteLength)
+      this.#bytes = enlargedView(this.#bytes);
     for (let at = 0; at < term.length; at++) {
       const code = term.charCodeAt(at);
       if (code > 127) return 0;
@@ -149,13 +150,13 @@ function createView(bytes: number): DataView<ArrayBuffer> {
   return new DataView(new ArrayBuffer(bytes));
 }
 
-function grown(view: DataView<ArrayBuffer>): DataView<ArrayBuffer> {
+function enlargedView(view: DataView<ArrayBuffer>): DataView<ArrayBuffer> {
   const made = createView(view.byteLength * 2);
   new Uint8Array(made.buffer).set(new Uint8Array(view.buffer));
   return made;
 }
 
-function larger(array: Uint32Array): Uint32Array<ArrayBuffer> {
+function enlargedArray(array: Uint32Array): Uint32Array<ArrayBuffer> {
   const made = new Uint32Array(array.length * 2);
   made.set(array);
   return made;
