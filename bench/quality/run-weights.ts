@@ -11,7 +11,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { gather } from '../../stages/model/classify/classify.ts';
+import { gatherEvidence } from '../../stages/model/classify/classify.ts';
 import { scoreSigns, SIGN_NAMES } from '../../stages/model/classify/signs.ts';
 import { signsIn } from '../../stages/model/classify/run.ts';
 import { readRecords } from './corpus.ts';
@@ -42,7 +42,7 @@ function toRow(text: string, kind: Row['kind'], group: string): Row {
     group,
     kind,
     outcome: kind === 'run',
-    features: [1, ...signsIn({ ...gather(text), ran: true })],
+    features: [1, ...signsIn({ ...gatherEvidence(text), ran: true })],
   };
 }
 

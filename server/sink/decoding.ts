@@ -1,7 +1,7 @@
 /** Decodes a response for a client that reads objects and never saw a `Content-Encoding`. */
 import type { Transform } from 'node:stream';
 import type { CancelSignal } from '../../engine/index.ts';
-import { undecodable } from '../../stages/model/errors.ts';
+import { undecodableAnswer } from '../../stages/model/errors.ts';
 import { openDecoding } from '../../stages/wire/decode.ts';
 import { Expansion } from '../../stages/wire/expansion.ts';
 
@@ -47,7 +47,7 @@ export class Decoding {
   #open(first: Buffer): Transform {
     const { encoding, signal } = this.#options;
     const stream = openDecoding(encoding, first);
-    if (stream === undefined) throw undecodable(encoding);
+    if (stream === undefined) throw undecodableAnswer(encoding);
     signal.addEventListener('abort', () => void stream.destroy(toError(signal.reason)), {
       once: true,
     });
@@ -59,13 +59,13 @@ export class Decoding {
   async #takeFrom(stream: Transform): Promise<void> {
     try {
       for await (const piece of stream) {
-        if (!this.#expansion.out(piece as Buffer)) throw undecodable(this.#options.encoding);
+        if (!this.#expansion.out(piece as Buffer)) throw undecodableAnswer(this.#options.encoding);
         await this.#options.take(piece as Buffer);
       }
     } catch (thrown) {
       // Only zlib's own errors have a number.
       const isCoder = thrown instanceof Error && 'errno' in thrown;
-      throw isCoder ? undecodable(this.#options.encoding, { cause: thrown }) : thrown;
+      throw isCoder ? undecodableAnswer(this.#options.encoding, { cause: thrown }) : thrown;
     }
   }
 }

@@ -5,7 +5,7 @@
 import { SvcError } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
 import type { ProxyFrame } from '../model/frame.ts';
-import { MISMATCHES } from '../model/attempt.ts';
+import { THOUGHT_MISMATCH } from '../model/attempt.ts';
 import { modelOf } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { providerNode } from '../providers/provider.ts';
@@ -61,7 +61,7 @@ export async function answerFrom(
 }
 
 /** Refusals that say nothing about other conversations with the same provider. */
-const OF_CONVERSATION: ReadonlySet<Unsupported> = new Set([MISMATCHES, FOREIGN]);
+const OF_CONVERSATION: ReadonlySet<Unsupported> = new Set([THOUGHT_MISMATCH, FOREIGN]);
 
 /** What the provider is known to refuse at the time of this attempt. */
 type Known = Pick<PrepareOptions, 'chatOnly' | 'unsupported'>;
@@ -92,7 +92,7 @@ async function outcomeOf(
       case 'without': {
         const { part } = step;
         unsupported = new Set([...unsupported, part]);
-        if (part === MISMATCHES) noteMismatches(request, provider, scope);
+        if (part === THOUGHT_MISMATCH) noteMismatches(request, provider, scope);
         if (part === FOREIGN) scope.foreign.add(provider, sealedIn(request));
         step = await callAsNode(request, scope, again, { chatOnly, unsupported });
         if (!OF_CONVERSATION.has(part) && (lastStatus(scope) < 400 || step.next === 'without'))

@@ -30,21 +30,21 @@ export interface Attempt {
 }
 
 /**
- * The failure of a provider that refuses thinking blocks that do not match what precedes them, in
- * the words of `failure`.
+ * The failure of a provider that refuses thinking blocks which do not match what precedes them, as
+ * text for `failure`.
  */
-export const MISMATCHES = 'thoughts that do not match';
+export const THOUGHT_MISMATCH = 'thoughts that do not match';
 
 /**
  * Returns true for an attempt refused for that reason: the request was sent again with a parameter
  * to ignore the blocks.
  */
 export const isRefusedForThoughts = ({ failure }: Attempt): boolean =>
-  failure?.endsWith(MISMATCHES) === true;
+  failure?.endsWith(THOUGHT_MISMATCH) === true;
 
 /**
- * Returns the attempt whose failure the client got; undefined if an answer's head says which
- * provider answered.
+ * Returns the attempt whose failure the client received; undefined if the head of an answer says
+ * which provider answered.
  */
 export function attemptToShow(attempts: readonly Attempt[] | undefined): Attempt | undefined {
   return attempts?.find((attempt) => attempt.isShown === true);

@@ -64,21 +64,21 @@ export function billedUnits(usage: Usage): BilledUnit[] {
   // Tokens that the list does not account for are billed too, as part of the answer itself.
   const rest = restOf(whole, inferences);
   addTokens(units, rest, undefined, inferences.length === 0 ? promptOf(whole) : promptOf(rest));
-  move(units, 'input', 'input_audio', billing.inputAudioTokens);
-  move(units, 'input', 'input_image', billing.inputImageTokens);
-  move(units, 'input', 'input_video', billing.inputVideoTokens);
-  move(units, 'cache_read', 'cache_read_audio', billing.cacheReadAudioTokens);
-  move(units, 'cache_read', 'cache_read_image', billing.cacheReadImageTokens);
-  move(units, 'cache_write', 'cache_write_12h', billing.cacheWrite12hTokens);
-  move(units, 'output', 'output_audio', billing.outputAudioTokens);
-  move(units, 'output', 'output_image', billing.outputImageTokens);
+  moveUnits(units, 'input', 'input_audio', billing.inputAudioTokens);
+  moveUnits(units, 'input', 'input_image', billing.inputImageTokens);
+  moveUnits(units, 'input', 'input_video', billing.inputVideoTokens);
+  moveUnits(units, 'cache_read', 'cache_read_audio', billing.cacheReadAudioTokens);
+  moveUnits(units, 'cache_read', 'cache_read_image', billing.cacheReadImageTokens);
+  moveUnits(units, 'cache_write', 'cache_write_12h', billing.cacheWrite12hTokens);
+  moveUnits(units, 'output', 'output_audio', billing.outputAudioTokens);
+  moveUnits(units, 'output', 'output_image', billing.outputImageTokens);
   return units.concat(callsOf(billing));
 }
 
 function callsOf({ webSearches = 0, fileSearches = 0 }: Billing): BilledUnit[] {
   const units: BilledUnit[] = [];
-  add(units, 'web_search', webSearches, undefined, 0);
-  add(units, 'file_search', fileSearches, undefined, 0);
+  addUnit(units, 'web_search', webSearches, undefined, 0);
+  addUnit(units, 'file_search', fileSearches, undefined, 0);
   return units;
 }
 
@@ -122,14 +122,14 @@ function addTokens(
 ): void {
   const { cacheWriteTokens, cacheWrite1hTokens } = counts;
   const write1h = Math.min(cacheWrite1hTokens, cacheWriteTokens);
-  add(units, 'input', counts.inputTokens, model, promptTokens);
-  add(units, 'cache_read', counts.cacheReadTokens, model, promptTokens);
-  add(units, 'cache_write', cacheWriteTokens - write1h, model, promptTokens);
-  add(units, 'cache_write_1h', write1h, model, promptTokens);
-  add(units, 'output', counts.outputTokens, model, promptTokens);
+  addUnit(units, 'input', counts.inputTokens, model, promptTokens);
+  addUnit(units, 'cache_read', counts.cacheReadTokens, model, promptTokens);
+  addUnit(units, 'cache_write', cacheWriteTokens - write1h, model, promptTokens);
+  addUnit(units, 'cache_write_1h', write1h, model, promptTokens);
+  addUnit(units, 'output', counts.outputTokens, model, promptTokens);
 }
 
-function add(
+function addUnit(
   units: BilledUnit[],
   unit: UnitName,
   count: number,
@@ -139,8 +139,8 @@ function add(
   if (count > 0) units.push({ unit, count, model, promptTokens });
 }
 
-/** Takes `count` out of the answer's own units `from` and bills it as `to`. */
-function move(units: BilledUnit[], from: UnitName, to: UnitName, count = 0): void {
+/** Moves `count` of the answer's own units from the unit `from` to `to`. */
+function moveUnits(units: BilledUnit[], from: UnitName, to: UnitName, count = 0): void {
   let left = count;
   for (let at = units.length - 1; at >= 0 && left > 0; at--) {
     const found = units[at]!;

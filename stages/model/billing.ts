@@ -10,7 +10,9 @@ export interface RateTerms {
   readonly speed?: string;
   /** `flex`, `priority`, `batch`, … in lower case. */
   readonly tier?: string;
-  /** The answer reports the usual tier: another tier that was requested was not granted. */
+  /**
+   * True if the answer reports the usual tier: a different tier that was requested was not granted.
+   */
   readonly isUsualTier?: true;
   /** `us`. */
   readonly geo?: string;
@@ -52,7 +54,7 @@ export interface Billing extends RateTerms {
   readonly cacheWrite12hTokens?: number;
   readonly webSearches?: number;
   readonly fileSearches?: number;
-  /** Names of what was used and has no unit here: its cost is unknown. */
+  /** Names of things that were used and have no unit here: their cost is unknown. */
   readonly unknownUses?: readonly string[];
   /** True if the answer's own tokens are not billed, as for a refusal before any output. */
   readonly isUnbilled?: true;

@@ -25,15 +25,15 @@ export type MissCause = (typeof MISS_CAUSES)[number];
 export interface CacheMiss {
   readonly cause: MissCause;
   /**
-   * Details in words: which tools, which message and by whom, how long a pause; null if the cause
+   * Details as text: which tools, which message and by whom, how long a pause; null if the cause
    * says everything.
    */
   readonly detail: string | null;
   /** Input tokens that the previous turn left in the cache and that were not read from it. */
   readonly missedTokens: number;
-  /** The request compared with; null for a first request. */
+  /** The earlier request that this one is compared with; null for a first request. */
   readonly comparedWith: string | null;
-  /** The cause by our own comparison, if the provider names a different one. */
+  /** The cause according to our own comparison, if the provider names a different one. */
   readonly ourCause?: MissCause;
 }
 

@@ -3,7 +3,7 @@
 /** What is known about the key. `svc auth` sets everything but the id. */
 export interface Caller {
   readonly keyId: string;
-  /** The name in its ledger rows: the label, or the id if there is no label. */
+  /** The name in the ledger rows: the label, or the id if there is no label. */
   readonly label: string;
   /** The project of all requests that name no other. */
   readonly project?: string;

@@ -93,7 +93,7 @@ interface Sender {
 export interface Head {
   /** How many there are. */
   readonly length: number;
-  /** Characters of `naming`. */
+  /** Number of characters of `naming`. */
   readonly chars: number;
   /** Those that the conversation's id is made of, in order. */
   readonly naming: ReadonlySet<Block>;

@@ -110,7 +110,7 @@ const MARKED: readonly MarkedShape[] = [
  */
 const REST = /(?:[\w-]|[.+/=~$%](?=[\w+/=~$%-]))*={0,2}/y;
 
-/** Keys quoted in part, or shorter than real ones: no reason to hold a text back. */
+/** Keys that are quoted in part, or shorter than real ones, are no reason to hold a text back. */
 const SHORT_KEYS =
   /\b(?:(?:sk|pk|rk|ghp|gho|xox[abprs])[-_][A-Za-z0-9_-]{8,}|svc_[A-Za-z0-9]{16,}|AIza[A-Za-z0-9_-]{8,})/g;
 const SHORT_HINT = /[prs]k[-_]|svc_|gh[op][-_]|xox|AIza/;
@@ -149,22 +149,22 @@ export function hasCredentialShape(text: string): boolean {
 /** The replacement for a credential, or a function that makes it. */
 export type Replacement = string | ((found: string) => string);
 
-function put(replacement: Replacement, found: string): string {
+function replacementFor(replacement: Replacement, found: string): string {
   return typeof replacement === 'string' ? replacement : replacement(found);
 }
 
 /** Replaces each credential in `text`, shortened forms included. Linear in its length. */
 export function withoutCredentials(text: string, replacement: Replacement): string {
   const whole = SHORT_HINT.test(text)
-    ? text.replace(SHORT_KEYS, (found) => put(replacement, found))
+    ? text.replace(SHORT_KEYS, (found) => replacementFor(replacement, found))
     : text;
   if (whole.length < MIN_RUN_CHARS) return whole;
   let clean = whole;
   for (const marked of MARKED) {
     if (clean.includes(marked.mark))
-      clean = without(clean, replacement, (from) => markedSpanIn(clean, from, marked));
+      clean = replaceMatches(clean, replacement, (from) => markedSpanIn(clean, from, marked));
   }
-  return without(clean, replacement, (from) => spanIn(clean, from));
+  return replaceMatches(clean, replacement, (from) => spanIn(clean, from));
 }
 
 interface Span {
@@ -172,7 +172,7 @@ interface Span {
   readonly to: number;
 }
 
-function without(
+function replaceMatches(
   text: string,
   replacement: Replacement,
   next: (from: number) => Span | undefined,
@@ -181,7 +181,7 @@ function without(
   let from = 0;
   for (let span = next(0); span !== undefined; span = next(from)) {
     const start = Math.max(from, span.from);
-    kept += text.slice(from, start) + put(replacement, text.slice(start, span.to));
+    kept += text.slice(from, start) + replacementFor(replacement, text.slice(start, span.to));
     from = span.to;
   }
   return from === 0 ? text : kept + text.slice(from);

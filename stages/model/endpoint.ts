@@ -35,7 +35,7 @@ export interface Endpoint {
   readonly defaultKind: EndpointKind | 'by-credential';
 }
 
-/** The path is ours but the method is not; `allow` lists the valid ones. */
+/** The path is one of ours but the method is not; `allow` lists the valid ones. */
 export interface WrongMethod {
   readonly allow: readonly string[];
 }

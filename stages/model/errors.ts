@@ -6,7 +6,7 @@
 import { SvcError } from '../../engine/error.ts';
 
 /**
- * AUTH_001: no usable credential. `why` is added to the message when a user could not guess what is
+ * AUTH_001: no usable credential. `why` is added to the message if a user could not guess what is
  * missing.
  */
 export function authMissing(why?: string): SvcError {
@@ -157,7 +157,7 @@ export function streamCutShort(): SvcError {
 }
 
 /** A provider's response has an unsupported `Content-Encoding`, or its body does not match it. */
-export function undecodable(
+export function undecodableAnswer(
   encoding: string,
   { provider, cause }: { readonly provider?: string; readonly cause?: unknown } = {},
 ): SvcError {
@@ -222,7 +222,9 @@ export function methodNotAllowed(allow: readonly string[]): SvcError {
   });
 }
 
-/** A CONNECT without forward mode set up: `HTTPS_PROXY` of some client points at us. */
+/**
+ * A CONNECT while forward mode is not set up: `HTTPS_PROXY` of some client points at this proxy.
+ */
 export function noTunnel(): SvcError {
   return new SvcError(
     'method_not_allowed',

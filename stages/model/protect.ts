@@ -15,7 +15,7 @@ function reasonFor(block: Block): ProtectedReason | undefined {
   if (block.kind === 'thinking') return 'thinking';
   if (block.kind === 'tool_use') return 'tool_call';
   if (block.role === 'assistant') return 'assistant';
-  // The program parses its input, and a note of ours is not part of it.
+  // The program parses its input, and a note of svc is not part of it.
   if (block.isForProgram === true) return 'program';
   if (block.hasCitations === true) return 'citations';
   if (block.kind === 'image' || block.kind === 'document') return 'media';

@@ -2,7 +2,7 @@
  * The forms in which a known secret travels: plain, escaped in JSON or a URL, in hex, in base64.
  */
 
-/** A shorter key is part of many words. */
+/** A shorter key occurs inside many words. */
 const SHORT = 6;
 
 /**
@@ -45,7 +45,7 @@ export function secretForms(secret: string): { source: string; length: number }[
   const unique = [...new Set(texts)].filter((text) => text !== '');
   return unique.map((text) => {
     const escaped = text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
-    // A key of a few letters is part of many words, and only matches as a whole word.
+    // A key of a few letters occurs inside many words, so it matches only as a whole word.
     const isShort = text.length < SHORT;
     return {
       length: text.length,
@@ -64,7 +64,7 @@ function base64Cores(bytes: Buffer): string[] {
       .toString('base64')
       .replace(/(?<!=)=+$/, '');
     const bits = (shift + bytes.length) * 8;
-    // From the first character with no bit of the filler to the last one with only our bits.
+    // From the first character without bits of the filler to the last one with only our own bits.
     return coded.slice(Math.ceil((shift * 8) / 6), Math.floor(bits / 6));
   });
 }

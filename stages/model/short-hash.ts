@@ -1,7 +1,7 @@
 /** Hashes that distinguish texts: 96 bits in 16 characters. */
 import { createHash, hash as hashOnce } from 'node:crypto';
 
-/** Above this, joining the parts costs more than a hash object does. */
+/** From this length on, joining the parts costs more than a hash object does. */
 const MAX_JOINED_CHARS = 16 * 1024;
 const HASH_CHARS = 16;
 

@@ -7,10 +7,10 @@ import type { Billing } from './billing.ts';
 
 import type { NamedMiss } from './cached-turn.ts';
 
-/** Deferred work at a provider: its figures come with every answer about it. */
+/** A deferred job at a provider: its figures come with every answer about it. */
 export interface OwnWork {
   /**
-   * Ids under which the same figures may come again: of the work, and of the files with its
+   * Ids under which the same figures may be reported again: of the job, and of the files with its
    * results.
    */
   readonly ids: readonly string[];

@@ -2,7 +2,7 @@
  * Decodes an answer that svc has to read if the provider encoded it although identity was
  * requested.
  */
-import { undecodable } from '../model/errors.ts';
+import { undecodableAnswer } from '../model/errors.ts';
 import { headerValue, withoutHeaders } from '../model/headers.ts';
 import { canDecode, createDecoder } from '../wire/decode.ts';
 import type { Decoder } from '../wire/decode.ts';
@@ -41,7 +41,7 @@ function decoding(encoding: string): TransformStream<Buffer, Buffer> {
     },
     transform: (piece) => decoder.push(piece),
     async flush() {
-      if (!(await decoder.end())) throw undecodable(encoding);
+      if (!(await decoder.end())) throw undecodableAnswer(encoding);
     },
   });
 }

@@ -6,7 +6,7 @@
 import { SvcError } from '../../engine/index.ts';
 import type { Clock } from '../../engine/index.ts';
 import { parseJson } from '../dialect/json-kind.ts';
-import { printable, undecodable } from '../model/errors.ts';
+import { printable, undecodableAnswer } from '../model/errors.ts';
 import { headerValue, isHopByHop, withoutHeaders } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
 import { createSplitter, encodeEvent } from '../wire/events.ts';
@@ -108,7 +108,7 @@ export function hookResponse(owner: HookOwner, response: UpstreamResponse): Upst
   const encoding = headerValue(plain.headers, 'content-encoding') ?? 'identity';
   if (encoding !== 'identity') {
     response.body.cancel(new Error('it is encoded'));
-    throw undecodable(encoding, { provider: owner.name });
+    throw undecodableAnswer(encoding, { provider: owner.name });
   }
   return {
     status: response.status,

@@ -5,7 +5,7 @@
 import { SvcError, isSvcError, isWhole, streamOf } from '../../../engine/index.ts';
 import type { Answer } from '../../../engine/index.ts';
 import { isErrorDocument } from '../../dialect/error-document.ts';
-import { undecodable } from '../../model/errors.ts';
+import { undecodableAnswer } from '../../model/errors.ts';
 import type { UsageRequest } from '../../model/dialect.ts';
 import { END } from '../../model/frame.ts';
 import type { HeadFrame, ProxyFrame } from '../../model/frame.ts';
@@ -200,7 +200,9 @@ export function readable(
   const plain = decodedResponse(response);
   if (isPlain(plain) || reading.how === 'passthrough') return plain;
   response.body.cancel(undefined);
-  throw undecodable(headerValue(plain.headers, 'content-encoding')!, { provider: provider.name });
+  throw undecodableAnswer(headerValue(plain.headers, 'content-encoding')!, {
+    provider: provider.name,
+  });
 }
 
 async function readHeld(

@@ -4,7 +4,7 @@
  */
 import { countsTokens, isTranslatable } from '../../dialect/translatable.ts';
 import { droppedParts } from '../../dialect/translate/dropped-fields.ts';
-import { MISMATCHES } from '../../model/attempt.ts';
+import { THOUGHT_MISMATCH } from '../../model/attempt.ts';
 import type { UsageRequest } from '../../model/dialect.ts';
 import type { Operation } from '../../model/endpoint.ts';
 import {
@@ -171,7 +171,8 @@ async function prepareSame(request: ProxyRequest, options: PrepareOptions): Prom
   const isBound = conversations.standing(request).isBound && mayDropThoughts(request);
   const dropsThoughts =
     isBound &&
-    (options.unsupported.has(MISMATCHES) || conversations.memoryOf(request).record.dropsThoughts);
+    (options.unsupported.has(THOUGHT_MISMATCH) ||
+      conversations.memoryOf(request).record.dropsThoughts);
   const fitted = dropsThoughts ? withoutMismatches(fit.request) : fit.request;
   const sent = { ...kept, request: fitted };
   const saved = conversations.noteSent(sent.request);
@@ -231,7 +232,7 @@ function toPrepared(
     isGuess: isGuess(request, provider),
     removable: [
       ...(added === undefined ? [] : (['stream_options'] as const)),
-      ...(isBound && !dropsThoughts ? ([MISMATCHES] as const) : []),
+      ...(isBound && !dropsThoughts ? ([THOUGHT_MISMATCH] as const) : []),
       ...(mayMark && !isMarked ? ([MIDDLE] as const) : []),
       ...thoughts.removable,
     ],

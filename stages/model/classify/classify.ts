@@ -1,7 +1,7 @@
 /**
- * One classifier for all content: text and its origin → class. A list of rules, first match wins,
- * over line features of a sample: time is linear in the text with a small constant, and does not
- * depend on the length of a line.
+ * One classifier for all content: text and its origin → class. It is a list of rules over line
+ * features of a sample, of which the first match wins. The time is linear in the text with a small
+ * constant, and does not depend on the length of a line.
  */
 import type { Classification, TextClass } from './classes.ts';
 import { withoutColours } from './colours.ts';
@@ -71,30 +71,30 @@ const RULES: readonly Rule[] = [
  */
 export function classify(text: string, hints: ClassifyHints = {}): Classification {
   const expectation = expectFrom(hints);
-  const evidence = gather(text, expectation);
+  const evidence = gatherEvidence(text, expectation);
   const kind = RULES.find(([, holds]) => holds(evidence))?.[0] ?? 'other';
   return describe(kind, expectation);
 }
 
-/** Gathers what the rules look at. */
-export function gather(text: string, expectation: Expectation = {}): Evidence {
+/** Gathers the evidence that the rules examine. */
+export function gatherEvidence(text: string, expectation: Expectation = {}): Evidence {
   const body = withoutColours(openEnvelope(text).body);
-  const view = unnumbered(linesOf(body), expectation.kind);
-  const seen = outsideFences(behindPreface(view.lines));
-  const lines = sampleLines(seen.kept);
+  const view = withoutNumbers(linesOf(body), expectation.kind);
+  const classifiedLines = outsideFences(behindPreface(view.lines));
+  const lines = sampleLines(classifiedLines.kept);
   return {
     text: view.numbered ? view.lines.join('\n') : body,
     numbered: view.numbered,
     lines,
-    totals: once(() => totalsAtEnds(seen.kept)),
-    isProse: once(() => looksLikeProse(sampleLines(seen.kept, PROSE_CAP))),
+    totals: once(() => totalsAtEnds(classifiedLines.kept)),
+    isProse: once(() => looksLikeProse(sampleLines(classifiedLines.kept, PROSE_CAP))),
     features: countFeatures(lines),
     expected: expectation.kind,
     facts: expectation.certain === true && FACTS.has(expectation.kind),
     report: expectation.report === true,
     ran: expectation.ran === true,
     file: expectation.file === true,
-    markdownFences: seen.fenced,
+    markdownFences: classifiedLines.fenced,
   };
 }
 
@@ -126,7 +126,7 @@ function describe(kind: TextClass, expected: Expectation): Classification {
  * Returns the lines without the numbers of a file view. If search hits are expected, the numbers
  * belong to them.
  */
-function unnumbered(
+function withoutNumbers(
   lines: readonly string[],
   expected: TextClass | undefined,
 ): { lines: readonly string[]; numbered: boolean } {

@@ -1,19 +1,19 @@
 /**
- * Which program of a command printed the output, and what that makes it. Paths and other arguments
- * never count as programs: `cat docker/app.py` shows a Python file.
+ * Which program of a command printed the output, and which class that gives it. Paths and other
+ * arguments never count as programs: `cat docker/app.py` shows a Python file.
  */
 import type { TextClass } from './classes.ts';
-import { afterFlags, operandsOf, valued, type Valued } from './flags.ts';
+import { afterFlags, operandsOf, valueFlags, type Valued } from './flags.ts';
 import { roleOf, type Role } from './programs.ts';
 import { pipelinesOf, type Pipeline, type SimpleCommand } from './shell.ts';
-import { FED, unwrap } from './unwrap.ts';
+import { FILE_PLACEHOLDER, unwrap } from './unwrap.ts';
 
 /** What a command prints: text of a class, or files as they are; neither if unknown. */
 export interface Printed {
   readonly kind?: TextClass;
   /** The files by their names, or by the placeholder for a name that is only known at run time. */
   readonly files?: readonly string[];
-  /** True if files are shown among other things. */
+  /** True if it prints other text besides files. */
   readonly mixed?: true;
   /** True if a program ran whose output is unknown: a script, or a tool of the project's own. */
   readonly ran?: true;
@@ -23,15 +23,15 @@ const RAN: Printed = { ran: true };
 
 type Part = Printed | 'silent' | 'filter';
 
-const LONGEST = 2000;
+const MAX_COMMAND_CHARS = 2000;
 const MAX_DEPTH = 3;
 const SHELLS: ReadonlySet<string> = new Set(
   'bash sh zsh dash pwsh powershell cmd su runuser'.split(' '),
 );
 const RUN_TEXT = /^(?:-\w*c|-command|\/c)$/i;
-const SSH_FLAGS = valued('-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q -R -S -W -w');
+const SSH_FLAGS = valueFlags('-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q -R -S -W -w');
 /** Flags that make any program print information instead of doing its work. */
-const ASKS = /^--(?:help|version)$/;
+const INFORMATION_FLAG = /^--(?:help|version)$/;
 /** Such flags of programs that mostly write logs. */
 const ASKS_TOOL =
   /^--(?:list(?:-?tests|-?files(?:only)?)?|collect-only|co|fixtures|markers|print|print-config|show-?config|show-settings|show-files)$/i;
@@ -44,7 +44,7 @@ const ASKS_COMPILER = /^(?:-E|-M{1,2}|-dump|--?print\b|--decode|-Q|-###)/;
 
 /** Returns what a command line prints, as far as all its printing programs agree. */
 export function printedBy(command: string, depth = 0): Printed {
-  const printed = pipelinesOf(command.slice(0, LONGEST))
+  const printed = pipelinesOf(command.slice(0, MAX_COMMAND_CHARS))
     .filter((pipeline) => !pipeline.at(-1)!.redirected)
     .map((pipeline) => printedByPipeline(pipeline, depth))
     .filter((part) => part !== 'silent');
@@ -62,7 +62,7 @@ export function printedBy(command: string, depth = 0): Printed {
  * `cd` and `pytest` of `cd app && poetry run pytest -q`.
  */
 export function programsOf(command: string, depth = 0): readonly string[] {
-  return pipelinesOf(command.slice(0, LONGEST))
+  return pipelinesOf(command.slice(0, MAX_COMMAND_CHARS))
     .flat()
     .flatMap(({ words }) => {
       const [name, ...args] = unwrap(words);
@@ -87,11 +87,11 @@ function printedByPipeline(pipeline: Pipeline, depth: number): Printed | 'silent
 function printedByOne(command: SimpleCommand, piped: boolean, depth: number): Part {
   const [name, ...args] = unwrap(command.words);
   // A program that is fed file names receives no text to filter.
-  const fed = piped && !args.includes(FED);
+  const fed = piped && !args.includes(FILE_PLACEHOLDER);
   if (name === undefined) return 'silent';
   const text = runText(name, args);
   if (text !== undefined && depth < MAX_DEPTH) return printedBy(text, depth + 1);
-  if (has(args, ASKS)) return { kind: 'other' };
+  if (has(args, INFORMATION_FLAG)) return { kind: 'other' };
   const role = roleOf(name, args);
   const inner = innerCommand(name, args);
   if (inner !== undefined && depth < MAX_DEPTH)
@@ -225,9 +225,9 @@ const VIEWER_FLAGS: ReadonlyMap<string, Valued> = new Map(
       ['glow', '-s -w --style --width'],
       ['grep egrep fgrep zgrep', '-e -f -m -A -B -C --regexp --file --max-count'],
     ] as const
-  ).flatMap(([names, flags]) => names.split(' ').map((name) => [name, valued(flags)] as const)),
+  ).flatMap(([names, flags]) => names.split(' ').map((name) => [name, valueFlags(flags)] as const)),
 );
-const NO_VALUES = valued('');
+const NO_VALUES = valueFlags('');
 /** With the script in a flag's value, all operands are files. */
 const SCRIPT_FLAG = /^(?:-\w*[ef]|--(?:expression|file|source)(?:=.*)?)$/;
 const TAKES_SCRIPT: ReadonlySet<string> = new Set(

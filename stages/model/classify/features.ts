@@ -6,7 +6,7 @@
 
 import { anyOf } from './any-of.ts';
 
-/** Longest part of a line that a pattern looks at, in characters. */
+/** Maximum length of the part of a line that a pattern examines, in characters. */
 export const LINE_CAP = 300;
 const START_LINES = 60;
 const SPREAD_LINES = 80;

@@ -1,13 +1,13 @@
 /** Command lines split into flags, their values and operands, as `getopt` reads them. */
 
 /**
- * Flags that take the next word as their value, as written: `-u`, `--user`. One with a trailing
- * `#`, `-j#`, does so only if that word is a number.
+ * Flags that take the next word as their value, as written: `-u`, `--user`. A flag with a trailing
+ * `#`, such as `-j#`, does so only if that word is a number.
  */
 export type Valued = ReadonlySet<string>;
 
 /** Returns a set of flags from their names, separated by whitespace. */
-export function valued(names: string): Valued {
+export function valueFlags(names: string): Valued {
   return new Set(names.split(/\s+/).filter((name) => name !== ''));
 }
 

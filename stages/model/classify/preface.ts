@@ -5,8 +5,8 @@
 
 const SCRIPT_START = /^(?:> |\$ |yarn run v|\s*$)/;
 const SCRIPT_TAIL = /^(?:Done in |\s*$)/;
-const BUILT = /^ *Finished .{0,100} in \d/;
-const STARTED = /^ *Running `/;
+const BUILD_FINISHED = /^ *Finished .{0,100} in \d/;
+const PROGRAM_STARTED = /^ *Running `/;
 
 /** Returns the lines that a started program printed; all lines if there are none. */
 export function behindPreface(lines: readonly string[]): readonly string[] {
@@ -19,7 +19,7 @@ export function behindPreface(lines: readonly string[]): readonly string[] {
 }
 
 function isStart(line: string, above: string | undefined): boolean {
-  return isPart(line, STARTED) && above !== undefined && isPart(above, BUILT);
+  return isPart(line, PROGRAM_STARTED) && above !== undefined && isPart(above, BUILD_FINISHED);
 }
 
 function isPart(line: string, pattern: RegExp): boolean {

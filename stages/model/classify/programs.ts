@@ -40,50 +40,50 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
     `${REPORTS_ONLY} tox nox runtests run_tests run-tests npm pnpm yarn bun cargo make gmake cmake ninja bazel bazelisk buck gradle gradlew mvn mvnw ant sbt lein mix rake
      xcodebuild msbuild kotlinc scalac ghc stack cabal black prettier clippy-driver esbuild tap gulp grunt sass swc babel browserify terser concurrently
      nodemon valgrind lint-staged madge xo qunit typedoc turbo nx lerna rush next nuxt configure autoreconf`,
-    ...pairs('docker', 'build logs pull push start up'),
-    ...pairs('docker image', 'build pull push'),
-    ...pairs('docker container', 'logs start'),
-    ...pairs('docker buildx', 'build bake'),
-    ...pairs('podman', 'build logs pull push start'),
-    ...pairs('docker-compose', 'up build logs pull push start stop down restart'),
-    ...pairs('kubectl', 'logs'),
-    ...pairs('go', 'test build vet install get generate'),
-    ...pairs('go mod', 'download tidy vendor verify'),
-    ...pairs('pip', 'install download wheel uninstall'),
-    ...pairs('uv', 'sync add remove lock build'),
-    ...pairs('uv pip', 'install sync uninstall'),
-    ...pairs('uv tool', 'install upgrade uninstall'),
+    ...programNames('docker', 'build logs pull push start up'),
+    ...programNames('docker image', 'build pull push'),
+    ...programNames('docker container', 'logs start'),
+    ...programNames('docker buildx', 'build bake'),
+    ...programNames('podman', 'build logs pull push start'),
+    ...programNames('docker-compose', 'up build logs pull push start stop down restart'),
+    ...programNames('kubectl', 'logs'),
+    ...programNames('go', 'test build vet install get generate'),
+    ...programNames('go mod', 'download tidy vendor verify'),
+    ...programNames('pip', 'install download wheel uninstall'),
+    ...programNames('uv', 'sync add remove lock build'),
+    ...programNames('uv pip', 'install sync uninstall'),
+    ...programNames('uv tool', 'install upgrade uninstall'),
     'uv python install',
-    ...pairs('poetry', 'install add update lock build remove'),
-    ...pairs('conda', 'install create update remove'),
-    ...pairs('conda env', 'create update remove'),
+    ...programNames('poetry', 'install add update lock build remove'),
+    ...programNames('conda', 'install create update remove'),
+    ...programNames('conda env', 'create update remove'),
     ...['apt', 'apt-get', 'aptitude'].flatMap((name) =>
-      pairs(
+      programNames(
         name,
         'install update upgrade remove purge autoremove full-upgrade dist-upgrade build-dep',
       ),
     ),
-    ...pairs('dpkg', '-i --install -r --remove -P --purge --configure --unpack'),
-    ...pairs('rpm', '-i -U -e -ivh -Uvh --install --upgrade --erase'),
-    ...pairs('snap', 'install refresh remove'),
-    ...pairs('aws s3', 'cp sync mv rm'),
-    ...pairs('apk', 'add update upgrade del'),
-    ...pairs('yum', 'install update upgrade'),
-    ...pairs('dnf', 'install update upgrade'),
-    ...pairs('brew', 'install update upgrade'),
-    ...pairs('gem', 'install update'),
-    ...pairs('bundle', 'install update'),
-    ...pairs('composer', 'install update require'),
-    ...pairs('dotnet', 'build test restore publish'),
-    ...pairs('swift', 'build test'),
-    ...pairs('terraform', 'init apply destroy'),
-    ...pairs('manage', 'test migrate'),
-    ...pairs('git', 'clone pull push merge rebase cherry-pick revert am gc fsck submodule'),
+    ...programNames('dpkg', '-i --install -r --remove -P --purge --configure --unpack'),
+    ...programNames('rpm', '-i -U -e -ivh -Uvh --install --upgrade --erase'),
+    ...programNames('snap', 'install refresh remove'),
+    ...programNames('aws s3', 'cp sync mv rm'),
+    ...programNames('apk', 'add update upgrade del'),
+    ...programNames('yum', 'install update upgrade'),
+    ...programNames('dnf', 'install update upgrade'),
+    ...programNames('brew', 'install update upgrade'),
+    ...programNames('gem', 'install update'),
+    ...programNames('bundle', 'install update'),
+    ...programNames('composer', 'install update require'),
+    ...programNames('dotnet', 'build test restore publish'),
+    ...programNames('swift', 'build test'),
+    ...programNames('terraform', 'init apply destroy'),
+    ...programNames('manage', 'test migrate'),
+    ...programNames('git', 'clone pull push merge rebase cherry-pick revert am gc fsck submodule'),
   ],
   [
     'diff',
     'diff colordiff interdiff wdiff',
-    ...pairs('git', 'diff show format-patch'),
+    ...programNames('git', 'diff show format-patch'),
     'git stash show',
     'svn diff',
     'hg diff',
@@ -110,19 +110,19 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
      psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client sqlcmd bq mongo mongosh redis-cli
      man info help tldr column csvlook xsv qsv mlr csvcut csvsql tasklist get-process get-service ollama openssl keytool
      comm cmp update-alternatives alternatives tmux screen zpool zfs kafka-topics etcdctl consul vault nomad`,
-    ...SCRIPT_RUNNERS.flatMap((name) => pairs(name, RUNNER_QUERIES)),
-    ...pairs(
+    ...SCRIPT_RUNNERS.flatMap((name) => programNames(name, RUNNER_QUERIES)),
+    ...programNames(
       'cargo',
       'tree metadata search info version --version --list help locate-project pkgid config',
     ),
-    ...pairs('bazel', 'query cquery aquery info version'),
-    ...pairs('bazelisk', 'query cquery aquery info version'),
-    ...pairs('tox', '-l -a list config'),
-    ...pairs('nx', 'show graph report'),
-    ...pairs('cmake', '-L -LA -LH -LAH'),
-    ...pairs('ruff', 'rule config linter version'),
-    ...pairs('stack', 'ls query path'),
-    ...pairs('cabal', 'info path'),
+    ...programNames('bazel', 'query cquery aquery info version'),
+    ...programNames('bazelisk', 'query cquery aquery info version'),
+    ...programNames('tox', '-l -a list config'),
+    ...programNames('nx', 'show graph report'),
+    ...programNames('cmake', '-L -LA -LH -LAH'),
+    ...programNames('ruff', 'rule config linter version'),
+    ...programNames('stack', 'ls query path'),
+    ...programNames('cabal', 'info path'),
     'git stash list',
     'git submodule status',
     'cargo nextest list',
@@ -136,9 +136,12 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
     'run',
     `node deno ruby php java tsx ts-node tar unzip gzip gunzip bzip2 bunzip2 xz unxz zstd gpg
      masscan sysbench fio ab wrk hyperfine iperf iperf3 pgbench redis-benchmark`,
-    ...pairs('cargo', 'run bench'),
-    ...pairs('git', 'stash bisect apply init lfs mv rm worktree maintenance repack filter-branch'),
-    ...pairs('openssl', 's_client s_server verify'),
+    ...programNames('cargo', 'run bench'),
+    ...programNames(
+      'git',
+      'stash bisect apply init lfs mv rm worktree maintenance repack filter-branch',
+    ),
+    ...programNames('openssl', 's_client s_server verify'),
   ],
   ['anything', 'curl http https jq yq xq xmllint'],
   [
@@ -153,12 +156,12 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
     'silent',
     `cd pushd popd export unset source . mkdir rm rmdir cp mv touch chmod chown ln set shopt true false : sleep wait echo printf
      pwd test [ [[ read done fi esac for in case local alias trap exit return clear kill pkill git-add umask`,
-    ...pairs('git', 'add checkout switch config stash commit fetch restore reset clean'),
+    ...programNames('git', 'add checkout switch config stash commit fetch restore reset clean'),
   ],
 ];
 
 /** Returns the names of one program with its subcommands. */
-function pairs(program: string, subcommands: string): readonly string[] {
+function programNames(program: string, subcommands: string): readonly string[] {
   return subcommands.split(' ').map((sub) => `${program} ${sub}`);
 }
 
@@ -169,7 +172,7 @@ const ROLES: ReadonlyMap<string, Role> = new Map(
 );
 
 /**
- * Tasks that report something rather than do something. A project's own task may print anything.
+ * Tasks that report something instead of doing something. A project's own task may print anything.
  */
 const ROLE_OF_ARGUMENT: ReadonlyMap<string, Role> = new Map([
   ...'mvn mvnw gradle gradlew sbt lein mix nx turbo lerna rush'
@@ -197,17 +200,17 @@ const ASKING: ReadonlySet<string> = new Set(
   ),
 );
 
-/** After their first word come no further tasks, but projects and the like. */
+/** After the first word of these there are no further tasks, but projects and the like. */
 const ONE_TASK: ReadonlySet<string> = new Set(['nx', 'turbo', 'lerna']);
 
-function states(task: string): boolean {
+function isReportingTask(task: string): boolean {
   const words = task.split(/[-:_.]|(?<=[a-z])(?=[A-Z])/);
   return [words[0], words.at(-1)].some(
     (word) => word !== undefined && HAS_ROLE.has(word.toLowerCase()),
   );
 }
 
-const asks = (word: string): boolean => ASKING.has(word) || states(word);
+const asks = (word: string): boolean => ASKING.has(word) || isReportingTask(word);
 
 /** Returns the role of a program called with `args`; undefined if unknown. */
 export function roleOf(program: string, args: readonly string[]): Role | undefined {
@@ -218,7 +221,7 @@ export function roleOf(program: string, args: readonly string[]): Role | undefin
   const flag = args.findIndex((arg) => arg.startsWith('-'));
   const words = flag < 0 ? args : args.slice(0, flag);
   const tasks = ONE_TASK.has(program) ? words.slice(0, 1) : words;
-  const informative = tasks.some(states) ? ROLE_OF_ARGUMENT.get(program) : undefined;
+  const informative = tasks.some(isReportingTask) ? ROLE_OF_ARGUMENT.get(program) : undefined;
   if (informative !== undefined) return informative;
   const tells = HAS_QUERIES_AND_ACTIONS.has(program) && first !== '' && ![first, second].some(asks);
   return tells ? 'run' : ROLES.get(program);

@@ -7,7 +7,7 @@
 export type LineKind = 'prose' | 'layout' | 'other';
 
 /** How much of a line is searched for words. */
-const CAP = 300;
+const MAX_LINE_CHARS = 300;
 const MIN_WORDS = 5;
 const MIN_LETTERS = 12;
 /** Minimum share of plain words. */
@@ -16,7 +16,7 @@ const PLAIN_SHARE = 0.75;
 const LAYOUT =
   /^\s*(?:#{1,6} |[=~^*_-]{3,}\s*$|[-*+•–] |\(?\d{1,3}[.)] |>(?!>> )|\||\[!?\[|\[[^\]]{1,80}\]:|!\[|<[/!a-zA-Z]|\.\. |:{1,3}[a-z-]|:::|!!! |```|~~~)/;
 /** Prefixes of comments, changed lines and other marked rows. */
-const MARKED = /^\s*(?:\/\/|\/\*|\*\/|[#;%]|--|" |dnl |rem |[<>+|!@$&=\\{}])/i;
+const MARKED_ROW = /^\s*(?:\/\/|\/\*|\*\/|[#;%]|--|" |dnl |rem |[<>+|!@$&=\\{}])/i;
 /** Gaps as in columns, not those after a sentence. */
 const COLUMNS = /\t|[^\s.!?:;] {2,}\S|[.!?:;] {3,}\S/;
 /** Two commas or semicolons with no space after them. */
@@ -26,7 +26,7 @@ const PLAIN =
 const NUMBER = /^[($€£~]{0,2}\d[\d.,]{0,12}(?:%|[a-z]{1,3})?[.,;:)]{0,3}$/;
 const DASH = /^[–—-]$/;
 /** Scripts that put no spaces between words. */
-const UNSPACED =
+const UNSPACED_SCRIPT =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]/gu;
 const SENTENCE_END =
   /[\p{L}\p{M}\p{N})\]"'”’»`*_%][.!?…](?=["'”’»)\]*_`]{0,3}(?:\s|$))|[。！？؟۔।॥։።]|[ฯๆ] /gu;
@@ -34,14 +34,14 @@ const CLAUSE_MARK = /[，、。；：！？]/;
 
 /** Returns what a line is: words separated by spaces, or in a script without spaces, are prose. */
 export function classifyLine(line: string): LineKind {
-  const start = line.length > CAP ? line.slice(0, CAP) : line;
+  const start = line.length > MAX_LINE_CHARS ? line.slice(0, MAX_LINE_CHARS) : line;
   if (LAYOUT.test(start)) return 'layout';
   const text = start.trim();
-  if (MARKED.test(text) || COLUMNS.test(text) || CELLS.test(text)) return 'other';
-  const unspaced = text.match(UNSPACED)?.length ?? 0;
+  if (MARKED_ROW.test(text) || COLUMNS.test(text) || CELLS.test(text)) return 'other';
+  const unspaced = text.match(UNSPACED_SCRIPT)?.length ?? 0;
   if (unspaced >= text.length * 0.5)
     return unspaced >= MIN_LETTERS && CLAUSE_MARK.test(text) ? 'prose' : 'other';
-  return isWordy(text, line.length > CAP) ? 'prose' : 'other';
+  return isWordy(text, line.length > MAX_LINE_CHARS) ? 'prose' : 'other';
 }
 
 function isWordy(text: string, cut: boolean): boolean {

@@ -4,7 +4,7 @@
  */
 
 const MIN_LINES = 5;
-const SHARE = 0.9;
+const MIN_SHARE = 0.9;
 /** Minimum count of each delimiter for columns; commas also occur in sentences. */
 const DELIMITERS: readonly (readonly [string, number])[] = [
   ['\t', 1],
@@ -12,11 +12,11 @@ const DELIMITERS: readonly (readonly [string, number])[] = [
   [',', 2],
   [';', 2],
 ];
-const RULE = /^[\s|+=:-]{3,}$/;
+const RULER = /^[\s|+=:-]{3,}$/;
 
 /** Returns true if the lines are rows of cells. Each line is read in full, so pass cut lines. */
 export function looksLikeTable(lines: readonly string[]): boolean {
-  const rows = lines.filter((line) => !RULE.test(line));
+  const rows = lines.filter((line) => !RULER.test(line));
   if (rows.length < MIN_LINES) return false;
   const bare = rows.map((line) => line.replaceAll(/"[^"]{0,300}"/g, '"'));
   return DELIMITERS.some(([delimiter, least]) => {
@@ -25,7 +25,7 @@ export function looksLikeTable(lines: readonly string[]): boolean {
       const count = line.split(delimiter).length - 1;
       if (count >= least) counts.set(count, (counts.get(count) ?? 0) + 1);
     }
-    return Math.max(0, ...counts.values()) >= rows.length * SHARE;
+    return Math.max(0, ...counts.values()) >= rows.length * MIN_SHARE;
   });
 }
 

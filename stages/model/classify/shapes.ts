@@ -1,6 +1,6 @@
 /** Whole-text shapes that need no line features: JSON and encoded blobs. */
 
-const PROBE = 2000;
+const PROBED_CHARS = 2000;
 
 /**
  * Returns true if the text begins and ends as JSON does, as one value or one per line. The parser
@@ -9,8 +9,8 @@ const PROBE = 2000;
 export function looksLikeJson(text: string): boolean {
   const first = text.search(/\S/);
   if (first < 0) return false;
-  const start = text.slice(first, first + PROBE);
-  const last = text.slice(-PROBE).trimEnd().at(-1);
+  const start = text.slice(first, first + PROBED_CHARS);
+  const last = text.slice(-PROBED_CHARS).trimEnd().at(-1);
   if (start[0] === '{')
     return last === '}' && /^\{\s*(?:"(?:[^"\\\n]|\\.){0,400}"\s*:|\})/.test(start);
   if (start[0] !== '[' || last !== ']') return false;
@@ -31,7 +31,7 @@ const LONGEST_HASH = 128;
  * them.
  */
 export function looksLikeBlob(text: string): boolean {
-  if (text.length < 512 || text.slice(0, PROBE).includes('-----BEGIN ')) return false;
+  if (text.length < 512 || text.slice(0, PROBED_CHARS).includes('-----BEGIN ')) return false;
   const last = text.trimEnd().length;
   let encoded = 0;
   let start = 0;
@@ -45,7 +45,7 @@ export function looksLikeBlob(text: string): boolean {
       if (end - start === width && isEncoded(text, start, end, last)) encoded += end - start;
     } else if (end > start && end < last) return false;
     start = stop + 1;
-    if (start > PROBE && encoded < start / 2) return false;
+    if (start > PROBED_CHARS && encoded < start / 2) return false;
   }
   return encoded >= text.length * 0.9;
 }

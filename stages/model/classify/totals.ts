@@ -7,9 +7,9 @@ import { anyOf } from './any-of.ts';
 import { LINE_CAP } from './features.ts';
 
 /** What runners count, and the result. */
-const RAN =
+const COUNTED_THINGS =
   '(?:doc)?tests?|test cases?|examples?|specs?|runs?|scenarios?|steps?|features?|suites?|assertions?|targets?|tasks?|projects?|modules?';
-const BECAME =
+const RESULTS =
   'passing|failing|pending|passed|failed|pass|fail|flaky|skipped|ignored|succeeded|successful|completed|did not run|failures?|errors?|known failures?|uncaught exceptions?|unhandled rejections?';
 
 /**
@@ -28,7 +28,9 @@ const OF_RUNNERS: readonly RegExp[] = [
   /^ {2}(?:\d+ (?:passing|failing)\b|(?:passing|failing): +\d)|^TAP version 1\d$|^This is \w{0,12}TeX, Version \d|^build (?:succeeded|finished)\b|^sending incremental file list$|^ff(?:mpeg|probe) version \S|^rake aborted!$|^\*\* (?:Invoke|Execute) \S/,
   /^OK \(\d+ tests?, \d+ assertions?\)$/,
   /^(?:#|ℹ) (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) +\d/,
-  new RegExp(`^\\s{0,4}(?:\\d+ doctests?, )?\\d+ (?:${RAN})\\b.{0,120}\\b\\d+ (?:${BECAME})`),
+  new RegExp(
+    `^\\s{0,4}(?:\\d+ doctests?, )?\\d+ (?:${COUNTED_THINGS})\\b.{0,120}\\b\\d+ (?:${RESULTS})`,
+  ),
   /^\d+ success(?:es)? \/ /,
   /^=+ .{0,160}\b(?:passed|failed|errors?|skipped|deselected|no tests ran)\b.{0,80} =+$/,
   /^(?:ok|FAILED|FAIL!|SUCCESS!) (?:\||--) \d+ [Pp]assed/,
@@ -66,7 +68,9 @@ const OTHERS: readonly RegExp[] = [
   /^\s{0,8}(?:Tests?|Test Suites|Test Files|Test cases|Snapshots|Suites|Specs|Scenarios|Steps|Tasks|Packages|Total|TOTAL|Pass(?:ed)?|Ok|Fail(?:ed|ures?)?|Expected Fail|Unexpected Pass|Skipped|Ignored|Pending|Timeouts?|Cached|Errors?|Warnings?|Assertions|Duration|Time|Real|User|Sys|test cases|assertions)(?: +|: *)[-+]?\d/,
   /^(?:real|user|sys)\t\d/,
   /^1\.\.\d+$/,
-  new RegExp(`^\\s{0,8}(?:[✔✓✖✗✘*-] {1,4})?\\d+(?:/\\d+)? (?:(?:${RAN}) )?(?:${BECAME})(?![\\w-])`),
+  new RegExp(
+    `^\\s{0,8}(?:[✔✓✖✗✘*-] {1,4})?\\d+(?:/\\d+)? (?:(?:${COUNTED_THINGS}) )?(?:${RESULTS})(?![\\w-])`,
+  ),
   /^(?:OK|FAILED|PASS|FAIL|FAILURES|ERRORS)(?: ?\([^)]{0,120}\))?!?$/,
   /^ ?NX {2,4}\S/,
   /^(?:Ran|Executed|Checked|Scanned|Linted|Inspected|Analy[sz]ed|Resolved|Installed|Prepared|Audited|Uninstalled|Formatted) \d/,
@@ -85,8 +89,7 @@ const OTHERS: readonly RegExp[] = [
   /^Already up to date|^Everything up-to-date|^HEAD is now at /,
 ];
 
-// All at once: since each is anchored at the start of a line, one pattern is much faster than
-// fifty.
+// All in one: since each is anchored at the start of a line, one pattern is much faster than fifty.
 const RUNNERS = anyOf(OF_RUNNERS);
 const ALL = anyOf([...OF_RUNNERS, ...OTHERS]);
 
@@ -97,14 +100,17 @@ export const isTotals = (line: string): boolean => ALL.test(line);
 export type Totals = 'runner' | 'other';
 
 /** How many of the last lines are searched for totals, and how many of the first. */
-const LAST = 40;
-const FIRST = 6;
+const LAST_LINES = 40;
+const FIRST_LINES = 6;
 /** What CI and loggers put before a line of totals. */
 const STAMP = /^\[?\d{4}-\d\d-\d\d[T ][\d:.,]{8,20}Z?[\]:]? /;
 
 /** Returns the totals among the first lines and the last; a runner's, if there are any. */
 export function totalsAtEnds(lines: readonly string[]): Totals | undefined {
-  const totals = [...lines.slice(0, FIRST), ...lines.slice(Math.max(FIRST, lines.length - LAST))]
+  const totals = [
+    ...lines.slice(0, FIRST_LINES),
+    ...lines.slice(Math.max(FIRST_LINES, lines.length - LAST_LINES)),
+  ]
     .map((line) => line.slice(0, LINE_CAP).replace(STAMP, '').trimEnd())
     .filter(isTotals);
   if (totals.length === 0) return undefined;

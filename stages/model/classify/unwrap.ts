@@ -1,5 +1,5 @@
 /** The program that really runs, after `sudo`, `env A=b`, `npx`, `docker exec` and the like. */
-import { afterFlags, valued, type Valued } from './flags.ts';
+import { afterFlags, valueFlags, type Valued } from './flags.ts';
 
 /** The arguments of a program that runs another one. */
 interface Wrapper {
@@ -9,7 +9,7 @@ interface Wrapper {
 }
 
 /** Placeholder for a name that is only known when the command runs. */
-export const FED = '{}';
+export const FILE_PLACEHOLDER = '{}';
 
 const CONTAINER = '-e --env --env-file -u --user -w --workdir --detach-keys --index';
 const CONTAINER_MADE = `${CONTAINER} -v --volume -p --publish -l --label -h --hostname -m --memory -c --cpu-shares -a --attach
@@ -78,10 +78,10 @@ const OWN_FLAGS: ReadonlyMap<string, Valued> = new Map(
       ['make gmake', '-C -f -I -j# -l# -o -W --directory --file'],
       ['rake', '-f -I -r --rakefile --libdir --require'],
     ] as const
-  ).flatMap(([names, flags]) => names.split(' ').map((name) => [name, valued(flags)] as const)),
+  ).flatMap(([names, flags]) => names.split(' ').map((name) => [name, valueFlags(flags)] as const)),
 );
 
-const PYTHON_FLAGS = valued('-W -X --check-hash-based-pycs');
+const PYTHON_FLAGS = valueFlags('-W -X --check-hash-based-pycs');
 const ASSIGNMENT = /^\w+=/;
 
 function wrappers(
@@ -89,7 +89,7 @@ function wrappers(
 ): ReadonlyMap<string, Wrapper> {
   return new Map(
     rows.flatMap(([names, flags, operands]) =>
-      names.split(', ').map((name) => [name, { flags: valued(flags), operands }] as const),
+      names.split(', ').map((name) => [name, { flags: valueFlags(flags), operands }] as const),
     ),
   );
 }
@@ -117,17 +117,17 @@ function innerOf(name: string, args: readonly string[]): readonly string[] {
   if (name === 'docker' && args[0] === 'compose') return ['docker-compose', ...args.slice(1)];
   const wrapper = WRAPPERS.get(name);
   if (wrapper !== undefined) {
-    const inner = behind(args, wrapper);
+    const inner = argumentsAfter(args, wrapper);
     return name === 'xargs' && inner.length > 0 && !namesFolder(args, inner)
-      ? [...inner, FED]
+      ? [...inner, FILE_PLACEHOLDER]
       : inner;
   }
   const subcommand = WRAPPERS.get(`${name} ${args[0]}`);
-  return subcommand === undefined ? [] : behind(args.slice(1), subcommand);
+  return subcommand === undefined ? [] : argumentsAfter(args.slice(1), subcommand);
 }
 
 /** Returns the arguments after a wrapper's flags and operands, which may be interleaved. */
-function behind(args: readonly string[], { flags, operands }: Wrapper): readonly string[] {
+function argumentsAfter(args: readonly string[], { flags, operands }: Wrapper): readonly string[] {
   let rest = afterFlags(args, flags);
   for (let count = 0; count < operands; count++) rest = afterFlags(rest.slice(1), flags);
   return rest;

@@ -2,7 +2,7 @@
  * Commands that write files without naming them: formatters, fixers, `git checkout`, `sed -i` over
  * a pattern. Written files are known by folder and, for tools of one language, by extension.
  */
-import { operandsOf, valued } from '../../../model/classify/flags.ts';
+import { operandsOf, valueFlags } from '../../../model/classify/flags.ts';
 import { pipelinesOf, type SimpleCommand } from '../../../model/classify/shell.ts';
 import { unwrap } from '../../../model/classify/unwrap.ts';
 
@@ -104,11 +104,11 @@ const SUBSTITUTION = /[$`]|\{\}/;
 const BASE_NAME_WITH_EXTENSION = /^[^.].*\.[A-Za-z]\w{0,9}$/;
 const isFile = (path: string): boolean =>
   BASE_NAME_WITH_EXTENSION.test(path.slice(path.lastIndexOf('/') + 1));
-const SCRIPT_VALUES = valued('-e -f -l -E -I');
-const FORMATTER_VALUES = valued(
+const SCRIPT_VALUES = valueFlags('-e -f -l -E -I');
+const FORMATTER_VALUES = valueFlags(
   '-c -l --line-length --config --target-version --select --ignore -m',
 );
-const NO_VALUES = valued('');
+const NO_VALUES = valueFlags('');
 /** A longer command is a document that it writes, e.g. a here-document. In characters. */
 const MAX_COMMAND_CHARS = 10_000;
 /** Marks a script that walks folders itself. */

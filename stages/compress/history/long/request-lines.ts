@@ -4,7 +4,7 @@
  */
 import { isObject, stringOf } from '../../../dialect/json-kind.ts';
 import type { JsonObject } from '../../../dialect/json-kind.ts';
-import { operandsOf, valued } from '../../../model/classify/flags.ts';
+import { operandsOf, valueFlags } from '../../../model/classify/flags.ts';
 import { programsOf } from '../../../model/classify/command.ts';
 import { pipelinesOf } from '../../../model/classify/shell.ts';
 import { unwrap } from '../../../model/classify/unwrap.ts';
@@ -155,7 +155,7 @@ const MAY_ACT = /\s-(?:exec|execdir|ok|okdir|delete|fprint\w*)\b|[$<]\(|`/;
 const FILE_VIEWERS: ReadonlySet<string> = new Set(['cat', 'less', 'more', 'bat', 'batcat', 'nl']);
 /** Characters that a shell expands. */
 const PATTERN = /[*?[\]{}$]/;
-const NO_VALUES = valued('');
+const NO_VALUES = valueFlags('');
 const MAX_COMMAND_CHARS = 2000;
 
 /**
