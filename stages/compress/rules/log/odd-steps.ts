@@ -33,7 +33,7 @@ interface Value {
 }
 
 /** Returns the indexes of the lines on both sides of such steps, the longest pauses first. */
-export function oddSteps(lines: readonly string[]): readonly number[] {
+export function outlierSteps(lines: readonly string[]): readonly number[] {
   return [...new Set([...pauses(lines), ...counterGaps(lines)])];
 }
 

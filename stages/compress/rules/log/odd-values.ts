@@ -28,11 +28,11 @@ interface Value {
 }
 
 /** Returns the indexes of such lines, the most unusual of each kind first. */
-export function oddValues(lines: readonly string[]): readonly number[] {
-  return [...new Set([...oddNumbers(lines), ...oddTokens(lines)])];
+export function outlierValues(lines: readonly string[]): readonly number[] {
+  return [...new Set([...outlierNumbers(lines), ...rareTokens(lines)])];
 }
 
-function oddNumbers(lines: readonly string[]): readonly number[] {
+function outlierNumbers(lines: readonly string[]): readonly number[] {
   const kinds = new Map<string, Value[]>();
   const delimiter = delimiterOf(lines);
   for (const [at, whole] of lines.entries()) {
@@ -59,7 +59,7 @@ function oddNumbers(lines: readonly string[]): readonly number[] {
         if (/^[-−+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?$/.test(bare)) note(String(nth), bare);
       });
   }
-  return [...new Set([...kinds.values()].flatMap(oddOf))];
+  return [...new Set([...kinds.values()].flatMap(outliersOf))];
 }
 
 /** Separators of words. */
@@ -77,7 +77,7 @@ interface SimilarLines {
  * Finds, among lines that differ only in numbers, those with a rare value: a version, a digest, an
  * unusual host.
  */
-function oddTokens(lines: readonly string[]): readonly number[] {
+function rareTokens(lines: readonly string[]): readonly number[] {
   const forms = new Map<string, SimilarLines>();
   const wordsOf = (at: number): readonly string[] =>
     lines[at]!.slice(0, MAX_LINE_CHARS).split(WORD_SEPARATORS);
@@ -140,7 +140,7 @@ function delimiterOf(lines: readonly string[]): string | undefined {
   });
 }
 
-function oddOf(values: readonly Value[]): readonly number[] {
+function outliersOf(values: readonly Value[]): readonly number[] {
   if (values.length < MIN_VALUES) return [];
   const middle = median(values.map(({ value }) => value));
   const usual = median(values.map(({ value }) => Math.abs(value - middle)));

@@ -11,8 +11,8 @@ import { END_LINES, endingLines } from './ends.ts';
 import { failedTests } from './failed-tests.ts';
 import { cutLine, partsToScore, segmentLine } from './segments.ts';
 import { printsFindings, isListRequested } from './list-commands.ts';
-import { oddSteps } from './odd-steps.ts';
-import { oddValues } from './odd-values.ts';
+import { outlierSteps } from './odd-steps.ts';
+import { outlierValues } from './odd-values.ts';
 import { passedLines } from './passed-tests.ts';
 import { isFailure, isPointer, isSuspicious, scoreLine, stampLength, templateOf } from './score.ts';
 import { namedLines, type QueryContext } from '../named-lines.ts';
@@ -30,7 +30,7 @@ const LAST_LINES_SHARE = 0.7;
 /** A line that takes more than this share of it is cut. */
 const MAX_LINE_SHARE = 0.25;
 /** Share of it for lines unlike all others; if there are more, none counts as rare. */
-const ODD_SHARE = 0.1;
+const UNUSUAL_SHARE = 0.1;
 /** Share of it for lines that the question or the call mentions. */
 const NAMED_SHARE = 0.2;
 /** Tokens of the marker in a gap. */
@@ -147,15 +147,15 @@ function alwaysKept(
     if (leftNamed < 0) break;
     keep.add(at);
   }
-  let leftOdd = budget * ODD_SHARE;
-  for (const at of [...oddValues(segments.map((parts) => parts[0]!)), ...oddSteps(lines)]) {
+  let leftOdd = budget * UNUSUAL_SHARE;
+  for (const at of [...outlierValues(segments.map((parts) => parts[0]!)), ...outlierSteps(lines)]) {
     leftOdd -= costOf(rest[at]!);
     if (leftOdd < 0) break;
     keep.add(at);
   }
-  const odd = oddLines(lines, segments);
-  const cost = odd.reduce((sum, at) => sum + costOf(rest[at]!), 0);
-  if (cost <= budget * ODD_SHARE) for (const at of odd) take(at);
+  const unusual = unusualLines(lines, segments);
+  const cost = unusual.reduce((sum, at) => sum + costOf(rest[at]!), 0);
+  if (cost <= budget * UNUSUAL_SHARE) for (const at of unusual) take(at);
   return keep;
 }
 
@@ -192,7 +192,7 @@ interface LogFacts {
 }
 
 /** Finds lines of a unique form, such as an agent's own print among a tool's rows. */
-function oddLines(
+function unusualLines(
   lines: readonly string[],
   segments: readonly (readonly string[])[],
 ): readonly number[] {
