@@ -13,7 +13,7 @@ import { createMemoryAnswers } from '../stages/answers/memory.ts';
 import { auditFiles } from '../stages/audit/files.ts';
 import { AuditLog } from '../stages/audit/log.ts';
 import { DEFERRED_BILLS_FILE, openDeferredBills } from '../stages/budget/deferred-bills-file.ts';
-import { releaseReservation } from '../stages/budget/release.ts';
+import { releaseReservation } from '../stages/budget/release-reservation.ts';
 import { SpendingGuard } from '../stages/budget/guard.ts';
 import { periodStartMs } from '../stages/budget/owners.ts';
 import { captureFolder } from '../stages/captures/files.ts';

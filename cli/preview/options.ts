@@ -16,7 +16,7 @@ export async function jobOptions(
 ): Promise<DryOptions> {
   const [{ passOf }, { createPassJoiner, optionsAtStart }, { openLearned }] = await Promise.all([
     import('../../server/generation/compress-additions.ts'),
-    import('../../stages/compress/pass/parts.ts'),
+    import('../../stages/compress/pass/joined-pass.ts'),
     import('../../stages/learned/learned.ts'),
   ]);
   const pass = await passOf(config, context.clock, macro);

@@ -1,6 +1,6 @@
 /** Judges a session of another tool's bodies by the promises of svc. */
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
-import { isThought, signsThoughts } from '../../stages/conversations/standing.ts';
+import { isThought, signsThoughts } from '../../stages/conversations/sending-rules.ts';
 import type { Block } from '../../stages/model/block.ts';
 import { stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';

@@ -3,7 +3,7 @@
  * request that was sent.
  */
 import { decodedText } from '../../stages/compress/decode/kept-lines.ts';
-import { isThought } from '../../stages/conversations/standing.ts';
+import { isThought } from '../../stages/conversations/sending-rules.ts';
 import type { Block } from '../../stages/model/block.ts';
 import type { SentBlock } from '../estimate/replay-conversation.ts';
 import { normalizedLines, isSameJson, writtenLines } from './lines.ts';

@@ -8,7 +8,7 @@ import { keptLines } from '../../stages/compress/decode/kept-lines.ts';
 import { toConversationBlocks } from '../../stages/compress/pass/blocks.ts';
 import type { ConversationState } from '../../stages/compress/pass/conversation.ts';
 import type { ConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
-import { isThought, signsThoughts } from '../../stages/conversations/standing.ts';
+import { isThought, signsThoughts } from '../../stages/conversations/sending-rules.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { estimateTokens } from '../../stages/model/tokens.ts';
 import { coldMoments } from '../estimate/cold-moments.ts';

@@ -5,15 +5,15 @@
 import { createCanceller } from '../../engine/index.ts';
 import { toConversationBlocks } from '../../stages/compress/pass/blocks.ts';
 import { withForgotten } from '../../stages/compress/history/forget/forgotten.ts';
-import { compressForgetting } from '../../stages/compress/history/forget/at-cold-moment.ts';
-import { planExcerpts } from '../../stages/compress/history/long/decide.ts';
+import { compressForgetting } from '../../stages/compress/history/forget/compress-forgetting.ts';
+import { planExcerpts } from '../../stages/compress/history/long/plan-excerpts.ts';
 import { mayForget } from '../../stages/compress/history/may-forget.ts';
 import { thresholdForBlocks } from '../../stages/compress/pass/threshold.ts';
 import type { ConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
 import type { JobOptions } from '../../stages/compress/worker/job.ts';
 import { COMPRESSION_VERSION } from '../../stages/compress/version.ts';
 import { createConversations } from '../../stages/conversations/conversations.ts';
-import { isThought, signsThoughts } from '../../stages/conversations/standing.ts';
+import { isThought, signsThoughts } from '../../stages/conversations/sending-rules.ts';
 import { createStore } from '../../stages/conversations/store.ts';
 import { asRequest } from '../sessions/as-request.ts';
 import { bodyOf } from '../sessions/session.ts';

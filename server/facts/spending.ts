@@ -7,7 +7,7 @@ import { MAX_SESSIONS } from '../../stages/budget/sessions.ts';
 import { periodName, periodStartMs } from '../../stages/budget/owners.ts';
 import type { OwnerSpending } from '../../stages/budget/owners.ts';
 import type { LedgerReader } from '../../stages/ledger/tables.ts';
-import type { EarlierSpending } from '../../stages/budget/recall.ts';
+import type { EarlierSpending } from '../../stages/budget/earlier-spending.ts';
 import type { SpendingGuard } from '../../stages/budget/guard.ts';
 import type { SpendingSettings } from '../../stages/budget/spending.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';

@@ -9,11 +9,11 @@ import { withReport } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
 import { withFetchTool } from './fetch/turns.ts';
-import { isColdMoment } from './history/forget/at-cold-moment.ts';
-import { withLongResults } from './history/long/decide.ts';
+import { isColdMoment } from './history/forget/compress-forgetting.ts';
+import { withLongResults } from './history/long/plan-excerpts.ts';
 import { optionsOf, turnOff } from './pass/options.ts';
-import { createPassJoiner } from './pass/parts.ts';
-import type { JoinedPass } from './pass/parts.ts';
+import { createPassJoiner } from './pass/joined-pass.ts';
+import type { JoinedPass } from './pass/joined-pass.ts';
 import { applyOutcomes, changedBlocks, createTroubleNotes, samplesOf } from './pass/report.ts';
 import { noteSavings, noteToolSavings, noteUnchanged } from './pass/report.ts';
 import {
@@ -23,7 +23,7 @@ import {
   reasonForNoChange,
 } from './pass/skip-reasons.ts';
 import { unchangedTokens } from './pass/skip-reasons.ts';
-import { compressWithFixedBlocks } from './pass/standing.ts';
+import { compressWithFixedBlocks } from './pass/fixed-blocks.ts';
 import type { WithinLimit } from './pass/within-limit.ts';
 import type { CompressConfig } from './settings.ts';
 import { createToolTrimmer } from './tools/trim.ts';

@@ -7,7 +7,7 @@ import { asSentBefore } from '../model/request.ts';
 import type { NewValue, ProxyRequest } from '../model/request.ts';
 import { appendedTo, isToolEdit, toolsKey } from './conversations.ts';
 import type { Conversations } from './conversations.ts';
-import type { SendingRule, SendingRules } from './standing.ts';
+import type { SendingRule, SendingRules } from './sending-rules.ts';
 
 /** The request to send, and how many of its blocks were fixed by earlier requests. */
 export interface AsSent {

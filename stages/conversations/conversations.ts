@@ -26,7 +26,7 @@ import type { SharedState } from './memory.ts';
 import { recordAsChange } from './record.ts';
 import type { Change, ConversationRecord, SentMark } from './record.ts';
 import { RAW, textHash, writeSent } from './sent-text.ts';
-import { SendingRules, isThought, signsThoughts } from './standing.ts';
+import { SendingRules, isThought, signsThoughts } from './sending-rules.ts';
 import type { ConversationStore, StoreFigures } from './store.ts';
 import { createTurns } from './turns.ts';
 

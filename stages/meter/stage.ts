@@ -4,7 +4,7 @@
  */
 import { defineStage } from '../../engine/index.ts';
 import type { RunInfo, Settlement } from '../../engine/index.ts';
-import { releaseReservation } from '../budget/release.ts';
+import { releaseReservation } from '../budget/release-reservation.ts';
 import { spenderOf } from '../budget/spender.ts';
 import { mayCost } from '../budget/unparsed-estimate.ts';
 import { isUnpriced, ledgerRow } from '../ledger/row.ts';

@@ -33,7 +33,7 @@ import { linesIn } from '../text/ranges.ts';
 import { queriesOf } from './query.ts';
 import { countedNumbers, countedOrigins } from '../repeats/origins.ts';
 import { SentLines } from '../repeats/repeats.ts';
-import { Shortened } from './asked-again.ts';
+import { Shortened } from './repeated-reads.ts';
 import type { ConversationBlock } from './blocks.ts';
 import {
   isSearchable,

@@ -8,7 +8,7 @@ import { toConversationBlocks } from './blocks.ts';
 import type { JobOptions } from '../worker/job.ts';
 import type { PinOptions } from './options.ts';
 import { withFetchToolAtStart } from '../fetch/turns.ts';
-import { planExcerpts } from '../history/long/decide.ts';
+import { planExcerpts } from '../history/long/plan-excerpts.ts';
 import { mayForget } from '../history/may-forget.ts';
 import { thresholdForBlocks } from './threshold.ts';
 import { createToolTrimmer } from '../tools/trim.ts';

@@ -8,7 +8,7 @@ import { SvcError } from '../../../engine/index.ts';
 import type { StageContext } from '../../../engine/index.ts';
 import type { Memory } from '../../conversations/memory.ts';
 import type { Pin } from '../../conversations/record.ts';
-import type { SendingRules } from '../../conversations/standing.ts';
+import type { SendingRules } from '../../conversations/sending-rules.ts';
 import { headerValue } from '../../model/headers.ts';
 import type { ProxyRequest } from '../../model/request.ts';
 import type { Services } from '../../services.ts';
@@ -18,7 +18,7 @@ import type { CompressConfig } from '../settings.ts';
 import { isMode } from '../settings.ts';
 import { COMPRESSION_VERSION } from '../version.ts';
 import type { JobOptions } from '../worker/job.ts';
-import type { JoinedPass } from './parts.ts';
+import type { JoinedPass } from './joined-pass.ts';
 import { thresholdForBlocks } from './threshold.ts';
 
 /**

@@ -9,7 +9,7 @@ import type { Block } from '../../model/block.ts';
 import { replaceTexts } from '../../model/request.ts';
 import type { RequestReport, ProxyRequest } from '../../model/request.ts';
 import type { StageLog } from '../../services.ts';
-import type { ForgettingOutcomes } from '../history/forget/at-cold-moment.ts';
+import type { ForgettingOutcomes } from '../history/forget/compress-forgetting.ts';
 import type { Mode } from '../rules/rule.ts';
 import type { JobOutcome } from '../worker/job.ts';
 import type { UnchangedTokens } from './skip-reasons.ts';

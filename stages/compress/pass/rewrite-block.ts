@@ -9,7 +9,7 @@ import { builtIn } from '../rules/built-in.ts';
 import type { Definitions } from '../rules/code/definitions.ts';
 import { shortenLong } from '../history/long/shorten.ts';
 import { thinGutter } from '../repeats/gutter.ts';
-import { referToRepeats, referToSameText } from '../repeats/name-repeats.ts';
+import { referToRepeats, referToSameText } from '../repeats/refer-to-repeats.ts';
 import { isEditResult } from '../repeats/edit-confirmations.ts';
 import type { TextWithReferences, SentLines } from '../repeats/repeats.ts';
 import { stripBetween } from '../repeats/strip-between.ts';

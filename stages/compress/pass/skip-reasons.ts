@@ -10,7 +10,7 @@ import { estimateTokens } from '../../model/tokens.ts';
 import type { JobOutcome } from '../worker/job.ts';
 import type { CompressConfig } from '../settings.ts';
 import { requestedMode } from './options.ts';
-import type { JoinedPass } from './parts.ts';
+import type { JoinedPass } from './joined-pass.ts';
 import { TIMED_OUT, UNDECIDED } from './timed-out-blocks.ts';
 
 const VERBATIM_REASONS = {

@@ -1,6 +1,6 @@
 /** Compiles recipes to compression rules, which run like the built-in ones. */
 import { TEXT_CLASSES } from '../../model/classify/classes.ts';
-import { endingLines } from '../rules/log/ends.ts';
+import { endingLines } from '../rules/log/ending-lines.ts';
 import { statesFailure } from '../rules/log/outcome.ts';
 import { queryLines, namedLines } from '../rules/named-lines.ts';
 import type { Rule } from '../rules/rule.ts';

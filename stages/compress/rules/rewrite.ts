@@ -11,7 +11,7 @@ import type { Rules } from '../../learned/rules.ts';
 import { costsAtLeast, estimateTokens } from '../../model/tokens.ts';
 import { GrammarNeeded } from './code/grammar-needed.ts';
 import { jsonWithin } from './json/within.ts';
-import { endingLines } from './log/ends.ts';
+import { endingLines } from './log/ending-lines.ts';
 import { statesFailure } from './log/outcome.ts';
 import {
   STEPS,

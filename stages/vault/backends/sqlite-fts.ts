@@ -12,7 +12,7 @@ import { LRUCache } from 'lru-cache';
 import { createPrivate, inodeOf } from '../../private-file.ts';
 import { SAFE, type BlockInfo, type StoredBlock } from '../block.ts';
 import type { BlockIndex, RecordLocation } from './block-index.ts';
-import { createBreather } from '../breathe.ts';
+import { createBreather } from '../breather.ts';
 import type { LogPosition } from '../log/log.ts';
 import { isFile, foreignFileError } from '../log/owner.ts';
 import { blocksOf, fileKey, keyOf, type Framed } from '../log/record.ts';

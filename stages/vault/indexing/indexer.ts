@@ -7,7 +7,7 @@ import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { SvcError } from '../../../engine/error.ts';
 import { reasonOf } from '../../disk-reason.ts';
-import { watchAbort } from '../aborted.ts';
+import { watchAbort } from '../watch-abort.ts';
 import { compact, isWorthCompacting } from '../log/compact.ts';
 import { withIndexLocked, type LockedIndex } from './index-lock.ts';
 import type { IndexOptions, IndexReport } from './index-run.ts';

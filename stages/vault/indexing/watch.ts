@@ -3,7 +3,7 @@ import { relative, resolve, sep } from 'node:path';
 import { watch as watchPaths, type FSWatcher } from 'chokidar';
 import { toSvcError, type SvcError } from '../../../engine/error.ts';
 import { inodeOf } from '../../private-file.ts';
-import { watchAbort } from '../aborted.ts';
+import { watchAbort } from '../watch-abort.ts';
 import { createIgnoreRules, type IgnoreRules } from '../read/ignore-rules.ts';
 import { indexFolder } from './indexer.ts';
 import type { IndexOptions, IndexReport } from './index-run.ts';

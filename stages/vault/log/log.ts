@@ -11,7 +11,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SvcError } from '../../../engine/error.ts';
 import type { Lock } from '../../lock.ts';
-import { createBreather } from '../breathe.ts';
+import { createBreather } from '../breather.ts';
 import { isStartOfLog } from './owner.ts';
 import { encodeNotice, FORMAT, nextRecord, parseRecord, type Framed } from './record.ts';
 

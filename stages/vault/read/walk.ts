@@ -4,7 +4,7 @@
  */
 import { lstatSync, readdirSync, type Dirent } from 'node:fs';
 import { join } from 'node:path';
-import { createBreather } from '../breathe.ts';
+import { createBreather } from '../breather.ts';
 import type { IgnoreRules } from './ignore-rules.ts';
 import { isSecretName } from '../risk/secret-names.ts';
 

@@ -9,7 +9,7 @@ import { estimateTokens } from '../../../model/tokens.ts';
 import { isPlainResult, type ConversationBlock } from '../../pass/blocks.ts';
 import { MARK } from '../../text/marker.ts';
 import type { JobOutcome } from '../../worker/job.ts';
-import { fileNamesOf, fileWritesOf } from './edited.ts';
+import { fileNamesOf, fileWritesOf } from './file-writes.ts';
 import { lastPointers } from './pointers.ts';
 import { isRepeatable } from './repeatable.ts';
 

@@ -5,7 +5,7 @@
 import type { ConversationBlock } from '../../pass/blocks.ts';
 import type { LimitedOutcomes } from '../../pass/within-limit.ts';
 import { estimateTokens } from '../../../model/tokens.ts';
-import { fileNamesOf } from './edited.ts';
+import { fileNamesOf } from './file-writes.ts';
 
 /** Claude Code's wording for a file that it has read before. */
 const POINTER_TEXT =

@@ -8,7 +8,7 @@ import { unwrap } from '../../../model/classify/unwrap.ts';
 import { originHints } from '../../pass/block-label.ts';
 import type { ConversationBlock } from '../../pass/blocks.ts';
 import { isConversationTool } from '../../pass/human-authored.ts';
-import { toSnakeCase, isEditorView, isReadOnlyCall } from './edited.ts';
+import { toSnakeCase, isEditorView, isReadOnlyCall } from './file-writes.ts';
 
 /** Words in the names of tools that do more than read: `update_and_get`, `open_pull_request`. */
 const SIDE_EFFECT_WORDS =

@@ -13,8 +13,8 @@ import type { Compressed, LineRange } from '../../rules/rule.ts';
 import { lineBreaks } from '../../text/line-breaks.ts';
 import { MARK, laterOmissionMarker } from '../../text/marker.ts';
 import { rangesWithout, replaceRanges } from '../../text/ranges.ts';
-import { fillRange, type RangeRequest } from './request-lines.ts';
-import { containsTerm, searchTermsOf } from './named.ts';
+import { fillRange, type RangeRequest } from './range-request.ts';
+import { containsTerm, searchTermsOf } from './search-terms.ts';
 import { outlineOf, type OutlineEntry } from './outline.ts';
 
 /** Kept share of the token count from which a result is long. */

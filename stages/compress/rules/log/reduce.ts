@@ -7,12 +7,12 @@
 import { costsAtLeast, estimateTokens } from '../../../model/tokens.ts';
 import type { Apply, Compressed } from '../rule.ts';
 import { compilerErrors } from './compiler-errors.ts';
-import { END_LINES, endingLines } from './ends.ts';
+import { END_LINES, endingLines } from './ending-lines.ts';
 import { failedTests } from './failed-tests.ts';
 import { cutLine, partsToScore, segmentLine } from './segments.ts';
 import { printsFindings, isListRequested } from './list-commands.ts';
-import { outlierSteps } from './odd-steps.ts';
-import { outlierValues } from './odd-values.ts';
+import { outlierSteps } from './outlier-steps.ts';
+import { outlierValues } from './outlier-values.ts';
 import { passedLines } from './passed-tests.ts';
 import { isFailure, isPointer, isSuspicious, scoreLine, stampLength, templateOf } from './score.ts';
 import { namedLines, type QueryContext } from '../named-lines.ts';

@@ -6,7 +6,7 @@
 import { costsAtLeast } from '../../../model/tokens.ts';
 import { cleanLine } from '../log/clean.ts';
 import type { Apply } from '../rule.ts';
-import { endingLines } from '../log/ends.ts';
+import { endingLines } from '../log/ending-lines.ts';
 import { joinKept } from '../../text/marker.ts';
 import { runsOf } from '../../text/ranges.ts';
 import { isElidedFrames, isLibraryCall, ownFamilies } from './library.ts';

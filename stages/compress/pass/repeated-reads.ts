@@ -4,8 +4,8 @@
  * reference to the shortened text would only lead to another one.
  */
 import { createHash } from 'node:crypto';
-import { fileNamesOf, writtenBy } from '../history/forget/edited.ts';
-import { isRanged } from '../history/long/request-lines.ts';
+import { fileNamesOf, writtenBy } from '../history/forget/file-writes.ts';
+import { isRanged } from '../history/long/range-request.ts';
 import { isEditResult } from '../repeats/edit-confirmations.ts';
 import { originHints } from './block-label.ts';
 import type { ConversationBlock } from './blocks.ts';

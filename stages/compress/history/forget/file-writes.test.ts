@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fileNamesOf, fileWritesOf, writtenBy } from './edited.ts';
+import { fileNamesOf, fileWritesOf, writtenBy } from './file-writes.ts';
 
 const call = (toolName: string, toolInput: unknown) =>
   ({ index: 0, role: 'assistant', kind: 'tool_use', text: '', toolName, toolInput }) as const;

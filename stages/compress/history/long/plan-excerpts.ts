@@ -9,8 +9,8 @@ import { isPlainResult, toConversationBlocks, type ConversationBlock } from '../
 import { resultKeys } from '../../pass/result-keys.ts';
 import type { WithinLimit } from '../../pass/within-limit.ts';
 import type { JobOutcome } from '../../worker/job.ts';
-import { fileNamesOf, fileWritesOf, writtenBy } from '../forget/edited.ts';
-import { rangeRequestFor, declaredTools } from './request-lines.ts';
+import { fileNamesOf, fileWritesOf, writtenBy } from '../forget/file-writes.ts';
+import { rangeRequestFor, declaredTools } from './range-request.ts';
 
 /** Results decided on, by `resultKeys`: true for one sent as an excerpt. */
 export type LongDecisions = ReadonlyMap<string, boolean>;

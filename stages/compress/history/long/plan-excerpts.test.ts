@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { times } from '../../../../fixtures/compress/texts.ts';
 import type { ConversationBlock } from '../../pass/blocks.ts';
 import { resultKeys } from '../../pass/result-keys.ts';
-import { planExcerpts } from './decide.ts';
+import { planExcerpts } from './plan-excerpts.ts';
 
 const read = (index: number, path: string, lines: number): ConversationBlock => ({
   index,

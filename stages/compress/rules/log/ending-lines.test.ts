@@ -14,7 +14,7 @@ import { estimateTokens } from '../../../model/tokens.ts';
 import { compressConversation, type BlockOutcome } from '../../pass/conversation.ts';
 import type { ConversationBlock } from '../../pass/blocks.ts';
 import { cleanLine } from './clean.ts';
-import { endingLines } from './ends.ts';
+import { endingLines } from './ending-lines.ts';
 
 interface ToolLog {
   readonly tool: string;

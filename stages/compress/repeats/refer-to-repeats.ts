@@ -5,7 +5,7 @@ import { openEnvelope } from '../../model/classify/envelope.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { Applied } from '../rules/rewrite.ts';
 import type { Mode } from '../rules/rule.ts';
-import { endingLines, envelopeLines } from '../rules/log/ends.ts';
+import { endingLines, envelopeLines } from '../rules/log/ending-lines.ts';
 import { failedTests, failureMessages } from '../rules/log/failed-tests.ts';
 import { isFailure, scoreLine } from '../rules/log/score.ts';
 import { MARK } from '../text/marker.ts';

@@ -10,7 +10,7 @@ import { pipelinesOf } from '../../../model/classify/shell.ts';
 import { unwrap } from '../../../model/classify/unwrap.ts';
 import { originHints } from '../../pass/block-label.ts';
 import type { ConversationBlock } from '../../pass/blocks.ts';
-import { writtenBy } from '../forget/edited.ts';
+import { writtenBy } from '../forget/file-writes.ts';
 import { definitionsIn } from '../../../dialect/tool-definitions.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fillRange, rangeRequestFor, declaredTools } from './request-lines.ts';
+import { fillRange, rangeRequestFor, declaredTools } from './range-request.ts';
 
 const call = (toolName: string, toolInput: unknown) =>
   ({ index: 0, role: 'user', kind: 'tool_result', text: '', toolName, toolInput }) as const;

@@ -1,13 +1,13 @@
 /**
  * Compresses a conversation in which some blocks must be sent again as they were
- * (`conversations/standing.ts`). Recomputing usually gives the same bytes, and only that is
+ * (`conversations/sending-rules.ts`). Recomputing usually gives the same bytes, and only that is
  * checked. Where it does not, because a setting, a recipe or the program has changed, these blocks
  * are repeated and the new ones are compressed against what was really sent.
  */
-import type { SendingRules } from '../../conversations/standing.ts';
+import type { SendingRules } from '../../conversations/sending-rules.ts';
 import type { ConversationBlock } from './blocks.ts';
-import { compressForgetting } from '../history/forget/at-cold-moment.ts';
-import type { ForgettingOutcomes } from '../history/forget/at-cold-moment.ts';
+import { compressForgetting } from '../history/forget/compress-forgetting.ts';
+import type { ForgettingOutcomes } from '../history/forget/compress-forgetting.ts';
 import type { WithinLimit } from './within-limit.ts';
 
 /** `isCold`: whether more may be left out now. */
