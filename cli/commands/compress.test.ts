@@ -117,9 +117,9 @@ test('diff shows how and why each block of a conversation with thinking is sent'
     });
     const id = String(headers['x-request-id']);
     const { stdout } = await run(place, ['diff', id]);
-    assert.match(stdout, /^2 +as before +a thought is signed over what was sent$/m);
-    assert.match(stdout, /^0 +as it came +a thought is signed over it as it came$/m);
-    assert.match(stdout, /^5 +may be changed +no thought is signed over it yet$/m);
+    assert.match(stdout, /^2 +as before +a signed thought depends on what was sent$/m);
+    assert.match(stdout, /^0 +as it came +a signed thought depends on its unchanged text$/m);
+    assert.match(stdout, /^5 +may be changed +no signed thought depends on it yet$/m);
     const { groups } = await asJson(place, 'diff', id);
     assert.is((groups as Json[]).length, 3);
   });

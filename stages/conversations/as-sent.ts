@@ -117,15 +117,15 @@ class BlockGroups {
 function reasonFor(rule: SendingRule, isBefore: boolean): string {
   if (rule === 'as-sent')
     return isBefore
-      ? 'a thought is signed over what was sent'
-      : 'it was sent so before, and a thought may be signed over it';
+      ? 'a signed thought depends on what was sent'
+      : 'it was sent this way before, and a signed thought may depend on it';
   if (rule === 'raw')
     return isBefore
-      ? 'a thought is signed over it as it came'
-      : 'compression.remember is off, so that it could not be repeated';
+      ? 'a signed thought depends on its unchanged text'
+      : 'compression.remember is off, so it could not be repeated later';
   return isBefore
-    ? 'an older version of svc sent it, and computes it as it did'
-    : 'no thought is signed over it yet';
+    ? 'an older version of svc sent it, whose result is reproduced'
+    : 'no signed thought depends on it yet';
 }
 
 /** Returns the edited values, with the tools' values as they were sent before. */

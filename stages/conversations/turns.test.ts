@@ -1,4 +1,4 @@
-/** A conversation goes on where its last request is stored as an older version stored it. */
+/** A conversation is continued even if an older version stored its last request. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/index.ts';

@@ -21,7 +21,7 @@ function samplesOf(source: string): string[] {
   return drawn.filter((one) => one.length >= 16 && whole.test(one)).slice(0, 3);
 }
 
-/** One of every kind that is found by marks rather than by a prefix. */
+/** One example of every kind that is found by delimiters and not by a prefix. */
 const MARKED = [
   `-----BEGIN RSA ${'PRIVATE'} KEY-----\nMIIEowIBAAKCAQEA75\n-----END RSA ${'PRIVATE'} KEY-----`,
   `PuTTY-User-Key-File-2: ssh-rsa\nPrivate-Lines: 4\nAAAAgQCqtZ6`,

@@ -143,7 +143,7 @@ export function spendingLimit(why: string): SvcError {
  * The spending before the start cannot be read, so that no limit over past spending can be checked.
  */
 export function spendingUnknown(cause: SvcError): SvcError {
-  const why = 'What was spent before the start cannot be read, so no spending limit can be judged';
+  const why = 'What was spent before the start cannot be read, so no spending limit can be checked';
   return new SvcError('unavailable', `${why}: ${cause.message}`, {
     cause,
     retryAfterS: 1,
@@ -279,7 +279,7 @@ export function unknownWebSocketVersion(): SvcError {
 
 /** An `Expect` that asks for something other than `100-continue`. */
 export function unknownExpectation(): SvcError {
-  return new SvcError('expectation_failed', 'Of Expect, only 100-continue is supported');
+  return new SvcError('expectation_failed', 'The only supported value of Expect is 100-continue');
 }
 
 /** The body is larger than `limitBytes`, as sent or once decoded. */
@@ -309,7 +309,7 @@ export function circuitOpen(provider: string, retryAfterS: number): SvcError {
 /** The provider's own code failed, and no single request was to blame; /health has the reason. */
 export function providerStopped(provider: string): SvcError {
   return new SvcError('unavailable', `Provider '${provider}' was stopped: its own code failed`, {
-    cure: 'What failed is in /health and in the log; `svc config reload` starts it again.',
+    cure: 'See /health and the log for what failed; `svc config reload` starts it again.',
   });
 }
 

@@ -1,4 +1,4 @@
-/** What must be on disk before it is acknowledged, and what need not stay there. */
+/** Which data must be on disk before it is acknowledged, and which may be removed from it. */
 import { readFileSync, statSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';

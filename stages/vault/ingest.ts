@@ -96,7 +96,7 @@ export function prepareBlock(block: IngestBlock, tokenizer: Tokenizer): Prepared
 
 /**
  * Returns the records to write for `blocks`, and the result of each, in order. `prepared` are the
- * same blocks; `held` returns the block that the vault has under an id.
+ * same blocks; `existing` returns the block that the vault has under an id.
  */
 export function resolveIngest(
   blocks: readonly IngestBlock[],

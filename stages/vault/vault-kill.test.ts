@@ -99,7 +99,7 @@ test('survives kills during indexing, compaction and filling of the database', (
       ];
       try {
         await Promise.all(children.map(begun));
-        // As long as a run of this size may take.
+        // The maximum duration of a run of this size.
         await pause(random() * 500);
       } finally {
         await killAll(children);

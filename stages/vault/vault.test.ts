@@ -185,7 +185,7 @@ test('keeps the blocks of a file that cannot be read', () =>
     place.write('a.md', 'alpha');
     await place.index();
     place.write('a.md', 'bravo and more');
-    // It reads nothing, whatever it is given.
+    // It reads nothing, whatever task it is given.
     const pool = createReadPool(1, { parseCode: false });
     await pool.close();
     const report = await indexFolder({ ...place.base(), root: place.root, pool });

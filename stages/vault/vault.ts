@@ -261,7 +261,7 @@ class OpenVault implements OpenedVault {
       owe: (_root, before) => before ?? 0,
       roots: remembered,
     });
-    const hint = ', and no folder is known to be read again: `svc index <folder>` does it';
+    const hint = ', and no folder is known that could be read again: run `svc index <folder>`';
     const what = `The vault index was damaged; ${kept} of its files and blocks were kept${roots.length === 0 ? hint : ''}`;
     // Otherwise another process has repaired and reported it.
     if (movedTo !== undefined) this.#options.onTrouble?.({ what, movedTo });

@@ -145,9 +145,9 @@ test('messages: the trace says for each block in which form it is sent, and why'
     assert.equal(
       groups.map(({ blocks, sent, because }) => [blocks, sent, because]),
       [
-        ['1–9', 'as it came', 'a thought is signed over it as it came'],
-        ['13–17', 'as before', 'a thought is signed over what was sent'],
-        ['21', 'may be changed', 'no thought is signed over it yet'],
+        ['1–9', 'as it came', 'a signed thought depends on its unchanged text'],
+        ['13–17', 'as before', 'a signed thought depends on what was sent'],
+        ['21', 'may be changed', 'no signed thought depends on it yet'],
       ],
     );
   });

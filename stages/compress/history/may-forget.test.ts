@@ -1,4 +1,4 @@
-/** Requests after which the provider may have forgotten what it was sent, in each dialect. */
+/** Requests, in each dialect, after which the provider may drop what it was sent. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { mayForget } from './may-forget.ts';

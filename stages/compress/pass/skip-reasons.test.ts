@@ -1,4 +1,4 @@
-/** A request that was not made smaller states the reason in words. */
+/** A request that was not made smaller states the reason. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { BodyFrame } from '../../model/body.ts';

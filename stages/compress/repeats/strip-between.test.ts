@@ -37,8 +37,8 @@ function read(texts: readonly string[]) {
 }
 
 /**
- * Returns lines with numbers, as some tools print them: only so can lines be found after others are
- * removed.
+ * Returns lines with numbers, as some tools print them. Without numbers, lines could not be found
+ * after others are removed.
  */
 const view = (lines: readonly string[], first = 1): string =>
   lines.map((line, at) => `${String(first + at).padStart(6)}\t${line}`).join('\n');

@@ -62,7 +62,7 @@ class SqliteIndex implements BlockIndex, Corpus {
   #unsafe = new Set<number>();
   #size = 0;
   #totalLength = 0;
-  /** Log and offset that the numbers above reflect; `NOWHERE` while they are read. */
+  /** Log and offset that the numbers above reflect; `NO_POSITION` while they are read. */
   #logId = NO_POSITION.logId;
   #offset = NO_POSITION.offset;
   #uncommitted = 0;

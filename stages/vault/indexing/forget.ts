@@ -55,6 +55,6 @@ function notIndexedError(path: string, roots: ReadonlySet<string>): SvcError {
     });
   }
   return new SvcError('not_found', `The folder ${path} is indexed as a part of ${outer}`, {
-    cure: `Name it in ${outer}/.gitignore and run \`svc index ${outer}\`.`,
+    cure: `List it in ${outer}/.gitignore and run \`svc index ${outer}\`.`,
   });
 }

@@ -293,12 +293,12 @@ export function assertReadable(root: string): void {
     if (isNoFolder && statSync(root, { throwIfNoEntry: false }) !== undefined) {
       throw new SvcError('not_found', `${root} is a file, not a folder`, {
         cause,
-        cure: `\`svc index ${dirname(root)}\` indexes the folder that it is in.`,
+        cure: `Index its folder: \`svc index ${dirname(root)}\`.`,
       });
     }
     throw new SvcError('not_found', `The folder ${root} cannot be read: ${reasonOf(cause)}`, {
       cause,
-      cure: 'If it is gone for good, `svc index --forget <folder>` takes it out of the index.',
+      cure: 'If it is gone for good, `svc index --forget <folder>` removes it from the index.',
     });
   }
 }

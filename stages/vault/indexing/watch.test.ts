@@ -187,7 +187,7 @@ test('writes nothing for a change that arrives while watching stops', () =>
     await acted;
     const closed = watch.close();
     place.write('a.md', 'charlie');
-    // That nothing happens cannot be observed: this gives it time to be noticed.
+    // A missing event cannot be observed, so this waits long enough for it to be noticed.
     await pause(40);
     release();
     lock.close();
