@@ -11,8 +11,8 @@ export const PROMISES: readonly Row[] = [
     test: 'turns survive an operator who switches every setting',
     sabotage: {
       file: 'stages/conversations/as-sent.ts',
-      before: 'if (!standing.isBound)',
-      after: 'if (standing.isBound)',
+      before: 'if (!rules.isBound)',
+      after: 'if (rules.isBound)',
     },
   },
   {

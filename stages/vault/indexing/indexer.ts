@@ -7,7 +7,7 @@ import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { SvcError } from '../../../engine/error.ts';
 import { reasonOf } from '../../disk-reason.ts';
-import { watchAbort } from '../watch-abort.ts';
+import { untilAborted } from '../aborted.ts';
 import { compact, isWorthCompacting } from '../log/compact.ts';
 import { withIndexLocked, type LockedIndex } from './index-lock.ts';
 import type { IndexOptions, IndexReport } from './index-run.ts';
@@ -169,7 +169,7 @@ class IndexRun {
     const batches = toBatches(tasks);
     // Reading a file may be slow, and an abort must not wait for it. The race is made once, since
     // every batch that is raced with the abort would be kept until the end.
-    const stop = watchAbort(options.signal);
+    const stop = untilAborted(options.signal);
     let next = 0;
     const lane = async (): Promise<void> => {
       while (next < batches.length && !this.#isStopped()) {

@@ -3,7 +3,7 @@ import { relative, resolve, sep } from 'node:path';
 import { watch as watchPaths, type FSWatcher } from 'chokidar';
 import { toSvcError, type SvcError } from '../../../engine/error.ts';
 import { inodeOf } from '../../private-file.ts';
-import { watchAbort } from '../watch-abort.ts';
+import { untilAborted } from '../aborted.ts';
 import { createIgnoreRules, type IgnoreRules } from '../read/ignore-rules.ts';
 import { indexFolder } from './indexer.ts';
 import type { IndexOptions, IndexReport } from './index-run.ts';
@@ -37,7 +37,7 @@ export class Watch {
   readonly #root: string;
   readonly #rules: IgnoreRules;
   readonly #stop = new AbortController();
-  readonly #stopped = watchAbort(this.#stop.signal).aborted;
+  readonly #stopped = untilAborted(this.#stop.signal).aborted;
   readonly #pool: ReadPool;
   readonly #changed = new Set<string>();
   #watcher: FSWatcher | undefined;

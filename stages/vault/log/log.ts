@@ -225,7 +225,7 @@ async function readHeader(handle: FileHandle): Promise<{ id: string } | LogState
   const { bytesRead, buffer } = await handle.read(Buffer.alloc(4096), 0, 4096, 0);
   if (bytesRead === 0) return 'missing';
   const parsed = parseRecord(buffer.subarray(0, bytesRead), 0);
-  // Only the incomplete start of a log may be overwritten.
+  // Only the torn start of a log may be overwritten.
   const isTorn = bytesRead < 4096 && isStartOfLog(buffer.subarray(0, bytesRead));
   if (parsed === 'incomplete') return isTorn ? 'missing' : 'corrupt';
   if (parsed === 'corrupt' || parsed.header.record !== 'log') return 'corrupt';

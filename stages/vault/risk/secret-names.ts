@@ -1,4 +1,4 @@
-/** Files and folders that exist to hold secrets, recognized by name: they are never read. */
+/** Files and folders that exist to hold secrets, recognized by name: they are never opened. */
 
 /** Deployment stages, as in `secrets.prod.yaml`. */
 const STAGE_WORDS = 'prod(uction)?|stag(e|ing)|dev(elopment)?|test|local|live|qa|uat|ci|backup';

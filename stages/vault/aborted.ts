@@ -3,7 +3,7 @@
 /**
  * Returns a promise that resolves when the signal is aborted, and `close`, which stops listening.
  */
-export function watchAbort(signal: AbortSignal | undefined): {
+export function untilAborted(signal: AbortSignal | undefined): {
   readonly aborted: Promise<undefined>;
   close(): void;
 } {
