@@ -105,7 +105,7 @@ test('diff shows how and why each block of a conversation with thinking is sent'
   await besideProxy(place, async (first, port) => {
     assert.match(
       (await run(place, ['diff', first])).stderr,
-      /No thought is signed over this conversation/,
+      /No thinking block is signed over this conversation/,
     );
     const [question, call, result] = (JSON.parse(BODY) as { readonly messages: Json[] }).messages;
     const thought = { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' };
