@@ -60,7 +60,7 @@ function settleSpending(
   const isMeasured = inputTokensSent !== null || outputTokens !== null;
   if (isMeasured && costNanoUsd === null) additionalNanoUsd += knownNanoUsd;
   if (isMeasured && work !== undefined)
-    additionalNanoUsd -= giveBack(
+    additionalNanoUsd -= releaseReservation(
       deferredBills.bill(work),
       guard,
       row.startedMs,
