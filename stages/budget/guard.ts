@@ -25,7 +25,7 @@
 import type { Clock } from '../../engine/index.ts';
 import { createAllowances } from './allowance.ts';
 import type { Allowances } from './allowance.ts';
-import { createOwners, DAY_MS, hasLimit, periodEndMs, periodName } from './owners.ts';
+import { createOwners, DAY_MS, hasLimit, periodEndMs } from './owners.ts';
 import type { Owner, OwnerLimits, Owners, Period, Spender } from './owners.ts';
 import { createRecall } from './earlier-spending.ts';
 import type { ReadEarlierSpending, Recall, EarlierSpending } from './earlier-spending.ts';
@@ -199,7 +199,7 @@ export class SpendingGuard implements ReservationLimits {
     this.startNewDay();
     const { enabled, perRequestNanoUsd, perSessionNanoUsd, perDayNanoUsd } = this.#settings;
     const { perDayTokens, perMonthNanoUsd } = this.#settings;
-    const month = periodName('month', this.#clock.wallMs());
+    const month = this.#owners.current('month', this.#clock.wallMs());
     const left = [
       percentLeft(perDayNanoUsd, this.day),
       percentLeft(perDayTokens, this.tokens),
@@ -260,7 +260,7 @@ export class SpendingGuard implements ReservationLimits {
    * knows.
    */
   accountOf(owner: Owner, name: string, period: Period): Readonly<Account> {
-    const id = periodName(period, this.#clock.wallMs());
+    const id = this.#owners.current(period, this.#clock.wallMs());
     return this.#owners.peek(owner, name, id) ?? { spent: 0, held: 0 };
   }
 
@@ -289,7 +289,7 @@ export class SpendingGuard implements ReservationLimits {
           {
             owner,
             name,
-            period: periodName(period, atMs),
+            period: this.#owners.current(period, atMs),
             untilMs: periodEndMs(period, atMs),
             account: this.#open(owner, name, period, atMs),
             scope: `${owner}_${period}`,
@@ -305,7 +305,7 @@ export class SpendingGuard implements ReservationLimits {
 
   #open(owner: Owner, name: string, period: Period, atMs: number): Account {
     const isLimited = owner !== 'project' || this.#settings.projects.has(name);
-    return this.#owners.open(owner, name, periodName(period, atMs), atMs, isLimited);
+    return this.#owners.open(owner, name, this.#owners.current(period, atMs), atMs, isLimited);
   }
 
   #countEarlier({ dayMs, costNanoUsd, tokens, owners, sessions }: EarlierSpending): void {

@@ -66,20 +66,28 @@ export type Owners = ReturnType<typeof createOwners>;
 export function createOwners() {
   const accounts = new Map<string, Account>();
   let today = 0;
+  /** The periods of `today`: formatting a date takes longer than everything else here. */
+  let names: Readonly<Record<Period, string>> = { day: '', month: '' };
 
-  /** Drops the accounts of past periods, except those with reservations. */
-  function forget(atMs: number): void {
-    if (Math.floor(atMs / DAY_MS) === today) return;
-    today = Math.floor(atMs / DAY_MS);
-    const day = periodName('day', atMs);
-    const month = periodName('month', atMs);
+  /** On a new day, drops the accounts of past periods, except those with reservations. */
+  function turnDay(atMs: number): void {
+    const day = Math.floor(atMs / DAY_MS);
+    if (day === today) return;
+    today = day;
+    names = { day: periodName('day', atMs), month: periodName('month', atMs) };
     for (const [id, { held }] of accounts)
-      if (held === 0 && !id.endsWith(`\0${day}`) && !id.endsWith(`\0${month}`)) accounts.delete(id);
+      if (held === 0 && !id.endsWith(`\0${names.day}`) && !id.endsWith(`\0${names.month}`))
+        accounts.delete(id);
   }
 
   const idOf = (owner: Owner, name: string, period: string) => `${owner}\0${name}\0${period}`;
 
   return {
+    /** Returns the id of the current period. */
+    current(period: Period, atMs: number): string {
+      turnDay(atMs);
+      return names[period];
+    },
     /** Returns an account if it exists. */
     peek: (owner: Owner, name: string, period: string): Account | undefined =>
       accounts.get(idOf(owner, name, period)),
@@ -88,7 +96,7 @@ export function createOwners() {
      * stored.
      */
     open(owner: Owner, name: string, period: string, atMs: number, isLimited: boolean): Account {
-      forget(atMs);
+      turnDay(atMs);
       const id = idOf(owner, name, period);
       const known = accounts.get(id);
       if (known !== undefined) return known;
