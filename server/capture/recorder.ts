@@ -11,7 +11,6 @@ import type {
   CapturedRow,
   TimedBytes,
 } from '../../stages/captures/record.ts';
-import type { Lease } from '../../stages/captures/shared-memory.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
 import type { HeadFrame } from '../../stages/model/frame.ts';
 import type {
@@ -171,18 +170,17 @@ export class RunRecorder {
     this.#failure = ending === 'failed' ? toFailure(thrown) : null;
   }
 
-  /** Returns the whole record, with the ledger row of the run; `copy` copies its bodies. */
-  record(row: CapturedRow, copy: Lease['copy']): CaptureRecord {
+  /** Returns the whole record, with the ledger row of the run. */
+  record(row: CapturedRow): CaptureRecord {
     const { method, target, headers, wireBytes, untouchable } = this.#body;
-    const body = copy([wireBytes]);
     return {
       id: this.#run.id,
       startedMs: this.#run.startedWallMs,
-      request: { method, target, headers, body, untouchable: untouchable ?? null },
-      attempts: this.#attempts.map((attempt) => toAttempt(attempt, copy)),
+      request: { method, target, headers, body: wireBytes, untouchable: untouchable ?? null },
+      attempts: this.#attempts.map(toAttempt),
       answer: {
         head: this.#head,
-        body: toTimed(this.#sent, copy),
+        body: toTimed(this.#sent),
         end: this.#end,
         endMs: this.#end === 'cancelled' ? this.#nowMs() : this.#endMs,
         failure: this.#failure,
@@ -199,10 +197,7 @@ export interface AttemptRecorder {
   end(ending: CapturedResponse['end'], thrown?: unknown): void;
 }
 
-function toAttempt(
-  { call, request, startedMs, response, failure }: OpenAttempt,
-  copy: Lease['copy'],
-): CapturedAttempt {
+function toAttempt({ call, request, startedMs, response, failure }: OpenAttempt): CapturedAttempt {
   const { origin, path, method, headers, body } = request;
   return {
     attempt: call.attempt,
@@ -212,14 +207,16 @@ function toAttempt(
     path,
     method,
     headers,
-    body: body === undefined ? null : copy([body]),
-    response: response === undefined ? null : { ...response, body: toTimed(response.body, copy) },
+    body: body ?? null,
+    response: response === undefined ? null : { ...response, body: toTimed(response.body) },
     failure,
   };
 }
 
-function toTimed({ pieces, atMs }: Pieces, copy: Lease['copy']): TimedBytes {
-  return { bytes: copy(pieces), sizes: pieces.map(({ length }) => length), atMs };
+function toTimed({ pieces, atMs }: Pieces): TimedBytes {
+  const [first] = pieces;
+  const bytes = first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
+  return { bytes, sizes: pieces.map(({ length }) => length), atMs };
 }
 
 function toFailure(thrown: unknown): CapturedFailure {

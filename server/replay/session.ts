@@ -9,7 +9,8 @@ import { Cancelled, SvcError, createCanceller, systemClock } from '../../engine/
 import type { Clock, RunInfo } from '../../engine/index.ts';
 import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { scrubRecord } from '../../stages/captures/scrub.ts';
-import type { CaptureJob, CaptureWriter } from '../../stages/captures/writer.ts';
+import type { CaptureJob } from '../../stages/captures/parcel.ts';
+import type { CaptureWriter } from '../../stages/captures/writer.ts';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
 import { headerValue, withoutHeaders } from '../../stages/model/headers.ts';
@@ -170,8 +171,6 @@ function createRecordHolder() {
   let job: CaptureJob | undefined;
   const writer: CaptureWriter = {
     hasRoom: true,
-    // The record is read after it was written, so its bodies have memory of their own.
-    lease: () => ({ copy: (pieces) => Buffer.concat(pieces), release: () => undefined }),
     write(written, done) {
       job = written;
       done(null);

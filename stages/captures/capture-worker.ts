@@ -5,13 +5,15 @@
 import { reasonOf } from '../disk-reason.ts';
 import { serveJobs } from '../threads/serve.ts';
 import { openAppender } from './append.ts';
+import { unpackJob } from './parcel.ts';
 import type { CaptureProtocol } from './writer.ts';
 
 serveJobs<CaptureProtocol, string>((folder) => {
   const appender = openAppender(folder, () => Date.now());
   return {
-    async run({ record, secrets, limits }) {
+    async run(parcel) {
       try {
+        const { record, secrets, limits } = unpackJob(parcel);
         await appender.append(record, secrets, limits);
         return null;
       } catch (thrown) {

@@ -63,20 +63,3 @@ export function sizeOfRecord({ request, attempts, answer }: CaptureRecord): numb
     request.body.length + answer.body.bytes.length,
   );
 }
-
-/**
- * Memory of a record besides its bodies: headers, buffers and the job that carries it (14 KB
- * measured on Node 20).
- */
-const OVERHEAD_BYTES = 16 * 1024;
-/** Size and time of one piece of a body. */
-const PIECE_BYTES = 32;
-
-/** Returns the memory that a record takes, in bytes: most of a small one is not its bodies. */
-export function memoryOfRecord(record: CaptureRecord): number {
-  const pieces = record.attempts.reduce(
-    (sum, { response }) => sum + (response?.body.sizes.length ?? 0),
-    record.answer.body.sizes.length,
-  );
-  return sizeOfRecord(record) + OVERHEAD_BYTES + pieces * PIECE_BYTES;
-}

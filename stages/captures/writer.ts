@@ -5,22 +5,13 @@
 import { WorkerPool } from '../threads/pool.ts';
 import { pruneCaptures } from './files.ts';
 import type { CaptureLimits } from './files.ts';
-import { memoryOfRecord } from './record.ts';
-import type { CaptureRecord } from './record.ts';
-import type { CaptureSecrets } from './scrub.ts';
+import { memoryOf, packJob } from './parcel.ts';
+import type { CaptureJob, Parcel } from './parcel.ts';
 import { createSharedMemory } from './shared-memory.ts';
-import type { Lease } from './shared-memory.ts';
-
-/** A job for the thread. */
-export interface CaptureJob {
-  readonly record: CaptureRecord;
-  readonly secrets: CaptureSecrets;
-  readonly limits: CaptureLimits;
-}
 
 /** A job of the thread; its result is the reason why the record was not stored, or null. */
 export interface CaptureProtocol {
-  readonly job: CaptureJob;
+  readonly job: Parcel;
   readonly result: string | null;
   readonly part: never;
   readonly event: never;
@@ -46,9 +37,9 @@ export function createCaptureWriter(folder: string, nowMs: () => number) {
   const waiting = new Set<Promise<void>>();
   let waitingBytes = 0;
 
-  async function write(job: CaptureJob, sizeBytes: number): Promise<string | null> {
+  async function write(parcel: Parcel, sizeBytes: number): Promise<string | null> {
     waitingBytes += sizeBytes;
-    const end = await pool.run(job);
+    const end = await pool.run(parcel);
     waitingBytes -= sizeBytes;
     return 'done' in end ? end.done : 'the thread that writes captures has ended';
   }
@@ -62,14 +53,17 @@ export function createCaptureWriter(folder: string, nowMs: () => number) {
     get hasRoom(): boolean {
       return waitingBytes < MAX_WAITING_BYTES;
     },
-    /** Returns memory for the bodies of one record, to be released when it is written. */
-    lease: (): Lease => memory.lease(),
-    /** Takes a record, whose bodies are in leased memory. `done` is called with the result. */
+    /** Takes a copy of a record. `done` is called with the result. */
     write(job: CaptureJob, done: (reason: string | null) => void): void {
-      const sizeBytes = memoryOfRecord(job.record);
-      if (waitingBytes > 0 && waitingBytes + sizeBytes > MAX_WAITING_BYTES)
+      const lease = memory.lease();
+      const parcel = packJob(job, lease.copy);
+      const sizeBytes = memoryOf(parcel);
+      if (waitingBytes > 0 && waitingBytes + sizeBytes > MAX_WAITING_BYTES) {
+        lease.release();
         return done('too many captures are waiting for the disk');
-      const written = write(job, sizeBytes)
+      }
+      const written = write(parcel, sizeBytes)
+        .finally(lease.release)
         .then(done)
         .finally(() => waiting.delete(written));
       waiting.add(written);
