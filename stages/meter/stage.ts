@@ -244,8 +244,14 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
           const others = droppedThoughts ?? miss ?? unpriced;
           if (isNews || usageCorrected || others !== undefined) {
             const cacheMiss = miss && { ...miss, costNanoUsd: row.costCacheMissedNanoUsd };
-            const shown = { outcome, savings, usageCorrected, droppedThoughts, cacheMiss };
-            services.traces.correct(ctx.run.id, { ...shown, unpriced });
+            services.traces.correct(ctx.run.id, {
+              outcome,
+              savings,
+              usageCorrected,
+              droppedThoughts,
+              cacheMiss,
+              unpriced,
+            });
           }
           services.ledger.record(
             budgetNanoUsd === null ? row : ledgerRow({ ...row, budgetNanoUsd }),
