@@ -16,6 +16,7 @@ import type { WriterSetup } from '../writer/writer-messages.ts';
 import type { LedgerStore } from '../writer/writing-thread.ts';
 import { checkLedgerFile, prepareLedgerFile } from './file.ts';
 import { withLedgerLock, LedgerLocked, moveDamagedAside } from './move-damaged-aside.ts';
+import { rowInserts } from './row-inserts.ts';
 
 /**
  * How long SQLite itself waits for another process's lock before the writer thread takes over with
@@ -24,9 +25,6 @@ import { withLedgerLock, LedgerLocked, moveDamagedAside } from './move-damaged-a
 const BUSY_TIMEOUT_MS = 1000;
 /** Before 3.51.3 two connections that checkpoint one WAL file can corrupt it. */
 const OLDEST_SAFE_SQLITE = [3, 51, 3] as const;
-
-/** Rows per statement: one call for each row takes half as long again. */
-const ROWS_AT_ONCE = 5;
 
 const MAX_KNOWN_SETS = 500;
 /** Positions of a row's tool results and of its tool set's id. */
@@ -102,8 +100,7 @@ export function isBusy(error: unknown): boolean {
 
 function toStore(db: Database.Database, file: string, inode: bigint | undefined): FileStore {
   const width = ledgerColumns.length;
-  const insertOne = db.prepare(insertSql(1));
-  const insertSeveral = db.prepare(insertSql(ROWS_AT_ONCE));
+  const insertRows = rowInserts(db);
   const summedUpto = db.prepare(SUMMED_UPTO).pluck();
   const addToHours = db.prepare(ADD_TO_HOURS);
   const noteSummed = db.prepare(NOTE_SUMMED);
@@ -119,20 +116,15 @@ function toStore(db: Database.Database, file: string, inode: bigint | undefined)
   );
   const insertAll = db.transaction((cells: readonly Cell[]) => {
     const upto = summedUpto.get();
-    const rows: Cell[] = [];
     let hasTools = false;
     const sets = new Set(knownSets.size < MAX_KNOWN_SETS ? knownSets : []);
     for (let at = 0; at < cells.length; at += CELLS) {
-      rows.push(...cells.slice(at, at + width));
       const set = cells[at + SET] ?? null;
       if (set !== null && !sets.has(set)) keepSet.run(set, cells[at + width]);
       sets.add(set);
       hasTools ||= set !== null || cells[at + RESULTS] !== null;
     }
-    let at = 0;
-    for (const step = ROWS_AT_ONCE * width; at + step <= rows.length; at += step)
-      insertSeveral.run(rows.slice(at, at + step));
-    for (; at < rows.length; at += width) insertOne.run(rows.slice(at, at + width));
+    insertRows(cells);
     // A row that already existed got no new number, and is not added again.
     addToHours.run(upto);
     if (hasTools) for (const add of addToTools) add.run(upto);
@@ -170,13 +162,6 @@ function damageBehind(error: unknown, db: Database.Database): Error | undefined 
   const finding = String(db.pragma('quick_check(1)', { simple: true }));
   if (finding === 'ok') return undefined;
   return new Database.SqliteError(finding.replaceAll('\n', ' '), 'SQLITE_CORRUPT');
-}
-
-/** Returns SQL that stores so many rows; existing ones are left alone. */
-function insertSql(rows: number): string {
-  const row = `(${ledgerColumns.map(() => '?').join(', ')})`;
-  return `INSERT INTO requests (${ledgerColumns.join(', ')})
-    VALUES ${Array.from({ length: rows }, () => row).join(', ')} ON CONFLICT (id) DO NOTHING`;
 }
 
 function migrate(db: Database.Database, setup: WriterSetup, nowMs: number): void {
