@@ -109,7 +109,7 @@ test('a block that is no longer stored is reported as such', () =>
     withMcp(live.place, async (client) => {
       const { text, isError } = await call(client, 'get_block', { id: 'AAAAAAAAAAAA' });
       assert.is(isError, true);
-      assert.match(text, 'or no longer: it holds the newest 32 MB. Call the tool that returned it');
+      assert.match(text, 'it keeps only the newest 32 MB. Call the tool that returned it');
     }),
   ));
 

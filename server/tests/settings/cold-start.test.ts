@@ -98,7 +98,7 @@ test('threads that cannot start are reported in /health, and small requests work
     for (let n = 0; n < 3; n++) assert.not.ok(await proxy.isSaved(askingOf(`Where? ${n}`, LARGE)));
     const { status, reasons } = await proxy.health();
     assert.is(status, 'degraded');
-    assert.match(reasons.join(), /^compression: .* ends at its start \(cannot start here\)/);
+    assert.match(reasons.join(), /^compression: .* failed to start \(cannot start here\)/);
     assert.not.ok(await proxy.isSaved(askingOf('Where?', LARGE)));
     assert.ok(await proxy.isSaved(askingOf('Where, once more?', foundHits(60))));
   }));
