@@ -217,9 +217,9 @@ export const FURTHER_FAULTS: readonly Row[] = [
     file: 'server/capture/capture.test.ts',
     test: 'the memory for small records that wait for the disk is bounded',
     sabotage: {
-      file: 'stages/captures/record.ts',
-      before: 'const OVERHEAD_BYTES = 16 * 1024;',
-      after: 'const OVERHEAD_BYTES = 16;',
+      file: 'stages/captures/parcel.ts',
+      before: 'const OVERHEAD_BYTES = 4 * 1024;',
+      after: 'const OVERHEAD_BYTES = 4;',
     },
   },
   {

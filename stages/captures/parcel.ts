@@ -52,7 +52,7 @@ export function unpackJob({ packed, bodies }: Parcel): CaptureJob {
   return decode(bytes, { extensionCodec: codec, context: [...bodies] }) as CaptureJob;
 }
 
-/** Memory of a waiting job besides its bytes: 2 KB measured on Node 20. */
+/** Memory of a waiting job besides its bytes: 3 KB measured on Node 20. */
 const OVERHEAD_BYTES = 4 * 1024;
 
 /** Returns the memory that a parcel takes until it is stored, in bytes. */
