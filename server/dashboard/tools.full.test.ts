@@ -67,7 +67,7 @@ test('filters apply to tools, and a filter without effect on them is named', () 
     assert.ok(shop.includes('Bash') && shop.includes('Read'), shop.join());
     assert.not(shop.includes('mcp__database__run_a_read_only_query'), shop.join());
     await page.goto(`${t.proxy.url}/dashboard/savings?q=opus`);
-    await page.getByText('By tool there are sums of all requests').waitFor();
+    await page.getByText('Sums by tool cover all requests').waitFor();
     assert.is(await tools.count(), 0);
     assert.equal(faults, []);
   }));
