@@ -210,7 +210,7 @@ test('refuses to verify or continue a log without its key', async () => {
     rmSync(files.key);
     assert.is((await verifyAudit(files)).fault?.what, 'key');
     const error = await appendEvents(files, events(1)).catch((thrown: unknown) => thrown);
-    assert.match((error as SvcError).message, /audit\.key is gone/);
+    assert.match((error as SvcError).message, /audit\.key is missing/);
     assert.not.ok(existsSync(files.key));
   });
 });
