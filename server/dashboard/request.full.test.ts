@@ -73,7 +73,7 @@ test('received and sent text are shown side by side, and a search also finds unc
     const id = await ask(t);
     const { page, faults } = await open();
     await page.goto(`${t.proxy.url}/dashboard/request/${id}`);
-    await page.getByText('As it was sent').waitFor();
+    await page.getByText('As sent', { exact: true }).waitFor();
     const beyond = await page.locator('main').evaluate((main) => {
       const shown = main.querySelector('.page')!.getBoundingClientRect();
       return main.scrollHeight - shown.height;

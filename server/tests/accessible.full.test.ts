@@ -109,7 +109,7 @@ test('axe-core finds no fault on any page or dialog of the dashboard', () =>
     ])
       await checkPage(view);
     await checkPage(`/request/${long}`, async () => {
-      await page.getByText('As it was sent').first().waitFor();
+      await page.getByText('As sent', { exact: true }).first().waitFor();
       await page.getByText('Raw', { exact: true }).click();
       await page.locator('.raw pre').waitFor();
     });
