@@ -18,7 +18,10 @@ export interface CaptureJob {
 
 /** A job as bytes. */
 export interface Parcel {
-  /** The job as msgpack, with an extension for each body: its index in `bodies`. */
+  /**
+   * The job as msgpack, with an extension for each body: its index in `bodies`, where one that was
+   * sent unchanged is only once.
+   */
   readonly packed: Uint8Array;
   readonly bodies: readonly Uint8Array[];
 }
@@ -32,7 +35,8 @@ codec.register({
   type: BODY,
   encode(value, bodies) {
     if (!(value instanceof Uint8Array)) return null;
-    return encode(bodies.push(value) - 1);
+    const known = bodies.indexOf(value);
+    return encode(known >= 0 ? known : bodies.push(value) - 1);
   },
   decode: (index, _type, bodies) => bodies[Number(decode(index))],
 });
@@ -52,7 +56,7 @@ export function unpackJob({ packed, bodies }: Parcel): CaptureJob {
   return decode(bytes, { extensionCodec: codec, context: [...bodies] }) as CaptureJob;
 }
 
-/** Memory of a waiting job besides its bytes: 3 KB measured on Node 20. */
+/** Memory of a waiting job besides its bytes: 1 KB measured on Node 20, and its garbage. */
 const OVERHEAD_BYTES = 4 * 1024;
 
 /** Returns the memory that a parcel takes until it is stored, in bytes. */

@@ -9,10 +9,10 @@ import { memoryOf, packJob } from './parcel.ts';
 import type { CaptureJob, Parcel } from './parcel.ts';
 import { createSharedMemory } from './shared-memory.ts';
 
-/** A job of the thread; its result is the reason why the record was not stored, or null. */
+/** A job of the thread; its result is, for each record, the reason why it was not stored, or null. */
 export interface CaptureProtocol {
-  readonly job: Parcel;
-  readonly result: string | null;
+  readonly job: readonly Parcel[];
+  readonly result: readonly (string | null)[];
   readonly part: never;
   readonly event: never;
   readonly notice: never;
@@ -21,7 +21,17 @@ export interface CaptureProtocol {
 /** Where finished records are sent. */
 export type CaptureWriter = ReturnType<typeof createCaptureWriter>;
 
+/** A record that waits for the thread. */
+interface Waiting {
+  readonly parcel: Parcel;
+  readonly sizeBytes: number;
+  readonly release: () => void;
+  readonly done: (reason: string | null) => void;
+}
+
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+/** Most records in a job: all of them are lost if the thread dies. */
+const MAX_RECORDS = 16;
 /** How long `close` waits at most for an unresponsive disk. */
 const CLOSE_MS = 2000;
 
@@ -34,18 +44,26 @@ export function createCaptureWriter(folder: string, nowMs: () => number) {
     data: folder,
   });
   const memory = createSharedMemory();
-  const waiting = new Set<Promise<void>>();
+  const waiting: Waiting[] = [];
   let waitingBytes = 0;
+  let writing: Promise<void> | undefined;
 
-  async function write(parcel: Parcel, sizeBytes: number): Promise<string | null> {
-    waitingBytes += sizeBytes;
-    const end = await pool.run(parcel);
-    waitingBytes -= sizeBytes;
-    return 'done' in end ? end.done : 'the thread that writes captures has ended';
+  /** Sends the records that wait, some at a time: a job for each would take more than a record. */
+  async function writeAll(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, MAX_RECORDS);
+      const end = await pool.run(batch.map(({ parcel }) => parcel));
+      for (const [index, { sizeBytes, release, done }] of batch.entries()) {
+        waitingBytes -= sizeBytes;
+        release();
+        done('done' in end ? end.done[index]! : 'the thread that writes captures has ended');
+      }
+    }
+    writing = undefined;
   }
 
   async function flush(): Promise<void> {
-    await Promise.all(waiting);
+    await writing;
   }
 
   return {
@@ -62,11 +80,9 @@ export function createCaptureWriter(folder: string, nowMs: () => number) {
         lease.release();
         return done('too many captures are waiting for the disk');
       }
-      const written = write(parcel, sizeBytes)
-        .finally(lease.release)
-        .then(done)
-        .finally(() => waiting.delete(written));
-      waiting.add(written);
+      waitingBytes += sizeBytes;
+      waiting.push({ parcel, sizeBytes, release: lease.release, done });
+      writing ??= writeAll();
     },
     /** Deletes files beyond the limits. */
     prune(limits: CaptureLimits): void {
