@@ -7,7 +7,7 @@ import type { LoadJob } from '../load.ts';
 import { savedPercent, tokensOf } from '../saved-tokens.ts';
 import { SERIAL } from '../tool-results.ts';
 import { workloadNamed } from '../workloads.ts';
-import { measurePoints } from './table.ts';
+import { cpuMsOf, measurePoints } from './table.ts';
 import type { GrowthTable } from './table.ts';
 
 const { path, headers } = workloadNamed('json');
@@ -33,7 +33,7 @@ export async function growthOfStreams(rig: Rig, rounds: number): Promise<GrowthT
     return { port: rig.svc.port, path: to, headers: fields, body, connections, requests };
   };
   await run(rig, jobOf(STREAMS.at(-1)!.size, 1));
-  const idleMs = await cpuMsOf(rig, () => setTimeout(IDLE_MS));
+  const idleMs = await cpuMsOf(rig.svc, () => setTimeout(IDLE_MS));
   const points = await measurePoints(STREAMS, rounds, async ({ size, waves }) => {
     const { cpuMs, tookMs } = await run(rig, jobOf(size, waves));
     return (cpuMs - (idleMs / IDLE_MS) * tookMs) / waves;
@@ -137,18 +137,11 @@ function jobOfSession(
 /** Sends `job`; every request must succeed. */
 async function run(rig: Rig, job: LoadJob): Promise<{ cpuMs: number; tookMs: number }> {
   let tookMs = Number.NaN;
-  const cpuMs = await cpuMsOf(rig, async () => {
+  const cpuMs = await cpuMsOf(rig.svc, async () => {
     const result = await rig.load.call('run', job);
     ({ tookMs } = result);
     const failed = Object.keys(result.failed).join(', ');
     if (failed !== '') throw new Error(`a request of a growth table failed: ${failed}`);
   });
   return { cpuMs, tookMs };
-}
-
-/** Returns the processor milliseconds of svc's process during `work`. */
-async function cpuMsOf({ svc }: Rig, work: () => Promise<unknown>): Promise<number> {
-  const before = await svc.call('usage');
-  await work();
-  return ((await svc.call('usage')).cpuUs - before.cpuUs) / 1000;
 }

@@ -8,7 +8,7 @@ import { writeLedger } from '../ledger-rows.ts';
 import type { LoadCommands } from '../load.ts';
 import type { SvcCommands } from '../svc-proxy.ts';
 import { workloadNamed } from '../workloads.ts';
-import { measurePoints } from './table.ts';
+import { cpuMsOf, measurePoints } from './table.ts';
 import type { GrowthTable } from './table.ts';
 
 const FEWEST_ROWS = 10_000;
@@ -55,8 +55,10 @@ export async function growthOfRows(
       await svc.call('written');
       if (ok !== requests) throw new Error(`${requests - ok} of ${requests} requests failed`);
     };
-    const requestMs = (step: Step) => cpuMsOf(step, REQUESTS, () => send(step, REQUESTS));
-    const reportMs = (step: Step) => cpuMsOf(step, REPORTS, () => readReports(step));
+    const requestMs = async (step: Step) =>
+      (await cpuMsOf(step.svc, () => send(step, REQUESTS))) / REQUESTS;
+    const reportMs = async (step: Step) =>
+      (await cpuMsOf(step.svc, () => readReports(step))) / REPORTS;
     for (const step of steps) {
       onProgress(`rows: warming up ${step.size}`);
       await send(step, WARM_UP_REQUESTS);
@@ -94,11 +96,4 @@ async function readReports({ svc }: Step): Promise<void> {
     await response.arrayBuffer();
     if (!response.ok) throw new Error(`the report has status ${response.status}`);
   }
-}
-
-/** Returns the processor milliseconds of svc's process for each of `count`. */
-async function cpuMsOf({ svc }: Step, count: number, work: () => Promise<void>): Promise<number> {
-  const before = await svc.call('usage');
-  await work();
-  return ((await svc.call('usage')).cpuUs - before.cpuUs) / 1000 / count;
 }

@@ -1,8 +1,10 @@
 /** A growth table: what each size costs, the exponent that fits, and the one that is promised. */
 import { verdict } from '../bars.ts';
 import type { Verdict } from '../bars.ts';
+import type { Child } from '../channel.ts';
 import { median } from '../figures.ts';
 import { columns, decimals, verdictText } from '../report.ts';
+import type { SvcCommands } from '../svc-proxy.ts';
 import { fittedExponent } from './fit.ts';
 import type { Point } from './fit.ts';
 
@@ -21,6 +23,16 @@ export interface GrowthTable {
   /** Smallest size that is fitted; below it fixed costs outweigh the rest. */
   readonly from?: number;
   readonly points: readonly Point[];
+}
+
+/** Returns the processor milliseconds of svc's process during `work`. */
+export async function cpuMsOf(
+  svc: Child<SvcCommands>,
+  work: () => Promise<unknown>,
+): Promise<number> {
+  const before = await svc.call('usage');
+  await work();
+  return ((await svc.call('usage')).cpuUs - before.cpuUs) / 1000;
 }
 
 /** Measures every size `rounds` times, up and down in turn; the medians are the points. */
