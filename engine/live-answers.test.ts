@@ -135,10 +135,10 @@ test('frames that a stage has produced before its source fails reach a client th
     for (const fuse of [true, false])
       for (const stallsAt of [0, 1, 3]) {
         let release = (): void => undefined;
-        const isHeld = new Promise<void>((resolve) => (release = resolve));
+        const released = new Promise<void>((resolve) => (release = resolve));
         let written = 0;
         const sink = createCollectingSink<TestFrame>({
-          onFrame: () => ((written += 1) === stallsAt + 1 ? isHeld : undefined),
+          onFrame: () => ((written += 1) === stallsAt + 1 ? released : undefined),
         });
         const { stream } = scripted({ frames: answerOf('a', 'b'), breaksAt: 2 });
         const answering = stage('answer', { on: { question: () => stream } }, { answers: true });

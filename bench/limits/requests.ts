@@ -6,9 +6,9 @@ import {
   MESSAGE,
   exchange,
   json,
-  openAnswer,
+  openResponse,
   percentile,
-  readAnswer,
+  readFullResponse,
 } from '../../fixtures/server/exchange.ts';
 import { WINDOWS, disconnectClients } from '../../fixtures/server/disconnecting-clients.ts';
 import { askWhilePruning } from '../../fixtures/server/pruning.ts';
@@ -73,10 +73,10 @@ async function events(): Promise<readonly Measured[]> {
           await write(pieces.at(-1)!, '0\r\n\r\n');
         }),
       );
-      const message = await openAnswer(t.proxy.port, { body: json(MESSAGE, { stream: true }) });
+      const message = await openResponse(t.proxy.port, { body: json(MESSAGE, { stream: true }) });
       let seenAtMs = 0;
       message.once('data', () => (seenAtMs = performance.now()));
-      await readAnswer(message);
+      await readFullResponse(message);
       stop();
       delaysMs.push(seenAtMs - writtenAtMs);
     }

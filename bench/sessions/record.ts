@@ -118,14 +118,14 @@ export function startOpencode(place: ClientSetup): Recorder {
     });
   });
   const ask = async (path: string, body: object): Promise<unknown> => {
-    const answer = await fetch(`${await origin}${path}`, {
+    const response = await fetch(`${await origin}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    if (!answer.ok) throw new Error(`opencode answers ${path} with ${answer.status}`);
-    return answer.json();
+    if (!response.ok) throw new Error(`opencode answers ${path} with ${response.status}`);
+    return response.json();
   };
   const session = ask('/session', { title: 'A session' }).then((made) =>
     String(asObject(made)['id']),

@@ -101,15 +101,15 @@ const conversationKills: Storm['run'] = async ({ rounds }, report) => {
             await pause(Math.random() * 120);
             await svc.end('SIGKILL');
           }
-          const answers = await pendingTurns;
+          const responses = await pendingTurns;
           if (isHit) svc = await start();
           for (const [n, client] of clients.entries()) {
-            const answer =
-              answers[n]?.whole === true && answers[n].status === 200
-                ? answers[n]
+            const response =
+              responses[n]?.whole === true && responses[n].status === 200
+                ? responses[n]
                 : await client.again(svc.port);
             turns += 1;
-            if (answer.status !== 200) failures.push(answer.text);
+            if (response.status !== 200) failures.push(response.text);
           }
         }
         upstream.reset();

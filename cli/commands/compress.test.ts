@@ -43,9 +43,9 @@ async function besideProxy(place: Place, use: (requestId: string, port: number) 
     const [, port = ''] = await proxy.prints(/listens on http:\S+:(\d+)/);
     const empty = await run(place, ['diff']);
     assert.is(empty.code, exitCodes.not_found);
-    const answer = await exchange(Number(port), { body: BODY, headers: { 'x-api-key': 'k' } });
-    assert.is(answer.status, 200, answer.text);
-    await use(String(answer.headers['x-request-id']), Number(port));
+    const response = await exchange(Number(port), { body: BODY, headers: { 'x-api-key': 'k' } });
+    assert.is(response.status, 200, response.text);
+    await use(String(response.headers['x-request-id']), Number(port));
   } finally {
     proxy.child.kill('SIGTERM');
     await proxy.ended;

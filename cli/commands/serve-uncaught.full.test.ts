@@ -37,13 +37,13 @@ async function chat(
   model: string,
   more: object = {},
 ): Promise<{ readonly status: number; readonly text: string }> {
-  const answer = await fetch(`${url}/v1/chat/completions`, {
+  const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }], ...more }),
     signal: AbortSignal.timeout(120_000),
   });
-  return { status: answer.status, text: await answer.text() };
+  return { status: response.status, text: await response.text() };
 }
 
 async function withProviders(
@@ -78,8 +78,8 @@ async function withProviders(
     await use({
       ask: (model) => chat(url, model, model === 'shaky-model' ? { n: 7 } : {}),
       async health() {
-        const answer = await fetch(`${url}/health`, { signal: AbortSignal.timeout(120_000) });
-        return (await answer.json()) as { status: string; reasons: string[] };
+        const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(120_000) });
+        return (await response.json()) as { status: string; reasons: string[] };
       },
     });
   } finally {

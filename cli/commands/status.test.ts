@@ -11,13 +11,13 @@ async function ask(url: string): Promise<void> {
   const content = 'hello';
   const body = { model: 'claude-x', max_tokens: 5, messages: [{ role: 'user', content }] };
   const headers = { 'content-type': 'application/json' };
-  const answer = await fetch(`${url}/v1/messages`, {
+  const response = await fetch(`${url}/v1/messages`, {
     method: 'POST',
     headers,
     body: JSON.stringify(body),
   });
-  assert.is(answer.status, 200);
-  await answer.text();
+  assert.is(response.status, 200);
+  await response.text();
 }
 
 test('status shows the newest retries with their reasons, and what provider caches read', async () => {

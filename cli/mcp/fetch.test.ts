@@ -43,7 +43,7 @@ async function agent(
   ];
   const messages: object[] = [{ role: 'user', content: 'Read the log.' }];
   for (;;) {
-    const answer = await fetch(`${live.url}/v1/messages`, {
+    const response = await fetch(`${live.url}/v1/messages`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
@@ -53,7 +53,7 @@ async function agent(
         messages,
       }),
     });
-    const { content } = (await answer.json()) as { readonly content: readonly Part[] };
+    const { content } = (await response.json()) as { readonly content: readonly Part[] };
     const calls = content.filter(({ type }) => type === 'tool_use');
     if (calls.length === 0)
       return {

@@ -16,7 +16,7 @@ import { openWorld } from '../../fixtures/canaries/world.ts';
 import type { World } from '../../fixtures/canaries/world.ts';
 import { run } from '../../fixtures/cli/run.ts';
 import { call, withMcp } from '../../fixtures/cli/mcp-client.ts';
-import { closeClients, exchange, openAnswer } from '../../fixtures/server/exchange.ts';
+import { closeClients, exchange, openResponse } from '../../fixtures/server/exchange.ts';
 import type { Sent } from '../../fixtures/server/exchange.ts';
 import { ownOperations } from '../../server/openapi/own-operations.ts';
 
@@ -190,8 +190,8 @@ async function runShowingCommands(): Promise<void> {
   await withMcp(world.place, async (client) => {
     for (const { name } of (await client.listTools()).tools) {
       const params = { query: 'hello', id: ids[0], block: 'b1', request: ids[0] };
-      const answer = await call(client, name, params).catch(String);
-      world.note(`mcp ${name}`, JSON.stringify(answer));
+      const response = await call(client, name, params).catch(String);
+      world.note(`mcp ${name}`, JSON.stringify(response));
     }
   });
 }
@@ -199,11 +199,15 @@ async function runShowingCommands(): Promise<void> {
 /** Fetches a response of svc itself; of an endless one only the beginning. */
 async function get(path: string): Promise<void> {
   const controller = new AbortController();
-  const answer = await openAnswer(world.port, { method: 'GET', path, signal: controller.signal });
+  const response = await openResponse(world.port, {
+    method: 'GET',
+    path,
+    signal: controller.signal,
+  });
   const pieces: Buffer[] = [];
-  const isEndless = /event-stream/.test(answer.headers['content-type'] ?? '');
+  const isEndless = /event-stream/.test(response.headers['content-type'] ?? '');
   try {
-    for await (const piece of answer) {
+    for await (const piece of response) {
       pieces.push(piece as Buffer);
       if (isEndless) break;
     }

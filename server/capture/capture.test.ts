@@ -158,8 +158,8 @@ test('a request header turns recording on or off for its request', () =>
 test('a translated response and each failed attempt are recorded', () =>
   withProxy({ yaml: `${ON}fallback: [chat]\n` }, async (t) => {
     t.upstream.script('/v1/messages', 'status', { status: 503, times: 1 });
-    const answered = await exchange(t.proxy.port, { body: json(MESSAGE, { stream: true }) });
-    assert.is(answered.status, 200);
+    const received = await exchange(t.proxy.port, { body: json(MESSAGE, { stream: true }) });
+    assert.is(received.status, 200);
     const [record] = await recordsOf(t, 1);
     assert.equal(
       record!.attempts.map(({ provider, response }) => [provider, response?.status]),
@@ -168,8 +168,8 @@ test('a translated response and each failed attempt are recorded', () =>
         ['chat', 200],
       ],
     );
-    assert.is(textOf(record!.answer.body.bytes), answered.text);
-    assert.is.not(textOf(record!.attempts[1]!.response?.body.bytes), answered.text);
+    assert.is(textOf(record!.answer.body.bytes), received.text);
+    assert.is.not(textOf(record!.attempts[1]!.response?.body.bytes), received.text);
   }));
 
 const OWN_KEY = 'sk-ant-own-0123456789abcdef';
@@ -253,8 +253,8 @@ test('records beyond the age or size limit are deleted, oldest first', () =>
 test('a failed write loses the record but not the request, and the trace reports it', () =>
   withProxy({ yaml: ON }, async (t) => {
     appendFileSync(folderOf(t), 'a file in the place of the folder');
-    const answered = await exchange(t.proxy.port, { body: json(MESSAGE, { stream: true }) });
-    assert.is(answered.status, 200);
+    const response = await exchange(t.proxy.port, { body: json(MESSAGE, { stream: true }) });
+    assert.is(response.status, 200);
     const [row] = await t.rows(1);
     await t.proxy.services.captures.flush();
     assert.match(traceOf(t, row!.id)?.capture ?? '', /^dropped: /);

@@ -118,11 +118,11 @@ test('a step overridden under either name is used by calls, streams and language
     }
     for (const adapter of [new Specified(options), new Spelled(options)]) {
       steps.length = 0;
-      const answer = await adapter.call(MESSAGES);
+      const response = await adapter.call(MESSAGES);
       assert.equal(steps, ['prepare', 'send', 'parse']);
       assert.equal(
-        adapter.extractTokens(answer),
-        new MessagesAdapter(options).extractTokens(answer),
+        adapter.extractTokens(response),
+        new MessagesAdapter(options).extractTokens(response),
       );
       steps.length = 0;
       await collect(adapter.stream(MESSAGES));
@@ -142,8 +142,8 @@ test('a step overridden under either name is used by calls, streams and language
 test('chat: returns the response, and counts cached tokens apart from the others', () =>
   withProxy({}, async (t) => {
     const adapter = new ChatCompletionsAdapter({ base_url: `${t.proxy.url}/v1/`, api_key: 'mine' });
-    const answered = await adapter.call(CHAT);
-    assert.match(String(answered.choices[0]?.message['content']), /Say hello/);
+    const response = await adapter.call(CHAT);
+    assert.match(String(response.choices[0]?.message['content']), /Say hello/);
     assert.is(t.upstream.requests[0]?.header('authorization'), 'Bearer mine');
     const usage = {
       prompt_tokens: 100,

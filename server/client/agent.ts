@@ -34,18 +34,18 @@ export class AgentFrameworkAdapter extends MultiProviderAdapter {
   async #generate(modelId: string, call: ModelCall): Promise<ModelResult> {
     const { request, warnings } = this.#write(modelId, call);
     const body = this.prepareRequest(request);
-    const answer = await this.send(body, optionsOf(call));
-    this.parseResponse(answer);
-    const { id, model } = answer;
+    const response = await this.send(body, optionsOf(call));
+    this.parseResponse(response);
+    const { id, model } = response;
     return {
-      ...readAnswer(answer),
-      usage: toUsage(this.extractTokens(answer)),
+      ...readAnswer(response),
+      usage: toUsage(this.extractTokens(response)),
       warnings,
       request: { body: this.bodyOf(body) },
       response: {
         ...(typeof id === 'string' && { id }),
         ...(typeof model === 'string' && { modelId: model }),
-        body: answer,
+        body: response,
       },
     };
   }

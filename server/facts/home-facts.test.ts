@@ -52,8 +52,8 @@ test('/health reports that the home folder and the ledger are gone, and that the
       ({ reasons } = await healthUntil(proxy.port, isDegraded));
     }
     assert.equal(reasons, whole);
-    const answered = await exchange(proxy.port, { body: json(MESSAGE) });
-    assert.is(answered.status, 200);
+    const response = await exchange(proxy.port, { body: json(MESSAGE) });
+    assert.is(response.status, 200);
     await proxy.services.ledgerFile.flush();
     assert.equal((await healthUntil(proxy.port, isOk)).reasons, []);
     assert.is((await stored(db)).length, 1);

@@ -23,9 +23,9 @@ budget: { enabled: true, ${limits} }
 const TURN = { ...MESSAGE, messages: [{ role: 'user', content: 'x'.repeat(360) }] };
 
 async function send(t: TestProxy, headers: Record<string, string> = {}) {
-  const answer = await exchange(t.proxy.port, { body: json(TURN), headers });
-  const { error } = JSON.parse(answer.text) as { error?: { type: string; message: string } };
-  return { status: answer.status, error };
+  const response = await exchange(t.proxy.port, { body: json(TURN), headers });
+  const { error } = JSON.parse(response.text) as { error?: { type: string; message: string } };
+  return { status: response.status, error };
 }
 
 async function budget(t: TestProxy): Promise<Record<string, unknown>> {
@@ -79,11 +79,11 @@ test('a request abandoned by its client releases its reservation', () =>
   withProxy({ yaml: priced('per_day_usd: 1000000') }, async (t) => {
     t.upstream.script(undefined, 'stall-before-head');
     const leave = new AbortController();
-    const answer = exchange(t.proxy.port, { body: json(TURN), signal: leave.signal });
+    const response = exchange(t.proxy.port, { body: json(TURN), signal: leave.signal });
     await t.upstream.nextRequest();
     assert.ok(t.proxy.services.spending.view().heldNanoUsd > 0);
     leave.abort();
-    await answer.catch(() => undefined);
+    await response.catch(() => undefined);
     await t.rows(1);
     assert.is(t.proxy.services.spending.view().heldNanoUsd, 0);
   }));
@@ -185,8 +185,8 @@ test('an exhausted day refuses requests without an estimate, and admits free one
     assert.is(await post(t, '/v1/images/generations', { model: 'gpt-image-1', prompt: 'x' }), 402);
     assert.is(await post(t, '/v1/files', { purpose: 'batch' }), 200);
     for (const path of ['/v1/models', '/v1/batches']) {
-      const answer = await exchange(t.proxy.port, { path, method: 'GET' });
-      assert.is.not(answer.status, 402, path);
+      const response = await exchange(t.proxy.port, { path, method: 'GET' });
+      assert.is.not(response.status, 402, path);
     }
   }));
 
@@ -287,9 +287,9 @@ test('after a restart no request passes a limit that was exhausted before', asyn
     });
     for (const limit of ['per_day_usd: 1', 'total_tokens: 1'])
       await withProxy({ yaml: priced(limit), env }, async (t) => {
-        const answers = await Promise.all(Array.from({ length: 6 }, () => send(t)));
+        const responses = await Promise.all(Array.from({ length: 6 }, () => send(t)));
         assert.equal(
-          answers.map((answer) => answer.status),
+          responses.map((answer) => answer.status),
           Array.from({ length: 6 }, () => 402),
           limit,
         );

@@ -41,9 +41,9 @@ test('the error of a provider is quoted in its own words', () =>
   withProxy({}, async (t) => {
     for (const status of ['400', '529'] as const) {
       const stop = t.upstream.script(undefined, status);
-      const answer = await exchange(t.proxy.port, { body: json(MESSAGE) });
+      const response = await exchange(t.proxy.port, { body: json(MESSAGE) });
       stop();
-      const { error } = JSON.parse(answer.text) as { error: { message: string } };
+      const { error } = JSON.parse(response.text) as { error: { message: string } };
       await t.rows(status === '400' ? 1 : 2);
       const { providers, cost } = await why(t);
       assert.equal(providers, [`messages: status ${status}: ${error.message}`]);

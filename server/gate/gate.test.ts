@@ -238,8 +238,8 @@ test('refuses ambiguous message framing that Node may accept', () => {
 test('a refusal closes the connection if the end of the request is ambiguous', () => {
   const gate = gateWith();
   const closes = (overrides: Parameters<typeof request>[0]) => {
-    const answer = gate(request(overrides));
-    return answer.verdict === 'refused' && answer.close;
+    const response = gate(request(overrides));
+    return response.verdict === 'refused' && response.close;
   };
   assert.ok(closes({ headers: ['Transfer-Encoding', 'gzip'] }));
   assert.ok(closes({ host: '' }));
@@ -286,8 +286,8 @@ test('refuses a control character in any header value', () => {
   const gate = gateWith();
   fc.assert(
     fc.property(fc.string(), fc.constantFrom('\r', '\n', '\0'), fc.string(), (a, bad, b) => {
-      const answer = gate(request({ headers: ['X-Any', a + bad + b] }));
-      assert.is(outcome(answer), '400');
+      const response = gate(request({ headers: ['X-Any', a + bad + b] }));
+      assert.is(outcome(response), '400');
     }),
     { numRuns: 500, seed: 2 },
   );

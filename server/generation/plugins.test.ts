@@ -117,8 +117,8 @@ test('a hook that throws fails its attempt, and the fallback responds', () =>
       assert.is(t.upstream.requests.length, 0);
       t.configure(`${config}fallback: [chat]\n`);
       await t.proxy.reload();
-      const answered = await exchange(t.proxy.port, sent);
-      assert.is(answered.status, 200);
+      const response = await exchange(t.proxy.port, sent);
+      assert.is(response.status, 200);
       const [, row] = await t.rows(2);
       // The id in the response header is the provider's own, so take ours from the row.
       const path = `/trace/${row?.id ?? ''}`;
@@ -265,9 +265,9 @@ test('an invalid result of a response or event hook is reported as a fault of th
         write(text.replace('for (const choice', `${fault};\n    for (const choice`));
         await t.proxy.reload();
         const sent = { path: '/v1/chat/completions', body: json(CHAT) };
-        const answered = await exchange(t.proxy.port, sent);
-        assert.is(answered.status, 502, fault);
-        assert.match(answered.text, "The response hook of provider 'acme' failed: ", fault);
+        const received = await exchange(t.proxy.port, sent);
+        assert.is(received.status, 502, fault);
+        assert.match(received.text, "The response hook of provider 'acme' failed: ", fault);
       }
       for (const fault of ['event.data.self = event.data', 'return 7', "event.event = 'a\\nb'"]) {
         const text = at(t.upstream.url).replace(plain, 'request.path');

@@ -66,9 +66,9 @@ test('a rule may select a provider of another kind', () =>
     t.proxy.services.router.use([
       { id: 'r1', priority: 0, hasTools: false, target: 'local/llama' },
     ]);
-    const answer = await exchange(t.proxy.port, { body: json(MESSAGE) });
-    assert.is(answer.status, 200);
-    assert.is((JSON.parse(answer.text) as { type: string }).type, 'message');
+    const response = await exchange(t.proxy.port, { body: json(MESSAGE) });
+    assert.is(response.status, 200);
+    assert.is((JSON.parse(response.text) as { type: string }).type, 'message');
     assert.equal(requestedModels(t), ['/v1/chat/completions llama']);
     const [row] = await t.rows(1);
     assert.equal([row?.provider, row?.modelRequested], ['local', 'claude-fixture-1']);

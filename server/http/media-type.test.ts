@@ -59,9 +59,13 @@ test('a conversation is accepted only as JSON', async () => {
       for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])
         for (const key of [undefined, 'a key']) {
           const headers = { 'content-type': type, ...(key && { 'x-api-key': key }) };
-          const answer = await exchange(proxy.port, { path, body: JSON.stringify(body), headers });
-          assert.is(answer.status, 415, `${path} ${type}`);
-          assert.match(answer.text, /unsupported_media_type/);
+          const response = await exchange(proxy.port, {
+            path,
+            body: JSON.stringify(body),
+            headers,
+          });
+          assert.is(response.status, 415, `${path} ${type}`);
+          assert.match(response.text, /unsupported_media_type/);
         }
       assert.is(upstream.requests.length, 0, path);
     }

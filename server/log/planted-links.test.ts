@@ -127,8 +127,8 @@ test('a key that the provider repeats is not in the log, whatever its shape', as
       { 'x-api-key': 'Quite(unusual)~shape' },
       { authorization: 'Bearer odd=shape?of/key' },
     ]) {
-      const answer = await exchange(proxy.port, { body: json(MESSAGE), headers });
-      assert.match(answer.text, /shape/, 'the client still reads what the provider says');
+      const response = await exchange(proxy.port, { body: json(MESSAGE), headers });
+      assert.match(response.text, /shape/, 'the client still reads what the provider says');
     }
     const file = join(dirname(db), 'logs', 'svc.log');
     const bodies = (): number => read(file).split('response body').length - 1;

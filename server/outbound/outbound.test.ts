@@ -8,7 +8,7 @@ import {
   closeClients,
   exchange,
   json,
-  openAnswer,
+  openResponse,
 } from '../../fixtures/server/exchange.ts';
 
 const limits = (more: string): string => `providers:\n  messages: { ${more} }\n`;
@@ -46,7 +46,7 @@ test('a connection is reused, by one request at a time', () =>
     const gone = new AbortController();
     const body = json(MESSAGE, { stream: true });
     const held = await Promise.all(
-      [1, 2, 3].map(() => openAnswer(t.proxy.port, { body, signal: gone.signal })),
+      [1, 2, 3].map(() => openResponse(t.proxy.port, { body, signal: gone.signal })),
     );
     for (const message of held) message.on('error', () => undefined);
     assert.is(t.upstream.connections.length, 3);

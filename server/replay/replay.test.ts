@@ -20,7 +20,7 @@ import {
   closeClients,
   exchange,
   json,
-  openAnswer,
+  openResponse,
 } from '../../fixtures/server/exchange.ts';
 import { compareRecords } from './compare.ts';
 import type { Comparison } from './compare.ts';
@@ -151,7 +151,7 @@ test('a broken stream and a client that left are replayed', () =>
     t.upstream.script('/v1/messages', 'reset-mid-body', { times: 1 });
     await exchange(t.proxy.port, { body });
     t.upstream.script('/v1/messages', 'events', { count: 200, everyMs: 20, times: 1 });
-    const leaving = await openAnswer(t.proxy.port, { body });
+    const leaving = await openResponse(t.proxy.port, { body });
     await new Promise((resolve) => leaving.once('data', resolve));
     leaving.destroy();
     const records = await recordsOf(t, 2);

@@ -41,14 +41,14 @@ test('a key is exchanged for a strict cookie that can only read the dashboard', 
     for (const wrong of [{ key: OTHER }, { key: '' }, {}, { link: 'x' }, { key: 5 }, null, [KEY]])
       assert.is((await logIn(t, wrong)).status, 401, JSON.stringify(wrong));
     assert.is((await logIn(t, { key: KEY }, { origin: 'https://evil.example' })).status, 401);
-    const answer = await logIn(t, { key: KEY });
-    assert.is(answer.status, 200);
+    const response = await logIn(t, { key: KEY });
+    assert.is(response.status, 200);
     assert.match(
-      String(answer.headers['set-cookie']),
+      String(response.headers['set-cookie']),
       /^svc_dashboard=config\.\w+\.[\w-]{43}; Path=\/dashboard; Max-Age=604800; HttpOnly; SameSite=Strict$/,
     );
-    assert.not.match(String(answer.headers['set-cookie']), new RegExp(KEY));
-    const cookie = cookieOf(answer);
+    assert.not.match(String(response.headers['set-cookie']), new RegExp(KEY));
+    const cookie = cookieOf(response);
     assert.is(await status(DATA, {}), 401);
     assert.is(await status(DATA, { cookie }), 200);
     assert.is(await status(DATA, { cookie: `a=b; ${cookie}; c=d` }), 200);
@@ -87,9 +87,9 @@ test('a logout ends only its own session', () =>
     const other = cookieOf(await logIn(t, { key: KEY }));
     assert.is((await post({ cookie, origin: 'https://evil.example' })).status, 401);
     assert.is(await status(cookie), 200);
-    const answer = await post({ cookie });
-    assert.is(answer.status, 200);
-    assert.match(String(answer.headers['set-cookie']), /^svc_dashboard=; .*Max-Age=0;/);
+    const response = await post({ cookie });
+    assert.is(response.status, 200);
+    assert.match(String(response.headers['set-cookie']), /^svc_dashboard=; .*Max-Age=0;/);
     assert.is(await status(cookie), 401);
     assert.is(await status(other), 200);
     assert.is((await post({})).status, 200, 'without one');

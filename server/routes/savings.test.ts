@@ -38,10 +38,10 @@ async function read(t: TestProxy, path: string, headers: Record<string, string> 
 
 /** Sends a request from which compression removes something; returns its id. */
 async function sendLosing(t: TestProxy): Promise<string> {
-  const answer = await exchange(t.proxy.port, { body: BODY, headers: { 'x-api-key': 'k' } });
-  assert.is(answer.status, 200, answer.text);
+  const response = await exchange(t.proxy.port, { body: BODY, headers: { 'x-api-key': 'k' } });
+  assert.is(response.status, 200, response.text);
   await t.rows(1);
-  return String(answer.headers['x-request-id']);
+  return String(response.headers['x-request-id']);
 }
 
 test('the changes of a request can be read block by block, on this machine only', async () => {

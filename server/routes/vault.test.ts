@@ -90,9 +90,9 @@ test('an invalid block is refused, naming the wrong field', async () => {
       ['/ingest/batch', [{ content: 5 }, { content: '' }], 422, undefined],
     ];
     for (const [path, body, status, code] of cases) {
-      const answer = await call(rig, path, body);
+      const response = await call(rig, path, body);
       const printed = `${path} ${JSON.stringify(body).slice(0, 60)}`;
-      assert.equal([answer.status, answer.json.error?.code], [status, code], printed);
+      assert.equal([response.status, response.json.error?.code], [status, code], printed);
     }
     const { json } = await call(rig, '/vault');
     assert.is(json['blocks'], Object.keys(FILES).length);

@@ -14,8 +14,8 @@ import {
   closeClients,
   exchange,
   json,
-  openAnswer,
-  readAnswer,
+  openResponse,
+  readFullResponse,
 } from '../../fixtures/server/exchange.ts';
 
 const STREAM = json(MESSAGE, { stream: true });
@@ -76,10 +76,10 @@ test('a reload of a faulty configuration changes nothing', () =>
 test('a run keeps the configuration with which it began', () =>
   withProxy({}, async (t) => {
     t.upstream.script(undefined, 'events', { count: 20, everyMs: 5 });
-    const running = await openAnswer(t.proxy.port, { body: STREAM });
+    const running = await openResponse(t.proxy.port, { body: STREAM });
     t.configure('streaming: { formats: [chunked] }');
     await t.proxy.reload();
-    const { text, headers } = await readAnswer(running);
+    const { text, headers } = await readFullResponse(running);
     assert.match(headers['content-type'] ?? '', 'text/event-stream');
     assert.match(text, 'event: message_stop');
     const next = await exchange(t.proxy.port, { body: STREAM });
@@ -105,7 +105,7 @@ test('draining lets streams finish, refuses new requests and writes every row', 
   );
   const socket = new WebSocket(`ws://127.0.0.1:${proxy.wsPort}/ws`);
   await once(socket, 'open');
-  const running = await openAnswer(proxy.port, { body: STREAM });
+  const running = await openResponse(proxy.port, { body: STREAM });
   const stopped = proxy.stop();
   const late = await exchange(proxy.port, { body: json(MESSAGE) });
   assert.is(late.status, 503);
@@ -114,9 +114,9 @@ test('draining lets streams finish, refuses new requests and writes every row', 
   const health = await exchange(proxy.port, { path: '/health', method: 'GET' });
   assert.match(health.text, 'shutting down');
   finish();
-  const answer = await readAnswer(running);
-  assert.ok(answer.whole);
-  assert.match(answer.text, 'event: message_stop');
+  const response = await readFullResponse(running);
+  assert.ok(response.whole);
+  assert.match(response.text, 'event: message_stop');
   await stopped;
   if (socket.readyState !== socket.CLOSED) await once(socket, 'close');
   const rows = await stored(db);
@@ -140,8 +140,8 @@ test('a second stop does not wait', async () => {
   const t = await startTestProxy({ clock });
   const { db, proxy } = t;
   t.upstream.script(undefined, 'stall-after-head');
-  const running = await openAnswer(proxy.port, { body: STREAM });
-  const answer = readAnswer(running);
+  const running = await openResponse(proxy.port, { body: STREAM });
+  const response = readFullResponse(running);
   stoppedMs = systemClock.monotonicMs();
   let isStopped = false;
   void proxy.stop().then(() => (isStopped = true));
@@ -150,7 +150,7 @@ test('a second stop does not wait', async () => {
   assert.is(proxy.app.running.size, 1, 'the first one waits');
   void proxy.stop();
   await until('it has stopped', () => isStopped);
-  const { text } = await answer;
+  const { text } = await response;
   assert.not.match(text, 'message_stop');
   const rows = await stored(db);
   assert.is(rows.length, 1);

@@ -71,9 +71,9 @@ test('no command is sent before the first trial succeeds, or while Redis is unre
   assert.is(await t.ask(), undefined, 'connected, but not yet known to accept writes');
   t.asked.pop()!.answer(1);
   await t.turn();
-  const answer = t.ask();
+  const reply = t.ask();
   t.asked.pop()!.answer(7);
-  assert.is(await answer, 7);
+  assert.is(await reply, 7);
   assert.equal(t.link.view(), {
     state: 'up',
     place: '127.0.0.1:1',

@@ -3,21 +3,21 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
-import type { Answered } from '../../fixtures/server/exchange.ts';
+import type { FullResponse } from '../../fixtures/server/exchange.ts';
 import { until, withSteadyPair } from '../../fixtures/server/redis.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
-const send = (t: TestProxy, body = json(MESSAGE), headers: Fields = {}): Promise<Answered> =>
+const send = (t: TestProxy, body = json(MESSAGE), headers: Fields = {}): Promise<FullResponse> =>
   exchange(t.proxy.port, { body, headers });
 
 const COLD = json(MESSAGE, { temperature: 0 });
 const COLD_STREAM = json(MESSAGE, { temperature: 0, stream: true });
-const isHit = ({ headers }: Answered): boolean => headers['x-svc-cache'] === 'hit';
+const isHit = ({ headers }: FullResponse): boolean => headers['x-svc-cache'] === 'hit';
 
 test('two proxies share a limit of ten a minute, and refuse like a single one', () =>
   withSteadyPair({ yaml: 'security: { rate_limit_per_minute: 10 }' }, async (one, other) => {
-    const answers: Answered[] = [];
+    const answers: FullResponse[] = [];
     const startedMs = Date.now();
     for (let i = 0; i < 10; i += 1) answers.push(await send(i % 2 === 0 ? one : other));
     assert.equal(new Set(answers.map(({ status }) => status)), new Set([200]));
@@ -96,9 +96,9 @@ test('after thirty seconds only one of two proxies probes, and its result counts
       await new Promise((resolve) => setTimeout(resolve, 30_200));
       const before = upstream.requests.length;
       const stop = upstream.script(undefined, scenario, { delayMs: 300 });
-      const answers = await Promise.all([...pair, ...pair, ...pair].map((t) => send(t)));
+      const responses = await Promise.all([...pair, ...pair, ...pair].map((t) => send(t)));
       stop();
-      const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+      const statuses = responses.map(({ status }) => status).toSorted((a, b) => a - b);
       return { probes: upstream.requests.length - before, statuses };
     };
     assert.equal(await probesOf('500'), { probes: 1, statuses: [500, 503, 503, 503, 503, 503] });

@@ -67,10 +67,10 @@ export function createRateCounts(link: RedisLink): SharedCounts {
         String(intervalMs),
         String(Math.max(0, min[index] ?? 0)),
       ]);
-      const answer = await link.ask((redis) =>
+      const reply = await link.ask((redis) =>
         redis.run(TAKE, [sharedName('rate', source)], values),
       );
-      return answer === undefined ? undefined : toDeficits(answer, buckets);
+      return reply === undefined ? undefined : toDeficits(reply, buckets);
     },
   };
 }

@@ -74,8 +74,8 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
     queuedBytes += bytes.length;
     const command = ['SET', sharedName('answer', key), seal(bytes, key)];
     const lifetimeMs = String(Math.ceil(ttlMs));
-    const answered = await link.ask((redis) => redis.call([...command, 'PX', lifetimeMs]));
-    if (answered === undefined) failures += 1;
+    const reply = await link.ask((redis) => redis.call([...command, 'PX', lifetimeMs]));
+    if (reply === undefined) failures += 1;
     queuedBytes -= bytes.length;
   }
 

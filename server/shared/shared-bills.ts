@@ -51,8 +51,8 @@ export function shareBills(
       void link.ask((redis) => redis.run(WRITE, namesOf(ids), [String(KEPT_MS)]));
     },
     async billedOf(ids) {
-      const answer = listOf(await link.ask((redis) => redis.run(READ, namesOf(ids), [])));
-      return ids.filter((_, index) => answer[index] === 1);
+      const reply = listOf(await link.ask((redis) => redis.run(READ, namesOf(ids), [])));
+      return ids.filter((_, index) => reply[index] === 1);
     },
   };
   bills.share(peers, onBilled);

@@ -101,8 +101,8 @@ for (const owner of ['project', 'key'] as const)
       }
       const count = () => sum(pair.map((t) => t.proxy.services.window.totals().requests));
       const before = count();
-      const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => sendTo(n)));
-      const statuses = answers.map(({ status }) => status);
+      const responses = await Promise.all(Array.from({ length: 200 }, (_, n) => sendTo(n)));
+      const statuses = responses.map(({ status }) => status);
       assert.ok(
         statuses.every((status) => status === 200 || status === 402),
         statuses.join(),
@@ -140,11 +140,11 @@ test('keys with the same label share one budget, whichever proxy created them', 
     const ask = async (at: number) => {
       const t = at % 2 === 0 ? one : other;
       const headers = { 'x-forwarded-for': '10.1.2.3', 'x-svc-key': keys[at % 2]! };
-      let answer = await send(t, headers);
+      let response = await send(t, headers);
       // A key made now is known within a second of use.
       const untilMs = Date.now() + 60_000;
-      while (answer.status === 401 && Date.now() < untilMs) answer = await send(t, headers);
-      return answer;
+      while (response.status === 401 && Date.now() < untilMs) response = await send(t, headers);
+      return response;
     };
     const statuses: number[] = [];
     for (let n = 0; n < 6; n += 1) {

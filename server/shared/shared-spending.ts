@@ -74,8 +74,8 @@ export function createSharedSpending(link: RedisLink, proxy: Proxy): SharedSpend
           limit === null ? '' : String(limit),
           String(untilMs + SLACK_MS),
         );
-      const answer = await link.ask((redis) => redis.run(TAKE, keys, values));
-      const taken = answer === undefined ? undefined : toTaken(answer, accounts);
+      const reply = await link.ask((redis) => redis.run(TAKE, keys, values));
+      const taken = reply === undefined ? undefined : toTaken(reply, accounts);
       // Without a response the amount may or may not have been added: this proxy's own figure
       // replaces it next time.
       if (taken === undefined) lives += 1;

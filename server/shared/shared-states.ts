@@ -86,10 +86,10 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
     entry.seen = version;
     entry.changes += 1;
     entry.unwritten = what;
-    const answer = await link.ask((redis) =>
+    const reply = await link.ask((redis) =>
       redis.run(WRITE, [entry.name, probeName(entry)], [what, String(Math.ceil(forMs)), version]),
     );
-    if (answer !== undefined && entry.seen === version) entry.unwritten = undefined;
+    if (reply !== undefined && entry.seen === version) entry.unwritten = undefined;
   }
 
   async function read(): Promise<void> {
@@ -97,9 +97,9 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
     if (all.length === 0) return;
     const before = all.map(({ changes }) => changes);
     const names = all.map(({ name }) => name);
-    const answer = await link.ask((redis) => redis.run(READ, names, []));
-    if (answer === undefined) return;
-    const [nowMs, ...texts] = listOf(answer);
+    const reply = await link.ask((redis) => redis.run(READ, names, []));
+    if (reply === undefined) return;
+    const [nowMs, ...texts] = listOf(reply);
     for (const [index, entry] of all.entries()) {
       if (entry.changes !== before[index]) continue;
       const record = toRecord(texts[index], nowMs);
@@ -158,10 +158,10 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
    */
   async function claimProbeOf(breaker: Breaker, entry: TrackedRecord): Promise<boolean> {
     const version = newVersion();
-    const answer = await link.ask((redis) =>
+    const reply = await link.ask((redis) =>
       redis.run(CLAIM, [entry.name, probeName(entry)], [entry.seen, version, String(OPEN_MS)]),
     );
-    const [verdict, nowMs, text] = listOf(answer);
+    const [verdict, nowMs, text] = listOf(reply);
     if (textOf(verdict) === 'held') {
       breaker.yieldProbe(ASK_AGAIN_MS);
       return false;

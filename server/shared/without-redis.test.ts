@@ -35,8 +35,8 @@ test('an unreachable Redis is reported everywhere without its password, and requ
   const yaml = 'security: { rate_limit_per_minute: 3 }\ncache: { enabled: true }';
   await withProxy({ env, yaml }, async (t) => {
     const body = json(MESSAGE, { temperature: 0 });
-    const answers = [0, 1, 2, 3].map(() => exchange(t.proxy.port, { body }));
-    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    const responses = [0, 1, 2, 3].map(() => exchange(t.proxy.port, { body }));
+    const statuses = (await Promise.all(responses)).map(({ status }) => status);
     assert.equal(
       statuses.toSorted((a, b) => a - b),
       [200, 200, 200, 429],

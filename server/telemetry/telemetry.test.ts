@@ -134,10 +134,10 @@ test("spans and measurements reach a collector as parts of the client's trace", 
 
 test('an unreachable collector is reported once and delays no request', () =>
   withProxy({ yaml: 'telemetry: {enabled: true, endpoint: "http://127.0.0.1:9"}' }, async (t) => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () => exchange(t.proxy.port, sent())),
     );
-    assert.ok(answers.every(({ status }) => status === 200));
+    assert.ok(responses.every(({ status }) => status === 200));
     const log = join(dirname(t.db), 'logs', 'svc.log');
     const reported = () =>
       existsSync(log) ? readFileSync(log, 'utf8').split('telemetry cannot be sent').length - 1 : 0;

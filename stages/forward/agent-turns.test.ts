@@ -91,10 +91,10 @@ for (const kind of KINDS) {
             const more = { stream, parallel_tool_calls: true };
             const body = { ...(JSON.parse(bytes.toString()) as object), ...more };
             const sent = { path: '/v1/responses', body: JSON.stringify(body) };
-            const answered = await exchange(t.proxy.port, sent);
-            assert.is(answered.status, 200, JSON.stringify(await traceOf(t, answered)));
-            assert.equal(itemOf(answered.text, stream), item);
-            const { notes } = (await traceOf(t, answered)).stages.find(
+            const response = await exchange(t.proxy.port, sent);
+            assert.is(response.status, 200, JSON.stringify(await traceOf(t, response)));
+            assert.equal(itemOf(response.text, stream), item);
+            const { notes } = (await traceOf(t, response)).stages.find(
               ({ name }) => name === 'upstream_forward',
             )!;
             assert.match(JSON.stringify(notes), notDeclared);
@@ -165,11 +165,11 @@ test('a provider that cannot accept essential content is skipped', () =>
     const file = { type: 'input_file', file_id: 'file_1' };
     for (const more of [summary, { type: 'message', role: 'user', content: [file] }]) {
       const input = [...body.input, more];
-      const answered = await exchange(t.proxy.port, {
+      const response = await exchange(t.proxy.port, {
         path: '/v1/responses',
         body: JSON.stringify({ ...body, input }),
       });
-      assert.ok(answered.status >= 500, answered.text);
+      assert.ok(response.status >= 500, response.text);
     }
     assert.is(t.spare.requests.length, 0);
   }));

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { answer as answering, request as scenario } from '../../fixtures/upstream.ts';
 import { toAnswer } from '../../fixtures/upstream/answer.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
-import type { Answered } from '../../fixtures/server/exchange.ts';
+import type { FullResponse } from '../../fixtures/server/exchange.ts';
 import {
   bodyOf,
   direct,
@@ -19,9 +19,9 @@ const MESSAGES = { path: '/v1/messages', body: bodyOf('messages', false) };
 const STREAM = { path: '/v1/messages', body: bodyOf('messages', true) };
 const SHORT = 'providers:\n  messages: { timeout_seconds: 0.2 }';
 
-function failureOf(answer: Answered): { status: number; code: string | undefined } {
-  const { error } = JSON.parse(answer.text) as { error: { code?: string } };
-  return { status: answer.status, code: error.code };
+function failureOf(response: FullResponse): { status: number; code: string | undefined } {
+  const { error } = JSON.parse(response.text) as { error: { code?: string } };
+  return { status: response.status, code: error.code };
 }
 
 const send = (t: Pair, sent: { path: string; body: string }, headers = clientKey('messages')) =>

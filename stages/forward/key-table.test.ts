@@ -7,7 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ScenarioName, ScenarioOptions } from '../../fixtures/upstream.ts';
 import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
-import type { Answered } from '../../fixtures/server/exchange.ts';
+import type { FullResponse } from '../../fixtures/server/exchange.ts';
 import {
   PATHS,
   bodyOf,
@@ -63,14 +63,14 @@ interface Round {
 const usesKey = (request: { readonly headerBytes: Buffer }, key: string): boolean =>
   request.headerBytes.includes(key);
 
-function send({ t, dialect, stream }: Round): Promise<Answered> {
+function send({ t, dialect, stream }: Round): Promise<FullResponse> {
   return exchange(t.proxy.port, { path: PATHS[dialect], body: bodyOf(dialect, stream) });
 }
 
 /** Checks for exactly the response of the provider, or of the spare. */
 async function expectAnswer(
   round: Round,
-  response: Answered,
+  response: FullResponse,
   from: 'upstream' | 'spare',
 ): Promise<void> {
   const { t, name, dialect, stream, spare } = round;
@@ -139,7 +139,7 @@ async function checkAllKeysRejected(round: Round): Promise<void> {
   expectCooldown(round, 1);
 }
 
-function expectRefusal({ fault, name }: Round, response: Answered): void {
+function expectRefusal({ fault, name }: Round, response: FullResponse): void {
   const { error } = JSON.parse(response.text) as { error: { code?: string } };
   if (fault.status === 401) {
     assert.equal([response.status, error.code], [502, 'PROVIDER_001'], name);

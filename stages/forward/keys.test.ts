@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startUpstream } from '../../fixtures/upstream.ts';
 import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
-import type { Answered } from '../../fixtures/server/exchange.ts';
+import type { FullResponse } from '../../fixtures/server/exchange.ts';
 import {
   PATHS,
   bodyOf,
@@ -23,7 +23,11 @@ const KEYS = {
 };
 const withoutSpare = withSpare(undefined, '');
 
-const send = (t: Pair, headers: Record<string, string> = {}, stream = false): Promise<Answered> =>
+const send = (
+  t: Pair,
+  headers: Record<string, string> = {},
+  stream = false,
+): Promise<FullResponse> =>
   exchange(t.proxy.port, { path: PATHS.messages, body: bodyOf('messages', stream), headers });
 
 function sentKeys(t: Pair): string[] {

@@ -15,9 +15,9 @@ import {
   closeClients,
   exchange,
   json,
-  openAnswer,
+  openResponse,
 } from '../../fixtures/server/exchange.ts';
-import type { Answered } from '../../fixtures/server/exchange.ts';
+import type { FullResponse } from '../../fixtures/server/exchange.ts';
 import { pause, until } from '../../fixtures/wait.ts';
 
 const ON = 'cache: { enabled: true }';
@@ -30,7 +30,7 @@ type Fields = Readonly<Record<string, string>>;
 const send = (t: TestProxy, body: string, headers: Fields = MINE, path = '/v1/messages') =>
   exchange(t.proxy.port, { path, body, headers });
 
-const isHit = (answer: Answered): boolean => answer.headers['x-svc-cache'] === 'hit';
+const isHit = (answer: FullResponse): boolean => answer.headers['x-svc-cache'] === 'hit';
 
 test('an identical request is answered without the provider at no cost', () =>
   withProxy({ yaml: ON }, async (t) => {
@@ -171,11 +171,11 @@ test('identical concurrent requests share one answer', () =>
     for (const body of [DETERMINISTIC, DETERMINISTIC_STREAM]) {
       const before = t.upstream.requests.length;
       const stop = t.upstream.script(undefined, 'slow-head', { delayMs: 100 });
-      const answers = await Promise.all(Array.from({ length: 8 }, () => send(t, body)));
+      const responses = await Promise.all(Array.from({ length: 8 }, () => send(t, body)));
       stop();
       assert.is(t.upstream.requests.length - before, 1);
-      assert.is(answers.filter(isHit).length, 7);
-      for (const each of answers) assert.ok(each.body.equals(answers[0]!.body));
+      assert.is(responses.filter(isHit).length, 7);
+      for (const each of responses) assert.ok(each.body.equals(responses[0]!.body));
     }
     assert.is((await t.rows(16)).filter((row) => row.cacheHit).length, 14);
   }));
@@ -194,7 +194,7 @@ test('a request continues on its own if the one it waited for fails or is cancel
     const hang = t.upstream.script(undefined, 'stall-before-head', {});
     const canceller = new AbortController();
     const reached = t.upstream.nextRequest();
-    const leader = openAnswer(t.proxy.port, {
+    const leader = openResponse(t.proxy.port, {
       body: DETERMINISTIC,
       headers: MINE,
       signal: canceller.signal,
@@ -214,7 +214,7 @@ test('when the first of identical requests is cancelled, another one is sent and
     const canceller = new AbortController();
     const reached = t.upstream.nextRequest();
     const sent = { body: DETERMINISTIC, headers: MINE, signal: canceller.signal };
-    const leader = openAnswer(t.proxy.port, sent).catch(() => undefined);
+    const leader = openResponse(t.proxy.port, sent).catch(() => undefined);
     await reached;
     const followers = [0, 1, 2].map(() => send(t, DETERMINISTIC));
     await until('three more requests', () => t.proxy.app.running.size === 4);
@@ -222,8 +222,8 @@ test('when the first of identical requests is cancelled, another one is sent and
     hang();
     canceller.abort();
     await leader;
-    const answers = await Promise.all(followers);
-    assert.is(answers.filter(isHit).length, 2);
+    const responses = await Promise.all(followers);
+    assert.is(responses.filter(isHit).length, 2);
     assert.is(t.upstream.requests.length, 2);
     assert.ok(isHit(await send(t, DETERMINISTIC)));
   }));

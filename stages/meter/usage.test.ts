@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { request as scenario } from '../../fixtures/upstream.ts';
-import { closeClients, exchange, openAnswer } from '../../fixtures/server/exchange.ts';
+import { closeClients, exchange, openResponse } from '../../fixtures/server/exchange.ts';
 import { bodyOf, clientKey, withPair } from '../../fixtures/forward/pair.ts';
 import type { PairOptions, Pair, PairDialect } from '../../fixtures/forward/pair.ts';
 import type { LedgerRow } from '../ledger/row.ts';
@@ -111,9 +111,9 @@ async function leaveAfter(t: Pair, dialect: PairDialect, path: string, marker: s
   const leave = new AbortController();
   const body = bodyOf(dialect, true);
   const sent = { path, body, headers: clientKey(dialect), signal: leave.signal };
-  const answer = await openAnswer(t.proxy.port, sent);
+  const response = await openResponse(t.proxy.port, sent);
   let text = '';
-  for await (const piece of answer) {
+  for await (const piece of response) {
     text += String(piece);
     if (text.includes(marker)) break;
   }

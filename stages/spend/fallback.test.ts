@@ -99,13 +99,13 @@ test("the amount held is the price of the provider that is called, and an expens
     t.spare.script(undefined, 'stall-before-head');
     const leave = new AbortController();
     const next = t.spare.nextRequest();
-    const answer = exchange(t.proxy.port, { ...MESSAGES, signal: leave.signal });
+    const response = exchange(t.proxy.port, { ...MESSAGES, signal: leave.signal });
     await next;
     const { spending } = t.proxy.services;
     const held = spending.view().heldNanoUsd;
     assert.ok(held > 0 && held < 1e6, String(held));
     leave.abort();
-    await answer.catch(() => undefined);
+    await response.catch(() => undefined);
     await t.rows(1);
     const { heldNanoUsd, spentTodayNanoUsd } = spending.view();
     assert.is(heldNanoUsd, 0);

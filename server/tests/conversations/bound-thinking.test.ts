@@ -259,8 +259,8 @@ test('messages: any other refusal, and one that the client requested, is passed 
     await restart(undefined, () => '');
     const thinking = { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'error' } };
     const beta = { 'anthropic-beta': 'thinking-binding-controls-2026-08-01' };
-    const answered = await send({ more: { thinking }, headers: beta });
-    assert.equal([answered.status, running().upstream.requests.length], [400, 1]);
+    const response = await send({ more: { thinking }, headers: beta });
+    assert.equal([response.status, running().upstream.requests.length], [400, 1]);
     const other = await send({ more: { thinking } });
     assert.match(other.text, 'Extra inputs');
     assert.equal([other.status, running().upstream.requests.length], [400, 2]);

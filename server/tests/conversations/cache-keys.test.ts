@@ -16,8 +16,8 @@ const ask = (content: string) => ({ role: 'user', content });
 async function send(t: TestProxy, body: object, path: string) {
   const sent = JSON.stringify(body);
   const before = t.upstream.requests.length;
-  const answer = await exchange(t.proxy.port, { path, body: sent });
-  assert.is(answer.status, 200, answer.text);
+  const response = await exchange(t.proxy.port, { path, body: sent });
+  assert.is(response.status, 200, response.text);
   const text = t.upstream.requests[before]!.bodyBytes.toString();
   return { sent, text, body: JSON.parse(text) as Readonly<Record<string, unknown>> };
 }

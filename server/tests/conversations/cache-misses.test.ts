@@ -66,10 +66,10 @@ async function withPlace(use: (place: Place) => Promise<void>): Promise<void> {
       model,
       wait: (ms) => void (aheadMs += ms),
       send: async (body) => {
-        const answer = await exchange(t.proxy.port, { body: JSON.stringify(body) });
-        assert.is(answer.status, 200, answer.text);
+        const response = await exchange(t.proxy.port, { body: JSON.stringify(body) });
+        assert.is(response.status, 200, response.text);
         sent += 1;
-        return (await t.rows(sent)).find(({ id }) => id === answer.headers['x-svc-request-id'])!;
+        return (await t.rows(sent)).find(({ id }) => id === response.headers['x-svc-request-id'])!;
       },
       read: async (path) =>
         JSON.parse((await exchange(t.proxy.port, { method: 'GET', path })).text) as Json,

@@ -65,11 +65,11 @@ const reads = (count: number): readonly Step[] =>
  */
 async function send(t: TestProxy, request: object): Promise<readonly string[]> {
   const before = t.upstream.requests.length;
-  const answer = await exchange(t.proxy.port, {
+  const response = await exchange(t.proxy.port, {
     path: '/v1/messages',
     body: JSON.stringify(request),
   });
-  assert.is(answer.status, 200, answer.text);
+  assert.is(response.status, 200, response.text);
   const text = t.upstream.requests[before]!.bodyBytes.toString();
   const { messages } = JSON.parse(text.replaceAll(/,?"cache_control":\{[^}]*\}/g, '')) as {
     messages: readonly Message[];
@@ -213,13 +213,13 @@ test('if the client refers back to an omitted result, the result is sent there i
       wait(6 * MINUTE_MS);
       const cold = await send(t, body(steps.slice(0, 15), {}, first));
       assert.equal(leftOut(cold), [0, 1, 2, 3, 4]);
-      const answered = await send(t, body(steps.slice(0, 17), {}, first));
-      assert.equal(answered.slice(0, cold.length), cold);
-      assert.is(answered[32], JSON.stringify([prose(1)]), 'the text of what was left out');
-      assert.is(answered[34], JSON.stringify([text]), 'what it points to is there');
+      const response = await send(t, body(steps.slice(0, 17), {}, first));
+      assert.equal(response.slice(0, cold.length), cold);
+      assert.is(response[32], JSON.stringify([prose(1)]), 'the text of what was left out');
+      assert.is(response[34], JSON.stringify([text]), 'what it points to is there');
       wait(6 * MINUTE_MS);
       const later = await send(t, body(steps, {}, first));
-      assert.equal(later.slice(28, answered.length), answered.slice(28), 'it stays');
+      assert.equal(later.slice(28, response.length), response.slice(28), 'it stays');
     }
   });
 });

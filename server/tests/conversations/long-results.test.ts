@@ -91,11 +91,11 @@ function body(steps: readonly Step[], more: object = {}): object {
 /** Sends the request; returns the contents of the results that the provider received. */
 async function send(t: TestProxy, request: object): Promise<readonly string[]> {
   const before = t.upstream.requests.length;
-  const answer = await exchange(t.proxy.port, {
+  const response = await exchange(t.proxy.port, {
     path: '/v1/messages',
     body: JSON.stringify(request),
   });
-  assert.is(answer.status, 200, answer.text);
+  assert.is(response.status, 200, response.text);
   const sent = JSON.parse(t.upstream.requests[before]!.bodyBytes.toString()) as {
     messages: readonly Message[];
   };

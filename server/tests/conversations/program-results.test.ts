@@ -110,8 +110,8 @@ for (const dialect of ['messages', 'responses'] as const) {
           const path = dialect === 'messages' ? '/v1/messages' : '/v1/responses';
           const sent = async (caller: object): Promise<readonly string[]> => {
             const body = JSON.stringify(conversation(dialect, text, caller));
-            const answered = await exchange(t.proxy.port, { path, body });
-            assert.is(answered.status, 200, answered.text);
+            const response = await exchange(t.proxy.port, { path, body });
+            assert.is(response.status, 200, response.text);
             return resultsIn(t.upstream.requests.at(-1)!.body.toString());
           };
           const [ofProgram, ordinary] = await sent(CALLERS[dialect]);
@@ -139,8 +139,8 @@ for (const dialect of ['messages', 'responses'] as const) {
           .replace(String.raw`{\"sql\":\"select\"}`, () =>
             JSON.stringify(JSON.stringify({ file: 'a.log', log: LOG })).slice(1, -1),
           );
-        const answered = await exchange(t.proxy.port, { path, body });
-        assert.is(answered.status, 200, answered.text);
+        const response = await exchange(t.proxy.port, { path, body });
+        assert.is(response.status, 200, response.text);
         const ordinary = resultsIn(t.upstream.requests.at(-1)!.body.toString())[1]!;
         // The model can refer back to a call it wrote itself.
         if (caller.type === 'direct') assert.match(ordinary, /of call \d/);

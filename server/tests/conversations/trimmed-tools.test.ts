@@ -81,8 +81,8 @@ async function send(
   headers: Record<string, string> = {},
 ): Promise<string> {
   const before = t.upstream.requests.length;
-  const answer = await exchange(t.proxy.port, { path, body: JSON.stringify(request), headers });
-  assert.is(answer.status, 200, answer.text);
+  const response = await exchange(t.proxy.port, { path, body: JSON.stringify(request), headers });
+  assert.is(response.status, 200, response.text);
   return t.upstream.requests[before]!.bodyBytes.toString();
 }
 

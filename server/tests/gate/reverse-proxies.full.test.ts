@@ -136,8 +136,8 @@ for (const name of Object.keys(servers)) {
         assert.is((await post(message('x'.repeat(4_000_000), false), keyed)).status, 200);
         // The provider sends some events and then stalls: those events must not wait for the rest.
         t.upstream.script(undefined, 'stall-mid-body', { atByte: 1700 });
-        const answer = await post(message('hi', true), keyed);
-        const reader = answer.body!.getReader();
+        const response = await post(message('hi', true), keyed);
+        const reader = response.body!.getReader();
         let text = '';
         while (!text.includes('content_block_delta')) {
           const { done, value } = await reader.read();

@@ -72,8 +72,8 @@ test('no spelling of a public path leads to one that is not', () =>
       for (const path of secret) {
         for (const from of ['/dashboard', '/docs', '/health', '']) {
           for (const target of spellings(from, path)) {
-            const answer = await ask(door, 'GET', target, NAVIGATION);
-            assert.ok([400, 401, 404].includes(statusOf(answer)), `${target}: ${answer}`);
+            const response = await ask(door, 'GET', target, NAVIGATION);
+            assert.ok([400, 401, 404].includes(statusOf(response)), `${target}: ${response}`);
           }
         }
       }

@@ -79,8 +79,8 @@ test('every chunk consists of whole events, and the provider is asked not to enc
       seen.length = 0;
       answers(t, STREAM, size);
       const headers = { 'accept-encoding': 'gzip, br' };
-      const answer = await ask(t, streamed, '/v1/messages', { headers });
-      assert.is(answer.text, STREAM.toString(), `${size} bytes a piece`);
+      const response = await ask(t, streamed, '/v1/messages', { headers });
+      assert.is(response.text, STREAM.toString(), `${size} bytes a piece`);
       assert.is(seen.map(({ event }) => event).join(), eventNames(STREAM), `${size} bytes a piece`);
       assert.is(t.upstream.requests.at(-1)!.header('accept-encoding'), 'identity');
     }
@@ -102,8 +102,8 @@ test('a response that the provider encodes nevertheless is decoded', async () =>
   let events = 0;
   await withStage({ chunk: (chunk) => void (events += chunk.events?.length ?? 0) }, async (t) => {
     answers(t, gzipSync(STREAM), undefined, 'gzip');
-    const answer = await ask(t, streamed);
-    assert.is(answer.text, STREAM.toString());
+    const response = await ask(t, streamed);
+    assert.is(response.text, STREAM.toString());
     assert.is(events, 5);
   });
 });
@@ -121,9 +121,9 @@ test('events may be dropped, split and added, and the others keep their bytes', 
   };
   await withStage(on, async (t) => {
     answers(t, STREAM);
-    const answer = await ask(t, streamed);
+    const response = await ask(t, streamed);
     const expected = [START, texts[0]!, texts[2]!, texts[2]!, STOP, footer];
-    assert.is(answer.text, Buffer.concat(expected).toString());
+    assert.is(response.text, Buffer.concat(expected).toString());
     const [row] = await t.rows(1);
     assert.is(row?.outcome, 'ok');
   });
@@ -139,8 +139,8 @@ test('usage requested by the proxy itself is metered and not shown to the client
   for (const size of [1, 64, 4096]) {
     await withStage({ chunk: () => undefined }, async (t) => {
       answers(t, all, size);
-      const answer = await ask(t, json(CHAT, { stream: true }), '/v1/chat/completions');
-      assert.is(answer.text, Buffer.concat([text, end, done]).toString());
+      const response = await ask(t, json(CHAT, { stream: true }), '/v1/chat/completions');
+      assert.is(response.text, Buffer.concat([text, end, done]).toString());
       const [row] = await t.rows(1);
       assert.equal([row?.inputTokensSent, row?.outputTokens], [7, 3]);
     });

@@ -65,17 +65,17 @@ test('personal data does not reach the provider and is restored in the response'
       undefined,
       respondWith('application/json', Buffer.from(JSON.stringify({ ...body, usage: {} }))),
     );
-    const answered = await ask(t, JSON.stringify(messageWith(`Write to ${ADDRESS}, Ada.`)));
+    const response = await ask(t, JSON.stringify(messageWith(`Write to ${ADDRESS}, Ada.`)));
     assert.is(markIn(t), mark, 'the same mark in every request');
     assert.match(
-      answered.text,
+      response.text,
       new RegExp(`Written to ${ADDRESS.replaceAll('.', String.raw`\.`)}\\.`),
     );
     assert.is(
-      answered.headers['content-length'] ?? `${answered.body.length}`,
-      `${answered.body.length}`,
+      response.headers['content-length'] ?? `${response.body.length}`,
+      `${response.body.length}`,
     );
-    assert.ok(answered.whole);
+    assert.ok(response.whole);
   }));
 
 test('a placeholder split between events, or escaped in arguments, is replaced in streams', () =>

@@ -258,8 +258,8 @@ test('a frame of a WebSocket may select a macro too', () =>
     assert.ok(isShort(t.upstream.requests.at(-1)!.body.toString()));
     client.socket.close();
     const other = await openTalk(t.proxy.wsPort, { 'x-svc-macro': 'nobody' });
-    const answered = await other.answered(conversation('two'));
-    assert.match(JSON.stringify(answered), /There is no macro/);
+    const response = await other.answered(conversation('two'));
+    assert.match(JSON.stringify(response), /There is no macro/);
     other.socket.close();
   }));
 

@@ -337,13 +337,13 @@ test('a head that HTTP cannot carry is a fault of its stage, and a wrong length 
           const module = write(folder, `odd-${(count += 1)}.mjs`, answering(head, how));
           t.configure(yamlOf(module));
           await t.proxy.reload();
-          const answer = await ask(t, json(MESSAGE));
+          const response = await ask(t, json(MESSAGE));
           const isBad = bad.includes(head);
-          assert.is(answer.status, isBad ? 500 : 200, `${way} ${head}: ${answer.text}`);
-          if (!isBad) assert.equal(JSON.parse(answer.text), { ok: true }, `${way} ${head}`);
-          assert.ok(answer.whole);
+          assert.is(response.status, isBad ? 500 : 200, `${way} ${head}: ${response.text}`);
+          if (!isBad) assert.equal(JSON.parse(response.text), { ok: true }, `${way} ${head}`);
+          assert.ok(response.whole);
           const row = (await t.rows(count)).at(-1);
-          assert.is(row?.status, answer.status, `${way} ${head}`);
+          assert.is(row?.status, response.status, `${way} ${head}`);
           assert.is(row?.outcome, isBad ? 'error' : 'ok', `${way} ${head}`);
         }
       }
@@ -368,9 +368,9 @@ test('a stage that changes a response body cannot break its framing with the hea
         t.configure(yamlOf(module));
         await t.proxy.reload();
         for (const stream of [false, true]) {
-          const answer = await ask(t, json(MESSAGE, { stream }));
-          assert.is(answer.status, 200, answer.text);
-          assert.ok(answer.whole && answer.text.endsWith('      '), answer.text);
+          const response = await ask(t, json(MESSAGE, { stream }));
+          assert.is(response.status, 200, response.text);
+          assert.ok(response.whole && response.text.endsWith('      '), response.text);
         }
       }
     }),

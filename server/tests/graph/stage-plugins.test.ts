@@ -16,7 +16,7 @@ import {
   closeClients,
   exchange,
   json,
-  openAnswer,
+  openResponse,
 } from '../../../fixtures/server/exchange.ts';
 import { openTalk } from '../../../fixtures/server/websocket.ts';
 
@@ -118,9 +118,9 @@ const SINKS: Readonly<Record<string, (t: TestProxy) => Promise<string>>> = {
   },
   async socket(t) {
     const started = await openTalk(t.proxy.wsPort);
-    const answered = await started.answered(json(MESSAGE, { stream: true }));
+    const response = await started.answered(json(MESSAGE, { stream: true }));
     started.socket.terminate();
-    return JSON.stringify(answered);
+    return JSON.stringify(response);
   },
 };
 
@@ -266,7 +266,7 @@ test('a slow stage and one with a huge response delay no other request', () =>
       let isSlowDone = false;
       const slow = ask(t, json(MESSAGE, { model: 'slow' })).finally(() => (isSlowDone = true));
       // This client reads the head and then nothing; the unread rest must not block other requests.
-      const unread = await openAnswer(t.proxy.port, {
+      const unread = await openResponse(t.proxy.port, {
         body: json(MESSAGE, { model: 'huge', stream: true }),
       });
       for (let count = 0; count < 5; count += 1)

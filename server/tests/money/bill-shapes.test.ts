@@ -9,7 +9,7 @@ import type { ServerResponse } from 'node:http';
 import { SHAPES } from '../../../fixtures/money/shapes.ts';
 import type { Shape, ResponseForm } from '../../../fixtures/money/shapes.ts';
 import { toEvent, withPlainUpstream } from '../../../fixtures/plain-upstream.ts';
-import { closeClients, openAnswer } from '../../../fixtures/server/exchange.ts';
+import { closeClients, openResponse } from '../../../fixtures/server/exchange.ts';
 
 const COUNT = 1000;
 /** Writes the response; one that will be cancelled stays open before its last event. */
@@ -32,7 +32,7 @@ function send(
 /** Reads the response; one that will be cancelled is read as far as it is sent, and then left. */
 async function take(port: number, { path, body, events }: Shape, way: ResponseForm): Promise<void> {
   const leave = new AbortController();
-  const message = await openAnswer(port, { path, body, signal: leave.signal });
+  const message = await openResponse(port, { path, body, signal: leave.signal });
   const lastShown = toEvent(events.at(-2) ?? '')
     .trimEnd()
     .slice(-40);

@@ -73,8 +73,8 @@ for (const [name, { path, body, answer }] of Object.entries(CASES)) {
           response.setHeader('content-type', 'application/json');
           response.end(text);
         });
-        const answered = await exchange(t.proxy.port, { path, body });
-        assert.equal([answered.status, answered.text], [200, text], 'it is forwarded unchanged');
+        const received = await exchange(t.proxy.port, { path, body });
+        assert.equal([received.status, received.text], [200, text], 'it is forwarded unchanged');
         const row = (await t.rows(index + 1)).at(-1)!;
         const counted = [row.inputTokensSent, row.outputTokens];
         if (kept !== 'estimated') assert.equal(counted, [kept, kept], sent);

@@ -204,9 +204,9 @@ test('from four fifths of a limit on, the trace of every request says so', () =>
     // Requests that the gate refuses, while it does not know the keys yet, leave no row.
     for (const key of Object.values(keys)) {
       const untilMs = Date.now() + 60_000;
-      let answer = await ask(t, remote(key));
-      while (answer.status === 401 && Date.now() < untilMs) answer = await ask(t, remote(key));
-      assert.is(answer.status, 200, answer.message);
+      let response = await ask(t, remote(key));
+      while (response.status === 401 && Date.now() < untilMs) response = await ask(t, remote(key));
+      assert.is(response.status, 200, response.message);
     }
     const rows = await t.rows(3);
     const traceOf = async (label: string) => {

@@ -13,8 +13,8 @@ test('a foreign page does not use up the rate limit of this machine', async () =
       for (let n = 0; n < 5; n += 1)
         await exchange(proxy.port, { method: 'GET', path, headers: FOREIGN });
     for (let n = 0; n < 3; n += 1) {
-      const answer = await exchange(proxy.port, { body: json(MESSAGE) });
-      assert.is(answer.status, 200, `request ${n}`);
+      const response = await exchange(proxy.port, { body: json(MESSAGE) });
+      assert.is(response.status, 200, `request ${n}`);
     }
     assert.is((await exchange(proxy.port, { body: json(MESSAGE) })).status, 429);
   });
@@ -40,8 +40,8 @@ test('health checks do not count', async () => {
         ['HEAD', '/'],
         ['HEAD', '/api/hello'],
       ]) {
-        const answer = await exchange(proxy.port, { method: method!, path: path! });
-        assert.is(answer.status, 200, `${method} ${path}`);
+        const response = await exchange(proxy.port, { method: method!, path: path! });
+        assert.is(response.status, 200, `${method} ${path}`);
       }
     for (let n = 0; n < 3; n += 1)
       assert.is((await exchange(proxy.port, { body: json(MESSAGE) })).status, 200);

@@ -26,9 +26,9 @@ function request(turns: number, more: object = {}): object {
 }
 
 async function send(t: TestProxy, body: object, headers: Record<string, string> = {}) {
-  const answer = await exchange(t.proxy.port, { body: JSON.stringify(body), headers });
-  assert.is(answer.status, 200, answer.text);
-  return String(answer.headers['x-svc-request-id']);
+  const response = await exchange(t.proxy.port, { body: JSON.stringify(body), headers });
+  assert.is(response.status, 200, response.text);
+  return String(response.headers['x-svc-request-id']);
 }
 
 async function read(t: TestProxy, path: string): Promise<Json> {

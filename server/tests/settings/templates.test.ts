@@ -121,8 +121,11 @@ test('a field of the body works like the header, and is removed without changing
           const last = (text: string) => `"messages":[{"role":"user",  "content":"${text}"}]`;
           const at = { first: 0, middle: 1, last: parts.length + 1 }[place]!;
           const sent = [...parts, last('x')].toSpliced(at, 0, member);
-          const answer = await exchange(t.proxy.port, { path, body: `{\n${sent.join(',\n')}\n}` });
-          assert.is(answer.status, 200, answer.text);
+          const response = await exchange(t.proxy.port, {
+            path,
+            body: `{\n${sent.join(',\n')}\n}`,
+          });
+          assert.is(response.status, 200, response.text);
           const expected = `{\n${[...parts, last(content)].join(',\n')}\n}`;
           assert.is(t.upstream.requests.at(-1)!.body.toString(), expected, place);
         }

@@ -5,7 +5,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
-import { MESSAGE, json, openAnswer } from '../../../fixtures/server/exchange.ts';
+import { MESSAGE, json, openResponse } from '../../../fixtures/server/exchange.ts';
 
 const LEAVERS = 60;
 const FORMS: Readonly<Record<string, { readonly yaml: string; readonly accept?: string }>> = {
@@ -28,11 +28,11 @@ for (const [form, { yaml, accept }] of Object.entries(FORMS))
         const body = json(MESSAGE, { stream: true });
         const headers = { 'x-api-key': 'mine', ...(accept === undefined ? {} : { accept }) };
         for (let n = 0; n < LEAVERS; n += 1) {
-          const answer = await openAnswer(t.proxy.port, { body, headers });
+          const response = await openResponse(t.proxy.port, { body, headers });
           // Leave at the head, in the middle of an event, or after several events.
           for (let pieces = n % 4; pieces > 0; pieces -= 1)
-            await new Promise((resolve) => answer.once('data', resolve));
-          answer.destroy();
+            await new Promise((resolve) => response.once('data', resolve));
+          response.destroy();
         }
         const rows = await t.rows(LEAVERS);
         assert.equal(

@@ -10,7 +10,7 @@ import {
   closeClients,
   exchange,
   json,
-  openAnswer,
+  openResponse,
 } from '../../../fixtures/server/exchange.ts';
 
 const BODY = json(MESSAGE, { stream: true });
@@ -28,10 +28,10 @@ async function read(t: Pair, path: string): Promise<string> {
 async function leave(t: Pair): Promise<void> {
   const client = new AbortController();
   const arrived = t.upstream.nextRequest();
-  const answer = openAnswer(t.proxy.port, { body: BODY, signal: client.signal });
+  const response = openResponse(t.proxy.port, { body: BODY, signal: client.signal });
   await arrived;
   client.abort();
-  await answer.then(
+  await response.then(
     () => assert.unreachable('it was answered'),
     () => undefined,
   );

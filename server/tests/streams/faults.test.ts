@@ -11,7 +11,7 @@ import { scenarios } from '../../../fixtures/upstream.ts';
 import { EXPECTED, unreachable, late } from './faults-testing.ts';
 import type { Ending } from './faults-testing.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
-import type { Answered } from '../../../fixtures/server/exchange.ts';
+import type { FullResponse } from '../../../fixtures/server/exchange.ts';
 import { pause, until } from '../../../fixtures/wait.ts';
 
 const HOP = /^(?:connection|keep-alive|transfer-encoding|trailer)$/i;
@@ -31,13 +31,18 @@ function endToEnd(rawHeaders: readonly string[]): string[] {
   return kept;
 }
 
-function errorOf(answer: Answered): { type?: string; code?: string } {
-  const body = JSON.parse(answer.text) as { error: { type?: string; code?: string } };
-  assert.type(answer.headers['x-request-id'], 'string');
+function errorOf(response: FullResponse): { type?: string; code?: string } {
+  const body = JSON.parse(response.text) as { error: { type?: string; code?: string } };
+  assert.type(response.headers['x-request-id'], 'string');
   return body.error;
 }
 
-function expectEnding(name: string, ending: Ending, got: Answered, direct: Answered | undefined) {
+function expectEnding(
+  name: string,
+  ending: Ending,
+  got: FullResponse,
+  direct: FullResponse | undefined,
+) {
   if (ending.as === 'passthrough') {
     assert.is(got.status, direct?.status, name);
     assert.ok(got.whole, `${name}: whole`);

@@ -182,9 +182,9 @@ test('a response without a stream is forwarded to a client that requested one', 
       ['304', 304],
     ] as const) {
       t.upstream.script(undefined, name);
-      const answer = await exchange(t.proxy.port, { path, body });
-      assert.is(answer.status, status, name);
-      assert.ok(answer.whole, name);
+      const response = await exchange(t.proxy.port, { path, body });
+      assert.is(response.status, status, name);
+      assert.ok(response.whole, name);
     }
   }));
 

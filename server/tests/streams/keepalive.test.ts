@@ -68,8 +68,8 @@ test('clients that expect no 100 Continue, such as fetch and the SDKs, get none'
     assert.is(interim(await answerTo(t.proxy.port, LARGE)), 0);
     const headers = { 'content-type': 'application/json', 'x-api-key': 'mine' };
     const init = { method: 'POST', headers, body: LARGE };
-    const answer = await fetch(`${t.proxy.url}/v1/messages`, init);
-    assert.is(answer.status, 200, await answer.text());
+    const response = await fetch(`${t.proxy.url}/v1/messages`, init);
+    assert.is(response.status, 200, await response.text());
     const options = { apiKey: 'mine', timeout: 80_000, maxRetries: 0 };
     const messages = new Anthropic({ baseURL: t.proxy.url, ...options });
     const content = 'A line of some length. '.repeat(2000);

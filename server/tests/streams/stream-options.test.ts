@@ -39,10 +39,10 @@ test('a missing usage option is added, and all other options stay', () =>
       [{ other: 1 }, { other: 1, include_usage: true }],
     ] as const) {
       const body = JSON.stringify({ ...CHAT, stream: true, stream_options: options });
-      const answer = await exchange(t.proxy.port, { path, body });
+      const response = await exchange(t.proxy.port, { path, body });
       const got = JSON.parse(t.upstream.requests.at(-1)!.body.toString()) as object;
       assert.equal((got as { stream_options: unknown }).stream_options, sent);
-      assert.not.match(answer.text, '"choices":[]');
+      assert.not.match(response.text, '"choices":[]');
     }
   }));
 
@@ -50,13 +50,13 @@ test('a burst arrives as it was sent, without the usage that we requested, which
   withProxy({}, async (t) => {
     t.upstream.script(undefined, 'burst', { count: 300 });
     const stream = { ...CHAT, stream: true };
-    const answered = await exchange(t.proxy.port, {
+    const response = await exchange(t.proxy.port, {
       path,
       body: JSON.stringify({ ...stream, stream_options: { include_usage: true } }),
     });
     const unasked = await exchange(t.proxy.port, { path, body: JSON.stringify(stream) });
-    const events = answered.text.split('\n\n').filter((event) => !event.includes('"choices":[]'));
-    assert.ok(answered.body.length > 64 * 1024, 'more than one read');
+    const events = response.text.split('\n\n').filter((event) => !event.includes('"choices":[]'));
+    assert.ok(response.body.length > 64 * 1024, 'more than one read');
     assert.is(unasked.text, events.join('\n\n'));
     const [first, second] = await t.rows(2);
     assert.ok((first?.outputTokens ?? 0) > 0);

@@ -10,8 +10,8 @@ import {
   closeClients,
   exchange,
   json,
-  openAnswer,
-  readAnswer,
+  openResponse,
+  readFullResponse,
 } from '../../../fixtures/server/exchange.ts';
 import type { Sent } from '../../../fixtures/server/exchange.ts';
 
@@ -50,9 +50,9 @@ test('by default an event is passed on before the next one arrives', () =>
         await write(pieces.at(-1)!, '0\r\n\r\n');
       }),
     );
-    const message = await openAnswer(t.proxy.port, { body: STREAM });
+    const message = await openResponse(t.proxy.port, { body: STREAM });
     message.once('data', isSeen);
-    const { text } = await readAnswer(message);
+    const { text } = await readFullResponse(message);
     assert.match(text, 'message_start');
   }));
 
@@ -130,10 +130,10 @@ test('streams of both forms ask a web server in front not to buffer them, docume
 async function arrivals(t: TestProxy, everyMs: number, count: number, accept = '*/*') {
   t.upstream.script(undefined, 'events', { count, everyMs });
   const sentAtMs = Date.now();
-  const message = await openAnswer(t.proxy.port, { body: STREAM, headers: { accept } });
+  const message = await openResponse(t.proxy.port, { body: STREAM, headers: { accept } });
   const times: number[] = [];
   message.on('data', () => times.push(Date.now() - sentAtMs));
-  const { text } = await readAnswer(message);
+  const { text } = await readFullResponse(message);
   return { times, text };
 }
 
@@ -178,7 +178,9 @@ test('one stream more than max_concurrent_streams is 503 with Retry-After, and s
   withProxy({ yaml: 'streaming: { max_concurrent_streams: 2 }' }, async (t) => {
     const stop = t.upstream.script(undefined, 'stall-after-head');
     const gone = new AbortController();
-    const held = [1, 2].map(() => openAnswer(t.proxy.port, { body: STREAM, signal: gone.signal }));
+    const held = [1, 2].map(() =>
+      openResponse(t.proxy.port, { body: STREAM, signal: gone.signal }),
+    );
     for (const message of await Promise.all(held)) message.on('error', () => undefined);
     const got = await exchange(t.proxy.port, { body: STREAM });
     assert.is(got.status, 503);

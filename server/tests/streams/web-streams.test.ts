@@ -19,9 +19,9 @@ const SINKS: Readonly<Record<string, (t: TestProxy) => Promise<unknown>>> = {
   },
   async lines(t) {
     const headers = { ...HEADERS, accept: 'application/x-ndjson' };
-    const answered = await exchange(t.proxy.port, { body: BODY, headers });
-    assert.is(answered.headers['content-type'], 'application/x-ndjson');
-    assert.is(answered.headers['transfer-encoding'], 'chunked');
+    const response = await exchange(t.proxy.port, { body: BODY, headers });
+    assert.is(response.headers['content-type'], 'application/x-ndjson');
+    assert.is(response.headers['transfer-encoding'], 'chunked');
   },
   async WebSocket(t) {
     const talk = await sendOne(t, MESSAGE, { stream: true });

@@ -86,13 +86,13 @@ async function bytesArrive(t: TestProxy, wire: Case, framing: Framing, sizes: nu
     assert.not.ok(isWhole, name);
     return t.upstream.requests.at(-1)!.body.equals(Buffer.from(sent.body));
   }
-  const answer = await exchange(t.proxy.port, sent);
+  const response = await exchange(t.proxy.port, sent);
   stop();
-  assert.is(answer.status, wire.status, name);
-  assert.is(answer.headers['content-type'], wire.contentType, name);
-  assert.ok(answer.whole, `${name}: the answer is whole`);
-  if (isCut(wire)) expectCut(wire.bytes, answer.text, name);
-  else assert.ok(answer.body.equals(wire.bytes), `${name}: bytes differ`);
+  assert.is(response.status, wire.status, name);
+  assert.is(response.headers['content-type'], wire.contentType, name);
+  assert.ok(response.whole, `${name}: the answer is whole`);
+  if (isCut(wire)) expectCut(wire.bytes, response.text, name);
+  else assert.ok(response.body.equals(wire.bytes), `${name}: bytes differ`);
   return t.upstream.requests.at(-1)!.body.equals(Buffer.from(sent.body));
 }
 
@@ -155,8 +155,8 @@ test('every request arrives upstream unchanged', () =>
   withProxy({}, async (t) => {
     const cases = loadWireRequests();
     for (const wire of cases) {
-      const answer = await exchange(t.proxy.port, { path: wire.path, body: wire.bytes });
-      assert.is(answer.status, 200, `${wire.file}: ${answer.text}`);
+      const response = await exchange(t.proxy.port, { path: wire.path, body: wire.bytes });
+      assert.is(response.status, 200, `${wire.file}: ${response.text}`);
       const got = t.upstream.requests.at(-1)!;
       assert.is(got.target, wire.path);
       const request =
@@ -194,7 +194,7 @@ test('usage that only we requested is counted and removed', () =>
       if (printed.length < wire.bytes.length) removed += 1;
       for (const sizes of [[wire.bytes.length], [1], [13, 1, 40]]) {
         const stop = t.upstream.script(undefined, play(wire, 'chunked', sizes));
-        const answer = await exchange(t.proxy.port, {
+        const response = await exchange(t.proxy.port, {
           path: wire.path,
           body: json(CHAT, { stream: true }),
           headers: { 'x-api-key': 'mine' },
@@ -202,8 +202,8 @@ test('usage that only we requested is counted and removed', () =>
         stop();
         played += 1;
         const name = `${wire.file} in pieces of ${sizes.join()}`;
-        if (isCut(wire)) expectCut(printed, answer.text, name);
-        else assert.is(answer.text, printed.toString(), name);
+        if (isCut(wire)) expectCut(printed, response.text, name);
+        else assert.is(response.text, printed.toString(), name);
       }
     }
     assert.ok(removed > 3, 'some cases have such a chunk');

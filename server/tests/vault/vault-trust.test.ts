@@ -79,9 +79,9 @@ test('a caller without access gets nothing of the vault, and nothing of it is se
       ];
       for (const headers of strangers) {
         for (const each of [request, list, ingest]) {
-          const answer = await exchange(proxy.port, { ...each, headers });
-          assert.ok([401, 403].includes(answer.status), `${answer.status}`);
-          assert.not.match(answer.text, /flumbrick|quorble|gate\.md|block_list/);
+          const response = await exchange(proxy.port, { ...each, headers });
+          assert.ok([401, 403].includes(response.status), `${response.status}`);
+          assert.not.match(response.text, /flumbrick|quorble|gate\.md|block_list/);
         }
         const health = await exchange(proxy.port, { path: '/health', method: 'GET', headers });
         assert.not.match(health.text, /vault|blocks/);

@@ -58,16 +58,16 @@ async function ask(t: Pair, client: Client, stream: boolean) {
   const streamed = stream
     ? path.replace(':generateContent', ':streamGenerateContent?alt=sse')
     : path;
-  const answered = await exchange(t.proxy.port, {
+  const response = await exchange(t.proxy.port, {
     path: streamed,
     body: JSON.stringify({ ...body, ...(stream && !isPath && { stream: true }) }),
   });
-  assert.is(answered.status, 200, answered.text);
-  const trace = await traceOf(t, answered);
+  assert.is(response.status, 200, response.text);
+  const trace = await traceOf(t, response);
   const { notes } = trace.stages.find(({ node }) => node === 'forward') as unknown as {
     readonly notes?: readonly string[];
   };
-  return { text: answered.text, notes: notes ?? [] };
+  return { text: response.text, notes: notes ?? [] };
 }
 
 const IMAGE = { inlineData: { mimeType: 'image/png', data: PNG } };

@@ -7,7 +7,7 @@ import {
   closeClients,
   exchange,
   json,
-  openAnswer,
+  openResponse,
 } from '../../../fixtures/server/exchange.ts';
 
 const REFUSES_OPTIONS = JSON.stringify({
@@ -30,8 +30,8 @@ test('a refusal that never ends is understood, and the request is sent again wit
       response.end('data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\ndata: [DONE]\n\n');
     });
     const body = json(CHAT, { stream: true });
-    const answered = await exchange(t.proxy.port, { path, headers: own, body });
-    assert.is(answered.status, 200, answered.text);
+    const received = await exchange(t.proxy.port, { path, headers: own, body });
+    assert.is(received.status, 200, received.text);
     assert.is(requests, 2);
   });
 });
@@ -45,10 +45,10 @@ for (const [name, status, body] of [
     await withPlainUpstream({}, async (t, upstream) => {
       upstream.answer((response) => void response.writeHead(status, JSON_TYPE).write(body));
       const sent = json(CHAT, { stream: true });
-      const answer = await openAnswer(t.proxy.port, { path, headers: own, body: sent });
-      assert.is(answer.statusCode, status);
+      const received = await openResponse(t.proxy.port, { path, headers: own, body: sent });
+      assert.is(received.statusCode, status);
       let seen = '';
-      for await (const piece of answer) {
+      for await (const piece of received) {
         seen += String(piece);
         if (seen.length >= body.length) break;
       }

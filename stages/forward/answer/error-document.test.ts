@@ -147,15 +147,15 @@ test('an HTML page or an empty body instead of an answer is a failure, and anoth
           undefined,
           answer(() => sent),
         );
-        const answered = await send(t, stream);
-        assert.is(answered.status, 200, name);
-        assert.match(answered.text, 'Noted', `${name}, stream ${stream}`);
+        const response = await send(t, stream);
+        assert.is(response.status, 200, name);
+        assert.match(response.text, 'Noted', `${name}, stream ${stream}`);
       }
     }
     t.spare.script(undefined, '503');
-    const answered = await send(t);
-    assert.ok(answered.status >= 500, answered.text);
-    assert.not.match(answered.text, '<title>');
+    const response = await send(t);
+    assert.ok(response.status >= 500, response.text);
+    assert.not.match(response.text, '<title>');
   }));
 
 test.after(closeClients);

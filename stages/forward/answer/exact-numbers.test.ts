@@ -148,15 +148,15 @@ async function checkPair(t: Pair, client: Dialect, kind: Kind): Promise<void> {
     const { path, body } = REQUESTS[client];
     const streamed =
       stream && client !== 'generative' ? body.replace('{', '{"stream":true,') : body;
-    const answered = await exchange(t.proxy.port, { path: path(stream), body: streamed });
-    assert.is(answered.status, 200, `${name}: ${answered.text}`);
+    const response = await exchange(t.proxy.port, { path: path(stream), body: streamed });
+    assert.is(response.status, 200, `${name}: ${response.text}`);
     const sent = t.spare.requests.at(-1)!.body.toString();
     assert.ok(holdsArgs(sent), `${name}, history: ${sent}`);
     assert.ok(sent.includes(BOUNDS), `${name}, schema: ${sent}`);
     assert.match(sent, /"temperature":1[,}.]/, name);
-    assert.ok(holdsArgs(answered.text), `${name}, answer: ${answered.text}`);
+    assert.ok(holdsArgs(response.text), `${name}, answer: ${response.text}`);
     assert.match(
-      answered.text,
+      response.text,
       stream ? '' : /(?:input_tokens|prompt_tokens|promptTokenCount)":5/,
       name,
     );

@@ -8,9 +8,9 @@ import {
   closeClients,
   exchange,
   json,
-  openAnswer,
+  openResponse,
 } from '../../../fixtures/server/exchange.ts';
-import type { Answered } from '../../../fixtures/server/exchange.ts';
+import type { FullResponse } from '../../../fixtures/server/exchange.ts';
 
 const CONFIGURED = 'configured/canary+1==';
 const OWN = 'own-canary-2';
@@ -19,8 +19,8 @@ const OWN = 'own-canary-2';
 async function refusedWith(
   bodyOf: (key: string) => string | Buffer,
   { fields = {}, own }: { fields?: Record<string, string>; own?: string } = {},
-): Promise<Answered> {
-  let answered: Answered | undefined;
+): Promise<FullResponse> {
+  let answered: FullResponse | undefined;
   const env = { CHATPROV_API_KEY: CONFIGURED };
   await withPlainUpstream({ env }, async (t, upstream) => {
     upstream.answer((response, request) => {
@@ -73,8 +73,8 @@ test('an error that never ends is redacted as it arrives', async () => {
       response.write(`bad key ${CONFIGURED}, and`);
     });
     const path = '/v1/chat/completions';
-    const answer = await openAnswer(t.proxy.port, { path, body: json(CHAT) });
-    for await (const piece of answer) {
+    const received = await openResponse(t.proxy.port, { path, body: json(CHAT) });
+    for await (const piece of received) {
       assert.is(String(piece), 'bad key [redacted], and');
       break;
     }

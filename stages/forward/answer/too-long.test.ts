@@ -179,8 +179,8 @@ test('an error that only mentions tokens is not taken for a too-long error', () 
         answer(() => jsonAnswer(status, coded(message, null))),
       );
       const { path, body } = CLIENTS.messages;
-      const answered = await exchange(t.proxy.port, { path, body: JSON.stringify(body) });
-      assert.not.match(answered.text, 'prompt is too long');
+      const response = await exchange(t.proxy.port, { path, body: JSON.stringify(body) });
+      assert.not.match(response.text, 'prompt is too long');
     }
   });
 });

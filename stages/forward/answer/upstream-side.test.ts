@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import { request as scenario } from '../../../fixtures/upstream.ts';
-import { closeClients, exchange, openAnswer } from '../../../fixtures/server/exchange.ts';
+import { closeClients, exchange, openResponse } from '../../../fixtures/server/exchange.ts';
 import { bodyOf, clientKey } from '../../../fixtures/forward/pair.ts';
 
 const STREAM = {
@@ -18,8 +18,8 @@ test('a stream that a client abandons costs one connection, not two', () =>
     t.upstream.script(undefined, 'slow-drip', { bytes: 1, everyMs: 5 });
     for (let n = 0; n < 5; n += 1) {
       const leave = new AbortController();
-      const answer = await openAnswer(t.proxy.port, { ...STREAM, signal: leave.signal });
-      answer.on('error', () => undefined);
+      const response = await openResponse(t.proxy.port, { ...STREAM, signal: leave.signal });
+      response.on('error', () => undefined);
       const closed = t.upstream.nextClose();
       leave.abort();
       await closed;

@@ -71,10 +71,10 @@ test('no Claude model refuses the parameters of a request translated from anothe
       for (const { path, body } of translated(model)) {
         const name = `${model} ${JSON.stringify(body)}`;
         const before = t.upstream.requests.length;
-        const answered = await exchange(t.proxy.port, { path, body: JSON.stringify(body) });
-        if (answered.status === 200) continue;
-        assert.is(t.upstream.requests.length, before, `${name}: ${answered.text}`);
-        assert.match(answered.text, 'does not accept', name);
+        const response = await exchange(t.proxy.port, { path, body: JSON.stringify(body) });
+        if (response.status === 200) continue;
+        assert.is(t.upstream.requests.length, before, `${name}: ${response.text}`);
+        assert.match(response.text, 'does not accept', name);
       }
     }
   } finally {
@@ -100,8 +100,8 @@ test('reasoning is turned off in the way that the model supports, and shown if i
     ];
     for (const [model, reasoning_effort, thinking, effort] of cases) {
       const body = JSON.stringify({ model, messages: ASK, reasoning_effort });
-      const answered = await exchange(t.proxy.port, { path: '/v1/chat/completions', body });
-      assert.is(answered.status, 200, answered.text);
+      const response = await exchange(t.proxy.port, { path: '/v1/chat/completions', body });
+      assert.is(response.status, 200, response.text);
       const sent = sentBy(t.upstream);
       assert.equal(sent['thinking'], thinking, `${model} ${reasoning_effort}`);
       const config = (sent['output_config'] ?? {}) as JsonObject;
@@ -153,15 +153,15 @@ for (const to of MODELS) {
             if (refusalOf(body, BETAS) !== undefined) continue;
             const before = t.spare.requests.length;
             const headers = { 'anthropic-beta': BETAS };
-            const answered = await exchange(t.proxy.port, { body: JSON.stringify(body), headers });
+            const response = await exchange(t.proxy.port, { body: JSON.stringify(body), headers });
             t.recover();
             const name = `${model}: ${JSON.stringify(more)}`;
             if (t.spare.requests.length === before) {
-              const trace = JSON.stringify(await traceOf(t, answered));
+              const trace = JSON.stringify(await traceOf(t, response));
               assert.match(trace, /cannot be forced to call|accept a prefilled answer/, name);
               continue;
             }
-            assert.is(answered.status, 200, `${name}: ${t.spare.requests.at(-1)!.body.toString()}`);
+            assert.is(response.status, 200, `${name}: ${t.spare.requests.at(-1)!.body.toString()}`);
           }
         }
       },
@@ -185,14 +185,14 @@ test('changes for another model are noted, and the chosen model needs none', () 
       await exchange(t.proxy.port, { body });
       assert.is(t.upstream.requests.at(-1)!.body.toString(), body);
       t.upstream.script(undefined, '529');
-      const answered = await exchange(t.proxy.port, { body });
+      const response = await exchange(t.proxy.port, { body });
       assert.equal(sentBy(t.spare), {
         model: 'claude-haiku-4-5',
         max_tokens: 9000,
         thinking: { type: 'enabled', budget_tokens: 6750 },
         messages: ASK,
       });
-      const trace = JSON.stringify(await traceOf(t, answered));
+      const trace = JSON.stringify(await traceOf(t, response));
       assert.match(trace, 'output_config left out: claude-haiku-4-5 does not accept it');
       assert.match(trace, 'thinking changed to what claude-haiku-4-5 accepts');
     },
@@ -214,12 +214,12 @@ test('a fallback credit is sent only to its own provider, for the model that the
       await exchange(t.proxy.port, { body });
       assert.is(t.upstream.requests.at(-1)!.body.toString(), body);
       t.upstream.script(undefined, '529');
-      const answered = await exchange(t.proxy.port, { body });
-      assert.is(answered.status, 200, answered.text);
+      const response = await exchange(t.proxy.port, { body });
+      assert.is(response.status, 200, response.text);
       for (const sent of [t.upstream.requests.at(-1)!, t.spare.requests.at(-1)!])
         assert.not.match(sent.body.toString(), 'fallback_credit_token');
       assert.match(
-        JSON.stringify(await traceOf(t, answered)),
+        JSON.stringify(await traceOf(t, response)),
         'it is valid only at its own provider',
       );
     },

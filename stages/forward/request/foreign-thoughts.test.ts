@@ -11,7 +11,7 @@ import { createSealingProvider } from '../../../fixtures/upstream/sealing.ts';
 import { payloads, traceOf, withPair, withSpare } from '../../../fixtures/forward/pair.ts';
 import type { Pair } from '../../../fixtures/forward/pair.ts';
 import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
-import type { Answered } from '../../../fixtures/server/exchange.ts';
+import type { FullResponse } from '../../../fixtures/server/exchange.ts';
 
 type Json = Record<string, unknown>;
 const objects = (value: unknown): Json[] => value as Json[];
@@ -73,13 +73,18 @@ const GENERATIVE: Speaker = {
   },
 };
 
-async function turn(t: Pair, speaker: Speaker, turns: Json[], stream: boolean): Promise<Answered> {
+async function turn(
+  t: Pair,
+  speaker: Speaker,
+  turns: Json[],
+  stream: boolean,
+): Promise<FullResponse> {
   t.recover();
   const body = JSON.stringify(speaker.body(turns, stream));
-  const answered = await exchange(t.proxy.port, { path: speaker.path(stream), body });
-  assert.is(answered.status, 200, answered.text);
-  turns.push(...speaker.next(answered.text, stream));
-  return answered;
+  const response = await exchange(t.proxy.port, { path: speaker.path(stream), body });
+  assert.is(response.status, 200, response.text);
+  turns.push(...speaker.next(response.text, stream));
+  return response;
 }
 
 for (const [name, speaker] of Object.entries({ responses: RESPONSES, generative: GENERATIVE })) {
@@ -92,8 +97,8 @@ for (const [name, speaker] of Object.entries({ responses: RESPONSES, generative:
         for (let at = 0; at < 9; at += 1) {
           const isDown = at >= 3 && at < 6;
           t.upstream.script(undefined, isDown ? '503' : mine.scenario);
-          const answered = await turn(t, speaker, turns, stream);
-          const trace = JSON.stringify(await traceOf(t, answered));
+          const response = await turn(t, speaker, turns, stream);
+          const trace = JSON.stringify(await traceOf(t, response));
           if (at === 3 || at === 6) assert.match(trace, 'refuses thoughts of another account');
           if (at === 4 || at === 7) assert.match(trace, 'thoughts left out');
         }
@@ -167,9 +172,9 @@ fallback: [generative]
         t.recover();
         t.spare.script(undefined, at % 2 === 0 ? one.scenario : '503');
         const body = JSON.stringify({ model: 'm', messages, tools });
-        const answered = await exchange(t.proxy.port, { path: '/v1/chat/completions', body });
-        assert.is(answered.status, 200, answered.text);
-        const { choices } = JSON.parse(answered.text) as { choices: { message: Json }[] };
+        const response = await exchange(t.proxy.port, { path: '/v1/chat/completions', body });
+        assert.is(response.status, 200, response.text);
+        const { choices } = JSON.parse(response.text) as { choices: { message: Json }[] };
         const { message } = choices[0]!;
         messages.push(message);
         for (const { id } of objects(message['tool_calls']))
@@ -207,14 +212,14 @@ test('a refusal for another reason, or a repeated one, is passed on unchanged', 
           ),
         ),
       );
-      const answered = await exchange(t.proxy.port, {
+      const response = await exchange(t.proxy.port, {
         path: '/v1/responses',
         body,
         headers: { 'accept-encoding': 'gzip' },
       });
       undo();
-      assert.is(answered.status, 400);
-      assert.equal(answered.body, refusal);
+      assert.is(response.status, 400);
+      assert.equal(response.body, refusal);
       assert.is(t.upstream.requests.length - before, expectedRequests, message);
     }
   }));

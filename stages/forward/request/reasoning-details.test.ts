@@ -127,9 +127,9 @@ for (const [name, speaker] of Object.entries(SPEAKERS)) {
             ...speaker.body(turns),
             ...(name !== 'generative' && { stream }),
           });
-          const answered = await exchange(t.proxy.port, { path: speaker.path(stream), body });
-          assert.is(answered.status, 200, answered.text);
-          if (stream) assert.ok(payloads(answered.text).length > 0);
+          const response = await exchange(t.proxy.port, { path: speaker.path(stream), body });
+          assert.is(response.status, 200, response.text);
+          if (stream) assert.ok(payloads(response.text).length > 0);
         }
         const sent = JSON.parse(t.spare.requests.at(-1)!.body.toString()) as { messages: Json[] };
         const [called] = sent.messages.filter(({ tool_calls }) => tool_calls !== undefined);

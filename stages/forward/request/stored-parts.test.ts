@@ -77,11 +77,11 @@ for (const [at, [dialect, more, missing]] of CASES.entries()) {
     withPair({ yaml: withSpare(KIND[dialect], 'providers:') }, async (t) => {
       t.upstream.script(undefined, '503');
       const body = JSON.stringify({ model: 'gpt-6', ...more });
-      const answered = await exchange(t.proxy.port, { path: PATH[dialect], body });
-      assert.is(answered.status, missing === undefined ? 200 : 503, answered.text);
+      const response = await exchange(t.proxy.port, { path: PATH[dialect], body });
+      assert.is(response.status, missing === undefined ? 200 : 503, response.text);
       assert.is(t.spare.requests.length, missing === undefined ? 1 : 0);
       if (missing !== undefined) {
-        const { attempts } = await traceOf(t, answered);
+        const { attempts } = await traceOf(t, response);
         assert.match(JSON.stringify(attempts), `it does not have`);
         assert.match(JSON.stringify(attempts), missing);
       }
@@ -96,8 +96,8 @@ test('another model or another key of the same server may use stored content', (
     async (t) => {
       t.upstream.script(undefined, '503', { times: 1 });
       const body = JSON.stringify({ model: 'gpt-6', input: 'go', previous_response_id: 'resp_1' });
-      const answered = await exchange(t.proxy.port, { path: '/v1/responses', body });
-      assert.is(answered.status, 200, answered.text);
+      const response = await exchange(t.proxy.port, { path: '/v1/responses', body });
+      assert.is(response.status, 200, response.text);
       assert.match(t.upstream.requests.at(-1)!.body.toString(), 'gpt-6-mini');
     },
   ));

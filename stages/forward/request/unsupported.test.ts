@@ -31,20 +31,20 @@ test('a provider that refuses stream_options is called once more without them, a
       });
       for (const [at, expectedRequests] of (dialect === 'chat' ? [2, 1] : [1, 1]).entries()) {
         const before = t.spare.requests.length;
-        const answered = await exchange(t.proxy.port, { path, body, headers: clientKey(dialect) });
-        assert.is(answered.status, 200, answered.text);
+        const response = await exchange(t.proxy.port, { path, body, headers: clientKey(dialect) });
+        assert.is(response.status, 200, response.text);
         assert.is(t.spare.requests.length - before, expectedRequests, `${dialect} ${at}`);
         if (expectedRequests === 2)
-          assert.match(JSON.stringify(await traceOf(t, answered)), 'refuses stream_options');
+          assert.match(JSON.stringify(await traceOf(t, response)), 'refuses stream_options');
       }
     }
     const own = bodyOf('chat', true);
-    const answered = await exchange(t.proxy.port, {
+    const response = await exchange(t.proxy.port, {
       path: '/v1/chat/completions',
       body: own,
       headers: clientKey('chat'),
     });
-    assert.is(answered.status, 400, 'the client’s own stream_options are left to the provider');
+    assert.is(response.status, 400, 'the client’s own stream_options are left to the provider');
   }));
 
 test('calls with unknown reasoning get a placeholder once the provider requires it', () =>
@@ -64,8 +64,8 @@ test('calls with unknown reasoning get a placeholder once the provider requires 
     });
     for (const expectedRequests of [2, 1]) {
       const before = t.spare.requests.length;
-      const answered = await exchange(t.proxy.port, { body });
-      assert.is(answered.status, 200, answered.text);
+      const response = await exchange(t.proxy.port, { body });
+      assert.is(response.status, 200, response.text);
       assert.is(t.spare.requests.length - before, expectedRequests);
       assert.match(t.spare.requests.at(-1)!.body.toString(), '"reasoning_content":" "');
     }
@@ -99,8 +99,8 @@ test('a server that refuses reasoning in calls gets them without it, even if it 
     for (const expectedRequests of [2, 1]) {
       const before = t.spare.requests.length;
       const body = JSON.stringify({ ...more, messages });
-      const answered = await exchange(t.proxy.port, { body });
-      assert.is(answered.status, 200, answered.text);
+      const response = await exchange(t.proxy.port, { body });
+      assert.is(response.status, 200, response.text);
       assert.is(t.spare.requests.length - before, expectedRequests);
     }
   });
@@ -121,8 +121,8 @@ test('a server that accepts instructions only at the beginning gets later ones a
       { role: 'system', content: 'Be brief.' },
     ];
     const body = JSON.stringify({ model: 'm', max_tokens: 5, messages });
-    const answered = await exchange(t.proxy.port, { body });
-    assert.is(answered.status, 200, answered.text);
+    const response = await exchange(t.proxy.port, { body });
+    assert.is(response.status, 200, response.text);
     const sent = t.spare.requests.at(-1)!.body.toString();
     assert.match(sent, '<system>\\nBe brief.\\n</system>');
   }));
@@ -224,10 +224,10 @@ test('a request whose only tool is another provider’s search is refused with t
     const tools = [{ type: 'web_search_20250305', name: 'web_search' }];
     const messages = [{ role: 'user', content: 'What is new?' }];
     const body = JSON.stringify({ model: 'm', max_tokens: 5, messages, tools });
-    const answered = await exchange(t.proxy.port, { body });
-    assert.is(answered.status, 400, answered.text);
+    const response = await exchange(t.proxy.port, { body });
+    assert.is(response.status, 400, response.text);
     assert.match(
-      answered.text,
+      response.text,
       /own tool web_search_20250305, which is all that the request offers/,
     );
     assert.is(t.spare.requests.length, 0);
