@@ -14,10 +14,10 @@ const lines = readFileSync(join(projectRoot, 'Containerfile'), 'utf8')
   .filter((line) => line !== '' && !line.startsWith('#'))
   .map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)] as const);
 const last = lines.slice(lines.findLastIndex(([word]) => word === 'FROM'));
-const of = (word: string) => last.find(([first]) => first === word)?.[1] ?? '';
-const envOf = () =>
+const argumentOf = (word: string) => last.find(([first]) => first === word)?.[1] ?? '';
+const environment = () =>
   Object.fromEntries(
-    of('ENV')
+    argumentOf('ENV')
       .split(' ')
       .map((one) => one.split('=')),
   );
@@ -25,7 +25,7 @@ const envOf = () =>
 test('the image has two stages, and the second holds only what was installed', () => {
   const from = lines.filter(([word]) => word === 'FROM').map(([, image]) => image);
   assert.equal(from, ['node:${NODE}-bookworm AS build', 'node:${NODE}-bookworm-slim']);
-  assert.match(of('COPY'), /^--from=build /);
+  assert.match(argumentOf('COPY'), /^--from=build /);
   const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
     readonly scripts: Readonly<Record<string, string>>;
   };
@@ -43,19 +43,19 @@ test('the image has two stages, and the second holds only what was installed', (
 
 test('the container runs as an unprivileged user whose home is in the volume', () => {
   const words = last.map(([word]) => word);
-  assert.is(of('USER'), 'node');
+  assert.is(argumentOf('USER'), 'node');
   assert.ok(words.lastIndexOf('RUN') < words.indexOf('USER'), 'nothing is made by that user');
-  assert.is(of('VOLUME'), envOf()['SVC_HOME']);
-  assert.is(of('EXPOSE'), '8766 8767');
+  assert.is(argumentOf('VOLUME'), environment()['SVC_HOME']);
+  assert.is(argumentOf('EXPOSE'), '8766 8767');
 });
 
 test('the command requires a key and starts the proxy, and its health check succeeds', async () => {
   const place = makePlace();
-  const env = { SVC_HOST: envOf()['SVC_HOST'] ?? '', SVC_PORT: '0', SVC_WS_PORT: '0' };
-  const argv = JSON.parse(of('CMD')) as readonly string[];
-  const [, , check] = /(CMD) (\[.*\])$/.exec(of('HEALTHCHECK')) ?? [];
+  const env = { SVC_HOST: environment()['SVC_HOST'] ?? '', SVC_PORT: '0', SVC_WS_PORT: '0' };
+  const argv = JSON.parse(argumentOf('CMD')) as readonly string[];
+  const [, , check] = /(CMD) (\[.*\])$/.exec(argumentOf('HEALTHCHECK')) ?? [];
   const [program, ...health] = JSON.parse(check ?? '[]') as readonly string[];
-  assert.equal([program, JSON.parse(of('ENTRYPOINT'))], ['svc', ['svc']]);
+  assert.equal([program, JSON.parse(argumentOf('ENTRYPOINT'))], ['svc', ['svc']]);
   try {
     const refused = await start(place, argv, env).ended;
     assert.is.not(refused.code, 0);

@@ -134,9 +134,9 @@ test('every name by which one manifest refers to another exists', () => {
     [],
   );
   const all = documents.map((one) => one.toJS() as Manifest);
-  const of = (kind: string) => all.filter((one) => one.kind === kind);
-  const names = (kind: string) => of(kind).map(({ metadata }) => metadata.name);
-  const set = of('StatefulSet')[0]!.spec;
+  const ofKind = (kind: string) => all.filter((one) => one.kind === kind);
+  const names = (kind: string) => ofKind(kind).map(({ metadata }) => metadata.name);
+  const set = ofKind('StatefulSet')[0]!.spec;
   const pod = set.template.spec;
   const [container] = pod.containers;
   assert.equal(set.selector.matchLabels, set.template.metadata.labels);
@@ -147,10 +147,12 @@ test('every name by which one manifest refers to another exists', () => {
     container.volumeMounts.map(({ name }) => name).toSorted(),
     volumes.map(({ name }) => name).toSorted(),
   );
-  for (const { spec } of of('Service'))
+  for (const { spec } of ofKind('Service'))
     assert.is(spec.ports[0]!.targetPort, container.ports[0]!.name);
   assert.ok(
-    names('Service').includes(of('Ingress')[0]!.spec.rules[0].http.paths[0].backend.service.name),
+    names('Service').includes(
+      ofKind('Ingress')[0]!.spec.rules[0].http.paths[0].backend.service.name,
+    ),
   );
   assert.equal(container.args, compose.services['svc-1']!.command);
 });

@@ -19,9 +19,9 @@ export function causesTable(): string {
 export function modelFactsTable(): string {
   const rows = allFacts().map(([model, facts]) => {
     const { minCachedTokens, readPrice, lifetime, thinking, maxOutputTokens, source } = facts;
-    const least = minCachedTokens?.toLocaleString('en-US') ?? 'no cache known';
+    const minTokens = minCachedTokens?.toLocaleString('en-US') ?? 'no cache known';
     const output = maxOutputTokens.toLocaleString('en-US');
-    return `| ${model} | ${least} | ${readPrice} | ${lifetime} | ${thinking} | ${output} | ${source} |`;
+    return `| ${model} | ${minTokens} | ${readPrice} | ${lifetime} | ${thinking} | ${output} | ${source} |`;
   });
   return [
     '| Models | Cached from (tokens) | Price of reads | Lifetime | Thinking bound to | Most output | Source |',

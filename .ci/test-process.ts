@@ -160,10 +160,10 @@ export async function runFiles(
   const results: FileResult[] = [];
   let isExplained = false;
   for (const file of files) {
-    const of = steps.filter((step) => step.file === file);
-    if (of.length === 0) break;
-    const ended = of.find((step) => step.kind === 'ended');
-    const open = of.find((step) => step.kind === 'open');
+    const stepsOfFile = steps.filter((step) => step.file === file);
+    if (stepsOfFile.length === 0) break;
+    const ended = stepsOfFile.find((step) => step.kind === 'ended');
+    const open = stepsOfFile.find((step) => step.kind === 'open');
     isExplained ||= ended === undefined || open !== undefined;
     const alone = files.length === 1 ? end : undefined;
     const problem =

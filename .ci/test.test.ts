@@ -79,7 +79,7 @@ const FAILING_FILES: Readonly<
     /^an after threw; 1 of 1 tests passed$/,
     1,
   ],
-  'an after that throws behind a failed test': [
+  'an after hook that throws after a failed test': [
     `test.after(() => fail('clearing broke')); ${ONE_TEST} test('two', () => fail('no')); test.run();`,
     /^an after threw; 1 of 2 tests failed$/,
     1,

@@ -167,8 +167,8 @@ export function judgeVault(run: Omit<VaultRun, 'lines'>): readonly Verdict[] {
   });
   const queries = BACKENDS.flatMap((backend) =>
     (['short', 'long'] as const).flatMap((length) => {
-      const is = (one: QueryRun): boolean => one.backend === backend && one.length === length;
-      const found = run.queries.find(is);
+      const isMatch = (one: QueryRun): boolean => one.backend === backend && one.length === length;
+      const found = run.queries.find(isMatch);
       const p50 = { ...max, what: `${length} queries, p50`, unit: 'ms' } as const;
       const p99 = { ...max, what: `${length} queries, p99`, unit: 'ms' } as const;
       const bar = QUERY_MS[backend];

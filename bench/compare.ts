@@ -183,10 +183,10 @@ function summarise(
   workload: Workload,
   samples: ReadonlyMap<ArmName, readonly Sample[]>,
 ): Comparison {
-  const of = (name: ArmName, pick: (sample: Sample) => number): number[] =>
+  const samplesOf = (name: ArmName, pick: (sample: Sample) => number): number[] =>
     (samples.get(name) ?? []).map(pick);
   const over = (pick: (sample: Sample) => number): number =>
-    medianRatio(of('svc', pick), of('plain', pick));
+    medianRatio(samplesOf('svc', pick), samplesOf('plain', pick));
   return {
     workload: workload.name,
     about: workload.about,

@@ -94,8 +94,8 @@ test('a dropped frame reaches no later stage, and a stage’s own watcher sees e
     on: { part: ({ text }) => (text === 'a' ? [] : [part(`${text}1`), part(`${text}2`)]) },
     watch: { part: ({ text }) => void seen.push(`own ${text}`) },
   });
-  const behind = stage('behind', { watch: { part: ({ text }) => void seen.push(text) } });
-  await answered(watching, behind);
+  const later = stage('later', { watch: { part: ({ text }) => void seen.push(text) } });
+  await answered(watching, later);
   assert.equal(seen, 'own b1,own b2,b1,b2,own c1,own c2,c1,c2'.split(','));
 });
 
@@ -103,7 +103,7 @@ test('a frame out of order, or a value that is not a frame, is attributed to its
   const wrong: readonly (readonly [keyof never, unknown])[] = [
     ...(['text', 7, true, null, {}] as const).map((value) => ['part', value] as const),
     ['part', [{ kind: 'open', title: 'again' }]],
-    ['part', [CLOSE, part('behind')]],
+    ['part', [CLOSE, part('later')]],
     ['part', [part('x'), 'text']],
     ['part', [null]],
     ['part', { kind: 'question', words: [] }],

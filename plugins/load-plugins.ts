@@ -147,15 +147,15 @@ function toInsertion(
             }),
         };
       const { open, watch, settled } = stage;
-      const on = guardHandlers(name, stage, clock, report);
+      const guarded = guardHandlers(name, stage, clock, report);
       return {
         ...(open && { open }),
         ...(watch && { watch }),
         ...(settled && { settled }),
         on:
-          on.chunk === undefined && on.end === undefined
-            ? on
-            : { ...on, head: unsizedHead(on.head) },
+          guarded.chunk === undefined && guarded.end === undefined
+            ? guarded
+            : { ...guarded, head: unsizedHead(guarded.head) },
       };
     },
   });

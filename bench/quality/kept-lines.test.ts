@@ -100,11 +100,11 @@ test('part of a line does not count as a line, nor part of a sentence as a sente
   ].join('\n');
   const isKnown = (line: string, ...by: string[]): boolean => knownLines(before, by, 120)(line);
   assert.ok(isKnown('Build 7 failed: 12 of 340 tests are red.'));
-  for (const by of [[], ['log-reduce'], ['narrative'], ['narrative', 'repeats']]) {
-    assert.not(isKnown('Build 7 failed', ...by), by.join());
-    assert.not(isKnown('40 tests are red.', ...by), by.join());
-    assert.not(isKnown('It fell in 1802', ...by), by.join());
-    assert.not(isKnown('… Build 7… red.', ...by), by.join());
+  for (const rules of [[], ['log-reduce'], ['narrative'], ['narrative', 'repeats']]) {
+    assert.not(isKnown('Build 7 failed', ...rules), rules.join());
+    assert.not(isKnown('40 tests are red.', ...rules), rules.join());
+    assert.not(isKnown('It fell in 1802', ...rules), rules.join());
+    assert.not(isKnown('… Build 7… red.', ...rules), rules.join());
   }
   assert.ok(isKnown('The first bridge was built in 1801. … Nobody mourned.', 'narrative'));
   assert.ok(isKnown('… It fell in 1802, said the mayor. …', 'narrative'));

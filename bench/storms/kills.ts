@@ -55,12 +55,12 @@ const proxyKills: Storm['run'] = ({ rounds, acknowledgedMs }, report) =>
     const captured = new Set(records.map(({ id }) => id));
     const missed = [...acknowledged.keys()].filter((id) => !captured.has(id)).length;
     const torn = faults.filter((fault) => fault.endsWith('it was cut short')).length;
-    const of = `${acknowledged.size} answered ${acknowledgedMs} ms before ${rounds} kills`;
+    const counts = `${acknowledged.size} answered ${acknowledgedMs} ms before ${rounds} kills`;
     return [
       {
         name: 'ledger',
         required: 'no acknowledged row lost, none twice, none invented, file sound after each kill',
-        figure: `of ${of}: ${lost.length} lost${oldest}, ${twice} twice, ${invented} invented, ${faulty} unsound`,
+        figure: `of ${counts}: ${lost.length} lost${oldest}, ${twice} twice, ${invented} invented, ${faulty} unsound`,
         held: lost.length === 0 && twice === 0 && invented === 0 && isSound && faulty === 0,
       },
       {
@@ -72,7 +72,7 @@ const proxyKills: Storm['run'] = ({ rounds, acknowledgedMs }, report) =>
       {
         name: 'captures',
         required: 'every file can be read, up to a record that was cut short at its end',
-        figure: `${records.length} read, ${torn} files with a cut record, ${faults.length - torn} other faults; ${missed} of ${of} missing`,
+        figure: `${records.length} read, ${torn} files with a cut record, ${faults.length - torn} other faults; ${missed} of ${counts} missing`,
         held: faults.length === torn && records.length === captured.size,
       },
     ];

@@ -33,10 +33,10 @@ export function startTraffic(
       const startMs = performance.now();
       try {
         const body = json(MESSAGE, { stream: n % 2 === 0 });
-        const got = await exchange(ports[n % ports.length] ?? 0, { body, headers });
-        if (got.status !== 200) fail(`${got.status} ${got.text.slice(0, 120)}`);
-        else if (!got.whole) fail('broke off');
-        else ended.set(String(got.headers['x-svc-request-id']), Date.now());
+        const response = await exchange(ports[n % ports.length] ?? 0, { body, headers });
+        if (response.status !== 200) fail(`${response.status} ${response.text.slice(0, 120)}`);
+        else if (!response.whole) fail('broke off');
+        else ended.set(String(response.headers['x-svc-request-id']), Date.now());
       } catch (thrown) {
         fail((thrown as NodeJS.ErrnoException).code ?? String(thrown));
         await pause(20);

@@ -61,8 +61,8 @@ test('the audit log has requests, reloads, keys and commands, but no bodies, key
   withRunning(ON, async ({ place, proxy, port, configure }) => {
     const messages = [{ role: 'user', content: 'the secret plan' }];
     const headers = { 'x-api-key': 'client-key-value' };
-    const got = await exchange(port, { body: json(MESSAGE, { messages }), headers });
-    assert.is(got.status, 200);
+    const response = await exchange(port, { body: json(MESSAGE, { messages }), headers });
+    assert.is(response.status, 200);
     configure(`${ON}security: { api_key: new-proxy-key-of-mine }\n`);
     assert.is((await run(place, ['config', 'reload'])).code, 0);
     assert.is((await run(place, ['pause'])).code, 0);

@@ -29,15 +29,15 @@ test('show prints value, source and location of a setting, and never a key', asy
   assert.is(code, 0);
   const printed = JSON.parse(stdout) as Printed;
   assert.is(printed.config_file, join(place.folder, 'svc.yaml'));
-  const by = new Map(printed.settings.map((one) => [one.key, one]));
-  assert.equal([...by.keys()].toSorted(), [
+  const byKey = new Map(printed.settings.map((one) => [one.key, one]));
+  assert.equal([...byKey.keys()].toSorted(), [
     'providers.messages.api_key',
     'server.port',
     'streaming.buffer_tokens',
   ]);
-  assert.is(by.get('server.port')?.value, 9123);
-  assert.is(by.get('server.port')?.where, 'SVC_PORT');
-  assert.match(by.get('streaming.buffer_tokens')?.where ?? '', /svc\.yaml:2$/);
+  assert.is(byKey.get('server.port')?.value, 9123);
+  assert.is(byKey.get('server.port')?.where, 'SVC_PORT');
+  assert.match(byKey.get('streaming.buffer_tokens')?.where ?? '', /svc\.yaml:2$/);
   const text = (await run(place, argv, { env })).stdout;
   assert.match(text, /server\.port +9123 +environment SVC_PORT$/m);
   assert.not.ok(`${stdout}${text}`.includes(KEY));

@@ -255,12 +255,12 @@ test('the headers that come with Node are used where present, and a user setting
 
 test('a long install prints a progress line repeatedly, and none after it has ended', async () => {
   const place = makePlace();
-  const go = join(place.folder, 'go');
+  const goFile = join(place.folder, 'go');
   // Its timer runs a thousand times faster.
   const hasty = `data:text/javascript,${encodeURIComponent(
     'const slow = setInterval; globalThis.setInterval = (work, ms) => slow(work, ms / 1000);',
   )}`;
-  const npm = `while [ ! -e '${go}' ]; do sleep 0.05; done; mkdir -p node_modules`;
+  const npm = `while [ ! -e '${goFile}' ]; do sleep 0.05; done; mkdir -p node_modules`;
   const { checkout, env } = withoutPackages(place, npm);
   const child = spawn(process.execPath, ['--import', hasty, '.ci/bootstrap.mjs'], {
     cwd: checkout,
@@ -273,7 +273,7 @@ test('a long install prints a progress line repeatedly, and none after it has en
   try {
     await until('it says so twice', () => /(?: {2}still working \(\d+ s\)\n){2}/.test(output));
     assert.match(output, /^Installing packages[^\n]*…\n {2}still working/);
-    writeFileSync(go, '');
+    writeFileSync(goFile, '');
     assert.equal(await closed, [0, null], output);
     assert.match(
       output,
@@ -281,7 +281,7 @@ test('a long install prints a progress line repeatedly, and none after it has en
     );
     assert.not.match(output.slice(output.indexOf('Compiling')), 'still working');
   } finally {
-    writeFileSync(go, '');
+    writeFileSync(goFile, '');
     child.kill('SIGKILL');
     await closed;
     place.dispose();

@@ -295,7 +295,7 @@ class Attribution extends SpanCommand {
 
   async execute() {
     const typed = (this.by ?? ['agent', 'skill', 'model']).flatMap((text) => text.split(','));
-    const by = [...new Set(typed)].map((name) => toOneOf(name, '--by', GROUPINGS));
+    const groupings = [...new Set(typed)].map((name) => toOneOf(name, '--by', GROUPINGS));
     const nowMs = this.context.clock.wallMs();
     const sinceMs =
       this.days === undefined
@@ -303,12 +303,16 @@ class Attribution extends SpanCommand {
         : (Math.floor(nowMs / DAY_MS) - toWhole(this.days, '--days', 1, 3650) + 1) * DAY_MS;
     const span = await this.span(sinceMs);
     const { isOfTools, printTools, toolKeys } = await import('../report/tools.ts');
-    if (isOfTools(by)) {
-      const keys = toolKeys(by);
+    if (isOfTools(groupings)) {
+      const keys = toolKeys(groupings);
       const tools = await this.ledger((reader, queries) => queries.toolSums(reader, keys, span));
-      return printTools(this.context, tools, { by, json: this.json, span: spanText(span) });
+      return printTools(this.context, tools, {
+        by: groupings,
+        json: this.json,
+        span: spanText(span),
+      });
     }
-    const keys = by.map((name) => KEYS[name as keyof typeof KEYS]);
+    const keys = groupings.map((name) => KEYS[name as keyof typeof KEYS]);
     const groups = await this.ledger((reader, queries) => queries.totalsByAll(reader, keys, span));
     const named = groups.map((group) => ({
       names: keys.map((key) => group[key] ?? null),
@@ -318,14 +322,14 @@ class Attribution extends SpanCommand {
       const { totalsJson } = await import('../../stages/ledger/report.ts');
       this.printJson({
         attribution: named.map(({ names, totals }) => ({
-          ...Object.fromEntries(names.map((name, index) => [by[index]!, name])),
+          ...Object.fromEntries(names.map((name, index) => [groupings[index]!, name])),
           ...totalsJson(totals),
         })),
       });
     } else if (named.length === 0) this.print(`No request was recorded (${spanText(span)})`);
     else {
       this.printTable(
-        [...by, '>requests', '>saved', '>net saving', '>cost'],
+        [...groupings, '>requests', '>saved', '>net saving', '>cost'],
         named.map(({ names, totals }) => [
           ...names.map((name) => name ?? 'unknown'),
           figure(totals.requests),

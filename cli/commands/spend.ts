@@ -30,8 +30,8 @@ class SpendStatus extends JsonCommand {
 
   async execute() {
     if (this.by !== undefined) {
-      const by = toOneOf(this.by, '--by', OWNERS);
-      const report = await ownerSpending(this.context, this.config, by);
+      const grouping = toOneOf(this.by, '--by', OWNERS);
+      const report = await ownerSpending(this.context, this.config, grouping);
       return this.json ? this.printJson(report) : this.#showOwners(report);
     }
     const spending = await control<Spending>(this.home, 'spend', 'status');

@@ -87,9 +87,9 @@ test('results left out at pauses are counted if the configuration enables that',
     const report = JSON.parse((await run(place, ['savings', '--estimate', '--json'])).stdout);
     assert.equal([report.cold_trim_seconds, report.long_results_tokens], [1200, 5000]);
     assert.equal([report.groups[0].cold_moments, report.groups[0].results_left_out], [0, 0]);
-    const on = (await run(place, ['savings', '--estimate'])).stdout;
-    assert.match(on, 'compression.cold_trim left out 0 old results at 0 pauses');
-    assert.not.match(on, 'forgetting');
+    const printed = (await run(place, ['savings', '--estimate'])).stdout;
+    assert.match(printed, 'compression.cold_trim left out 0 old results at 0 pauses');
+    assert.not.match(printed, 'forgetting');
   }));
 
 test('an empty folder, a missing one, and incompatible options are refused', () =>

@@ -40,7 +40,7 @@ const CASES: Readonly<Record<string, Case>> = {
     after:
       '// mine\n{\n\t"a": 1, // one\n\t/* two */ "b": {"c": "}"}, // last\n\t"env": {\n\t\t"URL": "x"\n\t},\n}\n',
   },
-  'a comment behind the last value': {
+  'a comment after the last value': {
     format: 'json',
     path: ['URL'],
     before: '{\n  "a": "http://b" // c\n}\n',

@@ -151,11 +151,11 @@ function withoutFlowPair(text: string, map: YAMLMap, start: number, end: number)
     const left = rest.slice(open + 1, close - (text.length - rest.length) - 1);
     return isBlank(left) ? splice(rest, open + 1, open + 1 + left.length, '') : rest;
   }
-  const behind = text.slice(end, comma);
+  const afterComma = text.slice(end, comma);
   const blanks = /^[ \t]*/.exec(text.slice(comma + 1))?.[0].length ?? 0;
-  return isBlank(behind)
+  return isBlank(afterComma)
     ? splice(text, start, comma + 1 + blanks, '')
-    : splice(text, start, comma + 1, behind);
+    : splice(text, start, comma + 1, afterComma);
 }
 
 /**

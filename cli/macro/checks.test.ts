@@ -78,8 +78,8 @@ test('a step may use the output of an earlier one, and an unsuitable recipe fail
       /stopped at step 2 of 2 \(compress\): small\.log is left as it is/,
     );
     assert.match(chained.stderr, /done: step 1 \(compress\); deleting small\.log undoes it/);
-    const on = await macro(place, 'run', 'm', '--from', '2', '--dry-run');
-    assert.match(on.stdout, /1 of 2 +compress +is skipped/);
+    const resumed = await macro(place, 'run', 'm', '--from', '2', '--dry-run');
+    assert.match(resumed.stdout, /1 of 2 +compress +is skipped/);
   }));
 
 test.run();

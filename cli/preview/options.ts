@@ -20,7 +20,7 @@ export async function jobOptions(
     import('../../stages/learned/learned.ts'),
   ]);
   const pass = await passOf(config, context.clock, macro);
-  const { config: begun, recipes } = optionsAtStart(createPassJoiner(config.compression)(pass));
+  const { config: atStart, recipes } = optionsAtStart(createPassJoiner(config.compression)(pass));
   const {
     enabled,
     mode,
@@ -30,7 +30,7 @@ export async function jobOptions(
     userProse,
     longResultsTokens,
     tools,
-  } = begun;
+  } = atStart;
   const learned = await openLearned({
     file: join(config.home, 'learned.json'),
     clock: context.clock,

@@ -25,14 +25,15 @@ export interface MonthOptions {
 export async function printMonth(context: CliContext, options: MonthOptions): Promise<void> {
   const { month, html, csv, json, config } = options;
   const nowMs = context.clock.wallMs();
-  const by = options.by === undefined ? undefined : toOneOf(options.by, '--by', MONTH_KEY_NAMES);
+  const grouping =
+    options.by === undefined ? undefined : toOneOf(options.by, '--by', MONTH_KEY_NAMES);
   if (Number(html) + Number(csv) + Number(json) > 1)
     throw new SvcError('usage', 'svc report prints one of --html, --csv and --json');
   const span = monthSpan(month);
   if (span === undefined) throw invalidOption('--month', month, 'a month such as 2026-01');
   if (span.sinceMs > nowMs) throw invalidOption('--month', month, 'a month that has begun');
   const report = await withLedger(context, config, (reader, queries) =>
-    monthReport(reader, queries, { month, by, nowMs }),
+    monthReport(reader, queries, { month, by: grouping, nowMs }),
   );
   if (html) context.stdout.write(monthHtml(report, context.version));
   else if (csv) context.stdout.write(monthCsv(report));

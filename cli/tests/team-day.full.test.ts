@@ -208,15 +208,16 @@ test('/metrics of both proxies equal the recount', async () => {
     for (const by of ['key', 'project', 'model'] as const)
       for (const [name, some] of groupBy(seen, GROUPS[by]!)) {
         if (name === null) continue;
-        const of = (figure: string) => series.get(`svc_${by}_${figure}_total{${by}="${name}"}`);
+        const figureOf = (figure: string) =>
+          series.get(`svc_${by}_${figure}_total{${by}="${name}"}`);
         const { requests, errors, input_tokens: input, output_tokens: output, cost } = sums(some);
         assert.equal(
           [
-            of('requests'),
-            of('errors'),
-            of('tokens_input'),
-            of('tokens_output'),
-            of('cost_usd') ?? null,
+            figureOf('requests'),
+            figureOf('errors'),
+            figureOf('tokens_input'),
+            figureOf('tokens_output'),
+            figureOf('cost_usd') ?? null,
           ],
           [requests, errors, input, output, cost],
           `${node} ${by} ${name}`,
@@ -225,14 +226,14 @@ test('/metrics of both proxies equal the recount', async () => {
     for (const [tool, wanted] of toolSums(seen, (name) => name)) {
       const server = mcpServerOf(tool!);
       const labels = `{tool="${tool}"${server === null ? '' : `,server="${server}"`}}`;
-      const of = (figure: string) => series.get(`svc_tool_${figure}_total${labels}`);
+      const figureOf = (figure: string) => series.get(`svc_tool_${figure}_total${labels}`);
       assert.equal(
         [
-          of('calls'),
-          of('failed_calls'),
-          of('result_tokens'),
-          of('definition_tokens'),
-          of('definition_cost_usd'),
+          figureOf('calls'),
+          figureOf('failed_calls'),
+          figureOf('result_tokens'),
+          figureOf('definition_tokens'),
+          figureOf('definition_cost_usd'),
         ],
         [
           wanted.calls,

@@ -59,11 +59,11 @@ function fittingColumns<T>(
 ) {
   const natural = (column: Column<T>) =>
     Math.max(widthOf(column.header), ...textsOf(column).map(widthOf));
-  const least = (column: Column<T>) =>
+  const minWidth = (column: Column<T>) =>
     Math.min(natural(column), Math.max(widthOf(column.header), column.minWidth ?? Infinity));
   const whole = (column: Column<T>) =>
     Math.max(
-      least(column),
+      minWidth(column),
       ...rows.map((row) =>
         column.whole === undefined ? 0 : widthOf(withoutControls(column.whole(row))),
       ),
@@ -71,8 +71,8 @@ function fittingColumns<T>(
   const essential = all.filter(({ rank }) => rank <= ESSENTIAL_RANK);
   const wide = sideBySide(all, whole, width);
   const isWhole = essential.every((column) => wide.includes(column));
-  const columns = isWhole ? wide : sideBySide(essential, least, width);
-  const widths = columns.map(isWhole ? whole : least);
+  const columns = isWhole ? wide : sideBySide(essential, minWidth, width);
+  const widths = columns.map(isWhole ? whole : minWidth);
   let spare = widths.reduce(
     (room, taken) => room - taken,
     width - GAP.length * (columns.length - 1),

@@ -96,7 +96,7 @@ export function compile<F extends Frame>(
   const nodes: PlanNode<F>[] = ordered.map((node, index) => {
     const needsEvents =
       node.stage.answers === true &&
-      responsePathOf(graph, node.name).some((behind) => behind.stage.needs === 'events');
+      responsePathOf(graph, node.name).some((later) => later.stage.needs === 'events');
     return toPlanNode(node, index, needsEvents, kinds);
   });
   const planned = (node: GraphNode<F>) => nodes[ordered.indexOf(node)]!;

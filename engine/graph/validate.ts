@@ -90,9 +90,9 @@ function flowFaults<F extends Frame>(graph: Graph<F>): GraphFault[] {
     if (node.stage.answers !== true) continue;
     const path = responsePathOf(graph, node.name);
     // A node's own answer passes its handlers first.
-    for (const behind of [node, ...path]) seesAnswers.add(behind.name);
-    if (graph.splitter === undefined && path.some((behind) => behind.stage.needs === 'events')) {
-      const message = `A stage behind '${node.name}' needs events, and the graph has no splitter`;
+    for (const later of [node, ...path]) seesAnswers.add(later.name);
+    if (graph.splitter === undefined && path.some((later) => later.stage.needs === 'events')) {
+      const message = `A stage after '${node.name}' needs events, and the graph has no splitter`;
       faults.push({ fault: 'no_splitter', message });
     }
   }

@@ -65,8 +65,8 @@ export const STACK_NAMES = Object.keys(STACKS);
 
 /** Parses `by`; default: the model. Throws `bad_request`. */
 export function toStackKey(query: URLSearchParams): StackKey {
-  const by = query.get('by') ?? 'model';
-  const key = Object.hasOwn(STACKS, by) ? STACKS[by] : undefined;
+  const groupBy = query.get('by') ?? 'model';
+  const key = Object.hasOwn(STACKS, groupBy) ? STACKS[groupBy] : undefined;
   if (key === undefined) throw invalidQuery('by', `one of ${STACK_NAMES.join(', ')}`);
   return key;
 }

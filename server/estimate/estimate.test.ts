@@ -165,15 +165,19 @@ test('sums are grouped by client and session length, and a copied conversation c
   });
   assert.is(files, 4);
   assert.is(conversations, 3);
-  const of = (client: string) => groups.filter((group) => group.client === client);
+  const groupsOf = (client: string) => groups.filter((group) => group.client === client);
   assert.equal(
-    of('claude-code').map(({ length, sessions, requests }) => [length?.from, sessions, requests]),
+    groupsOf('claude-code').map(({ length, sessions, requests }) => [
+      length?.from,
+      sessions,
+      requests,
+    ]),
     [
       [undefined, 2, 6],
       [1, 2, 6],
     ],
   );
-  assert.is(of('codex')[0]!.inputTokens, INPUT);
+  assert.is(groupsOf('codex')[0]!.inputTokens, INPUT);
 });
 
 test('requests without usage or a price are left out and counted', async () => {

@@ -36,23 +36,23 @@ async function ofSessions(sinceMs = 0) {
 test('a tool costs as much as the first tokens of each request, and is marked where it was never called', async () => {
   const { tools, sessions, requests, unpriced } = await ofSessions();
   assert.equal([sessions, requests, unpriced], [2, 6, 0]);
-  const of = (name: string) => tools.find((tool) => tool.name === name)!;
-  assert.is(of('Bash').sessions, 2);
-  assert.is(of('Bash').calledIn, 1);
-  assert.is(of('Read').calledIn, 0);
+  const toolNamed = (name: string) => tools.find((tool) => tool.name === name)!;
+  assert.is(toolNamed('Bash').sessions, 2);
+  assert.is(toolNamed('Bash').calledIn, 1);
+  assert.is(toolNamed('Read').calledIn, 0);
   const count = await loadTokenCounter('claude');
-  assert.is(of('Read').tokens, count(JSON.stringify(TOOLS[1])));
+  assert.is(toolNamed('Read').tokens, count(JSON.stringify(TOOLS[1])));
   // In each session the first request writes the definitions to the cache and the later ones read
   // them.
   const rates = COUNTED.map(([, read]) => (read === 0 ? 1.25 : 0.1));
-  const expected = rates.reduce((sum, rate) => sum + rate, 0) * of('Read').tokens * 3000 * 2;
-  const { costNanoUsd } = of('Read');
+  const expected = rates.reduce((sum, rate) => sum + rate, 0) * toolNamed('Read').tokens * 3000 * 2;
+  const { costNanoUsd } = toolNamed('Read');
   assert.ok(
     Math.abs(costNanoUsd! - expected) < 0.01 * expected,
     `${costNanoUsd} is not ${expected}`,
   );
-  assert.is(of('Read').unusedNanoUsd, costNanoUsd);
-  assert.is(of('Bash').unusedNanoUsd, of('Bash').costNanoUsd! / 2);
+  assert.is(toolNamed('Read').unusedNanoUsd, costNanoUsd);
+  assert.is(toolNamed('Bash').unusedNanoUsd, toolNamed('Bash').costNanoUsd! / 2);
   assert.is(tools.at(-1)!.name, 'Bash', 'the dearest that was not called comes first');
 });
 

@@ -46,9 +46,11 @@ test('no descriptor stays open after CONNECT, a refused upgrade or an invalid he
       [upgrade('', '/elsewhere'), 'HTTP/1.1 404'],
       ['this is no HTTP\r\n\r\n', 'HTTP/1.1 400'],
     ] as const;
-    const got = await Promise.all(cases.map(([bytes]) => isGivenBack(proxy.port, bytes, 120_000)));
+    const actual = await Promise.all(
+      cases.map(([bytes]) => isGivenBack(proxy.port, bytes, 120_000)),
+    );
     assert.equal(
-      got,
+      actual,
       cases.map(([, status]) => `${status} given back`),
     );
   });
@@ -101,7 +103,7 @@ test('no descriptor stays open after a head that did not arrive in time', async 
   });
 });
 
-test('an upgrade or CONNECT behind a running response waits until that response ends', async () => {
+test('an upgrade or CONNECT pipelined after a running response waits until that response ends', async () => {
   await withProxy({}, async (t) => {
     for (const [bytes, after] of [
       [upgrade(''), /^HTTP\/1.1 101 /],

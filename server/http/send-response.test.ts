@@ -39,13 +39,13 @@ async function serving(
     served: () => { response: ServerResponse; ended: Promise<void> },
   ) => Promise<void>,
 ): Promise<void> {
-  let begun: { response: ServerResponse; ended: Promise<void> } | undefined;
+  let started: { response: ServerResponse; ended: Promise<void> } | undefined;
   const server = createServer((request, response) => {
-    begun = { response, ended: sendResponse(request, response, found) };
+    started = { response, ended: sendResponse(request, response, found) };
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {
-    await use((server.address() as AddressInfo).port, () => begun!);
+    await use((server.address() as AddressInfo).port, () => started!);
   } finally {
     server.closeAllConnections();
     server.close();

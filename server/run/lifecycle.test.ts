@@ -44,17 +44,17 @@ test('reloads under load fail no request', () =>
       while (!stop.signal.aborted) {
         sent += 1;
         const body = sent % 2 === 0 ? json(MESSAGE) : STREAM;
-        const got = await exchange(t.proxy.port, { body });
-        assert.is(got.status, 200);
-        assert.ok(got.whole);
-        if (body === STREAM) assert.match(got.text, 'event: message_stop');
+        const response = await exchange(t.proxy.port, { body });
+        assert.is(response.status, 200);
+        assert.ok(response.whole);
+        if (body === STREAM) assert.match(response.text, 'event: message_stop');
       }
     };
     const clients = Array.from({ length: 8 }, client);
     for (let n = 0; n < 25; n += 1) {
       t.configure(n % 2 === 0 ? 'streaming: { buffer_tokens: 3 }' : '');
-      const got = await exchange(t.proxy.port, { path: '/config/reload', body: '' });
-      assert.is(got.status, 200, got.text);
+      const response = await exchange(t.proxy.port, { path: '/config/reload', body: '' });
+      assert.is(response.status, 200, response.text);
     }
     stop.abort();
     await Promise.all(clients);
@@ -67,9 +67,9 @@ test('reloads under load fail no request', () =>
 test('a reload of a faulty configuration changes nothing', () =>
   withProxy({}, async (t) => {
     t.configure('streaming: { buffer_tokens: [] }');
-    const got = await exchange(t.proxy.port, { path: '/config/reload', body: '' });
-    assert.is(got.status, 500);
-    assert.match(got.text, 'CONFIG_002');
+    const response = await exchange(t.proxy.port, { path: '/config/reload', body: '' });
+    assert.is(response.status, 500);
+    assert.match(response.text, 'CONFIG_002');
     assert.is((await exchange(t.proxy.port, { body: STREAM })).status, 200);
   }));
 

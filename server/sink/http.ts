@@ -102,14 +102,14 @@ export class HttpSink implements Sink<ProxyFrame> {
     if (signal.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
       const stop = () => {
-        response.off('drain', go);
+        response.off('drain', resume);
         reject(signal.reason);
       };
-      const go = () => {
+      const resume = () => {
         signal.removeEventListener('abort', stop);
         resolve();
       };
-      response.once('drain', go);
+      response.once('drain', resume);
       signal.addEventListener('abort', stop, { once: true });
     });
   }

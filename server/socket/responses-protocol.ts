@@ -69,9 +69,9 @@ export function createResponsesProtocol({
       output: [],
       usage: null,
     };
-    const begun = { ...response, status: 'in_progress' };
+    const started = { ...response, status: 'in_progress' };
     return [
-      JSON.stringify({ type: 'response.created', sequence_number: 0, response: begun }),
+      JSON.stringify({ type: 'response.created', sequence_number: 0, response: started }),
       JSON.stringify({ type: 'response.completed', sequence_number: 1, response }),
     ];
   }

@@ -89,14 +89,14 @@ export function createSocketHandler(options: SocketOptions) {
     const admission = gate(request, 'upgrade');
     if (admission.verdict === 'refused') return refuse(request, socket, admission.error);
     const decision = services.limiter.takeTogether(request.socket.remoteAddress ?? '');
-    const go = (decided: RateDecision | undefined): void =>
+    const continueWith = (decided: RateDecision | undefined): void =>
       proceed(request, socket, { firstBytes, served, decision: decided });
-    if (!(decision instanceof Promise)) return go(decision);
+    if (!(decision instanceof Promise)) return continueWith(decision);
     // The library has no listener yet, and a socket may fail at any moment.
     socket.on('error', () => undefined);
     decision
       .then((decided) => {
-        if (!socket.destroyed) go(decided);
+        if (!socket.destroyed) continueWith(decided);
       })
       .catch((thrown: unknown) => refuse(request, socket, toSvcError(thrown)));
   }

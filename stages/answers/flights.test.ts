@@ -134,7 +134,7 @@ test('ends every follower with its leader’s answer, alone, or aborted, whateve
           const controller = new AbortController();
           const waits =
             seat.role === 'leader' ? Promise.resolve('lead') : follow(seat, controller.signal);
-          const got = waits.then((text) => text ?? 'alone').catch(() => 'aborted');
+          const actual = waits.then((text) => text ?? 'alone').catch(() => 'aborted');
           const expected = seat.role === 'leader' ? 'lead' : undefined;
           const rider = {
             id: riders.length,
@@ -142,7 +142,7 @@ test('ends every follower with its leader’s answer, alone, or aborted, whateve
             sinceMs: clock.monotonicMs(),
             seat,
             controller,
-            got,
+            got: actual,
             expected,
           };
           riders.push(rider);

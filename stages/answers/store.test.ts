@@ -167,9 +167,9 @@ test('matches a simple model of a cache, in both stores', async () => {
             assert.ok(store.stats().bytes <= Math.max(40_000, beforeBytes));
           }
           if (what !== 'get') continue;
-          const got = await store.get(keyOf(key));
+          const actual = await store.get(keyOf(key));
           const isFresh = old !== undefined && clock.monotonicMs() - old.atMs < ttlMs;
-          assert.is(got?.chunks[1]?.length, isFresh ? old.size : undefined, name);
+          assert.is(actual?.chunks[1]?.length, isFresh ? old.size : undefined, name);
           list = list.filter((one) => one !== old);
           if (isFresh) list.push(old);
         }

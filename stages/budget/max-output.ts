@@ -47,8 +47,9 @@ export function toRequestedOutput(
 export function requestedOutput(json: unknown): RequestedOutput {
   if (!isObject(json)) return toRequestedOutput([], []);
   const inner = [json, json['generationConfig'], json['generation_config']].filter(isObject);
-  const of = (names: readonly string[]) => inner.flatMap((each) => names.map((name) => each[name]));
-  return toRequestedOutput(of(LIMIT_NAMES), of(CHOICES_NAMES));
+  const valuesOf = (names: readonly string[]) =>
+    inner.flatMap((each) => names.map((name) => each[name]));
+  return toRequestedOutput(valuesOf(LIMIT_NAMES), valuesOf(CHOICES_NAMES));
 }
 
 /** Returns the maximum output tokens of all answers together. */

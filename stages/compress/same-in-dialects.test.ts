@@ -129,12 +129,12 @@ const CONVERSATIONS: Readonly<Record<string, readonly Step[]>> = {
     { name: 'Write', input: { file_path: '/shop/bolts.ts', content: WRITTEN }, result: 'Written.' },
     { name: 'Bash', input: { command: 'cat /shop/bolts.ts' }, result: WRITTEN },
   ],
-  'a long file behind an edit of it': [
+  'a long file after an edit of it': [
     { name: 'Edit', input: EDIT, result: 'The file /shop/nuts.ts has been updated.' },
     { name: 'Read', input: { file_path: '/shop/nuts.ts' }, result: LONG },
     { name: 'Bash', input: { command: 'ls /shop' }, result: 'nuts.ts' },
   ],
-  'a long file that is edited behind it': [
+  'a long file that is edited after it': [
     { name: 'Read', input: { file_path: '/shop/nuts.ts' }, result: LONG },
     { name: 'Edit', input: EDIT, result: 'The file /shop/nuts.ts has been updated.' },
     { name: 'Bash', input: { command: 'cat /shop/nuts.ts' }, result: LONG },

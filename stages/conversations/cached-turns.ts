@@ -139,12 +139,12 @@ interface Predecessor {
  * the newest.
  */
 function bestPredecessor(turn: CachedTurn, candidates: Iterable<Run>): Predecessor | undefined {
-  let most: Predecessor | undefined;
+  let longest: Predecessor | undefined;
   for (const run of candidates) {
     const found = asPredecessor(turn, run);
-    if (found !== undefined && (most === undefined || isBetter(found, most))) most = found;
+    if (found !== undefined && (longest === undefined || isBetter(found, longest))) longest = found;
   }
-  return most;
+  return longest;
 }
 
 function isBetter(found: Predecessor, than: Predecessor): boolean {

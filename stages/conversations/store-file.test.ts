@@ -240,9 +240,9 @@ test('does not reread the file for its own pending lines, and shares one read be
     await one.flush();
     assert.not.ok(one.isBehind());
     assert.ok(other.isBehind());
-    const asked = other.catchUp();
-    assert.is(other.catchUp(), asked);
-    await asked;
+    const first = other.catchUp();
+    assert.is(other.catchUp(), first);
+    await first;
     one.set('a', 'a', { sent: [['l', '2']] });
     await one.flush();
     await other.catchUp();

@@ -67,11 +67,11 @@ function membersFrom(bytes: Buffer, name: Buffer): JsonObject | undefined {
 function membersUpTo(bytes: Buffer, name: Buffer): JsonObject | undefined {
   const at = bytes.subarray(0, NEAR_BYTES).indexOf(name);
   if (at < 1 || bytes[at - 1] === BACKSLASH) return undefined;
-  const behind = at + name.length;
-  const value = TEXT_VALUE.exec(bytes.toString('latin1', behind, behind + MAX_TEXT_BYTES));
+  const valueStart = at + name.length;
+  const value = TEXT_VALUE.exec(bytes.toString('latin1', valueStart, valueStart + MAX_TEXT_BYTES));
   return value === null
     ? undefined
-    : objectOf(`${bytes.toString('utf8', 0, behind + value[0].length)}}`);
+    : objectOf(`${bytes.toString('utf8', 0, valueStart + value[0].length)}}`);
 }
 
 function objectOf(text: string): JsonObject | undefined {

@@ -96,8 +96,14 @@ test('percentiles, steps, causes and conversations equal those of a recount', as
           steps
             .toSorted((a, b) => a - b)
             .map((step) => {
-              const of = within.filter(({ startedMs: at }) => Math.floor(at / stepMs) === step);
-              return { startMs: step * stepMs, totals: exact(sumOf(of)), ...spreadOf(of) };
+              const rowsOfStep = within.filter(
+                ({ startedMs: at }) => Math.floor(at / stepMs) === step,
+              );
+              return {
+                startMs: step * stepMs,
+                totals: exact(sumOf(rowsOfStep)),
+                ...spreadOf(rowsOfStep),
+              };
             }),
         );
         const failed = report.failures.reduce((sum, { requests }) => sum + requests, 0);

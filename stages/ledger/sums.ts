@@ -122,8 +122,8 @@ function inOrder<Q extends { orderBy(by: RawBuilder<unknown>): Q }>(
 ): Q {
   if (!isPostgres(db)) return query;
   return names.reduce((ordered, name) => {
-    const by = typeof name === 'string' ? sql.ref(name) : name;
-    return ordered.orderBy(sql`${by} NULLS FIRST`);
+    const column = typeof name === 'string' ? sql.ref(name) : name;
+    return ordered.orderBy(sql`${column} NULLS FIRST`);
   }, query);
 }
 

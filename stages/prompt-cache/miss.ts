@@ -176,11 +176,11 @@ function* differences(
   else if (turn.images !== before.images)
     yield ['tool_choice_or_images', turn.images ? 'the first image' : 'no image any more'];
   if (shared.isEdit) yield ['message', messageIn(turn, before, shared)];
-  const behind = before.blocks === 0 ? 0 : names.marker(before.blocks - 1) - before.blocks + 1;
-  if (behind > LOOKBACK_BLOCKS)
+  const distance = before.blocks === 0 ? 0 : names.marker(before.blocks - 1) - before.blocks + 1;
+  if (distance > LOOKBACK_BLOCKS)
     yield [
       'no_marker',
-      `the next marker is ${behind} blocks behind what was cached, and the provider looks back ${LOOKBACK_BLOCKS}`,
+      `the next marker is ${distance} blocks behind what was cached, and the provider looks back ${LOOKBACK_BLOCKS}`,
     ];
   if (turn.key !== before.key) yield ['key_or_provider', 'another key'];
 }
@@ -191,9 +191,9 @@ function messageIn(turn: CachedTurn, before: CachedTurn, { prefix }: Shared): st
   const earlier = before.messages.split(',');
   const isOurs =
     now[prefix] !== undefined && hashOfEntry(now[prefix]) === hashOfEntry(earlier[prefix]);
-  const by = isOurs ? 'svc' : 'the client';
+  const changedBy = isOurs ? 'svc' : 'the client';
   const removedNote = now.length < earlier.length ? ', which now has fewer messages' : '';
-  return `message ${prefix + 1} of ${earlier.length}, by ${by}${removedNote}`;
+  return `message ${prefix + 1} of ${earlier.length}, by ${changedBy}${removedNote}`;
 }
 
 function toolsIn(now: string, earlier: string, { tool }: Names): string {

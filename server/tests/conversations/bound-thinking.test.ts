@@ -122,7 +122,7 @@ for (const dialect of ['messages', 'responses'] as const) {
     const { refused, dropped } = await converse(dialect, async ({ directly, turn, restart }) => {
       for (let n = 0; n < 4; n += 1) await directly();
       const first = await turn();
-      assert.is(countMarkers(first), 1, 'what is new behind the last thought');
+      assert.is(countMarkers(first), 1, 'what is new after the last thought');
       assert.is(countMarkers(await turn()), 2);
       await restart();
       assert.is(countMarkers(await turn()), 3);
@@ -337,12 +337,12 @@ test('messages: a conversation keeps the key that it began with', async () => {
 
 test('a refreshed token keeps the memory of its conversation', async () => {
   const { refused, dropped } = await converse('messages', async ({ turn }) => {
-    const as = (token: string): BoundTurn => ({ headers: { 'x-api-key': token } });
-    for (let n = 0; n < 3; n += 1) await turn(as('old'));
+    const turnAs = (token: string): BoundTurn => ({ headers: { 'x-api-key': token } });
+    for (let n = 0; n < 3; n += 1) await turn(turnAs('old'));
     for (let n = 0; n < 2; n += 1)
-      await turn({ headers: { ...as('new').headers, 'x-svc-mode': 'strict' } });
-    for (let n = 0; n < 2; n += 1) assert.ok(countMarkers(await turn(as('old'))) > 0);
-    for (let n = 0; n < 2; n += 1) await turn(as('new'));
+      await turn({ headers: { ...turnAs('new').headers, 'x-svc-mode': 'strict' } });
+    for (let n = 0; n < 2; n += 1) assert.ok(countMarkers(await turn(turnAs('old'))) > 0);
+    for (let n = 0; n < 2; n += 1) await turn(turnAs('new'));
   });
   assert.equal([refused, dropped], [[], []]);
 });
@@ -356,21 +356,21 @@ for (const [how, headers, yaml] of [
       'messages',
       async (all) => {
         const { turn } = all;
-        const as = (token: string, more: BoundTurn = {}, added = {}): BoundTurn => ({
+        const turnAs = (token: string, more: BoundTurn = {}, added = {}): BoundTurn => ({
           ...more,
           headers: { 'x-api-key': token, ...added },
         });
         const short = { result: 'done' };
-        await turn(as('old', short));
-        await turn(as('old'));
-        await turn(as('new', short));
+        await turn(turnAs('old', short));
+        await turn(turnAs('old'));
+        await turn(turnAs('new', short));
         // Compressed, and answered without thinking.
-        assert.ok(countMarkers(await turn(as('old'))) > 0);
+        assert.ok(countMarkers(await turn(turnAs('old'))) > 0);
         // Sent unchanged, and answered with thinking.
         await reload(all, yaml);
-        await turn(as('new', short, headers));
-        for (let n = 0; n < 2; n += 1) await turn(as('old', short));
-        await turn(as('new', short));
+        await turn(turnAs('new', short, headers));
+        for (let n = 0; n < 2; n += 1) await turn(turnAs('old', short));
+        await turn(turnAs('new', short));
       },
       { says: (turn) => ({ thinks: turn !== 4 }) },
     );
@@ -383,7 +383,7 @@ for (const [when, thinks] of [
   ['only after', (turn: number) => turn > 4],
 ] as const)
   test(`two credentials send a result in different forms, with a thought ${when} it`, async () => {
-    const as = (token: string, more: BoundTurn = {}, headers = {}): BoundTurn => ({
+    const turnAs = (token: string, more: BoundTurn = {}, headers = {}): BoundTurn => ({
       ...more,
       headers: { 'x-api-key': token, ...headers },
     });
@@ -391,10 +391,10 @@ for (const [when, thinks] of [
       'messages',
       async ({ turn }) => {
         const short = { result: 'done' };
-        for (let n = 0; n < 3; n += 1) await turn(as('old', short));
-        assert.ok(countMarkers(await turn(as('new'))) > 0);
-        await turn(as('old', short, { 'x-svc-bypass': '1' }));
-        for (let n = 0; n < 3; n += 1) await turn(as('old', short));
+        for (let n = 0; n < 3; n += 1) await turn(turnAs('old', short));
+        assert.ok(countMarkers(await turn(turnAs('new'))) > 0);
+        await turn(turnAs('old', short, { 'x-svc-bypass': '1' }));
+        for (let n = 0; n < 3; n += 1) await turn(turnAs('old', short));
       },
       { says: (turn) => ({ thinks: thinks(turn) }) },
     );

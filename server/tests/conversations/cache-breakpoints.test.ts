@@ -35,11 +35,11 @@ function movedClock() {
 
 test('from the second request on, an agent gets four markers that move from turn to turn', () =>
   withProxy({}, async (t) => {
-    const got: MarkedExchange[] = [];
-    for (const body of turns(5)) got.push(await send(t, body));
-    assert.is(got[0]!.text, got[0]!.sent, 'the first request is sent byte for byte');
+    const exchanges: MarkedExchange[] = [];
+    for (const body of turns(5)) exchanges.push(await send(t, body));
+    assert.is(exchanges[0]!.text, exchanges[0]!.sent, 'the first request is sent byte for byte');
     assert.equal(
-      got.map(({ body }) => markersIn(body)),
+      exchanges.map(({ body }) => markersIn(body)),
       [
         [],
         ['system.0', 'tools.1', 'messages.0.content.0', 'messages.2.content.0'],
@@ -49,15 +49,18 @@ test('from the second request on, an agent gets four markers that move from turn
       ],
     );
     // Apart from markers, the prefix that the provider has read is unchanged.
-    for (const [index, { body, sent }] of got.entries()) {
+    for (const [index, { body, sent }] of exchanges.entries()) {
       assert.equal(unmarked(body), unmarked(JSON.parse(sent)), `turn ${index}`);
       if (index === 0) continue;
       const { messages } = unmarked(body) as Body;
-      const { messages: before } = unmarked(got[index - 1]!.body) as Body;
+      const { messages: before } = unmarked(exchanges[index - 1]!.body) as Body;
       assert.equal(messages.slice(0, before.length), before, `turn ${index}`);
     }
-    assert.match(JSON.stringify(got[0]!.trace), 'it is the first request of its conversation');
-    assert.match(JSON.stringify(got[1]!.trace), '"tools.1","system","messages.0.content"');
+    assert.match(
+      JSON.stringify(exchanges[0]!.trace),
+      'it is the first request of its conversation',
+    );
+    assert.match(JSON.stringify(exchanges[1]!.trace), '"tools.1","system","messages.0.content"');
   }));
 
 test('a marker that the client wrote as null is replaced by ours', () =>

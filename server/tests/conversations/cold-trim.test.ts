@@ -120,11 +120,11 @@ async function afterPause(
   };
   if (yaml === ON) return play(shared, moved);
   const own = movedClock();
-  let got: readonly string[] = [];
+  let actual: readonly string[] = [];
   await withProxy({ yaml, clock: own.clock }, async (t) => {
-    got = await play(t, own);
+    actual = await play(t, own);
   });
-  return got;
+  return actual;
 }
 
 test('after a long pause old results are replaced by one line each, in every later turn', async () => {
@@ -140,7 +140,7 @@ test('after a long pause old results are replaced by one line each, in every lat
     assert.equal(leftOut(await send(first, body(all.slice(0, 14)))), [], 'four minutes');
     wait(6 * MINUTE_MS);
     const cold = await send(first, body(all.slice(0, 15)));
-    assert.equal(leftOut(cold), [0, 1, 2, 3, 4], 'behind them the model has answered ten times');
+    assert.equal(leftOut(cold), [0, 1, 2, 3, 4], 'after them the model has answered ten times');
     assert.is(
       cold[2],
       '["[svc left out an old result: Read {\\"file_path\\":\\"/w/f0.txt\\"}, 60 lines, ' +
@@ -258,8 +258,8 @@ test('keeps results of calls with an effect, and files edited since by any tool'
     { name: 'Bash', input: { command: 'printf x >> Makefile' }, text: 'ok' },
     ...reads(11),
   ];
-  const got = leftOut(await afterPause(steps, {}, { yaml: ON }, 9 * MINUTE_MS));
-  assert.equal(got, [3, 7], 'the file of which nothing was heard since');
+  const actual = leftOut(await afterPause(steps, {}, { yaml: ON }, 9 * MINUTE_MS));
+  assert.equal(actual, [3, 7], 'the file of which nothing was heard since');
 });
 
 test('keeps errors, short results, and results that were edited or cannot be repeated', async () => {
@@ -275,9 +275,9 @@ test('keeps errors, short results, and results that were edited or cannot be rep
     { name: 'Bash', input: { command: 'grep -n foo notes.txt' }, text: 'notes.txt:1:foo' },
     ...reads(9),
   ];
-  const got = await afterPause(steps, {}, { yaml: ON }, 9 * MINUTE_MS);
-  assert.equal(leftOut(got), [5]);
-  assert.is(got[2], JSON.stringify([prose(51)]));
+  const actual = await afterPause(steps, {}, { yaml: ON }, 9 * MINUTE_MS);
+  assert.equal(leftOut(actual), [5]);
+  assert.is(actual[2], JSON.stringify([prose(51)]));
 });
 
 test('a repetition of an omitted result is sent in full', async () => {
@@ -325,8 +325,10 @@ test('the receipt shows the saving under its own source only', async () => {
     assert.ok(row!.forgottenTokens! > 1000);
     assert.is(row!.forgottenTokens, row!.savedTokens, 'nothing else got smaller');
     assert.is(row!.costSavedByForgettingNanoUsd, row!.forgottenTokens! * 3000);
-    const got = await exchange(t.proxy.port, { method: 'GET', path: '/savings' });
-    const { lanes } = JSON.parse(got.text) as { lanes: Record<string, Record<string, unknown>> };
+    const response = await exchange(t.proxy.port, { method: 'GET', path: '/savings' });
+    const { lanes } = JSON.parse(response.text) as {
+      lanes: Record<string, Record<string, unknown>>;
+    };
     assert.equal(lanes['forgetting'], {
       requests: 1,
       tokens_saved: row!.forgottenTokens,

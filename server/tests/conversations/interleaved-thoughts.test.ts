@@ -39,9 +39,9 @@ function createTalk(): Talk {
   return {
     async turn(t, headers = {}) {
       const sent = { path: '/v1/messages', body: body({ max_tokens: 9 }) };
-      const got = await exchange(t.proxy.port, { ...sent, headers: { ...key, ...headers } });
-      assert.is(got.status, 200, got.text);
-      const { content } = JSON.parse(got.text) as { readonly content: readonly Json[] };
+      const response = await exchange(t.proxy.port, { ...sent, headers: { ...key, ...headers } });
+      assert.is(response.status, 200, response.text);
+      const { content } = JSON.parse(response.text) as { readonly content: readonly Json[] };
       const results = content
         .filter(({ type }) => type === 'tool_use')
         .map(({ id }) => ({
@@ -54,8 +54,8 @@ function createTalk(): Talk {
     },
     async count(t) {
       const sent = { path: '/v1/messages/count_tokens', body: body({}), headers: key };
-      const got = await exchange(t.proxy.port, sent);
-      assert.is(got.status, 200, got.text);
+      const response = await exchange(t.proxy.port, sent);
+      assert.is(response.status, 200, response.text);
     },
   };
 }

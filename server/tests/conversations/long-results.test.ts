@@ -114,11 +114,11 @@ async function inParts(
   more: object = {},
   options: ProxyOptions = {},
 ): Promise<readonly number[]> {
-  let got: readonly string[] = [];
+  let actual: readonly string[] = [];
   await withProxy(options, async (t) => {
-    got = await send(t, body(steps, more));
+    actual = await send(t, body(steps, more));
   });
-  return got.flatMap((result, index) => (isInParts(result) ? [index] : []));
+  return actual.flatMap((result, index) => (isInParts(result) ? [index] : []));
 }
 
 test('a long file keeps its ends, its definitions and what the question names, and says how to read the rest', () =>
@@ -166,9 +166,9 @@ test('later turns send the same excerpt, even after edits or a restart', async (
     let before: readonly string[] = [];
     let t = await startTestProxy(options);
     for (let count = 1; count <= steps.length; count++) {
-      const got = await send(t, body(steps.slice(0, count)));
-      assert.equal(got.slice(0, before.length), before, `turn ${count}`);
-      before = got;
+      const actual = await send(t, body(steps.slice(0, count)));
+      assert.equal(actual.slice(0, before.length), before, `turn ${count}`);
+      before = actual;
       await t.close();
       t = await startTestProxy(options);
     }
@@ -246,8 +246,8 @@ test('a result that rules have shortened enough is sent in that form', async () 
       ),
       { name: 'mcp__db__query', input: { path: '/rows' }, text: JSON.stringify(rows, null, 2) },
     ];
-    const got = await send(t, body(steps));
-    assert.equal(got.map(isInParts), [false, false]);
+    const actual = await send(t, body(steps));
+    assert.equal(actual.map(isInParts), [false, false]);
   });
 });
 
@@ -305,8 +305,8 @@ test('the receipt shows the saving under its own source only', () => {
     assert.ok(first!.longResultTokens! < first!.savedTokens!);
     assert.is(first!.costSavedByLongResultsNanoUsd, first!.longResultTokens! * 3000);
     assert.ok(second!.savedTokens! > second!.longResultTokens!);
-    const got = await exchange(t.proxy.port, { method: 'GET', path: '/savings' });
-    const { lanes } = JSON.parse(got.text) as {
+    const response = await exchange(t.proxy.port, { method: 'GET', path: '/savings' });
+    const { lanes } = JSON.parse(response.text) as {
       lanes: Record<string, { tokens_saved: number; requests?: number }>;
     };
     const sum = first!.longResultTokens! + second!.longResultTokens!;

@@ -111,13 +111,13 @@ test('with trimming off (the default) and in strict every byte stays', () =>
 
 test('every turn sends the same definitions, even after a restart or a change of the setting', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-tools-'));
-  const of = (turns: number) => body(turns, messagesTools, { metadata: { user_id: 'u' } });
+  const bodyOf = (turns: number) => body(turns, messagesTools, { metadata: { user_id: 'u' } });
   const toolBytes = (sent: string) => sent.slice(sent.indexOf('"tools"'));
   try {
     let first: string | undefined;
     for (const [index, yaml] of [ON, ON, 'compression: { tools: off }', ON].entries()) {
       const t = await startTestProxy({ env: { SVC_HOME: folder }, yaml });
-      const sent = toolBytes(await send(t, of(index + 1)));
+      const sent = toolBytes(await send(t, bodyOf(index + 1)));
       first ??= sent;
       assert.is(sent, first, `turn ${index + 1}`);
       await t.close();
@@ -127,7 +127,7 @@ test('every turn sends the same definitions, even after a restart or a change of
       env: { SVC_HOME: folder },
       yaml: 'compression: { enabled: false }',
     });
-    assert.equal(toolsOf(await send(t, of(5))), messagesTools, 'off wins');
+    assert.equal(toolsOf(await send(t, bodyOf(5))), messagesTools, 'off wins');
     await t.close();
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -144,7 +144,7 @@ test('a conversation that began with full definitions keeps them', () =>
 
 test('in chat, a strict tool keeps its schema', () =>
   withProxy({ yaml: ON }, async (t) => {
-    const of = (description: string, parameters: object, more: object = {}) => ({
+    const toolOf = (description: string, parameters: object, more: object = {}) => ({
       type: 'function',
       function: { name: 'Read', description, parameters, ...more },
     });
@@ -153,8 +153,8 @@ test('in chat, a strict tool keeps its schema', () =>
       model: 'gpt-fixture-1',
       messages: [{ role: 'user', content: 'hi' }],
       tools: [
-        of(DESCRIPTION, SCHEMA),
-        of(DESCRIPTION, strict, { strict: true }),
+        toolOf(DESCRIPTION, SCHEMA),
+        toolOf(DESCRIPTION, strict, { strict: true }),
         {
           type: 'custom',
           custom: { name: 'patch', description: 'Patches. ', format: { type: 'text' } },
@@ -163,8 +163,8 @@ test('in chat, a strict tool keeps its schema', () =>
     };
     const sent = await send(t, request, '/v1/chat/completions');
     assert.equal(toolsOf(sent), [
-      of(SHORT, SHORT_SCHEMA),
-      of(SHORT, strict, { strict: true }),
+      toolOf(SHORT, SHORT_SCHEMA),
+      toolOf(SHORT, strict, { strict: true }),
       {
         type: 'custom',
         custom: { name: 'patch', description: 'Patches.', format: { type: 'text' } },
@@ -174,7 +174,7 @@ test('in chat, a strict tool keeps its schema', () =>
 
 test('in responses, tools are strict by default, including namespaces and tools added later', () =>
   withProxy({ yaml: ON }, async (t) => {
-    const of = (description: string, parameters: object, more: object = { strict: false }) => ({
+    const toolOf = (description: string, parameters: object, more: object = { strict: false }) => ({
       type: 'function',
       name: 'Read',
       description,
@@ -186,12 +186,12 @@ test('in responses, tools are strict by default, including namespaces and tools 
       model: 'gpt-fixture-1',
       input: [
         { type: 'message', role: 'user', content: 'hi' },
-        { type: 'additional_tools', tools: [of(description, parameters)] },
+        { type: 'additional_tools', tools: [toolOf(description, parameters)] },
       ],
       tools: [
-        of(description, parameters),
-        of(description, plain, {}),
-        { type: 'namespace', name: 'mcp', description, tools: [of(description, parameters)] },
+        toolOf(description, parameters),
+        toolOf(description, plain, {}),
+        { type: 'namespace', name: 'mcp', description, tools: [toolOf(description, parameters)] },
         { type: 'web_search', description: 'as it is. ' },
       ],
     });

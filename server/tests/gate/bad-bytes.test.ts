@@ -72,16 +72,16 @@ test('a fault in the middle of a response adds nothing to it', async () => {
       t.upstream.script(undefined, 'events', { count: 2000, everyMs: 10 });
       const body = json(MESSAGE, { stream: true });
       const socket = await openSocket(t.proxy.port);
-      let got = '';
-      socket.on('data', (piece: Buffer) => (got += piece.toString()));
+      let received = '';
+      socket.on('data', (piece: Buffer) => (received += piece.toString()));
       socket.write(
         `${before}POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
       );
-      while (!got.includes('event:')) await once(socket, 'data');
+      while (!received.includes('event:')) await once(socket, 'data');
       socket.write('this is no HTTP\r\n\r\n');
       if (!socket.closed) await once(socket, 'close');
-      assert.not.match(got, 'not valid HTTP', before);
-      assert.match(got, /^HTTP\/1.1 200 /, before);
+      assert.not.match(received, 'not valid HTTP', before);
+      assert.match(received, /^HTTP\/1.1 200 /, before);
       assert.is((await t.rows(1)).at(-1)?.outcome, 'cancelled', before);
     });
   }
@@ -191,9 +191,9 @@ test('refuses an upgrade on a wrong path, from a foreign page or over the rate l
 test('a page that may read responses may also read refusals', () =>
   withProxy({}, async (t) => {
     const headers = { origin: 'https://page.example' };
-    const got = await exchange(t.proxy.port, { body: json(MESSAGE), headers });
-    assert.is(got.status, 401);
-    assert.is(got.headers['access-control-allow-origin'], '*');
+    const response = await exchange(t.proxy.port, { body: json(MESSAGE), headers });
+    assert.is(response.status, 401);
+    assert.is(response.headers['access-control-allow-origin'], '*');
     const missing = await exchange(t.proxy.port, { path: '/health', method: 'PUT', headers });
     assert.ok(missing.status >= 400);
     assert.is(missing.headers['access-control-allow-origin'], '*');

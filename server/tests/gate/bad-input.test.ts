@@ -162,7 +162,7 @@ const ENCODING_CASES: readonly Case[] = [
 
 const KEY_CASES: readonly Case[] = [
   [
-    'Basic behind a Bearer',
+    'Basic after a Bearer',
     { body: json(MESSAGE), headers: { authorization: ['Bearer tok', 'Basic dTpw'] } },
     401,
     'unauthorized',
@@ -220,9 +220,9 @@ function fields(count: number, sizeBytes: number): Record<string, string> {
 }
 
 async function refused(t: TestProxy, [name, sent, status, type, code]: Case): Promise<void> {
-  const got = await exchange(t.proxy.port, sent);
-  assert.is(got.status, status, `${name}: ${got.text.slice(0, 200)}`);
-  const body = JSON.parse(got.text) as {
+  const response = await exchange(t.proxy.port, sent);
+  assert.is(response.status, status, `${name}: ${response.text.slice(0, 200)}`);
+  const body = JSON.parse(response.text) as {
     type: string;
     error: { type: string; code?: string };
     request_id: string;
@@ -230,9 +230,9 @@ async function refused(t: TestProxy, [name, sent, status, type, code]: Case): Pr
   assert.is(body.type, 'error', name);
   assert.is(body.error.type, type, name);
   if (code !== undefined) assert.is(body.error.code, code, name);
-  assert.is(got.headers['x-request-id'], body.request_id, name);
-  assert.is(got.headers['content-length'], String(got.body.length), name);
-  if (status === 405) assert.match(got.headers.allow ?? '', /OPTIONS/, name);
+  assert.is(response.headers['x-request-id'], body.request_id, name);
+  assert.is(response.headers['content-length'], String(response.body.length), name);
+  if (status === 405) assert.match(response.headers.allow ?? '', /OPTIONS/, name);
   assert.is(t.upstream.requests.length, 0, `${name} reaches no provider`);
 }
 
@@ -276,8 +276,8 @@ test('unusual but valid JSON is sent to the provider, which judges it', () =>
       { body: json(MESSAGE).replace('{', '{"model":"first",') },
     ];
     for (const sent of fine) {
-      const got = await exchange(t.proxy.port, sent);
-      assert.is(got.status, 200, got.text);
+      const response = await exchange(t.proxy.port, sent);
+      assert.is(response.status, 200, response.text);
       assert.ok(t.upstream.requests.at(-1)!.body.equals(Buffer.from(sent.body!)));
     }
   }));

@@ -42,8 +42,8 @@ test('every form of a base URL leads native and translated requests to the same 
         { path: '/v1/messages', body: json(MESSAGE, { model: `${name}-model` }) },
       ];
       for (const sent of requests) {
-        const got = await exchange(t.proxy.port, sent);
-        assert.is(got.status, 200, `${name}: ${got.text}`);
+        const response = await exchange(t.proxy.port, sent);
+        assert.is(response.status, 200, `${name}: ${response.text}`);
         assert.is(t.spare.requests.at(-1)?.target, path, name);
       }
     }
@@ -75,8 +75,13 @@ test('requests for stored conversations, other versions and uploads go to the ve
       ['GET', '/download/v1beta/files/f:download?alt=media', 'generative-key', undefined],
     ] as const) {
       const headers = body === png ? media : {};
-      const got = await exchange(t.proxy.port, { method, path, headers, ...(body && { body }) });
-      assert.is.not(got.status, 405, path);
+      const response = await exchange(t.proxy.port, {
+        method,
+        path,
+        headers,
+        ...(body && { body }),
+      });
+      assert.is.not(response.status, 405, path);
       const last = t.upstream.requests.at(-1)!;
       assert.equal([last.method, last.target], [method, path]);
       assert.ok(last.body.equals(Buffer.from(body ?? '')), path);

@@ -33,16 +33,16 @@ test('CORS headers are set once, by this proxy', async () => {
         response.end('{}');
       });
       const headers = origin === undefined ? {} : { origin };
-      const got = await exchange(t.proxy.port, { body: BODY, headers });
-      assert.is(got.status, 200, yaml);
+      const received = await exchange(t.proxy.port, { body: BODY, headers });
+      assert.is(received.status, 200, yaml);
       for (const [i, name] of CORS.entries()) {
-        const fields = got.rawHeaders.filter((field) => field.toLowerCase() === name);
+        const fields = received.rawHeaders.filter((field) => field.toLowerCase() === name);
         assert.is(fields.length, expected[i] === undefined ? 0 : 1, `${yaml}: ${name}`);
-        const value = got.headers[name];
+        const value = received.headers[name];
         assert.is(typeof value === 'string' ? value.split(', Retry')[0] : value, expected[i], name);
       }
-      assert.is(got.headers['access-control-allow-credentials'], undefined);
-      assert.is(got.headers['access-control-max-age'], undefined);
+      assert.is(received.headers['access-control-allow-credentials'], undefined);
+      assert.is(received.headers['access-control-max-age'], undefined);
     });
   }
 });

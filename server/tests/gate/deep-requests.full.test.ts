@@ -163,7 +163,7 @@ async function survives(t: TestProxy, kind: string | undefined, bypass: boolean)
     for (const form of forms) {
       const nested = FORMS[form]!;
       const reported = `${name}, ${form}, ${kind ?? 'its own provider'}`;
-      const got = await exchange(t.proxy.port, {
+      const response = await exchange(t.proxy.port, {
         path,
         body: JSON.stringify(body).replace(HERE, () => nested),
         headers: { 'x-svc-cache': 'on', ...(bypass && { 'x-svc-bypass': '1' }) },
@@ -171,8 +171,13 @@ async function survives(t: TestProxy, kind: string | undefined, bypass: boolean)
       sent += 1;
       const isString = nested.startsWith('"');
       const isRead = !/count_tokens|completions$|embeddings/.test(path) || /chat/.test(path);
-      if (!isString && isRead) assert.is(got.status, 400, `${reported}: ${got.text.slice(0, 200)}`);
-      else assert.ok(got.status < 500, `${reported}: ${got.status} ${got.text.slice(0, 300)}`);
+      if (!isString && isRead)
+        assert.is(response.status, 400, `${reported}: ${response.text.slice(0, 200)}`);
+      else
+        assert.ok(
+          response.status < 500,
+          `${reported}: ${response.status} ${response.text.slice(0, 300)}`,
+        );
     }
   }
   const last = await exchange(t.proxy.port, { body: json(MESSAGE) });

@@ -42,10 +42,10 @@ async function ask(
   requestOptions: Parameters<typeof requestOn>[2],
 ): Promise<{ answer: IncomingMessage; text: string }> {
   const socket = await t.open(host);
-  const got = await requestOn(socket, host, requestOptions);
-  const text = await textOf(got);
+  const response = await requestOn(socket, host, requestOptions);
+  const text = await textOf(response);
   socket.destroy();
-  return { answer: got, text };
+  return { answer: response, text };
 }
 
 test('conversations pass through the graph, each to the provider of the requested host', () =>
@@ -62,9 +62,9 @@ test('conversations pass through the graph, each to the provider of the requeste
       ],
     ] as const;
     for (const [host, path, body, headers] of cases) {
-      const got = await ask(t, host, { path, headers, body });
-      assert.is(got.answer.statusCode, 200, `${path}: ${got.text}`);
-      assert.ok(got.answer.headers['x-request-id'], path);
+      const response = await ask(t, host, { path, headers, body });
+      assert.is(response.answer.statusCode, 200, `${path}: ${response.text}`);
+      assert.ok(response.answer.headers['x-request-id'], path);
       const sent = t.upstream.requests.at(-1)!;
       assert.is(sent.target, path);
       assert.is(sent.header('host'), host);
@@ -149,17 +149,17 @@ test('all other paths and methods are forwarded to the host unchanged, even path
     for (const [host, method, path] of cases) {
       const headers = ['Authorization', 'Bearer sk-ant-oat-mine', 'x-ODD', '1', 'X-odd', '2'];
       const body = method === 'POST' || method === 'PUT' ? '{"a":1}' : undefined;
-      const got = await ask(t, host, {
+      const response = await ask(t, host, {
         path,
         method,
         headers,
         ...(body !== undefined && { body }),
       });
       const what = `${method} ${path}`;
-      assert.is(got.answer.statusCode, 203, `${what}: ${got.text}`);
-      if (method !== 'HEAD') assert.is(got.text, 'them', what);
-      assert.equal(got.answer.rawHeaders.slice(0, 4), ['X-Own', 'a  b', 'x-own', 'c'], what);
-      assert.is(got.answer.headers['x-request-id'], undefined, what);
+      assert.is(response.answer.statusCode, 203, `${what}: ${response.text}`);
+      if (method !== 'HEAD') assert.is(response.text, 'them', what);
+      assert.equal(response.answer.rawHeaders.slice(0, 4), ['X-Own', 'a  b', 'x-own', 'c'], what);
+      assert.is(response.answer.headers['x-request-id'], undefined, what);
       const sent = t.upstream.requests.at(-1)!;
       assert.equal([sent.method, sent.target], [method, path]);
       assert.equal(
@@ -278,12 +278,12 @@ test('any other host is tunnelled, and the client sees its own certificate', () 
     // The real server's certificate is checked, not one of the local CA.
     const internet = readFileSync(`${t.home}/internet.pem`, 'utf8');
     const tls = await secured(socket, 'example.test', internet);
-    const got = await requestOn(tls, 'example.test', {
+    const response = await requestOn(tls, 'example.test', {
       path: '/v1/messages',
       headers: KEY,
       body: '{',
     });
-    await textOf(got);
+    await textOf(response);
     assert.is(t.upstream.requests.at(-1)?.body.toString(), '{');
     tls.destroy();
     const stats = await exchange(t.port, { path: '/stats', method: 'GET' });
@@ -318,9 +318,9 @@ test('open tunnels are closed when their token or the authority is removed', () 
     await gone;
     // The connection of another client stays open.
     const turn = { path: '/v1/messages', body: json(MESSAGE), headers: KEY };
-    const got = await requestOn(opened, ANTHROPIC, turn);
-    assert.is(got.statusCode, 200);
-    await textOf(got);
+    const response = await requestOn(opened, ANTHROPIC, turn);
+    assert.is(response.statusCode, 200);
+    await textOf(response);
 
     const idle = await t.open(ANTHROPIC);
     idle.on('error', () => undefined);

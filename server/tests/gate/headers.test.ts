@@ -53,8 +53,10 @@ test('header fields are sent upstream with their case and order, except ours and
     assert.is(request.target, '/v1/messages?beta=true&x=%20y');
     const hop = /^(?:X-Svc|x-svc|Keep-Alive|Proxy-Conn|TE:|X-Hop|Connection|Content-Length)/;
     const expected = lines.filter((line) => !hop.test(line));
-    const got = lastFields(t).filter((line) => !/^(?:host|connection|content-length):/i.test(line));
-    assert.equal(got, expected);
+    const received = lastFields(t).filter(
+      (line) => !/^(?:host|connection|content-length):/i.test(line),
+    );
+    assert.equal(received, expected);
     assert.is(request.header('host'), new URL(t.upstream.url).host);
     assert.is(request.header('content-length'), String(BODY.length));
     assert.not.match(request.headerBytes.toString(), /svc/i);
@@ -65,9 +67,9 @@ test('response header fields are returned with their case and order', () =>
     const raw =
       'HTTP/1.1 200 OK\r\nX-First: 1\r\nanthropic-RateLimit-Requests-Remaining: 7\r\nrequest-id: req_theirs\r\nX-Hop: x\r\nConnection: close, X-Hop\r\nKeep-Alive: timeout=9\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
     t.upstream.script(undefined, 'raw', { raw });
-    const got = await exchange(t.proxy.port, { body: BODY });
-    assert.is(got.status, 200);
-    assert.equal(got.rawHeaders.slice(0, 14), [
+    const response = await exchange(t.proxy.port, { body: BODY });
+    assert.is(response.status, 200);
+    assert.equal(response.rawHeaders.slice(0, 14), [
       'X-First',
       '1',
       'anthropic-RateLimit-Requests-Remaining',
@@ -83,8 +85,8 @@ test('response header fields are returned with their case and order', () =>
       'Content-Length',
       '2',
     ]);
-    assert.is(got.headers['x-hop'], undefined);
-    assert.match(got.headers['x-request-id'] as string, /^req_/);
+    assert.is(response.headers['x-hop'], undefined);
+    assert.match(response.headers['x-request-id'] as string, /^req_/);
   }));
 
 type KeyCase = readonly [sent: Sent, field: string, value: string | undefined];
@@ -117,8 +119,8 @@ test('the client’s own key is used first, and a configured one only if there i
       ],
     ];
     for (const [sent, field, value] of cases) {
-      const got = await exchange(t.proxy.port, sent);
-      assert.is(got.status, 200, `${JSON.stringify(sent)}: ${got.text}`);
+      const response = await exchange(t.proxy.port, sent);
+      assert.is(response.status, 200, `${JSON.stringify(sent)}: ${response.text}`);
       assert.is(
         t.upstream.requests.at(-1)!.header(field),
         value,
@@ -143,12 +145,12 @@ models:
       cookie: 'session=mine',
       'openai-organization': 'mine',
     };
-    const got = await exchange(t.proxy.port, {
+    const response = await exchange(t.proxy.port, {
       path: '/v1/messages?key=mine&beta=true',
       body: json(MESSAGE, { model: 'routed-model' }),
       headers,
     });
-    assert.is(got.status, 200, got.text);
+    assert.is(response.status, 200, response.text);
     assert.is(t.upstream.requests.length, 0);
     const request = other.requests[0]!;
     assert.is(request.header('x-api-key'), 'elsewhere-key');
@@ -163,9 +165,9 @@ test('a redirect is passed on and never followed', async () => {
   await withProxy({}, async (t) => {
     const location = `${canary.url}/v1/messages`;
     t.upstream.script(undefined, 'redirect', { status: 307, raw: location });
-    const got = await exchange(t.proxy.port, { body: BODY });
-    assert.is(got.status, 307);
-    assert.is(got.headers.location, location);
+    const response = await exchange(t.proxy.port, { body: BODY });
+    assert.is(response.status, 307);
+    assert.is(response.headers.location, location);
     assert.is(canary.requests.length, 0);
   });
   await canary.close();
@@ -179,12 +181,15 @@ test('encoded requests are read, and forwarded unchanged', () =>
       deflate: deflateSync(BODY),
     };
     for (const [encoding, body] of Object.entries(packed)) {
-      const got = await exchange(t.proxy.port, { body, headers: { 'content-encoding': encoding } });
+      const response = await exchange(t.proxy.port, {
+        body,
+        headers: { 'content-encoding': encoding },
+      });
       const request = t.upstream.requests.at(-1)!;
       assert.ok(request.body.equals(body), encoding);
       assert.is(request.header('content-encoding'), encoding);
       // The 400 is the fake provider's, which cannot read this encoding.
-      assert.is(got.status, 400, encoding);
+      assert.is(response.status, 400, encoding);
     }
     const rows = await t.rows(3);
     assert.equal(
@@ -200,8 +205,8 @@ test('a body that is not rewritten is not decoded', () =>
       'content-encoding': 'unheard-of',
       'content-type': 'application/octet-stream',
     };
-    const got = await exchange(t.proxy.port, { path: '/v1/files?purpose=x', body, headers });
-    assert.is(got.status, 200);
+    const response = await exchange(t.proxy.port, { path: '/v1/files?purpose=x', body, headers });
+    assert.is(response.status, 200);
     const request = t.upstream.requests.at(-1)!;
     assert.ok(request.body.equals(body));
     assert.is(request.header('content-encoding'), 'unheard-of');
@@ -212,8 +217,8 @@ test('encoded responses keep their bytes and are metered', () =>
     for (const name of ['gzip', 'deflate', 'br'] as const) {
       const stop = t.upstream.script(undefined, name);
       for (const stream of [false, true]) {
-        const got = await exchange(t.proxy.port, { body: json(MESSAGE, { stream }) });
-        assert.is(got.headers['content-encoding'], name);
+        const response = await exchange(t.proxy.port, { body: json(MESSAGE, { stream }) });
+        assert.is(response.headers['content-encoding'], name);
       }
       stop();
     }
@@ -232,8 +237,8 @@ test('bypass, pause and a subscription’s token leave the request unchanged', (
     const body = json(CHAT, { stream: true });
     const path = '/v1/chat/completions';
     const same = async (headers: Record<string, string>) => {
-      const got = await exchange(t.proxy.port, { path, body, headers });
-      assert.is(got.status, 200);
+      const response = await exchange(t.proxy.port, { path, body, headers });
+      assert.is(response.status, 200);
       return t.upstream.requests.at(-1)!.body.toString() === body;
     };
     assert.not(await same({}), 'usage is asked for');
@@ -270,8 +275,11 @@ test('HEAD responses and 204 have no body', () =>
 
 test('a client that expects 100 Continue gets it and then sends its body', () =>
   withProxy({}, async (t) => {
-    const got = await exchange(t.proxy.port, { body: BODY, headers: { expect: '100-continue' } });
-    assert.is(got.status, 200);
+    const response = await exchange(t.proxy.port, {
+      body: BODY,
+      headers: { expect: '100-continue' },
+    });
+    assert.is(response.status, 200);
     assert.is(t.upstream.requests[0]?.header('expect'), undefined);
   }));
 

@@ -47,8 +47,8 @@ test('large requests are sent to the provider byte for byte, and are recorded', 
   withProxy({ yaml: 'budget: { enabled: true, per_day_usd: 1000 }\n' }, async (t) => {
     let sentCount = 0;
     for (const [name, sent] of Object.entries(LARGE)) {
-      const got = await exchange(t.proxy.port, sent);
-      assert.is(got.status, 200, `${name}: ${got.text.slice(0, 300)}`);
+      const response = await exchange(t.proxy.port, sent);
+      assert.is(response.status, 200, `${name}: ${response.text.slice(0, 300)}`);
       assert.ok(t.upstream.requests.at(-1)!.body.equals(Buffer.from(sent.body!)), name);
       sentCount += 1;
       await t.rows(sentCount);
@@ -66,9 +66,9 @@ test('large requests are sent to the provider byte for byte, and are recorded', 
 
 test('large requests cannot be translated for a provider with another dialect', () =>
   withProxy({ yaml: 'routing: { primary: generative }\n' }, async (t) => {
-    const got = await exchange(t.proxy.port, LARGE['messages of text']);
-    assert.is(got.status, 400, got.text.slice(0, 300));
-    assert.match(got.text, /too many values to be translated/);
+    const response = await exchange(t.proxy.port, LARGE['messages of text']);
+    assert.is(response.status, 400, response.text.slice(0, 300));
+    assert.match(response.text, /too many values to be translated/);
     assert.is(t.upstream.requests.length, 0);
   }));
 
@@ -85,9 +85,9 @@ test('large requests are validated like any other request', () =>
       ],
     ];
     for (const [body, message] of faulty) {
-      const got = await exchange(t.proxy.port, { body });
-      assert.is(got.status, 400, got.text.slice(0, 200));
-      assert.match(got.text, message);
+      const response = await exchange(t.proxy.port, { body });
+      assert.is(response.status, 400, response.text.slice(0, 200));
+      assert.match(response.text, message);
     }
     assert.is(t.upstream.requests.length, 0);
   }));

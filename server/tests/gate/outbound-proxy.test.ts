@@ -56,9 +56,9 @@ test('a TLS provider is reached through a tunnel, and its name and certificate a
       return [whole, stream];
     });
   const trusting = { NODE_EXTRA_CA_CERTS: PROVIDER_CERTIFICATE };
-  for (const got of await ask('https://provider.test', trusting)) {
-    assert.is(got.status, 200, got.text);
-    assert.ok(got.whole);
+  for (const response of await ask('https://provider.test', trusting)) {
+    assert.is(response.status, 200, response.text);
+    assert.ok(response.whole);
   }
   assert.is(provider.requests.length, 2);
   assert.is(provider.requests[0]?.header('host'), 'provider.test');
@@ -68,13 +68,16 @@ test('a TLS provider is reached through a tunnel, and its name and certificate a
   assert.is(tunnel?.headers['proxy-authorization'], CREDENTIALS);
   assert.is(tunnel?.isTls, true);
   // An untrusted certificate, and a trusted one for another name.
-  for (const got of [
+  for (const received of [
     ...(await ask('https://provider.test:8443', {})),
     ...(await ask('https://other.test', trusting)),
   ]) {
-    assert.is(got.status, 502, got.text);
-    assert.match(got.text, '"code":"PROVIDER_003"');
-    assert.match(got.text, /TLS failed \((?:DEPTH_ZERO_SELF_SIGNED_CERT|ERR_TLS_CERT_ALTNAME)/);
+    assert.is(received.status, 502, received.text);
+    assert.match(received.text, '"code":"PROVIDER_003"');
+    assert.match(
+      received.text,
+      /TLS failed \((?:DEPTH_ZERO_SELF_SIGNED_CERT|ERR_TLS_CERT_ALTNAME)/,
+    );
   }
   assert.is(provider.requests.length, 2);
   assert.ok(outbound.tunnels.every((each) => each.isTls === true));
@@ -106,8 +109,8 @@ test('a provider with plain http: is reached through a tunnel, with every header
   withOutbound({}, async (t) => {
     const twice = { 'x-twice': ['a', 'b'], '7': 'last' };
     for (let n = 0; n < 3; n += 1) {
-      const got = await exchange(t.proxy.port, { body: BODY, headers: twice });
-      assert.is(got.status, 200, got.text);
+      const response = await exchange(t.proxy.port, { body: BODY, headers: twice });
+      assert.is(response.status, 200, response.text);
     }
     assert.equal(
       t.outbound.tunnels.map((tunnel) => [tunnel.authority, tunnel.isTls]),
@@ -168,17 +171,17 @@ test('if the outbound proxy refuses, breaks off or is missing, the provider is u
   await withOutbound({}, async (t) => {
     for (const [answer, reason] of answers) {
       t.outbound.refuse(answer);
-      const got = await exchange(t.proxy.port, { body: BODY });
-      expectUnreachable(got, reason);
-      assert.not.match(got.text, /p@ss|p%40ss|provider\.test|127\.0\.0\.1/);
+      const response = await exchange(t.proxy.port, { body: BODY });
+      expectUnreachable(response, reason);
+      assert.not.match(response.text, /p@ss|p%40ss|provider\.test|127\.0\.0\.1/);
     }
     t.outbound.refuse(undefined);
     assert.is((await exchange(t.proxy.port, { body: BODY })).status, 200, 'and then it works');
     assert.is((await t.rows(answers.length + 1)).length, answers.length + 1);
   });
   await withOutbound({ HTTP_PROXY: 'http://127.0.0.1:9' }, async (t) => {
-    const got = await exchange(t.proxy.port, { body: BODY });
-    expectUnreachable(got, /outbound proxy: connection refused/);
+    const response = await exchange(t.proxy.port, { body: BODY });
+    expectUnreachable(response, /outbound proxy: connection refused/);
   });
 });
 
@@ -194,9 +197,9 @@ function expectUnreachable(
 test('an outbound proxy that does not respond delays a request by timeout_seconds at most', () =>
   withOutbound({ SVC_REQUEST_TIMEOUT: '0.3' }, async (t) => {
     t.outbound.stopResponding();
-    const got = await exchange(t.proxy.port, { body: BODY });
-    assert.is(got.status, 504, got.text);
-    assert.match(got.text, '"code":"TIMEOUT_001"');
+    const response = await exchange(t.proxy.port, { body: BODY });
+    assert.is(response.status, 504, response.text);
+    assert.match(response.text, '"code":"TIMEOUT_001"');
   }));
 
 test.after(closeClients);

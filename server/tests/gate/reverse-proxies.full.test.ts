@@ -79,7 +79,7 @@ ${site}}`,
 };
 
 /** Runs `use` with the port of a reverse proxy in front of the proxy on `target`. */
-async function behind(
+async function withReverseProxy(
   name: string,
   target: number,
   use: (port: number, agent: Agent) => Promise<void>,
@@ -122,7 +122,7 @@ const FIELDS = { host: HOST, 'content-type': 'application/json' };
 for (const name of Object.keys(servers)) {
   test(`${name}: refuses a client without a key, and streams without delay to one with a key`, () =>
     withProxy({ yaml: YAML }, (t) =>
-      behind(name, t.proxy.port, async (port, agent) => {
+      withReverseProxy(name, t.proxy.port, async (port, agent) => {
         const post = (body: string, more: Record<string, string> = {}) =>
           fetch(`https://127.0.0.1:${port}/v1/messages`, {
             method: 'POST',
@@ -150,7 +150,7 @@ for (const name of Object.keys(servers)) {
 
   test(`${name}: forwards a WebSocket`, () =>
     withProxy({ yaml: YAML }, (t) =>
-      behind(name, t.proxy.port, async (port) => {
+      withReverseProxy(name, t.proxy.port, async (port) => {
         const socket = new WebSocket(`wss://127.0.0.1:${port}/ws`, {
           headers: { host: HOST, 'x-svc-key': KEY },
           rejectUnauthorized: false,

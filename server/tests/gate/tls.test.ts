@@ -46,10 +46,10 @@ function expectUnreachable(origin: string, reason: RegExp): Promise<void> {
   return withProxy({ env }, async (t) => {
     for (const sent of REQUESTS) {
       const signal = AbortSignal.timeout(LOOKUP_MS);
-      const got = await exchange(t.proxy.port, { ...sent, signal });
-      assert.is(got.status, 502, got.text);
-      assert.match(got.text, '"code":"PROVIDER_003"');
-      assert.match(got.text, reason);
+      const response = await exchange(t.proxy.port, { ...sent, signal });
+      assert.is(response.status, 502, response.text);
+      assert.match(response.text, '"code":"PROVIDER_003"');
+      assert.match(response.text, reason);
     }
     for (const row of await t.rows(REQUESTS.length)) {
       assert.equal([row.outcome, row.attempts], ['error', 1]);
@@ -69,9 +69,12 @@ test('accepts a certificate that the machine trusts', () =>
   withProvider({ tls: {} }, (provider) =>
     withProxyProcess({ upstreamUrl: provider.url, env: TRUSTING }, async ({ port }) => {
       for (const sent of REQUESTS) {
-        const got = await exchange(port, { ...sent, headers: { authorization: 'Bearer mine' } });
-        assert.is(got.status, 200, got.text);
-        assert.ok(got.whole);
+        const response = await exchange(port, {
+          ...sent,
+          headers: { authorization: 'Bearer mine' },
+        });
+        assert.is(response.status, 200, response.text);
+        assert.ok(response.whole);
       }
       assert.is(provider.requests.length, REQUESTS.length);
       assert.equal(provider.failedHandshakes, []);
@@ -88,10 +91,10 @@ test('refuses a trusted certificate for another name', () =>
   withProvider({ tls: {} }, async (provider) => {
     const upstreamUrl = `https://[::ffff:127.0.0.1]:${provider.port}`;
     await withProxyProcess({ upstreamUrl, env: TRUSTING }, async ({ port }) => {
-      const got = await exchange(port, { body: json(MESSAGE) });
-      assert.is(got.status, 502, got.text);
-      assert.match(got.text, /"code":"PROVIDER_003"/);
-      assert.match(got.text, /TLS failed \(ERR_TLS_CERT_ALTNAME_INVALID\)/);
+      const response = await exchange(port, { body: json(MESSAGE) });
+      assert.is(response.status, 502, response.text);
+      assert.match(response.text, /"code":"PROVIDER_003"/);
+      assert.match(response.text, /TLS failed \(ERR_TLS_CERT_ALTNAME_INVALID\)/);
     });
     expectNothingSent(provider);
   }));

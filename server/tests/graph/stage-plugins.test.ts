@@ -88,8 +88,10 @@ async function places(): Promise<
       readonly segments: readonly { readonly nodes: readonly { readonly node: string }[] }[];
     }[];
   };
-  const behind = answers.find(({ from }) => from === 'forward')!;
-  const answered = new Set(behind.segments.flatMap(({ nodes }) => nodes.map(({ node }) => node)));
+  const afterForward = answers.find(({ from }) => from === 'forward')!;
+  const answered = new Set(
+    afterForward.segments.flatMap(({ nodes }) => nodes.map(({ node }) => node)),
+  );
   const nodes = new Set([...request.map(({ node }) => node), ...answered]);
   // `forward` handles the frames of its own answer, so a stage before it gets requests only.
   const before = (node: string): string =>

@@ -22,9 +22,9 @@ const state = (t: TestProxy, fields: Readonly<Record<string, string>>) =>
   t.upstream.script(undefined, addHeaders(fields));
 
 async function limits(t: TestProxy): Promise<readonly LimitJson[]> {
-  const got = await exchange(t.proxy.port, { method: 'GET', path: '/limits' });
-  assert.is(got.status, 200);
-  return (JSON.parse(got.text) as { readonly limits: readonly LimitJson[] }).limits;
+  const response = await exchange(t.proxy.port, { method: 'GET', path: '/limits' });
+  assert.is(response.status, 200);
+  return (JSON.parse(response.text) as { readonly limits: readonly LimitJson[] }).limits;
 }
 
 const inSeconds = (seconds: number): string => String(Math.floor(Date.now() / 1000) + seconds);
@@ -35,8 +35,8 @@ test('each credential has its own limits, by label or hash, and responses pass u
     const five = 'anthropic-ratelimit-unified-5h-utilization';
     state(t, { [five]: '0.4', 'anthropic-ratelimit-unified-5h-reset': inSeconds(9000) });
     const own = { authorization: 'Bearer sk-ant-oat01-of-anna' };
-    const got = await exchange(t.proxy.port, { body: json(MESSAGE), headers: own });
-    assert.is(got.headers[five], '0.4');
+    const response = await exchange(t.proxy.port, { body: json(MESSAGE), headers: own });
+    assert.is(response.headers[five], '0.4');
     state(t, { [five]: '0.9', 'anthropic-ratelimit-unified-5h-reset': inSeconds(9000) });
     await exchange(t.proxy.port, { body: json(MESSAGE) });
     const [mine, annas, ...others] = await limits(t);
@@ -64,11 +64,11 @@ test('each credential has its own limits, by label or hash, and responses pass u
 test('streams, refusals and providers of other kinds report limits too', () =>
   withProxy({}, async (t) => {
     state(t, { 'x-codex-primary-used-percent': '30', 'x-codex-primary-window-minutes': '300' });
-    const got = await exchange(t.proxy.port, {
+    const response = await exchange(t.proxy.port, {
       path: '/v1/chat/completions',
       body: json(CHAT, { stream: true }),
     });
-    assert.is(got.status, 200);
+    assert.is(response.status, 200);
     assert.equal(
       (await limits(t)).map(({ provider, window, used }) => [provider, window, used]),
       [['chat', '5h', 0.3]],
@@ -121,10 +121,10 @@ const WALL = [
 /** Sends a request; returns its attempts and the paths at which the provider got it. */
 async function tried(t: TestProxy, headers: Readonly<Record<string, string>> = {}) {
   const before = t.upstream.requests.length;
-  const got = await exchange(t.proxy.port, { body: json(MESSAGE), headers });
-  const { attempts } = await traceOf(t, got);
+  const response = await exchange(t.proxy.port, { body: json(MESSAGE), headers });
+  const { attempts } = await traceOf(t, response);
   return {
-    status: got.status,
+    status: response.status,
     paths: t.upstream.requests.slice(before).map(({ path }) => path),
     failures: attempts.flatMap(({ failure }) => failure ?? []),
   };

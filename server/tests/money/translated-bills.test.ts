@@ -129,14 +129,14 @@ for (const kind of Object.keys(ANSWERS) as Kind[]) {
           const toRequest: ToRequest = CLIENTS[client];
           const [path, body] = toRequest(MODELS[kind]);
           const isPath = client === 'generative';
-          const got = await exchange(t.proxy.port, {
+          const response = await exchange(t.proxy.port, {
             path:
               stream && isPath
                 ? path.replace(':generateContent', ':streamGenerateContent?alt=sse')
                 : path,
             body: JSON.stringify({ ...body, ...(stream && !isPath && { stream: true }) }),
           });
-          assert.is(got.status, 200, got.text);
+          assert.is(response.status, 200, response.text);
           count += 1;
           return billOf((await t.rows(count)).at(-1)!);
         };

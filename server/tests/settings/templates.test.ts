@@ -186,8 +186,8 @@ test('counting tokens and other endpoints ignore the template', () =>
       { path: '/v1/embeddings', body: '{"model":"e","input":"x"}' },
       { path: '/v1/models', method: 'GET' },
     ]) {
-      const got = await exchange(t.proxy.port, { ...sent, headers });
-      assert.is(got.status, 200, `${sent.path}: ${got.text}`);
+      const response = await exchange(t.proxy.port, { ...sent, headers });
+      assert.is(response.status, 200, `${sent.path}: ${response.text}`);
       const last = t.upstream.requests.at(-1)!;
       assert.equal([last.target, last.body.toString()], [sent.path, sent.body ?? '']);
       assert.not.match(last.headerBytes.toString(), /x-svc/i);

@@ -59,9 +59,9 @@ test('a stream that is cut in the middle ends in an error, and is partial in row
   for (const [name, sent, events] of CUT) {
     await withPlainUpstream({}, async (t, upstream) => {
       upstream.answer(streamOf(...events));
-      const got = await exchange(t.proxy.port, sent);
-      assert.ok(got.whole, name);
-      assert.match(got.text, /ended in the middle of its answer/, name);
+      const response = await exchange(t.proxy.port, sent);
+      assert.ok(response.whole, name);
+      assert.match(response.text, /ended in the middle of its answer/, name);
       const [row] = await t.rows(1);
       assert.is(row?.outcome, 'partial', name);
       const trace = await exchange(t.proxy.port, { path: '/trace/last', method: 'GET' });
@@ -82,7 +82,7 @@ const COMPLETE: readonly (readonly [name: string, sent: Sent, events: Events])[]
   ['chat without [DONE]', CHATS, [chunk({ content: 'Hal' }, null), chunk({}, 'stop')]],
   ['chat without a reason', CHATS, [chunk({ content: 'Hal' }, null), 'data: [DONE]\n\n']],
   [
-    'chat, usage behind the reason',
+    'chat, usage after the finish reason',
     CHATS,
     [chunk({ content: 'Hal' }, 'length'), { choices: [], usage: { prompt_tokens: 1 } }],
   ],
@@ -111,9 +111,9 @@ test('a stream with its end event is forwarded unchanged', () =>
   withPlainUpstream({}, async (t, upstream) => {
     for (const [name, sent, events] of COMPLETE) {
       upstream.answer(streamOf(...events));
-      const got = await exchange(t.proxy.port, sent);
-      assert.not.match(got.text, /middle of its answer/, name);
-      assert.ok(got.whole, name);
+      const response = await exchange(t.proxy.port, sent);
+      assert.not.match(response.text, /middle of its answer/, name);
+      assert.ok(response.whole, name);
     }
   }));
 
@@ -124,8 +124,8 @@ test('if no error can be written, the connection is broken off', () =>
       response.write(`[${JSON.stringify(candidate({}))}\n,`);
       setTimeout(() => response.end(), 50);
     });
-    const got = await exchange(t.proxy.port, { path: GEN_PATH, body: GEN_BODY });
-    assert.not.ok(got.whole);
+    const received = await exchange(t.proxy.port, { path: GEN_PATH, body: GEN_BODY });
+    assert.not.ok(received.whole);
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(`[${JSON.stringify(candidate({ finishReason: 'STOP' }))}]`);
@@ -143,10 +143,10 @@ test('a cut translated stream ends in an error, and another provider takes over 
   await withPlainUpstream({ yaml }, async (t, upstream) => {
     upstream.answer(streamOf(chunk({ content: 'Hal' }, null)));
     for (let n = 0; n < 5; n += 1) {
-      const got = await exchange(t.proxy.port, MESSAGES);
-      assert.match(got.text, /event: error\n/);
-      assert.not.match(got.text, /message_stop/);
-      assert.is(got.text.match(/event: error/g)?.length, 1);
+      const response = await exchange(t.proxy.port, MESSAGES);
+      assert.match(response.text, /event: error\n/);
+      assert.not.match(response.text, /message_stop/);
+      assert.is(response.text.match(/event: error/g)?.length, 1);
     }
     assert.is((await exchange(t.proxy.port, MESSAGES)).status, 503);
     const rows = await t.rows(6);

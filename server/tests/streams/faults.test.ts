@@ -95,9 +95,9 @@ async function play(t: TestProxy, round: Round): Promise<void> {
   const direct = isPassthrough
     ? await exchange(t.upstream.port, { body, headers: { connection: 'close' } })
     : undefined;
-  const got = await exchange(t.proxy.port, { body, headers: { 'x-api-key': 'mine' } });
+  const response = await exchange(t.proxy.port, { body, headers: { 'x-api-key': 'mine' } });
   stop();
-  expectEnding(`${round.name}${round.stream ? ', streaming' : ''}`, round.ending, got, direct);
+  expectEnding(`${round.name}${round.stream ? ', streaming' : ''}`, round.ending, response, direct);
 }
 
 function rounds(wants: (name: string) => boolean): Round[] {
@@ -194,8 +194,8 @@ test('a connection that the upstream ends at once', async () => {
     (['reset-at-accept', 'close-at-accept', 'stall-at-accept'] as const).map((name) =>
       withProxy({ yaml: SHORT }, async (t) => {
         t.upstream.script(undefined, name);
-        const got = await exchange(t.proxy.port, { body: json(MESSAGE, { stream: true }) });
-        expectEnding(name, name === 'stall-at-accept' ? late : unreachable, got, undefined);
+        const response = await exchange(t.proxy.port, { body: json(MESSAGE, { stream: true }) });
+        expectEnding(name, name === 'stall-at-accept' ? late : unreachable, response, undefined);
         assert.is((await t.rows(1)).length, 1);
       }),
     ),
@@ -205,9 +205,9 @@ test('a connection that the upstream ends at once', async () => {
 test('an upstream that is unreachable', () =>
   withProxy({}, async (t) => {
     await t.upstream.stopListening();
-    const got = await exchange(t.proxy.port, { body: json(MESSAGE) });
-    expectEnding('refused', unreachable, got, undefined);
-    assert.match(got.text, 'connection refused');
+    const response = await exchange(t.proxy.port, { body: json(MESSAGE) });
+    expectEnding('refused', unreachable, response, undefined);
+    assert.match(response.text, 'connection refused');
     await t.upstream.listenAgain();
     assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 200);
     const rows = await t.rows(2);
@@ -238,9 +238,10 @@ test('a request is never sent twice', () =>
       await exchange(t.proxy.port, { body: json(MESSAGE) });
       stop();
       const before = t.upstream.requests.length;
-      const got = await exchange(t.proxy.port, { body: json(MESSAGE) });
+      const response = await exchange(t.proxy.port, { body: json(MESSAGE) });
       assert.ok(t.upstream.requests.length - before <= 1, 'at most once');
-      if (got.status !== 200) expectEnding('keep-alive race', unreachable, got, undefined);
+      if (response.status !== 200)
+        expectEnding('keep-alive race', unreachable, response, undefined);
     }
     assert.is((await t.rows(60)).length, 60);
   }));

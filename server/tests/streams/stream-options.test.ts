@@ -40,8 +40,8 @@ test('a missing usage option is added, and all other options stay', () =>
     ] as const) {
       const body = JSON.stringify({ ...CHAT, stream: true, stream_options: options });
       const response = await exchange(t.proxy.port, { path, body });
-      const got = JSON.parse(t.upstream.requests.at(-1)!.body.toString()) as object;
-      assert.equal((got as { stream_options: unknown }).stream_options, sent);
+      const forwarded = JSON.parse(t.upstream.requests.at(-1)!.body.toString()) as object;
+      assert.equal((forwarded as { stream_options: unknown }).stream_options, sent);
       assert.not.match(response.text, '"choices":[]');
     }
   }));
@@ -68,8 +68,10 @@ test('options added by the configuration take precedence', () => {
   const yaml = 'providers: {chat: {extra_body: {stream_options: {include_usage: false}}}}';
   return withProxy({ yaml }, async (t) => {
     await exchange(t.proxy.port, { path, body: JSON.stringify({ ...CHAT, stream: true }) });
-    const got = JSON.parse(t.upstream.requests.at(-1)!.body.toString()) as object;
-    assert.equal((got as { stream_options: unknown }).stream_options, { include_usage: false });
+    const forwarded = JSON.parse(t.upstream.requests.at(-1)!.body.toString()) as object;
+    assert.equal((forwarded as { stream_options: unknown }).stream_options, {
+      include_usage: false,
+    });
   });
 });
 

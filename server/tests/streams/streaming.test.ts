@@ -59,10 +59,10 @@ test('by default an event is passed on before the next one arrives', () =>
 test('a client that accepts lines gets one event per line', () =>
   withProxy({}, async (t) => {
     const direct = await exchange(t.upstream.port, { body: STREAM });
-    const got = await exchange(t.proxy.port, { body: STREAM, headers: { accept: LINES } });
-    assert.is(got.headers['content-type'], LINES);
-    assert.is(got.headers['transfer-encoding'], 'chunked');
-    assert.equal(lines(got.text), payloads(direct.text));
+    const response = await exchange(t.proxy.port, { body: STREAM, headers: { accept: LINES } });
+    assert.is(response.headers['content-type'], LINES);
+    assert.is(response.headers['transfer-encoding'], 'chunked');
+    assert.equal(lines(response.text), payloads(direct.text));
     const chat: Sent = { path: '/v1/chat/completions', body: json(CHAT, { stream: true }) };
     const chatting = await exchange(t.proxy.port, { ...chat, headers: { accept: LINES } });
     assert.ok(lines(chatting.text).length > 2);
@@ -74,23 +74,23 @@ test('a client that accepts lines gets one event per line', () =>
 test('a stream of lines that breaks off ends in an error line', () =>
   withProxy({}, async (t) => {
     t.upstream.script(undefined, 'close-mid-body', { atByte: 500 });
-    const got = await exchange(t.proxy.port, { body: STREAM, headers: { accept: LINES } });
-    const last = lines(got.text).at(-1) as { type: string; error: { type: string } };
+    const response = await exchange(t.proxy.port, { body: STREAM, headers: { accept: LINES } });
+    const last = lines(response.text).at(-1) as { type: string; error: { type: string } };
     assert.is(last.type, 'error');
     assert.is(last.error.type, 'bad_gateway');
-    assert.ok(got.whole);
+    assert.ok(response.whole);
   }));
 
 test('`formats` decides if the client states no preference', () =>
   withProxy({ yaml: 'streaming: { formats: [chunked] }' }, async (t) => {
-    const got = await exchange(t.proxy.port, { body: STREAM });
-    assert.is(got.headers['content-type'], LINES);
+    const response = await exchange(t.proxy.port, { body: STREAM });
+    assert.is(response.headers['content-type'], LINES);
   }));
 
 test('lines are not offered unless `formats` contains chunked', () =>
   withProxy({ yaml: 'streaming: { formats: [sse] }' }, async (t) => {
-    const got = await exchange(t.proxy.port, { body: STREAM, headers: { accept: LINES } });
-    assert.match(got.headers['content-type'] ?? '', 'text/event-stream');
+    const response = await exchange(t.proxy.port, { body: STREAM, headers: { accept: LINES } });
+    assert.match(response.headers['content-type'] ?? '', 'text/event-stream');
   }));
 
 const ACCEPTS: readonly (readonly [accept: string | readonly string[], isLines: boolean])[] = [
@@ -108,8 +108,8 @@ const ACCEPTS: readonly (readonly [accept: string | readonly string[], isLines: 
 test('`Accept` is parsed as HTTP defines it', () =>
   withProxy({}, async (t) => {
     for (const [accept, isLines] of ACCEPTS) {
-      const got = await exchange(t.proxy.port, { body: STREAM, headers: { accept } });
-      assert.is(got.headers['content-type'] === LINES, isLines, String(accept));
+      const response = await exchange(t.proxy.port, { body: STREAM, headers: { accept } });
+      assert.is(response.headers['content-type'] === LINES, isLines, String(accept));
     }
   }));
 
@@ -182,9 +182,9 @@ test('one stream more than max_concurrent_streams is 503 with Retry-After, and s
       openResponse(t.proxy.port, { body: STREAM, signal: gone.signal }),
     );
     for (const message of await Promise.all(held)) message.on('error', () => undefined);
-    const got = await exchange(t.proxy.port, { body: STREAM });
-    assert.is(got.status, 503);
-    assert.match(got.headers['retry-after'] ?? '', /^[1-9]\d*$/);
+    const response = await exchange(t.proxy.port, { body: STREAM });
+    assert.is(response.status, 503);
+    assert.match(response.headers['retry-after'] ?? '', /^[1-9]\d*$/);
     assert.is(t.upstream.requests.length, 2);
     stop();
     const whole = await exchange(t.proxy.port, { body: json(MESSAGE) });
@@ -231,10 +231,10 @@ for (const yaml of WITHOUT) {
   test(`a stream made from a whole response: ${yaml.trim().split('\n')[0]}`, () =>
     withProxy({ yaml }, async (t) => {
       for (const [name, sent, end] of SHORT) {
-        const got = await exchange(t.proxy.port, sent);
-        assert.is(got.status, 200, `${name}: ${got.text}`);
-        assert.match(got.headers['content-type'] ?? '', 'text/event-stream', name);
-        assert.match(got.text, end, name);
+        const response = await exchange(t.proxy.port, sent);
+        assert.is(response.status, 200, `${name}: ${response.text}`);
+        assert.match(response.headers['content-type'] ?? '', 'text/event-stream', name);
+        assert.match(response.text, end, name);
         const received = t.upstream.requests.at(-1)!;
         assert.not.match(received.body.toString(), '"stream":true', name);
         assert.not.match(received.target, 'streamGenerateContent', name);
@@ -245,9 +245,9 @@ for (const yaml of WITHOUT) {
         assert.ok((row.outputTokens ?? 0) > 0, `${row.endpoint} is metered`);
       }
       const refused = t.upstream.script(undefined, '400');
-      const got = await exchange(t.proxy.port, { body: STREAM });
-      assert.is(got.status, 400, 'an error stays a document');
-      assert.match(got.text, 'Fixture 400');
+      const response = await exchange(t.proxy.port, { body: STREAM });
+      assert.is(response.status, 400, 'an error stays a document');
+      assert.match(response.text, 'Fixture 400');
       refused();
       const whole = await exchange(t.proxy.port, { body: json(MESSAGE) });
       assert.is(whole.headers['content-type'], 'application/json');

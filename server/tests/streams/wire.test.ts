@@ -157,12 +157,12 @@ test('every request arrives upstream unchanged', () =>
     for (const wire of cases) {
       const response = await exchange(t.proxy.port, { path: wire.path, body: wire.bytes });
       assert.is(response.status, 200, `${wire.file}: ${response.text}`);
-      const got = t.upstream.requests.at(-1)!;
-      assert.is(got.target, wire.path);
+      const forwarded = t.upstream.requests.at(-1)!;
+      assert.is(forwarded.target, wire.path);
       const request =
         wire.dialect === 'chat' && wire.streaming && !wire.bytes.includes('include_usage');
-      if (request) assert.ok(got.body.includes('"include_usage":true'), wire.file);
-      else assert.ok(got.body.equals(wire.bytes), `${wire.file}: bytes differ`);
+      if (request) assert.ok(forwarded.body.includes('"include_usage":true'), wire.file);
+      else assert.ok(forwarded.body.equals(wire.bytes), `${wire.file}: bytes differ`);
     }
     const rows = await t.rows(cases.length);
     for (const [i, wire] of cases.entries()) {

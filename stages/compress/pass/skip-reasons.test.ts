@@ -71,18 +71,18 @@ test('gives no reason for endpoints that run no model', async () => {
 });
 
 test('prefers the reason of a block that was tried to the reason of one that was not', () => {
-  const of = (...reasons: string[]): string =>
+  const mostCommon = (...reasons: string[]): string =>
     reasonForNoChange(
       reasons.map((reason) => ({ reason })),
       { thresholdTokens: 7 },
     );
-  assert.match(of('kind', 'below-threshold', 'no-gain'), /repeats/);
-  assert.match(of('kind', 'below-threshold', 'error_result'), /errors/);
-  assert.match(of('kind', 'below-threshold'), /\(7\)/);
-  assert.match(of('marked'), /already/);
-  assert.match(of('kind', 'no-gain', 'timed-out'), /took too long when it was sent before/);
-  assert.match(of('kind', 'undecided'), /could not be parsed/);
-  assert.match(of(), /neither/);
+  assert.match(mostCommon('kind', 'below-threshold', 'no-gain'), /repeats/);
+  assert.match(mostCommon('kind', 'below-threshold', 'error_result'), /errors/);
+  assert.match(mostCommon('kind', 'below-threshold'), /\(7\)/);
+  assert.match(mostCommon('marked'), /already/);
+  assert.match(mostCommon('kind', 'no-gain', 'timed-out'), /took too long when it was sent before/);
+  assert.match(mostCommon('kind', 'undecided'), /could not be parsed/);
+  assert.match(mostCommon(), /neither/);
 });
 
 test.run();

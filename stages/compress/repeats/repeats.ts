@@ -78,7 +78,7 @@ interface OwnLines extends OwnText {
 }
 
 const NO_LINES: ReadonlySet<number> = new Set();
-const NOTHING_HIDDEN = { before: 0, behind: 0 };
+const NOTHING_HIDDEN = { before: 0, after: 0 };
 
 /** Which lines of a text may become references, and how. */
 export interface RepeatOptions {
@@ -284,13 +284,13 @@ export class SentLines {
       out.length -= around.before;
       covers.length -= around.before;
       lastReference = out.push(reference) - 1;
-      const covered = around.before + run.to - run.from + around.behind;
+      const covered = around.before + run.to - run.from + around.after;
       covers.push(covered);
       used.add(run.label);
       replaced += covered;
       // Skipped lines are in no range: from here on a reader's count is off.
       if (covered !== lastNumberOf(run) - run.first + 1) own.countable.fill(false, at);
-      at = run.to + around.behind;
+      at = run.to + around.after;
     }
     if (replaced === 0) return undefined;
     return { text: out.join('\n'), lines: replaced, labels: used, covers };

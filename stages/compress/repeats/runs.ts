@@ -158,19 +158,19 @@ export function hiddenAround(
   { from, to, line, lines: there, hidden }: Run,
   lines: readonly string[],
   above: number,
-): { readonly before: number; readonly behind: number } {
+): { readonly before: number; readonly after: number } {
   const isHidden = (at: number): boolean =>
     hidden?.[line + at] === true &&
     there[line + at] === lines[from + at] &&
     isCommentOrBlank(lines[from + at]!);
   let before = 0;
   while (before < above && isHidden(-before - 1)) before++;
-  let behind = 0;
-  while (to + behind < lines.length && isHidden(to - from + behind)) behind++;
+  let after = 0;
+  while (to + after < lines.length && isHidden(to - from + after)) after++;
   let seen = 0;
   for (let at = 0; at < to - from; at++) if (hidden?.[line + at] !== true) seen++;
-  const all = before + to - from + behind;
-  return seen >= all * MIN_VISIBLE_SHARE ? { before, behind } : { before: 0, behind: 0 };
+  const all = before + to - from + after;
+  return seen >= all * MIN_VISIBLE_SHARE ? { before, after } : { before: 0, after: 0 };
 }
 
 /** Returns the number of the last visible line of a run at its earlier occurrence. */

@@ -19,11 +19,11 @@ export function responsesStreamOf(response: JsonObject): WireEvent[] {
   let sequence_number = 0;
   const event = (type: string, more: JsonObject): WireEvent =>
     typedEvent({ type, sequence_number: sequence_number++, ...more });
-  const begun = { ...response, status: 'in_progress', output: [], usage: null };
+  const started = { ...response, status: 'in_progress', output: [], usage: null };
   const ending = ENDINGS.find((each) => each === status) ?? 'completed';
   return [
-    event('response.created', { response: begun }),
-    event('response.in_progress', { response: begun }),
+    event('response.created', { response: started }),
+    event('response.in_progress', { response: started }),
     ...objectsOf(output).flatMap((item, at) => itemStream(item, at, event)),
     event(`response.${ending}`, { response }),
   ];

@@ -279,11 +279,11 @@ export function overlaid(
   atMs: number,
 ): OverlayPrice | undefined {
   const name = plainName(model);
-  const of = prices.filter(
+  const matching = prices.filter(
     (one) =>
       (vendor === undefined || one.vendor === vendor || one.vendor === '*') && one.model.test(name),
   );
-  return of.findLast(({ since }) => Date.parse(since) <= atMs) ?? of[0];
+  return matching.findLast(({ since }) => Date.parse(since) <= atMs) ?? matching[0];
 }
 
 /** Adds the rates that a model's card lacks, and its terms. */

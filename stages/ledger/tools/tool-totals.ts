@@ -104,8 +104,8 @@ export function createToolSums(maxTools: number, maxSets: number) {
     /** Returns the sums by tool; those that were called come first. */
     byTool(): ReadonlyMap<string, ToolTotals> {
       const tools = new Map([...results].map(([tool, totals]) => [tool, { ...totals }]));
-      const of = bounded(tools);
-      for (const { set, sums } of sets.values()) addDefinitions(of, sums, set);
+      const ofTools = bounded(tools);
+      for (const { set, sums } of sets.values()) addDefinitions(ofTools, sums, set);
       return tools;
     },
   };

@@ -10,7 +10,7 @@ import { colonNumbering, lineNumbering, openEnvelope } from './envelope.ts';
 import type { Evidence } from './evidence.ts';
 import { countFeatures, sampleLines, type FeatureCounts } from './features.ts';
 import { expectFrom, type ClassifyHints, type Expectation } from './hints.ts';
-import { behindPreface } from './preface.ts';
+import { afterPreface } from './preface.ts';
 import { looksLikeProse } from './prose.ts';
 import { looksLikeTable } from './rows.ts';
 import { CLEAR, isRun, LIKELY, WORK_MARKS } from './run.ts';
@@ -80,7 +80,7 @@ export function classify(text: string, hints: ClassifyHints = {}): Classificatio
 export function gatherEvidence(text: string, expectation: Expectation = {}): Evidence {
   const body = withoutColours(openEnvelope(text).body);
   const view = withoutNumbers(linesOf(body), expectation.kind);
-  const classifiedLines = outsideFences(behindPreface(view.lines));
+  const classifiedLines = outsideFences(afterPreface(view.lines));
   const lines = sampleLines(classifiedLines.kept);
   return {
     text: view.numbered ? view.lines.join('\n') : body,

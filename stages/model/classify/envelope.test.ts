@@ -19,7 +19,7 @@ test('treats every reminder after a result as part of the envelope', () => {
 
 const BODY = 'part 1 is read\npart 2 is read';
 /** What agents wrap around the output of a command. */
-const AROUND: Readonly<Record<string, readonly [before: string, behind: string]>> = {
+const AROUND: Readonly<Record<string, readonly [before: string, after: string]>> = {
   'Claude Code': ['Exit code 1\n', ''],
   OpenCode: ['', '\n\nCommand exited with code 1'],
   OpenHands: [
@@ -42,12 +42,12 @@ const AROUND: Readonly<Record<string, readonly [before: string, behind: string]>
   ],
 };
 
-for (const [agent, [before, behind]] of Object.entries(AROUND)) {
+for (const [agent, [before, after]] of Object.entries(AROUND)) {
   test(`separates the envelope of ${agent} from the output`, () => {
-    assert.equal(openEnvelope(before + BODY + behind), {
+    assert.equal(openEnvelope(before + BODY + after), {
       prefix: before,
       body: BODY,
-      suffix: behind,
+      suffix: after,
     });
   });
 }

@@ -9,7 +9,7 @@ const BUILD_FINISHED = /^ *Finished .{0,100} in \d/;
 const PROGRAM_STARTED = /^ *Running `/;
 
 /** Returns the lines that a started program printed; all lines if there are none. */
-export function behindPreface(lines: readonly string[]): readonly string[] {
+export function afterPreface(lines: readonly string[]): readonly string[] {
   const started = lines.findLastIndex((line, at) => isStart(line, lines[at - 1]));
   let from = started + 1;
   while (from < lines.length && isPart(lines[from]!, SCRIPT_START)) from++;

@@ -25,7 +25,7 @@ interface ChartsProps {
 }
 
 export function Charts({ report, query }: ChartsProps) {
-  const by = STACKS.find(([name]) => name === query.get('by'));
+  const stack = STACKS.find(([name]) => name === query.get('by'));
   return (
     <>
       <section class="charts" aria-label="Over time">
@@ -33,7 +33,7 @@ export function Charts({ report, query }: ChartsProps) {
           <span>Charts by</span>
           <select
             name="by"
-            value={by?.[0] ?? ''}
+            value={stack?.[0] ?? ''}
             onChange={({ currentTarget: { value } }) => setFilters({ by: value })}
           >
             <option value="">nothing</option>
@@ -44,10 +44,10 @@ export function Charts({ report, query }: ChartsProps) {
             ))}
           </select>
         </label>
-        {by === undefined ? (
+        {stack === undefined ? (
           <PlainCharts report={report} />
         ) : (
-          <StackedCharts query={query} by={by} />
+          <StackedCharts query={query} by={stack} />
         )}
       </section>
     </>

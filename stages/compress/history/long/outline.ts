@@ -129,8 +129,8 @@ function withoutComments(lines: readonly string[]): readonly string[] {
     const opened = BLOCK_COMMENTS.find(([open]) => open.test(line));
     if (opened === undefined) return COMMENT.test(line) ? '' : line;
     const [open, end] = opened;
-    const behind = line.slice(open.exec(line)![0].length);
-    if (!behind.includes(end)) close = end;
+    const rest = line.slice(open.exec(line)![0].length);
+    if (!rest.includes(end)) close = end;
     return '';
   });
 }
@@ -144,13 +144,13 @@ interface OpenEntry {
 
 /** Extends each entry to the next one that is no deeper. */
 function withEnds(found: readonly OpenEntry[], end: number): readonly OutlineEntry[] {
-  const behind: OpenEntry[] = [];
+  const openEntries: OpenEntry[] = [];
   return found
     .toReversed()
     .map((one): OutlineEntry => {
-      while (behind.length > 0 && behind.at(-1)!.depth > one.depth) behind.pop();
-      const to = behind.at(-1)?.row ?? end;
-      behind.push(one);
+      while (openEntries.length > 0 && openEntries.at(-1)!.depth > one.depth) openEntries.pop();
+      const to = openEntries.at(-1)?.row ?? end;
+      openEntries.push(one);
       const { row, rows, name, depth } = one;
       return { name, from: row, signatureEnd: Math.min(row + rows, to), to, depth };
     })

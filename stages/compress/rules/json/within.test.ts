@@ -16,9 +16,9 @@ const PRETTY = JSON.stringify(ROWS, null, 2);
 const LINES = ROWS.map((row) => JSON.stringify(row)).join('\n');
 
 const AROUND: Readonly<Record<string, (json: string) => string>> = {
-  'a line behind': (json) => `${json}\nShell cwd was reset to /w`,
+  'a line after': (json) => `${json}\nShell cwd was reset to /w`,
   'a line before': (json) => `> app@1.0.0 list\n${json}`,
-  'lines before and behind': (json) => `$ curl -s localhost\n\n${json}\n\n[done in 3 s]\n`,
+  'lines before and after': (json) => `$ curl -s localhost\n\n${json}\n\n[done in 3 s]\n`,
   'a stamp in brackets': (json) => `[12:00:01] request sent\n${json}\n`,
 };
 

@@ -50,8 +50,8 @@ function outlierNumbers(lines: readonly string[]): readonly number[] {
         const before = WORD_BEFORE.exec(
           line.slice(Math.max(0, match.index - 32), match.index),
         )?.[1];
-        const behind = UNIT_AFTER.exec(line.slice(match.index + match[0].length))?.[1];
-        if (before !== '' || behind !== undefined) note(`${before} ${behind ?? ''}`, match[0]);
+        const after = UNIT_AFTER.exec(line.slice(match.index + match[0].length))?.[1];
+        if (before !== '' || after !== undefined) note(`${before} ${after ?? ''}`, match[0]);
       }
     } else
       line.split(delimiter).forEach((cell, nth) => {

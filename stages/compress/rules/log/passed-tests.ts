@@ -12,10 +12,10 @@ export function passedLines(lines: readonly string[]): ReadonlySet<number> {
   let open: { readonly name: string; readonly from: number } | undefined;
   let last: boolean | undefined;
   lines.forEach((line, at) => {
-    const begun = line.startsWith('=== RUN') ? TEST_BEGIN.exec(line)?.[1] : undefined;
+    const started = line.startsWith('=== RUN') ? TEST_BEGIN.exec(line)?.[1] : undefined;
     const [, how, name] = line.startsWith('--- ') ? (TEST_END.exec(line) ?? []) : [];
-    if (begun !== undefined) {
-      open = { name: begun, from: at };
+    if (started !== undefined) {
+      open = { name: started, from: at };
       last = undefined;
     } else if (how !== undefined) {
       last = how === 'PASS';
