@@ -139,8 +139,9 @@ function pictureName(href: string, file: string): string | undefined {
   return name !== undefined && existsSync(join(root, path)) ? name : undefined;
 }
 
-/** Pages whose old entries would be found before current information. */
-const NOT_SEARCHED = new Set(['changelog', 'index']);
+const CHANGELOG = 'changelog';
+/** Pages whose text is not searched: lists of the other pages, or of what once was. */
+const NOT_SEARCHED = new Set([CHANGELOG, 'index']);
 
 /** Returns the search index of the pages: one part per heading of level two or three. */
 export function indexGuides(guides: readonly Guide[]): SearchIndex {
@@ -148,6 +149,8 @@ export function indexGuides(guides: readonly Guide[]): SearchIndex {
   return buildIndex([
     ...searched.map((guide) => pageText(guide.name, guide.title, guide.about, guide)),
     pageText(API_PAGE, 'HTTP interface', 'every path that the proxy answers itself'),
+    // Its old entries would be found before current information, so only its title is.
+    pageText(CHANGELOG, 'Changelog', 'what changed, and what to do when upgrading'),
   ]);
 }
 

@@ -32,7 +32,7 @@ export const SEARCH_WORDS: ReadonlyMap<string, string> = new Map([
   ],
   [
     'switching',
-    'turn off disable enable pause resume stop using one request bypass uninstall leave',
+    'turn off disable enable pause resume stop using one request bypass uninstall leave 400 thinking block blocks signature signed refused cannot be modified',
   ],
   ['cache-misses', 'prompt cache miss why cached hit rate expired cache_control'],
   ['recipes', 'rules own filter output command pytest npm git docker shorten log custom'],
@@ -88,6 +88,10 @@ export const SEARCH_WORDS: ReadonlyMap<string, string> = new Map([
   [
     'promises',
     'privacy data leave send prompts anywhere telemetry phone home tracking security vulnerability report trust safe',
+  ],
+  [
+    'changelog',
+    'upgrade upgrading update migrate migration old new version 0.5 0.6 release notes what changed breaking',
   ],
   ['architecture', 'how it works internals code design source'],
   ['decisions', 'why design rationale adr'],

@@ -101,6 +101,11 @@ const QUESTIONS: readonly (readonly [string, ...string[]])[] = [
   ['how does it decide what to remove', 'compression', 'decision-causal-rule', 'architecture'],
   ['use gpt from claude code', 'providers', 'clients'],
   ['reload config without restart', 'settings', 'troubleshooting', 'commands'],
+  ['claude code says 400 thinking block', 'switching', 'troubleshooting'],
+  ['thinking block', 'switching'],
+  ['upgrade from 0.5', 'changelog'],
+  ['docker install', 'deploy'],
+  ['send easy questions to a cheaper model', 'providers'],
 ];
 
 const MAX_MISSED = 2;
