@@ -35,7 +35,7 @@ td, th { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; 
 :is(h1, h2, h3, h4) { scroll-margin-top: 4rem; }
 .anchor { margin-left: .4rem; color: var(--dim); text-decoration: none; opacity: 0; }
 :is(h1, h2, h3, h4):hover .anchor, .anchor:focus { opacity: 1; }
-.docs { max-width: 92rem; padding: 0 1.2rem 4rem; display: grid; grid-template: "head head head" auto "pages text parts" 1fr / 15rem minmax(0, 1fr) 13rem; column-gap: 2.5rem; }
+.docs { max-width: 92rem; padding: 0 1.2rem 4rem; display: grid; grid-template: "head head head" auto "pages text parts" 1fr / 13rem minmax(0, 1fr) 11rem; column-gap: 2rem; }
 .docs > header { grid-area: head; position: sticky; top: 0; z-index: 2; display: flex; gap: 1rem; align-items: center; padding: .6rem 0; background: Canvas; border-bottom: 1px solid var(--line); }
 .home { font-weight: 700; font-size: 1.2rem; text-decoration: none; color: var(--ink); }
 .menu, .close { display: none; }
@@ -53,7 +53,7 @@ td, th { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; 
 #pages ul, #parts ul { columns: auto; margin: 0; }
 #pages li a, #parts li a { display: block; padding: .12rem .5rem; margin-left: -.5rem; border-radius: .3rem; text-decoration: none; color: var(--ink); }
 #pages li a:hover, #parts li a:hover, #pages [aria-current] { background: var(--soft); }
-.docs > main { grid-area: text; min-width: 0; padding-top: .6rem; max-width: 50rem; }
+.docs > main { grid-area: text; min-width: 0; padding-top: .6rem; max-width: 54rem; }
 .copy { position: relative; }
 .copy button { position: absolute; top: .4rem; right: .4rem; font: inherit; font-size: .78rem; color: var(--ink); background: Canvas; border: 1px solid var(--line); border-radius: .35rem; padding: .1rem .5rem; opacity: 0; cursor: pointer; }
 .copy:hover button, .copy button:focus { opacity: 1; }
@@ -63,7 +63,7 @@ td, th { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; 
 .skip { position: absolute; left: -99rem; }
 .skip:focus { left: 1rem; top: .5rem; z-index: 3; background: Canvas; padding: .3rem .6rem; }
 @media (max-width: 75rem) { .docs { grid-template: "head head" auto "pages text" 1fr / 14rem minmax(0, 1fr); } #parts { display: none; } }
-@media (max-width: 50rem) { .docs { display: block; } .menu { display: block; } #pages { display: none; } #pages:target { display: block; position: fixed; inset: 0; z-index: 4; align-self: stretch; height: 100dvh; max-height: none; background: Canvas; padding: 1rem 1.2rem; font-size: 1rem; } #pages li a { padding: .35rem .5rem; } .close { display: block; text-align: right; } .copy button { opacity: 1; } .copy pre { padding-top: 2.2rem; } .docs > header { gap: .7rem; } }
+@media (max-width: 50rem) { .docs { display: block; } .menu { display: block; } #pages { display: none; } #pages:target { display: block; position: fixed; inset: 0; z-index: 4; align-self: stretch; height: 100dvh; max-height: none; background: Canvas; padding: 1rem 1.2rem; font-size: 1rem; } #pages li a { padding: .35rem .5rem; } .close { display: block; text-align: right; } .copy button { opacity: 1; } .copy pre { padding-top: 2.2rem; } .docs > header { gap: .7rem; } .search { position: static; } #found { inset: 100% 0 auto; } }
 @media (max-width: 40rem) { main thead { position: absolute; clip-path: inset(50%); } main td:first-child { font-weight: 600; } main td:first-child code { overflow-wrap: anywhere; } summary span { display: block; margin: .2rem 0 0; } td, th { display: block; border: 0; } tr { border-bottom: 1px solid var(--line); display: block; } }
 `;
 
