@@ -61,7 +61,7 @@ export interface StartOptions {
    * Called with ledger problems, besides logging them: a damaged file that was moved aside, a
    * failing disk.
    */
-  readonly onTrouble?: (error: SvcError) => void;
+  readonly onProblem?: (error: SvcError) => void;
   /**
    * Set by the process's handler of uncaught errors; without it, such an error ends the process as
    * usual.
@@ -143,7 +143,7 @@ async function openProxy(options: StartOptions) {
   ensurePrivateFolder(config.home);
   const custom = await loadCustomProviders(config, env, watch);
   const log = openLog(config, custom, clock);
-  const { onTrouble } = options;
+  const { onProblem } = options;
   const shared = await openShared(config, log, clock);
   const services = await createServices({
     config,
@@ -151,7 +151,7 @@ async function openProxy(options: StartOptions) {
     clock,
     version,
     shared,
-    ...(onTrouble && { onTrouble }),
+    ...(onProblem && { onProblem }),
   }).catch((thrown: unknown) => {
     // An open connection would keep the process alive.
     shared?.link.close();
@@ -385,7 +385,7 @@ async function watchForStatusline(home: string, services: ServerServices) {
     home,
     clock,
     planLimits,
-    onTrouble: (cause) => log.error('what svc statusline shows cannot be written', { cause }),
+    onProblem: (cause) => log.error('what svc statusline shows cannot be written', { cause }),
   });
   const end = live.watch((row) => statusline.add(row));
   return {

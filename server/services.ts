@@ -78,7 +78,7 @@ export interface ServiceOptions {
   readonly version?: string;
   readonly clock?: Clock;
   /** Called with ledger problems, besides logging them. */
-  readonly onTrouble?: (error: SvcError) => void;
+  readonly onProblem?: (error: SvcError) => void;
   /** State shared with other proxies; undefined if this one is alone. */
   readonly shared?: Shared | undefined;
   /** Replaces the providers. */
@@ -108,15 +108,15 @@ export async function createServices(options: ServiceOptions) {
     new ThreadedWriter({
       db: config.ledger.db,
       clock,
-      onTrouble(error) {
+      onProblem(error) {
         log.error(error.message, { code: error.code });
-        options.onTrouble?.(error);
+        options.onProblem?.(error);
       },
     });
   const audit = new AuditLog({
     files: auditFiles(config.home),
     clock,
-    onTrouble: (error) => log.error(`audit: ${error.message}`, { cause: error }),
+    onProblem: (error) => log.error(`audit: ${error.message}`, { cause: error }),
   });
   const questions = askLedger(config.ledger.db);
   const node = await nodeName(config, log);
@@ -132,22 +132,22 @@ export async function createServices(options: ServiceOptions) {
     clock,
     maxChars: config.compression.rememberMb * 1024 * 1024,
     maxDays: config.compression.rememberDays,
-    onTrouble: (error) => log.error('memory of conversations is not kept', { cause: error }),
+    onProblem: (error) => log.error('memory of conversations is not kept', { cause: error }),
   });
   const learned = await openLearned({
     file: join(config.home, 'learned.json'),
     clock,
-    onTrouble: (error) => log.error('what was learned is not kept', { cause: error }),
+    onProblem: (error) => log.error('what was learned is not kept', { cause: error }),
   });
   const limits = await openPlanLimits({
     file: join(config.home, LIMITS_FILE),
     clock,
-    onTrouble: (cause) => log.error('the state of plan and rate limits is not kept', { cause }),
+    onProblem: (cause) => log.error('the state of plan and rate limits is not kept', { cause }),
   });
   const deferred = await openDeferredBills({
     file: join(config.home, DEFERRED_BILLS_FILE),
     clock,
-    onTrouble: (cause) => log.error('what is billed once is not kept', { cause }),
+    onProblem: (cause) => log.error('what is billed once is not kept', { cause }),
   });
   // The reserved cost is in the ledger, next to the cost of its row; reserved tokens are counted
   // here only.
@@ -183,7 +183,7 @@ export async function createServices(options: ServiceOptions) {
       createCaptureWriter(captureFolder(config.home), () => clock.wallMs()),
     clock,
     report: (runId, what) => traces.captured(runId, what),
-    onTrouble: (reason) => log.warning('a request was not captured', { reason }),
+    onProblem: (reason) => log.warning('a request was not captured', { reason }),
   });
   return {
     clock,
@@ -323,7 +323,7 @@ function open(config: Config, log: Log, clock: Clock): Vault {
     backend: config.vault.backend,
     clock,
     newId: () => randomBytes(9).toString('base64url'),
-    onTrouble: ({ what, movedTo }) =>
+    onProblem: ({ what, movedTo }) =>
       log.error('the vault was damaged and is being repaired', { what, movedTo }),
   });
 }

@@ -17,7 +17,7 @@ export interface StateFileOptions {
    * Called if the document cannot be read, and for every failed write: the state is then lost with
    * the process.
    */
-  readonly onTrouble: (thrown: unknown) => void;
+  readonly onProblem: (thrown: unknown) => void;
 }
 
 /** Version of the document; other versions are ignored. */
@@ -45,18 +45,18 @@ export async function readState(file: string): Promise<JsonObject> {
  * Does the same for the process that writes the document: one that cannot be read is moved aside
  * and reported, since the next write would replace it. Never rejects.
  */
-export async function openState({ file, clock, onTrouble }: StateFileOptions): Promise<JsonObject> {
+export async function openState({ file, clock, onProblem }: StateFileOptions): Promise<JsonObject> {
   try {
     return await readState(file);
   } catch (thrown) {
-    onTrouble(moveAsideError(file, thrown, clock.wallMs()));
+    onProblem(moveAsideError(file, thrown, clock.wallMs()));
     return {};
   }
 }
 
 /** Creates a writer of the members that `current` returns. */
 export function createStateWriter(
-  { file, clock, onTrouble }: StateFileOptions,
+  { file, clock, onProblem }: StateFileOptions,
   current: () => Readonly<Record<string, unknown>>,
 ) {
   let stopTimer: (() => void) | undefined;
@@ -67,7 +67,7 @@ export function createStateWriter(
       const document = JSON.stringify({ format: FORMAT, ...current() });
       await replaceFile(file, (draft) => draft.writeFile(document), { isDurable: false });
     } catch (thrown) {
-      onTrouble(thrown);
+      onProblem(thrown);
     }
   }
 

@@ -110,7 +110,7 @@ async function withConversations<T>(
     const onError = (error: Error): void => {
       throw error;
     };
-    const store = await openStore({ file, clock: systemClock, onTrouble: onError });
+    const store = await openStore({ file, clock: systemClock, onProblem: onError });
     const conversations = createConversations({ store, clock: systemClock, version: 1 });
     return await use(conversations, file);
   } finally {

@@ -255,7 +255,7 @@ export const FURTHER_FAULTS: readonly Row[] = [
     file: 'stages/ledger/postgres/schema.test.ts',
     test: 'faults of a row are distinguished from faults of the server',
     sabotage: {
-      file: 'stages/ledger/postgres/trouble.ts',
+      file: 'stages/ledger/postgres/query-errors.ts',
       before: "return /^2[23]/.test(stateOf(error) ?? '');",
       after: "return /^23/.test(stateOf(error) ?? '');",
     },

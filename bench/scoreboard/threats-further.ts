@@ -205,7 +205,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     file: 'stages/ledger/postgres/schema.test.ts',
     test: 'errors have a cure that fits the refusal, and never show the password',
     sabotage: {
-      file: 'stages/ledger/postgres/trouble.ts',
+      file: 'stages/ledger/postgres/query-errors.ts',
       before: "text = text.replaceAll(password, '…');",
       after: "text = text.replaceAll(password, '$&');",
     },

@@ -41,7 +41,7 @@ export async function certifySessions(flags: CertifyFlags, context: CliContext):
   const learned = await openLearned({
     file: join(config.home, 'learned.json'),
     clock,
-    onTrouble: (error) => note(context, error.message),
+    onProblem: (error) => note(context, error.message),
   });
   const tokenRatio = (model: string | null): number => learned.tokenRatio(model);
   const job = { options, prices, clock, maxTimeMs, tokenRatio };

@@ -26,7 +26,7 @@ abstract class Learn extends JsonCommand {
     const learned = await openLearned({
       file: join(home, 'learned.json'),
       clock: this.context.clock,
-      onTrouble: (error) => (readError = error),
+      onProblem: (error) => (readError = error),
     });
     const status = learn(learned, what);
     await learned.flush();

@@ -13,7 +13,7 @@ test('shows the state of the last proxy, with a note that none is running', () =
     const known = await openPlanLimits({
       file: join(place.home, LIMITS_FILE),
       clock: systemClock,
-      onTrouble: (thrown) => assert.unreachable(String(thrown)),
+      onProblem: (thrown) => assert.unreachable(String(thrown)),
     });
     const key = { provider: 'messages', label: 'mine', sent: [], request: 'r' };
     known.planLimits.note(key, ['anthropic-ratelimit-unified-5h-utilization', '0.42']);

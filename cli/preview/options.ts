@@ -34,7 +34,7 @@ export async function jobOptions(
   const learned = await openLearned({
     file: join(config.home, 'learned.json'),
     clock: context.clock,
-    onTrouble: (error) => note(context, error.message),
+    onProblem: (error) => note(context, error.message),
   });
   return {
     mode: enabled ? mode : 'strict',

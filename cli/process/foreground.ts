@@ -63,7 +63,7 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
       reload: async () => (current = await loadConfig(options)),
       version: context.version,
       clock: context.clock,
-      onTrouble(error) {
+      onProblem(error) {
         // A file that prevents the start is reported by the caller.
         if (started || error.kind !== 'config') printError(context, error);
       },

@@ -199,10 +199,10 @@ export async function showDashboard(context: CliContext, home: string): Promise<
           reportNow();
           readRequests();
         },
-        lost: (trouble) =>
+        lost: (problem) =>
           change({
             connection: 'lost',
-            connectionProblem: trouble.map((line) => withUserCommands(line, context)),
+            connectionProblem: problem.map((line) => withUserCommands(line, context)),
           }),
         state: (live) => change({ live }),
         rows: takeRows,

@@ -41,7 +41,7 @@ export abstract class VaultCommand extends SvcCommand {
     const vault = openVault({
       ...this.basics(config),
       backend,
-      onTrouble: ({ what, movedTo }) =>
+      onProblem: ({ what, movedTo }) =>
         this.note(`! ${what}${movedTo === '' ? '' : `; the old one is ${movedTo}`}`),
     });
     try {

@@ -79,8 +79,8 @@ test('refuses an invalid rule, and suggests the nearest metric for an unknown on
 
 test('an alert fires once, ends, and fires again only after its cooldown', () => {
   let state: AlertState = { sinceMs: null, announcedMs: null, isAnnounced: false };
-  const at = (minute: number, value: number | null, trouble?: string) => {
-    const judged = evaluateRule(RULE, value, trouble, state, minute * MINUTE_MS);
+  const at = (minute: number, value: number | null, problem?: string) => {
+    const judged = evaluateRule(RULE, value, problem, state, minute * MINUTE_MS);
     ({ state } = judged);
     const { isFiring, news, sinceMs } = judged.result;
     return [isFiring, news, sinceMs === null ? null : sinceMs / MINUTE_MS];

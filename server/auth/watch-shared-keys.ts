@@ -8,7 +8,7 @@ import type { Clock } from '../../engine/clock.ts';
 import { SvcError } from '../../engine/error.ts';
 import { connect } from '../../stages/ledger/postgres/client.ts';
 import type { Connection } from '../../stages/ledger/postgres/client.ts';
-import { describeError } from '../../stages/ledger/postgres/trouble.ts';
+import { describeError } from '../../stages/ledger/postgres/query-errors.ts';
 import { readSharedTexts, toSharedKeys } from './shared-keys.ts';
 import type { StoredKey } from './store.ts';
 

@@ -34,7 +34,7 @@ export interface CapturesOptions {
   /** Called with the result of each record: `kept`, or `dropped: …`. */
   readonly report: (runId: string, what: string) => void;
   /** Called once with a reason for failure, until a record is kept again. */
-  readonly onTrouble: (reason: string) => void;
+  readonly onProblem: (reason: string) => void;
 }
 
 /**
@@ -47,7 +47,7 @@ interface OpenRun {
 }
 
 export function createCaptures(options: CapturesOptions) {
-  const { writer, clock, report, onTrouble } = options;
+  const { writer, clock, report, onProblem } = options;
   const open = new Map<string, OpenRun>();
   const room = { usedBytes: 0, maxBytes: MAX_OPEN_BYTES };
   let settings: CaptureSettings = {
@@ -72,14 +72,14 @@ export function createCaptures(options: CapturesOptions) {
     try {
       writer.prune(settings);
     } catch (thrown) {
-      onTrouble(reasonOf(thrown));
+      onProblem(reasonOf(thrown));
     }
   }
 
   function drop(runId: string, reason: string): void {
     dropped += 1;
     report(runId, `dropped: ${reason}`);
-    if (failure !== reason) onTrouble(reason);
+    if (failure !== reason) onProblem(reason);
     failure = reason;
   }
 

@@ -14,8 +14,8 @@ export function createHomeFacts(
   { home, ledger }: Pick<Config, 'home' | 'ledger'>,
 ): () => Promise<readonly string[]> {
   return lastKnown<readonly string[]>(clock, [], async () => {
-    const [homeTrouble, fileState] = await Promise.all([problemOf(home), ledgerFile.fileState()]);
-    const list = homeTrouble === undefined ? [] : [`home: ${homeTrouble}`];
+    const [homeProblem, fileState] = await Promise.all([problemOf(home), ledgerFile.fileState()]);
+    const list = homeProblem === undefined ? [] : [`home: ${homeProblem}`];
     if (fileState === 'gone')
       list.push(`ledger: the file ${ledger.db} is gone; the next request begins a new one`);
     if (fileState === 'replaced')

@@ -65,7 +65,7 @@ for (const content of ['["slow:theirs","1"]\n', undefined]) {
       const store = await openStore({
         file,
         clock: systemClock,
-        onTrouble: (error) => failures.push(error.message),
+        onProblem: (error) => failures.push(error.message),
       });
       assert.is(store.get('theirs'), undefined);
       store.set('ours', 'ours', { timedOut: ['1'] });
@@ -84,8 +84,8 @@ test(
   inFolder(async (folder) => {
     const file = join(folder, 'decisions.jsonl');
     const failures: string[] = [];
-    const onTrouble = (error: Error) => failures.push(error.message);
-    const store = await openStore({ file, clock: systemClock, onTrouble });
+    const onProblem = (error: Error) => failures.push(error.message);
+    const store = await openStore({ file, clock: systemClock, onProblem });
     symlinkSync(join(folder, 'target'), file);
     store.set('ours', 'ours', { timedOut: ['1'] });
     await store.flush();

@@ -28,8 +28,8 @@ export function createHealthBody(sources: RouteSources): () => Promise<string> {
     // A caller that asks right after a provider failed must not be told that all is well.
     const providers = providerReasons(services.states).join('\n');
     if (cached === undefined || nowMs >= cached.untilMs || cached.providers !== providers) {
-      const body = Promise.all([sources.vault(), files()]).then(([vault, troubles]) =>
-        JSON.stringify(health(sources, vault, troubles)),
+      const body = Promise.all([sources.vault(), files()]).then(([vault, problems]) =>
+        JSON.stringify(health(sources, vault, problems)),
       );
       cached = { untilMs: nowMs + HEALTH_CACHE_MS, providers, body };
     }
@@ -72,19 +72,19 @@ function reasons(
 ): string[] {
   const { ledgerFile, audit, spending, states, deferredWorkFaults, shared } = services;
   const list = [...files];
-  const { trouble, dropped, replaced } = ledgerFile.stats();
-  if (trouble !== undefined) list.push(`ledger: ${trouble.message}`);
+  const { problem, dropped, replaced } = ledgerFile.stats();
+  if (problem !== undefined) list.push(`ledger: ${problem.message}`);
   if (replaced !== undefined) list.push(`ledger: ${replaced.message}`);
   if (dropped > 0) list.push(`ledger: ${dropped} rows were lost`);
-  const { trouble: auditTrouble, dropped: unaudited } = audit.stats();
-  if (auditTrouble !== undefined) list.push(`audit: ${auditTrouble.message}`);
+  const { problem: auditProblem, dropped: unaudited } = audit.stats();
+  if (auditProblem !== undefined) list.push(`audit: ${auditProblem.message}`);
   if (unaudited > 0) list.push(`audit: ${unaudited} events were lost`);
   const { enabled, unreadable } = spending.view();
   if (enabled && unreadable !== undefined)
     list.push(`budget: what was spent before the start is not known: ${unreadable}`);
   const { count } = deferredWorkFaults;
   if (count > 0) list.push(`internal: work after an answer failed ${count} times; see the log`);
-  const compression = services.compressor.trouble();
+  const compression = services.compressor.problem();
   if (compression !== undefined) list.push(compression);
   const link = shared?.link.view();
   if (link?.state === 'away')

@@ -57,7 +57,7 @@ export interface PublishOptions {
   readonly clock: Clock;
   readonly planLimits: Pick<PlanLimits, 'list' | 'keyOf'>;
   /** Called once when the file cannot be written; writing is still retried. */
-  readonly onTrouble: (thrown: unknown) => void;
+  readonly onProblem: (thrown: unknown) => void;
 }
 
 /**
@@ -104,7 +104,7 @@ export async function openStatusline(options: PublishOptions) {
       await replaceFile(file, (draft) => draft.writeFile(text), { isDurable: false });
       hasFailed = false;
     } catch (thrown) {
-      if (!hasFailed) options.onTrouble(thrown);
+      if (!hasFailed) options.onProblem(thrown);
       hasFailed = true;
     }
   }

@@ -268,7 +268,7 @@ test('serialises several writers into one chain', async () => {
       new AuditLog({
         files,
         clock: systemClock,
-        onTrouble: (error) => {
+        onProblem: (error) => {
           throw error;
         },
       });
@@ -285,7 +285,7 @@ test('serialises several writers into one chain', async () => {
 test('drops events when the queue is full, and records how many', async () => {
   await within(async (files) => {
     const clock = createManualClock();
-    const log = new AuditLog({ files, clock, maxQueued: 3, onTrouble: () => undefined });
+    const log = new AuditLog({ files, clock, maxQueued: 3, onProblem: () => undefined });
     log.add({ kind: 'proxy', event: 'started', details: {} });
     assert.is(log.stats().queued, 0);
     log.enable(true);
@@ -301,25 +301,25 @@ test('drops events when the queue is full, and records how many', async () => {
 
 test('reports a failing disk once, and writes the queued events when it recovers', async () => {
   await within(async (files) => {
-    const troubles: string[] = [];
+    const problems: string[] = [];
     const log = new AuditLog({
       files,
       clock: createManualClock(),
-      onTrouble: (error) => troubles.push(error.message),
+      onProblem: (error) => problems.push(error.message),
     });
     symlinkSync('/nonexistent/audit', files.log);
     log.enable(true);
     await log.flush();
     await log.flush();
-    assert.is(troubles.length, 1);
+    assert.is(problems.length, 1);
     rmSync(files.log);
     rmSync(files.lock);
     mkdirSync(files.lock);
     await log.flush();
-    assert.is(troubles[1], `${files.lock} cannot be written: it cannot be opened`);
+    assert.is(problems[1], `${files.lock} cannot be written: it cannot be opened`);
     rmdirSync(files.lock);
     await log.close();
-    assert.equal([log.stats().queued, log.stats().trouble], [0, undefined]);
+    assert.equal([log.stats().queued, log.stats().problem], [0, undefined]);
     assert.is((await verifyAudit(files)).fault, undefined);
   });
 });

@@ -6,7 +6,7 @@ import { AuditLog } from './log.ts';
 const log = new AuditLog({
   files: auditFiles(process.argv[2] ?? ''),
   clock: systemClock,
-  onTrouble: (error) => process.stderr.write(`${error.message}\n`),
+  onProblem: (error) => process.stderr.write(`${error.message}\n`),
 });
 log.enable(true);
 for (let n = 0; ; n += 1) {

@@ -25,7 +25,7 @@ export interface AuditLogOptions {
   readonly files: AuditFiles;
   readonly clock: Clock;
   /** Called once for each fault, until it is resolved. */
-  readonly onTrouble: (error: SvcError) => void;
+  readonly onProblem: (error: SvcError) => void;
   readonly maxQueued?: number;
 }
 
@@ -36,7 +36,7 @@ export async function withAuditLock<T>(files: AuditFiles, work: () => Promise<T>
 }
 
 /** Converts an error of the disk to one that names the file. */
-function toTrouble(thrown: unknown, { log }: AuditFiles): SvcError {
+function toProblem(thrown: unknown, { log }: AuditFiles): SvcError {
   if (!isDiskFault(thrown)) return toSvcError(thrown);
   const message = `${thrown.path ?? log} cannot be written: ${reasonOf(thrown)}`;
   return new SvcError('internal', message, { cause: thrown });
@@ -54,7 +54,7 @@ export class AuditLog {
   #dropped = 0;
   /** Dropped events that no record reports yet. */
   #unreported = 0;
-  #trouble: SvcError | undefined;
+  #problem: SvcError | undefined;
   #isClosed = false;
 
   constructor(options: AuditLogOptions) {
@@ -96,7 +96,7 @@ export class AuditLog {
     this.#cancelTimer = undefined;
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = undefined;
-      if (this.#queue.length > 0) this.#schedule(this.#trouble ? RETRY_MS : BATCH_DELAY_MS);
+      if (this.#queue.length > 0) this.#schedule(this.#problem ? RETRY_MS : BATCH_DELAY_MS);
     });
     return this.#writing;
   }
@@ -114,12 +114,12 @@ export class AuditLog {
           this.#unreported -= unreported;
           this.#written += batch.length;
         });
-      this.#trouble = undefined;
+      this.#problem = undefined;
     } catch (thrown) {
       this.#known = undefined;
-      const error = toTrouble(thrown, files);
-      if (this.#trouble?.message !== error.message) this.#options.onTrouble(error);
-      this.#trouble = error;
+      const error = toProblem(thrown, files);
+      if (this.#problem?.message !== error.message) this.#options.onProblem(error);
+      this.#problem = error;
     }
   }
 
@@ -148,7 +148,7 @@ export class AuditLog {
       queued: this.#queue.length,
       /** Events missing from the log; a record in it says how many. */
       dropped: this.#dropped,
-      trouble: this.#trouble,
+      problem: this.#problem,
     };
   }
 }

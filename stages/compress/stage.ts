@@ -14,7 +14,7 @@ import { withLongResults } from './history/long/plan-excerpts.ts';
 import { optionsOf, turnOff } from './pass/options.ts';
 import { createPassJoiner } from './pass/joined-pass.ts';
 import type { JoinedPass } from './pass/joined-pass.ts';
-import { applyOutcomes, changedBlocks, createTroubleNotes, samplesOf } from './pass/report.ts';
+import { applyOutcomes, changedBlocks, createProblemNotes, samplesOf } from './pass/report.ts';
 import { noteSavings, noteToolSavings, noteUnchanged } from './pass/report.ts';
 import {
   runsModel,
@@ -30,7 +30,7 @@ import { createToolTrimmer } from './tools/trim.ts';
 
 /** Per-stage helpers besides the configuration: logging and the tool trimmer. */
 interface Notes {
-  readonly noteTrouble: ReturnType<typeof createTroubleNotes>;
+  readonly noteProblem: ReturnType<typeof createProblemNotes>;
   readonly trimTools: ReturnType<typeof createToolTrimmer>;
   /** Logs once that running conversations are sent unchanged from now on. */
   readonly logStrict: (because: string) => void;
@@ -76,7 +76,7 @@ async function compressRequest(
   remember(outcomes);
   if (isCold) ctx.note('cold', true);
   if (forgotten > 0) ctx.note('results_forgotten', forgotten);
-  notes.noteTrouble(result, ctx);
+  notes.noteProblem(result, ctx);
   if (failed !== undefined && outcomes.every((outcome) => !outcome.changed)) {
     noteUnchanged(ctx, unchangedTokens(request));
     originals.keep(ctx.run.id, trimmed);
@@ -98,7 +98,7 @@ async function compressRequest(
 function createNotes(log: Services['log']): Notes {
   let isLogged = false;
   return {
-    noteTrouble: createTroubleNotes(log),
+    noteProblem: createProblemNotes(log),
     trimTools: createToolTrimmer(),
     logStrict(because) {
       if (!isLogged)

@@ -17,16 +17,16 @@ import type { ConversationStore, StoreLimits } from './store.ts';
 
 type Open = (limits?: StoreLimits) => Promise<ConversationStore>;
 
-async function within(use: (file: string, open: Open, troubles: string[]) => Promise<void>) {
+async function within(use: (file: string, open: Open, problems: string[]) => Promise<void>) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-conversations-'));
   const file = join(folder, 'decisions.jsonl');
-  const troubles: string[] = [];
-  const onTrouble = (error: Error) => void troubles.push(error.message);
+  const problems: string[] = [];
+  const onProblem = (error: Error) => void problems.push(error.message);
   try {
     await use(
       file,
-      (limits = {}) => openStore({ file, clock: systemClock, onTrouble, ...limits }),
-      troubles,
+      (limits = {}) => openStore({ file, clock: systemClock, onProblem, ...limits }),
+      problems,
     );
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -109,7 +109,7 @@ test('reads the lines of an older version', () =>
   }));
 
 test('loses only a truncated line, not the next one', () =>
-  within(async (file, open, troubles) => {
+  within(async (file, open, problems) => {
     const first = await open();
     first.set('a', 'a', { timedOut: ['1'] });
     first.set('b', 'b', { timedOut: ['1'] });
@@ -120,11 +120,11 @@ test('loses only a truncated line, not the next one', () =>
     again.set('c', 'c', { timedOut: ['1'] });
     await again.flush();
     assert.ok((await open()).get('c') !== undefined);
-    assert.equal(troubles, []);
+    assert.equal(problems, []);
   }));
 
 test('reads the lines before and after an incomplete line of another process', () =>
-  within(async (file, open, troubles) => {
+  within(async (file, open, problems) => {
     const one = await open();
     one.set('a', 'a', { timedOut: ['1'] });
     await one.flush();
@@ -142,7 +142,7 @@ test('reads the lines before and after an incomplete line of another process', (
     assert.ok(early.isBehind());
     await early.catchUp();
     assert.ok(early.get('b') !== undefined);
-    assert.equal(troubles, []);
+    assert.equal(problems, []);
   }));
 
 test('loses only the damaged lines in the middle of a file', () =>
@@ -160,12 +160,12 @@ test('loses only the damaged lines in the middle of a file', () =>
   }));
 
 test('moves a file of another program aside, and reports it', () =>
-  within(async (file, open, troubles) => {
+  within(async (file, open, problems) => {
     writeFileSync(file, 'my notes\nof a day\n');
     const store = await open();
     store.set('a', 'a', { timedOut: ['1'] });
     await store.flush();
-    assert.match(troubles.join(), /it was moved to .*corrupt-/);
+    assert.match(problems.join(), /it was moved to .*corrupt-/);
     const aside = readdirSync(dirname(file)).find((name) => name.includes('corrupt-'));
     assert.is(readFileSync(join(dirname(file), aside!), 'utf8'), 'my notes\nof a day\n');
     assert.ok((await open()).get('a') !== undefined);
@@ -250,7 +250,7 @@ test('does not reread the file for its own pending lines, and shares one read be
   }));
 
 test('loses nothing when two processes write and replace the file at the same time', () =>
-  within(async (file, open, troubles) => {
+  within(async (file, open, problems) => {
     const stores = [await open(), await open()] as const;
     const filler = 'x'.repeat(400_000);
     const ids: string[] = [];
@@ -271,7 +271,7 @@ test('loses nothing when two processes write and replace the file at the same ti
       ids.filter((id) => found.get(id)?.sent?.get('k') !== id),
       [],
     );
-    assert.equal(troubles, []);
+    assert.equal(problems, []);
     assert.equal(readdirSync(dirname(file)), ['decisions.jsonl']);
   }));
 

@@ -38,7 +38,7 @@ export interface StoreOptions extends StoreLimits {
   /**
    * Called for every failed read or write; what could not be written lasts as long as the process.
    */
-  readonly onTrouble: (error: Error) => void;
+  readonly onProblem: (error: Error) => void;
 }
 
 /** Appends a store's changes to its file and reads what other processes append. */
@@ -86,12 +86,12 @@ class Appender {
         // The file may have grown only by our own lines, which are counted by now.
         return this.isBehind() ? this.#catchUp() : undefined;
       })
-      .catch(this.#trouble);
+      .catch(this.#report);
     return this.#catchingUp;
   }
 
-  readonly #trouble = (thrown: unknown): void => {
-    this.#options.onTrouble(thrown instanceof Error ? thrown : new Error(String(thrown)));
+  readonly #report = (thrown: unknown): void => {
+    this.#options.onProblem(thrown instanceof Error ? thrown : new Error(String(thrown)));
   };
 
   /** Reads the lines appended since. Applying one of our own lines again changes nothing. */
@@ -124,7 +124,7 @@ class Appender {
       const isWasteful = this.#knownBytes + text.length > MAX_WASTE * Math.max(chars, MIN_CHARS);
       if (!(isWasteful && (await this.#compact()))) await this.#append(text);
     } catch (thrown) {
-      this.#trouble(thrown);
+      this.#report(thrown);
     }
   }
 
@@ -264,10 +264,10 @@ export async function countRewritten(file: string, sinceMs: number): Promise<num
 }
 
 /**
- * Opens a store with the memories of earlier processes. Never rejects: failures go to `onTrouble`.
+ * Opens a store with the memories of earlier processes. Never rejects: failures go to `onProblem`.
  */
 export async function openStore(options: StoreOptions): Promise<ConversationStore> {
-  const { file, clock, onTrouble } = options;
+  const { file, clock, onProblem } = options;
   let appender: Appender | undefined;
   const base = createStore(clock, options, (text) => appender?.write(text));
   let bytes: Buffer = Buffer.alloc(0);
@@ -284,7 +284,7 @@ export async function openStore(options: StoreOptions): Promise<ConversationStor
     bytes = found;
   } catch (thrown) {
     const isNew = thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
-    if (!isNew) onTrouble(thrown instanceof Error ? thrown : new Error(String(thrown)));
+    if (!isNew) onProblem(thrown instanceof Error ? thrown : new Error(String(thrown)));
   }
   const inode = bytes.length === 0 ? 0 : (statSync(file, { throwIfNoEntry: false })?.ino ?? 0);
   let isBehind: boolean | undefined;

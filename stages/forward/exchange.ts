@@ -11,7 +11,7 @@ import type { AccountProblem } from '../providers/account.ts';
 import type { Admission, HeadVerdict } from '../providers/admission.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
 import type { AttemptScope } from './attempt-scope.ts';
-import { mayRefuse, messageOf, accountTroubleIn, unsupportedIn } from './answer/error-body.ts';
+import { mayRefuse, messageOf, accountProblemIn, unsupportedIn } from './answer/error-body.ts';
 import { keepErrorAnswer } from './answer/error-answer.ts';
 import type { Prepared } from './request/prepared.ts';
 import { readAnswer, readable, toFailure } from './answer/read-answer.ts';
@@ -63,7 +63,7 @@ export async function exchange(
     attempt.headMs = sinceStart(scope);
     const safe = await withoutOwnKeys(current, prepared.transformResponse?.(sent) ?? sent);
     const response = readable(prepared, safe, scope);
-    return await judgeResponse(current, response, await accountTroubleOf(current, response));
+    return await judgeResponse(current, response, await accountProblemOf(current, response));
   } catch (thrown) {
     return toOutcome(current, thrown);
   }
@@ -97,7 +97,7 @@ function open(
  * Returns what an error's message says about the account, if that decides whether another key or
  * provider is tried.
  */
-function accountTroubleOf(
+function accountProblemOf(
   { admission, isLast, scope }: Exchange,
   response: UpstreamResponse,
 ): Promise<AccountProblem | undefined> | undefined {
@@ -105,11 +105,11 @@ function accountTroubleOf(
   const hasKey = admission.key !== undefined;
   if (!mayBeOfAccount(status) || (!hasKey && isLast)) return undefined;
   // Either another key or provider is tried whatever the message is, or the client sees it.
-  return accountTroubleIn(response, hasKey && status !== 400, scope.services.clock);
+  return accountProblemIn(response, hasKey && status !== 400, scope.services.clock);
 }
 
 /** What the trace adds to the status. */
-const ACCOUNT_TROUBLES: Readonly<Record<AccountProblem | 'none', string>> = {
+const ACCOUNT_PROBLEMS: Readonly<Record<AccountProblem | 'none', string>> = {
   none: '',
   no_credit: ': no credit left',
   refused: '',
@@ -120,15 +120,15 @@ const ACCOUNT_TROUBLES: Readonly<Record<AccountProblem | 'none', string>> = {
 async function judgeResponse(
   current: Exchange,
   response: UpstreamResponse,
-  trouble: AccountProblem | undefined,
+  problem: AccountProblem | undefined,
 ): Promise<Step> {
   const { prepared, admission, attempt } = current;
   const { status } = response;
   attempt.status = status;
-  const verdict = admission.head(status, response.headers, trouble);
+  const verdict = admission.head(status, response.headers, problem);
   if (verdict !== 'accept')
-    attempt.failure = `status ${status}${ACCOUNT_TROUBLES[trouble ?? 'none']}`;
-  if (verdict === 'next_key') return keyRejected(current, response, trouble);
+    attempt.failure = `status ${status}${ACCOUNT_PROBLEMS[problem ?? 'none']}`;
+  if (verdict === 'next_key') return keyRejected(current, response, problem);
   if (verdict === 'accept' && prepared.removable.length > 0 && mayRefuse(status)) {
     const part = await unsupportedIn(response, prepared.removable, current.scope.services.clock);
     if (part !== undefined) {
@@ -149,10 +149,10 @@ async function judgeResponse(
 async function keyRejected(
   { prepared, admission, attempt, scope }: Exchange,
   response: UpstreamResponse,
-  trouble: AccountProblem | undefined,
+  problem: AccountProblem | undefined,
 ): Promise<Step> {
   const { status } = response;
-  if (trouble === undefined) {
+  if (problem === undefined) {
     discardResponse(response, admission);
     return { next: 'next_key', last: { status, attempt } };
   }

@@ -11,9 +11,9 @@ import { toRules } from './rules.ts';
 function makePlace() {
   const file = join(mkdtempSync(join(tmpdir(), 'svc-learned-')), 'learned.json');
   const clock = createManualClock();
-  const troubles: Error[] = [];
-  const open = () => openLearned({ file, clock, onTrouble: (error) => void troubles.push(error) });
-  return { file, clock, troubles, open };
+  const problems: Error[] = [];
+  const open = () => openLearned({ file, clock, onProblem: (error) => void problems.push(error) });
+  return { file, clock, problems, open };
 }
 
 const flat = {
@@ -113,11 +113,11 @@ test('the file is private, written after a delay and read at the start', async (
 });
 
 test('a damaged file is reported, and learning starts again', async () => {
-  const { file, troubles, open } = makePlace();
+  const { file, problems, open } = makePlace();
   writeFileSync(file, '{"format":1,"patterns":[["hybrid log Bash",{"samp');
   const learned = await open();
-  assert.is(troubles.length, 1);
-  assert.match(String(troubles[0]), /learned\.json cannot be read: .*JSON.*; it was moved to/);
+  assert.is(problems.length, 1);
+  assert.match(String(problems[0]), /learned\.json cannot be read: .*JSON.*; it was moved to/);
   const aside = readdirSync(dirname(file)).find((name) => name.startsWith('learned.json.corrupt-'));
   assert.match(readFileSync(join(dirname(file), aside!), 'utf8'), /\{"samp$/);
   assert.equal(learned.status(), { patterns: [], models: [], applied: null });
@@ -127,7 +127,7 @@ test('a damaged file is reported, and learning starts again', async () => {
 });
 
 test('an impossible time of applying rules is unknown', async () => {
-  const { file, clock, troubles, open } = makePlace();
+  const { file, clock, problems, open } = makePlace();
   const nowMs = clock.wallMs();
   const times = [1e300, 9e15, nowMs + 2 * 86_400_000, -1, '2026', nowMs, nowMs - 3e10];
   const read: unknown[] = [];
@@ -138,7 +138,7 @@ test('an impossible time of applying rules is unknown', async () => {
     read.push((await open()).status().applied?.atMs);
   }
   assert.equal(read, [null, null, null, null, null, nowMs, nowMs - 3e10]);
-  assert.equal(troubles, []);
+  assert.equal(problems, []);
 });
 
 test('invalid entries are left out', async () => {

@@ -57,7 +57,7 @@ export interface LearnedOptions {
   /**
    * Called on every failure to read or write; learned data then lasts only as long as the process.
    */
-  readonly onTrouble: (error: Error) => void;
+  readonly onProblem: (error: Error) => void;
 }
 
 /** Samples of a kind required before a rule can result. */
@@ -86,7 +86,7 @@ export async function openLearned(options: LearnedOptions): Promise<Learned> {
   try {
     return new Learned(options, await readLearned(options.file, options.clock.wallMs()));
   } catch (thrown) {
-    options.onTrouble(moveAsideError(options.file, thrown, options.clock.wallMs()));
+    options.onProblem(moveAsideError(options.file, thrown, options.clock.wallMs()));
     return new Learned(options, nothingLearned);
   }
 }
@@ -214,7 +214,7 @@ export class Learned {
   }
 
   async #write(): Promise<void> {
-    const { file, onTrouble } = this.#options;
+    const { file, onProblem } = this.#options;
     try {
       await writeLearned(file, {
         patterns: this.#patterns.entries(),
@@ -224,7 +224,7 @@ export class Learned {
         appliedMs: this.#appliedMs,
       });
     } catch (thrown) {
-      onTrouble(thrown instanceof Error ? thrown : new Error(String(thrown)));
+      onProblem(thrown instanceof Error ? thrown : new Error(String(thrown)));
     }
   }
 }

@@ -38,7 +38,7 @@ async function withLedger<T>(
   const writer = new ThreadedWriter({
     db: file,
     clock: systemClock,
-    onTrouble: (error) => assert.unreachable(error.message),
+    onProblem: (error) => assert.unreachable(error.message),
   });
   for (const row of rows) writer.record(row);
   await writer.close();

@@ -77,10 +77,10 @@ for (let version = 1; version < migrations.length; version += 1)
     old.pragma(`application_id = ${APPLICATION_ID}`);
     old.pragma(`user_version = ${version}`);
     old.close();
-    const { writer, errors: troubles } = open({ file });
+    const { writer, errors } = open({ file });
     writer.record(rowOf(2, { keyLabel: 'anna', project: 'shop' }));
     await writer.close();
-    assert.equal(troubles.map(String), []);
+    assert.equal(errors.map(String), []);
     const fresh = open({ file: at('fresh.db') });
     await fresh.writer.close();
     assert.equal(schemaOf(file), schemaOf(at('fresh.db')));

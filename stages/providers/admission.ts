@@ -145,26 +145,26 @@ export class Admission {
 
   /**
    * Reports the response head, and what the error message says about the account
-   * (`accountTrouble`).
+   * (`accountProblem`).
    */
-  head(status: number, headers: Headers, trouble?: AccountProblem): HeadVerdict {
+  head(status: number, headers: Headers, problem?: AccountProblem): HeadVerdict {
     const isGood = status >= 200 && status < 300;
-    if (!isGood) this.#settle(trouble === 'no_credit' ? 'abandoned' : outcomeOfStatus(status));
+    if (!isGood) this.#settle(problem === 'no_credit' ? 'abandoned' : outcomeOfStatus(status));
     if (isProviderFailure(status)) return 'next_provider';
     const isLimited = status === 429;
     if (this.#keyId === undefined) {
-      return isLimited || trouble === 'no_credit' ? 'next_provider' : 'accept';
+      return isLimited || problem === 'no_credit' ? 'next_provider' : 'accept';
     }
     const { keys } = this.#request.state;
     const askedMs = retryAfterMs(headers, this.#request.clock.wallMs());
-    if (trouble === 'no_credit') {
+    if (problem === 'no_credit') {
       keys.reject(this.#keyId, 'refused', askedMs, `No credit left (${status})`);
     } else if (isLimited) keys.reject(this.#keyId, 'limited', askedMs);
-    else if (status === 401 || (status === 400 && trouble === 'refused')) {
+    else if (status === 401 || (status === 400 && problem === 'refused')) {
       keys.reject(this.#keyId, 'refused');
-    } else if (trouble === 'refused') {
+    } else if (problem === 'refused') {
       keys.reject(this.#keyId, 'refused', undefined, `Permission denied (${status})`);
-    } else if (trouble === undefined) return 'accept';
+    } else if (problem === undefined) return 'accept';
     return 'next_key';
   }
 

@@ -6,7 +6,7 @@ import type { IngestBlock, IngestResult } from './ingest.ts';
 import type { SearchHit, SearchOptions } from './search/search.ts';
 
 /** A report of damage. `movedTo` is the damaged file's new path. */
-export interface VaultTrouble {
+export interface VaultProblem {
   readonly what: string;
   readonly movedTo: string;
 }
@@ -19,7 +19,7 @@ export interface VaultOptions {
   /** Creates unique ids for new logs. */
   readonly newId: () => string;
   /** Called once for each damage, which has been or will be repaired. */
-  readonly onTrouble?: (trouble: VaultTrouble) => void;
+  readonly onProblem?: (problem: VaultProblem) => void;
 }
 
 /** Status of a vault, from data already in memory. */

@@ -1,7 +1,7 @@
 /**
  * An open vault: one index in sync with the log, searched and added to. The next search sees
  * whatever another process appends. Damage is never silent: the damaged file is moved aside, intact
- * data is kept, the rest is rebuilt, and `onTrouble` is called.
+ * data is kept, the rest is rebuilt, and `onProblem` is called.
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -49,7 +49,7 @@ class OpenVault implements OpenedVault {
   /** The last queued step; steps that change the index run one after the other. */
   #line: Promise<unknown> = Promise.resolve();
   #rebuilding: Promise<void> | undefined;
-  #troubles = 0;
+  #problems = 0;
   #isLoaded = false;
 
   constructor(options: VaultOptions) {
@@ -264,7 +264,7 @@ class OpenVault implements OpenedVault {
     const hint = ', and no folder is known that could be read again: run `svc index <folder>`';
     const what = `The vault index was damaged; ${kept} of its files and blocks were kept${roots.length === 0 ? hint : ''}`;
     // Otherwise another process has repaired and reported it.
-    if (movedTo !== undefined) this.#options.onTrouble?.({ what, movedTo });
+    if (movedTo !== undefined) this.#options.onProblem?.({ what, movedTo });
     this.#rebuild(roots);
   }
 
@@ -276,7 +276,7 @@ class OpenVault implements OpenedVault {
     refuseForeignDatabase(this.#layout);
     const movedTo = moveDatabaseAside(this.#layout.database, this.#stamp());
     const what = 'The vault database was damaged; it is rebuilt from the log';
-    this.#options.onTrouble?.({ what, movedTo });
+    this.#options.onProblem?.({ what, movedTo });
   }
 
   /** Rereads the lost files in the background. */
@@ -295,7 +295,7 @@ class OpenVault implements OpenedVault {
           const { kind, message } = toSvcError(error);
           if (kind === 'cancelled') return;
           const what = `The folder ${root} could not be indexed again: ${message}`;
-          this.#options.onTrouble?.({ what, movedTo: '' });
+          this.#options.onProblem?.({ what, movedTo: '' });
         }
       }
     };
@@ -306,6 +306,6 @@ class OpenVault implements OpenedVault {
   }
 
   #stamp(): string {
-    return `${stampOf(this.#options.clock)}-${++this.#troubles}`;
+    return `${stampOf(this.#options.clock)}-${++this.#problems}`;
   }
 }

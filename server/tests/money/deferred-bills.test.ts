@@ -315,7 +315,7 @@ test('after a restart the proxy knows what is billed, and the limits hold what i
   const clock = createManualClock();
   const failures: unknown[] = [];
   const open = () =>
-    openDeferredBills({ file, clock, onTrouble: (thrown) => failures.push(thrown) });
+    openDeferredBills({ file, clock, onProblem: (thrown) => failures.push(thrown) });
   const work = (id: string) => ({ ids: [id], isFinal: true, isDeferred: true as const });
   const held = { nanoUsd: 5, tokens: 6, key: 'anna', project: 'shop', atMs: 7 };
   const before = await open();

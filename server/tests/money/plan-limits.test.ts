@@ -207,7 +207,7 @@ test('after a restart the proxy knows the windows, their pace and what was saved
   const clock = createManualClock();
   const resets = String((clock.wallMs() + 4 * 3_600_000) / 1000);
   const failures: unknown[] = [];
-  const open = () => openPlanLimits({ file, clock, onTrouble: (thrown) => failures.push(thrown) });
+  const open = () => openPlanLimits({ file, clock, onProblem: (thrown) => failures.push(thrown) });
   const sent = ['authorization', 'Bearer x', 'session-id', 'one'];
   const note = (to: PlanLimits, used: string, request: string) =>
     to.note({ provider: 'messages', label: 'KEY', sent, request }, [
@@ -263,8 +263,8 @@ test('implausible times and counts, in headers or in the file, are unknown', asy
       window: { kind: 'plan', name: '5h', used: 0.5, minutes: 300, ...window },
     };
     writeFileSync(file, JSON.stringify({ format: 1, windows: [known] }));
-    const onTrouble = (thrown: unknown) => assert.unreachable(String(thrown));
-    return limitsJson((await openPlanLimits({ file, clock, onTrouble })).planLimits).limits[0];
+    const onProblem = (thrown: unknown) => assert.unreachable(String(thrown));
+    return limitsJson((await openPlanLimits({ file, clock, onProblem })).planLimits).limits[0];
   };
   for (const resetsAtMs of [1e18, 1e300, Number.MAX_SAFE_INTEGER])
     assert.is((await shown({ resetsAtMs }, {}))!.resets_at, null);

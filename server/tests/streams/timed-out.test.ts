@@ -50,7 +50,7 @@ async function skipReason(t: TestProxy, question: string): Promise<unknown> {
  * Returns what `/health` reports of it; read directly, because `/health` caches its response for a
  * second.
  */
-const healthProblem = (t: TestProxy): string => t.proxy.services.compressor.trouble() ?? '';
+const healthProblem = (t: TestProxy): string => t.proxy.services.compressor.problem() ?? '';
 
 test('a compression timeout is reported, even when remembered, and counts as degraded', () => {
   const clock = new LimitClock();

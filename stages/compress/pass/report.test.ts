@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { JobOutcome } from '../worker/job.ts';
-import { createTroubleNotes } from './report.ts';
+import { createProblemNotes } from './report.ts';
 
 const outcome = (index: number, more: Partial<JobOutcome>): JobOutcome => ({
   index,
@@ -18,12 +18,12 @@ const outcome = (index: number, more: Partial<JobOutcome>): JobOutcome => ({
 
 test('notes undecided blocks on every request, but logs them once', () => {
   const warnings: unknown[] = [];
-  const noteTrouble = createTroubleNotes({
+  const noteProblem = createProblemNotes({
     warning: (message, fields) => void warnings.push([message, fields]),
   });
   const noted = (...outcomes: JobOutcome[]): unknown => {
     const notes = new Map<string, unknown>();
-    noteTrouble({ outcomes }, { note: (name, value) => void notes.set(name, value) });
+    noteProblem({ outcomes }, { note: (name, value) => void notes.set(name, value) });
     return Object.fromEntries(notes);
   };
   const because = 'the grammar for python cannot be loaded: no such file';

@@ -18,7 +18,7 @@ import type { LimitedOutcomes } from './within-limit.ts';
 type NoteContext = Pick<StageContext, 'note'>;
 
 /** Notes what went wrong with a request. A recurring fault is logged once. */
-export function createTroubleNotes(
+export function createProblemNotes(
   log: Pick<StageLog, 'warning'>,
 ): (result: LimitedOutcomes, ctx: NoteContext) => void {
   const logged = new Set<string>();

@@ -91,7 +91,7 @@ function endsAt(index: number): CompressThread {
     }),
     prepare: () => undefined,
     figures: () => ({ entries: 0, sizeBytes: 0, hits: 0, misses: 0 }),
-    trouble: () => undefined,
+    problem: () => undefined,
     load: () => ({ maxThreads: 1, threads: 0, threadsAtWork: 0, jobsWaiting: 0 }),
     close: async () => undefined,
   };

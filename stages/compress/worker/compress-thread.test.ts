@@ -64,9 +64,9 @@ test('starts a thread in the background for requests with little time, and uses 
     clock.advance(limitMs);
     assert.equal(await early, { failed: 'starting', decided: [] });
   }
-  assert.match(thread.trouble() ?? '', /^compression: the last 3 requests were sent unchanged/);
+  assert.match(thread.problem() ?? '', /^compression: the last 3 requests were sent unchanged/);
   assert.ok('outcomes' in (await thread.run(jobOf('a', 'b'), 0, stays)));
-  assert.is(thread.trouble(), undefined);
+  assert.is(thread.problem(), undefined);
   assert.ok('outcomes' in (await thread.run(jobOf('a', 'b', 'c'), 1, stays)));
   assert.is(workers.length, 1);
   process.off('worker', note);

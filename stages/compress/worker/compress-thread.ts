@@ -62,7 +62,7 @@ export interface CompressThread {
   /** The threads and the jobs waiting for them. */
   load(): PoolLoad;
   /** Why requests are currently not compressed, in words; undefined if they are. */
-  trouble(): string | undefined;
+  problem(): string | undefined;
   close(): Promise<void>;
 }
 
@@ -196,8 +196,8 @@ class ThreadedCompressor implements CompressThread {
     return this.#pool.load;
   }
 
-  trouble(): string | undefined {
-    return this.#faults.trouble;
+  problem(): string | undefined {
+    return this.#faults.problem;
   }
 
   close(): Promise<void> {

@@ -41,7 +41,7 @@ export class ThreadFaults {
   }
 
   /** The problem in words, for `/health`; undefined while jobs succeed. */
-  get trouble(): string | undefined {
+  get problem(): string | undefined {
     if (!this.#isAlways || this.#last === undefined) return undefined;
     return `compression: the last ${this.#count} requests were sent unchanged: ${reasonFor(this.#last)}`;
   }

@@ -41,7 +41,7 @@ export async function withErrorTimeout<T>(
  * With `isDispensable` the body may not be needed, and one that does not arrive in time is
  * abandoned. Otherwise rejects if it breaks off.
  */
-export async function accountTroubleIn(
+export async function accountProblemIn(
   response: UpstreamResponse,
   isDispensable: boolean,
   clock: Clock,

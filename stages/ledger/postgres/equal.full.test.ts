@@ -262,9 +262,9 @@ equal(`${ROWS} rows of all kinds, then without the old ones`, async ({ server, f
   assert.is(deleted[1], deleted[0]);
   await compare(file, database);
   for (const each of [file, database]) await each.destroy();
-  for (const { writer, errors: troubles } of [one, two]) {
+  for (const { writer, errors } of [one, two]) {
     await writer.close();
-    assert.equal(troubles, []);
+    assert.equal(errors, []);
   }
 });
 

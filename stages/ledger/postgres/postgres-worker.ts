@@ -5,7 +5,7 @@ import type { PostgresSetup, WriterEvent, WriterProtocol } from '../writer/write
 import type { LedgerStore, WritingPlace } from '../writer/writing-thread.ts';
 import { WritingThread } from '../writer/writing-thread.ts';
 import { openPostgres, SchemaChanged } from './store.ts';
-import { describeError, isOfConnection } from './trouble.ts';
+import { describeError, isOfConnection } from './query-errors.ts';
 
 class LedgerDatabase implements WritingPlace {
   readonly #port: JobPort<WriterProtocol>;
@@ -31,7 +31,7 @@ class LedgerDatabase implements WritingPlace {
   onFailure(error: unknown): WriterEvent | undefined {
     if (isOfConnection(error)) this.close();
     if (error instanceof SchemaChanged) return undefined;
-    return { type: 'trouble', ...describeError(error, this.#setup.url) };
+    return { type: 'problem', ...describeError(error, this.#setup.url) };
   }
 
   isBrief(): boolean {

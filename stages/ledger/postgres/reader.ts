@@ -18,7 +18,7 @@ import { assertVersion, OWN_CURES } from '../version.ts';
 import { readSchema, openPool } from './client.ts';
 import type { DatabaseSchema, Pool, PooledConnection } from './client.ts';
 import { toPostgresText } from './schema.ts';
-import { isOurFault, readError, stateOf } from './trouble.ts';
+import { isOurFault, readError, stateOf } from './query-errors.ts';
 
 const CLOSE_MS = 2000;
 

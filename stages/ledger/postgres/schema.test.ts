@@ -9,7 +9,7 @@ import { migrations } from '../migrations.ts';
 import type { Cell } from '../tables.ts';
 import { openPostgresReader } from './reader.ts';
 import { STORE_ROWS, toColumns, toPostgres } from './schema.ts';
-import { describeError, isContentFault, isOfConnection, readError } from './trouble.ts';
+import { describeError, isContentFault, isOfConnection, readError } from './query-errors.ts';
 
 const SQLITE_ONLY =
   /\bSTRICT\b|TRIGGER|\bREAL\b|\bINTEGER\b|\bchar\(|\bsummed\b|AUTOINCREMENT|\bWITHOUT\b/;

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Migration } from '../migrations.ts';
 import { APPLICATION_ID } from '../tables.ts';
-import { LedgerRefused } from '../writer/trouble.ts';
+import { LedgerRefused } from '../writer/problem.ts';
 import type { LedgerStore } from '../writer/writing-thread.ts';
 import { connect, readSchema, refusalOf } from './client.ts';
 import type { Connection, DatabaseSchema } from './client.ts';
@@ -17,7 +17,7 @@ import {
   toPostgres,
   VERSION_TABLE,
 } from './schema.ts';
-import { isContentFault } from './trouble.ts';
+import { isContentFault } from './query-errors.ts';
 
 /** Proxies that start together make or change the tables one after the other. */
 const LOCK = `SELECT pg_advisory_xact_lock(${APPLICATION_ID}, hashtext(current_schema()))`;

@@ -109,7 +109,7 @@ writers('five that start together make the tables once', async ({ server }) => {
   for (const [n, { writer }] of all.entries()) writer.record(rowOf(n));
   await Promise.all(all.map(({ writer }) => writer.close()));
   assert.equal(
-    all.flatMap(({ errors: troubles }) => troubles.map(String)),
+    all.flatMap(({ errors }) => errors.map(String)),
     [],
   );
   assert.is((await stored(url)).length, 5);
@@ -119,7 +119,7 @@ writers(
   'a server that stops and starts again under load: no row lost, none twice',
   async ({ server }) => {
     const url = await server.create('stops');
-    const { writer, errors: troubles } = open(url);
+    const { writer, errors } = open(url);
     await writer.ready();
     let rows = 0;
     let isOver = false;
@@ -131,11 +131,11 @@ writers(
     })();
     await until(() => writer.stats().written > 100, 'rows before it stops');
     await server.stop();
-    await until(() => writer.stats().trouble !== undefined, 'trouble');
+    await until(() => writer.stats().problem !== undefined, 'problem');
     const rowsBefore = rows;
     await until(() => rows > rowsBefore + 100, 'rows while it is away');
     await server.start();
-    await until(() => writer.stats().trouble === undefined, 'the end of the trouble');
+    await until(() => writer.stats().problem === undefined, 'the end of the problem');
     const { written } = writer.stats();
     await until(() => writer.stats().written > written + 100, 'rows after it');
     isOver = true;
@@ -145,7 +145,7 @@ writers(
     assert.is((await stored(url)).length, rows);
     const { requests, inputTokens } = await totals(url);
     assert.equal([requests, inputTokens], [rows, rows]);
-    const texts = troubles.map(({ code, message, cure }) => [code, message, cure].join(' '));
+    const texts = errors.map(({ code, message, cure }) => [code, message, cure].join(' '));
     assert.ok(
       texts.length < 6 &&
         texts.every((text) =>
@@ -183,20 +183,18 @@ writers(
   'the server stays away: the queue is bounded and what is lost is counted',
   async ({ server }) => {
     const url = await server.create('away');
-    const { writer, errors: troubles } = open(url, { maxQueuedRows: 120 });
+    const { writer, errors } = open(url, { maxQueuedRows: 120 });
     await writer.ready();
     await server.stop();
     for (let n = 0; n < 200; n += 1) writer.record(rowOf(n));
-    await until(() => writer.stats().trouble !== undefined, 'trouble');
+    await until(() => writer.stats().problem !== undefined, 'problem');
     const { queued, dropped } = writer.stats();
     assert.equal([queued, dropped], [120, 80]);
     await server.start();
     await until(() => writer.stats().queued === 0, 'the rows that fitted');
     assert.is((await stored(url)).length, 120);
     await writer.close();
-    assert.ok(
-      troubles.some(({ message }) => message === 'The ledger lost a row: the queue is full'),
-    );
+    assert.ok(errors.some(({ message }) => message === 'The ledger lost a row: the queue is full'));
   },
 );
 
@@ -205,20 +203,20 @@ writers(
   async ({ server }) => {
     const url = await server.create('later');
     await server.stop();
-    const { writer, errors: troubles } = open(url);
+    const { writer, errors } = open(url);
     await writer.ready();
     writer.record(rowOf(1));
     await writer.flush();
     assert.match(
-      troubles[0]?.message ?? '',
+      errors[0]?.message ?? '',
       /cannot be written: postgres:\/\/127.0.0.1:\d+\/later: connect ECONNREFUSED/,
     );
-    assert.match(troubles[0]?.cure ?? '', /server runs and that host and port in SVC_DB are right/);
+    assert.match(errors[0]?.cure ?? '', /server runs and that host and port in SVC_DB are right/);
     const fault = await readFault(url);
     assert.equal([fault.kind, fault.code], ['unavailable', 'RESOURCE_002']);
     await server.start();
     await until(() => writer.stats().written === 1, 'the row');
-    assert.is(writer.stats().trouble, undefined);
+    assert.is(writer.stats().problem, undefined);
     await writer.close();
   },
 );
@@ -229,14 +227,14 @@ writers('a wrong password is said, and never shown; corrected, rows go on', asyn
   await server.ask(owner, 'GRANT CREATE ON SCHEMA public TO keeper');
   const wrong = 'wr/ong#9-secret';
   const url = owner.replace(/\/\/.*@/, `//keeper:${encodeURIComponent(wrong)}@`);
-  const { writer, errors: troubles } = open(url);
+  const { writer, errors } = open(url);
   await writer.ready();
   writer.record(rowOf(1));
-  await until(() => troubles.length > 0, 'trouble');
-  const [first] = troubles;
+  await until(() => errors.length > 0, 'problem');
+  const [first] = errors;
   assert.match(first?.message ?? '', /password authentication failed for user "keeper" \(28P01\)/);
   assert.match(first?.cure ?? '', /Correct the user and password/);
-  const messages = [...troubles, await readFault(url)].map(
+  const messages = [...errors, await readFault(url)].map(
     (error) => `${JSON.stringify(error)} ${error.stack} ${error.message} ${error.cure}`,
   );
   for (const text of messages)
@@ -392,7 +390,7 @@ writers('TLS by the word in the URL', async ({ server }) => {
   const missing = await readFault(`${url}?sslmode=require&sslrootcert=/nowhere.crt`);
   assert.match(missing.cure ?? '', /Correct the file/);
   for (const search of ['sslmode=no-verify', `sslmode=require&sslrootcert=${certificate}`]) {
-    const { writer, errors: troubles } = open(`${url}?${search}`);
+    const { writer, errors } = open(`${url}?${search}`);
     await writer.ready();
     const used = await server.ask<{ ssl: boolean }>(
       url,
@@ -400,7 +398,7 @@ writers('TLS by the word in the URL', async ({ server }) => {
     );
     assert.ok(used.length > 0 && used.every(({ ssl }) => ssl), search);
     await writer.close();
-    assert.equal(troubles.map(String), []);
+    assert.equal(errors.map(String), []);
     assert.is((await totals(`${url}?${search}`)).requests, 0);
   }
   process.off('warning', onWarning);
@@ -409,7 +407,7 @@ writers('TLS by the word in the URL', async ({ server }) => {
 
 writers('a row that the schema refuses is dropped alone; no text is', async ({ server }) => {
   const url = await server.create('faults');
-  const { writer, errors: troubles } = open(url);
+  const { writer, errors } = open(url);
   writer.record(rowOf(1, { model: 'a\0b{"\\,}', topChunks: ['x"y'] }));
   writer.record(rowOf(2, { inputTokensRaw: 1.5 }));
   writer.record(rowOf(3, { savedTokens: -1 }));
@@ -419,7 +417,7 @@ writers('a row that the schema refuses is dropped alone; no text is', async ({ s
   const [first, last] = await stored(url);
   assert.equal([first?.model, first?.topChunks], ['a\u{fffd}b{"\\,}', ['x"y']]);
   assert.equal([last?.id, last?.costNanoUsd, last?.latencyMs], ['req_4', 9e15, null]);
-  assert.is(troubles[0]?.code, 'RESOURCE_002');
+  assert.is(errors[0]?.code, 'RESOURCE_002');
   await writer.close();
 });
 

@@ -15,7 +15,7 @@ import * as assert from 'uvu/assert';
 import type { SvcError } from '../../../engine/index.ts';
 import { folderForEach, rowOf, stored } from '../../../fixtures/ledger/temp-ledger.ts';
 import { migrations } from '../migrations.ts';
-import { LedgerRefused } from '../writer/trouble.ts';
+import { LedgerRefused } from '../writer/problem.ts';
 import { openLedgerReader } from './database.ts';
 import { prepareLedgerFile } from './file.ts';
 
@@ -49,11 +49,11 @@ test("a link to another user's file, a dangling link and a folder are refused", 
   }
   const asFolder = at('folder.db');
   mkdirSync(asFolder);
-  const { writer, errors: troubles } = open({ file: asFolder });
+  const { writer, errors } = open({ file: asFolder });
   await refusal(writer.ready(), /not a plain file/);
   writer.record(rowOf(1));
   assert.is(writer.stats().dropped, 1);
-  assert.is(troubles[0]?.kind, 'config');
+  assert.is(errors[0]?.kind, 'config');
   await writer.close();
 });
 
@@ -174,10 +174,10 @@ test('an empty file and a database without tables become ledgers', async () => {
   db.exec('VACUUM');
   db.close();
   for (const file of [empty, withoutTables]) {
-    const { writer, errors: troubles } = open({ file });
+    const { writer, errors } = open({ file });
     writer.record(rowOf(1));
     await writer.close();
-    assert.equal(troubles, []);
+    assert.equal(errors, []);
     assert.is((await stored(file)).length, 1);
   }
 });

@@ -6,7 +6,7 @@ import { chmodSync, lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { makeFolders } from '../../folder.ts';
 import { createPrivate } from '../../private-file.ts';
-import { LedgerRefused } from '../writer/trouble.ts';
+import { LedgerRefused } from '../writer/problem.ts';
 import { ownerOf } from './header.ts';
 
 /** The files that SQLite keeps beside the main file. */

@@ -44,14 +44,14 @@ async function damageLedger(file: string): Promise<void> {
 test('a damaged file is moved aside at start and reported, and a new one is started', async () => {
   const file = at('monitor.db');
   await damageLedger(file);
-  const { writer, errors: troubles } = open({ file });
+  const { writer, errors } = open({ file });
   writer.record(rowOf(1));
   await writer.flush();
   assert.is((await stored(file)).length, 1);
   assert.is(movedLedgers(at()).length, 1);
-  assert.match(troubles[0]?.message ?? '', /was damaged/);
-  assert.is(troubles.length, 1);
-  assert.is(writer.stats().replaced, troubles[0]);
+  assert.match(errors[0]?.message ?? '', /was damaged/);
+  assert.is(errors.length, 1);
+  assert.is(writer.stats().replaced, errors[0]);
   await writer.close();
 });
 
@@ -63,10 +63,10 @@ test('a ledger whose header a power cut left as zeros is also moved aside', asyn
   for (const length of [108, 5000]) {
     const bytes = Buffer.from(readFileSync(file));
     writeFileSync(file, bytes.fill(0, 0, length));
-    const { writer, errors: troubles } = open({ file });
+    const { writer, errors } = open({ file });
     writer.record(rowOf(length));
     await writer.close();
-    assert.match(troubles[0]?.message ?? '', /was damaged/);
+    assert.match(errors[0]?.message ?? '', /was damaged/);
     assert.equal(
       (await stored(file)).map(({ id }) => id),
       [`req_${length}`],
@@ -94,17 +94,17 @@ test('the ledger is not touched while another process opens it or moves it aside
   const other = openLock(`${file}.lock`);
   const release = other.tryAcquire()!;
   const before = readdirSync(at());
-  const { writer, errors: troubles } = open({ file });
+  const { writer, errors } = open({ file });
   writer.record(rowOf(1));
   // Longer than the writer's thread itself waits for the lock.
   await sleep(1500);
   assert.equal(readdirSync(at()), before);
-  assert.equal([writer.stats().queued, writer.stats().trouble], [1, undefined]);
+  assert.equal([writer.stats().queued, writer.stats().problem], [1, undefined]);
   release();
   await writer.flush();
   assert.is((await stored(file)).length, 1);
   assert.is(movedLedgers(at()).length, 1);
-  assert.is(troubles.length, 1);
+  assert.is(errors.length, 1);
   await writer.close();
   other.close();
 });
@@ -129,10 +129,10 @@ test('a file that another process has already moved aside is not moved again', a
  * insert.
  */
 async function damageAllButSchema(file: string): Promise<void> {
-  const { writer, errors: troubles } = open({ file });
+  const { writer, errors } = open({ file });
   for (let n = 0; n < 2000; n += 1) writer.record(rowOf(n));
   await writer.close();
-  assert.equal(troubles, []);
+  assert.equal(errors, []);
   const pages = statSync(file).size / 4096;
   const handle = new Database(file);
   handle.pragma('journal_mode = DELETE');
@@ -175,13 +175,13 @@ test('damage found only in the sums of the rows is not blamed on the new rows', 
   handle.close();
   // What a power cut leaves of a page of which only the head was written: rows without any value.
   writeFileSync(file, readFileSync(file).fill(0, (page - 1) * 4096 + 256, page * 4096));
-  const { writer, errors: troubles } = open({ file });
+  const { writer, errors } = open({ file });
   for (let n = 5000; n < 5005; n += 1) {
     writer.record(rowOf(n));
     await writer.flush();
   }
-  assert.match(troubles[0]?.message ?? '', /was damaged/);
-  assert.equal([troubles.length, writer.stats().dropped], [1, 0]);
+  assert.match(errors[0]?.message ?? '', /was damaged/);
+  assert.equal([errors.length, writer.stats().dropped], [1, 0]);
   assert.is((await stored(file)).at(-1)?.id, 'req_5004');
   await writer.close();
 });
@@ -189,7 +189,7 @@ test('damage found only in the sums of the rows is not blamed on the new rows', 
 test('a file damaged while another process prevents moving it loses no row', async () => {
   const file = at('monitor.db');
   await damageAllButSchema(file);
-  const { writer, errors: troubles } = open({ file });
+  const { writer, errors } = open({ file });
   await writer.ready();
   const other = openLock(`${file}.lock`);
   const release = other.tryAcquire()!;
@@ -204,7 +204,7 @@ test('a file damaged while another process prevents moving it loses no row', asy
     ['req_5000'],
   );
   assert.is(movedLedgers(at()).length, 1);
-  assert.match(troubles.at(-1)?.message ?? '', /was damaged/);
+  assert.match(errors.at(-1)?.message ?? '', /was damaged/);
   await writer.close();
   other.close();
 });

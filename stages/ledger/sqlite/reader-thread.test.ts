@@ -16,7 +16,7 @@ async function write(file: string, ids: readonly string[]): Promise<void> {
   const writer = new ThreadedWriter({
     db: file,
     clock: systemClock,
-    onTrouble: (error) => assert.unreachable(error.message),
+    onProblem: (error) => assert.unreachable(error.message),
   });
   for (const id of ids) {
     writer.record(

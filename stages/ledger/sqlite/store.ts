@@ -10,7 +10,7 @@ import type { Cell } from '../tables.ts';
 import type { Migration } from '../migrations.ts';
 import { APPLICATION_ID, CELLS, ledgerColumns } from '../tables.ts';
 import { addToToolDays, keepToolSets } from '../tools/tool-days.ts';
-import { LedgerRefused } from '../writer/trouble.ts';
+import { LedgerRefused } from '../writer/problem.ts';
 import { newerText } from '../version.ts';
 import type { WriterSetup } from '../writer/writer-messages.ts';
 import type { LedgerStore } from '../writer/writing-thread.ts';

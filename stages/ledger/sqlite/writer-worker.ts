@@ -34,9 +34,9 @@ class LedgerFile implements WritingPlace {
       if (error instanceof LedgerDamaged) return replaced(error.aside, error);
       if (isDamage(error)) return replaced(this.#putAside(), error as Error);
     } catch (second) {
-      return troubleEvent(second);
+      return problemEvent(second);
     }
-    return isBusy(error) && failures <= QUIET_BUSY_TRIES ? undefined : troubleEvent(error);
+    return isBusy(error) && failures <= QUIET_BUSY_TRIES ? undefined : problemEvent(error);
   }
 
   isBrief(error: unknown): boolean {
@@ -61,9 +61,9 @@ function replaced(aside: string | undefined, { message }: Error): WriterEvent | 
   return aside === undefined ? undefined : { type: 'replaced', aside, message };
 }
 
-function troubleEvent(error: unknown): WriterEvent {
+function problemEvent(error: unknown): WriterEvent {
   const { message, code } = error as NodeJS.ErrnoException;
-  return { type: 'trouble', message: code === undefined ? message : `${message} (${code})` };
+  return { type: 'problem', message: code === undefined ? message : `${message} (${code})` };
 }
 
 serveJobs<WriterProtocol, WriterSetup>(

@@ -79,7 +79,7 @@ const byName = (groups: Awaited<ReturnType<typeof sums>>) =>
   Object.fromEntries(groups.map(({ keys: [tool], totals }) => [tool, rounded(totals)]));
 
 test('the sums equal those of the rows, even if rows were sent twice or deleted', async () => {
-  const { writer, file, errors: troubles } = open();
+  const { writer, file, errors } = open();
   for (const row of rows) writer.record(row);
   await writer.flush();
   assert.equal(byName(await sums(file, ['tool'])), recount(rows));
@@ -87,7 +87,7 @@ test('the sums equal those of the rows, even if rows were sent twice or deleted'
   await writer.flush();
   assert.is(await writer.prune(Date.UTC(2027, 0, 1)), rows.length);
   await writer.close();
-  assert.equal(troubles, []);
+  assert.equal(errors, []);
   assert.equal(byName(await sums(file, ['tool'])), recount(rows));
   const ofModel = await sums(file, ['tool', 'model']);
   const ofModelM = ofModel.filter(({ keys }) => keys[1] === 'm');

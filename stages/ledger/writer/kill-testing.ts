@@ -23,7 +23,7 @@ async function writeUntilKilled(file: string, history: string, firstId: number):
   const writer = new ThreadedWriter({
     db: file,
     clock: systemClock,
-    onTrouble: (error) => writeSync(log, `trouble ${error.message}\n`),
+    onProblem: (error) => writeSync(log, `problem ${error.message}\n`),
   });
   await writer.ready();
   for (let id = firstId; ;) {

@@ -8,7 +8,7 @@ const NOTHING = Object.freeze({
   written: 0,
   queued: 0,
   dropped: 0,
-  trouble: undefined,
+  problem: undefined,
   replaced: undefined,
 });
 

@@ -45,7 +45,7 @@ async function figures(file: string) {
 }
 
 test('old rows are deleted in steps, and their sums and new rows are kept', async () => {
-  const { writer, file, errors: troubles } = open();
+  const { writer, file, errors } = open();
   const rows = rowsOf(1800);
   for (const row of rows) writer.record(row);
   await writer.flush();
@@ -77,7 +77,7 @@ test('old rows are deleted in steps, and their sums and new rows are kept', asyn
   assert.equal(steps(after).slice(0, 15), steps(before).slice(0, 15));
   assert.is(after.report.latency.samples, keptIds.length);
   assert.is(after.firstMs, FIRST_MS);
-  assert.equal(troubles, []);
+  assert.equal(errors, []);
   await writer.close();
   assert.is(await writer.prune(keptFromMs), 0, 'a closed writer deletes nothing');
 });

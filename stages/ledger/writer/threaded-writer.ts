@@ -15,7 +15,7 @@ import { sqliteThread } from '../sqlite/thread.ts';
 import { pushCells } from '../tables.ts';
 import { migrations } from '../migrations.ts';
 import type { Cell } from '../tables.ts';
-import { cureOf, replacedError, storeError, Trouble } from './trouble.ts';
+import { cureOf, replacedError, storeError, CurrentProblem } from './problem.ts';
 import type { PostgresSetup, WriterEvent, WriterProtocol, WriterSetup } from './writer-messages.ts';
 import type {
   LedgerFileState,
@@ -63,7 +63,7 @@ export class ThreadedWriter implements LedgerWriter {
   #cancelTimer: (() => void) | undefined;
   #written = 0;
   #dropped = 0;
-  readonly #trouble: Trouble;
+  readonly #problem: CurrentProblem;
   /** True while the disk refuses, so that waiting for it is pointless. */
   #stuck = false;
   /** Present until the first attempt at the file has ended. */
@@ -80,7 +80,7 @@ export class ThreadedWriter implements LedgerWriter {
 
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
-    this.#trouble = new Trouble(options.onTrouble);
+    this.#problem = new CurrentProblem(options.onProblem);
     this.#maxQueuedRows = options.maxQueuedRows ?? DEFAULT_MAX_QUEUED_ROWS;
     this.#pool = new WorkerPool({
       ...threadOf(options),
@@ -100,7 +100,7 @@ export class ThreadedWriter implements LedgerWriter {
     this.#opened = new Promise((resolve, reject) => {
       this.#opening = { resolve, reject };
     });
-    // A caller that does not wait for `ready` learns of a refusal through `onTrouble`.
+    // A caller that does not wait for `ready` learns of a refusal through `onProblem`.
     this.#opened.catch(() => undefined);
     this.#pool.start();
   }
@@ -164,7 +164,7 @@ export class ThreadedWriter implements LedgerWriter {
       written: this.#written,
       queued: this.#queued,
       dropped: this.#dropped,
-      trouble: this.#trouble.current,
+      problem: this.#problem.current,
       replaced: this.#replaced,
     };
   }
@@ -179,7 +179,7 @@ export class ThreadedWriter implements LedgerWriter {
 
   #onGone(cause: Error | undefined): void {
     if (cause !== undefined)
-      this.#trouble.begin(this.#error(`The ledger thread failed: ${cause.message}`, { cause }));
+      this.#problem.begin(this.#error(`The ledger thread failed: ${cause.message}`, { cause }));
     this.#release(Infinity);
     this.#endOpening();
   }
@@ -189,12 +189,12 @@ export class ThreadedWriter implements LedgerWriter {
       case 'open':
         this.#inode = message.inode;
         this.#stuck = false;
-        this.#trouble.end();
+        this.#problem.end();
         this.#endOpening();
         break;
-      case 'trouble':
+      case 'problem':
         this.#stuck = true;
-        this.#trouble.begin(
+        this.#problem.begin(
           this.#error(`The ledger cannot be written: ${message.message}`, message),
         );
         this.#endOpening();
@@ -202,7 +202,7 @@ export class ThreadedWriter implements LedgerWriter {
         break;
       case 'replaced':
         this.#replaced = replacedError(this.#options.db, message.aside, message.message);
-        this.#options.onTrouble(this.#replaced);
+        this.#options.onProblem(this.#replaced);
         break;
       case 'refused':
         this.#refuse(new SvcError('config', message.message, { cure: message.cure }));
@@ -215,7 +215,7 @@ export class ThreadedWriter implements LedgerWriter {
     if (!('done' in end) || this.#state === 'over') return;
     const { rejected, reason } = end.done;
     this.#stuck = false;
-    this.#trouble.end();
+    this.#problem.end();
     this.#queued -= rows;
     this.#settled += rows;
     this.#written += rows - rejected;
@@ -229,7 +229,7 @@ export class ThreadedWriter implements LedgerWriter {
     // Before the thread is gone, which ends the opening without an error.
     this.#endOpening(error);
     void this.#pool.close();
-    this.#trouble.begin(error);
+    this.#problem.begin(error);
     this.#dropped += this.#queued;
     this.#queued = 0;
   }
@@ -276,7 +276,7 @@ export class ThreadedWriter implements LedgerWriter {
   #drop(rows: number, reason = 'the queue is full'): void {
     this.#dropped += rows;
     if (this.#state === 'over') return;
-    this.#trouble.begin(this.#error(`The ledger lost a row: ${reason}`));
+    this.#problem.begin(this.#error(`The ledger lost a row: ${reason}`));
   }
 
   #error(message: string, { cure = cureOf(this.#options.db), cause }: ErrorDetails = {}): SvcError {

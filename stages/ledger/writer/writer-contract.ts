@@ -15,7 +15,7 @@ export interface LedgerWriterOptions {
    * (`unavailable`, RESOURCE_002), a damaged file moved aside (`internal`), a file or database that
    * must not be used (`config`).
    */
-  readonly onTrouble: (error: SvcError) => void;
+  readonly onProblem: (error: SvcError) => void;
   /** Maximum rows kept in memory while the disk cannot keep up. Default 10,000, some 10 MB. */
   readonly maxQueuedRows?: number;
   /**
@@ -38,7 +38,7 @@ export interface LedgerWriterStats {
   /** Rows that will never be stored. */
   readonly dropped: number;
   /** The current fault; undefined if there is none. */
-  readonly trouble: SvcError | undefined;
+  readonly problem: SvcError | undefined;
   /** The last damaged file that this writer moved aside, and its new path. */
   readonly replaced: SvcError | undefined;
 }

@@ -17,20 +17,20 @@ const { open, at } = folderForEach(test);
 test('a disk that refuses writes loses only rows past the bound, is reported once, and is used again later', async () => {
   const blocked = at('home');
   writeFileSync(blocked, 'a file where the folder should be');
-  const { writer, file, errors: troubles } = open({ maxQueuedRows: 120 });
+  const { writer, file, errors } = open({ maxQueuedRows: 120 });
   await writer.ready();
   for (let n = 0; n < 200; n += 1) writer.record(rowOf(n));
   await writer.flush();
   assert.equal(
-    { ...writer.stats(), trouble: writer.stats().trouble?.code },
-    { written: 0, queued: 120, dropped: 80, trouble: 'RESOURCE_002', replaced: undefined },
+    { ...writer.stats(), problem: writer.stats().problem?.code },
+    { written: 0, queued: 120, dropped: 80, problem: 'RESOURCE_002', replaced: undefined },
   );
-  const reported = troubles.map((error) => error.message);
+  const reported = errors.map((error) => error.message);
   assert.is(new Set(reported).size, reported.length);
   rmSync(blocked);
   await until('all rows are stored', () => writer.stats().queued === 0);
   assert.is((await stored(file)).length, 120);
-  assert.is(writer.stats().trouble, undefined);
+  assert.is(writer.stats().problem, undefined);
   await writer.close();
 });
 
@@ -44,7 +44,7 @@ test('a disk that fills up under load leaves memory bounded, counts dropped rows
     const codes = [];
     const writer = new ThreadedWriter({
       db: ${JSON.stringify(file)}, clock: systemClock, maxQueuedRows: 300,
-      onTrouble: (error) => codes.push(error.code + ' ' + error.message),
+      onProblem: (error) => codes.push(error.code + ' ' + error.message),
     });
     for (let n = 0; n < 4000; n += 1) {
       writer.record(ledgerRow({ id: 'req_' + n, startedMs: n, endpoint: '/', outcome: 'ok', model: 'm'.repeat(150) }));
@@ -68,13 +68,13 @@ test('a disk that fills up under load leaves memory bounded, counts dropped rows
 
 test('a thread that dies between storing and reporting loses and repeats no row', async () => {
   const threadUrl = new URL('./writer-faults-testing.js', import.meta.url);
-  const { writer, file, errors: troubles } = open({ threadUrl });
+  const { writer, file, errors } = open({ threadUrl });
   for (let n = 0; n < 120; n += 1) writer.record(rowOf(n));
   await until('all rows are stored', () => writer.stats().queued === 0);
   assert.is(writer.stats().written, 120);
   assert.is((await stored(file)).length, 120);
-  assert.match(troubles[0]?.message ?? '', /thread failed: killed by the test/);
-  assert.is(writer.stats().trouble, undefined);
+  assert.match(errors[0]?.message ?? '', /thread failed: killed by the test/);
+  assert.is(writer.stats().problem, undefined);
   await writer.close();
 });
 
@@ -105,7 +105,7 @@ test('closing on a disk that refuses ends early and counts the lost rows', async
 });
 
 test('a locked file delays rows but loses none', async () => {
-  const { writer, file, errors: troubles } = open();
+  const { writer, file, errors } = open();
   await writer.ready();
   const lock = new Database(file);
   lock.exec('BEGIN IMMEDIATE');
@@ -117,12 +117,12 @@ test('a locked file delays rows but loses none', async () => {
   lock.close();
   await writer.flush();
   assert.is(writer.stats().written, 60);
-  assert.equal(troubles, []);
+  assert.equal(errors, []);
   await writer.close();
 });
 
 test('only the row that the schema refuses is dropped', async () => {
-  const { writer, file, errors: troubles } = open();
+  const { writer, file, errors } = open();
   writer.record(rowOf(1));
   writer.record(rowOf(2, { inputTokensRaw: 1.5 }));
   writer.record(rowOf(3, { savedTokens: -1 }));
@@ -133,7 +133,7 @@ test('only the row that the schema refuses is dropped', async () => {
     ['req_1', 'req_4'],
   );
   assert.equal([writer.stats().written, writer.stats().dropped], [2, 2]);
-  assert.is(troubles[0]?.code, 'RESOURCE_002');
+  assert.is(errors[0]?.code, 'RESOURCE_002');
   await writer.close();
 });
 

@@ -49,6 +49,6 @@ export type WriterEvent =
    * Writing failed temporarily; the same work is retried. Without its own cure, the fault is the
    * disk's.
    */
-  | { readonly type: 'trouble'; readonly message: string; readonly cure?: string }
+  | { readonly type: 'problem'; readonly message: string; readonly cure?: string }
   /** The damaged file is now at `aside`; a new one was created. */
   | { readonly type: 'replaced'; readonly aside: string; readonly message: string };

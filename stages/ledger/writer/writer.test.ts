@@ -10,7 +10,7 @@ import { folderForEach, rowOf, stored } from '../../../fixtures/ledger/temp-ledg
 const { open, at } = folderForEach(test);
 
 test('a row is read as it was recorded, with null for what was not measured', async () => {
-  const { writer, file, errors: troubles } = open();
+  const { writer, file, errors } = open();
   const full = rowOf(1, {
     provider: 'messages',
     dialect: 'messages',
@@ -52,10 +52,10 @@ test('a row is read as it was recorded, with null for what was not measured', as
     written: 2,
     queued: 0,
     dropped: 0,
-    trouble: undefined,
+    problem: undefined,
     replaced: undefined,
   });
-  assert.equal(troubles, []);
+  assert.equal(errors, []);
 });
 
 test('flush writes partial and full batches to the disk', async () => {
@@ -90,7 +90,7 @@ test('an open writer does not keep a process alive, but a flush in progress does
     const { ledgerRow } = await import(${JSON.stringify(new URL('../row.js', import.meta.url).href)});
     const { systemClock } = await import(${JSON.stringify(new URL('../../../engine/index.js', import.meta.url).href)});
     const writer = new ThreadedWriter({
-      db: ${JSON.stringify(at('monitor.db'))}, clock: systemClock, onTrouble: console.error,
+      db: ${JSON.stringify(at('monitor.db'))}, clock: systemClock, onProblem: console.error,
     });
     await writer.ready();
     writer.record(ledgerRow({ id: 'a', startedMs: 1, endpoint: '/', outcome: 'ok' }));

@@ -6,7 +6,7 @@
 import type { JobPort, JobServer } from '../../threads/serve.ts';
 import { CELLS } from '../tables.ts';
 import type { Cell } from '../tables.ts';
-import { LedgerRefused } from './trouble.ts';
+import { LedgerRefused } from './problem.ts';
 import type { WriterEvent, WriterProtocol } from './writer-messages.ts';
 
 const FIRST_RETRY_MS = 100;

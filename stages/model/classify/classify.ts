@@ -265,7 +265,7 @@ function isGrep({ features, expected, facts, report, ran, file }: Evidence): boo
   if (report || (file && expected === 'log') || (facts && expected !== 'grep')) return false;
   if (features.share('diagnostic') >= 0.3 || features.share('timestamp') >= 0.4) return false;
   // A linter prints findings that look like search hits.
-  if (ran && features.share('trouble', 'findingCode', 'levelWord') >= 0.5) return false;
+  if (ran && features.share('problem', 'findingCode', 'levelWord') >= 0.5) return false;
   const hits = features.share('grepHit', 'grepContext', 'revHit');
   if (TEXT_FILES.has(expected)) return false;
   if (hits >= 0.6 || features.share('listedHit') >= 0.3) return true;

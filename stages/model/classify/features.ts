@@ -167,7 +167,7 @@ const FEATURES = {
   quoteLine: /^> |^!!! |^\|.{1,250}\|$|^\.\. \w/,
   // Signs for and against a program run, whatever the program: `signs.ts` weighs them.
   /** What programs say when something goes wrong. */
-  trouble:
+  problem:
     /\b(?:errors?|warnings?|not found|no such|cannot|can't|could not|couldn't|unable to|unknown|invalid|missing|unexpected|undefined|unused|exception|deprecated|failed|failure|denied|refused)\b/i,
   /** How something ended, at the end of a line or before a number. */
   outcome:

@@ -26,7 +26,7 @@ const WEIGHTS = {
   bracketTag: 4.4,
   action: 2.9,
   outcome: 3,
-  trouble: 3.1,
+  problem: 3.1,
   quantity: 3.5,
   shownCommand: 2.5,
   place: 2.2,

@@ -26,7 +26,7 @@ export class LedgerRefused extends Error {
 }
 
 /** The current fault of a ledger, and the callback for reports. */
-export class Trouble {
+export class CurrentProblem {
   readonly #report: (error: SvcError) => void;
   readonly #reported = new Set<string>();
   #current: SvcError | undefined;
