@@ -86,7 +86,7 @@ export function renderGuides(): Guide[] {
   const order = [...listed.keys(), ...[...files.keys()].filter((file) => !listed.has(file))];
   return order.map((file) => {
     const name = files.get(file);
-    if (name === undefined) throw new Error(`docs/index.md: ${file} is no page`);
+    if (name === undefined) throw new Error(`docs/index.md: ${file} is not a page`);
     return { ...renderGuide(file, name, files), ...listed.get(file) };
   });
 }
@@ -110,7 +110,7 @@ function renderGuide(file: string, name: string, files: ReadonlyMap<string, stri
       html: (html) => (/^<!--[^]*-->\s*$/.test(html) ? '' : refuse(`HTML is not allowed: ${html}`)),
       image: (href, _title, words) => {
         const picture = pictureName(href, file);
-        if (picture === undefined) return refuse(`the picture ${href} is none of docs/pictures`);
+        if (picture === undefined) return refuse(`the picture ${href} is not in docs/pictures`);
         if (words === '') return refuse(`the picture ${href} does not say what it shows`);
         pictures.push(picture);
         return `<img src="/docs/${picture}" alt="${words}" loading="lazy">`;
@@ -220,6 +220,6 @@ function address(
   if (/^https:\/\/[^"<>\s]+$/.test(href)) return href;
   const [path = '', anchor] = href.split('#', 2);
   const page = files.get(normalize(join(dirname(file), path)));
-  if (page === undefined) return refuse(`the link ${href} leads to no page`);
+  if (page === undefined) return refuse(`the link ${href} does not lead to a page`);
   return `/docs/${page}${anchor === undefined ? '' : `#${anchor}`}`;
 }

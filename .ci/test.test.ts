@@ -195,7 +195,7 @@ test('a file that passes only on the second attempt passes, and is listed and co
   assert.is(code, 0, output);
   const lines = output.trimEnd().split('\n');
   assert.equal(lines.slice(-3), [
-    'passed only at the second try: 1',
+    'passed only on the second attempt: 1',
     '  unsteady.test.js: none of 1 passed; a before that throws does that',
     '2 passed, 0 failed',
   ]);

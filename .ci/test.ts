@@ -179,7 +179,7 @@ function report({ results, unstable }: Outcome, leftOut: readonly string[]): num
       ? slowest.map((each) => `  ${secondsOf(each)} s ${each.file}`)
       : []),
     ...leftOut.map((file) => `left out (npm run test:full runs it): ${file}`),
-    ...(unstable.length > 0 ? [`passed only at the second try: ${unstable.length}`] : []),
+    ...(unstable.length > 0 ? [`passed only on the second attempt: ${unstable.length}`] : []),
     ...unstable.map(({ file, problem }) => `  ${file}: ${problem}`),
     ...(bad.length > 0 ? [`red: ${bad.length}`] : []),
     ...bad.map(({ file, problem }) => `  ${file}: ${problem}`),

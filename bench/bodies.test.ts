@@ -18,7 +18,7 @@ test('the endpoint is recognised from the shape of a body', () => {
 });
 
 test('a file that is not a request is reported with its name', () => {
-  assert.throws(() => toBenchBody('x', '{}', 'a/x.json'), /a\/x\.json is no request/);
+  assert.throws(() => toBenchBody('x', '{}', 'a/x.json'), /a\/x\.json is not a request/);
   assert.throws(() => toBenchBody('x', '[]', 'a/x.json'), /not a JSON object/);
   assert.throws(() => toBenchBody('x', '{', 'a/x.json'), /not a JSON object/);
 });

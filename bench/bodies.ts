@@ -80,7 +80,7 @@ export function toBenchBody(name: string, body: string, source = name): BenchBod
   }
   const target = targetOf(value);
   if (target === undefined) {
-    throw new SvcError('unprocessable', `${source} is no request that svc knows`, {
+    throw new SvcError('unprocessable', `${source} is not a request that svc knows`, {
       cure: 'A request body has messages, input or contents.',
     });
   }

@@ -29,7 +29,7 @@ function isRunByNpm({ npm_lifecycle_event: script }: NodeJS.ProcessEnv): boolean
 }
 
 function processContext(entry: string): CliContext {
-  // It is no failure if a reader such as `head` stops reading, or the terminal closes.
+  // It is not a failure if a reader such as `head` stops reading, or the terminal closes.
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);

@@ -9,7 +9,7 @@ test('a text up to the limit is kept whole, and a longer one is cut and marked',
   assert.is(truncateText(LONG), `${LONG.slice(0, 255)}…`);
   assert.is(cutText(LONG, 3), 'aba');
   assert.is(cutText('abc', 3), 'abc');
-  assert.is(cutText('a😀', 2), 'a�', 'half a character is none');
+  assert.is(cutText('a😀', 2), 'a�', 'half a character is replaced');
 });
 
 test('every text in a note is cut, at any depth, and nothing else changes', () => {

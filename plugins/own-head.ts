@@ -39,7 +39,7 @@ function checkedHead(head: HeadFrame): HeadFrame {
   if (!isStatus(status))
     throw new TypeError(`its answer has the status ${String(status)}; 200 to 999 can be sent`);
   if (!Array.isArray(headers) || headers.length % 2 !== 0)
-    throw new TypeError('the headers of its answer are no list of names and values');
+    throw new TypeError('the headers of its answer are not a list of names and values');
   for (const [index, text] of headers.entries()) {
     const pattern = index % 2 === 0 ? NAME : VALUE;
     if (typeof text !== 'string' || !pattern.test(text))

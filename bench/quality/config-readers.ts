@@ -33,7 +33,7 @@ export function compareConfig(before: string, after: string): ConfigVerdict {
       faults.push(`read as ${format} it says otherwise`);
   }
   if (formats.length === 0 && !isDeepStrictEqual(written(before), written(after)))
-    faults.push('a line that is no remark differs');
+    faults.push('a line that is not a remark differs');
   return { formats, faults };
 }
 

@@ -24,7 +24,7 @@ export interface OtherProxies {
 
 type UndiciCommands = { usage: () => Usage };
 
-const READY_TRIES = 400;
+const READY_ATTEMPTS = 400;
 const READY_EVERY_MS = 50;
 /** Clock ticks a second in `/proc/<pid>/stat`; the kernel's interface fixes it. */
 const TICKS = 100;
@@ -138,7 +138,7 @@ async function waitUntilListening(
   port: number,
   close: () => Promise<void>,
 ): Promise<void> {
-  for (let tries = 0; tries < READY_TRIES && child.exitCode === null; tries += 1) {
+  for (let attempts = 0; attempts < READY_ATTEMPTS && child.exitCode === null; attempts += 1) {
     const socket = connect({ port, host: '127.0.0.1' });
     const isOpen = await once(socket, 'connect').then(
       () => true,

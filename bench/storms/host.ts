@@ -172,7 +172,7 @@ const damaged: Storm['run'] = ({ rounds }, report) =>
     await first.end();
     const whole = readFileSync(file);
     const faults: string[] = [];
-    let tries = 0;
+    let attempts = 0;
     const repeats = Math.max(1, Math.round(rounds / 200));
     for (const [name, damage] of Object.entries(DAMAGES)) {
       for (let n = 0; n < (name.startsWith('random') ? 3 * repeats : 1); n += 1) {
@@ -180,7 +180,7 @@ const damaged: Storm['run'] = ({ rounds }, report) =>
           if (other.startsWith('monitor.db') && !other.endsWith('.lock'))
             rmSync(join(site.home, other));
         writeFileSync(file, damage(whole, n), { mode: 0o600 });
-        tries += 1;
+        attempts += 1;
         report(`${name} ${n + 1}`);
         const fault = await useDamaged(site, file);
         if (fault !== undefined) faults.push(`${name} ${n + 1}: ${fault}`);
@@ -192,7 +192,7 @@ const damaged: Storm['run'] = ({ rounds }, report) =>
         required:
           'every request answered, and every row stored a second after the start; figures can be read',
         figure:
-          `${tries} files with ${Object.keys(DAMAGES).length} kinds of damage: ${faults.length} faults ${faults.join('; ')}`.trim(),
+          `${attempts} files with ${Object.keys(DAMAGES).length} kinds of damage: ${faults.length} faults ${faults.join('; ')}`.trim(),
         held: faults.length === 0,
       },
     ];

@@ -22,7 +22,7 @@ const KINDS = ['messages', 'chat', 'generative'] as const;
 
 /**
  * Returns a remark on each of `globs` that matches no model of the price tables and the
- * configuration. Either may lack a new or local model, so this is no reason to refuse the limit.
+ * configuration. Either may lack a new or local model, so this is not a reason to refuse the limit.
  */
 export async function remarksOnModels(
   globs: readonly string[],

@@ -50,9 +50,9 @@ async function untilListed(
   place: Place,
   event: string,
 ): Promise<readonly Record<string, unknown>[]> {
-  for (let tries = 0; ; tries += 1) {
+  for (let attempts = 0; ; attempts += 1) {
     const records = await recordsOf(place).catch(() => []);
-    if (records.some((record) => record['event'] === event) || tries > 2400) return records;
+    if (records.some((record) => record['event'] === event) || attempts > 2400) return records;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -73,8 +73,8 @@ test('requests --follow prints new requests in the same columns until it is inte
     await add(['req_before1', nowMs], ['req_before2', nowMs], ['req_before3', nowMs]);
     const following = start(place, ['requests', '--follow', '-n', '2']);
     const until = async (pattern: RegExp) => {
-      for (let tries = 0; !pattern.test(following.output.stdout); tries += 1) {
-        assert.ok(tries < 4800 && following.child.exitCode === null, following.output.stdout);
+      for (let attempts = 0; !pattern.test(following.output.stdout); attempts += 1) {
+        assert.ok(attempts < 4800 && following.child.exitCode === null, following.output.stdout);
         await new Promise((resolve) => setTimeout(resolve, 25));
       }
     };

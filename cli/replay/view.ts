@@ -10,7 +10,7 @@ import { shortId } from '../../server/facts/find-request.ts';
 
 export function listHeader(nowMs: number): string[] {
   const time = `time (${zoneName(nowMs)})`;
-  return ['id', time, 'model', 'status', '>tokens', '>tries', '>bytes', 'session'];
+  return ['id', time, 'model', 'status', '>tokens', '>attempts', '>bytes', 'session'];
 }
 
 export function listRow(record: CaptureRecord, nowMs: number): string[] {

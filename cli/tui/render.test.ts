@@ -39,7 +39,7 @@ test('the overview shows savings, cost and failures, also without colours', () =
   assert.match(text, 'messages breaker open, 12 s left');
   assert.match(
     text,
-    /^Outlook +fallback 7, failed tries 31, budget left 12%, thoughts dropped 2$/m,
+    /^Outlook +fallback 7, failed attempts 31, budget left 12%, thoughts dropped 2$/m,
   );
   assert.match(text, 'degraded');
 });

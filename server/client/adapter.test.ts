@@ -363,7 +363,7 @@ test('options can be read under both of their names, for example by a subclass',
   );
 });
 
-test('a request that is no object and a subclass without a dialect throw adapter errors', async () => {
+test('a request that is not an object and a subclass without a dialect throw adapter errors', async () => {
   const options = { base_url: 'http://127.0.0.1:9', api_key: 'mine' };
   const all = [
     MessagesAdapter,

@@ -228,7 +228,7 @@ function withoutDialect({ constructor }: object): string {
   );
 }
 
-/** Throws `SvcAdapterError`: what is no object has neither a shape nor a usage. */
+/** Throws `SvcAdapterError`: a value that is not an object has neither a shape nor a usage. */
 function checkAnswer(response: unknown): void {
   if (!isObject(response)) throw new SvcAdapterError('The answer is not a JSON object');
 }

@@ -243,7 +243,7 @@ class PlacedJson {
       this.#at = end + 1;
       return value;
     } catch {
-      return this.#fail('this string holds what must be escaped, or an escape that is none');
+      return this.#fail('this string contains an unescaped character or an invalid escape');
     }
   }
 

@@ -74,7 +74,7 @@ test('the axis ends with the data, a single point is a bar, and lanes without sa
     assert.is(
       await time.locator('tbody tr').count(),
       1,
-      'eight hours without a request are no axis',
+      'eight hours without a request make no axis',
     );
     // A bar is as wide as its time step on the axis; a point is five pixels wide.
     const colored = await time.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {

@@ -145,7 +145,7 @@ test('a provider that refuses every attempt is shown as unhealthy even if its br
     await ask(t);
     const { page, faults } = await open();
     await page.goto(`${t.proxy.url}/dashboard`);
-    await providerOf(page, 'messages').getByText('refuses every try').waitFor();
+    await providerOf(page, 'messages').getByText('refuses every attempt').waitFor();
     await statusOf(page).getByText('Degraded').waitFor();
     await page.goto(`${t.proxy.url}/dashboard/providers`);
     await page.getByText('2 of 2 failed in the last hour').waitFor();

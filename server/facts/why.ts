@@ -63,7 +63,7 @@ function attemptsOf(request: RequestJson, trace: TraceRecord | undefined): strin
   if (hasNoAttempt(request, trace)) return ['no provider was asked'];
   const before =
     request.attempts > 1
-      ? `, after ${counted(request.attempts - 1, 'other try', 'other tries')}`
+      ? `, after ${counted(request.attempts - 1, 'other attempt', 'other attempts')}`
       : '';
   return [`${request.provider}${before}`];
 }

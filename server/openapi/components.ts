@@ -104,7 +104,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
         ),
         budget: object({
           enabled: flag,
-          total_tokens: about(whole, 'Tokens a day; 0 is no limit'),
+          total_tokens: about(whole, 'Tokens a day; 0 means no limit'),
           limits: object({
             per_request_usd: nullable(usd),
             per_session_usd: nullable(usd),

@@ -245,7 +245,7 @@ test('sends all passed tests if the question is about them', async () => {
       questions.map((question) => ({ ...run, question })),
       ['hybrid', 'aggressive'],
     );
-    // Ordinary work on tests is no such question.
+    // Ordinary work on tests is not such a question.
     for (const question of ['Run the tests and mend what fails', 'All tests must pass at the end'])
       await check([{ ...run, question, stays: [], saves: true }], ['hybrid']);
   }

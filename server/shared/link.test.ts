@@ -98,7 +98,7 @@ test('after fifty milliseconds without a response no request waits until a trial
   assert.is(await t.ask(), undefined);
   assert.is(t.asked.length, 2, 'the question, and one trial');
   t.clock.advance(900);
-  assert.equal(t.lines, [], 'a short pause is no news');
+  assert.equal(t.lines, [], 'a short pause is not reported');
   t.clock.advance(200);
   assert.equal(t.lines, [
     'warning: Redis is unreachable: this proxy continues with its own limits and state (no answer within 50 ms)',

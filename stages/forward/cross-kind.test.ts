@@ -135,8 +135,8 @@ for (const [name, ask] of Object.entries(CLIENTS)) {
         await expectKeyless(t);
         const rows = await t.rows(FORMS.length);
         for (const [i, row] of rows.entries()) {
-          const tries = i === 0 ? 1 + guesses : 1;
-          assert.equal([row.outcome, row.provider, row.attempts], ['ok', 'local', tries]);
+          const attempts = i === 0 ? 1 + guesses : 1;
+          assert.equal([row.outcome, row.provider, row.attempts], ['ok', 'local', attempts]);
           assert.ok((row.outputTokens ?? 0) > 0, `${name} by ${kind}: usage in the ledger`);
         }
       }));

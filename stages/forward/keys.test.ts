@@ -108,11 +108,11 @@ test('when all keys are cooling down, the response states the wait', () =>
 test('when all keys are refused the error is PROVIDER_001', () =>
   withPair({ yaml: withoutSpare, env: KEYS }, async (t) => {
     t.upstream.script(undefined, '401');
-    for (const tries of [3, 3]) {
+    for (const attempts of [3, 3]) {
       const response = await send(t);
       assert.is(response.status, 502);
       assert.match(response.text, '"code":"PROVIDER_001"');
-      assert.is(t.upstream.requests.length, tries);
+      assert.is(t.upstream.requests.length, attempts);
     }
   }));
 

@@ -273,7 +273,7 @@ export async function lastDays(
 }
 
 /**
- * Returns how many requests of the span failed with each status, most first; `null` is no response
+ * Returns how many requests of the span failed with each status, most first; `null` means no response
  * at all.
  */
 async function failuresByStatus(

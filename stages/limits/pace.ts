@@ -38,11 +38,11 @@ export function plausibleMinutes(minutes: number | undefined): number | undefine
  */
 const RECENT_PART = 2 / 5;
 /**
- * How much of a gap between two samples counts: 20 minutes of five hours, so that a break for lunch
- * is no slower pace; 11 hours of a week, whose nights do belong to its pace.
+ * How much of a gap between two samples counts: 20 minutes of five hours, so that a lunch break
+ * does not slow the pace; 11 hours of a week, whose nights do belong to its pace.
  */
 const MAX_IDLE_PART = 1 / 15;
-/** A gap in which more was used is no pause: another machine used the plan, or svc was off. */
+/** A gap in which more was used is not a pause: another machine used the plan, or svc was off. */
 const IDLE_USE = 0.05;
 
 /**

@@ -110,7 +110,7 @@ const MARKED: readonly MarkedShape[] = [
  */
 const REST = /(?:[\w-]|[.+/=~$%](?=[\w+/=~$%-]))*={0,2}/y;
 
-/** Keys that are quoted in part, or shorter than real ones, are no reason to hold a text back. */
+/** Keys that are quoted in part, or shorter than real ones, are not a reason to hold a text back. */
 const SHORT_KEYS =
   /\b(?:(?:sk|pk|rk|ghp|gho|xox[abprs])[-_][A-Za-z0-9_-]{8,}|svc_[A-Za-z0-9]{16,}|AIza[A-Za-z0-9_-]{8,})/g;
 const SHORT_HINT = /[prs]k[-_]|svc_|gh[op][-_]|xox|AIza/;

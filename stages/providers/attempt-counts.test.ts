@@ -8,20 +8,20 @@ import { createAttemptCounts } from './attempt-counts.ts';
 
 test('the last hour is counted minute by minute, and older attempts are dropped', () => {
   const clock = createManualClock();
-  const tries = createAttemptCounts(clock);
-  assert.equal(tries.view(), {
+  const counts = createAttemptCounts(clock);
+  assert.equal(counts.view(), {
     everTried: 0,
     tried: 0,
     failed: 0,
     failedInRow: 0,
     answeredByOthers: 0,
   });
-  tries.ended(true);
-  tries.answeredByAnother();
+  counts.ended(true);
+  counts.answeredByAnother();
   clock.advance(30 * 60_000);
-  tries.ended(true);
-  tries.ended(true);
-  assert.equal(tries.view(), {
+  counts.ended(true);
+  counts.ended(true);
+  assert.equal(counts.view(), {
     everTried: 3,
     tried: 3,
     failed: 3,
@@ -29,18 +29,18 @@ test('the last hour is counted minute by minute, and older attempts are dropped'
     answeredByOthers: 1,
   });
   clock.advance(31 * 60_000);
-  assert.equal(tries.view(), {
+  assert.equal(counts.view(), {
     everTried: 3,
     tried: 2,
     failed: 2,
     failedInRow: 3,
     answeredByOthers: 0,
   });
-  tries.ended(false);
-  assert.is(tries.view().failedInRow, 0);
+  counts.ended(false);
+  assert.is(counts.view().failedInRow, 0);
   clock.advance(120 * 60_000);
-  assert.is(tries.view().tried, 0);
-  assert.is(tries.view().everTried, 4);
+  assert.is(counts.view().tried, 0);
+  assert.is(counts.view().everTried, 4);
 });
 
 test.run();

@@ -104,7 +104,7 @@ export function isSwitchedOn(next: boolean, before: boolean): boolean {
   return next && !before;
 }
 
-/** For a limit; null is no limit. */
+/** For a limit; null means no limit. */
 export function isRaised(next: number | null, before: number | null): boolean {
   return before !== null && (next === null || next > before);
 }

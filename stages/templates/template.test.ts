@@ -49,7 +49,7 @@ test('an invalid file is refused with all its faults', async () => {
   await refused(readTemplate('t', '---\na: [\n---\ntext'), /cannot be used/);
 });
 
-test('anchors are accepted, aliases are refused by name, and missing front matter is no error', async () => {
+test('anchors are accepted, aliases are refused by name, and missing front matter is not an error', async () => {
   const head = (yaml: string) => `---\n${yaml}\n---\n{{a}}`;
   assert.is(await fill(head('variables:\n  a: &x one'), {}), 'one');
   const chain = Array.from({ length: 2000 }, (_, at) => `k${at}: &k${at} [*k${at - 1}]`).join('\n');

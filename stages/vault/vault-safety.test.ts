@@ -88,7 +88,7 @@ test('moves a damaged database aside and rebuilds it from the log', () =>
     const first = place.open('sqlite');
     await first.search('zebra');
     await first.close();
-    writeFileSync(join(place.indexDir, 'blocks.db'), 'this is no database'.repeat(1000));
+    writeFileSync(join(place.indexDir, 'blocks.db'), 'this is not a database'.repeat(1000));
     const second = place.open('sqlite');
     assert.is((await second.search('zebra')).length, 1);
     assert.is(place.problems.length, 1);

@@ -28,7 +28,7 @@ export interface Member {
 }
 
 /**
- * Returns the members of `bytes` in order; undefined where they are no object, or are cut off. The
+ * Returns the members of `bytes` in order; undefined if they are not an object or are cut off. The
  * text is otherwise assumed to be valid JSON. Throws `bad_request` beyond `maxDepth` levels.
  */
 export function membersOf(bytes: Buffer, maxDepth = Infinity): Member[] | undefined {

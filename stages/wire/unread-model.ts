@@ -20,7 +20,7 @@ export function unreadModel(body: BodyFrame): string | undefined {
 }
 
 /**
- * Returns the spans; undefined where the body is no scannable JSON, which its provider will report.
+ * Returns the spans; undefined if the body is not scannable JSON, which its provider will report.
  */
 export function spansOf(
   bytes: Buffer,

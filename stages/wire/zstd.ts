@@ -10,7 +10,7 @@ const MAX_WINDOW_BYTES = 64 * 1024 * 1024;
 const SLICE_BYTES = 32 * 1024;
 const MAGIC = 0xfd2fb528;
 
-/** Returns the window size of the first frame, in bytes; undefined if the bytes are no frame. */
+/** Returns the window size of the first frame, in bytes; undefined if the bytes are not a frame. */
 function windowBytes(bytes: Buffer): number | undefined {
   if (bytes.length < 6 || bytes.readUInt32LE(0) !== MAGIC) return undefined;
   const descriptor = bytes[4]!;

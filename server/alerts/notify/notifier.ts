@@ -84,7 +84,7 @@ export function createNotifier(options: NotifierOptions) {
       if (result.isDelivered || canceller.signal.aborted) return;
       const waitMs = waitsMs[attempts - 1];
       if (!result.isWorthRetrying || waitMs === undefined) {
-        const after = attempts === 1 ? '' : ` after ${attempts} tries`;
+        const after = attempts === 1 ? '' : ` after ${attempts} attempts`;
         onFailure(
           `${notice.alert}: not delivered to ${targetName(target)}${after}: ${result.description}`,
         );

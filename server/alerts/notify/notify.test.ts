@@ -103,12 +103,12 @@ test('refuses an invalid target without quoting its address', async () => {
 /** A receiver that fails every attempt at once, and the times of the attempts on a manual clock. */
 function failing() {
   const clock = createManualClock();
-  const triesMs: number[] = [];
+  const attemptsMs: number[] = [];
   const failures: string[] = [];
   const notifier = createNotifier({
     upstream: {
       send() {
-        triesMs.push(clock.monotonicMs());
+        attemptsMs.push(clock.monotonicMs());
         return Promise.reject(Object.assign(new Error(URL_OF_HOOK), { code: 'ECONNREFUSED' }));
       },
     },
@@ -123,28 +123,28 @@ function failing() {
   const settle = async () => {
     for (let turns = 0; turns < 20; turns += 1) await Promise.resolve();
   };
-  return { clock, triesMs, failures, notifier, settle };
+  return { clock, attemptsMs, failures, notifier, settle };
 }
 
 test('retries at growing intervals, then gives up and reports it without the address', async () => {
-  const { clock, triesMs, failures, notifier, settle } = failing();
+  const { clock, attemptsMs, failures, notifier, settle } = failing();
   notifier.notify([resultWith([hook])]);
   for (let second = 0; second < 400; second += 1) {
     await settle();
     clock.advance(1000);
   }
   await notifier.idle();
-  assert.equal(triesMs, [0, 2000, 12_000, 72_000, 372_000]);
+  assert.equal(attemptsMs, [0, 2000, 12_000, 72_000, 372_000]);
   assert.equal(failures, [
-    'down: not delivered to webhook hooks.example.com after 5 tries: it cannot be reached (ECONNREFUSED)',
+    'down: not delivered to webhook hooks.example.com after 5 attempts: it cannot be reached (ECONNREFUSED)',
   ]);
 });
 
 test('the queue of a target is bounded, and stopping discards it', async () => {
-  const { triesMs, failures, notifier, settle } = failing();
+  const { attemptsMs, failures, notifier, settle } = failing();
   for (let n = 0; n < 60; n += 1) notifier.notify([resultWith([hook], `rule ${n}`)]);
   await settle();
-  assert.is(triesMs.length, 1);
+  assert.is(attemptsMs.length, 1);
   assert.is(failures.length, 9);
   assert.match(
     failures[0]!,
@@ -152,7 +152,7 @@ test('the queue of a target is bounded, and stopping discards it', async () => {
   );
   assert.is(notifier.stop(), 51);
   await notifier.idle();
-  assert.is(triesMs.length, 1);
+  assert.is(attemptsMs.length, 1);
 });
 
 test('reports a command that cannot be started, and still delivers the next notice', async () => {

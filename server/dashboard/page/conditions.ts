@@ -5,10 +5,10 @@ import { counted } from '../../words/counted.ts';
 import { planWindows } from './plan-windows.ts';
 import { NONE, dollars, duration, percent, share, short, spanOf, whole } from './format.ts';
 
-type Tries = LiveState['providers'][string]['tries'];
+type Attempts = LiveState['providers'][string]['tries'];
 
 /** `tries` is missing from a proxy of an older version, which may still run after an update. */
-type Provider = Omit<LiveState['providers'][string], 'tries'> & { readonly tries?: Tries };
+type Provider = Omit<LiveState['providers'][string], 'tries'> & { readonly tries?: Attempts };
 type Providers = Readonly<Record<string, Provider>>;
 type FailureGroup = ReportJson['failures'][number];
 
@@ -23,7 +23,7 @@ export function causeOf({ status, error_code: code, error_kind: kind }: FailureG
   return status < 400 ? `${status}, broken off` : `${status} from the provider`;
 }
 
-/** With this many failures in a row, or if every try failed, a provider is considered down. */
+/** With this many failures in a row, or if every attempt failed, a provider is considered down. */
 const MAX_FAILED_IN_ROW = 3;
 
 /**
@@ -47,10 +47,10 @@ export function conditionOf({
   if (tries === undefined) return ['healthy', 'good'];
   if (!tries.ever) return [NONE, undefined];
   if (tries.failed_in_row > 0 && tries.failed_in_row === tries.last_hour)
-    return [`refuses ${tries.failed_in_row === 1 ? 'the only try' : 'every try'}`, 'bad'];
+    return [`refuses ${tries.failed_in_row === 1 ? 'the only attempt' : 'every attempt'}`, 'bad'];
   if (tries.failed_in_row >= MAX_FAILED_IN_ROW)
-    return [`last ${whole(tries.failed_in_row)} tries failed`, 'bad'];
-  return tries.failed_last_hour > 0 ? ['works, some tries failed', 'warn'] : ['healthy', 'good'];
+    return [`last ${whole(tries.failed_in_row)} attempts failed`, 'bad'];
+  return tries.failed_last_hour > 0 ? ['works, some attempts failed', 'warn'] : ['healthy', 'good'];
 }
 
 /** Something that is wrong, or about to go wrong. */
@@ -195,7 +195,7 @@ export function providerFacts(
       ? []
       : [
           [
-            'Tries',
+            'Attempts',
             tries.ever
               ? `${whole(tries.failed_last_hour)} of ${whole(tries.last_hour)} failed in the last hour`
               : 'none since the start',

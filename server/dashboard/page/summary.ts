@@ -97,7 +97,7 @@ export function outlookFacts(
     },
     {
       id: 'attempts_failed',
-      name: 'Failed tries',
+      name: 'Failed attempts',
       value: short(attempts?.failed),
       detail:
         (attempts?.answered_later ?? 0) > 0

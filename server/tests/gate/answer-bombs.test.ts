@@ -16,7 +16,7 @@ const DECODED_BYTES = 256 * MB;
  * Highest share of the processor time for decoding the whole bomb; passing it on takes a twentieth.
  */
 const MAX_PART = 1 / 2;
-/** More than one, because the proxy's start or a garbage collection may fall into one try. */
+/** More than one, because the proxy's start or a garbage collection may fall into one attempt. */
 const ATTEMPTS = 5;
 
 let made: Promise<{ bomb: Buffer; wholeMs: number }> | undefined;

@@ -44,7 +44,7 @@ function forms(t: ForwardMode, listening: number): readonly (readonly [string, n
       raw(HOST, `Host: ${HOST}\r\nAuthorization: ${own.slice(21)}`),
     ],
     [
-      'a token that is no base64',
+      'a token that is not base64',
       407,
       raw(HOST, `Host: ${HOST}\r\nProxy-Authorization: Basic %%%\r\n`),
     ],
@@ -142,7 +142,7 @@ test('bytes after a refused CONNECT on its connection are never read', () =>
     assert.is(t.upstream.requests.length, 0);
   }));
 
-test('bytes sent ahead of the CONNECT response belong to the tunnel and are no request', () =>
+test('bytes sent ahead of the CONNECT response belong to the tunnel and are not a request', () =>
   withForwardMode({}, async (t) => {
     const next = 'GET /stats HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
     const { socket, status } = await t.connect(connectHead(HOST, t.token) + next);

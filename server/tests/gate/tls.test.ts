@@ -61,7 +61,7 @@ function expectUnreachable(origin: string, reason: RegExp): Promise<void> {
 /** Asserts that the TLS provider saw only failed connections, none of which spoke plain HTTP. */
 function expectNothingSent(provider: Upstream): void {
   assert.is(provider.requests.length, 0);
-  assert.ok(provider.failedHandshakes.length <= REQUESTS.length, 'one try each');
+  assert.ok(provider.failedHandshakes.length <= REQUESTS.length, 'one attempt each');
   assert.not.match(String(provider.failedHandshakes), 'HTTP_REQUEST');
 }
 

@@ -1,5 +1,5 @@
 /**
- * Clients that disconnect before the first byte of their response: this is no provider's failure.
+ * Clients that disconnect before the first byte of their response: this is not a failure of the provider.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -114,7 +114,7 @@ const LOSSES: readonly Loss[] = ['none', 'lines', 'text'];
 
 function runnerOf(step: Step) {
   const operation = OPERATIONS.get(step.name);
-  if (operation === undefined) throw new RangeError(`${step.name} is no operation`);
+  if (operation === undefined) throw new RangeError(`${step.name} is not an operation`);
   return { loss: operation.loss, run: operation.make(step.values) };
 }
 

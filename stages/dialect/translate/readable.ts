@@ -74,7 +74,7 @@ export function apart(text: string): TextBlock {
   return { kind: 'text', text: `\n${text}\n` };
 }
 
-/** Members that describe a block and are no content. */
+/** Members that describe a block and are not content. */
 const STRUCTURAL = ['type', 'id', 'cache_control', 'citations'];
 
 /**

@@ -163,7 +163,7 @@ test('the model is read from a generative path, with any characters in its name'
   assert.is(named('q2.5:7b:generateContent'), 'q2.5:7b');
   assert.is(named('maker/q:latest:streamGenerateContent?alt=sse'), 'maker/q:latest');
   assert.is(named('a%2Fb%3Ac:generateContent'), 'a/b:c');
-  assert.is(named('50%:generateContent'), '50%', 'no encoding at all is no fault of ours');
+  assert.is(named('50%:generateContent'), '50%', 'an unencoded percent sign is not an error');
 });
 
 test('a forced tool that was left out is reported, not dropped in silence', () => {

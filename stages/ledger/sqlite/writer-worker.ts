@@ -8,7 +8,7 @@ import { isBusy, isDamage, LedgerDamaged, openStore } from './store.ts';
 import type { FileStore } from './store.ts';
 
 /** A lock is normal while two proxies share a file; it is only a problem if it lasts. */
-const QUIET_BUSY_TRIES = 3;
+const QUIET_BUSY_ATTEMPTS = 3;
 
 class LedgerFile implements WritingPlace {
   readonly #port: JobPort<WriterProtocol>;
@@ -36,7 +36,7 @@ class LedgerFile implements WritingPlace {
     } catch (second) {
       return problemEvent(second);
     }
-    return isBusy(error) && failures <= QUIET_BUSY_TRIES ? undefined : problemEvent(error);
+    return isBusy(error) && failures <= QUIET_BUSY_ATTEMPTS ? undefined : problemEvent(error);
   }
 
   isBrief(error: unknown): boolean {

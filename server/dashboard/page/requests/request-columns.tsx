@@ -100,7 +100,7 @@ export const REQUEST_COLUMNS: readonly RequestColumn[] = [
     (row) => duration(row.latency_ms),
     LONG_FIGURE,
   ),
-  figureColumn('tries', 'Tries', 'attempts', (row) => whole(row.attempts)),
+  figureColumn('tries', 'Attempts', 'attempts', (row) => whole(row.attempts)),
   {
     id: 'outcome',
     title: 'Outcome',

@@ -44,7 +44,7 @@ const MAX_MENTIONS = 12;
 const MIN_GAP_LINES = 3;
 const MIN_GAP_TOKENS = 20;
 const MARKER_TOKENS = 10;
-/** If lines are this long on average, requesting them by number is no help. */
+/** If lines are this long on average, requesting them by number does not help. */
 const MAX_MEAN_CHARS = 1000;
 /** The client already cut the text: lines after the cut have other numbers. */
 const TRUNCATION_NOTICE =

@@ -85,7 +85,7 @@ test('refers hits with equal text to the first of them, and restores them', () =
   assert.is(expandHits(out), `${text}\n12:other\n`);
   assert.is(referToSameHits(`${text}\n7:=93\n`, CONTEXT), undefined);
   const view = Array.from({ length: 40 }, (_, n) => `${n + 1}:${define}`).join('\n');
-  assert.is(referToSameHits(view, CONTEXT), undefined, 'a view of a file is no list of hits');
+  assert.is(referToSameHits(view, CONTEXT), undefined, 'a view of a file is not a list of hits');
 });
 
 test('restores any hits with equal text', () => {

@@ -9,7 +9,7 @@ import { readJson } from './lexer.ts';
 /** Lines at either end within which the document may begin and end. */
 const EDGE_LINES = 20;
 /** Maximum number of documents that are parsed to the end, which limits the work. */
-const MAX_TRIES = 4;
+const MAX_ATTEMPTS = 4;
 /** Minimum share of the text that the document must make up. */
 const MIN_SHARE = 0.5;
 const MIN_LINES = 3;
@@ -18,12 +18,12 @@ const MIN_LINES = 3;
  * Returns the document, one value or one a line; undefined if there is none, or nothing around it.
  */
 export function jsonWithin(text: string): Envelope | undefined {
-  let tries = 0;
+  let attempts = 0;
   for (const cut of cuts(text)) {
     if (cut.body.length < text.length * MIN_SHARE || !looksLikeJson(cut.body)) continue;
     if (cut.prefix === '' && cut.suffix.trim() === '') return undefined;
     if (isJson(cut.body)) return cut;
-    if (++tries === MAX_TRIES) return undefined;
+    if (++attempts === MAX_ATTEMPTS) return undefined;
   }
   return undefined;
 }
