@@ -55,7 +55,7 @@ import { testPlugin } from 'svc/testing';
 import { AgentFrameworkAdapter, MessagesAdapter, MultiProviderAdapter, SvcAdapterError } from 'svc/client';
 
 const provider = defineProvider({ name: 'mine', kind: 'chat', baseUrl: 'http://127.0.0.1:9', auth: 'none' });
-export const doors = [startProxy, SvcError, chain, defineStage, END, toChunk, definePlugin, testPlugin, provider, AgentFrameworkAdapter, MultiProviderAdapter];
+export const exported = [startProxy, SvcError, chain, defineStage, END, toChunk, definePlugin, testPlugin, provider, AgentFrameworkAdapter, MultiProviderAdapter];
 export type Types = [RunningProxy, StartOptions, ProxyFrame, ProxyRequest];
 
 export async function ask(baseUrl: string): Promise<number | null> {

@@ -23,8 +23,8 @@ export function neededDeclarations(root: string, folder: string): ReadonlySet<st
     for (const [, to] of text.matchAll(IMPORT))
       visit(normalize(join(dirname(path), `${to!}.d.ts`)));
   };
-  for (const door of Object.values(exports))
-    visit(relative('dist', normalize(door)).replace(/\.js$/, '.d.ts'));
+  for (const entryPoint of Object.values(exports))
+    visit(relative('dist', normalize(entryPoint)).replace(/\.js$/, '.d.ts'));
   return needed;
 }
 

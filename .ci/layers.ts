@@ -211,9 +211,7 @@ violations.push(
     .filter((file) => MEANINGLESS_NAMES.test(file))
     .map((file) => `${file}: a name that says nothing`),
 );
-violations.push(
-  ...importCycles(files).map((circle) => `a circle of imports: ${circle.join(', ')}`),
-);
+violations.push(...importCycles(files).map((cycle) => `import cycle: ${cycle.join(', ')}`));
 for (const violation of violations) process.stdout.write(`${violation}\n`);
-process.stdout.write(`layers: ${files.length} files, ${violations.length} breaches\n`);
+process.stdout.write(`layers: ${files.length} files, ${violations.length} violations\n`);
 process.exitCode = violations.length === 0 ? 0 : 1;

@@ -44,8 +44,8 @@ test('the package has every file that its exports and benchmark processes import
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly exports: Readonly<Record<string, string>>;
   };
-  const doors = Object.values(exports).map((path) => normalize(path));
-  const reached = [...reachedFrom(doors)];
+  const entryPoints = Object.values(exports).map((path) => normalize(path));
+  const reached = [...reachedFrom(entryPoints)];
   const typed = [...neededDeclarations(root, join(root, 'dist'))].map((path) => `dist/${path}`);
   const forked = reachedFrom([
     'dist/bench/load.js',

@@ -247,12 +247,12 @@ function openFront(
     generations,
     newId,
     draining: () => app.isDraining,
-    converse: (...upgrade) => door.upgrade(...upgrade),
+    converse: (...upgrade) => webSocket.upgrade(...upgrade),
     resolve,
   });
   const router = createRouter(routes);
   const app: App = new App({ generations, services, router, newId, pass: forward.pass });
-  const door = createSocketHandler({
+  const webSocket = createSocketHandler({
     generations,
     services,
     newId,
@@ -265,21 +265,21 @@ function openFront(
     handle: (request, response) => app.handle(request, response),
     upgrade(request, socket, firstBytes) {
       const host = services.opened.hostOf(socket);
-      if (host === undefined) door.upgrade(request, socket, firstBytes);
+      if (host === undefined) webSocket.upgrade(request, socket, firstBytes);
       else forward.upgrade(request, socket, firstBytes, host);
     },
     connect: (request, socket, firstBytes, server) =>
       forward.connect(request, socket, firstBytes, server),
     newId,
   };
-  return { app, door, forward, handlers };
+  return { app, webSocket, forward, handlers };
 }
 
 /** Opens the control socket, logs the state and prepares what the first request needs. */
 async function takeCommands(
   options: StartOptions,
   { services, sessions, sharedKeys, watch, host, listeners, ports }: OpenedProxy,
-  { app, door, forward }: ReturnType<typeof openFront>,
+  { app, webSocket, forward }: ReturnType<typeof openFront>,
   generations: Generations,
   reload: Reload,
 ): Promise<RunningProxy> {
@@ -336,7 +336,7 @@ async function takeCommands(
       alerts.stop();
       endRetention();
       sharedKeys?.close();
-      door.close();
+      webSocket.close();
       forward.close();
       await control?.close();
       await statusline?.close();

@@ -236,8 +236,8 @@ test('a dangling link stays a link, and its target is created and removed', () =
     assert.match(refused.stderr, /link to .*dotfiles/);
     fs.rmSync(link);
     fs.symlinkSync('settings.json', link);
-    const circle = await run(place, ['integrate', 'claude', '--apply']);
-    assert.is(circle.code, exitCodes.config);
+    const linkCycle = await run(place, ['integrate', 'claude', '--apply']);
+    assert.is(linkCycle.code, exitCodes.config);
     assert.ok(fs.lstatSync(link).isSymbolicLink());
   }));
 

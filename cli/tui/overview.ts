@@ -20,6 +20,8 @@ const MAX_CAUSES = 5;
 const MAX_CAUSES_LOW = 3;
 const LOW_ROWS = 24;
 const CHART_COLUMNS = 60;
+/** Columns of the names at the start of a line. */
+const LABEL_COLUMNS = 13;
 
 export function overview(model: Model, width: number, height: number, colors: Colors): string[] {
   const { live, report, failedOnly } = model;
@@ -67,7 +69,7 @@ function outlook(live: LiveState, report: ReportJson, width: number, colors: Col
       const more = id === 'plan_used' ? ` (${withoutControls(detail)})` : '';
       return `${name.toLowerCase()} ${paintOf(tone, colors)(value)}${more}`;
     });
-  return wrap(`${colors.dim('Outlook'.padEnd(14))}${parts.join(', ')}`, width);
+  return wrap(`${colors.dim('Outlook'.padEnd(LABEL_COLUMNS))}${parts.join(', ')}`, width);
 }
 
 function figures(live: LiveState, report: ReportJson, colors: Colors): string[] {
@@ -75,15 +77,15 @@ function figures(live: LiveState, report: ReportJson, colors: Colors): string[] 
   const width = Math.max(...rows.map(({ value }) => value.length));
   return rows.map(({ name, value, detail, tone }) => {
     const paint = tone === undefined ? colors.bold : paintOf(tone, colors);
-    return `${colors.dim(name.padEnd(14))}${paint(value.padStart(width))}  ${detail}`;
+    return `${colors.dim(name.padEnd(LABEL_COLUMNS))}${paint(value.padStart(width))}  ${detail}`;
   });
 }
 
 function charts(report: ReportJson, width: number, { dim, green }: Colors): string[] {
   const full = seriesOf(report);
-  const columns = Math.max(8, Math.min(CHART_COLUMNS, width - 14));
+  const columns = Math.max(8, Math.min(CHART_COLUMNS, width - LABEL_COLUMNS));
   const line = (name: string, values: (number | null)[], paint = (text: string) => text) =>
-    `${dim(name.padEnd(14))}${paint(
+    `${dim(name.padEnd(LABEL_COLUMNS))}${paint(
       spark(
         values.map((value) => value ?? 0),
         columns,

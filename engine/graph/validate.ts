@@ -47,7 +47,7 @@ function cycleFaults<F extends Frame>(graph: Graph<F>): GraphFault[] {
   const visit = (name: string, trail: readonly string[]): void => {
     if (trail.includes(name)) {
       const cycle = [...trail.slice(trail.indexOf(name)), name].join(' → ');
-      faults.push({ fault: 'cycle', message: `The graph runs in a circle: ${cycle}` });
+      faults.push({ fault: 'cycle', message: `The graph has a cycle: ${cycle}` });
       return;
     }
     if (done.has(name)) return;

@@ -19,7 +19,7 @@ import type { RedisLink } from './link.ts';
 /** Providers keep responses and batch results for thirty days. */
 const KEPT_MS = 31 * 86_400_000;
 
-/** KEYS: works. ARGV: how long the record is kept, in milliseconds. */
+/** KEYS: jobs. ARGV: how long the record is kept, in milliseconds. */
 const WRITE: Script = {
   lua: `
 for _, key in ipairs(KEYS) do redis.call('SET', key, '1', 'PX', ARGV[1]) end
@@ -27,7 +27,7 @@ return 1
 `,
 };
 
-/** KEYS: works. Returns 1 for each that is billed, otherwise 0. */
+/** KEYS: jobs. Returns 1 for each that is billed, otherwise 0. */
 const READ: Script = {
   lua: `
 local answer = {}

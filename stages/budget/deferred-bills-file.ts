@@ -14,22 +14,24 @@ export const DEFERRED_BILLS_FILE = 'deferred-bills.json';
 
 /** Opens the state that an earlier process stored. Never rejects. */
 export async function openDeferredBills(options: StateFileOptions) {
-  const { works } = await openState(options);
+  const { works: stored } = await openState(options);
   const writer = createStateWriter(options, () => ({
     works: deferredBills.remembered(),
   }));
-  const deferredBills = createDeferredBills(listOf(works).flatMap(toWorks), () => writer.changed());
+  const deferredBills = createDeferredBills(listOf(stored).flatMap(toJobs), () => writer.changed());
   return { deferredBills, flush: () => writer.flush() };
 }
 
 /** Returns nothing for an entry that svc does not write. */
-function toWorks(entry: unknown): readonly KnownJob[] {
+function toJobs(entry: unknown): readonly KnownJob[] {
   const [id, state] = listOf(entry);
   if (typeof id !== 'string') return [];
   if (state === 'billed') return [[id, state]];
   const { nanoUsd, tokens, atMs, key, project } = objectOf(state);
-  const [held, of, at] = [numberOf(nanoUsd), numberOf(tokens), numberOf(atMs)];
-  if (held === undefined || of === undefined || at === undefined) return [];
+  const cost = numberOf(nanoUsd);
+  const count = numberOf(tokens);
+  const startMs = numberOf(atMs);
+  if (cost === undefined || count === undefined || startMs === undefined) return [];
   const owner = { key: stringOf(key), project: stringOf(project) };
-  return [[id, { nanoUsd: held, tokens: of, atMs: at, ...owner }]];
+  return [[id, { nanoUsd: cost, tokens: count, atMs: startMs, ...owner }]];
 }

@@ -80,7 +80,7 @@ function workByNode(live: StagesJson | undefined): WorkOf {
     (sum, { node, busy_ms: busyMs }) => sum + (node === FORWARD ? 0 : busyMs),
     0,
   );
-  const works = new Map(
+  const measuredWork = new Map(
     stages.map(({ node, requests, busy_ms: busyMs }) => [
       node,
       {
@@ -90,7 +90,7 @@ function workByNode(live: StagesJson | undefined): WorkOf {
       },
     ]),
   );
-  return (node) => works.get(node);
+  return (node) => measuredWork.get(node);
 }
 
 interface WayProps {

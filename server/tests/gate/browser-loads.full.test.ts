@@ -102,10 +102,10 @@ for (const host of ['127.0.0.1', 'localhost']) {
         const seen = await visit(`http://${host}:${server.port}/`, server.report);
         assert.is(seen['speculates'], 'true');
         // Make sure that the browser really made the requests.
-        for (const door of ['?prefetch', '?frame', '?worker', 'POST /v1/messages'])
+        for (const way of ['?prefetch', '?frame', '?worker', 'POST /v1/messages'])
           assert.ok(
-            forwarder.lines.some((line) => line.includes(door)),
-            `${door} was not tried: ${forwarder.lines.join(', ')}`,
+            forwarder.lines.some((line) => line.includes(way)),
+            `${way} was not tried: ${forwarder.lines.join(', ')}`,
           );
         assert.equal(
           upstream.requests.map(({ method, path }) => `${method} ${path}`),

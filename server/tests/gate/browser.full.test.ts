@@ -44,12 +44,12 @@ for (const host of ['127.0.0.1', 'localhost']) {
       const server = await servePage(page);
       try {
         const seen = await visit(`http://${host}:${server.port}/`, server.report);
-        for (const door of ['stats', 'recent', 'message']) {
-          assert.match(seen[door] ?? '', /^(?:blocked|401)/, door);
+        for (const way of ['stats', 'recent', 'message']) {
+          assert.match(seen[way] ?? '', /^(?:blocked|401)/, way);
         }
         // An opaque response shows the page nothing; that nothing happened is checked below.
-        for (const door of ['simple', 'ingest', 'reload'])
-          assert.match(seen[door] ?? '', /^(?:blocked|0 )/, door);
+        for (const way of ['simple', 'ingest', 'reload'])
+          assert.match(seen[way] ?? '', /^(?:blocked|0 )/, way);
         assert.is(seen['socket'], 'refused');
         assert.is(seen['socketPort'], 'refused');
         assert.not.match(seen['health'] ?? '', /uptime|path|requests/);

@@ -68,17 +68,17 @@ test('no spelling of a public path leads to one that is not', () =>
     const headers = { 'x-svc-key': KEY };
     await exchange(port, { body: json(MESSAGE), headers });
     const secret = ['/stats', '/recent', '/traces', '/trace/last', '/savings', '/vault'];
-    for (const door of [port, wsPort ?? port]) {
+    for (const listenerPort of [port, wsPort ?? port]) {
       for (const path of secret) {
         for (const from of ['/dashboard', '/docs', '/health', '']) {
           for (const target of spellings(from, path)) {
-            const response = await ask(door, 'GET', target, NAVIGATION);
+            const response = await ask(listenerPort, 'GET', target, NAVIGATION);
             assert.ok([400, 401, 404].includes(statusOf(response)), `${target}: ${response}`);
           }
         }
       }
       const crossSite = `${NAVIGATION}Sec-Fetch-Site: cross-site\r\n`;
-      const followed = await ask(door, 'GET', '/dashboard/../traces', crossSite);
+      const followed = await ask(listenerPort, 'GET', '/dashboard/../traces', crossSite);
       assert.ok([400, 404].includes(statusOf(followed)), followed);
     }
     assert.is(upstream.requests.length, 1);
@@ -88,8 +88,8 @@ test('no spelling of a public path leads to one that is not', () =>
 test('a path with dots is never one of ours, even for local clients', () =>
   withProxy({}, async ({ proxy: { port, wsPort } }) => {
     for (const target of ['/trace/..', '/trace/.', '/trace/%2e%2e', '/x/../health', '/.', '/..']) {
-      for (const door of [port, wsPort ?? port]) {
-        assert.is(statusOf(await ask(door, 'GET', target)), 404, target);
+      for (const listenerPort of [port, wsPort ?? port]) {
+        assert.is(statusOf(await ask(listenerPort, 'GET', target)), 404, target);
       }
     }
     const upgrade =

@@ -96,21 +96,24 @@ test('CONNECT gets an error while there are no tunnels', () =>
 test('an unknown Expect is refused, after the checks of the gate', () =>
   withProxy({}, async ({ proxy: { port, wsPort }, upstream }) => {
     for (const expect of ['anything', '200-ok', '100-continue-not', 'x=1']) {
-      for (const door of [port, wsPort ?? port]) {
+      for (const listenerPort of [port, wsPort ?? port]) {
         const asks = (method: string, path: string, host: string) =>
           sendRaw(
-            door,
+            listenerPort,
             `${method} ${path} HTTP/1.1\r\n${host}Expect: ${expect}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
           );
-        const error = errorIn(await asks('GET', '/health', hostHeader(door)));
+        const error = errorIn(await asks('GET', '/health', hostHeader(listenerPort)));
         assert.is(error.status, 417);
         assert.is(error.type, 'expectation_failed');
-        assert.is(errorIn(await asks('POST', '/v1/messages', hostHeader(door))).status, 417);
+        assert.is(
+          errorIn(await asks('POST', '/v1/messages', hostHeader(listenerPort))).status,
+          417,
+        );
         assert.is(errorIn(await asks('GET', '/stats', 'Host: evil.example\r\n')).status, 403);
         const forwarded = await asks(
           'GET',
           '/stats',
-          `${hostHeader(door)}X-Forwarded-For: 1.2.3.4\r\n`,
+          `${hostHeader(listenerPort)}X-Forwarded-For: 1.2.3.4\r\n`,
         );
         assert.is(errorIn(forwarded).status, 401);
       }

@@ -11,7 +11,7 @@ import { CHAT, MESSAGE, closeClients, exchange, json } from '../../../fixtures/s
 test.after(closeClients);
 
 function withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-door-'));
+  const folder = mkdtempSync(join(tmpdir(), 'svc-plugin-api-'));
   return use(folder).finally(() => rmSync(folder, { recursive: true, force: true }));
 }
 

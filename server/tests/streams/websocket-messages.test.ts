@@ -61,7 +61,7 @@ test('refusals on a provider’s path are in the ledger, others are not', () =>
       [row?.id, row?.endpoint, row?.status, row?.outcome, row?.errorCode, row?.attempts],
       [refused.headers['x-request-id'], '/v1/messages', 429, 'error', 'RATELIMIT_001', 0],
     );
-    assert.is(row?.latencyMs, null, 'a refusal at the door says nothing of how long answers take');
+    assert.is(row?.latencyMs, null, 'a refused request says nothing about response times');
   }));
 
 test('a reload does not reset the rate limit', () =>

@@ -79,7 +79,11 @@ test('call marks are kept by conversation, provider and call, up to a number and
   const here = marks.of('here');
   here.put('chat', call('call_0', '{ "a": 1.0 }'), 'first');
   here.put('chat', call('call_0', '{"b":2}'), 'second');
-  assert.is(here.get('chat', call('call_0', '{"a":1.0}')), 'first', 'the spelling makes no difference');
+  assert.is(
+    here.get('chat', call('call_0', '{"a":1.0}')),
+    'first',
+    'the spelling makes no difference',
+  );
   assert.is(here.get('chat', call('call_0', '{"c":3}')), 'second', 'the id is enough');
   assert.is(here.get('generative', call('call_0', '{"b":2}')), undefined);
   assert.is(marks.of('there').get('chat', call('call_0', '{"b":2}')), undefined);

@@ -43,7 +43,7 @@ const BINARY_NAME =
 
 /**
  * Walks `root`, in name order, and calls `onFile` for each file to read. Links are not followed:
- * they may lead out of the folder or in circles. Returns what was excluded. Stops early, without an
+ * they may lead out of the folder or form a cycle. Returns what was excluded. Stops early, without an
  * error, when the signal is aborted.
  */
 export async function walk(
