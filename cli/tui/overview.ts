@@ -1,6 +1,11 @@
 /** The first screen: whether it works, what it saved, what went wrong, and what soon may. */
 import type { LiveState, ReportJson } from '../../server/dashboard/contract.ts';
-import { causeOf, concernsOf, conditionOf } from '../../server/dashboard/page/conditions.ts';
+import {
+  causeOf,
+  concernsOf,
+  conditionOf,
+  partiesOf,
+} from '../../server/dashboard/page/conditions.ts';
 import { whole } from '../../server/dashboard/page/format.ts';
 import { seriesOf } from '../../server/dashboard/page/charts/series.ts';
 import { headlineFigures, outlookFacts } from '../../server/dashboard/page/summary.ts';
@@ -111,10 +116,7 @@ function failureLines({ failures }: ReportJson, max: number, colors: Colors): st
     ...facts(
       failures
         .slice(0, max)
-        .map((group) => [
-          `  ${whole(group.requests)}`,
-          `${causeOf(group)}, ${group.provider ?? 'no provider'}`,
-        ]),
+        .map((group) => [`  ${whole(group.requests)}`, `${causeOf(group)}, ${partiesOf(group)}`]),
       { ...colors, dim: colors.red },
     ),
   ];

@@ -125,9 +125,12 @@ providers: { spare: { kind: messages, base_url: '${t.upstream.url}/spare', api_k
     await page.locator('[data-figure="fallback"]', { hasText: '1' }).waitFor();
     await page.locator('[data-figure="attempts_failed"]', { hasText: '1' }).waitFor();
     await statusOf(page).getByText('Needs a look').waitFor();
-    await page
-      .locator('.banner', { hasText: 'was answered by a fallback, not by messages' })
-      .waitFor();
+    const why = page
+      .locator('.banner p', { hasText: 'was answered by a fallback instead of provider messages' })
+      .getByRole('link', { name: 'See why in the log' });
+    await why.click();
+    await page.getByText('another provider answers').waitFor();
+    await page.goBack();
     assert.is(await page.locator('[data-figure="errors"]').textContent(), '0');
     await ask(t);
     await ask(t);
@@ -149,6 +152,20 @@ test('a provider that refuses every attempt is shown as unhealthy even if its br
     await statusOf(page).getByText('Degraded').waitFor();
     await page.goto(`${t.proxy.url}/dashboard/providers`);
     await page.getByText('2 of 2 failed in the last hour').waitFor();
+    assert.equal(faults, []);
+  }));
+
+test('the first screen of a desktop shows what failed, whose request it was and what to do', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    t.upstream.script(undefined, 'status', { status: 400 });
+    await ask(t);
+    const { page, faults } = await open();
+    await page.goto(`${t.proxy.url}/dashboard`);
+    const card = page.locator('.card', { hasText: 'What went wrong' });
+    await card.getByText('400 from the provider').waitFor();
+    await card.getByText(/^messages, for node$/).waitFor();
+    const { y, height } = (await card.boundingBox())!;
+    assert.ok(y + height <= page.viewportSize()!.height, `it ends at ${y + height}`);
     assert.equal(faults, []);
   }));
 

@@ -63,6 +63,8 @@ export function reportJson(
       error_code: group.errorCode,
       provider: group.provider,
       requests: group.requests,
+      client: group.client,
+      clients: group.clients,
       last: isoOf(group.lastMs),
       last_request_id: group.lastId,
     })),

@@ -54,6 +54,8 @@ export const dashboardSchemas: Readonly<Record<string, Schema>> = {
         error_code: nullable(text),
         provider: nullable(text),
         requests: whole,
+        client: about(nullable(text), 'The agent of all of them; null if there were several'),
+        clients: about(whole, 'Number of different agents'),
         last: moment,
         last_request_id: text,
       }),

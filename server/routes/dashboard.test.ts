@@ -241,12 +241,14 @@ test('the report equals a recount of the ledger, and filters apply to every figu
         );
       const failed = expected.filter(isFailure);
       assert.equal(
-        report.failures.map(({ status, requests, last_request_id: last }) => [
+        report.failures.map(({ status, requests, client, clients, last_request_id: last }) => [
           status,
           requests,
+          client,
+          clients,
           last,
         ]),
-        failed.length === 0 ? [] : [[400, 2, failed.at(-1)!.id]],
+        failed.length === 0 ? [] : [[400, 2, failed[0]!.client, 1, failed.at(-1)!.id]],
         query,
       );
     }

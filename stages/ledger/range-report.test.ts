@@ -52,6 +52,7 @@ const anyRow = fc.record({
   status: fc.option(fc.constantFrom(200, 429, 503)),
   provider: fc.option(fc.constantFrom('messages', 'chat')),
   sessionId: fc.option(fc.constantFrom('one', 'two', 'three', '__proto__')),
+  client: fc.option(fc.constantFrom('aider', 'cline')),
   inputTokensRaw: fc.option(fc.nat(1e6)),
   chunksInjected: fc.option(fc.nat(3)),
   latencyMs: fc.option(fc.double({ min: 0, max: 1e5, noNaN: true })),
@@ -108,6 +109,22 @@ test('percentiles, steps, causes and conversations equal those of a recount', as
         );
         const failed = report.failures.reduce((sum, { requests }) => sum + requests, 0);
         assert.is(failed, within.filter(isFailure).length);
+        for (const group of report.failures) {
+          const clients = new Set(
+            within
+              .filter(isFailure)
+              .filter(
+                (row) =>
+                  row.status === group.status &&
+                  row.errorKind === group.errorKind &&
+                  row.errorCode === group.errorCode &&
+                  row.provider === group.provider,
+              )
+              .flatMap(({ client }) => client ?? []),
+          );
+          assert.is(group.clients, clients.size);
+          assert.is(group.client, clients.size === 1 ? [...clients][0] : null);
+        }
         assert.is(
           report.injections.requests,
           within.filter((row) => (row.chunksInjected ?? 0) > 0).length,

@@ -33,6 +33,10 @@ export interface FailureGroup extends Pick<
   'status' | 'errorKind' | 'errorCode' | 'provider'
 > {
   readonly requests: number;
+  /** The agent of all of them; null if they had several or none. */
+  readonly client: string | null;
+  /** How many different agents they had. */
+  readonly clients: number;
   /** When the newest of them began. */
   readonly lastMs: number;
   readonly lastId: string;
@@ -180,6 +184,8 @@ async function failureGroups(db: LedgerReader, filter: RowFilter): Promise<Failu
     .select((eb) => [
       ...keys,
       eb.fn.countAll<number>().as('requests'),
+      eb.fn.count<number>('client').distinct().as('clients'),
+      eb.fn.min('client').as('client'),
       eb.fn.max('startedMs').as('lastMs'),
       // The id that belongs to the latest start: both in one text, with times of equal length.
       sql<string>`max(started_ms || ' ' || id)`.as('last'),
@@ -190,8 +196,9 @@ async function failureGroups(db: LedgerReader, filter: RowFilter): Promise<Failu
     .orderBy('last', 'desc')
     .limit(MAX_GROUPS)
     .execute();
-  return rows.map(({ last, ...group }) => ({
+  return rows.map(({ last, client, ...group }) => ({
     ...group,
+    client: group.clients === 1 ? client : null,
     lastId: last.slice(last.indexOf(' ') + 1),
   }));
 }

@@ -1,6 +1,6 @@
 /** Failed requests, grouped by cause. */
 import type { ReportJson } from '../contract.ts';
-import { causeOf } from './conditions.ts';
+import { agentOf, causeOf } from './conditions.ts';
 import { FilterBar } from './requests/filter-bar.tsx';
 import { figureColumn } from './requests/columns.ts';
 import { orDash, share, time, whole } from './format.ts';
@@ -41,7 +41,8 @@ function columnsOf(requests: number): readonly TableColumn<ReportJson['failures'
     { header: 'Cause', rank: 0, text: causeOf },
     { header: 'Provider', rank: 1, text: (group) => orDash(group.provider) },
     figureColumn('Requests', 2, (group) => whole(group.requests)),
-    figureColumn('Share of all', 4, (group) => share(group.requests / requests)),
+    { header: 'Agent', rank: 4, text: agentOf },
+    figureColumn('Share of all', 5, (group) => share(group.requests / requests)),
     {
       header: 'Newest',
       rank: 3,

@@ -10,7 +10,9 @@ type Attempts = LiveState['providers'][string]['tries'];
 /** `tries` is missing from a proxy of an older version, which may still run after an update. */
 type Provider = Omit<LiveState['providers'][string], 'tries'> & { readonly tries?: Attempts };
 type Providers = Readonly<Record<string, Provider>>;
-type FailureGroup = ReportJson['failures'][number];
+/** The agents are missing from a proxy of an older version. */
+type FailureGroup = Omit<ReportJson['failures'][number], 'client' | 'clients'> &
+  Partial<Pick<ReportJson['failures'][number], 'client' | 'clients'>>;
 
 /**
  * Returns a cause in a few words: the status the client got, and our error code or kind if there is
@@ -21,6 +23,17 @@ export function causeOf({ status, error_code: code, error_kind: kind }: FailureG
   if (name !== undefined && status !== null) return `${status} ${name}`;
   if (status === null) return name ?? 'no answer';
   return status < 400 ? `${status}, broken off` : `${status} from the provider`;
+}
+
+/** Returns the agent whose requests failed, how many there were, or a dash. */
+export function agentOf({ client, clients = 0 }: FailureGroup): string {
+  return clients > 1 ? `${whole(clients)} agents` : (client ?? NONE);
+}
+
+/** Returns which provider failed, and for whom: `chat, for aider`. */
+export function partiesOf(group: FailureGroup): string {
+  const agent = agentOf(group);
+  return `${group.provider ?? 'no provider'}${agent === NONE ? '' : `, for ${agent}`}`;
 }
 
 /** With this many failures in a row, or if every attempt failed, a provider is considered down. */
@@ -60,7 +73,24 @@ export interface Concern {
   readonly tone: 'bad' | 'warn';
   /** True if the outlook shows it as a figure too, for a screen without room for both. */
   readonly isFigure?: true;
+  readonly next?: NextStep;
 }
+
+/** What to do about a concern: a link to a view of the dashboard or to a page of the docs. */
+export type NextStep = { readonly name: string } & (
+  | { readonly view: string }
+  | { readonly docs: string }
+);
+
+const NEXT = {
+  alert: { name: 'About alerts', docs: 'alerts' },
+  budget: { name: 'Change the limit', docs: 'providers#own-rules-budget-cache' },
+  dropped: { name: 'Why, and what helps', docs: 'switching#when-a-provider-refuses-anyway' },
+  fallback: { name: 'See why in the log', view: 'log' },
+  plan: { name: 'Switch before that', docs: 'providers#when-something-fails' },
+  provider: { name: 'See the provider', view: 'providers' },
+  reason: { name: 'What to do', docs: 'troubleshooting' },
+} as const;
 
 /** At or below this remaining percentage a budget is a concern. */
 export const LOW_BUDGET_PERCENT = 20;
@@ -68,10 +98,15 @@ export const LOW_BUDGET_PERCENT = 20;
 /** Returns all concerns, worst first. */
 export function concernsOf(live: LiveState): readonly Concern[] {
   const { health, alerts, providers } = live;
-  const concern =
-    (tone: Concern['tone']) =>
-    (text: string): Concern => ({ tone, text });
-  const figure = (text: string): Concern => ({ tone: 'warn', text, isFigure: true });
+  const bad =
+    (next: NextStep) =>
+    (text: string): Concern => ({ tone: 'bad', text, next });
+  const figure = (text: string, next: NextStep): Concern => ({
+    tone: 'warn',
+    text,
+    isFigure: true,
+    next,
+  });
   const isNamed = (name: string) =>
     health.reasons.some((reason) => reason.includes(`provider ${name}:`));
   const refusing = Object.entries(providers).flatMap(([name, provider]) => {
@@ -83,42 +118,46 @@ export function concernsOf(live: LiveState): readonly Concern[] {
   const dropped = thoughtsDropped(live);
   const plans = planWindows(live, Date.now());
   return [
-    ...alerts.map(({ text }) => `Alert ${text}`).map(concern('bad')),
-    ...health.reasons.map(concern('bad')),
-    ...refusing.map(concern('bad')),
+    ...alerts.map(({ text }) => `Alert ${text}`).map(bad(NEXT.alert)),
+    ...health.reasons.map((text) => bad(isOfProvider(text) ? NEXT.provider : NEXT.reason)(text)),
+    ...refusing.map(bad(NEXT.provider)),
     ...(left !== undefined && left.percent <= 0
-      ? [concern('bad')(`The budget of the ${left.of} is used up: requests are refused.`)]
+      ? [bad(NEXT.budget)(`The budget of the ${left.of} is used up: requests are refused.`)]
       : []),
     ...plans
       .filter(({ tone }) => tone === 'bad')
-      .map(({ name, detail }) => concern('bad')(`The plan's window ${name} is ${detail}.`)),
+      .map(({ name, detail }) => bad(NEXT.plan)(`Plan ${name}: ${detail}.`)),
     ...(health.paused
-      ? [concern('warn')('Paused: requests are sent unchanged until `svc resume`.')]
+      ? [{ tone: 'warn', text: 'Paused: requests are sent unchanged until `svc resume`.' } as const]
       : []),
     ...(answered > 0
       ? [
           figure(
-            `${counted(answered, 'request')} of the last hour ${answered === 1 ? 'was' : 'were'} answered by a fallback, not by ${of.join(', ')}.`,
+            `${counted(answered, 'request')} of the last hour ${answered === 1 ? 'was' : 'were'} answered by a fallback instead of provider${of.length === 1 ? '' : 's'} ${of.join(', ')}.`,
+            NEXT.fallback,
           ),
         ]
       : []),
     ...(left !== undefined && left.percent > 0 && left.percent <= LOW_BUDGET_PERCENT
-      ? [figure(`${percent(left.percent)} of the ${left.of}'s budget is left.`)]
+      ? [figure(`${percent(left.percent)} of the ${left.of}'s budget is left.`, NEXT.budget)]
       : []),
     ...plans
       .filter(({ tone }) => tone === 'warn')
       .map(({ name, value, detail }) =>
-        figure(`${value} of the plan's window ${name} is used: ${detail}.`),
+        figure(`Plan ${name}: ${value} used, ${detail}.`, NEXT.plan),
       ),
     ...(dropped > 0
       ? [
           figure(
             `${counted(dropped, 'thought')} ${dropped === 1 ? 'was' : 'were'} dropped by providers since the start.`,
+            NEXT.dropped,
           ),
         ]
       : []),
   ];
 }
+
+const isOfProvider = (reason: string): boolean => /^provider \S+:/.test(reason);
 
 /** Returns the overall state in a word or two. */
 export function verdictOf(live: LiveState): readonly [word: string, tone: Tone] {

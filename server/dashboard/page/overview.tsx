@@ -3,7 +3,8 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { LiveState, ReportJson, RequestJson } from '../contract.ts';
 import { CacheLanes } from './charts/cache-lanes.tsx';
 import { Charts } from './charts/charts.tsx';
-import { causeOf, concernsOf } from './conditions.ts';
+import { causeOf, concernsOf, partiesOf } from './conditions.ts';
+import type { NextStep } from './conditions.ts';
 import { FirstRequest } from './first-request.tsx';
 import { whole } from './format.ts';
 import { state } from './live.ts';
@@ -33,13 +34,13 @@ export function Overview() {
       <Reasons live={live} />
       <Figures live={live} report={report} title={rangeOf(query).title} />
       <Outlook live={live} report={report} />
-      {report.totals.requests > 0 && <Charts report={report} query={query} />}
-      <div class="columns">
+      <div class="columns narrow">
         <RecentFailures report={report} />
+        <ProviderList live={live} />
         <CacheLanes live={live} report={report} />
         <PlanList live={live} />
-        <ProviderList live={live} />
       </div>
+      {report.totals.requests > 0 && <Charts report={report} query={query} />}
       <NewestRequests rows={rows} max={NEWEST} />
     </div>
   );
@@ -119,12 +120,20 @@ export function Reasons({ live }: { readonly live: LiveState }) {
   const worst = concerns[0]?.tone;
   return (
     <section class={`banner ${worst ?? ''}`} aria-label="What is wrong">
-      {concerns.map(({ text, tone }) => (
+      {concerns.map(({ text, tone, next }) => (
         <p key={text} class={tone}>
-          <TextWithCode text={text} />
+          <TextWithCode text={text} /> {next !== undefined && <Next step={next} />}
         </p>
       ))}
     </section>
+  );
+}
+
+function Next({ step }: { readonly step: NextStep }) {
+  return 'view' in step ? (
+    <Link to={step.view}>{step.name}</Link>
+  ) : (
+    <a href={`/docs/${step.docs}`}>{step.name}</a>
   );
 }
 
@@ -193,14 +202,14 @@ function RecentFailures({ report: { failures } }: { readonly report: ReportJson 
       {failures.length === 0 ? (
         <p class="quiet">Nothing failed.</p>
       ) : (
-        <ul class="lines">
+        <ul class="lines two">
           {failures.slice(0, 5).map((group) => (
             <li key={group.last_request_id}>
               <Link to="request" id={group.last_request_id} title="The newest of them">
                 {causeOf(group)}
               </Link>
-              <span class="quiet">{group.provider ?? 'no provider'}</span>
               <b class="num">{whole(group.requests)}</b>
+              <span class="quiet">{partiesOf(group)}</span>
             </li>
           ))}
         </ul>
