@@ -6,11 +6,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { until, withLive } from '../fixtures/cli/live.ts';
 import type { Live } from '../fixtures/cli/live.ts';
-import { withoutColors } from '../cli/screen/colors.ts';
 import { makePlace } from '../fixtures/cli/run.ts';
 import { findTerminal, runInTerminal, typeInTerminal } from '../fixtures/cli/terminal.ts';
 import { stored } from '../fixtures/ledger/temp-ledger.ts';
@@ -66,7 +66,7 @@ async function dashboardPictures(url: string, request: string): Promise<void> {
     await overview.locator('.chart canvas, .chart svg').first().waitFor();
     write('dashboard.webp', await pictureOf(overview));
     const one = await openPage(browser, 'dark', `${url}/dashboard/request/${request}`);
-    await one.getByText('As it was sent').first().waitFor();
+    await one.getByText('As sent', { exact: true }).first().waitFor();
     write('request.webp', await pictureOf(one));
   } finally {
     await browser.close();
@@ -105,8 +105,8 @@ async function demo(): Promise<void> {
   const place = makePlace();
   try {
     const lines = await runInTerminal(terminal, 80, place, ['demo']);
-    const isBlank = (line: string): boolean => withoutColors(line).trim() === '';
-    const header = lines.findIndex((line) => /^turn\s/.test(withoutColors(line)));
+    const isBlank = (line: string): boolean => stripVTControlCharacters(line).trim() === '';
+    const header = lines.findIndex((line) => /^turn\s/.test(stripVTControlCharacters(line)));
     const end = lines.findIndex((line, at) => at > header && isBlank(line));
     const last = lines.findLast((line) => !isBlank(line));
     if (header < 0 || last === undefined) throw new Error(lines.join('\n'));

@@ -2,6 +2,7 @@
  * Renders a program's terminal output with its colours as SVG: without scripts, fonts or URLs,
  * sharp at every size, and only a few kilobytes.
  */
+import { stripVTControlCharacters } from 'node:util';
 import { widthOf } from '../cli/screen/fit.ts';
 
 const CHAR_WIDTH = 8.4;
@@ -39,7 +40,7 @@ const PLAIN_STYLE: TextStyle = {
 
 /** Returns the picture; `title` describes it for screen readers. */
 export function terminalPicture(lines: readonly string[], title: string): string {
-  const columns = Math.max(...lines.map((line) => widthOf(line)));
+  const columns = Math.max(...lines.map((line) => widthOf(stripVTControlCharacters(line))));
   const width = Math.ceil(columns * CHAR_WIDTH) + 2 * MARGIN;
   const height = lines.length * LINE_HEIGHT + 2 * MARGIN;
   const texts = lines.flatMap((line, at) => lineText(line, at));

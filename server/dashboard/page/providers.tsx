@@ -23,7 +23,7 @@ export function ProviderList({ live }: { readonly live: LiveState }) {
   return (
     <section class="card">
       <h2>Providers</h2>
-      <ul class="lines">
+      <ul class="lines conditions">
         {Object.entries(live.providers).map(([name, provider]) => (
           <ProviderLine key={name} name={name} provider={provider} />
         ))}
