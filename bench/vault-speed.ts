@@ -136,7 +136,7 @@ async function measureQueries(
   setImmediate(measureStep);
   const loaded = await timed(() => vault.status());
   loading = false;
-  const step = `longest hold of the event loop ${slowestStepMs.toFixed(0)} ms`;
+  const step = `event loop blocked for up to ${slowestStepMs.toFixed(0)} ms`;
   addLine(`${backend} load`, `${loaded.result.blocks} blocks, ${cost(loaded)}, ${step}`);
   for (const query of makeQueries(20, SEED + 7)) await vault.search(query);
   const runs: QueryRun[] = [];
@@ -240,7 +240,7 @@ async function timed<T>(work: () => Promise<T>): Promise<Timed<T>> {
 }
 
 function cost({ wallMs, cpuMs }: Timed<unknown>): string {
-  return `${wallMs.toFixed(0)} ms (${cpuMs.toFixed(0)} ms of processor)`;
+  return `${wallMs.toFixed(0)} ms (${cpuMs.toFixed(0)} ms of CPU time)`;
 }
 
 function percentiles(times: readonly number[]): string {

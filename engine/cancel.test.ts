@@ -93,12 +93,12 @@ test('a handler that never settles does not outlive the run', async () => {
   const controller = new AbortController();
   const stuck = stage('stuck', { on: { question: () => new Promise<undefined>(() => undefined) } });
   const list: string[] = [];
-  const plan = planOf(reader, stuck, wholeAnswerer, settledBy('witness', list));
+  const plan = planOf(reader, stuck, wholeAnswerer, settledBy('watcher', list));
   const sink = createCollectingSink<TestFrame>();
   const done = run(plan, ASK, testRun(undefined, controller.signal), sink);
   controller.abort(new Cancelled('client_gone'));
   assert.is((await done).outcome, 'cancelled');
-  assert.equal(list, ['witness:cancelled']);
+  assert.equal(list, ['watcher:cancelled']);
 });
 
 test('a live answer that arrives after the run was cancelled is cancelled too', async () => {

@@ -157,7 +157,7 @@ test('a stage that fails to settle does not stop the next', async () => {
 });
 
 test('an error names the node that threw it, and a foreign error becomes internal', async () => {
-  const stranger = stage('culprit', {
+  const culprit = stage('culprit', {
     on: {
       question: () => {
         throw new TypeError('x is not a function');
@@ -165,7 +165,7 @@ test('an error names the node that threw it, and a foreign error becomes interna
     },
   });
   const sink = createCollectingSink<TestFrame>();
-  const { error } = await run(planOf(reader, stranger, wholeAnswerer), ASK, testRun(), sink);
+  const { error } = await run(planOf(reader, culprit, wholeAnswerer), ASK, testRun(), sink);
   assert.is(error?.kind, 'internal');
   assert.is(error?.node, 'culprit');
   assert.not(error?.message.includes('not a function'));

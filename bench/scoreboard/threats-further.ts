@@ -3,7 +3,7 @@ import type { Row } from './row.ts';
 
 export const FURTHER_THREATS: readonly Row[] = [
   {
-    id: 'key-to-stranger',
+    id: 'key-to-other-provider',
     isSlow: true,
     threat: 'A request routed to a provider that its key does not belong to',
     required: 'the key is not sent',
@@ -211,7 +211,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     },
   },
   {
-    id: 'mcp-stranger',
+    id: 'mcp-remote-caller',
     isSlow: true,
     threat: 'A caller on another machine who asks for texts by MCP',
     required: 'it needs a key, and gets no text of a conversation',

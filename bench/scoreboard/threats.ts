@@ -1,4 +1,4 @@
-/** Promises about admission, keys, and the cost of a stranger's bytes. */
+/** Promises about admission, keys, and the cost of untrusted input. */
 import type { Row } from './row.ts';
 
 const gate = (before: string, after: string) => ({ file: 'server/gate/gate.ts', before, after });
@@ -76,7 +76,7 @@ export const THREATS: readonly Row[] = [
   {
     id: 'smuggling',
     threat: 'A body whose end two servers find in different places (request smuggling)',
-    required: 'framing is read strictly, and written anew',
+    required: 'framing is read strictly, and rewritten',
     file: 'server/gate/gate.test.ts',
     test: 'refuses ambiguous message framing that Node may accept',
     sabotage: {
@@ -122,7 +122,7 @@ export const THREATS: readonly Row[] = [
     },
   },
   {
-    id: 'key-said-again',
+    id: 'repeated-key',
     threat: 'A provider that repeats the key in an error',
     required: 'the client never sees it',
     file: 'stages/forward/answer/redact-keys.test.ts',

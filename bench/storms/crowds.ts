@@ -71,7 +71,7 @@ const leavingClients: Storm['run'] = ({ seconds }, report) =>
         name: 'clients that leave',
         required: `afterwards nothing runs, no connection is open, at most ${RETAINED_MB} MB more, and it answers`,
         figure: `${left} clients left at any moment: ${healthy ? 'answers, nothing runs' : 'still runs some'}; ${svc.openFiles() - files} more descriptors, RSS ${beforeMb.toFixed(0)} to ${afterMb.toFixed(0)} MB`,
-        held: healthy && closed && afterMb - beforeMb <= RETAINED_MB,
+        met: healthy && closed && afterMb - beforeMb <= RETAINED_MB,
       },
     ];
   });
@@ -114,7 +114,7 @@ const reconnectingClients: Storm['run'] = ({ seconds }, report) =>
         required:
           'every request answered, no descriptor left, memory of the last quarter at most 16 MB above the half before',
         figure: `${CLIENTS} clients for ${seconds} s: ${answered} answered, failed ${JSON.stringify(Object.fromEntries(failed))}, RSS ${rss.map((mb) => mb.toFixed(0)).join(' ')} MB, ${svc.openFiles() - files} more descriptors`,
-        held: failed.size === 0 && healthy && closed && growth <= 16,
+        met: failed.size === 0 && healthy && closed && growth <= 16,
       },
     ];
   });
@@ -190,7 +190,7 @@ const slowStreams: Storm['run'] = ({ streams }, report) =>
         name: `${streams} slow streams at once`,
         required: `all whole, with the provider's bytes, at most ${STALLED_STREAM_KIB} KiB each, no event more than a second late`,
         figure: `${through.whole} whole, ${perStream.toFixed(0)} KiB each (RSS ${beforeMb.toFixed(0)} to ${through.mb.toFixed(0)} MB); longest gap of events ${EVERY_MS} ms apart ${through.longestMs.toFixed(0)} ms, directly ${direct.longestMs.toFixed(0)} ms`,
-        held:
+        met:
           through.whole === streams &&
           isSame &&
           perStream <= STALLED_STREAM_KIB &&
@@ -231,7 +231,7 @@ const slowReaders: Storm['run'] = ({ streams }, report) =>
         name: 'clients that do not read',
         required: `at most ${STALLED_STREAM_KIB} KiB more for each further one, other clients are answered`,
         figure: `endless streams that nobody reads: RSS ${mb[0]} MB with none, ${mb[1]} with ${half}, ${mb[2]} with ${2 * half}: ${kibEach.toFixed(0)} KiB for each further one; another client: ${others.status}`,
-        held: kibEach <= STALLED_STREAM_KIB && others.status === 200 && healthy,
+        met: kibEach <= STALLED_STREAM_KIB && others.status === 200 && healthy,
       },
     ];
   });
@@ -267,7 +267,7 @@ const idle: Storm['run'] = ({ idle: count }, report) =>
         name: `${count} idle connections`,
         required: `all stay open, at most ${IDLE_BYTES / 1000} kB each, others are answered`,
         figure: `${answered} answered once, ${open} open; ${(bytesEach / 1000).toFixed(1)} kB each; twenty other requests took ${Math.min(...waits).toFixed(0)} to ${Math.max(...waits).toFixed(0)} ms`,
-        held:
+        met:
           answered === count &&
           open === count &&
           bytesEach <= IDLE_BYTES &&

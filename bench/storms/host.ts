@@ -41,7 +41,7 @@ async function compareRows(svc: Svc, file: string, answered: number) {
   const { ids, twice, isSound } = readLedger(file);
   return {
     text: `${ids.size} rows and ${dropped} counted as dropped of ${answered}, ${twice} twice, file ${isSound ? 'sound' : 'NOT sound'}`,
-    held: isSound && twice === 0 && ids.size + dropped === answered,
+    met: isSound && twice === 0 && ids.size + dropped === answered,
   };
 }
 
@@ -79,11 +79,11 @@ const diskFull: Storm['run'] = ({ seconds }, report) =>
           required:
             'every request answered, /health says it, memory bounded, drops counted; with room again the ledger and the audit log are sound and /health is ok',
           figure: `${seconds} s on a full disk of ${DISK_MB} MB: ${traffic.ended.size} answered, ${failuresText(traffic)}; /health: ${reasons.join('; ')}; RSS ${beforeMb.toFixed(0)} to ${afterMb.toFixed(0)} MB; ${hasRecovered ? 'ok again' : 'NOT ok again'}; ${rows.text}; audit: ${audit.fault?.text ?? `${audit.records} records verified`}`,
-          held:
+          met:
             isReported &&
             hasRecovered &&
             traffic.failed.size === 0 &&
-            rows.held &&
+            rows.met &&
             audit.fault === undefined &&
             afterMb - beforeMb <= 64,
         },
@@ -120,7 +120,7 @@ const readOnly: Storm['run'] = (_sizes, report) =>
             required:
               'every request answered, /health says it, rows are stored once it can be written',
             figure: `${traffic.ended.size} answered, ${failuresText(traffic)}; /health: ${status}, ${reasons.join('; ')}; ${hasRecovered ? 'ok again' : 'NOT ok again'}; ${rows.text}`,
-            held: traffic.failed.size === 0 && status !== 'ok' && hasRecovered && rows.held,
+            met: traffic.failed.size === 0 && status !== 'ok' && hasRecovered && rows.met,
           },
         ];
       } catch (thrown) {
@@ -130,7 +130,7 @@ const readOnly: Storm['run'] = (_sizes, report) =>
             name: 'read-only home',
             required: 'it runs, or says in a sentence why it does not start',
             figure: text.trim(),
-            held: /read-only/.test(text) && !/\n\s+at /.test(text),
+            met: /read-only/.test(text) && !/\n\s+at /.test(text),
           },
         ];
       } finally {
@@ -193,7 +193,7 @@ const damaged: Storm['run'] = ({ rounds }, report) =>
           'every request answered, and every row stored a second after the start; figures can be read',
         figure:
           `${attempts} files with ${Object.keys(DAMAGES).length} kinds of damage: ${faults.length} faults ${faults.join('; ')}`.trim(),
-        held: faults.length === 0,
+        met: faults.length === 0,
       },
     ];
   });
@@ -248,7 +248,7 @@ const locked: Storm['run'] = ({ seconds }, report) =>
         required:
           'every request answered without waiting for it, every row stored once or counted as dropped',
         figure: `locked for ${seconds} s: ${traffic.ended.size} answered, ${failuresText(traffic)}, the slowest in ${traffic.longestMs.toFixed(0)} ms; /health: ${status} ${reasons.join('; ')}; ${rows.text}`,
-        held: traffic.failed.size === 0 && rows.held,
+        met: traffic.failed.size === 0 && rows.met,
       },
     ];
   });
@@ -280,11 +280,11 @@ const diskFails: Storm['run'] = ({ seconds }, report) =>
         required:
           'every request answered, /health says it; later every row is stored or counted as dropped, and the audit log verifies',
         figure: `${traffic.ended.size} answered, ${failuresText(traffic)}; /health: ${reasons.join('; ').replaceAll(home, '~/.svc')}; ${hasRecovered ? 'ok again' : 'NOT ok again'}; ${rows.text}; audit: ${audit.fault?.text ?? `${audit.records} records verified`}`,
-        held:
+        met:
           isReported &&
           hasRecovered &&
           traffic.failed.size === 0 &&
-          rows.held &&
+          rows.met &&
           audit.fault === undefined,
       },
     ];
@@ -310,7 +310,7 @@ const twoProxies: Storm['run'] = ({ seconds }, report) =>
         name: 'two proxies, one ledger',
         required: 'every row of both, once',
         figure: `${failuresText(traffic)}; ${rows.text}`,
-        held: traffic.failed.size === 0 && rows.held,
+        met: traffic.failed.size === 0 && rows.met,
       },
     ];
   });
@@ -361,8 +361,8 @@ const descriptors: Storm['run'] = ({ seconds }, report) =>
         required:
           'it goes on with the connections that it has, does not spin, and answers once there are some again',
         figure: `${2 * FILES} connections at a limit of ${FILES}: ${answered} answered, ${closed} closed, ${(100 * busy).toFixed(0)} % of a core; ${failuresText(traffic)} (${during} kinds before they left); ${sentBefore} sent; afterwards ${statusAfter}, /health ${health.status}; ${rows.text}`,
-        held:
-          hasRecovered && statusAfter === 200 && busy < 0.5 && health.status === 'ok' && rows.held,
+        met:
+          hasRecovered && statusAfter === 200 && busy < 0.5 && health.status === 'ok' && rows.met,
       },
     ];
   });
@@ -407,9 +407,9 @@ const clock: Storm['run'] = ({ seconds }, report) =>
         name: 'clock jumps',
         required: 'every request answered, every row stored once, the audit log verifies',
         figure: `${Object.keys(JUMPS).join(', ')} (its days: ${clocks.join(', ')}): ${traffic.ended.size} answered, ${failuresText(traffic)}, the slowest in ${traffic.longestMs.toFixed(0)} ms; /health ${status}; ${rows.text}; audit: ${audit.fault?.text ?? `${audit.records} records verified`}`,
-        held:
+        met:
           traffic.failed.size === 0 &&
-          rows.held &&
+          rows.met &&
           audit.fault === undefined &&
           new Set(clocks).size >= 3,
       },

@@ -61,19 +61,19 @@ const proxyKills: Storm['run'] = ({ rounds, acknowledgedMs }, report) =>
         name: 'ledger',
         required: 'no acknowledged row lost, none twice, none invented, file sound after each kill',
         figure: `of ${counts}: ${lost.length} lost${oldest}, ${twice} twice, ${invented} invented, ${faulty} unsound`,
-        held: lost.length === 0 && twice === 0 && invented === 0 && isSound && faulty === 0,
+        met: lost.length === 0 && twice === 0 && invented === 0 && isSound && faulty === 0,
       },
       {
         name: 'audit log',
         required: 'the chain verifies to its end',
         figure: audit.fault?.text ?? `${audit.records} records verified`,
-        held: audit.fault === undefined,
+        met: audit.fault === undefined,
       },
       {
         name: 'captures',
         required: 'every file can be read, up to a record that was cut short at its end',
         figure: `${records.length} read, ${torn} files with a cut record, ${faults.length - torn} other faults; ${missed} of ${counts} missing`,
-        held: faults.length === torn && records.length === captured.size,
+        met: faults.length === torn && records.length === captured.size,
       },
     ];
   });
@@ -123,7 +123,7 @@ const conversationKills: Storm['run'] = async ({ rounds }, report) => {
           name: 'memory of conversations',
           required: 'a provider that binds thinking to its prefix refuses and drops nothing',
           figure: `${3 * kills} kills, ${turns} turns, ${matched} thinking blocks returned: ${refused.length} refused, ${dropped.length} dropped, ${failures.length} other failures`,
-          held: refused.length + dropped.length + failures.length === 0 && matched > turns,
+          met: refused.length + dropped.length + failures.length === 0 && matched > turns,
         },
       ];
     },
@@ -185,7 +185,7 @@ const commandKills: Storm['run'] = ({ rounds }, report) =>
           required: 'rules and keys are as before or as after, and can be read and changed again',
           figure:
             `${2 * kills} commands killed, ${done - 1} of ${kills} rules written, ${left.length} drafts left; ${faults.length} faults ${faults.join(', ')}`.trim(),
-          held: faults.length === 0 && rules() === done + 1,
+          met: faults.length === 0 && rules() === done + 1,
         },
       ];
     },
@@ -223,7 +223,7 @@ const vaultKills: Storm['run'] = ({ rounds }, report) =>
         name: 'vault index',
         required: 'the next run completes it, every record is whole',
         figure: `${kills} kills: ${missing.length} of ${files} files missing, vault-health exit code ${health}`,
-        held: health === 0 && missing.length === 0 && existsSync(site.home),
+        met: health === 0 && missing.length === 0 && existsSync(site.home),
       },
     ];
   });

@@ -73,17 +73,17 @@ async function main(args: string[]): Promise<number> {
   for (const { name: storm, run } of storms) {
     const rows = await run(sizes, (text) => progress.report(`${storm}: ${text}`)).catch(
       (thrown: unknown) => [
-        { name: storm, required: 'it runs to its end', figure: String(thrown), held: false },
+        { name: storm, required: 'it runs to its end', figure: String(thrown), met: false },
       ],
     );
     progress.clear();
     for (const row of rows) {
-      if (!row.held) missed += 1;
-      const { name, required, figure, held } = row;
+      if (!row.met) missed += 1;
+      const { name, required, figure, met } = row;
       process.stdout.write(
         json
           ? `${JSON.stringify({ storm, ...row, commit })}\n`
-          : `${held ? 'holds ' : 'MISSED'} ${storm}, ${name}: ${figure}\n       ${required}\n`,
+          : `${met ? 'holds ' : 'MISSED'} ${storm}, ${name}: ${figure}\n       ${required}\n`,
       );
     }
   }

@@ -56,7 +56,7 @@ const servers: Storm['run'] = async ({ seconds }, report) => {
             required:
               'every request answered; every row stored once, or counted as dropped; both proxies ok afterwards',
             figure: `${turns} turns, two proxies: ${traffic.ended.size} answered, ${failuresText(traffic)}, the slowest in ${traffic.longestMs.toFixed(0)} ms; ${missing} rows missing, ${dropped} counted as dropped, ${ids.length - unique.size} twice; ${hasRecovered ? 'ok again' : `NOT ok again: ${health.reasons.join('; ')}`}`,
-            held:
+            met:
               traffic.failed.size === 0 &&
               missing <= dropped &&
               ids.length === unique.size &&

@@ -22,7 +22,7 @@ export interface StormRow {
   readonly name: string;
   readonly required: string;
   readonly figure: string;
-  readonly held: boolean;
+  readonly met: boolean;
 }
 
 export interface Storm {

@@ -160,7 +160,7 @@ function toList(values: readonly string[]): string[] {
     .filter((name) => name !== '');
 }
 
-/** Returns a key's limits as JSON; null where there is none. */
+/** Returns a key's limits as JSON; null if there is none. */
 export function limitsJson(key: StoredKey) {
   const { project, models, providers, perDayUsd, perMonthUsd } = key;
   return {

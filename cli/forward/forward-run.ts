@@ -1,5 +1,5 @@
 /** Sets up one client run in forward mode: an authority, a token, and the environment. */
-import { dropToken, makeToken } from '../../server/forward-proxy/tokens.ts';
+import { revokeToken, createToken } from '../../server/forward-proxy/tokens.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { configuredHosts, fittingAuthority, tunnelledRemarks } from './authority.ts';
@@ -36,7 +36,7 @@ export async function prepareForwardRun(
   const { env, clock } = context;
   const { hosts, tunnelled } = await configuredHosts(context);
   const { authority, createdBecause } = await fittingAuthority(context, hosts);
-  const { token, id } = makeToken(home, clock, { label: `run ${program}`, expires: true });
+  const { token, id } = createToken(home, clock, { label: `run ${program}`, expires: true });
   const remarks: string[] = [];
   if (createdBecause !== undefined)
     remarks.push(`${CREATION_REASONS[createdBecause]}: \`svc ca show\``);
@@ -56,6 +56,6 @@ export async function prepareForwardRun(
       authorityPem: authority.certificatePem,
     }),
     remarks,
-    end: () => dropToken(home, clock, id),
+    end: () => revokeToken(home, clock, id),
   };
 }

@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError, toSvcError } from '../../engine/error.ts';
-import { dropTokensOf } from '../../server/forward-proxy/tokens.ts';
+import { revokeTokensOf } from '../../server/forward-proxy/tokens.ts';
 import { dropSettingsList } from '../forward/certificate-lists.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
@@ -286,7 +286,7 @@ export async function undoAll(
           undone.push(undo(entry, { home, where: context }));
           const forwarded = forwardedId(entry.client);
           if (forwarded !== undefined) {
-            dropTokensOf(home, context.clock, tokenLabel(forwarded));
+            revokeTokensOf(home, context.clock, tokenLabel(forwarded));
             dropSettingsList(home, forwarded);
           }
         } catch (thrown) {

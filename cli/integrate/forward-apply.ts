@@ -5,9 +5,9 @@
 import { SvcError } from '../../engine/error.ts';
 import {
   createTokenCheck,
-  dropToken,
-  dropTokensOf,
-  makeToken,
+  revokeToken,
+  revokeTokensOf,
+  createToken,
 } from '../../server/forward-proxy/tokens.ts';
 import { configuredHosts, fittingAuthority } from '../forward/authority.ts';
 import { writeBundle } from '../forward/certificate-lists.ts';
@@ -49,11 +49,11 @@ export async function grantForward(context: CliContext, client: Client): Promise
   if (kept !== undefined && typeof tokens.check(kept) !== 'string')
     return { client: clientWithToken(kept), withdraw: () => undefined };
   const label = tokenLabel(client.id);
-  dropTokensOf(home, clock, label);
-  const { token, id } = makeToken(home, clock, { label, expires: false });
+  revokeTokensOf(home, clock, label);
+  const { token, id } = createToken(home, clock, { label, expires: false });
   return {
     client: clientWithToken(token),
-    withdraw: () => dropToken(home, clock, id),
+    withdraw: () => revokeToken(home, clock, id),
   };
 }
 

@@ -98,7 +98,7 @@ test('a faulty macro is refused with each fault on its line, and is not stored',
       ['steps: [{ run: "rm -rf ~" }]', /step 1 \(run\) is not an action/],
       ['steps: [pause', /x\.yaml:\d/],
       ['- pause', /not a macro/],
-      [`steps: [search: { query: "a\\u001b[2J" }]`, /query is a text of one line/],
+      [`steps: [search: { query: "a\\u001b[2J" }]`, /query is one line of text/],
     ] as const) {
       write(place, 'x.yaml', text);
       const refused = await macro(place, 'create', 'x', 'x.yaml');

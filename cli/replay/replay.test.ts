@@ -103,7 +103,7 @@ test('a difference is shown side by side, and fails a check', () =>
     assert.is(unread.code, 2);
     assert.match(unread.stderr, /not valid YAML/);
     const twice = await svc('run', '--plugin', plugin, '--settings', '{ text: a, text: b }');
-    assert.match(twice.stderr, /"?text"? is there twice/);
+    assert.match(twice.stderr, /"?text"? is defined twice/);
     const lenient = await svc('run', '--mode', 'lenient');
     assert.is(lenient.code, 2, 'a mistake of the command line, as in every command with a mode');
     assert.match(lenient.stderr, '--mode: "lenient" is not a mode');

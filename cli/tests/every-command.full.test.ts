@@ -50,7 +50,7 @@ test('every command has its effect, and every specified one was run with its opt
     assert.equal(
       readdirSync(live.place.home).filter((name) => !isOwnData(name)),
       [],
-      '`svc uninstall --data` would leave what svc has made',
+      '`svc uninstall --data` would leave files that svc created',
     );
     const missing = SPECIFIED.flatMap(({ command, options = [] }) => {
       const calls = callsOf(live, command).flat();
@@ -59,7 +59,7 @@ test('every command has its effect, and every specified one was run with its opt
         ...options.filter((option) => !calls.includes(option)).map((one) => `${command} ${one}`),
       ];
     });
-    assert.equal(missing, [], 'of the specification');
+    assert.equal(missing, [], 'every command and option of the specification was run');
   }));
 
 test.run();

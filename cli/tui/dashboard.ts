@@ -87,13 +87,13 @@ export async function showDashboard(context: CliContext, home: string): Promise<
   /** One request at a time; the next waits as long as this one took, and longer without events. */
   let stopReport: (() => void) | undefined;
   let isAsking = false;
-  let hasNews = false;
+  let hasUpdates = false;
   let isFirst = true;
   let reportAtMs = 0;
   const readReport = async (): Promise<void> => {
     const { range } = model;
     isAsking = true;
-    hasNews = false;
+    hasUpdates = false;
     const startedMs = clock.monotonicMs();
     await ask<ReportJson>(`/dashboard/api/report?${query()}`, (report) => {
       if (range === model.range) change({ report });
@@ -110,13 +110,13 @@ export async function showDashboard(context: CliContext, home: string): Promise<
   const planReport = (): void => {
     if (isAsking || abort.signal.aborted) return;
     stopReport?.();
-    const isWanted = hasNews || model.report === undefined;
+    const isWanted = hasUpdates || model.report === undefined;
     const waitMs = isWanted ? Math.max(0, reportAtMs - clock.monotonicMs()) : IDLE_MS;
     stopReport = clock.after(waitMs, () => void readReport());
   };
   const reportNow = (): void => {
     reportAtMs = 0;
-    hasNews = true;
+    hasUpdates = true;
     planReport();
   };
   const readRequests = (): void => {
@@ -141,7 +141,7 @@ export async function showDashboard(context: CliContext, home: string): Promise<
     change({
       requests: mergeRequests(requests.toReversed(), model.requests ?? []).slice(0, MAX_ROWS),
     });
-    hasNews = true;
+    hasUpdates = true;
     planReport();
   };
 

@@ -185,7 +185,7 @@ test('each bad value in a file gives one fault with the setting, the place and t
 /** Each file is rejected as a whole with CONFIG_001. */
 const MALFORMED: readonly (readonly [text: string, message: string])[] = [
   ['server: {port: 1', 'Failed to load config: /etc/svc/c.yaml:1: '],
-  ['a: 1\na: 2', 'Failed to load config: /etc/svc/c.yaml:2: "a" is there twice'],
+  ['a: 1\na: 2', 'Failed to load config: /etc/svc/c.yaml:2: "a" is defined twice'],
   ['\tserver: 1', 'Failed to load config: /etc/svc/c.yaml:1: '],
   ['server: !!js/function x', 'Failed to load config: /etc/svc/c.yaml:1: '],
   ['server:\n  port: !!int "8"', 'Failed to load config: /etc/svc/c.yaml:2: tags such as '],

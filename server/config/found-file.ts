@@ -1,5 +1,5 @@
 /**
- * A `proxy.yaml` found in the current folder may be a stranger's, so it is applied on
+ * A `proxy.yaml` found in the current folder may have been written by someone else, so it is applied on
  * top of the user's own file with little trust: it may make the proxy stricter, never looser, and
  * may not change where requests go, what they carry, or what is kept of them.
  */

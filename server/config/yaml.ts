@@ -110,7 +110,7 @@ class Walk {
       } else if (key === '<<') {
         this.#refuse(pair.key, 'merge keys (<<) are not read');
       } else if (key in result) {
-        this.#refuse(pair.key, `${quote(key)} is there twice`);
+        this.#refuse(pair.key, `${quote(key)} is defined twice`);
       } else {
         result[key] = this.plain(pair.value, below, depth + 1);
       }

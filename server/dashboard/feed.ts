@@ -63,7 +63,7 @@ export class Feed {
   #rows: LedgerRow[] = [];
   #skipped = 0;
   #stopBatch: (() => void) | undefined;
-  #hasNews = false;
+  #hasUpdates = false;
   #quietChecks = 0;
 
   constructor(options: FeedOptions) {
@@ -137,7 +137,7 @@ export class Feed {
   }
 
   #onRow(row: LedgerRow): void {
-    this.#hasNews = true;
+    this.#hasUpdates = true;
     if (this.#rows.length < MAX_ROWS) this.#rows.push(row);
     else this.#skipped += 1;
     this.#stopBatch ??= this.#options.clock.after(BATCH_MS, () => this.#sendRows());
@@ -157,14 +157,14 @@ export class Feed {
       for (const [viewer, { isAdmitted }] of this.#viewers) if (!isAdmitted()) this.#end(viewer);
       if (this.#viewers.size === 0) return;
       this.#quietChecks += 1;
-      if (this.#hasNews || this.#quietChecks >= IDLE_CHECKS) void this.#sendState();
+      if (this.#hasUpdates || this.#quietChecks >= IDLE_CHECKS) void this.#sendState();
       this.#scheduleCheck();
     });
     this.#stop.push(stop);
   }
 
   async #sendState(): Promise<void> {
-    this.#hasNews = false;
+    this.#hasUpdates = false;
     this.#quietChecks = 0;
     try {
       this.#send('state', await this.#options.state());

@@ -23,7 +23,7 @@ const RUN_TOKEN_S = 30 * 24 * 3600;
 export const TOKEN_USER = 'svc';
 
 /** Creates a token for `label`. Without `expires` it is valid until revoked. */
-export function makeToken(
+export function createToken(
   home: string,
   clock: Clock,
   { label, expires }: { readonly label: string; readonly expires: boolean },
@@ -38,7 +38,7 @@ export function makeToken(
 }
 
 /** Revokes a token; one that no longer exists is not an error. */
-export function dropToken(home: string, clock: Clock, id: string): void {
+export function revokeToken(home: string, clock: Clock, id: string): void {
   const { tokens } = forwardFiles(home);
   // After forward mode was removed, its files must not be created again.
   if (!existsSync(tokens)) return;
@@ -46,7 +46,7 @@ export function dropToken(home: string, clock: Clock, id: string): void {
 }
 
 /** Revokes every token made for `label`. */
-export function dropTokensOf(home: string, clock: Clock, label: string): void {
+export function revokeTokensOf(home: string, clock: Clock, label: string): void {
   const { folder, tokens } = forwardFiles(home);
   if (!existsSync(folder)) return;
   changeKeys(tokens, clock.wallMs(), (all) => all.filter((key) => key.label !== label));

@@ -96,22 +96,26 @@ test('a forwarding header can make a client remote, but never local', () => {
 
 test('which paths are public, for whom, and with which method', () => {
   const gate = gateWith();
-  const strangers: readonly RequestOverrides[] = [
+  const remoteClients: readonly RequestOverrides[] = [
     { peer: '10.0.0.9' },
     { headers: ['Origin', 'https://evil.example'] },
     { headers: ['X-Forwarded-For', '10.0.0.9'] },
   ];
-  for (const stranger of strangers) {
+  for (const remoteClient of remoteClients) {
     for (const path of ['/', '/health', '/docs', '/docs/', '/openapi.yaml', '/health?x=1', '/?a']) {
-      assert.is(outcome(gate(request({ ...stranger, path }))), 'public', path);
-      assert.is(outcome(gate(request({ ...stranger, path, method: 'HEAD' }))), 'public', path);
+      assert.is(outcome(gate(request({ ...remoteClient, path }))), 'public', path);
+      assert.is(outcome(gate(request({ ...remoteClient, path, method: 'HEAD' }))), 'public', path);
       assert.is(
-        outcome(gate(request({ ...stranger, path, method: 'POST' }))),
+        outcome(gate(request({ ...remoteClient, path, method: 'POST' }))),
         '401 AUTH_001',
         path,
       );
       assert.is(outcome(gate(request({ path }))), 'local', path);
-      assert.is(outcome(gate(request({ ...stranger, path }), 'upgrade')) === 'public', false, path);
+      assert.is(
+        outcome(gate(request({ ...remoteClient, path }), 'upgrade')) === 'public',
+        false,
+        path,
+      );
     }
     for (const path of [
       '/stats',
@@ -128,9 +132,9 @@ test('which paths are public, for whom, and with which method', () => {
       '/health;x',
       '/trace/last',
     ]) {
-      assert.is(outcome(gate(request({ ...stranger, path }))), '401 AUTH_001', path);
+      assert.is(outcome(gate(request({ ...remoteClient, path }))), '401 AUTH_001', path);
     }
-    const options = request({ ...stranger, path: '/v1/messages', method: 'OPTIONS' });
+    const options = request({ ...remoteClient, path: '/v1/messages', method: 'OPTIONS' });
     assert.is(outcome(gate(options)), 'public');
   }
 });

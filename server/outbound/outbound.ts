@@ -22,12 +22,12 @@ export interface Outbound {
   through(end: TunnelEnd): Connector | undefined;
 }
 
-/** Creates the dispatcher for requests, which uses the configured ways. */
+/** Creates the dispatcher for requests, which uses the configured connectors. */
 export function createOutbound(outbound: Config['outbound']): Dispatcher {
   return createAgent(outboundWays(outbound).open);
 }
 
-/** Returns the ways out by the configuration. Loopback is always reached directly. */
+/** Returns how the configuration lets connections leave. Loopback is always reached directly. */
 export function outboundWays(outbound: Config['outbound']): Outbound {
   const { httpsProxy, httpProxy, noProxy } = outbound;
   const direct = createConnector();

@@ -38,7 +38,7 @@ test('every link of the root page works, and the page describes every route that
     for (const id of links) assert.ok(page.text.includes(`id="${id}"`), id);
   }));
 
-test('every guide has a page with the same policy; other names are 404, and strangers get 401', () =>
+test('every guide has a page with the same policy; other names are 404, and clients without a key get 401', () =>
   withProxy({}, async (t) => {
     const get = (path: string, headers: Record<string, string> = {}) =>
       exchange(t.proxy.port, { path, method: 'GET', headers });

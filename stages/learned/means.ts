@@ -37,7 +37,7 @@ export class MeanTable {
     this.#means.set(name, withSample(this.#means.peek(name), over, under));
   }
 
-  /** Returns `over / under` for a name; undefined where nothing was learned. */
+  /** Returns `over / under` for a name; undefined if nothing was learned. */
   ratio(name: string): number | undefined {
     const mean = this.#means.peek(name);
     return mean === undefined || mean.under <= 0 ? undefined : mean.over / mean.under;

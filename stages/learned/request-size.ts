@@ -10,7 +10,7 @@ import { createToolSets } from './tool-sets.ts';
 import type { ToolSets } from './tool-sets.ts';
 
 /**
- * Returns the estimated input tokens of a request as sent; undefined where they cannot be
+ * Returns the estimated input tokens of a request as sent; undefined if they cannot be
  * determined.
  */
 export type RequestSize = (request: ProxyRequest) => number | undefined;

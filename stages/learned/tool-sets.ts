@@ -13,7 +13,7 @@ import { toolName, toolSet } from '../model/tool-use.ts';
 import type { ToolSet } from '../model/tool-use.ts';
 
 /**
- * Returns the tool definitions of a request and the size of its whole tool lists; undefined where
+ * Returns the tool definitions of a request and the size of its whole tool lists; undefined if
  * it has none.
  */
 export type ToolSets = (request: ProxyRequest) => SizedToolSet | undefined;

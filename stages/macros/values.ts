@@ -21,7 +21,7 @@ export function readValue(param: Param, value: unknown): ReadValue {
   }
   // A name such as 4.10 or true is meant as written.
   const text = isScalar(value) ? String(value) : undefined;
-  if (text === undefined || !isText(text)) return refused('is a text of one line', value);
+  if (text === undefined || !isText(text)) return refused('is one line of text', value);
   if (param.kind === 'text') return { ok: true, value: text };
   if (param.kind === 'flag')
     return text === 'true' || text === 'false'

@@ -123,7 +123,7 @@ function missedBy(turn: CachedTurn, before: CachedTurn, shared: Shared): number 
   return short > SMALL_TOKENS && short > available * SMALL_SHARE ? short : undefined;
 }
 
-/** Returns true where nothing was cached because such requests never are. */
+/** Returns true if nothing was cached because such requests never are. */
 function isUncached(turn: CachedTurn, before: CachedTurn): boolean {
   return isBelowLeast(turn, before) || turn.markers === 'none' || before.markers === 'none';
 }

@@ -35,7 +35,7 @@ const LONG_CHARS = 4096;
 const END_CHARS = 256;
 
 /**
- * Returns the turn; undefined where the request does not show all that the model reads, or is too
+ * Returns the turn; undefined if the request does not show all that the model reads, or is too
  * long to compare.
  */
 export function cachedTurnOf(request: ProxyRequest, figures: TurnFigures): CachedTurn | undefined {

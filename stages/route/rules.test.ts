@@ -130,7 +130,7 @@ function faultOf(call: () => unknown): string {
   try {
     call();
   } catch (thrown) {
-    return isSvcError(thrown) ? `${thrown.kind} ${thrown.message}` : 'a stranger';
+    return isSvcError(thrown) ? `${thrown.kind} ${thrown.message}` : 'not an SvcError';
   }
   return 'no fault';
 }

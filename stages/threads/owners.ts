@@ -9,7 +9,7 @@ export class Owners<Thread> {
   /** Least recently used first. */
   readonly #threads = new Map<string, Thread>();
 
-  /** Returns the owner; undefined where there was none, it has ended, or it was evicted. */
+  /** Returns the owner; undefined if there was none, it has ended, or it was evicted. */
   of(affinity: string | undefined): Thread | undefined {
     return affinity === undefined ? undefined : this.#threads.get(affinity);
   }

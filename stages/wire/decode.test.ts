@@ -20,7 +20,7 @@ async function kindOf(work: Promise<unknown>): Promise<string> {
     await work;
     return 'none';
   } catch (error) {
-    return isSvcError(error) ? error.kind : 'stranger';
+    return isSvcError(error) ? error.kind : 'not an SvcError';
   }
 }
 

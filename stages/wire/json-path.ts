@@ -56,7 +56,7 @@ export type PathScanner = (
 
 /**
  * Compiles `paths` into a scanner that returns, in their order, the span of each value in
- * `bytes[start, end)`, or undefined where it is absent or cut off. A string matches an object's
+ * `bytes[start, end)`, or undefined if it is absent or cut off. A string matches an object's
  * member, a number an array's item; the empty path is the whole value. Where a member occurs twice
  * the last one wins, as in `JSON.parse`. The scanner throws `bad_request` beyond 128 levels.
  */

@@ -10,7 +10,7 @@ const MAX_SCALAR_BYTES = 1_000;
 
 const scan = createPathScanner([['model']]);
 
-/** Returns the model named by the path or the body; undefined where neither names one. */
+/** Returns the model named by the path or the body; undefined if neither names one. */
 export function unreadModel(body: BodyFrame): string | undefined {
   const inPath = modelInPath(body.target);
   if (inPath !== undefined || !isPlain(body)) return inPath;

@@ -1,7 +1,7 @@
 /** A response from the proxy, fetched again as requests end. */
 import { useEffect, useState } from 'preact/hooks';
 import { getJson } from './api.ts';
-import { news } from './live.ts';
+import { updates } from './live.ts';
 import { IDLE_MS, pauseAfter } from './pace.ts';
 
 export interface Fetched<T> {
@@ -19,14 +19,14 @@ export function useFetched<T>(key: string, pathNow: () => string): Fetched<T> {
   useEffect(() => {
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let knownNews = -1;
+    let knownUpdates = -1;
     let isAsking = false;
     let isFirst = true;
     let notBeforeMs = 0;
 
     async function ask(): Promise<void> {
       isAsking = true;
-      knownNews = news.get();
+      knownUpdates = updates.get();
       const startedMs = performance.now();
       try {
         const value = await getJson<T>(pathNow(), abort.signal);
@@ -48,11 +48,11 @@ export function useFetched<T>(key: string, pathNow: () => string): Fetched<T> {
       if (isAsking || abort.signal.aborted) return;
       clearTimeout(timer);
       const waitMs = Math.max(0, notBeforeMs - performance.now());
-      timer = setTimeout(() => void ask(), news.get() === knownNews ? IDLE_MS : waitMs);
+      timer = setTimeout(() => void ask(), updates.get() === knownUpdates ? IDLE_MS : waitMs);
     }
 
     void ask();
-    const unwatch = news.watch(plan);
+    const unwatch = updates.watch(plan);
     return () => {
       abort.abort();
       clearTimeout(timer);

@@ -14,7 +14,7 @@ export const logLines = createStore<readonly string[]>([]);
 /** Incremented after every lost connection: requests that ended meanwhile were not reported. */
 export const gaps = createStore(0);
 /** Incremented whenever requests have ended that the figures do not include yet. */
-export const news = createStore(0);
+export const updates = createStore(0);
 
 type RowsListener = (rows: readonly RequestJson[], skipped: number) => void;
 const rowsListeners = new Set<RowsListener>();
@@ -67,7 +67,7 @@ async function listen(signal: AbortSignal, onOpen: () => void): Promise<void> {
     onOpen();
     if (connection.get() === 'lost') {
       gaps.set(gaps.get() + 1);
-      news.set(news.get() + 1);
+      updates.set(updates.get() + 1);
     }
     connection.set('live');
     // Every new connection sends the earlier log lines again.
@@ -94,6 +94,6 @@ const EVENTS: FeedEvents = {
   log: (log) => logLines.set(withLog(logLines.get(), log)),
   rows({ requests, skipped }) {
     for (const listener of rowsListeners) listener(requests, skipped);
-    news.set(news.get() + 1);
+    updates.set(updates.get() + 1);
   },
 };

@@ -303,18 +303,18 @@ test('a client that sends HTTP/1.0 without a Host gets its tunnel', () =>
 
 test('open tunnels are closed when their token or the authority is removed', () =>
   withForwardMode({ names: ['elsewhere.example'] }, async (t) => {
-    const { dropToken, makeToken } = await import('../../forward-proxy/tokens.ts');
+    const { revokeToken, createToken } = await import('../../forward-proxy/tokens.ts');
     const { removeAuthority } = await import('../../forward-proxy/ca/files.ts');
     const ended = (socket: Duplex) =>
       once(socket, 'close', { signal: AbortSignal.timeout(60_000) });
-    const other = makeToken(t.home, systemClock, { label: 'other', expires: true });
+    const other = createToken(t.home, systemClock, { label: 'other', expires: true });
     const tunnel = await t.connect(connectHead('elsewhere.example:443', other.token));
     assert.is(tunnel.status, 200);
     const opened = await t.open(ANTHROPIC);
 
     const gone = ended(tunnel.socket);
     tunnel.socket.resume().on('error', () => undefined);
-    dropToken(t.home, systemClock, other.id);
+    revokeToken(t.home, systemClock, other.id);
     await gone;
     // The connection of another client stays open.
     const turn = { path: '/v1/messages', body: json(MESSAGE), headers: KEY };

@@ -44,9 +44,9 @@ const statusOf = (answer: string): number => Number(answer.slice(9, 12));
 
 test('no spelling of the reload path lets another machine or a foreign page reload', () =>
   withProxy({ yaml: KEYED }, async ({ proxy: { port } }) => {
-    const strangers = ['X-Forwarded-For: 1.2.3.4\r\n', 'Origin: https://evil.example\r\n'];
-    for (const stranger of strangers) {
-      const fields = `X-Svc-Key: ${KEY}\r\n${stranger}`;
+    const remoteClients = ['X-Forwarded-For: 1.2.3.4\r\n', 'Origin: https://evil.example\r\n'];
+    for (const remoteClient of remoteClients) {
+      const fields = `X-Svc-Key: ${KEY}\r\n${remoteClient}`;
       assert.is(statusOf(await ask(port, 'POST', '/config/reload', fields)), 403);
       assert.is(statusOf(await ask(port, 'POST', '/config/reload?x=/../y', fields)), 403);
       for (const target of [

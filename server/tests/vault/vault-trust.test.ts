@@ -71,13 +71,13 @@ test('a caller without access gets nothing of the vault, and nothing of it is se
       const request = { path, body: JSON.stringify(body([user(QUESTION)])) };
       const list = { path: '/vault', method: 'GET' };
       const ingest = { path: '/ingest', body: JSON.stringify({ content: 'x' }) };
-      const strangers: Readonly<Record<string, string>>[] = [
+      const remoteClients: Readonly<Record<string, string>>[] = [
         { 'x-forwarded-for': '203.0.113.9' },
         { origin: 'https://elsewhere.example' },
         { host: 'elsewhere.example' },
         { 'x-forwarded-for': '203.0.113.9', 'x-svc-key': 'wrong' },
       ];
-      for (const headers of strangers) {
+      for (const headers of remoteClients) {
         for (const each of [request, list, ingest]) {
           const response = await exchange(proxy.port, { ...each, headers });
           assert.ok([401, 403].includes(response.status), `${response.status}`);

@@ -38,7 +38,7 @@ function connect(file: string): Database.Database {
       cure: 'It is created when the proxy starts: svc serve',
     });
   }
-  if (ownerOf(file) === 'stranger') {
+  if (ownerOf(file) === 'foreign') {
     throw new SvcError('config', `${file} is not a ledger of svc`, {
       cure: 'Set SVC_DB to the path of the ledger, or to a path where no file exists yet.',
     });

@@ -60,7 +60,7 @@ function checkOwner(file: string, ownUid: number | undefined): void {
  * Refuses a file written by another program or a person: a mistaken path must not destroy a file.
  */
 function checkContent(file: string): void {
-  if (ownerOf(file) !== 'stranger') return;
+  if (ownerOf(file) !== 'foreign') return;
   throw new LedgerRefused(
     `${file} is not a ledger of svc: another program's database, or a file of another kind`,
     'Set SVC_DB to another path, or move that file away.',

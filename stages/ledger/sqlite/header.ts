@@ -9,7 +9,7 @@ import { APPLICATION_ID } from '../tables.ts';
  * `blank`: no file, an empty one, or a database without a table. `damaged`: an SQLite file whose
  * header is otherwise unreadable, or zeros next to a lock that svc has left.
  */
-export type Owner = 'blank' | 'ours' | 'damaged' | 'stranger';
+export type Owner = 'blank' | 'ours' | 'damaged' | 'foreign';
 
 const MAGIC = 'SQLite format 3\0';
 /**
@@ -30,13 +30,13 @@ export function ownerOf(file: string): Owner {
   if (header.length === 0) return 'blank';
   // A power cut can leave blocks that were never written, which read as zeros.
   if (header.every((byte) => byte === 0) && existsSync(`${file}.lock`)) return 'damaged';
-  if (header.subarray(0, MAGIC.length).toString('latin1') !== MAGIC) return 'stranger';
+  if (header.subarray(0, MAGIC.length).toString('latin1') !== MAGIC) return 'foreign';
   if (header.length < HEADER_BYTES) return 'damaged';
   if (header.readUInt32BE(OWNER_AT) === APPLICATION_ID) return 'ours';
   const isSound = PAYLOAD_FRACTIONS.every((value, at) => header[PAYLOAD_AT + at] === value);
   if (!isSound) return 'damaged';
   const isEmpty = header.readUInt32BE(OWNER_AT) === 0 && header.readUInt16BE(TABLE_CELLS_AT) === 0;
-  return isEmpty && !hasBytes(`${file}-wal`) ? 'blank' : 'stranger';
+  return isEmpty && !hasBytes(`${file}-wal`) ? 'blank' : 'foreign';
 }
 
 function headerOf(file: string): Buffer {

@@ -53,7 +53,7 @@ export async function checkVault(indexDir: string): Promise<VaultHealth> {
       if (existsSync(root)) reasons.push(`The folder ${root} has not been read again yet`);
     }
     const database = databaseFault(layout);
-    if (database === 'strangers') inTheWay.push(layout.database);
+    if (database === 'foreign') inTheWay.push(layout.database);
     else if (database !== undefined) reasons.push(database.what);
     reasons.push(...inTheWay.map((path) => foreignFileError(path).message));
     return {
@@ -137,21 +137,21 @@ async function rereadFolders(
   return { reports, unreadable, pending: [] };
 }
 
-function databaseFault(layout: Layout): { what: string } | 'strangers' | undefined {
+function databaseFault(layout: Layout): { what: string } | 'foreign' | undefined {
   const { database, syncLock } = layout;
   if (!existsSync(database)) return undefined;
-  if (!isFile(database)) return 'strangers';
+  if (!isFile(database)) return 'foreign';
   try {
     const opened = new Database(database, { readonly: true });
     try {
-      if (isForeign(opened)) return 'strangers';
+      if (isForeign(opened)) return 'foreign';
       const found = opened.pragma('quick_check(1)', { simple: true });
       return found === 'ok' ? undefined : { what: `The database is damaged: ${String(found)}` };
     } finally {
       opened.close();
     }
   } catch (error) {
-    if (isDatabaseDamage(error) && !existsSync(syncLock)) return 'strangers';
+    if (isDatabaseDamage(error) && !existsSync(syncLock)) return 'foreign';
     return { what: `The database cannot be opened: ${(error as Error).message}` };
   }
 }

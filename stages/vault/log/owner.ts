@@ -8,7 +8,7 @@ import { SvcError } from '../../../engine/error.ts';
 import type { Layout } from './layout.ts';
 
 /** `blank`: no file, or an empty one. `ours` may still be damaged further on. */
-type Owner = 'blank' | 'ours' | 'damaged' | 'stranger';
+type Owner = 'blank' | 'ours' | 'damaged' | 'foreign';
 
 /** Start of every log, in all formats so far. */
 const START = '{"record":"log","format":';
@@ -26,7 +26,7 @@ const SEARCHED_BYTES = 1_048_576;
 
 /** Returns true when a foreign file is in the log's place. */
 export function isForeignLog(layout: Layout): boolean {
-  return ownerOf(layout) === 'stranger';
+  return ownerOf(layout) === 'foreign';
 }
 
 /** Throws `config` when a foreign file is in the log's place. Changes nothing. */
@@ -63,16 +63,16 @@ export function isStartOfLog(start: Buffer): boolean {
 function ownerOf({ log, appendLock }: Layout): Owner {
   const stat = statSync(log, { throwIfNoEntry: false });
   if (stat === undefined) return 'blank';
-  if (!stat.isFile()) return 'stranger';
+  if (!stat.isFile()) return 'foreign';
   if (stat.size === 0) return 'blank';
   const start = startOf(log);
   const isBeginning = start.length >= MIN_BYTES || existsSync(appendLock);
   if (isStartOfLog(start) && isBeginning) return 'ours';
   const lines = start.toString('latin1').split('\n');
   if (lines.some(isHeader)) return 'damaged';
-  if (isObject(lines[0]!)) return 'stranger';
+  if (isObject(lines[0]!)) return 'foreign';
   // Only svc creates this lock, before the first log: the log lost everything recognizable.
-  return existsSync(appendLock) ? 'damaged' : 'stranger';
+  return existsSync(appendLock) ? 'damaged' : 'foreign';
 }
 
 /**

@@ -91,7 +91,7 @@ function firstMarker({ from, to }: LineRange, total: number, words: string): str
 }
 
 /**
- * Returns the marker for later gaps; `isPlain` is false where line numbers differ from those in the
+ * Returns the marker for later gaps; `isPlain` is false if line numbers differ from those in the
  * result.
  */
 function nextMarker(range: LineRange, isPlain: boolean): string {

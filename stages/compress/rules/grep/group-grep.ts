@@ -29,7 +29,7 @@ interface Hit {
   readonly rest: string;
 }
 
-/** Added to the header where hits were listed below their files. */
+/** Added to the header if hits were listed below their files. */
 const LISTED_NOTE = '; "7:" was "  Line 7: "';
 
 /** Groups grep and ripgrep output by file, including lists of hits below their files. */
@@ -93,7 +93,7 @@ function toHit(line: string, path: string): Hit {
   return { path, rest: line.slice(path.length + 1) };
 }
 
-/** Returns the directory shared by all hits, with its trailing slash; '' where they share none. */
+/** Returns the directory shared by all hits, with its trailing slash; '' if they share none. */
 function sharedRoot(hits: readonly (Hit | undefined)[]): string {
   let root: string | undefined;
   for (const hit of hits) {
@@ -158,7 +158,7 @@ function pathsOfSameText(hits: readonly (Hit | undefined)[], at: number): readon
 /** Prefix of a line of files that all have the hit on the next line. */
 const SAME_TEXT_PREFIX = '= ';
 
-/** Decodes grouped output; undefined where svc did not write it. */
+/** Decodes grouped output; undefined if svc did not write it. */
 export function ungroupGrep(text: string): string | undefined {
   const [header = '', ...lines] = text.split('\n');
   if (!header.startsWith(GREP_HEADER) || !header.endsWith(']')) return undefined;
@@ -166,19 +166,19 @@ export function ungroupGrep(text: string): string | undefined {
   const out: string[] = [];
   let directory = '';
   let file: string | undefined;
-  let together: readonly string[] | undefined;
+  let sharedBy: readonly string[] | undefined;
   for (const line of lines) {
     const row = /^(?:(\d{1,7})([:-])|:|(?=\(\d))/.exec(line);
     const placed = HIT_AT_POSITION.exec(line);
     const single = /^([^:/]{1,300}):(\d{1,7}([:-]).*)$/s.exec(line);
     const glue = row?.[2] ?? '';
-    if (together !== undefined) {
-      out.push(...together.map((path) => `${root}${path}${glue}${line}`));
-      together = undefined;
+    if (sharedBy !== undefined) {
+      out.push(...sharedBy.map((path) => `${root}${path}${glue}${line}`));
+      sharedBy = undefined;
     } else if (line === '') out.push('');
     else if (line.startsWith('\t')) out.push(line.slice(1));
     else if (line.startsWith(SAME_TEXT_PREFIX)) {
-      together = namesOf(line.slice(SAME_TEXT_PREFIX.length));
+      sharedBy = namesOf(line.slice(SAME_TEXT_PREFIX.length));
       file = undefined;
     } else if (row !== null && file !== undefined)
       out.push(`${root}${directory}${file}${glue}${line}`);

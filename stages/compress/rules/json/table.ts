@@ -16,7 +16,7 @@ const MIN_PREFIX = 5;
 const MAX_GROUP_DEPTH = 4;
 
 /**
- * Returns columns for all rows; undefined where rows differ in key order, repeat a key, or are too
+ * Returns columns for all rows; undefined if rows differ in key order, repeat a key, or are too
  * few.
  */
 export function planColumns(rows: readonly JsonNode[]): readonly Column[] | undefined {

@@ -57,7 +57,7 @@ function bracesIn(rows: readonly string[]): string {
   return rows.some((row) => row.includes('{')) ? '; a{b,c}d = abd acd' : '';
 }
 
-/** Decodes a folded listing; undefined where svc did not write it. */
+/** Decodes a folded listing; undefined if svc did not write it. */
 export function unfoldListing(text: string): string | undefined {
   const [header, ...lines] = text.split('\n');
   if (header === undefined) return undefined;

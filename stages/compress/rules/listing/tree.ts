@@ -55,7 +55,7 @@ function emit(paths: readonly string[], level: number, out: string[]): void {
   flush();
 }
 
-/** Returns the first directory of a path with its slash; undefined where only a name is left. */
+/** Returns the first directory of a path with its slash; undefined if only a name is left. */
 function firstDirectory(path: string): string | undefined {
   const slash = path.indexOf('/');
   return slash < 0 || slash === path.length - 1 ? undefined : path.slice(0, slash + 1);

@@ -69,7 +69,7 @@ const MAX_VALUES = 32;
 /** Lines that are equal apart from white space, numbers and hashes. */
 interface SimilarLines {
   readonly lines: number[];
-  /** Counts of the values of each word; undefined where nearly each is different. */
+  /** Counts of the values of each word; undefined if nearly each is different. */
   readonly words: (Map<string, number> | undefined)[];
 }
 

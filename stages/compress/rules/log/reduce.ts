@@ -351,7 +351,7 @@ function raise(scores: number[], at: number, score: number): void {
   if (now !== undefined && now < score) scores[at] = now <= -2 ? Math.min(score, 3) : score;
 }
 
-/** Returns the shared start of all time stamps; empty where too few characters are shared. */
+/** Returns the shared start of all time stamps; empty if too few characters are shared. */
 function sharedStamp(lines: readonly string[]): string {
   let prefix: string | undefined;
   let stamped = 0;

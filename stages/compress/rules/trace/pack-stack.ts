@@ -54,7 +54,7 @@ function sharedDirectory(paths: readonly string[]): string {
 
 const ROOT_MARK = '; ~/ is ';
 
-/** Decodes packed frames; undefined where svc did not write the text. */
+/** Decodes packed frames; undefined if svc did not write the text. */
 export function unpackStack(text: string): string | undefined {
   const [header = '', ...lines] = text.split('\n');
   if (!header.startsWith(HEADER_START)) return undefined;
