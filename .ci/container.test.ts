@@ -44,7 +44,10 @@ test('the image has two stages, and the second holds only what was installed', (
 test('the container runs as an unprivileged user whose home is in the volume', () => {
   const words = last.map(([word]) => word);
   assert.is(argumentOf('USER'), 'node');
-  assert.ok(words.lastIndexOf('RUN') < words.indexOf('USER'), 'nothing is made by that user');
+  assert.ok(
+    words.lastIndexOf('RUN') < words.indexOf('USER'),
+    'that user creates nothing in the image',
+  );
   assert.is(argumentOf('VOLUME'), environment()['SVC_HOME']);
   assert.is(argumentOf('EXPOSE'), '8766 8767');
 });

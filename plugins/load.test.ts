@@ -62,7 +62,7 @@ test('does not load a module that other users can write', () =>
     const inside = write(open, 'inside.mjs', text);
     assert.match((await faultOf(inside)) ?? '', /its folder can be written by other users/);
     chmodSync(open, 0o1777);
-    assert.is(await faultOf(inside), undefined, 'a sticky folder is as good as a private one');
+    assert.is(await faultOf(inside), undefined, 'a sticky folder is accepted like a private one');
   }));
 
 test('a reload imports a changed module again, but not an unchanged one', () =>
@@ -110,7 +110,11 @@ test('an address that would send keys unencrypted is refused', () => {
   for (const bad of ['a.example', 'ftp://a', 'http://a.example', 'https://u:p@a', 'https://a?b'])
     assert.is(faults(bad).length, 1, bad);
   assert.equal(faults('http://a.example', { allowInsecure: true }), []);
-  assert.equal(faults('https://a.example/v1/chat/completions'), [], 'a full address is as good');
+  assert.equal(
+    faults('https://a.example/v1/chat/completions'),
+    [],
+    'a full address is accepted too',
+  );
 });
 
 test('defineProvider returns a frozen definition', () => {

@@ -98,7 +98,7 @@ test('a recipe that drops an error line fails the certificate, which shows where
     assert.not.match(page, '<b>');
 
     const alerts = 'alerts:\n  - { name: promise, when: { metric: broken_promises, above: 0 } }\n';
-    assert.is(existsSync(place.home), false, 'a look makes no home folder');
+    assert.is(existsSync(place.home), false, 'reading creates no home folder');
     mkdirSync(place.home, { mode: 0o700 });
     write(place, 'home/config.yaml', alerts);
     const unknown = await run(place, ['check-alerts']);
@@ -109,7 +109,11 @@ test('a recipe that drops an error line fails the certificate, which shows where
     assert.is(firing.code, 1, firing.stdout);
     assert.match(firing.stdout, 'broken_promises is 2, fires above 0');
     await run(place, ['certify', 'sessions']);
-    assert.is((await run(place, ['check-alerts'])).code, 0, 'what holds again ends it');
+    assert.is(
+      (await run(place, ['check-alerts'])).code,
+      0,
+      'the alert ends once the promise holds again',
+    );
   }));
 
 test('a folder without sessions is reported as not found', () =>

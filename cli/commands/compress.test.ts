@@ -96,7 +96,7 @@ test('with a running proxy: shows changed blocks, learned rules and savings', as
   assert.is(found['total_requests'], 1, 'the ledger of a config file is found');
   elsewhere.dispose();
   const status = await asJson(place, 'learn', 'status');
-  assert.ok(status['applied'] !== null, 'what was applied outlives the proxy');
+  assert.ok(status['applied'] !== null, 'applied settings are kept after the proxy ends');
   place.dispose();
 });
 

@@ -64,7 +64,11 @@ test('a month: every line of the CSV and every sum of the page equals a recount 
     assert.match(page, 'The month is not over: up to 2026-11-20 15:30 UTC.');
     const days = [...page.matchAll(/<td>(2026-11-\d\d)<\/td>/g)].map(([, day]) => day);
     assert.is(days.length, 20);
-    assert.is((await of(['--by', 'project', '--html'])).stdout, page, 'the same again');
+    assert.is(
+      (await of(['--by', 'project', '--html'])).stdout,
+      page,
+      'the second run prints the same',
+    );
     const json_ = JSON.parse((await of(['--by', 'key', '--json'])).stdout) as Json;
     assert.is((json_['totals'] as Json)['requests'], month.length);
     const keys = (json_['by_key'] as Json[]).map(({ key }) => key);

@@ -245,7 +245,7 @@ test('the headers that come with Node are used where present, and a user setting
     assert.is(named(node, { npm_config_nodedir: '/mine' }), '/mine');
   });
   withNode(own.replace(/\d+$/, '999'), (node, folder) => {
-    assert.not.equal(named(node), folder, 'those of another version are not');
+    assert.not.equal(named(node), folder, 'modules of another version are not kept');
   });
   assert.match(
     installWith('mkdir -p node_modules; echo noise'),

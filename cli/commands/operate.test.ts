@@ -298,7 +298,11 @@ test('config reload reports what changed, what needs a restart, and what is wron
       'compression: { mode: strict }\nlogging: { format: text }\nrouting: { fallback: [chat] }\n',
     );
     assert.match(waiting.stdout, /In force +compression\.mode$/m);
-    assert.match(waiting.stdout, /After `svc restart` +logging\.format$/m, 'it waits still');
+    assert.match(
+      waiting.stdout,
+      /After `svc restart` +logging\.format$/m,
+      'the request still waits',
+    );
 
     const wrong = await reload('compression: { mode: fast }\ncach: {}\n');
     assert.is(wrong.code, exitCodes.config);

@@ -254,7 +254,7 @@ test('tables have headings, a dash for unknown figures, and a message without a 
       assert.ok(ran.stdout.split('\n').length > 3, argv.join(' '));
     }
     const costs = await run(place, ['cost-breakdown'], { clock });
-    assert.match(costs.stdout, /provider +model +sent +output/, 'the figure that it shows');
+    assert.match(costs.stdout, /provider +model +sent +output/, 'both show the same figure');
     const chart = await run(place, ['timeline', '--metric', 'requests'], { clock });
     assert.match(chart.stdout, /2026-11-20 +\d+ +█/);
   });

@@ -32,7 +32,7 @@ test('a file is shown, applied only after confirmation, and stored as a copy', a
   fs.writeFileSync(shared, 'compression:\n  mode: strict\n');
   for (const typed of ['', 'n\n']) {
     assert.is((await svc(['config', 'pull', 'shared.yaml'], typed)).code, exitCodes.cancelled);
-    assert.not.ok(fs.existsSync(place.home), 'nothing is made');
+    assert.not.ok(fs.existsSync(place.home), 'nothing is created');
   }
   const first = await svc(['config', 'pull', 'shared.yaml'], 'y\n');
   assert.is(first.code, 0, first.stderr);
@@ -117,7 +117,7 @@ test('a running proxy takes up the new file; if it refuses, the former file is r
   const refused = await svc(['config', 'pull', shared, '--yes']);
   assert.is(refused.code, exitCodes.config, refused.stderr);
   assert.match(refused.stderr, 'The running proxy refuses it');
-  assert.is(now(), 'compression:\n  mode: aggressive\n', 'the former file is back');
+  assert.is(now(), 'compression:\n  mode: aggressive\n', 'the earlier file is restored');
   await svc(['stop', '--force']);
   place.dispose();
 });

@@ -219,7 +219,7 @@ test('--fix makes files private, removes a stale pid file and creates the folder
 
     fs.rmSync(place.home, { recursive: true });
     assert.match((await examine(place)).of('Home folder'), /^warning: .* does not exist yet/);
-    assert.not.ok(fs.existsSync(place.home), 'looking makes nothing');
+    assert.not.ok(fs.existsSync(place.home), 'a check creates nothing');
     await examine(place, ['--offline', '--fix']);
     assert.is(fs.statSync(place.home).mode & 0o777, 0o700);
   }));

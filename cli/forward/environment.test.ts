@@ -53,7 +53,7 @@ test('every certificate list that the user names stays trusted, including folder
 
     // A run within a run, and then one with a new authority.
     const inner = environmentIn(place, { ...env, ...given });
-    assert.is(systemCount(inner), 0, 'nothing beside them');
+    assert.is(systemCount(inner), 0, 'no other file is written');
     assert.equal(counts(inner['SSL_CERT_FILE'], names), [1, 1, 1, 1, 1, 1, 0]);
     const next = environmentIn(place, { ...env, ...inner }, 'second');
     assert.equal(counts(next['NODE_EXTRA_CA_CERTS'], ['node', 'second']), [1, 1]);

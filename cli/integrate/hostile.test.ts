@@ -183,7 +183,7 @@ test('one file that cannot be undone does not block the others', () =>
     assert.is(read(codex), 'model = "x"\n');
     const kept = await run(place, ['uninstall', '--data']);
     assert.is(kept.code, exitCodes.config);
-    assert.ok(fs.existsSync(join(place.home, 'backups')), 'what was saved is still there');
+    assert.ok(fs.existsSync(join(place.home, 'backups')), 'the backup is still there');
   }));
 
 test('an entry of an earlier version, with a path and no hash, is undone', () =>

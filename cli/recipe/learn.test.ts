@@ -115,7 +115,7 @@ test('without any session the recipe is written, with a note that nothing judged
         .split('\n')
         .map(({ length }) => length),
     );
-    assert.ok(longest > 80, 'a pattern is not broken into lines');
+    assert.ok(longest > 80, 'a pattern is not split into lines');
   }));
 
 test.run();

@@ -70,7 +70,11 @@ test('captures are listed, shown, saved, replayed and deleted', () =>
     assert.match((await svc('clear')).stdout, /1 file of captures deleted/);
     assert.is((await svc('run')).code, 5);
     await ask(t, 1);
-    assert.is(JSON.parse((await svc('list', '--json')).stdout).captures.length, 1, 'it goes on');
+    assert.is(
+      JSON.parse((await svc('list', '--json')).stdout).captures.length,
+      1,
+      'recording continues',
+    );
   }));
 
 test('a difference is shown side by side, and fails a check', () =>
@@ -105,7 +109,7 @@ test('a difference is shown side by side, and fails a check', () =>
     const twice = await svc('run', '--plugin', plugin, '--settings', '{ text: a, text: b }');
     assert.match(twice.stderr, /"?text"? is defined twice/);
     const lenient = await svc('run', '--mode', 'lenient');
-    assert.is(lenient.code, 2, 'a mistake of the command line, as in every command with a mode');
+    assert.is(lenient.code, 2, 'an invalid mode is a usage error, as in every other command');
     assert.match(lenient.stderr, '--mode: "lenient" is not a mode');
   }));
 
@@ -225,7 +229,7 @@ test('a session of Claude Code is replayed turn by turn', () =>
     const strict = await svc('run', 's.jsonl', '--mode', 'strict', '--check');
     assert.is(strict.code, 0, strict.stdout + strict.stderr);
     const smaller = JSON.parse((await svc('run', 's.jsonl', '--mode', 'hybrid', '--json')).stdout);
-    assert.is(smaller.replayed, 2, 'blocks of one answer are one');
+    assert.is(smaller.replayed, 2, 'blocks of one response are counted as one');
     const [, second] = smaller.captures;
     assert.ok(second.upstream_bytes.replayed < second.upstream_bytes.recorded / 2);
     assert.ok(second.same_answer);

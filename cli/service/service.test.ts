@@ -22,7 +22,7 @@ test('the systemd unit starts this program with this home, whatever characters t
   assert.is(code, 0);
   assert.match(stdout, `ExecStart="${process.execPath}" "/opt/s v c/main.js" "serve"\n`);
   assert.match(stdout, String.raw`Environment="SVC_HOME=${place.folder}/a \"b\" 100%% $HOME"`);
-  assert.not.ok(fs.existsSync(home), 'printing makes nothing');
+  assert.not.ok(fs.existsSync(home), 'printing creates nothing');
   const file = join(place.folder, 'svc.service');
   fs.writeFileSync(file, stdout.replaceAll('/opt/s v c/main.js', '/dev/null'));
   const checked = spawnSync('systemd-analyze', ['--user', 'verify', file], { encoding: 'utf8' });

@@ -100,7 +100,7 @@ test('a session next to a proxy that runs, hangs, ends and starts again', () =>
     const { pid } = status(place)!;
     process.kill(pid!, 'SIGSTOP');
     try {
-      assert.is(await line(place), up, 'what a proxy that hangs said last');
+      assert.is(await line(place), up, 'the last state of a proxy that hangs');
     } finally {
       process.kill(pid!, 'SIGCONT');
     }

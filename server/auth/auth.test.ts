@@ -76,7 +76,7 @@ test('a running server sees new, revoked and expired keys within a second', ({ f
   assert.is(ring.check('anything'), 'unknown');
   const laptop = store.create({ label: 'laptop' });
   const guest = store.create({ label: 'guest', expiresInS: 60 });
-  assert.is(ring.check(laptop.key), 'unknown', 'not looked at again within the second');
+  assert.is(ring.check(laptop.key), 'unknown', 'the file is not read again within a second');
   clock.advance(1000);
   assert.equal(verdictOf(ring, laptop.key), { verdict: 'keyed', keyId: laptop.stored.id });
   assert.equal(verdictOf(ring, guest.key), { verdict: 'keyed', keyId: guest.stored.id });

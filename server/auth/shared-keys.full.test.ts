@@ -92,8 +92,8 @@ tests(
     const kept = await t.server.ask<{ stored: string }>(url, 'SELECT stored FROM proxy_keys');
     assert.is(kept.length, 3);
     const text = JSON.stringify(kept);
-    assert.not(text.includes(anna.key), 'hashes only');
-    assert.not(text.includes(anna.key.slice(4)), 'hashes only');
+    assert.not(text.includes(anna.key), 'only hashes are stored');
+    assert.not(text.includes(anna.key.slice(4)), 'only hashes are stored');
   },
 );
 
@@ -158,7 +158,7 @@ tests(
       ['old'],
     );
     const elsewhere = storeAt(url, at('elsewhere.json'));
-    assert.equal(await elsewhere.list(), [], 'until it is changed it is of this machine alone');
+    assert.equal(await elsewhere.list(), [], 'an unchanged key is valid on this machine only');
     await store.revoke('old');
     assert.ok((await elsewhere.list())[0]?.revoked, 'in the ledger');
     assert.ok(home.list()[0]?.revoked, 'and in the file, in case the ledger is local again later');
@@ -206,11 +206,11 @@ tests(
         manual.advance(1);
         assert.not(await watch.poll());
         assert.equal(verdicts(), ['dead', 'dead', 'dead', 'keyed'], 'after it');
-        assert.is(faults.length, 1, 'said once');
+        assert.is(faults.length, 1, 'it is reported once');
         let refused: unknown;
         await store.list().catch((thrown: unknown) => (refused = thrown));
         assert.match(String(refused), /keys of the shared ledger cannot be used/);
-        assert.not.match((refused as SvcError).cure ?? '', /rows/, 'it is about keys');
+        assert.not.match((refused as SvcError).cure ?? '', /rows/, 'the message is about keys');
       });
       await until('it answers again', () => watch.poll());
       assert.equal(verdicts(), ['keyed', 'dead', 'keyed', 'keyed']);

@@ -152,7 +152,7 @@ test('a request header turns recording on or off for its request', () =>
     await ask('off', 'unwanted');
     await ask('false', 'unwanted');
     await exchange(t.proxy.port, { body: json(MESSAGE) });
-    assert.is((await recordsOf(t, 5)).length, 2, 'a reload turns it on for all');
+    assert.is((await recordsOf(t, 5)).length, 2, 'a reload turns it on for every request');
   }));
 
 test('a translated response and each failed attempt are recorded', () =>

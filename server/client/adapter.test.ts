@@ -62,7 +62,7 @@ test('messages: every step of a call works under both of its names', () =>
     const prepared = adapter.prepare_request(MESSAGES);
     assert.equal(prepared, adapter.prepareRequest(MESSAGES));
     assert.is(prepared['stream'], false);
-    assert.not.ok('stream' in MESSAGES, 'the request given is not changed');
+    assert.not.ok('stream' in MESSAGES, "the caller's request object is not changed");
     const raw = await adapter.send(prepared);
     assert.equal(adapter.parse_response(raw), raw);
     const tokens = adapter.extract_tokens(raw);

@@ -40,7 +40,7 @@ for (const name of MODELS) {
       assert.is(whole.finishReason, 'stop');
       assert.ok((whole.usage.inputTokens ?? 0) > 0 && (whole.usage.outputTokens ?? 0) > 0);
       const sent = JSON.parse(t.upstream.requests[0]?.body.toString() ?? '') as object;
-      assert.not.ok('dialect' in sent, 'what is ours alone is not sent');
+      assert.not.ok('dialect' in sent, 'options of svc are not sent');
       const streamed = streamText({ model, prompt: 'Say hello.', maxRetries: 0 });
       const pieces: string[] = [];
       for await (const piece of streamed.textStream) pieces.push(piece);

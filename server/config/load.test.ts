@@ -251,7 +251,7 @@ test('warns that others can read a file only if the file contains secrets', asyn
     assert.equal((await loadText({ file, env, mode: 0o644 })).warnings, WARNING, file);
   const overridden = { file: 'providers: {chat: {api_key: abc}}', mode: 0o644 };
   const { warnings } = await loadText({ ...overridden, env: { ...env, OPENAI_API_KEY: 'other' } });
-  assert.equal(warnings, WARNING, 'a key that the environment overrides lies there all the same');
+  assert.equal(warnings, WARNING, 'a key is in the file even if the environment overrides it');
 });
 
 test('warns of a spending limit that nothing enforces', async () => {

@@ -30,11 +30,11 @@ test('a slow reader is disconnected, and nothing more is buffered for it', async
     for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
     await reader.read();
   }
-  assert.is(listeners.size, 1, 'the log is watched for the other one alone');
+  assert.is(listeners.size, 1, 'the log is watched only for the other viewer');
   const texts: string[] = [];
   const decoder = new TextDecoder();
   for await (const bytes of slow) texts.push(decoder.decode(bytes));
-  assert.ok(texts.length > 10, 'what waited is still sent before the end');
+  assert.ok(texts.length > 10, 'queued events are still sent before the end');
   await reader.cancel();
   assert.is(listeners.size, 0);
 });

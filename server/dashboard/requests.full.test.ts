@@ -60,7 +60,11 @@ test('clicking a column head sorts, the URL keeps the order, and new requests ar
     await page.getByRole('button', { name: 'Cost' }).click();
     await firstIs(page, 'row-10');
     assert.match(page.url(), /sort=-cost$/);
-    assert.equal((await idsOf(page)).slice(0, 2), ['row-10', 'row-11'], 'of equals the newest');
+    assert.equal(
+      (await idsOf(page)).slice(0, 2),
+      ['row-10', 'row-11'],
+      'among equal rows the newest comes first',
+    );
     await page.locator('[aria-sort="descending"]', { hasText: 'Cost' }).waitFor();
     // The most expensive request of all ends now.
     t.proxy.services.ledger.record({ ...rowOf(20, Date.now(), 20), costNanoUsd: 90_000_000 });

@@ -182,7 +182,10 @@ test('a failed request names its provider on a phone, and shows only what was me
     await page.goto(`${t.proxy.url}/dashboard/errors`);
     await page.locator('tbody tr').first().waitFor();
     const provider = await page.locator('tbody tr').first().getByText('messages').boundingBox();
-    assert.ok(provider !== null && provider.x + provider.width <= NARROW.width, 'it is in sight');
+    assert.ok(
+      provider !== null && provider.x + provider.width <= NARROW.width,
+      'it is scrolled into view',
+    );
     await page.goto(`${t.proxy.url}/dashboard/conversation/talk`);
     await page.getByText('nothing measured · 0 ms').first().waitFor();
   }));
@@ -236,7 +239,11 @@ test('the windows of plans can be told apart, and do not overlap on a phone', ()
       await page.goto(`${t.proxy.url}/dashboard`);
       await page.locator('.plan').nth(1).waitFor();
       const texts = await page.locator('.plan').allInnerTexts();
-      assert.is(new Set(texts.map((text) => text.split('\n')[0])).size, 2, 'whose they are');
+      assert.is(
+        new Set(texts.map((text) => text.split('\n')[0])).size,
+        2,
+        'the owner of each conversation is shown',
+      );
       const overlaps = await page.locator('.plan').evaluateAll((plans) =>
         plans.flatMap((plan) => {
           const boxes = [...plan.children].map((child) => child.getBoundingClientRect());

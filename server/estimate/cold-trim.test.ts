@@ -182,7 +182,7 @@ test('if the cache had not expired, everything after the first change is charged
   // now.
   const rewritten = all - savedTokens;
   isNear(costSavedNanoUsd, savedTokens * READ - rewritten * (WRITTEN - READ));
-  assert.ok(share!.lowest < 0, 'dearer than without svc');
+  assert.ok(share!.lowest < 0, 'more expensive than without svc');
 });
 
 test('a cache with a lifetime of an hour is cold after an hour', async () => {

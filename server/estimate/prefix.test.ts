@@ -53,7 +53,7 @@ test('a tool costs as much as the first tokens of each request, and is marked wh
   );
   assert.is(toolNamed('Read').unusedNanoUsd, costNanoUsd);
   assert.is(toolNamed('Bash').unusedNanoUsd, toolNamed('Bash').costNanoUsd! / 2);
-  assert.is(tools.at(-1)!.name, 'Bash', 'the dearest that was not called comes first');
+  assert.is(tools.at(-1)!.name, 'Bash', 'the most expensive uncalled tool comes first');
 });
 
 test('requests before the time range do not count, and files without tools are counted apart', async () => {

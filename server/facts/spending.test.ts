@@ -310,7 +310,7 @@ test('requests wait until earlier spending has been read, however long it takes'
     spending.recallFrom(() => read.then(() => before));
     const sent = Promise.all(Array.from({ length: 6 }, () => send(t)));
     const first = await Promise.race([sent, new Promise((resolve) => setTimeout(resolve, 200))]);
-    assert.is(first, undefined, 'one was answered before it was known');
+    assert.is(first, undefined, 'one request was served before the limit was known');
     finish();
     assert.equal(
       (await sent).map((answer) => answer.status),
@@ -337,7 +337,7 @@ test('refuses requests while earlier spending cannot be read', () =>
     assert.match(health.reasons.join(), /budget: .*is not a ledger of svc/);
     t.configure(priced('per_request_usd: 1000000'));
     await t.proxy.reload();
-    assert.is((await send(t)).status, 200, 'a limit of one request needs no past');
+    assert.is((await send(t)).status, 200, 'a limit per request does not need earlier spending');
     t.configure(priced('per_day_usd: 1000000'));
     await t.proxy.reload();
     renameSync(kept, t.db);

@@ -111,7 +111,7 @@ test('the memory of forwarded bytes is freed at once', () =>
     near.end(sequence(8 * MB));
     assert.is((await arrived).length, 8 * MB);
     const held = pieces.filter(({ length }) => length >= 16 * 1024);
-    assert.equal(held.length, 0, 'of what is large');
+    assert.equal(held.length, 0, 'large buffers are released');
     assert.ok(large.some((length) => length >= 16 * 1024));
   }));
 

@@ -141,7 +141,7 @@ test('a single byte now and then does not count as progress', () => {
   clock.advance(1000);
   assert.match(why, 'did not arrive');
   assert.not.ok(slow.add(1));
-  assert.is(inFlight.heldBytes, 20 * MB + 29, 'what has arrived counts until it is let go');
+  assert.is(inFlight.heldBytes, 20 * MB + 29, 'received bytes count until they are released');
   slow.close();
   slow.close();
   assert.is(inFlight.heldBytes, 0);

@@ -23,14 +23,18 @@ test('a source may use its limit at once, and then waits until the next request 
     resetEpochS: START_S + 60,
     retryAfterS: 1,
   });
-  assert.is(limiter.take('10.0.0.2')?.isAllowed, true, 'another source is another bucket');
+  assert.is(limiter.take('10.0.0.2')?.isAllowed, true, 'each source has its own bucket');
   clock.advance(999);
   assert.is(limiter.take('10.0.0.1')?.isAllowed, false);
   clock.advance(1);
   assert.is(limiter.take('10.0.0.1')?.isAllowed, true);
   assert.is(limiter.take('10.0.0.1')?.isAllowed, false);
   clock.advance(60_000);
-  assert.is(limiter.take('10.0.0.1')?.remaining, 59, 'full again, and no fuller');
+  assert.is(
+    limiter.take('10.0.0.1')?.remaining,
+    59,
+    'the queue is full again but not over its limit',
+  );
 });
 
 test('Retry-After is long enough, and refusals do not lengthen the wait', () => {
@@ -172,9 +176,9 @@ test('reloading the same limits changes nothing, and new limits keep the counts'
   assert.is(limiter.take('a')?.isAllowed, true);
   assert.equal([limiter.take('a')?.isAllowed, limiter.take('a')?.retryAfterS], [false, 12]);
   limiter.configure({ perMinute: 60 });
-  assert.is(limiter.take('a')?.remaining, 54, 'five of sixty are used, and this one');
+  assert.is(limiter.take('a')?.remaining, 54, 'five of sixty and this one are used');
   limiter.configure({ perMinute: 1 });
-  assert.is(limiter.take('a')?.retryAfterS, 60, 'no one waits longer than for one request');
+  assert.is(limiter.take('a')?.retryAfterS, 60, 'no client waits for more than one request');
   limiter.configure({});
   assert.is(limiter.take('a'), undefined);
   limiter.configure({ perMinute: 1 });
@@ -239,15 +243,19 @@ test('if the shared counts do not respond, the last known ones decide', async ()
   for (let i = 0; i < 3; i += 1) await one!.takeTogether('a');
   for (let i = 0; i < 2; i += 1) await other!.takeTogether('a');
   model.answers = false;
-  assert.is((await one!.takeTogether('a'))?.remaining, 6, 'three of its own, and this one');
-  assert.is((await other!.takeTogether('a'))?.remaining, 4, 'it had seen all five');
+  assert.is((await one!.takeTogether('a'))?.remaining, 6, 'three earlier ones and this one');
+  assert.is((await other!.takeTogether('a'))?.remaining, 4, 'all five were counted here');
   model.isUp = false;
   const before = model.asked;
   assert.is((await one!.takeTogether('a'))?.remaining, 5);
   assert.is(model.asked, before);
   Object.assign(model, { isUp: true, answers: true });
   forget();
-  assert.is((await other!.takeTogether('a'))?.remaining, 3, 'though all others have forgotten it');
+  assert.is(
+    (await other!.takeTogether('a'))?.remaining,
+    3,
+    'even after all other buckets were dropped',
+  );
 });
 
 test('reloaded limits also apply to a request that waited for the shared counts in vain', async () => {

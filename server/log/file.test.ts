@@ -52,7 +52,7 @@ test('the log file and its folder are private', async ({ folder }) => {
   const mask = process.umask(0);
   try {
     const log = createLog({ ...fileOptions(path), clock: systemClock });
-    assert.not(existsSync(path), 'nothing is touched before the first line');
+    assert.not(existsSync(path), 'no file is opened before the first line');
     log.info('hello');
     await log.close();
   } finally {

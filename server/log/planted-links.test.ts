@@ -128,7 +128,7 @@ test('a key that the provider repeats is not in the log, whatever its shape', as
       { authorization: 'Bearer odd=shape?of/key' },
     ]) {
       const response = await exchange(proxy.port, { body: json(MESSAGE), headers });
-      assert.match(response.text, /shape/, 'the client still reads what the provider says');
+      assert.match(response.text, /shape/, "the client still gets the provider's response");
     }
     const file = join(dirname(db), 'logs', 'svc.log');
     const bodies = (): number => read(file).split('response body').length - 1;

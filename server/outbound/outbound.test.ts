@@ -52,7 +52,10 @@ test('a connection is reused, by one request at a time', () =>
     assert.is(t.upstream.connections.length, 3);
     gone.abort();
     assert.is(outboundLimits.pipelining, 1);
-    assert.ok(outboundLimits.keepAliveTimeout < 30_000, 'below what closes idle connections');
+    assert.ok(
+      outboundLimits.keepAliveTimeout < 30_000,
+      'shorter than the idle timeout of connections',
+    );
   }));
 
 test.after(closeClients);

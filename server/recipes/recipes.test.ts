@@ -31,7 +31,11 @@ for (const file of recipeFiles(bundledFolder())) {
       assert.is(example.made, OF_SERVICES.includes(name) ? 'hand' : 'run');
       if (example.made === 'run') assert.match(example.from, /\d+\.\d/, 'no version');
       assert.ok((example.command ?? example.path ?? '') !== '', 'neither command nor file');
-      assert.is(tryRecipe(read.recipe, tried.text, example).text, tried.text, 'twice is not once');
+      assert.is(
+        tryRecipe(read.recipe, tried.text, example).text,
+        tried.text,
+        'two passes differ from one',
+      );
     }
   });
 }

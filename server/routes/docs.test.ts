@@ -27,7 +27,7 @@ test('every link of the root page works, and the page describes every route that
     const policy = String(page.headers['content-security-policy']);
     const style = /<style>([\s\S]*)<\/style>/.exec(page.text)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');
-    assert.ok(policy.includes(`style-src 'sha256-${hash}'`), 'its own style and no other');
+    assert.ok(policy.includes(`style-src 'sha256-${hash}'`), 'only the style sheet of svc applies');
     assert.match(policy, /; script-src 'self'; connect-src 'self'; img-src 'self';/);
     assert.not.match(page.text.replace(SCRIPT, ''), /<script|src=|url\(|@import/);
     // Line-break hints in a path are not part of its text.

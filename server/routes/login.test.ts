@@ -163,7 +163,7 @@ test('a link works once and for five minutes, and a cookie ends with its key or 
   const cookie = header.split(';')[0]!;
   assert.is(sessions.check(cookie)?.keyId, stored.id);
   const restarted = createBrowserSessions({ keys, clock, random });
-  assert.is(restarted.check(cookie), undefined, 'signed by another process');
+  assert.is(restarted.check(cookie), undefined, 'a signature of another process is rejected');
   const second = store.create({ label: 'desk' });
   clock.advance(1001);
   const later = sessions.withKey(second.key, false)!.split(';')[0]!;
@@ -174,7 +174,7 @@ test('a link works once and for five minutes, and a cookie ends with its key or 
   clock.advance(7 * 86_400_000);
   assert.is(sessions.check(later), undefined, 'over');
   const many = Array.from({ length: 17 }, () => sessions.newLink().token);
-  assert.is(sessions.withLink(many[0]!, false), undefined, 'only so many wait');
+  assert.is(sessions.withLink(many[0]!, false), undefined, 'the queue is limited');
   assert.ok(sessions.withLink(many[16]!, false));
 });
 

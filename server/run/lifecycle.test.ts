@@ -147,7 +147,7 @@ test('a second stop does not wait', async () => {
   void proxy.stop().then(() => (isStopped = true));
   const health = await exchange(proxy.port, { path: '/health', method: 'GET' });
   assert.match(health.text, 'shutting down');
-  assert.is(proxy.app.running.size, 1, 'the first one waits');
+  assert.is(proxy.app.running.size, 1, 'the first request waits');
   void proxy.stop();
   await until('it has stopped', () => isStopped);
   const { text } = await response;

@@ -66,7 +66,7 @@ test('rows older than metrics.retention_days are deleted at the start and daily,
     await t.proxy.reload();
     clock.offsetMs = DAY_MS;
     clock.ring(DAY_MS);
-    assert.is(await rowsLeft(t, 0), 0, 'a reload takes up another number of days');
+    assert.is(await rowsLeft(t, 0), 0, 'a reload applies another number of days');
     assert.is(await totalRequests(t), 4);
   });
 });

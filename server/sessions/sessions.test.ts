@@ -106,7 +106,7 @@ test('Claude Code: reads requests as they were sent, with system prompt and tool
     .map((line) => line.replace('"tail":["', '"tail":["0'));
   const less = await readLines(unknown);
   assertWhole(less, 'claude-code');
-  assert.not('system' in less[0]!.params, 'where one is missing, the messages are taken');
+  assert.not('system' in less[0]!.params, 'the messages are used if an item is missing');
 });
 
 test('Claude Code: reads messages that are stored on lines of their own under their hash', async () => {
@@ -175,7 +175,7 @@ test('Codex: reads items and instructions, handles compaction, and counts repeat
   const [meta, ...rest] = codexLines();
   const asItem = rest.map((line) => line.replace('Be brief.', 'You read logs.'));
   const [other] = await readLines([meta!, ...asItem]);
-  assert.not('instructions' in other!.params, 'they stand among the items');
+  assert.not('instructions' in other!.params, 'they are among the items');
   const compacted = JSON.stringify({
     timestamp: '2026-01-02T04:00:00Z',
     type: 'compacted',

@@ -96,14 +96,14 @@ test('after fifty milliseconds without a response no request waits until a trial
   assert.is(await late, undefined);
   assert.not.ok(t.link.isUp);
   assert.is(await t.ask(), undefined);
-  assert.is(t.asked.length, 2, 'the question, and one trial');
+  assert.is(t.asked.length, 2, 'the command and one probe');
   t.clock.advance(900);
   assert.equal(t.lines, [], 'a short pause is not reported');
   t.clock.advance(200);
   assert.equal(t.lines, [
     'warning: Redis is unreachable: this proxy continues with its own limits and state (no answer within 50 ms)',
   ]);
-  assert.is(t.asked.length, 2, 'one trial at a time');
+  assert.is(t.asked.length, 2, 'one probe at a time');
   t.asked[1]!.answer(1);
   await t.turn();
   assert.ok(t.link.isUp);

@@ -73,7 +73,7 @@ test('if Redis hangs, one request waits for fifty milliseconds and the others no
     await new Promise((resolve) => setTimeout(resolve, 7000));
     const { asked } = stateOf(one);
     await sendMany(one, 10);
-    assert.is(stateOf(one).asked, asked, 'nothing is asked of it while it is away');
+    assert.is(stateOf(one).asked, asked, 'no command is sent to it while it is unreachable');
     redis.thaw();
     await until('both are back', () => isUp(one) && isUp(other));
     // No second warning follows.
@@ -191,7 +191,7 @@ test('connects with user, password and database number', async () => {
     assert.match(await redis.ask('INFO', 'keyspace'), /db3:keys=\d/);
     await t.proxy.services.answers.store.settled();
     await t.proxy.services.answers.store.clear();
-    assert.is(stateOf(t).unanswered, 0, 'this user may do all that is needed');
+    assert.is(stateOf(t).unanswered, 0, 'this user has every right that svc needs');
   } finally {
     await t.close();
     await redis.stop();

@@ -142,7 +142,7 @@ test('a cached response is never served to another credential', () =>
     assert.ok(isHit(await send(other, COLD, { 'x-api-key': 'mine' })));
     other.configure('cache: { enabled: true }\nproviders: { messages: { api_key: another-key } }');
     await other.proxy.reload();
-    assert.ok(isHit(await send(other, COLD)), 'the variable beats the file');
+    assert.ok(isHit(await send(other, COLD)), 'the variable overrides the file');
   }));
 
 test('with another configured key a cached response is not used', () =>

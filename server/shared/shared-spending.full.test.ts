@@ -118,7 +118,7 @@ for (const owner of ['project', 'key'] as const)
       const rows = (await Promise.all([one.rows(0), other.rows(0)])).flat();
       const own = rows.filter((row) => (owner === 'key' ? row.keyLabel : row.project) === 'shop');
       const spent = sum(own.map((row) => row.costNanoUsd ?? 0));
-      assert.is(spent, (passed + more) * Math.round(cost * 1e9), 'each charged once');
+      assert.is(spent, (passed + more) * Math.round(cost * 1e9), 'each job is charged once');
       const left = limit - spent / 1e9;
       assert.ok(left >= 0 && left < limit / 100, `${left} left of ${limit}`);
       await settled(pair, owner, 'shop', 'day');

@@ -125,7 +125,7 @@ test('a breaker that opens and closes in one proxy does so in the other', async 
   one.fail(5);
   await tick(store);
   assert.equal(other.breaker.view().openForS, 29.5);
-  assert.is(store.state.writes, 1, 'who heard of it does not write it again');
+  assert.is(store.state.writes, 1, 'a proxy that learned of it does not write it again');
   other.states.forceHealth('p', 'healthy');
   await tick(store);
   assert.is(one.breaker.view().state, 'closed');

@@ -154,7 +154,7 @@ test('an invalid frame gets an error and the connection stays open', () =>
     client.ask(MESSAGE);
     await client.until(isEnd);
     const rows = await t.rows(BAD_MESSAGES.length + 1);
-    assert.is(rows.length, BAD_MESSAGES.length + 1, 'one row a frame');
+    assert.is(rows.length, BAD_MESSAGES.length + 1, 'one row per frame');
     client.socket.terminate();
   }));
 

@@ -16,7 +16,7 @@ test('with telemetry off nothing is written and traceparent is forwarded unchang
     await exchange(t.proxy.port, sent({ traceparent: 'nonsense' }));
     await t.rows(1);
     assert.is(t.upstream.requests[0]?.header('traceparent'), 'nonsense');
-    assert.not.ok(isLoaded(), 'no package of it is loaded');
+    assert.not.ok(isLoaded(), 'no telemetry package is loaded');
     assert.not.ok(existsSync(join(dirname(t.db), 'telemetry.jsonl')));
   }));
 

@@ -46,7 +46,7 @@ test('keeps the answer for a follower that asks after the landing, even when the
   const second = flights.board('a');
   assert.is(await follow(late), 'one');
   land(first, 'one again');
-  assert.is(flights.size, 1, 'the first leader does not land the second flight');
+  assert.is(flights.size, 1, 'the first leader does not settle the second flight');
   land(second, 'two');
 });
 

@@ -151,7 +151,7 @@ test('does not cache requests that let the provider search or act by itself', ()
   ];
   for (const more of providerActions) {
     assert.is(mayKeep([], { temperature: 0, ...more }), false, JSON.stringify(more));
-    assert.is(mayKeep(['x-svc-cache', 'on'], more), true, 'the client says that it may be');
+    assert.is(mayKeep(['x-svc-cache', 'on'], more), true, 'the client allows caching');
   }
   const clientTools = [
     { conversation: null, background: false, previous_response_id: 'resp_1' },

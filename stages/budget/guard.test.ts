@@ -64,7 +64,11 @@ test('adjusts a reservation to a new estimate, unless that would exceed a limit'
   assert.is(first.change({ estimateNanoUsd: 0.9 * USD })?.scope, 'day');
   assert.is(first.change({ estimateNanoUsd: 0.9 * USD })?.scope, 'day');
   assert.equal([held().toFixed(1), guard.view().blocked], ['0.6', 2]);
-  assert.is(first.change({ estimateNanoUsd: 0.8 * USD }), undefined, 'its own is not in its way');
+  assert.is(
+    first.change({ estimateNanoUsd: 0.8 * USD }),
+    undefined,
+    'a request is not blocked by its own reservation',
+  );
   assert.is(held(), 1);
   first.settleUnmeasured();
   assert.is(guard.view().spentTodayNanoUsd, 0.8 * USD);
@@ -137,7 +141,11 @@ test('starts the day with the spending in the ledger, and ends it at midnight UT
   const over = granted(ask(guard, 0.3));
   clock.advance(60_000);
   assert.is(guard.view().day, '2026-11-21');
-  assert.is(blockedBy(ask(guard, 0.8)), 'day', 'what runs over midnight is still held');
+  assert.is(
+    blockedBy(ask(guard, 0.8)),
+    'day',
+    'a request that runs past midnight is still reserved',
+  );
   over.settle(0.3 * USD);
   assert.is(guard.view().spentTodayNanoUsd, 0.3 * USD);
 });

@@ -77,7 +77,7 @@ test('finds the previous turn by its repeated messages, and stores only the new 
   assert.is(follow(third), second.request);
   assert.is(runs.get(1)!.messages, third.messages);
   assert.is(runs.size, 1);
-  assert.ok(lines[1]!.length < lines[0]!.length, 'the second holds what is new');
+  assert.ok(lines[1]!.length < lines[0]!.length, 'the second has the new messages');
   assert.not.match(lines[1]!, /aaaaaaaa|systemis/);
 });
 
@@ -120,7 +120,7 @@ test('finds the previous turn despite a changed system prompt, first message or 
 test('ignores turns without an answer so far, and equal turns of other clients', () => {
   const { follow } = fileOf();
   follow(turnOf('a', { doneMs: 1e9 }));
-  assert.is(follow(turnOf('abc')), undefined, 'still in the air');
+  assert.is(follow(turnOf('abc')), undefined, 'still in flight');
   const others = fileOf();
   others.follow(turnOf('a'));
   assert.is(others.follow(turnOf('a', { key: 'another' })), undefined);

@@ -106,9 +106,8 @@ for (const one of loadWireResponses()) {
       (e) => e.data !== undefined && dialect.isTerminator(e.event, e.data),
     );
     const hasContent = one.facts.text + one.facts.thinking !== '' || one.facts.toolCalls.length > 0;
-    if (hasContent) assert.ok(content >= 0, 'content is seen');
-    if (one.facts.complete)
-      assert.ok(end >= content, 'the end is seen, and not before the content');
+    if (hasContent) assert.ok(content >= 0, 'content is detected');
+    if (one.facts.complete) assert.ok(end >= content, 'the end is found only after the content');
     if (one.dialect === 'messages' || one.dialect === 'responses') {
       assert.is.not(content, 0, 'the first event is an announcement');
     }

@@ -65,7 +65,7 @@ async function sendOnOneConnection({ t, dialect, spare }: Flapping): Promise<voi
         bodyOf(dialect, stream),
         clientKey(dialect),
       );
-      if (spare !== undefined) assert.is(response.status, 200, 'somebody always answers');
+      if (spare !== undefined) assert.is(response.status, 200, 'another provider always responds');
       if (stream && response.status === 200) expectStreamOnce(dialect, response.text);
       else expectDocument(dialect, response);
     }
@@ -123,7 +123,7 @@ function expectStreamOnce(dialect: PairDialect, text: string): void {
   const errors = payloads(text).filter((payload) => 'error' in payload);
   if (errors.length === 0) return expectComplete(dialect, text, 'stream');
   assert.is(errors.length, 1, 'one error');
-  assert.match(events.at(-1) ?? '', '"error":', 'and it is the last thing');
+  assert.match(events.at(-1) ?? '', '"error":', 'the error is the last line');
   assert.not.match(text, /event: message_stop|\[DONE\]/);
   const starts = dialect === 'messages' ? /event: message_start\n/g : /"role":"assistant"/g;
   assert.ok((text.match(starts) ?? []).length <= 1, 'begun once');

@@ -96,9 +96,9 @@ test('when all keys are cooling down, the response states the wait', () =>
           assert.is(response.status, 429);
           assert.match(response.text, '"code":"RATELIMIT_002"');
           assert.is(Number(response.headers['retry-after']), waitS, `Retry-After: ${retryAfter}`);
-          assert.is(t.upstream.requests.length - before, 3, 'each key once');
+          assert.is(t.upstream.requests.length - before, 3, 'each key is used once');
           await send(fresh);
-          assert.is(t.upstream.requests.length - before, 3, 'and then none');
+          assert.is(t.upstream.requests.length - before, 3, 'no further request is sent');
         },
       );
       stop();

@@ -66,7 +66,7 @@ test('waits for the index to open until the first result', async () => {
   assert.is(await first, 1);
   const later = vault.ask(() => new Promise<number>(() => undefined));
   manual.advance(200);
-  assert.is(await later, undefined, 'from then on it is a repair, which takes longer');
+  assert.is(await later, undefined, 'later reads repair the index, which takes longer');
 });
 
 test('does not query a vault that is not ready', async () => {

@@ -104,7 +104,7 @@ test('the file is private, written after a delay and read at the start', async (
   const { file, clock, open } = makePlace();
   const learned = await open();
   feed(learned, good, 3);
-  assert.throws(() => statSync(file), 'nothing is written at once');
+  assert.throws(() => statSync(file), 'nothing is written immediately');
   clock.advance(5001);
   await learned.flush();
   assert.is(statSync(file).mode & 0o777, 0o600);

@@ -87,7 +87,7 @@ test('a trace that was read does not change when its record is overwritten', () 
     durationMs: 7,
   };
   traces.add({ ...other, spans: () => undefined });
-  assert.equal(traces.last(), toTrace(other), 'nothing of the previous run is left');
+  assert.equal(traces.last(), toTrace(other), 'no data of the previous run remains');
   add('d');
   traces.correct('d', { outcome: 'partial' });
   traces.correct('a', { outcome: 'error' });

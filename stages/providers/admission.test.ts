@@ -271,7 +271,7 @@ test('sixteen concurrent requests to a flapping provider all end, with at most o
       const over = new AbortController();
       void all.finally(() => over.abort()).catch(() => undefined);
       for (let turn = 0; !over.signal.aborted; turn += 1) {
-        assert.ok(turn < 5_000, 'somebody hangs');
+        assert.ok(turn < 5_000, 'a request hangs');
         clock.advance(250);
         await new Promise((resolve) => setImmediate(resolve));
       }

@@ -268,7 +268,7 @@ test('another proxy opens it for the given time, and then a probe is sent', () =
   clock.advance(12_000);
   assert.ok(enter(breaker).probe);
   breaker.applyOpen(0);
-  assert.ok(enter(breaker).probe, 'its time was over when the message arrived');
+  assert.ok(enter(breaker).probe, 'it had expired when the message arrived');
 });
 
 test('another proxy closes it, and the counts restart', () => {

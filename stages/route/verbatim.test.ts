@@ -114,7 +114,7 @@ test('the trace states why a saving was undone for a passthrough provider', () =
     const reasons = async (): Promise<readonly string[]> =>
       [...(await stagesOf(t))].filter(([, stage]) => because.test(stage)).map(([name]) => name);
     assert.is((await exchange(t.proxy.port, { body: LONG })).status, 200);
-    assert.equal(await reasons(), [], 'it was made smaller, and served by the first provider');
+    assert.equal(await reasons(), [], 'it was compressed and served by the first provider');
     t.upstream.script(undefined, '500');
     assert.is((await exchange(t.proxy.port, { body: LONG })).status, 200);
     assert.ok(sent() === LONG);

@@ -78,7 +78,7 @@ test('rewrites a large log when more than half of it is obsolete', () =>
     change(1);
     await index(1_000);
     const twice = sizeOf(place);
-    assert.ok(twice > once * 1.4, 'half of it is in use: it stays');
+    assert.ok(twice > once * 1.4, 'it is kept while half of it is in use');
     change(2);
     await index();
     change(3);

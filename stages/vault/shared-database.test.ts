@@ -37,7 +37,7 @@ test('does not read an index while another process changes it', () =>
       others.reset('another log');
       return { blocks: mine.totals().blocks };
     });
-    assert.equal(seen, { blocks: 1 }, 'what is read together is of one moment');
+    assert.equal(seen, { blocks: 1 }, 'rows read together are from one snapshot');
     assert.is(size(), undefined, 'after another process changed it');
     await mine.resume!();
     assert.is(size(), 0);

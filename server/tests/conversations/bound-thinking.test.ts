@@ -122,7 +122,7 @@ for (const dialect of ['messages', 'responses'] as const) {
     const { refused, dropped } = await converse(dialect, async ({ directly, turn, restart }) => {
       for (let n = 0; n < 4; n += 1) await directly();
       const first = await turn();
-      assert.is(countMarkers(first), 1, 'what is new after the last thought');
+      assert.is(countMarkers(first), 1, 'the marker is after the last thought');
       assert.is(countMarkers(await turn()), 2);
       await restart();
       assert.is(countMarkers(await turn()), 3);
@@ -226,7 +226,7 @@ test('messages: losing the memory costs one more request, not the conversation',
     await restart(undefined, () => '');
     await turn();
     const { requests } = running().upstream;
-    assert.is(requests.length, 2, 'it was sent once more');
+    assert.is(requests.length, 2, 'the request was sent a second time');
     const [first, again] = requests.map(({ body }) => JSON.parse(body.toString()) as object);
     const binding = { prefix_mismatch_behavior: 'drop_block' };
     assert.equal(again, { ...first, thinking: { type: 'adaptive', block_binding: binding } });
@@ -239,7 +239,7 @@ test('messages: losing the memory costs one more request, not the conversation',
     assert.is(running().upstream.requests.length, 3);
     const rows = await running().rows(2);
     const sentAgain = rows.filter(({ thoughtsRefused }) => thoughtsRefused === 1);
-    assert.is(sentAgain.length, 1, 'the row says that it was sent once more');
+    assert.is(sentAgain.length, 1, 'the row records the second attempt');
     assert.ok(sentAgain[0]!.thoughtsDropped! > 0);
     const { port } = running().proxy;
     const recent = await exchange(port, { path: '/recent', method: 'GET' });

@@ -137,7 +137,7 @@ test('text that mentions markers does not count as a marker', () =>
     const [first, second] = turns(2);
     await send(t, first!);
     const { body } = await send(t, { ...second!, messages: [...second!.messages, ...more] });
-    assert.is(markersIn(body).length, 5, 'four, and the member of the call');
+    assert.is(markersIn(body).length, 5, 'four markers and the one that the client set');
   }));
 
 test("a prompt below the model's own minimum for caching gets no marker", () =>

@@ -215,8 +215,8 @@ test('if the client refers back to an omitted result, the result is sent there i
       assert.equal(leftOut(cold), [0, 1, 2, 3, 4]);
       const response = await send(t, body(steps.slice(0, 17), {}, first));
       assert.equal(response.slice(0, cold.length), cold);
-      assert.is(response[32], JSON.stringify([prose(1)]), 'the text of what was left out');
-      assert.is(response[34], JSON.stringify([text]), 'what it points to is there');
+      assert.is(response[32], JSON.stringify([prose(1)]), 'the text that was left out');
+      assert.is(response[34], JSON.stringify([text]), 'the file that it names exists');
       wait(6 * MINUTE_MS);
       const later = await send(t, body(steps, {}, first));
       assert.equal(later.slice(28, response.length), response.slice(28), 'it stays');
@@ -259,7 +259,7 @@ test('keeps results of calls with an effect, and files edited since by any tool'
     ...reads(11),
   ];
   const actual = leftOut(await afterPause(steps, {}, { yaml: ON }, 9 * MINUTE_MS));
-  assert.equal(actual, [3, 7], 'the file of which nothing was heard since');
+  assert.equal(actual, [3, 7], 'only the file not mentioned since then');
 });
 
 test('keeps errors, short results, and results that were edited or cannot be repeated', async () => {
@@ -323,7 +323,7 @@ test('the receipt shows the saving under its own source only', async () => {
     const [before, row] = await t.rows(2);
     assert.equal([before?.forgottenTokens, before?.costSavedByForgettingNanoUsd], [null, null]);
     assert.ok(row!.forgottenTokens! > 1000);
-    assert.is(row!.forgottenTokens, row!.savedTokens, 'nothing else got smaller');
+    assert.is(row!.forgottenTokens, row!.savedTokens, 'nothing else was shortened');
     assert.is(row!.costSavedByForgettingNanoUsd, row!.forgottenTokens! * 3000);
     const response = await exchange(t.proxy.port, { method: 'GET', path: '/savings' });
     const { lanes } = JSON.parse(response.text) as {

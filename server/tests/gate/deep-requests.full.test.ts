@@ -215,7 +215,7 @@ test('a failure after the response crashes nothing, and the row is written', () 
     assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 200);
     const [row] = await t.rows(1);
     assert.is(row!.status, 200);
-    assert.is(row!.inputTokensSent, null, 'what cannot be measured is not made up');
+    assert.is(row!.inputTokensSent, null, 'an unmeasurable figure is not estimated');
     assert.is(t.proxy.services.deferredWorkFaults.count, 1);
     const health = await exchange(t.proxy.port, { method: 'GET', path: '/health' });
     assert.match(health.text, /work after an answer failed/);

@@ -176,7 +176,11 @@ test('if the outbound proxy refuses, breaks off or is missing, the provider is u
       assert.not.match(response.text, /p@ss|p%40ss|provider\.test|127\.0\.0\.1/);
     }
     t.outbound.refuse(undefined);
-    assert.is((await exchange(t.proxy.port, { body: BODY })).status, 200, 'and then it works');
+    assert.is(
+      (await exchange(t.proxy.port, { body: BODY })).status,
+      200,
+      'the next request succeeds',
+    );
     assert.is((await t.rows(answers.length + 1)).length, answers.length + 1);
   });
   await withOutbound({ HTTP_PROXY: 'http://127.0.0.1:9' }, async (t) => {

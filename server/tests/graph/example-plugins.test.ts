@@ -98,7 +98,7 @@ test('a placeholder split between events, or escaped in arguments, is replaced i
     const deltas = pieces.map((piece) => ({ type: 'input_json_delta', partial_json: piece }));
     t.upstream.script(undefined, respondWith('text/event-stream', streamOf(deltas)));
     const { text, whole } = await ask(t, body);
-    assert.ok(whole, 'what is put back is shorter than its mark');
+    assert.ok(whole, 'the restored text is shorter than its placeholder');
     const written = [...text.matchAll(/"partial_json":("(?:[^"\\]|\\.)*")/g)]
       .map((match) => JSON.parse(match[1]!) as string)
       .join('');

@@ -209,7 +209,7 @@ test('a hook that throws or hangs fails its own request, or none if it is set to
         const streamed = await ask(t, json(MESSAGE, { stream: true }));
         if (onFault === 'pass') assert.match(streamed.text, /message_stop/);
         else assert.match(streamed.text, /event: error/);
-        assert.is((await ask(t, json(MESSAGE))).status, 200, 'the next one is fine');
+        assert.is((await ask(t, json(MESSAGE))).status, 200, 'the next request succeeds');
       });
     }
   }));
@@ -278,7 +278,7 @@ test('every fault of a plugin has file and line, and a failed reload keeps the r
         write(folder, 'g.mjs', source);
         const refused: unknown = await t.proxy.reload().catch((thrown: unknown) => thrown);
         for (const fault of faults) assert.match((refused as Error).message, fault);
-        assert.is((await ask(t, json(MESSAGE))).headers['x-g'], '1', 'the running graph stays');
+        assert.is((await ask(t, json(MESSAGE))).headers['x-g'], '1', 'the running graph is kept');
       }
     });
   }));

@@ -208,7 +208,7 @@ test('a reload uses changed code, and a faulty module keeps the running graph', 
       write(folder, 'tag.mjs', 'export default {');
       const refused = await t.proxy.reload().catch((thrown: unknown) => thrown);
       assert.match((refused as Error).message, /tag\.mjs/);
-      assert.is(await tag(), 'one', 'the running graph stays');
+      assert.is(await tag(), 'one', 'the running graph is kept');
       write(folder, 'tag.mjs', source('two'));
       const report = (await t.proxy.reload()) as { applied: readonly string[] };
       assert.ok(report.applied.includes('plugins.tag'));
@@ -233,7 +233,7 @@ test('a stage that throws or hangs fails its own request, or none if it is set t
         for (const model of ['throws', 'hangs']) {
           const odd = await ask(t, json(MESSAGE, { model }));
           assert.is(odd.status, onFault === 'pass' ? 200 : 500, `${onFault} ${model}`);
-          assert.is((await ask(t, json(MESSAGE))).status, 200, 'the next one is fine');
+          assert.is((await ask(t, json(MESSAGE))).status, 200, 'the next request succeeds');
         }
         for (let count = 0; count < 5; count += 1) await ask(t, json(MESSAGE, { model: 'throws' }));
         const resting = await ask(t, json(MESSAGE));

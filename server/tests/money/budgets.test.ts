@@ -63,7 +63,7 @@ test("the estimate uses every limit on output, under each dialect's name for it"
     });
     assert.match(several.text, /estimated at \$20\d\./);
     const without = await post(t, '/v1/chat/completions', CHAT);
-    assert.match(without.text, /estimated at \$1280\./, 'as much as a model writes');
+    assert.match(without.text, /estimated at \$1280\./, 'as many tokens as a model generates');
     assert.match((await post(t, '/v1/completions', { model: 'm', prompt: 'x' })).text, /\$1280\./);
     assert.is(spent(t) < 100e9, true);
   }));
@@ -255,7 +255,7 @@ test('figures beyond what request and model allow are noted and not charged', ()
         count += 1;
         const row = (await t.rows(count)).at(-1);
         assert.ok(spent(t) - before < 30e9, `${path} ${input} ${output}: ${spent(t) - before}`);
-        assert.ok(spent(t) > before, 'it is not free either');
+        assert.ok(spent(t) > before, 'it costs something too');
         assert.is(row?.usageEstimated, true, `${path} ${input} ${output}`);
         const { text } = await exchange(t.proxy.port, { method: 'GET', path: '/trace/last' });
         assert.match(text, /"usage_corrected":\s*true/);

@@ -359,7 +359,7 @@ test('the reservation of work with two ids that another proxy has billed is rele
   assert.equal(requests, [], 'nothing is reserved, so nothing is queried');
   const held = { nanoUsd: 5, tokens: 6, atMs: 7 };
   deferredBills.begin({ ids: ['batch_1', 'file-1'], isFinal: false }, held);
-  assert.is(deferredBills.heldTokens(0), 6, 'one reservation, by all its names');
+  assert.is(deferredBills.heldTokens(0), 6, 'one reservation under all of its ids');
   deferredBills.begin({ ids: ['batch_2'], isFinal: false }, { ...held });
   await deferredBills.lookUpHeld();
   assert.equal(returned, [5]);

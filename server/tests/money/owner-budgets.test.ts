@@ -83,7 +83,7 @@ test('an alert sees the tightest limit of keys and projects', () =>
     { yaml: `${PRICES}budget: { enabled: true, projects: { shop: { per_month_usd: 1000000 } } }` },
     async (t) => {
       const { spending } = t.proxy.services;
-      assert.is(spending.ownersUsedPercent(), 0, 'nothing of the project');
+      assert.is(spending.ownersUsedPercent(), 0, 'nothing is charged to the project');
       const requestUsd = await costOfOne(t);
       const anna = keyWith(t, 'anna', {
         perDayUsd: requestUsd * 4,

@@ -236,7 +236,7 @@ test('after a restart the proxy knows the windows, their pace and what was saved
     writeFileSync(file, text);
     assert.equal((await open()).planLimits.list(), [], text);
     const [, aside] = /cannot be read: .*; it was moved to (.*)$/.exec(String(failures.pop()))!;
-    assert.is(readFileSync(aside!, 'utf8'), text, 'nothing of it is lost');
+    assert.is(readFileSync(aside!, 'utf8'), text, 'no sample is lost');
   }
   rmSync(folder, { recursive: true });
   note(after.planLimits, '0.5', 'c');

@@ -168,7 +168,7 @@ test('two proxies share one ledger and one set of limits, and a conversation sta
       );
       used.add(grown.indexOf(3));
     }
-    assert.is(used.size, 2, 'both have some');
+    assert.is(used.size, 2, 'both served requests');
     const of = async ({ proxy }: TestProxy) => {
       const response = await fetch(`${proxy.url}/savings`, { headers: { 'x-svc-key': KEY } });
       return ((await response.json()) as { readonly total_requests: number }).total_requests;

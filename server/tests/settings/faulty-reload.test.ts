@@ -49,7 +49,7 @@ test('a fault changes nothing, and the next valid file is used', () =>
     assert.is(response.status, 200);
     assert.is(response.headers.get('x-ratelimit-limit') ?? '777', '777');
     const [row] = await t.rows(1);
-    assert.ok((row?.costNanoUsd ?? 0) > 0, 'the price is that of before');
+    assert.ok((row?.costNanoUsd ?? 0) > 0, 'the earlier price still applies');
     t.configure(after);
     await t.proxy.reload();
     assert.equal(state(), { ...before, level: 'debug', budget: 1_000_000_000 });

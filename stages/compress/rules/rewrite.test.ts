@@ -95,7 +95,7 @@ test('keeps the lines that say how a command ended, whatever a rule drops', () =
   const careless = rule('careless', { class: ['log'] }, { apply: without(/passed|PASSED/) });
   assert.equal(rewrite([careless]).apply(REPORT, ran('pytest')).by, []);
   const { by } = rewrite([{ ...careless, endings: 'own' }]).apply(REPORT, ran('pytest'));
-  assert.equal(by, ['careless'], 'it was the check that held it');
+  assert.equal(by, ['careless'], 'only the check kept the text');
 });
 
 test('requires no final lines of a search that prints names', () => {
@@ -107,7 +107,7 @@ test('requires no final lines of a search that prints names', () => {
   ])
     assert.equal(builtIn.apply(names.join('\n'), ran(command)).by, ['listing'], command);
   const copied = builtIn.apply(names.join('\n'), ran('make install'));
-  assert.equal(copied.by, [], 'what other programs print may end with what matters');
+  assert.equal(copied.by, [], "the end of other programs' output may matter");
 });
 
 test('ignores the result of a rule that throws, grows the text or empties it', () => {

@@ -182,7 +182,7 @@ test('makes a schema that accepts and rejects the same values, in its own and in
         judged += 1;
         const drafts = isDropped ? [Ajv, Ajv2020] : [$schema === undefined ? Ajv2020 : Ajv];
         for (const draft of drafts) assert.equal(verdicts(small, values, draft), before);
-        assert.equal(shorter(small), small, 'again changes nothing');
+        assert.equal(shorter(small), small, 'a second pass changes nothing');
       },
     ),
     { numRuns: 200 },

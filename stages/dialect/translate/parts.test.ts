@@ -95,10 +95,10 @@ test('call marks are kept by conversation, provider and call, up to a number and
   const unnamed = { ...poll, id: 'call_1_0', hasOwnId: false };
   assert.is(here.get('chat', { ...unnamed, place: 1 }), 'third');
   assert.is(here.get('chat', { ...unnamed, place: 3 }), 'fourth');
-  assert.is(here.get('chat', { ...unnamed, place: 9 }), 'fourth', 'moved: the newest of them');
+  assert.is(here.get('chat', { ...unnamed, place: 9 }), 'fourth', 'the newest of the moved parts');
   assert.is(here.get('chat', { ...unnamed, place: 1, name: 'read' }), undefined);
   assert.is(here.get('chat', { ...unnamed, place: 1, input: '{"a":1}' }), undefined);
-  assert.is(here.get('chat', poll), 'fourth', 'an id is looked up as ever');
+  assert.is(here.get('chat', poll), 'fourth', 'an id is still looked up');
 
   // Each mark is stored under two keys.
   const byNumber = createCallMarks(4, 100).of('');

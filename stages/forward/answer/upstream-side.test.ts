@@ -28,7 +28,7 @@ test('a stream that a client abandons costs one connection, not two', () =>
     await pause(100);
     assert.equal([t.upstream.requests.length, t.upstream.connections.length], [5, 5]);
     t.upstream.reset();
-    assert.is((await exchange(t.proxy.port, STREAM)).status, 200, 'and the next one is served');
+    assert.is((await exchange(t.proxy.port, STREAM)).status, 200, 'the next request is served');
   }));
 
 const BODY = '{"id":"m"}';

@@ -52,7 +52,11 @@ for (const stream of [false, true]) {
       const last = asObject(JSON.parse(t.spare.requests.at(-1)!.body.toString()));
       const sent = asArray(last['messages']).map(asObject);
       const answered = sent.flatMap(({ tool_call_id }) => tool_call_id ?? []);
-      assert.equal(answered, ['call_0', 'call_0_2'], 'each result belongs to its call there too');
+      assert.equal(
+        answered,
+        ['call_0', 'call_0_2'],
+        'each result has the id of its call there too',
+      );
     }));
 }
 

@@ -113,10 +113,10 @@ test('a file that another process has already moved aside is not moved again', a
   const file = at('monitor.db');
   await damageLedger(file);
   const inode = inodeOf(file)!;
-  writeFileSync(`${file}-wal`, 'of the new file');
+  writeFileSync(`${file}-wal`, 'the row is in the new file');
   assert.is(moveDamagedAside(file, inode + 1n, Date.now()), undefined);
   assert.equal(movedLedgers(at()), []);
-  assert.is(readFileSync(`${file}-wal`, 'utf8'), 'of the new file');
+  assert.is(readFileSync(`${file}-wal`, 'utf8'), 'the row is in the new file');
   const aside = moveDamagedAside(file, inode, Date.now())!;
   assert.equal(
     [existsSync(aside), existsSync(`${aside}-wal`), existsSync(file)],

@@ -79,7 +79,7 @@ test('old rows are deleted in steps, and their sums and new rows are kept', asyn
   assert.is(after.firstMs, FIRST_MS);
   assert.equal(errors, []);
   await writer.close();
-  assert.is(await writer.prune(keptFromMs), 0, 'a closed writer deletes nothing');
+  assert.is(await writer.prune(keptFromMs), 0, 'a closed writer prunes nothing');
 });
 
 test('a row that is recorded twice counts once', async () => {

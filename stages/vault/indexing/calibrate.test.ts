@@ -21,7 +21,7 @@ test('measures, stores and reads back the best number of workers', () =>
     assert.ok([1, 2].includes(found.workers));
     assert.equal(readCalibration(indexDir), found);
     assert.is(statSync(join(indexDir, 'calibration.json')).mode & 0o777, 0o600);
-    assert.is((await place.open().status()).available, false, 'nothing is indexed by it');
+    assert.is((await place.open().status()).available, false, 'no file is indexed');
   }));
 
 test('ignores a measurement of another machine, or a damaged one', () =>

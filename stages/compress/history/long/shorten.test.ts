@@ -36,7 +36,7 @@ function shorten(
   const lines = text.split('\n');
   const own = made.text.split('\n').filter((line) => !line.startsWith('[svc '));
   const left = lines.filter((_, at) => !made.removed.some(({ from, to }) => at >= from && at < to));
-  assert.equal(own, left, 'the lines that were not removed, each as it came');
+  assert.equal(own, left, 'every line that was kept is unchanged');
   return made.text;
 }
 
@@ -143,7 +143,7 @@ test('leaves a text whole if its lines cannot be requested by number', () => {
   assert.ok(of(lines.join('\n')));
   assert.is(of(lines.join(' ')), undefined, 'one line');
   const cut = [...lines.slice(0, 90), '... [310 lines truncated] ...', ...lines.slice(300)];
-  assert.is(of(cut.join('\n')), undefined, 'cut by somebody else');
+  assert.is(of(cut.join('\n')), undefined, 'text cut by another program');
   const view = (from: number, to: number) =>
     lines.slice(from, to).map((line, at) => `${String(from + at + 1).padStart(6)}→${line}`);
   assert.is(of([...view(0, 90), ...view(200, 400)].join('\n')), undefined, 'two views');

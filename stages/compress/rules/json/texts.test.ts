@@ -45,7 +45,7 @@ test('restores the same document when the texts are put back', () => {
     for (const json of [JSON.stringify(value), JSON.stringify(value, null, 2), asPython(value)]) {
       const opened = open(json);
       assert.ok(opened !== undefined, json.slice(0, 80));
-      assert.ok(hasMark(opened), 'it is known as ours when it comes back');
+      assert.ok(hasMark(opened), 'svc recognises its own text in the next turn');
       assert.equal(JSON.parse(inlineTexts(opened)!), value);
     }
 });
