@@ -24,8 +24,8 @@ import { originForm, pathOf } from './gate/target.ts';
 import { isGuarded } from './generation/generation.ts';
 import type { Generations } from './generation/generation.ts';
 import { PAGE_HEADERS, SHELL } from './dashboard/shell.ts';
-import { servedRequest } from './forward-proxy/opened-hosts.ts';
-import type { ServedKinds, ServedRequest } from './forward-proxy/opened-hosts.ts';
+import { servedRequest } from './forward-proxy/intercepted-hosts.ts';
+import type { ServedKinds, ServedRequest } from './forward-proxy/intercepted-hosts.ts';
 import { endEarly } from './http/hang-up.ts';
 import { rateLimitHeaders } from './http/limit.ts';
 import type { RateDecision, RateLimiter } from './http/limit.ts';
@@ -45,7 +45,7 @@ export interface AppOptions {
   /** Generates request ids, matching `^[A-Za-z0-9_-]{1,64}$`. */
   readonly newId: () => string;
   /**
-   * Passes a request of an opened connection to its host; `failed` is called if no response begins.
+   * Passes a request of an intercepted connection to its host; `failed` is called if no response begins.
    */
   readonly pass: (
     request: IncomingMessage,
@@ -120,12 +120,16 @@ export class App {
   }
 
   #admit(request: IncomingMessage, response: ServerResponse, requestId: string): void {
-    const { gate, cors, opened } = this.#options.generations.current;
-    const host = this.#options.services.opened.hostOf(request.socket);
+    const { gate, cors, intercepted } = this.#options.generations.current;
+    const host = this.#options.services.intercepted.hostOf(request.socket);
     const served =
       host === undefined
         ? undefined
-        : servedRequest(opened.get(host) ?? NO_KINDS, request.method ?? 'GET', request.url ?? '/');
+        : servedRequest(
+            intercepted.get(host) ?? NO_KINDS,
+            request.method ?? 'GET',
+            request.url ?? '/',
+          );
     const isPassing = host !== undefined && served === undefined;
     const admission = gate(request, isPassing ? 'pass' : 'request');
     if (admission.verdict === 'refused') {

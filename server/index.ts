@@ -264,7 +264,7 @@ function openFront(
     turn: services.turn,
     handle: (request, response) => app.handle(request, response),
     upgrade(request, socket, firstBytes) {
-      const host = services.opened.hostOf(socket);
+      const host = services.intercepted.hostOf(socket);
       if (host === undefined) webSocket.upgrade(request, socket, firstBytes);
       else forward.upgrade(request, socket, firstBytes, host);
     },

@@ -60,7 +60,7 @@ import { shareBills } from './shared/shared-bills.ts';
 import { createSharedSpending, proxyIdentity } from './shared/shared-spending.ts';
 import { createRateCounts } from './shared/rate-counts.ts';
 import { createSharedAnswers } from './shared/shared-answers.ts';
-import { createOpenedConnections } from './forward-proxy/opened-hosts.ts';
+import { createInterceptedConnections } from './forward-proxy/intercepted-hosts.ts';
 import { outboundWays } from './outbound/outbound.ts';
 import { createRequestLog } from './log/request-log.ts';
 import { errorTable } from './http/error-response.ts';
@@ -197,7 +197,7 @@ export async function createServices(options: ServiceOptions) {
     upstream,
     outbound,
     /** Connections of forward mode. */
-    opened: createOpenedConnections(),
+    intercepted: createInterceptedConnections(),
     /** Records runs for replay; off until an activated generation enables it. */
     captures,
     /**

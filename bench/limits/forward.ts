@@ -54,15 +54,15 @@ function agentOn(socket: Socket): Agent {
 }
 
 /**
- * Alternates between the base URL and an opened connection, to the same provider by the same
+ * Alternates between the base URL and an intercepted connection, to the same provider by the same
  * outbound route.
  */
 async function requests(t: ForwardMode): Promise<Measured> {
   const body = json(MESSAGE);
   const plain = new Agent({ keepAlive: true, maxSockets: 1 });
-  const opened = agentOn(await t.open(ANTHROPIC));
+  const intercepted = agentOn(await t.open(ANTHROPIC));
   const byBaseUrl = () => ask(plain, `127.0.0.1:${t.port}`, t.port, body);
-  const byTunnel = () => ask(opened, ANTHROPIC, t.port, body);
+  const byTunnel = () => ask(intercepted, ANTHROPIC, t.port, body);
   for (let n = 0; n < WARM_UP; n += 1) {
     await byBaseUrl();
     await byTunnel();
@@ -77,7 +77,7 @@ async function requests(t: ForwardMode): Promise<Measured> {
     taken.forEach((all, at) => times[at]!.push(median(all)));
   }
   plain.destroy();
-  opened.destroy();
+  intercepted.destroy();
   return {
     what: 'added to a request on an open connection, p50 over a base URL',
     unit: 'ms',

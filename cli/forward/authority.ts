@@ -4,8 +4,11 @@
  */
 import { makeAuthority, readAuthority } from '../../server/forward-proxy/ca/files.ts';
 import type { StoredAuthority } from '../../server/forward-proxy/ca/files.ts';
-import { openedHosts, unopenedProviders } from '../../server/forward-proxy/opened-hosts.ts';
-import type { UnopenedProvider } from '../../server/forward-proxy/opened-hosts.ts';
+import {
+  interceptedHosts,
+  tunnelledProviders,
+} from '../../server/forward-proxy/intercepted-hosts.ts';
+import type { TunnelledProvider } from '../../server/forward-proxy/intercepted-hosts.ts';
 import type { Config } from '../../server/config/config.ts';
 import type { Variables } from '../../server/config/env.ts';
 import { byKind } from '../../server/generation/default-providers.ts';
@@ -27,7 +30,7 @@ export interface ConfiguredHosts {
   /** Hosts to intercept, in order. */
   readonly hosts: readonly string[];
   /** Providers whose hosts are tunnelled without being decrypted. */
-  readonly tunnelled: readonly UnopenedProvider[];
+  readonly tunnelled: readonly TunnelledProvider[];
 }
 
 /**
@@ -52,8 +55,11 @@ export async function configuredHosts(context: CliContext): Promise<ConfiguredHo
  */
 export async function hostsOf(config: Config, env: Variables): Promise<ConfiguredHosts> {
   const providers = toProviders(config, await codeOf(config, env));
-  const opened = openedHosts(byKind(config, providers), providers);
-  return { hosts: [...opened.keys()].toSorted(), tunnelled: unopenedProviders(opened, providers) };
+  const intercepted = interceptedHosts(byKind(config, providers), providers);
+  return {
+    hosts: [...intercepted.keys()].toSorted(),
+    tunnelled: tunnelledProviders(intercepted, providers),
+  };
 }
 
 async function codeOf(config: Config, env: Variables) {
@@ -63,7 +69,7 @@ async function codeOf(config: Config, env: Variables) {
 }
 
 /** Returns a sentence on each provider that is not intercepted. */
-export function tunnelledRemarks(tunnelled: readonly UnopenedProvider[]): readonly string[] {
+export function tunnelledRemarks(tunnelled: readonly TunnelledProvider[]): readonly string[] {
   return tunnelled.map(
     ({ provider, host }) =>
       `${host} (provider ${provider}) is not intercepted: only the one provider of each kind of path is, see \`routing.primary\`. What a client sends there itself is tunnelled without being decrypted.`,

@@ -34,12 +34,12 @@ test('a base URL with another host is named, without its other parts', () => {
 });
 
 test('a client whose usual host is not intercepted is reported, unless it is redirected', () => {
-  const opened = ['llm.example', 'generativelanguage.googleapis.com'];
+  const intercepted = ['llm.example', 'generativelanguage.googleapis.com'];
   const bypasses = (program: string, env: Readonly<Record<string, string>> = {}): string =>
     bypassesOf(
       program,
       { env, userHome: '/nowhere', cwd: '/nowhere' },
-      { home: '/nowhere/home', url, hosts: opened },
+      { home: '/nowhere/home', url, hosts: intercepted },
     ).join('\n');
   assert.match(bypasses('claude'), 'api.anthropic.com, which claude asks, is not intercepted');
   assert.match(bypasses('claude'), 'svc run claude');

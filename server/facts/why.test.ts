@@ -135,7 +135,7 @@ test('explains a response that is not billed, and one without usage', () =>
     json200({ id: 'resp_1', object: 'response', status: 'completed', model: 'gpt-5', output: [] });
     await exchange(t.proxy.port, { method: 'GET', path: '/v1/responses/resp_1' });
     await t.rows(1);
-    assert.is((await why(t)).cost, 'no charge: its response bills nothing');
+    assert.is((await why(t)).cost, 'nothing: its answer bills nothing');
     json200({ object: 'chat.completion', model: 'gpt-5', choices: [] });
     const body = json(CHAT, { model: 'gpt-5' });
     await exchange(t.proxy.port, { path: '/v1/chat/completions', body });

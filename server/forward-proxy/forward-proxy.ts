@@ -1,5 +1,5 @@
 /**
- * Forward mode: the proxy as clients' `HTTPS_PROXY`. A `CONNECT` to a provider's host is opened
+ * Forward mode: the proxy as clients' `HTTPS_PROXY`. A `CONNECT` to a provider's host is intercepted
  * with a certificate of the local authority, and the decrypted connection goes to the HTTP server
  * like any other; a `CONNECT` to any other host becomes a tunnel whose bytes are not read.
  */
@@ -29,8 +29,8 @@ import { hasAuthority } from './ca/files.ts';
 import { createLeaves } from './ca/leaves.ts';
 import { openTunnel, systemResolve } from './destinations.ts';
 import type { Resolve } from './destinations.ts';
-import { OPENED_PORT, servedSocket } from './opened-hosts.ts';
-import type { OpenedConnections, ServedRequest } from './opened-hosts.ts';
+import { INTERCEPTED_PORT, servedSocket } from './intercepted-hosts.ts';
+import type { InterceptedConnections, ServedRequest } from './intercepted-hosts.ts';
 import { createPass } from './pass.ts';
 import { splice } from './splice.ts';
 import { createTokenCheck } from './tokens.ts';
@@ -48,7 +48,7 @@ export interface ForwardProxyOptions {
   readonly log: Log;
   readonly generations: Generations;
   readonly outbound: Outbound;
-  readonly opened: OpenedConnections;
+  readonly intercepted: InterceptedConnections;
   readonly newId: () => string;
   readonly draining: () => boolean;
   /** Handles an upgrade for a conversation. */
@@ -65,7 +65,7 @@ export interface ForwardProxyOptions {
 export type ForwardProxy = ReturnType<typeof createForwardProxy>;
 
 export function createForwardProxy(options: ForwardProxyOptions) {
-  const { home, clock, log, generations, outbound, opened, newId } = options;
+  const { home, clock, log, generations, outbound, intercepted, newId } = options;
   const { resolve = systemResolve } = options;
   const leaves = createLeaves({ home, clock });
   const tokens = createTokenCheck(home, clock, (fault) => log.error(fault.message));
@@ -73,7 +73,7 @@ export function createForwardProxy(options: ForwardProxyOptions) {
   /** Client connections that have left HTTP by a `CONNECT`, each with its token. */
   const tunnels = new Map<Socket, string>();
   let stopTimer: (() => void) | undefined;
-  /** The outgoing connections, and the decrypted streams inside opened ones. */
+  /** The outgoing connections, and the decrypted streams inside intercepted ones. */
   const ends = new Set<Duplex>();
 
   function keep<T extends Duplex>(end: T): T {
@@ -108,7 +108,7 @@ export function createForwardProxy(options: ForwardProxyOptions) {
 
   async function open(socket: Socket, target: TunnelTarget, server: Server): Promise<void> {
     const { host, port } = target;
-    const isOurs = port === OPENED_PORT && generations.current.opened.has(host);
+    const isOurs = port === INTERCEPTED_PORT && generations.current.intercepted.has(host);
     const context = isOurs ? await leaves.contextFor(host) : undefined;
     if (context !== undefined) {
       if (!socket.destroyed) unwrap(socket, host, context, server);
@@ -154,7 +154,7 @@ export function createForwardProxy(options: ForwardProxyOptions) {
         inner.destroy();
         return;
       }
-      opened.mark(inner, host);
+      intercepted.mark(inner, host);
       server.emit('connection', inner);
       inner.off('error', failed);
     });
@@ -167,7 +167,8 @@ export function createForwardProxy(options: ForwardProxyOptions) {
       socket.on('error', () => socket.destroy());
       try {
         if (!hasAuthority(home)) throw noTunnel();
-        if (opened.hostOf(socket) !== undefined) throw malformedRequest('A tunnel inside a tunnel');
+        if (intercepted.hostOf(socket) !== undefined)
+          throw malformedRequest('A tunnel inside a tunnel');
         const { ports, maxTunnels } = generations.current.config.forwardProxy;
         const target = admitTunnel(request, { tokens, ports });
         if (isSvcError(target)) throw target;
@@ -183,7 +184,7 @@ export function createForwardProxy(options: ForwardProxyOptions) {
       }
     },
 
-    /** Passes a request of an opened connection through to its host, unchanged. */
+    /** Passes a request of an intercepted connection through to its host, unchanged. */
     pass: (
       request: IncomingMessage,
       response: ServerResponse,
@@ -194,12 +195,12 @@ export function createForwardProxy(options: ForwardProxyOptions) {
     },
 
     /**
-     * Handles an upgrade inside an opened connection: it goes to the host, unless it is for a
+     * Handles an upgrade inside an intercepted connection: it goes to the host, unless it is for a
      * conversation.
      */
     upgrade(request: IncomingMessage, socket: Duplex, firstBytes: Buffer, host: string): void {
       try {
-        const { gate, opened: hosts } = generations.current;
+        const { gate, intercepted: hosts } = generations.current;
         const admission = gate(request, 'pass');
         if (admission.verdict === 'refused') throw admission.error;
         const kinds = hosts.get(host);
@@ -221,7 +222,7 @@ export function createForwardProxy(options: ForwardProxyOptions) {
       }
     },
 
-    /** Closes every tunnel and every opened connection. */
+    /** Closes every tunnel and every intercepted connection. */
     close(): void {
       stopTimer?.();
       for (const end of [...tunnels.keys(), ...ends]) end.destroy();

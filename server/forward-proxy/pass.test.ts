@@ -1,4 +1,4 @@
-/** Requests passed to an opened host that is unreachable. */
+/** Requests passed to an intercepted host that is unreachable. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, createServer as createTcpServer } from 'node:net';

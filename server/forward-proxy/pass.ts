@@ -1,5 +1,5 @@
 /**
- * Passes requests through to an opened host: method, target, headers in their order, body, and the
+ * Passes requests through to an intercepted host: method, target, headers in their order, body, and the
  * response back. Each client connection has its own connections to the host, so that state tied to
  * a connection (a half-open stream, a login) behaves as without svc.
  */

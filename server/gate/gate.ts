@@ -60,8 +60,8 @@ export interface GateOptions extends NameOptions {
   readonly keys: KeyCheck;
   /** Checks session cookies; without it no cookie admits anyone. */
   readonly sessions?: Pick<BrowserSessions, 'check'>;
-  /** The host for which a forward-mode connection was opened; undefined for a connection to us. */
-  readonly openedHost?: (socket: object) => string | undefined;
+  /** The host for which a forward-mode connection was intercepted; undefined for a connection to us. */
+  readonly interceptedHost?: (socket: object) => string | undefined;
 }
 
 /**
@@ -99,7 +99,7 @@ export interface Refusal {
 export type Gate = (request: GateRequest, kind?: GateKind) => Admission | Refusal;
 
 /**
- * `pass` is a request forwarded unchanged to an opened host, with nothing of ours added: that host
+ * `pass` is a request forwarded unchanged to an intercepted host, with nothing of ours added: that host
  * judges who caused it.
  */
 export type GateKind = 'request' | 'upgrade' | 'pass';
@@ -158,11 +158,11 @@ export function createGate(options: GateOptions): Gate {
     const scan = scanHeaders(fields);
     const fault = framingFault(request, scan);
     if (fault !== undefined) return refuse(malformedRequest(fault), true);
-    const opened = options.openedHost?.(request.socket);
+    const intercepted = options.interceptedHost?.(request.socket);
     const foreign =
-      opened === undefined
+      intercepted === undefined
         ? hostFault(request, scan, names)
-        : openedHostFault(request, scan, opened);
+        : interceptedHostFault(request, scan, intercepted);
     if (foreign !== undefined) return foreign;
     if (kind === 'pass') return passing(request, scan, options.keys);
 
@@ -180,7 +180,7 @@ export function createGate(options: GateOptions): Gate {
       isLocalPeer,
       crossSite,
       upgrade: kind === 'upgrade',
-      hasToken: opened !== undefined,
+      hasToken: intercepted !== undefined,
     };
     return admit(request, scan, traits, options);
   };
@@ -205,7 +205,7 @@ interface RequestTraits {
   readonly isLocalPeer: boolean;
   readonly crossSite: boolean;
   readonly upgrade: boolean;
-  /** True inside a connection opened with a token, which counts as a key there. */
+  /** True inside an intercepted connection, whose token counts as a key there. */
   readonly hasToken: boolean;
 }
 
@@ -348,16 +348,16 @@ function hostFault(request: GateRequest, scan: HeaderScan, names: Names): Refusa
 }
 
 /**
- * Inside an opened connection every request must be for its host; one for another host would be
+ * Inside an intercepted connection every request must be for its host; one for another host would be
  * sent there under its name.
  */
-function openedHostFault(
+function interceptedHostFault(
   { url = '' }: GateRequest,
   { hosts, host = '' }: HeaderScan,
-  opened: string,
+  intercepted: string,
 ): Refusal | undefined {
   const authority = hosts === 1 ? parseAuthority(host) : undefined;
-  const isSame = authority?.name === opened && (authority.port ?? 443) === 443;
+  const isSame = authority?.name === intercepted && (authority.port ?? 443) === 443;
   if (isSame && (url.startsWith('/') || url === '*')) return undefined;
   return refuse(malformedRequest('The Host is not the one that this connection is for'), true);
 }

@@ -21,7 +21,7 @@ import type { CaptureSettings } from '../capture/captures.ts';
 import type { Config } from '../config/config.ts';
 import type { Variables } from '../config/env.ts';
 import { byKind } from './default-providers.ts';
-import { openedHosts } from '../forward-proxy/opened-hosts.ts';
+import { interceptedHosts } from '../forward-proxy/intercepted-hosts.ts';
 import { createCors } from '../http/cors.ts';
 import { createGate } from '../gate/gate.ts';
 import type { Generation } from './generation.ts';
@@ -286,11 +286,11 @@ function compileGeneration(options: CompileOptions): Generation {
       trustBrowserOrigins: security.trustBrowserOrigins,
       requireKey: security.requireApiKey,
       keys,
-      openedHost: services.opened.hostOf,
+      interceptedHost: services.intercepted.hostOf,
       ...(options.sessions && { sessions: options.sessions }),
     }),
     cors: createCors(security.allowedOrigins),
-    opened: openedHosts(byKind(config, providers), providers),
+    intercepted: interceptedHosts(byKind(config, providers), providers),
     activate() {
       updateLog(services.log, config, custom);
       services.audit.enable(config.audit.enabled);

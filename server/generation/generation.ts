@@ -7,7 +7,7 @@ import type { Prices } from '../../stages/ledger/prices/prices.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
 import type { Config } from '../config/config.ts';
 import type { Cors } from '../http/cors.ts';
-import type { OpenedHosts } from '../forward-proxy/opened-hosts.ts';
+import type { InterceptedHosts } from '../forward-proxy/intercepted-hosts.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
 import type { Plans } from './plans.ts';
@@ -31,7 +31,7 @@ export interface Generation extends Plans {
   readonly gate: Gate;
   readonly cors: Cors;
   /** Hosts that forward mode opens, if an authority vouches for them. */
-  readonly opened: OpenedHosts;
+  readonly intercepted: InterceptedHosts;
   /**
    * Applies this configuration's values to shared state (limits, keys, routing rules, log level).
    */

@@ -73,14 +73,14 @@ const textOf = async (given: KeptAnswer | undefined | Promise<KeptAnswer | undef
 test('a response cached by one proxy is served by the other, for the shorter of their lifetimes', async () => {
   const store = createStore();
   const [one, other, brief] = [await join(store), await join(store), await join(store, 10_000)];
-  one.put(KEY, answer('the failure was reported'));
+  one.put(KEY, answer('a cached answer'));
   await one.settled();
-  assert.is(await textOf(other.get(KEY)), 'the failure was reported');
-  assert.is(await textOf(brief.get(KEY)), 'the failure was reported');
+  assert.is(await textOf(other.get(KEY)), 'a cached answer');
+  assert.is(await textOf(brief.get(KEY)), 'a cached answer');
   assert.is(await textOf(other.get('b'.repeat(64))), undefined);
   assert.equal([other.stats().hits, other.stats().misses, other.stats().entries], [1, 1, 0]);
   store.clock.advance(10_000);
-  assert.is(await textOf(other.get(KEY)), 'the failure was reported');
+  assert.is(await textOf(other.get(KEY)), 'a cached answer');
   assert.is(await textOf(brief.get(KEY)), undefined);
   store.clock.advance(50_000);
   assert.is(await textOf(other.get(KEY)), undefined);
@@ -90,7 +90,7 @@ test('a response cached by one proxy is served by the other, for the shorter of 
 test('a record that was changed in Redis, or moved to another name, is not served', async () => {
   const store = createStore();
   const [one, other] = [await join(store), await join(store)];
-  one.put(KEY, answer('the failure was reported'));
+  one.put(KEY, answer('a cached answer'));
   one.put('b'.repeat(64), answer('another'));
   await one.settled();
   const [first, second] = [...store.values.values()];
@@ -118,10 +118,10 @@ test('a response that is too large or has no lifetime is not shared', async () =
 test('while Redis is unreachable local responses are served, and clearing is reported as incomplete', async () => {
   const store = createStore();
   const one = await join(store);
-  one.put(KEY, answer('the failure was reported'));
+  one.put(KEY, answer('a cached answer'));
   await one.settled();
   store.state.isAway = true;
-  assert.is(await textOf(one.get(KEY)), 'the failure was reported');
+  assert.is(await textOf(one.get(KEY)), 'a cached answer');
   assert.is(await textOf(one.get('b'.repeat(64))), undefined);
   assert.is(one.get('b'.repeat(64)), undefined, 'at once, and no promise');
   one.put('c'.repeat(64), answer('alone'));
@@ -136,7 +136,7 @@ test('while Redis is unreachable local responses are served, and clearing is rep
   store.state.isAway = false;
   store.clock.advance(500);
   await turn();
-  assert.is(await textOf(one.get(KEY)), 'the failure was reported');
+  assert.is(await textOf(one.get(KEY)), 'a cached answer');
   await one.clear();
   assert.is(await textOf(one.get(KEY)), undefined);
 });

@@ -10,7 +10,7 @@ import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { malformedRequest, wrongType } from '../../stages/model/errors.ts';
 import { headerList, withoutHeaders } from '../../stages/model/headers.ts';
 import type { Headers } from '../../stages/model/headers.ts';
-import type { ServedRequest } from '../forward-proxy/opened-hosts.ts';
+import type { ServedRequest } from '../forward-proxy/intercepted-hosts.ts';
 import { pathOf } from '../gate/target.ts';
 import { errorBody, errorStatus } from '../http/error-response.ts';
 import type { SocketForm } from '../sink/ws.ts';

@@ -25,7 +25,7 @@ import { OWN_PROTOCOL } from './own-protocol.ts';
 import type { SocketProtocol } from './protocol.ts';
 import { createInFlight } from '../http/in-flight.ts';
 import { createResponsesProtocol } from './responses-protocol.ts';
-import type { ServedRequest } from '../forward-proxy/opened-hosts.ts';
+import type { ServedRequest } from '../forward-proxy/intercepted-hosts.ts';
 
 /** Versions of the protocol that the library speaks; a refusal names them (RFC 6455 §4.4). */
 const VERSIONS: readonly string[] = ['13', '8'];

@@ -1,4 +1,4 @@
-/** The local CA vouches for the opened hosts and for nothing else, as TLS verifiers see it. */
+/** The local CA vouches for the intercepted hosts and for nothing else, as TLS verifiers see it. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

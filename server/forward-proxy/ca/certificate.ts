@@ -1,8 +1,8 @@
 /**
- * The certificates of forward mode (RFC 5280): an authority that can only vouch for the opened
+ * The certificates of forward mode (RFC 5280): an authority that can only vouch for the intercepted
  * hosts, and the short-lived certificates that clients see. The library encodes the structures;
  * keys and signatures are node's. Loading the library takes a tenth of a second, so this module is
- * imported when the first host is opened.
+ * imported when the first host is intercepted.
  */
 import { createHash, createPublicKey, generateKeyPair, randomBytes, sign } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';

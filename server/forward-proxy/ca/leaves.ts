@@ -1,5 +1,5 @@
 /**
- * The certificates that clients see when a host is opened: signed by the local authority and kept
+ * The certificates that clients see when a host is intercepted: signed by the local authority and kept
  * in memory until half of their life is over. Each process makes its own key, which is never
  * written to disk.
  */

@@ -1,5 +1,5 @@
 /**
- * Forward mode from outside: which hosts are opened, which requests pass unchanged, which hosts are
+ * Forward mode from outside: which hosts are intercepted, which requests pass unchanged, which hosts are
  * tunnelled.
  */
 import { once } from 'node:events';
@@ -310,7 +310,7 @@ test('open tunnels are closed when their token or the authority is removed', () 
     const other = createToken(t.home, systemClock, { label: 'other', expires: true });
     const tunnel = await t.connect(connectHead('elsewhere.example:443', other.token));
     assert.is(tunnel.status, 200);
-    const opened = await t.open(ANTHROPIC);
+    const intercepted = await t.open(ANTHROPIC);
 
     const gone = ended(tunnel.socket);
     tunnel.socket.resume().on('error', () => undefined);
@@ -318,7 +318,7 @@ test('open tunnels are closed when their token or the authority is removed', () 
     await gone;
     // The connection of another client stays open.
     const turn = { path: '/v1/messages', body: json(MESSAGE), headers: KEY };
-    const response = await requestOn(opened, ANTHROPIC, turn);
+    const response = await requestOn(intercepted, ANTHROPIC, turn);
     assert.is(response.statusCode, 200);
     await textOf(response);
 

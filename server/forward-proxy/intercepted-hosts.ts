@@ -1,7 +1,7 @@
 /**
- * Which hosts are opened, and which of their requests go through the graph. The hosts of providers
- * that serve the paths of their kind are opened; any other host is tunnelled. Only conversations
- * and similar requests to an opened host are processed: everything else is passed through to that
+ * Which hosts are intercepted, and which of their requests go through the graph. The hosts of providers
+ * that serve the paths of their kind are intercepted; any other host is tunnelled. Only conversations
+ * and similar requests to an intercepted host are processed: everything else is passed through to that
  * host.
  */
 import { isIP } from 'node:net';
@@ -16,27 +16,27 @@ import { isLoopbackHost } from '../config/address.ts';
 export type ServedKinds = ReadonlyMap<EndpointKind, Provider>;
 
 /** By host name in lower case. */
-export type OpenedHosts = ReadonlyMap<string, ServedKinds>;
+export type InterceptedHosts = ReadonlyMap<string, ServedKinds>;
 
-/** A request to an opened host that the graph serves. */
+/** A request to an intercepted host that the graph serves. */
 export interface ServedRequest {
   readonly endpoint: Endpoint;
   /** Its target on this proxy: without the prefix of the provider's base URL. */
   readonly target: string;
 }
 
-/** Port of hosts that can be opened. */
-export const OPENED_PORT = 443;
+/** Port of hosts that can be intercepted. */
+export const INTERCEPTED_PORT = 443;
 
 /** Returns the hosts of `byKind`'s providers that use TLS on port 443 under a public name. */
-export function openedHosts(
+export function interceptedHosts(
   byKind: Readonly<Record<EndpointKind, string>>,
   providers: ReadonlyMap<string, Provider>,
-): OpenedHosts {
+): InterceptedHosts {
   const hosts = new Map<string, Map<EndpointKind, Provider>>();
   for (const [kind, name] of Object.entries(byKind) as [EndpointKind, string][]) {
     const provider = providers.get(name);
-    if (provider === undefined || !isOpenable(provider.origin)) continue;
+    if (provider === undefined || !canIntercept(provider.origin)) continue;
     const { hostname } = new URL(provider.origin);
     const served = hosts.get(hostname) ?? new Map<EndpointKind, Provider>();
     served.set(kind, provider);
@@ -45,35 +45,37 @@ export function openedHosts(
   return hosts;
 }
 
-/** A provider whose host could be opened but is not: traffic to it bypasses svc. */
-export interface UnopenedProvider {
+/** A provider whose host could be intercepted but is not: traffic to it bypasses svc. */
+export interface TunnelledProvider {
   readonly provider: string;
   readonly host: string;
 }
 
 /**
- * Returns providers with a public host that is not among `opened`: requests by path alone go to
+ * Returns providers with a public host that is not among `intercepted`: requests by path alone go to
  * another provider of their kind.
  */
-export function unopenedProviders(
-  opened: OpenedHosts,
+export function tunnelledProviders(
+  intercepted: InterceptedHosts,
   providers: ReadonlyMap<string, Provider>,
-): readonly UnopenedProvider[] {
+): readonly TunnelledProvider[] {
   return [...providers.values()].flatMap(({ name, origin }) => {
     const { hostname } = new URL(origin);
-    return isOpenable(origin) && !opened.has(hostname) ? [{ provider: name, host: hostname }] : [];
+    return canIntercept(origin) && !intercepted.has(hostname)
+      ? [{ provider: name, host: hostname }]
+      : [];
   });
 }
 
 /** True for TLS on port 443 under a public name. */
-function isOpenable(origin: string): boolean {
+function canIntercept(origin: string): boolean {
   const { protocol, hostname, port } = new URL(origin);
   const isPublic = isIP(hostname.replace(/^\[|\]$/g, '')) === 0 && !isLoopbackHost(hostname);
   return protocol === 'https:' && portOf({ protocol, hostname, port }) === '443' && isPublic;
 }
 
 /**
- * Returns how the graph serves `method` on `target` of an opened host; undefined for a request to
+ * Returns how the graph serves `method` on `target` of an intercepted host; undefined for a request to
  * be passed through.
  */
 export function servedRequest(
@@ -94,7 +96,7 @@ export function servedRequest(
 }
 
 /**
- * Returns the conversation for which a WebSocket on `target` of an opened host is opened; undefined
+ * Returns the conversation for which a WebSocket on `target` of an intercepted host is opened; undefined
  * for any other socket.
  */
 export function servedSocket(served: ServedKinds, target: string): ServedRequest | undefined {
@@ -118,8 +120,8 @@ function ownTargets({ pathPrefix }: Provider, target: string): readonly string[]
   return [rest, `/v1${rest}`, `/v1beta${rest}`];
 }
 
-/** Creates the record of connections inside an opened host; closed connections are not kept. */
-export function createOpenedConnections() {
+/** Creates the record of connections inside an intercepted host; closed connections are not kept. */
+export function createInterceptedConnections() {
   const hosts = new WeakMap<object, string>();
   return {
     mark(socket: object, host: string): void {
@@ -130,4 +132,4 @@ export function createOpenedConnections() {
   };
 }
 
-export type OpenedConnections = ReturnType<typeof createOpenedConnections>;
+export type InterceptedConnections = ReturnType<typeof createInterceptedConnections>;
