@@ -45,7 +45,8 @@ export interface AppOptions {
   /** Generates request ids, matching `^[A-Za-z0-9_-]{1,64}$`. */
   readonly newId: () => string;
   /**
-   * Passes a request of an intercepted connection to its host; `failed` is called if no response begins.
+   * Passes a request of an intercepted connection to its host; `failed` is called if no response
+   * begins.
    */
   readonly pass: (
     request: IncomingMessage,

@@ -1,7 +1,7 @@
 /**
- * A `proxy.yaml` found in the current folder may have been written by someone else, so it is applied on
- * top of the user's own file with little trust: it may make the proxy stricter, never looser, and
- * may not change where requests go, what they carry, or what is kept of them.
+ * A `proxy.yaml` found in the current folder may have been written by someone else, so it is
+ * applied on top of the user's own file with little trust: it may make the proxy stricter, never
+ * looser, and may not change where requests go, what they carry, or what is kept of them.
  */
 import { fault, type Fault } from './fault.ts';
 import { mergeLayers, sameValue, type Entry, type Layer, type Provenance } from './layer.ts';

@@ -1,7 +1,8 @@
 /**
- * Forward mode: the proxy as clients' `HTTPS_PROXY`. A `CONNECT` to a provider's host is intercepted
- * with a certificate of the local authority, and the decrypted connection goes to the HTTP server
- * like any other; a `CONNECT` to any other host becomes a tunnel whose bytes are not read.
+ * Forward mode: the proxy as clients' `HTTPS_PROXY`. A `CONNECT` to a provider's host is
+ * intercepted with a certificate of the local authority, and the decrypted connection goes to the
+ * HTTP server like any other; a `CONNECT` to any other host becomes a tunnel whose bytes are not
+ * read.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';

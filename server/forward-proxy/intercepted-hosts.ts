@@ -1,8 +1,8 @@
 /**
- * Which hosts are intercepted, and which of their requests go through the graph. The hosts of providers
- * that serve the paths of their kind are intercepted; any other host is tunnelled. Only conversations
- * and similar requests to an intercepted host are processed: everything else is passed through to that
- * host.
+ * Which hosts are intercepted, and which of their requests go through the graph. The hosts of
+ * providers that serve the paths of their kind are intercepted; any other host is tunnelled. Only
+ * conversations and similar requests to an intercepted host are processed: everything else is
+ * passed through to that host.
  */
 import { isIP } from 'node:net';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
@@ -52,8 +52,8 @@ export interface TunnelledProvider {
 }
 
 /**
- * Returns providers with a public host that is not among `intercepted`: requests by path alone go to
- * another provider of their kind.
+ * Returns providers with a public host that is not among `intercepted`: requests by path alone go
+ * to another provider of their kind.
  */
 export function tunnelledProviders(
   intercepted: InterceptedHosts,
@@ -75,8 +75,8 @@ function canIntercept(origin: string): boolean {
 }
 
 /**
- * Returns how the graph serves `method` on `target` of an intercepted host; undefined for a request to
- * be passed through.
+ * Returns how the graph serves `method` on `target` of an intercepted host; undefined for a request
+ * to be passed through.
  */
 export function servedRequest(
   served: ServedKinds,
@@ -96,8 +96,8 @@ export function servedRequest(
 }
 
 /**
- * Returns the conversation for which a WebSocket on `target` of an intercepted host is opened; undefined
- * for any other socket.
+ * Returns the conversation for which a WebSocket on `target` of an intercepted host is opened;
+ * undefined for any other socket.
  */
 export function servedSocket(served: ServedKinds, target: string): ServedRequest | undefined {
   const request = servedRequest(served, 'POST', target);
@@ -120,7 +120,9 @@ function ownTargets({ pathPrefix }: Provider, target: string): readonly string[]
   return [rest, `/v1${rest}`, `/v1beta${rest}`];
 }
 
-/** Creates the record of connections inside an intercepted host; closed connections are not kept. */
+/**
+ * Creates the record of connections inside an intercepted host; closed connections are not kept.
+ */
 export function createInterceptedConnections() {
   const hosts = new WeakMap<object, string>();
   return {

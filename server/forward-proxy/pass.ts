@@ -1,7 +1,7 @@
 /**
- * Passes requests through to an intercepted host: method, target, headers in their order, body, and the
- * response back. Each client connection has its own connections to the host, so that state tied to
- * a connection (a half-open stream, a login) behaves as without svc.
+ * Passes requests through to an intercepted host: method, target, headers in their order, body, and
+ * the response back. Each client connection has its own connections to the host, so that state tied
+ * to a connection (a half-open stream, a login) behaves as without svc.
  */
 import { Agent, request as httpRequest } from 'node:http';
 import type { ClientRequest, ClientRequestArgs, IncomingMessage, ServerResponse } from 'node:http';

@@ -60,7 +60,9 @@ export interface GateOptions extends NameOptions {
   readonly keys: KeyCheck;
   /** Checks session cookies; without it no cookie admits anyone. */
   readonly sessions?: Pick<BrowserSessions, 'check'>;
-  /** The host for which a forward-mode connection was intercepted; undefined for a connection to us. */
+  /**
+   * The host for which a forward-mode connection was intercepted; undefined for a connection to us.
+   */
   readonly interceptedHost?: (socket: object) => string | undefined;
 }
 
@@ -99,8 +101,8 @@ export interface Refusal {
 export type Gate = (request: GateRequest, kind?: GateKind) => Admission | Refusal;
 
 /**
- * `pass` is a request forwarded unchanged to an intercepted host, with nothing of ours added: that host
- * judges who caused it.
+ * `pass` is a request forwarded unchanged to an intercepted host, with nothing of ours added: that
+ * host judges who caused it.
  */
 export type GateKind = 'request' | 'upgrade' | 'pass';
 
@@ -348,8 +350,8 @@ function hostFault(request: GateRequest, scan: HeaderScan, names: Names): Refusa
 }
 
 /**
- * Inside an intercepted connection every request must be for its host; one for another host would be
- * sent there under its name.
+ * Inside an intercepted connection every request must be for its host; one for another host would
+ * be sent there under its name.
  */
 function interceptedHostFault(
   { url = '' }: GateRequest,

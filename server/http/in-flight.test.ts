@@ -91,7 +91,8 @@ test('a refused message is discarded as it arrives', async () => {
       const idle = await memory();
       const clients = Array.from({ length: 12 }, () => beginMessage(port, 10 * MB, 9 * MB));
       const sockets = await Promise.all(clients);
-      // Nothing more arrives, so what is kept stays; V8 frees the memory of collected buffers later.
+      // Nothing more arrives, so what is kept stays; V8 frees the memory of collected buffers
+      // later.
       await until('4 of 108 MB may be kept', async () => (await memory()) - idle < 24 * MB);
       for (const socket of sockets) socket.destroy();
     });

@@ -1,6 +1,6 @@
 /**
- * The certificates that clients see when a host is intercepted: signed by the local authority and kept
- * in memory until half of their life is over. Each process makes its own key, which is never
+ * The certificates that clients see when a host is intercepted: signed by the local authority and
+ * kept in memory until half of their life is over. Each process makes its own key, which is never
  * written to disk.
  */
 import { createSecureContext } from 'node:tls';

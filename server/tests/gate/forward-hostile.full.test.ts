@@ -153,7 +153,8 @@ test('bytes sent ahead of the CONNECT response belong to the tunnel and are not 
   }));
 
 /**
- * Sends raw bytes inside an intercepted connection; returns what arrives until it closes or goes quiet.
+ * Sends raw bytes inside an intercepted connection; returns what arrives until it closes or goes
+ * quiet.
  */
 async function inside(t: ForwardMode, bytes: string): Promise<string> {
   const socket = await t.open(ANTHROPIC);

@@ -1,6 +1,6 @@
 /**
- * Forward mode from outside: which hosts are intercepted, which requests pass unchanged, which hosts are
- * tunnelled.
+ * Forward mode from outside: which hosts are intercepted, which requests pass unchanged, which
+ * hosts are tunnelled.
  */
 import { once } from 'node:events';
 import { createHash } from 'node:crypto';

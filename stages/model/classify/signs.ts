@@ -3,10 +3,10 @@
  * places in files, tags and levels before messages, echoed commands; and the counter-evidence:
  * calls, comments, assignments, sentences, columns.
  *
- * Each sign is the square root of the share of lines that have it, 0–1, so that a few lines of a kind
- * count for more than a few in a hundred. The score is their weighted sum: above 0 a text without
- * any hint is more likely output than not. The weights are fitted by `bench/quality/run-weights.ts`
- * from labelled runs and from files, and rounded.
+ * Each sign is the square root of the share of lines that have it, 0–1, so that a few lines of a
+ * kind count for more than a few in a hundred. The score is their weighted sum: above 0 a text
+ * without any hint is more likely output than not. The weights are fitted by
+ * `bench/quality/run-weights.ts` from labelled runs and from files, and rounded.
  */
 import type { Feature, FeatureCounts } from './features.ts';
 
