@@ -19,7 +19,7 @@ export interface CliContext extends BaseContext {
   readonly clock: Clock;
   readonly random: (size: number) => Buffer;
   readonly version: string;
-  /** How the user invokes svc: `svc`, or through npm in a checkout. */
+  /** How the user invokes svc: `svc`, or through npm or npx. */
   readonly program: string;
   /**
    * True if run by npm, which forwards the terminal's signals in addition to those that we receive

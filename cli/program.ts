@@ -3,10 +3,13 @@ import { Console } from 'node:console';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { systemClock } from '../engine/clock.ts';
 import { reasonOf } from '../stages/disk-reason.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes } from './exit.ts';
+import { invokedAs, isRunByNpm } from './invoked-as.ts';
 import { allDefinitions } from './parse/definitions.ts';
 import { runCli } from './run.ts';
 
@@ -17,15 +20,12 @@ const LINGER_MS = 500;
 const DISK_FULL_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 let isOutputLost = false;
 
+const PACKAGE_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
+
 function versionOfPackage(): string {
-  const file = new URL('../../package.json', import.meta.url);
+  const file = join(PACKAGE_FOLDER, 'package.json');
   const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string };
   return version;
-}
-
-/** True for `npm start` and `npm run svc`: in a checkout `svc` is usually not on the path. */
-function isRunByNpm({ npm_lifecycle_event: script }: NodeJS.ProcessEnv): boolean {
-  return script === 'start' || script === 'svc';
 }
 
 function processContext(entry: string): CliContext {
@@ -50,7 +50,7 @@ function processContext(entry: string): CliContext {
     clock: systemClock,
     random: randomBytes,
     version: versionOfPackage(),
-    program: isRunByNpm(process.env) ? 'npm run svc --' : 'svc',
+    program: invokedAs(process.env, PACKAGE_FOLDER),
     definitions: allDefinitions,
     isRunByNpm: isRunByNpm(process.env),
     nodeVersion: process.versions.node,
