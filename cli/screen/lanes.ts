@@ -10,5 +10,5 @@ export function laneTable(lanes: Json) {
     worth,
     detail,
   ]);
-  return { header: ['lane', '>worth', ''], rows };
+  return { header: ['saved by', '>worth', ''], rows };
 }

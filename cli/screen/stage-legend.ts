@@ -1,7 +1,9 @@
 /** Descriptions of the stages by their names in traces, for all screens. */
 const LEGEND: Readonly<Record<string, string>> = {
   parse: 'reads the request',
+  template: 'fills in a prompt template',
   protect: 'marks what is never rewritten',
+  recipes: 'chooses the rules of recipes',
   compaction: 'compresses tool output',
   vault_inject: 'adds text from your files',
   route: 'chooses provider and model',

@@ -274,7 +274,7 @@ export function laneRows(
       color: 'orange',
       worth: dollars(kept.cost_saved_usd),
       part: ofAll(kept.requests, requests) ?? 0,
-      detail: `${counted(kept.requests ?? 0, 'answer')} given again${heldWords(answers)}`,
+      detail: `${counted(kept.requests ?? 0, 'answer')} reused${heldWords(answers)}`,
     },
     {
       name: 'The provider’s own cache',
