@@ -161,6 +161,11 @@ const add = compileFunction<
   }).join('\n'),
 );
 
+const addEach = compileFunction<(totals: RunningTotals, part: Totals) => void>(
+  ['totals', 'part'],
+  EACH.map(([name]) => `totals.${name} += part.${name};`).join('\n'),
+);
+
 /** Returns the sums over no requests. */
 export function emptyTotals(): RunningTotals {
   return empty();
@@ -169,8 +174,7 @@ export function emptyTotals(): RunningTotals {
 /** Adds up the sums of several groups. */
 export function addTotals(groups: readonly Totals[]): Totals {
   const all = emptyTotals();
-  for (const name of Object.keys(all) as (keyof Totals)[])
-    for (const group of groups) all[name] += group[name];
+  for (const group of groups) addEach(all, group);
   return all;
 }
 

@@ -83,7 +83,12 @@ export async function totalsBy(
   const groups = await sumsBy(db, [key], filter);
   return groups
     .map(({ keys: [name = null], totals }) => ({ key: name, ...totals }))
-    .toSorted((a, b) => b.requests - a.requests || compareKeys(a.key, b.key));
+    .toSorted(mostRequestsFirst);
+}
+
+/** Compares groups of one column for sorting. */
+export function mostRequestsFirst(a: GroupTotals, b: GroupTotals): number {
+  return b.requests - a.requests || compareKeys(a.key, b.key);
 }
 
 /**

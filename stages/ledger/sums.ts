@@ -73,45 +73,68 @@ export async function sumsBy(
   const hourKeys = keys.filter(isHourKey);
   const isOfHours = hourKeys.length === keys.length && (stepMs ?? HOUR_MS) % HOUR_MS === 0;
   const { hours, rest } = isOfHours ? inHours(filter) : { hours: undefined, rest: [filter] };
-  const step = stepMs === undefined ? sql<number>`0` : stepOf(stepMs);
-  const names = (columns: readonly GroupKey[]) => [
-    ...columns,
-    ...(stepMs === undefined ? [] : [step]),
-  ];
   const parts = await Promise.all([
-    ...rest.map((part) =>
-      selectMatching(db, part)
-        .select((eb) => [...keys.map((key) => eb.ref(key).as(key)), step.as('step'), ...ROW_TOTALS])
-        .$if(names(keys).length > 0, (query) => query.groupBy(names(keys)))
-        .$call((query) => inOrder(query, db, names(keys)))
-        .execute(),
-    ),
-    ...(hours === undefined
-      ? []
-      : [
-          ofHours(db, hours)
-            .select((eb) => [
-              ...hourKeys.map((key) => eb.ref(key).as(key)),
-              step.as('step'),
-              ...HOUR_TOTALS,
-            ])
-            .$if(names(keys).length > 0, (query) => query.groupBy(names(keys) as HourKey[]))
-            .$call((query) => inOrder(query, db, names(keys)))
-            .execute(),
-        ]),
+    ...rest.map((part) => sumsOfRows(db, keys, part, stepMs)),
+    ...(hours === undefined ? [] : [sumsOfHours(db, hourKeys, hours, stepMs)]),
   ]);
   const groups = new Map<string, Pick<GroupSums, 'keys' | 'step'> & { parts: Totals[] }>();
-  const rows: readonly (Totals & { step: number } & {
-    readonly [K in GroupKey]?: string | null;
-  })[] = parts.flat();
-  for (const row of rows) {
-    const newGroup = { keys: keys.map((key) => row[key] ?? null), step: row.step, parts: [row] };
-    const id = JSON.stringify([newGroup.keys, newGroup.step]);
+  for (const { keys: names, step, totals } of parts.flat()) {
+    const id = JSON.stringify([names, step]);
     const group = groups.get(id);
-    if (group === undefined) groups.set(id, newGroup);
-    else group.parts.push(row);
+    if (group === undefined) groups.set(id, { keys: names, step, parts: [totals] });
+    else group.parts.push(totals);
   }
   return [...groups.values()].map((group) => ({ ...group, totals: addTotals(group.parts) }));
+}
+
+/** Returns the sums of the rows that match `filter`. */
+export async function sumsOfRows(
+  db: LedgerReader,
+  keys: readonly GroupKey[],
+  filter: RowFilter,
+  stepMs?: number,
+): Promise<readonly GroupSums[]> {
+  const { step, names } = groupedBy(keys, stepMs);
+  const rows = await selectMatching(db, filter)
+    .select((eb) => [...keys.map((key) => eb.ref(key).as(key)), step.as('step'), ...ROW_TOTALS])
+    .$if(names.length > 0, (query) => query.groupBy(names))
+    .$call((query) => inOrder(query, db, names))
+    .execute();
+  return toGroups(rows, keys);
+}
+
+/** Returns the stored sums of the hours in a filter that they can answer: see `inHours`. */
+export async function sumsOfHours(
+  db: LedgerReader,
+  keys: readonly HourKey[],
+  filter: RowFilter,
+  stepMs?: number,
+): Promise<readonly GroupSums[]> {
+  const { step, names } = groupedBy(keys, stepMs);
+  const rows = await ofHours(db, filter)
+    .select((eb) => [...keys.map((key) => eb.ref(key).as(key)), step.as('step'), ...HOUR_TOTALS])
+    .$if(names.length > 0, (query) => query.groupBy(names))
+    .$call((query) => inOrder(query, db, names))
+    .execute();
+  return toGroups(rows, keys);
+}
+
+function groupedBy<K extends GroupKey>(keys: readonly K[], stepMs: number | undefined) {
+  const step = stepMs === undefined ? sql<number>`0` : stepOf(stepMs);
+  return { step, names: [...keys, ...(stepMs === undefined ? [] : [step])] };
+}
+
+function toGroups(
+  rows: readonly (Totals & { readonly step: number } & {
+    readonly [K in GroupKey]?: string | null;
+  })[],
+  keys: readonly GroupKey[],
+): readonly GroupSums[] {
+  return rows.map((row) => ({
+    keys: keys.map((key) => row[key] ?? null),
+    step: row.step,
+    totals: row,
+  }));
 }
 
 /** Sorts groups as a file returns them, so that ties have a fixed order. */
@@ -154,8 +177,8 @@ function ofHours(db: LedgerReader, filter: RowFilter) {
   return query;
 }
 
-/** Splits a filter into whole hours and the rest. */
-function inHours(filter: RowFilter): { hours?: RowFilter; rest: RowFilter[] } {
+/** Splits a filter into whole hours, if their stored sums can answer it, and the rest. */
+export function inHours(filter: RowFilter): { hours?: RowFilter; rest: RowFilter[] } {
   const { sinceMs, untilMs, model, sessionId, outcome, failed, id, words } = filter;
   const firstMs = Math.ceil(sinceMs / HOUR_MS) * HOUR_MS;
   const endMs = Math.floor((untilMs ?? Infinity) / HOUR_MS) * HOUR_MS;
