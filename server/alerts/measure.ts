@@ -4,7 +4,7 @@ import { averageLatencyMs, knownCost, savedPercent, toUsd } from '../../stages/l
 import type { AttemptSums } from '../../stages/ledger/attempts.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import { readBrokenPromises } from '../certify/stored-result.ts';
-import type { LedgerQuestions } from '../control/ledger-questions.ts';
+import type { AskLedger } from '../control/ledger-questions.ts';
 import type { AlertMetric } from './metrics.ts';
 
 /** Figures that only a running proxy has. */
@@ -25,7 +25,7 @@ export interface MeasureOptions {
   readonly nowMs: number;
   readonly home: string;
   readonly live: LiveFigures | undefined;
-  readonly ask: LedgerQuestions['ask'];
+  readonly ask: AskLedger;
 }
 
 type Measure = (windowMs: number, options: MeasureOptions) => Promise<number | null>;

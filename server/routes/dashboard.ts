@@ -98,12 +98,12 @@ async function report({ ask, services }: RouteSources, request: Request) {
   const filter = toRowFilter(new URL(request.url).searchParams);
   const untilMs = filter.untilMs ?? services.clock.wallMs();
   const { firstStartMs, rangeReport } = await import('../../stages/ledger/range-report.ts');
-  const pending = ask(async (reader) => {
-    const seriesSinceMs = (await firstStartMs(reader, filter)) ?? untilMs;
+  const pending = ask(async (reader, _queries, memory) => {
+    const seriesSinceMs = (await firstStartMs(reader, filter, memory)) ?? untilMs;
     const sinceMs = filter.sinceMs > 0 ? filter.sinceMs : seriesSinceMs;
     const bucketMs = stepFor(untilMs - seriesSinceMs);
     const range = { sinceMs, seriesSinceMs, untilMs, bucketMs };
-    return reportJson(await rangeReport(reader, filter, range.bucketMs), range);
+    return reportJson(await rangeReport(reader, filter, range.bucketMs, memory), range);
   });
   return pending.catch((thrown: unknown) => {
     const sinceMs = filter.sinceMs > 0 ? filter.sinceMs : untilMs;
@@ -122,8 +122,8 @@ async function stacks({ ask, services }: RouteSources, request: Request) {
   const untilMs = filter.untilMs ?? services.clock.wallMs();
   const { firstStartMs } = await import('../../stages/ledger/range-report.ts');
   const { stackedSeries } = await import('../../stages/ledger/stacked-series.ts');
-  const pending = ask(async (reader) => {
-    const sinceMs = (await firstStartMs(reader, filter)) ?? untilMs;
+  const pending = ask(async (reader, _queries, memory) => {
+    const sinceMs = (await firstStartMs(reader, filter, memory)) ?? untilMs;
     const bucketMs = stepFor(untilMs - sinceMs);
     const found = await stackedSeries(reader, filter, key, bucketMs);
     return stacksJson(found, { sinceMs, untilMs, bucketMs });

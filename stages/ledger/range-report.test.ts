@@ -8,24 +8,25 @@ import * as assert from 'uvu/assert';
 import { folderForEach, rowOf } from '../../fixtures/ledger/temp-ledger.ts';
 import { openReadOnly } from './sqlite/connection.ts';
 import { openLedgerReader } from './sqlite/database.ts';
-import { addToTotals, emptyTotals } from './figures.ts';
+import { addToTotals, emptyTotals, roundedMs } from './figures.ts';
 import type { Totals } from './figures.ts';
 import { newestRows } from './queries.ts';
-import { rangeReport, sessionReports } from './range-report.ts';
+import { firstStartMs, rangeReport, sessionReports } from './range-report.ts';
 import type { LedgerRow } from './row.ts';
 import { isFailure } from './row.ts';
+import type { RowFilter } from './sums.ts';
 
 const files = folderForEach(test);
 const DAY = Date.UTC(2026, 10, 20);
 const MINUTE_MS = 60_000;
 
-/** Returns the nearest-rank percentile by its definition; null without values. */
+/** Returns the nearest-rank percentile by its definition, in hundredths; null without values. */
 function percentileOf(rows: readonly LedgerRow[], percent: number): number | null {
   const values = rows.flatMap(({ latencyMs }) => latencyMs ?? []);
   const reaching = values.filter(
     (value) => values.filter((other) => other <= value).length * 100 >= percent * values.length,
   );
-  return reaching.length === 0 ? null : Math.min(...reaching);
+  return reaching.length === 0 ? null : roundedMs(Math.min(...reaching));
 }
 
 const spreadOf = (rows: readonly LedgerRow[]) => ({
@@ -51,6 +52,12 @@ const anyRow = fc.record({
   outcome: fc.constantFrom('ok' as const, 'error' as const, 'partial' as const),
   status: fc.option(fc.constantFrom(200, 429, 503)),
   provider: fc.option(fc.constantFrom('messages', 'chat')),
+  model: fc.option(fc.constantFrom('Small-1', 'small-2', 'large')),
+  keyLabel: fc.option(fc.constantFrom('anna', 'otto')),
+  project: fc.option(fc.constantFrom('api', 'web')),
+  attempts: fc.nat(3),
+  thoughtsDropped: fc.option(fc.nat(3)),
+  thoughtsRefused: fc.option(fc.constant(1)),
   sessionId: fc.option(fc.constantFrom('one', 'two', 'three', '__proto__')),
   client: fc.option(fc.constantFrom('aider', 'cline')),
   inputTokensRaw: fc.option(fc.nat(1e6)),
@@ -58,13 +65,59 @@ const anyRow = fc.record({
   latencyMs: fc.option(fc.double({ min: 0, max: 1e5, noNaN: true })),
 });
 
-test('percentiles, steps, causes and conversations equal those of a recount', async () => {
+const FILTERS = [
+  {},
+  { provider: 'chat' },
+  { failed: true },
+  { client: 'aider' },
+  { keyLabel: 'anna', project: 'api' },
+  { model: 'SMALL' },
+  { words: ['otto', 'SMALL'] },
+] as const satisfies readonly Partial<RowFilter>[];
+
+/** Tells by its definition whether a row matches a filter, whatever its time. */
+function isMatching(row: LedgerRow, filter: Partial<RowFilter>): boolean {
+  const { model = '', words = [], failed } = filter;
+  const text = JSON.stringify(Object.values(row)).toLowerCase();
+  return (
+    (['provider', 'client', 'keyLabel', 'project'] as const).every(
+      (key) => filter[key] === undefined || row[key] === filter[key],
+    ) &&
+    (row.model ?? '').toLowerCase().includes(model.toLowerCase()) &&
+    words.every((word) => text.includes(word.toLowerCase())) &&
+    (failed !== true || isFailure(row))
+  );
+}
+
+/** Returns the sums by name, most requests first, and then by name with null first. */
+function sumsByName(rows: readonly LedgerRow[], key: 'provider' | 'model' | 'client') {
+  return [...new Set(rows.map((row) => row[key]))]
+    .map((name) => ({
+      key: name,
+      ...exact(sumOf(rows.filter((row) => row[key] === name))),
+    }))
+    .toSorted((a, b) => b.requests - a.requests || ((a.key ?? '') < (b.key ?? '') ? -1 : 1));
+}
+
+function attemptsOf(rows: readonly LedgerRow[]) {
+  const sum = (of: (row: LedgerRow) => number) => rows.reduce((all, row) => all + of(row), 0);
+  return {
+    failedAttempts: sum(({ outcome, attempts }) =>
+      outcome === 'error' ? attempts : Math.max(0, attempts - 1),
+    ),
+    answeredLater: sum(({ outcome, attempts }) => Number(outcome === 'ok' && attempts > 1)),
+    thoughtsDropped: sum((row) => row.thoughtsDropped ?? 0),
+    thoughtsRefused: sum((row) => row.thoughtsRefused ?? 0),
+  };
+}
+
+test('percentiles, steps, names, causes and conversations equal those of a recount', async () => {
   const { writer, file } = files.open();
   await writer.ready();
   const property = fc.asyncProperty(
     fc.array(anyRow, { minLength: 1, maxLength: 60 }),
     fc.constantFrom(7, 20, 60, 180),
-    fc.constantFrom({}, { provider: 'chat' }, { failed: true }),
+    fc.constantFrom(...FILTERS),
     async (facts, minutes, more) => {
       const database = new Database(file);
       database.exec('DELETE FROM requests; DELETE FROM hours');
@@ -81,8 +134,7 @@ test('percentiles, steps, causes and conversations equal those of a recount', as
         (row) =>
           row.startedMs >= filter.sinceMs &&
           row.startedMs < filter.untilMs &&
-          (!('provider' in more) || row.provider === more.provider) &&
-          (!('failed' in more) || isFailure(row)),
+          isMatching(row, more),
       );
       const reader = openLedgerReader(file);
       try {
@@ -90,7 +142,17 @@ test('percentiles, steps, causes and conversations equal those of a recount', as
         const report = await rangeReport(reader, filter, stepMs);
         const samples = within.filter(({ latencyMs }) => latencyMs !== null).length;
         assert.equal(report.latency, { ...spreadOf(within), samples });
-        assert.is(report.totals.requests, within.length);
+        assert.equal(exact(report.totals), exact(sumOf(within)));
+        for (const [groups, key] of [
+          [report.byProvider, 'provider'],
+          [report.byModel, 'model'],
+          [report.byClient, 'client'],
+        ] as const)
+          assert.equal(
+            groups.map((group) => ({ ...group, ...exact(group) })),
+            sumsByName(within, key),
+          );
+        assert.equal(report.attempts, attemptsOf(within));
         const steps = [...new Set(within.map(({ startedMs }) => Math.floor(startedMs / stepMs)))];
         assert.equal(
           report.buckets.map((bucket) => ({ ...bucket, totals: exact(bucket.totals) })),
@@ -109,26 +171,29 @@ test('percentiles, steps, causes and conversations equal those of a recount', as
         );
         const failed = report.failures.reduce((sum, { requests }) => sum + requests, 0);
         assert.is(failed, within.filter(isFailure).length);
-        for (const group of report.failures) {
-          const clients = new Set(
-            within
-              .filter(isFailure)
-              .filter(
-                (row) =>
-                  row.status === group.status &&
-                  row.errorKind === group.errorKind &&
-                  row.errorCode === group.errorCode &&
-                  row.provider === group.provider,
-              )
-              .flatMap(({ client }) => client ?? []),
-          );
-          assert.is(group.clients, clients.size);
-          assert.is(group.client, clients.size === 1 ? [...clients][0] : null);
-        }
         assert.is(
           report.injections.requests,
           within.filter((row) => (row.chunksInjected ?? 0) > 0).length,
         );
+        for (const { requests, lastMs, lastId, client, clients, ...cause } of report.failures) {
+          const same = within.filter(
+            (row) =>
+              isFailure(row) &&
+              row.status === cause.status &&
+              row.errorKind === cause.errorKind &&
+              row.errorCode === cause.errorCode &&
+              row.provider === cause.provider,
+          );
+          assert.is(requests, same.length);
+          const names = new Set(same.flatMap((row) => row.client ?? []));
+          assert.is(clients, names.size);
+          assert.is(client, names.size === 1 ? [...names][0] : null);
+          assert.is(lastMs, Math.max(...same.map(({ startedMs }) => startedMs)));
+          assert.ok(same.some(({ id, startedMs }) => id === lastId && startedMs === lastMs));
+        }
+        const startsMs = within.map(({ startedMs }) => startedMs);
+        const firstMs = startsMs.length === 0 ? undefined : Math.min(...startsMs);
+        assert.is(await firstStartMs(reader, filter), firstMs);
         const lastOf = (id: string): number =>
           Math.max(
             ...within.filter(({ sessionId }) => sessionId === id).map((row) => row.startedMs),
@@ -187,7 +252,8 @@ test('the rows of a report are found without reading every row', async () => {
 
 test('the queries of a report use the indexes, with bound parameters', async () => {
   const { writer, file } = files.open();
-  for (let n = 0; n < 50; n += 1) writer.record(rowOf(n, { latencyMs: n, sessionId: 'one' }));
+  for (let n = 0; n < 50; n += 1)
+    writer.record(rowOf(n, { latencyMs: n, sessionId: 'one', chunksInjected: 1 }));
   await writer.close();
   const queries: RootOperationNode[] = [];
   const reader = openLedgerReader(file);

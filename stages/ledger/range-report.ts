@@ -2,21 +2,26 @@
  * The dashboard's report for a time range and a filter: sums, their distribution over time and
  * names, latency, failures and causes, conversations. The sums are those of `queries.ts`.
  */
-import { sql } from 'kysely';
-import { attemptSums } from './attempts.ts';
+import { addAttempts, attemptsByUnit } from './attempts.ts';
 import type { AttemptSums } from './attempts.ts';
-import type { LedgerReader } from './tables.ts';
+import { failureGroups } from './failures.ts';
+import type { FailureGroup } from './failures.ts';
 import { addTotals } from './figures.ts';
 import type { Totals } from './figures.ts';
 import { HOUR_MS } from './hours.ts';
-import { totalsBy } from './queries.ts';
-import type { GroupTotals } from './queries.ts';
-import type { LedgerRow } from './row.ts';
-import { latencySpreads } from './latency.ts';
-import { FAILED, firstHourMs, selectMatching, ROW_TOTALS, sumsBy } from './sums.ts';
-import { NO_SPREAD } from './latency.ts';
+import { injectionReport } from './injections.ts';
+import type { InjectionReport } from './injections.ts';
+import { latenciesByUnit, spreadOf } from './latency.ts';
 import type { LatencySpread } from './latency.ts';
-import type { RowFilter } from './sums.ts';
+import { DAY_MS, mostRequestsFirst } from './queries.ts';
+import type { GroupTotals } from './queries.ts';
+import type { SortedList } from './range/percentiles.ts';
+import { groupBy, openRange } from './range/range-facts.ts';
+import type { OfUnit } from './range/range-facts.ts';
+import { RangeMemory } from './range/range-memory.ts';
+import { firstHourMs, ROW_TOTALS, selectMatching } from './sums.ts';
+import type { GroupSums, RowFilter } from './sums.ts';
+import type { LedgerReader } from './tables.ts';
 
 export type { LatencySpread } from './latency.ts';
 
@@ -25,29 +30,6 @@ export interface BucketReport extends LatencySpread {
   /** The beginning of the step, in milliseconds since the epoch. */
   readonly startMs: number;
   readonly totals: Totals;
-}
-
-/** Failed requests with the same cause. */
-export interface FailureGroup extends Pick<
-  LedgerRow,
-  'status' | 'errorKind' | 'errorCode' | 'provider'
-> {
-  readonly requests: number;
-  /** The agent of all of them; null if they had several or none. */
-  readonly client: string | null;
-  /** How many different agents they had. */
-  readonly clients: number;
-  /** When the newest of them began. */
-  readonly lastMs: number;
-  readonly lastId: string;
-}
-
-/** Requests with vault injections, and the most frequent blocks. */
-export interface InjectionReport {
-  readonly requests: number;
-  readonly chunks: number;
-  /** Most often added first. */
-  readonly blocks: readonly { readonly id: string; readonly requests: number }[];
 }
 
 /** One conversation, as far as the client names its sessions. */
@@ -75,44 +57,68 @@ export interface RangeReport {
 
 /** Maximum number of groups of a kind in a report: those with most requests. */
 const MAX_GROUPS = 50;
-const MAX_BLOCKS = 20;
-/** How many of the newest requests have their added blocks counted. */
-const MAX_COUNTED = 2000;
-
-/** Reports on the requests that match `filter`; `bucketMs` is the step of the series. */
+/**
+ * Reports on the requests that match `filter`; `bucketMs` is the step of the series. What the
+ * memory has from reports before is not read again.
+ */
 export async function rangeReport(
   db: LedgerReader,
   filter: RowFilter,
   bucketMs: number,
+  memory = new RangeMemory(),
 ): Promise<RangeReport> {
-  const [steps, spreads, byModel, byProvider, byClient, failures, injections, attempts] =
+  const range = await openRange(db, filter, memory);
+  const isOfHours = bucketMs % HOUR_MS === 0;
+  const [byProvider, byModel, byClient, smallSteps, latencies, failures, injections, attempts] =
     await Promise.all([
-      sumsBy(db, [], filter, bucketMs),
-      latencySpreads(db, filter, bucketMs),
-      totalsBy(db, 'model', filter),
-      totalsBy(db, 'provider', filter),
-      totalsBy(db, 'client', filter),
-      failureGroups(db, filter),
-      injectionReport(db, filter),
-      attemptSums(db, filter),
+      range.sums('provider', isOfHours ? bucketMs : DAY_MS),
+      range.sums('model', DAY_MS),
+      range.sums('client', DAY_MS),
+      isOfHours ? undefined : range.sumsOfRows(undefined, bucketMs),
+      range.ofRows('latencies', bucketMs, (part, lengthMs) => latenciesByUnit(db, part, lengthMs)),
+      failureGroups(range),
+      injectionReport(range),
+      range.ofRows('attempts', DAY_MS, (part, lengthMs) => attemptsByUnit(db, part, lengthMs)),
     ]);
+  const lists = latencies.map(([, list]) => list);
+  const providers = toGroupTotals(byProvider);
   return {
-    totals: addTotals(byProvider),
-    latency: spreads.all,
-    buckets: steps
-      .toSorted((a, b) => a.step - b.step)
-      .map(({ step, totals }) => ({
-        startMs: step * bucketMs,
-        totals,
-        ...(spreads.byBucket.get(step) ?? NO_SPREAD),
-      })),
-    byModel: byModel.slice(0, MAX_GROUPS),
-    byProvider,
-    byClient: byClient.slice(0, MAX_GROUPS),
+    totals: addTotals(providers),
+    latency: { ...spreadOf(lists), samples: lists.reduce((sum, { length }) => sum + length, 0) },
+    buckets: toBuckets(smallSteps ?? byProvider, latencies, bucketMs),
+    byModel: toGroupTotals(byModel).slice(0, MAX_GROUPS),
+    byProvider: providers,
+    byClient: toGroupTotals(byClient).slice(0, MAX_GROUPS),
     failures,
     injections,
-    attempts,
+    attempts: addAttempts(attempts.map(([, sums]) => sums)),
   };
+}
+
+function toGroupTotals(units: readonly OfUnit<readonly GroupSums[]>[]): readonly GroupTotals[] {
+  const groups = groupBy(
+    units.flatMap(([, sums]) => sums),
+    ({ keys: [name = null] }) => name,
+  );
+  return [...groups]
+    .map(([key, parts]) => ({ key, ...addTotals(parts.map(({ totals }) => totals)) }))
+    .toSorted(mostRequestsFirst);
+}
+
+function toBuckets(
+  sums: readonly OfUnit<readonly GroupSums[]>[],
+  latencies: readonly OfUnit<SortedList>[],
+  bucketMs: number,
+): readonly BucketReport[] {
+  const stepOfUnit = ([startMs]: OfUnit<unknown>) => Math.floor(startMs / bucketMs);
+  const listsOf = groupBy(latencies, stepOfUnit);
+  return [...groupBy(sums, stepOfUnit)]
+    .toSorted(([a], [b]) => a - b)
+    .map(([step, units]) => ({
+      startMs: step * bucketMs,
+      totals: addTotals(units.flatMap(([, groups]) => groups.map(({ totals }) => totals))),
+      ...spreadOf((listsOf.get(step) ?? []).map(([, list]) => list)),
+    }));
 }
 
 /**
@@ -122,14 +128,32 @@ export async function rangeReport(
 export async function firstStartMs(
   db: LedgerReader,
   filter: RowFilter,
+  memory = new RangeMemory(),
 ): Promise<number | undefined> {
-  const [row, hourMs] = await Promise.all([
-    selectMatching(db, filter).select('startedMs').orderBy('startedMs').limit(1).executeTakeFirst(),
+  const [rowMs, hourMs] = await Promise.all([
+    firstRowMs(db, filter, memory),
     firstHourMs(db, filter),
   ]);
-  const rowMs = row?.startedMs;
   if (rowMs === undefined || hourMs === undefined) return rowMs ?? hourMs;
   return hourMs + HOUR_MS <= rowMs ? hourMs : rowMs;
+}
+
+async function firstRowMs(
+  db: LedgerReader,
+  filter: RowFilter,
+  memory: RangeMemory,
+): Promise<number | undefined> {
+  const { sinceMs: _since, untilMs: _until, ...more } = filter;
+  // An index tells the first row, but not the first with certain names.
+  if (Object.keys(more).length > 0) {
+    const range = await openRange(db, filter, memory);
+    const [first] = await range.ofRows('attempts', DAY_MS, (part, lengthMs) =>
+      attemptsByUnit(db, part, lengthMs),
+    );
+    return first?.[1].firstMs;
+  }
+  const query = selectMatching(db, filter).select('startedMs').orderBy('startedMs').limit(1);
+  return (await query.executeTakeFirst())?.startedMs;
 }
 
 /** Returns the conversations with the newest requests, newest first, at most `max`. */
@@ -175,58 +199,4 @@ export async function sessionReports(
     lastMs,
     totals,
   }));
-}
-
-async function failureGroups(db: LedgerReader, filter: RowFilter): Promise<FailureGroup[]> {
-  const keys = ['status', 'errorKind', 'errorCode', 'provider'] as const;
-  const rows = await selectMatching(db, filter)
-    .where(FAILED)
-    .select((eb) => [
-      ...keys,
-      eb.fn.countAll<number>().as('requests'),
-      eb.fn.count<number>('client').distinct().as('clients'),
-      eb.fn.min('client').as('client'),
-      eb.fn.max('startedMs').as('lastMs'),
-      // The id that belongs to the latest start: both in one text, with times of equal length.
-      sql<string>`max(started_ms || ' ' || id)`.as('last'),
-    ])
-    .groupBy([...keys])
-    .orderBy('requests', 'desc')
-    .orderBy('lastMs', 'desc')
-    .orderBy('last', 'desc')
-    .limit(MAX_GROUPS)
-    .execute();
-  return rows.map(({ last, client, ...group }) => ({
-    ...group,
-    client: group.clients === 1 ? client : null,
-    lastId: last.slice(last.indexOf(' ') + 1),
-  }));
-}
-
-async function injectionReport(db: LedgerReader, filter: RowFilter): Promise<InjectionReport> {
-  const injected = selectMatching(db, filter).where('chunksInjected', '>', 0);
-  const [sums, rows] = await Promise.all([
-    injected
-      .select((eb) => [
-        eb.fn.countAll<number>().as('requests'),
-        sql<number>`coalesce(sum(chunks_injected), 0)`.as('chunks'),
-      ])
-      .executeTakeFirstOrThrow(),
-    injected
-      .where('topChunks', 'is not', null)
-      .select('topChunks')
-      .orderBy('startedMs', 'desc')
-      .orderBy('id')
-      .limit(MAX_COUNTED)
-      .execute(),
-  ]);
-  const counts = new Map<string, number>();
-  for (const { topChunks } of rows)
-    for (const id of JSON.parse(topChunks ?? '[]') as string[])
-      counts.set(id, (counts.get(id) ?? 0) + 1);
-  const blocks = [...counts]
-    .map(([id, requests]) => ({ id, requests }))
-    .toSorted((a, b) => b.requests - a.requests || (a.id < b.id ? -1 : 1))
-    .slice(0, MAX_BLOCKS);
-  return { ...sums, blocks };
 }

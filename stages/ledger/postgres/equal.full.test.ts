@@ -15,6 +15,7 @@ import { HOUR_MS } from '../hours.ts';
 import { openReader } from '../open-reader.ts';
 import * as queries from '../queries.ts';
 import { firstStartMs, rangeReport, sessionReports } from '../range-report.ts';
+import { RangeMemory } from '../range/range-memory.ts';
 import type { LedgerRow } from '../row.ts';
 import { ledgerRow } from '../row.ts';
 import type { GroupKey, RowFilter } from '../sums.ts';
@@ -148,6 +149,16 @@ const KEYS: readonly (readonly GroupKey[])[] = [
   ['keyLabel', 'project'],
 ];
 
+/** Reports twice, the second time on a span that begins a little later. */
+async function rangeAgain(db: LedgerReader, filter: RowFilter) {
+  const memory = new RangeMemory();
+  await rangeReport(db, filter, HOUR_MS / 3, memory);
+  const later = { ...filter, sinceMs: filter.sinceMs + 1234 };
+  const again = await rangeReport(db, later, HOUR_MS / 3, memory);
+  assert.equal(again, await rangeReport(db, later, HOUR_MS / 3));
+  return again;
+}
+
 /** Every query, by name. */
 function* questions(): Generator<readonly [string, (db: LedgerReader) => Promise<unknown>]> {
   for (const [name, filter] of Object.entries(FILTERS)) {
@@ -160,6 +171,7 @@ function* questions(): Generator<readonly [string, (db: LedgerReader) => Promise
     }
     yield [`sums by minutes: ${name}`, (db) => sumsBy(db, ['model'], filter, 60_000)];
     yield [`range: ${name}`, (db) => rangeReport(db, filter, HOUR_MS)];
+    yield [`range again: ${name}`, (db) => rangeAgain(db, filter)];
     yield [`range by minutes: ${name}`, (db) => rangeReport(db, filter, 300_000)];
     yield [`sessions: ${name}`, (db) => sessionReports(db, filter, 20)];
     yield [`first: ${name}`, (db) => firstStartMs(db, filter)];

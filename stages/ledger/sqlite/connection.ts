@@ -10,7 +10,7 @@ import { APPLICATION_ID } from '../tables.ts';
 import { assertVersion, OWN_CURES } from '../version.ts';
 import type { VersionCures } from '../version.ts';
 import { ownerOf } from './header.ts';
-import { latencySpreads } from './spreads.ts';
+import { latenciesByStep } from './latencies.ts';
 
 /** How long a read waits while another process recovers or checkpoints the file. */
 const BUSY_TIMEOUT_MS = 2000;
@@ -24,7 +24,7 @@ export function openReadOnly(file: string, cures = OWN_CURES): SqliteDatabase {
   const database = connect(file);
   try {
     checkReadable(database, file, cures);
-    database.aggregate('latency_spreads', latencySpreads);
+    database.aggregate('latencies_by_step', latenciesByStep);
     return database;
   } catch (error) {
     database.close();
