@@ -87,7 +87,8 @@ function screenLines(written: string): readonly string[] {
 async function terminalDashboard({ place }: Live): Promise<void> {
   const size = { columns: 100, rows: 34 };
   const typing = typeInTerminal(terminal, place, ['dashboard'], { size });
-  await typing.views(/Newest[^]*claude-sonnet/i);
+  // A frame arrives in pieces: its last row must have an outcome.
+  await typing.views(/Newest(?:[^]*?\bok\b){11}/);
   const lines = screenLines(typing.screen());
   typing.press('q');
   await typing.ended;

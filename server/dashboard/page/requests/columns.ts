@@ -132,6 +132,7 @@ export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
     rank: 1,
     minWidth: 8,
     text: resultOf,
-    tone: (one) => (one.failure === null ? undefined : 'bad'),
+    // A client's own mistake is no failure of the provider, but no answer either.
+    tone: (one) => (one.failure === null && (one.status ?? 0) < 400 ? undefined : 'bad'),
   },
 ];
