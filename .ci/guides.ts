@@ -120,7 +120,9 @@ function renderGuide(file: string, name: string, files: ReadonlyMap<string, stri
         `<div class="wide"><table><thead>${header}</thead><tbody>${body}</tbody></table></div>\n`,
       // A header cell without words becomes a plain cell.
       tablecell: (html, { header }) =>
-        header && html !== '' ? `<th scope="col">${html}</th>` : `<td>${html}</td>`,
+        header && html !== ''
+          ? `<th scope="col">${html}</th>`
+          : `<td${DAY.test(html) ? ' class="day"' : ''}>${html}</td>`,
     },
   });
   const title = /^# (.+)$/m.exec(markdown)?.[1] ?? refuse('it has no title');
@@ -138,6 +140,9 @@ function pictureName(href: string, file: string): string | undefined {
   const [, name] = /^docs\/pictures\/([\w-]+\.(?:svg|webp))$/.exec(path) ?? [];
   return name !== undefined && existsSync(join(root, path)) ? name : undefined;
 }
+
+/** A date alone in a cell, which must not break at its hyphens. */
+const DAY = /^\d{4}-\d\d-\d\d$/;
 
 const CHANGELOG = 'changelog';
 /** Pages whose text is not searched: lists of the other pages, or of what once was. */

@@ -31,6 +31,7 @@ summary span { color: var(--dim); margin-left: .6rem; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 td, th { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid var(--line); }
 .dim { color: var(--dim); }
+.day { white-space: nowrap; }
 .key { background: var(--soft); border-radius: .3rem; padding: .1rem .4rem; font-size: .8rem; }
 :is(h1, h2, h3, h4) { scroll-margin-top: 4rem; }
 .anchor { margin-left: .4rem; color: var(--dim); text-decoration: none; opacity: 0; }
