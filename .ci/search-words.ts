@@ -5,11 +5,11 @@
 export const SEARCH_WORDS: ReadonlyMap<string, string> = new Map([
   [
     'readme',
-    'install installation setup getting started begin quick start requirements node version overview what is it first steps money saved windows linux macos operating system stop',
+    'install installation setup getting started begin quick start requirements node version overview what is it first steps money saved windows linux macos operating system stop offline without internet account',
   ],
   [
     'troubleshooting',
-    'error problem fix broken does not work connect connection refused timeout slow uninstall remove svc port 401 unauthorized invalid key 429 too many requests certificate latency first token change port help faq worse answers quality model misses something',
+    'error problem fix broken does not work connect connection refused timeout slow uninstall remove svc port 401 unauthorized invalid key 429 too many requests certificate latency first token change port help faq worse answers quality model misses something degraded health status slow claude answers cut off middle stops',
   ],
   ['compared', 'alternatives versus vs difference competitors openrouter litellm helicone'],
   [
@@ -32,9 +32,12 @@ export const SEARCH_WORDS: ReadonlyMap<string, string> = new Map([
   ],
   [
     'switching',
-    'turn off disable enable pause resume stop using one request bypass uninstall leave 400 thinking block blocks signature signed refused cannot be modified',
+    'turn off disable enable pause resume stop using one request bypass uninstall leave 400 thinking signature signed refused cannot be modified',
   ],
-  ['cache-misses', 'prompt cache miss why cached hit rate expired cache_control'],
+  [
+    'cache-misses',
+    'prompt cache caching works still miss why cached hit rate expired cache_control',
+  ],
   ['recipes', 'rules own filter output command pytest npm git docker shorten log custom'],
   [
     'vault',
@@ -75,7 +78,7 @@ export const SEARCH_WORDS: ReadonlyMap<string, string> = new Map([
   ['redis', 'shared state limits cache cluster several proxies high availability'],
   [
     'security',
-    'safe access authentication authorization keys token password team member user limit per person monthly privacy rotate revoke audit encrypt remote host allow network',
+    'safe access authentication authorization keys token password team member user limit per person monthly privacy rotate revoke audit encrypt remote host allow network block forbid deny model budget each person intern colleague',
   ],
   [
     'settings',

@@ -105,6 +105,13 @@ const QUESTIONS: readonly (readonly [string, ...string[]])[] = [
   ['thinking block', 'switching'],
   ['upgrade from 0.5', 'changelog'],
   ['docker install', 'deploy'],
+  ['block a model for interns', 'security'],
+  ['what does degraded mean', 'troubleshooting', 'dashboard'],
+  ['why is claude slow through the proxy', 'troubleshooting', 'benchmarks'],
+  ['set different budget for each person', 'security', 'settings', 'providers'],
+  ['can I use it offline', 'readme'],
+  ['does caching still work with svc', 'cache-misses', 'compression'],
+  ['my answers are cut off in the middle', 'troubleshooting', 'providers'],
   ['send easy questions to a cheaper model', 'providers'],
 ];
 
