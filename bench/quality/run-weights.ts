@@ -33,7 +33,7 @@ const FOLDS = 25;
 const FACTS_COUNT = 4;
 const PER_FOLDER = 14;
 const MAX_FILES = 1500;
-const LONGEST = 40_000;
+const MAX_CHARS = 40_000;
 /** Classes recognized by their structure, which no score decides. */
 const STRUCTURAL_CLASSES = new Set(['trace', 'json', 'html', 'blob', 'diff']);
 
@@ -71,7 +71,7 @@ function readFiles(root: string): readonly Row[] {
     const stat = statSync(join(root, path), { throwIfNoEntry: false });
     if (count >= PER_FOLDER || stat === undefined || !stat.isFile() || stat.size < 60) continue;
     if (stat.size > 200_000 || /\.(?:log|snap|min\.\w+)$/.test(path)) continue;
-    const text = readFileSync(join(root, path), 'utf8').slice(0, LONGEST);
+    const text = readFileSync(join(root, path), 'utf8').slice(0, MAX_CHARS);
     if (/[\0\ufffd]/.test(text)) continue;
     taken.set(group, count + 1);
     for (const part of partsOf(text)) rows.push(toRow(part, 'file', `${root}/${group}`));
@@ -124,7 +124,7 @@ function heldOut(rows: readonly Row[], counts: readonly number[]): readonly numb
   return scores;
 }
 
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
@@ -136,17 +136,17 @@ function main(args: readonly string[]): void {
   const counts = countsOf(rows);
   const weights = fit(rows, counts);
   ['bias', ...SIGN_NAMES].forEach((name, at) => {
-    say(`${name.padEnd(14)}${weights[at]!.toFixed(1).padStart(6)}`);
+    printLine(`${name.padEnd(14)}${weights[at]!.toFixed(1).padStart(6)}`);
   });
   const scores = heldOut(rows, counts);
-  say('\nabove       runs   facts   files   (tools left out)');
+  printLine('\nabove       runs   facts   files   (tools left out)');
   for (const bar of [-1.5, -1, 0, 1.5, 2.5]) {
     const share = (['run', 'facts', 'file'] as const).map((kind) => {
       const own = scores.filter((_, at) => rows[at]!.kind === kind);
       const above = own.filter((score) => score > bar).length;
       return `${((100 * above) / own.length).toFixed(1)} %`.padStart(8);
     });
-    say(`${String(bar).padStart(5)}   ${share.join('')}`);
+    printLine(`${String(bar).padStart(5)}   ${share.join('')}`);
   }
 }
 

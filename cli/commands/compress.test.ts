@@ -32,8 +32,11 @@ async function asJson(place: Place, ...argv: readonly string[]): Promise<Json> {
   return JSON.parse(ran.stdout) as Json;
 }
 
-/** Runs `use` with a proxy process that has sent one request; returns when both have ended. */
-async function besideProxy(place: Place, use: (requestId: string, port: number) => Promise<void>) {
+/** Runs `use` with a proxy process that has forwarded one request, and ends both. */
+async function withRunningProxy(
+  place: Place,
+  use: (requestId: string, port: number) => Promise<void>,
+) {
   const upstream = await startUpstream();
   const proxy = start(place, ['serve', '--port', '0'], {
     MSGPROV_BASE_URL: upstream.url,
@@ -56,7 +59,7 @@ async function besideProxy(place: Place, use: (requestId: string, port: number) 
 
 test('with a running proxy: shows changed blocks, learned rules and savings', async () => {
   const place = makePlace();
-  await besideProxy(place, async (requestId) => {
+  await withRunningProxy(place, async (requestId) => {
     const lost = await asJson(place, 'diff');
     assert.is(lost['request_id'], requestId);
     assert.is((lost['blocks'] as Json[])[0]?.['before'], grepOutput);
@@ -102,7 +105,7 @@ test('with a running proxy: shows changed blocks, learned rules and savings', as
 
 test('diff shows how and why each block of a conversation with thinking is sent', async () => {
   const place = makePlace();
-  await besideProxy(place, async (first, port) => {
+  await withRunningProxy(place, async (first, port) => {
     assert.match(
       (await run(place, ['diff', first])).stderr,
       /No thinking block is signed over this conversation/,

@@ -58,7 +58,7 @@ test('a client whose usual host is not intercepted is reported, unless it is red
   );
 });
 
-test('Codex with a ChatGPT login uses another host of its maker', () => {
+test('Codex with a ChatGPT login uses another host of its vendor', () => {
   const where = { env: {}, userHome: '/nowhere', cwd: '/nowhere' };
   assert.equal(
     bypassesOf('codex', where, { home: '/nowhere/home', url, hosts: ['chatgpt.com'] }),

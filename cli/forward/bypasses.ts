@@ -26,7 +26,7 @@ interface Interception {
 }
 
 /**
- * Clients of one maker: the hosts they use with a key or a login, and the variables that select
+ * Clients of one vendor: the hosts they use with a key or a login, and the variables that select
  * another host.
  */
 const MAKERS: Readonly<

@@ -32,7 +32,7 @@ export interface ClientSettings {
   readonly variables: readonly Setting[];
   /** Base URLs of providers. */
   readonly bases: readonly Setting[];
-  /** Settings that make it use another host than its maker's API. */
+  /** Settings that make it use another host than its vendor's API. */
   readonly clouds: readonly (Setting & { readonly cloud: string })[];
 }
 

@@ -105,7 +105,7 @@ function baseOf(client: Client, { home, where, file: named }: BaseOptions) {
   const onFile = readIntegrations(home).entries.filter((one) => one.file === file.path);
   const earlier = onFile.find((one) => one.client === client.id);
   // For example the entry of the client's address, if this is its statusline.
-  const maker = onFile.find((one) => one !== earlier && isCreatedBySvc(one));
+  const creator = onFile.find((one) => one !== earlier && isCreatedBySvc(one));
   const saved = earlier && savedBytes(home, earlier);
   const present = textOf(file);
   const isUnchanged =
@@ -118,7 +118,7 @@ function baseOf(client: Client, { home, where, file: named }: BaseOptions) {
       : isExact
         ? (saved?.toString('utf8') ?? '')
         : withoutOurs(present, earlier, { home, where }).text;
-  return { file, earlier, maker, isExact, text };
+  return { file, earlier, creator, isExact, text };
 }
 
 /**
@@ -163,7 +163,7 @@ function plannedChange(client: Client, options: PlanOptions) {
 export function applyTo(client: Client, options: ApplyOptions): Applied {
   const { home, url } = options;
   const { settings, changed, remarks, ...known } = plannedChange(client, options);
-  const { file, earlier, maker, isExact, text: base } = known;
+  const { file, earlier, creator, isExact, text: base } = known;
   const { text: after, written } = changed;
   const bytes = Buffer.from(after);
   if (file.bytes?.equals(bytes) === true)
@@ -191,8 +191,8 @@ export function applyTo(client: Client, options: ApplyOptions): Applied {
     backup,
     ...(backup !== null && { before: fingerprint(former) }),
     ...(narrowed !== 0 && { narrowed }),
-    madeFolder: (earlier ?? maker)?.madeFolder ?? !existsSync(dirname(file.path)),
-    ...((maker !== undefined || earlier?.madeFile) && { madeFile: true as const }),
+    madeFolder: (earlier ?? creator)?.madeFolder ?? !existsSync(dirname(file.path)),
+    ...((creator !== undefined || earlier?.madeFile) && { madeFile: true as const }),
     left: fingerprint(bytes),
     written,
   };

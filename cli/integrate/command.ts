@@ -57,7 +57,7 @@ class Integrate extends JsonCommand {
   });
 
   forward = Option.Boolean('--forward', false, {
-    description: "Forward mode: svc as the client's proxy, which keeps its maker's address",
+    description: "Forward mode: svc as the client's proxy, which keeps its vendor's address",
   });
 
   async execute() {
@@ -84,7 +84,7 @@ class Integrate extends JsonCommand {
     if (this.statusline && this.forward)
       throw new SvcError(
         'usage',
-        '--statusline and --forward are two changes: one after the other',
+        '--statusline and --forward cannot be combined; run one after the other',
       );
     if (this.forward && client !== undefined) return withForward(client, { home: this.home });
     if (!this.statusline) return client;
@@ -215,7 +215,7 @@ class Integrate extends JsonCommand {
     else {
       const file = shortPath(applied.file, context);
       const what = this.statusline
-        ? `${client.name} is svc's`
+        ? `${client.name} is shown by svc`
         : `${client.name} goes through ${url}`;
       this.print(`${what} ${applied.outcome === 'unchanged' ? 'already' : 'now'} (${file})`);
     }

@@ -19,7 +19,7 @@ class Run extends SvcCommand {
     category: 'Run',
     description: 'Start a client through svc; then show cost and savings',
     details:
-      "svc's own options come before the client; whatever follows it is for the client, with or without `--`. The client gets the base URLs in its environment, or as arguments where it reads no variable; no file of its own is changed. If neither is possible, svc says so first, with instructions. If no proxy runs, one is started in the background and keeps running. With --forward svc is the client's HTTPS_PROXY in place of its base URL: it opens the hosts of your providers with a certificate of its own and tunnels the rest unread, and the client keeps what it does at its maker's address alone. The exit code is the client's. The receipt on stderr counts what went through the proxy meanwhile, by the ledger.",
+      "svc's own options come before the client; what follows it is passed to the client, with or without `--`. The client gets the base URLs in its environment, or as arguments where it reads no variable; no file of its own is changed. If neither is possible, svc says so first, with instructions. If no proxy runs, one is started in the background and keeps running. With --forward svc is the client's HTTPS_PROXY in place of its base URL: it intercepts the hosts of your providers with its own certificate and tunnels all others unread, so the client keeps features that need its vendor's own address. The exit code is the client's. The receipt on stderr counts what went through the proxy meanwhile, by the ledger.",
     examples: [
       ['Claude Code', '$0 run claude'],
       ['What follows the client is for the client', '$0 run claude -p "explain this folder"'],

@@ -123,12 +123,12 @@ export class Index extends VaultCommand {
     if (this.json) this.printRun(report);
     else this.printReport(report, config);
     if (!report.complete) this.printStopped(last, root);
-    await this.bringDatabaseUp(config, signal);
+    await this.updateDatabase(config, signal);
     return report;
   }
 
   /** So that the first request does not have to wait for it. */
-  private async bringDatabaseUp(config: Config, signal: AbortSignal): Promise<void> {
+  private async updateDatabase(config: Config, signal: AbortSignal): Promise<void> {
     if (config.vault.backend !== 'sqlite' || signal.aborted) return;
     await this.withVault(config, (vault) => vault.status());
   }

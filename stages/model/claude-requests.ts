@@ -31,7 +31,7 @@ export interface ClaudeRequests {
 const EFFORTS: readonly ClaudeEffort[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
 /**
- * Returns what a Claude model accepts; undefined for a model of another maker, and for a name
+ * Returns what a Claude model accepts; undefined for a model of another vendor, and for a name
  * without a version.
  */
 export function claudeRequests(model: string | undefined): ClaudeRequests | undefined {

@@ -223,7 +223,7 @@ const CLAUDE_NUMBERED = /claude-(\d)(?:[-.](\d))?-([a-z]+)/;
 
 /**
  * Returns family and version (4.5 for `4-5`) of a lower-case name; undefined for a model of another
- * maker.
+ * vendor.
  */
 export function claudeOf(
   name: string,

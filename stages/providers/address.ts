@@ -25,7 +25,7 @@ const ENDPOINTS: Readonly<Record<EndpointKind, RegExp>> = {
 
 /** A version at the end of a prefix. */
 const LAST_VERSION = /\/v\d+(?:(?:alpha|beta)\d*)?$/;
-/** Where Vertex has the models of a maker; the version comes long before it. */
+/** Where Vertex has the models of a vendor; the version comes long before it. */
 const PUBLISHER = /\/publishers\/[^/]+$/;
 /** The version of a request's own path; files are uploaded beside it. */
 const OWN_VERSION = /^(\/(?:up|down)load)?\/v1(?:alpha|beta)?\d*(?=\/)/;

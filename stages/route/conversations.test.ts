@@ -75,8 +75,8 @@ for (const kind of ['messages', 'chat', 'generative']) {
           assert.is(response.status, 404, path);
           assert.match(response.text, "'spare'", path);
         }
-        const [maker, spare] = before as [number, number];
-        assert.equal(sentOn(t), [maker, spare + (isOwn ? 1 : 0)], path);
+        const [vendor, spare] = before as [number, number];
+        assert.equal(sentOn(t), [vendor, spare + (isOwn ? 1 : 0)], path);
       }
     }));
 

@@ -56,7 +56,7 @@ function whyOthersForbidden(
   return undefined;
 }
 
-/** Matches patterns that allow every model of the only maker with that option. */
+/** Matches patterns that allow every model of the only vendor with that option. */
 const ANY_CLAUDE = 'claude-';
 
 function isAmong(name: string, globs: readonly string[]): boolean {

@@ -65,7 +65,7 @@ function reasonOf({ by, kind, model }: NamedProvider, request: ProxyRequest): st
 
 /**
  * A whole conversation is sent along to be counted, compacted or put into a batch. A user who
- * routed it to a provider without such a path has not agreed to send it to the maker of the path
+ * routed it to a provider without such a path has not agreed to send it to the vendor of the path
  * instead.
  */
 function refuseOtherMaker(
@@ -104,7 +104,7 @@ function notServedError(provider: string, counts: boolean, setting: string): Svc
   const what = counts ? 'counts no tokens' : 'has no such path';
   const cure = counts ? 'Clients estimate them then. To' : 'To';
   return new SvcError('not_found', `Provider '${provider}', which has the conversation, ${what}`, {
-    cure: `${cure} have it sent to the maker of the path, leave ${setting} out and send generation there by a rule (\`svc route add\`).`,
+    cure: `${cure} have it sent to the vendor of the path, leave ${setting} out and send generation there by a rule (\`svc route add\`).`,
   });
 }
 
@@ -184,7 +184,7 @@ function credentialFor(
 }
 
 /**
- * A client's key belongs to the maker of its path: it is sent to the built-in provider of that
+ * A client's key belongs to the vendor of its path: it is sent to the built-in provider of that
  * kind, and to a replacement only if that has no keys of its own.
  */
 function takesOwnKey(provider: Provider, kind: EndpointKind, config: RouteConfig): boolean {

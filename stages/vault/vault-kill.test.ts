@@ -21,10 +21,10 @@ function pause(ms: number): Promise<void> {
 }
 
 /** Resolves when a child reports that it has started; rejects if it ends before that. */
-function begun(child: ChildProcess): Promise<void> {
+function started(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     child.once('message', () => resolve());
-    child.once('exit', (code) => reject(new Error(`ended with ${code} before it began`)));
+    child.once('exit', (code) => reject(new Error(`ended with ${code} before it started`)));
   });
 }
 
@@ -71,7 +71,7 @@ test('neither loses nor duplicates blocks when indexers are killed', () =>
       while (size() <= before && performance.now() < giveUpMs) await pause(1);
       await pause(delayMs);
       await killAll(indexers);
-      assert.ok(size() > before, 'was killed before it had written anything');
+      assert.ok(size() > before, 'was killed after its first write');
     }
     const { indexed } = await place.index();
     assert.ok(indexed > 0 && indexed < 300, `${indexed} files were left for the last run`);
@@ -98,7 +98,7 @@ test('survives kills during indexing, compaction and filling of the database', (
         fork(CHILD, ['sqlite', place.root, place.indexDir]),
       ];
       try {
-        await Promise.all(children.map(begun));
+        await Promise.all(children.map(started));
         // The maximum duration of a run of this size.
         await pause(random() * 500);
       } finally {

@@ -111,7 +111,7 @@ test('no markers for clients that set their own, or for models without prompt ca
           },
         ],
       },
-      'another maker': { model: 'glm-4.6' },
+      'another vendor': { model: 'glm-4.6' },
       'an old model': { model: 'claude-2.1' },
       strict: {},
     };

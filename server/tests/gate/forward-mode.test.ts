@@ -40,12 +40,12 @@ async function ask(
   t: ForwardMode,
   host: string,
   requestOptions: Parameters<typeof requestOn>[2],
-): Promise<{ answer: IncomingMessage; text: string }> {
+): Promise<{ head: IncomingMessage; text: string }> {
   const socket = await t.open(host);
   const response = await requestOn(socket, host, requestOptions);
   const text = await textOf(response);
   socket.destroy();
-  return { answer: response, text };
+  return { head: response, text };
 }
 
 test('conversations pass through the graph, each to the provider of the requested host', () =>
@@ -63,8 +63,8 @@ test('conversations pass through the graph, each to the provider of the requeste
     ] as const;
     for (const [host, path, body, headers] of cases) {
       const response = await ask(t, host, { path, headers, body });
-      assert.is(response.answer.statusCode, 200, `${path}: ${response.text}`);
-      assert.ok(response.answer.headers['x-request-id'], path);
+      assert.is(response.head.statusCode, 200, `${path}: ${response.text}`);
+      assert.ok(response.head.headers['x-request-id'], path);
       const sent = t.upstream.requests.at(-1)!;
       assert.is(sent.target, path);
       assert.is(sent.header('host'), host);
@@ -156,10 +156,10 @@ test('all other paths and methods are forwarded to the host unchanged, even path
         ...(body !== undefined && { body }),
       });
       const what = `${method} ${path}`;
-      assert.is(response.answer.statusCode, 203, `${what}: ${response.text}`);
+      assert.is(response.head.statusCode, 203, `${what}: ${response.text}`);
       if (method !== 'HEAD') assert.is(response.text, 'them', what);
-      assert.equal(response.answer.rawHeaders.slice(0, 4), ['X-Own', 'a  b', 'x-own', 'c'], what);
-      assert.is(response.answer.headers['x-request-id'], undefined, what);
+      assert.equal(response.head.rawHeaders.slice(0, 4), ['X-Own', 'a  b', 'x-own', 'c'], what);
+      assert.is(response.head.headers['x-request-id'], undefined, what);
       const sent = t.upstream.requests.at(-1)!;
       assert.equal([sent.method, sent.target], [method, path]);
       assert.equal(

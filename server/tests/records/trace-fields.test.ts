@@ -15,8 +15,12 @@ const BODY = json({
 for (const [what, yaml, headers] of [
   ['a small request', '', {}],
   ['one in strict mode', 'compression: { mode: strict, threshold_tokens: 0 }', {}],
-  ['one while all is off', 'compression: { enabled: false }\nvault: { enabled: false }', {}],
-  ['one that is passed by', '', { 'x-svc-bypass': '1' }],
+  [
+    'one with compression and vault off',
+    'compression: { enabled: false }\nvault: { enabled: false }',
+    {},
+  ],
+  ['one that bypasses svc', '', { 'x-svc-bypass': '1' }],
 ] as const)
   test(`the trace of ${what} lists tokens and blocks`, () =>
     withProxy({ yaml }, async (t) => {

@@ -151,7 +151,7 @@ const MID_SYSTEM_SINCE: { readonly [family: string]: number } = {
 
 /**
  * Returns where a model accepts messages of role `system`, by the provider's documentation
- * (build-with-claude/mid-conversation-system-messages). Other makers' models accept none.
+ * (build-with-claude/mid-conversation-system-messages). Other vendors' models accept none.
  */
 export function messagesSystemPlace(model: string): SystemPlace {
   const claude = claudeOf(model.toLowerCase());

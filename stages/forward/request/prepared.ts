@@ -91,7 +91,7 @@ export interface PrepareOptions {
   readonly unsupported: ReadonlySet<Unsupported>;
   /** Encrypted items that providers have refused. */
   readonly foreign: ForeignThoughts;
-  /** Chat providers known not to serve the newer path of the same maker. */
+  /** Chat providers known not to serve the newer path of the same vendor. */
   readonly chatOnly: ReadonlySet<ProviderName>;
 }
 

@@ -112,7 +112,7 @@ test('the list is read once per model and minute, including unknown models', () 
   assert.is(list.lookups, 3);
 });
 
-test('the public list finds prices by kind, reseller address, maker and local model', () => {
+test('the public list finds prices by kind, reseller address, vendor and local model', () => {
   const list = createPriceList();
   const input = (kind: string, model: string, baseUrl?: string) =>
     list.find({ name: 'p', kind, ...(baseUrl && { baseUrl }) }, model, NOW)?.rates.input?.base;
