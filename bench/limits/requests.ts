@@ -61,15 +61,15 @@ async function events(): Promise<readonly Measured[]> {
       let writtenAtMs = 0;
       const stop = t.upstream.script(
         undefined,
-        onRequest(async (x) => {
-          const { wire, headLength, pieces } = x.answer();
+        onRequest(async (connection) => {
+          const { wire, headLength, pieces } = connection.answer();
           const write = (piece: Buffer, end = '') =>
-            x.write(`${piece.length.toString(16)}\r\n${piece.toString()}\r\n${end}`);
-          await x.write(wire.subarray(0, headLength));
-          await x.wait(5);
+            connection.write(`${piece.length.toString(16)}\r\n${piece.toString()}\r\n${end}`);
+          await connection.write(wire.subarray(0, headLength));
+          await connection.wait(5);
           writtenAtMs = performance.now();
           await write(pieces[0]!);
-          await x.wait(5);
+          await connection.wait(5);
           await write(pieces.at(-1)!, '0\r\n\r\n');
         }),
       );

@@ -95,12 +95,12 @@ test('draining lets streams finish, refuses new requests and writes every row', 
   const finished = new Promise<void>((resolve) => (finish = resolve));
   t.upstream.script(
     undefined,
-    onRequest(async (x) => {
-      const { wire, headLength } = x.answer();
+    onRequest(async (connection) => {
+      const { wire, headLength } = connection.answer();
       const half = headLength + Math.floor((wire.length - headLength) / 2);
-      await x.write(wire.subarray(0, half));
+      await connection.write(wire.subarray(0, half));
       await finished;
-      await x.write(wire.subarray(half));
+      await connection.write(wire.subarray(half));
     }),
   );
   const socket = new WebSocket(`ws://127.0.0.1:${proxy.wsPort}/ws`);

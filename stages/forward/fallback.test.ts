@@ -85,11 +85,11 @@ test('an error event is passed to the client if no other provider can be reached
 
 test('an error that never ends does not keep the next provider waiting', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
-    const endless = scenario(async (x) => {
-      await x.write(
+    const endless = scenario(async (connection) => {
+      await connection.write(
         'HTTP/1.1 500 Oops\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{',
       );
-      await x.forever();
+      await connection.forever();
     });
     t.upstream.script(undefined, endless);
     const response = await send(t, MESSAGES);

@@ -29,21 +29,22 @@ function scriptFlapping(t: Pair): void {
   let served = 0;
   t.upstream.script(
     undefined,
-    request(async (x) => {
+    request(async (connection) => {
       served += 1;
       const isDown = Math.floor(served / 15) % 2 === 0;
-      const { wire, headLength } = x.answer();
-      if (!isDown) return x.write(wire);
+      const { wire, headLength } = connection.answer();
+      if (!isDown) return connection.write(wire);
       const fault = randomInt(random, 0, 4);
-      if (fault === 0) return x.reset();
-      if (fault === 1) await x.write(wire.subarray(0, randomInt(random, headLength, wire.length)));
-      if (fault === 1) return x.reset();
+      if (fault === 0) return connection.reset();
+      if (fault === 1)
+        await connection.write(wire.subarray(0, randomInt(random, headLength, wire.length)));
+      if (fault === 1) return connection.reset();
       if (fault === 2) {
-        return x.write(
+        return connection.write(
           'HTTP/1.1 503 Down\r\nContent-Type: text/plain\r\nContent-Length: 0\r\n\r\n',
         );
       }
-      return x.wait(400);
+      return connection.wait(400);
     }),
   );
 }

@@ -43,19 +43,19 @@ const CHUNKS = [
 
 /** A response with exactly these bytes. */
 const answers = (type: string, body: string) =>
-  scenario((x) =>
-    x.write(
+  scenario((connection) =>
+    connection.write(
       `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     ),
   );
 
 /** A stream that sends these bytes and then stalls. */
 const stalls = (body: string) =>
-  scenario(async (x) => {
-    await x.write(
+  scenario(async (connection) => {
+    await connection.write(
       `HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 99999999\r\n\r\n${body}`,
     );
-    await x.forever();
+    await connection.forever();
   });
 
 const NOTHING = [null, null, null];

@@ -39,11 +39,11 @@ test('by default an event is passed on before the next one arrives', () =>
     const seen = new Promise<void>((resolve) => (isSeen = resolve));
     t.upstream.script(
       undefined,
-      onRequest(async (x) => {
-        const { wire, headLength, pieces } = x.answer();
+      onRequest(async (connection) => {
+        const { wire, headLength, pieces } = connection.answer();
         const write = (piece: Buffer, end = '') =>
-          x.write(`${piece.length.toString(16)}\r\n${piece.toString()}\r\n${end}`);
-        await x.write(wire.subarray(0, headLength));
+          connection.write(`${piece.length.toString(16)}\r\n${piece.toString()}\r\n${end}`);
+        await connection.write(wire.subarray(0, headLength));
         await write(pieces[0]!);
         // A proxy that buffers would wait here for the rest.
         await seen;

@@ -26,13 +26,13 @@ const BODIES: Readonly<Record<string, object>> = {
 
 /** Plays the case's bytes in pieces of `sizes` bytes, used in turn. */
 function play(wire: Case, framing: Framing, sizes: readonly number[]): Scenario {
-  return onRequest(async (x) => {
+  return onRequest(async (connection) => {
     const fields = {
       length: `Content-Length: ${wire.bytes.length}\r\n`,
       chunked: 'Transfer-Encoding: chunked\r\n',
       close: 'Connection: close\r\n',
     };
-    await x.write(
+    await connection.write(
       `HTTP/1.1 ${wire.status} X\r\nContent-Type: ${wire.contentType}\r\n${fields[framing]}\r\n`,
     );
     let at = 0;
@@ -40,13 +40,13 @@ function play(wire: Case, framing: Framing, sizes: readonly number[]): Scenario 
       const piece = wire.bytes.subarray(at, at + sizes[i % sizes.length]!);
       at += piece.length;
       const size = Buffer.from(`${piece.length.toString(16)}\r\n`);
-      await x.write(
+      await connection.write(
         framing === 'chunked' ? Buffer.concat([size, piece, Buffer.from('\r\n')]) : piece,
       );
-      await x.wait(0);
+      await connection.wait(0);
     }
-    if (framing === 'chunked') await x.write('0\r\n\r\n');
-    if (framing === 'close') x.close();
+    if (framing === 'chunked') await connection.write('0\r\n\r\n');
+    if (framing === 'close') connection.close();
   });
 }
 

@@ -45,7 +45,9 @@ for (const status of ['200 OK', '400 Bad', '500 Oops'])
         'Clear-Site-Data: "*"',
         'X-Theirs: kept',
       ];
-      const answer = scenario((x) => x.write(`${head.join('\r\n')}\r\n\r\n${BODY}`));
+      const answer = scenario((connection) =>
+        connection.write(`${head.join('\r\n')}\r\n\r\n${BODY}`),
+      );
       t.upstream.script(undefined, answer);
       const { headers } = await exchange(t.proxy.port, {
         ...STREAM,
