@@ -15,13 +15,13 @@ export function writeLedger(file: string, rows: number): number {
   const startedMs = performance.now();
   const store = openStore({ file, synchronous: 'normal', migrations }, Date.now());
   const nowMs = Date.now();
-  const whole = (below: number): number => Math.floor(random() * below);
+  const wholeBelow = (below: number): number => Math.floor(random() * below);
   for (let n = 0; n < rows;) {
     const cells: Cell[] = [];
     for (const end = Math.min(n + BATCH, rows); n < end; n += 1) {
-      const fails = whole(50) === 0;
-      const inputTokensRaw = 500 + whole(20_000);
-      const savedTokens = whole(inputTokensRaw / 2);
+      const fails = wholeBelow(50) === 0;
+      const inputTokensRaw = 500 + wholeBelow(20_000);
+      const savedTokens = wholeBelow(inputTokensRaw / 2);
       pushCells(
         cells,
         ledgerRow({
@@ -30,18 +30,18 @@ export function writeLedger(file: string, rows: number): number {
           endpoint: '/v1/messages',
           outcome: fails ? 'error' : 'ok',
           status: fails ? 529 : 200,
-          provider: ['messages', 'chat', 'generative'][whole(3)]!,
-          model: `model-${whole(6)}`,
-          client: `client-${whole(5)}`,
+          provider: ['messages', 'chat', 'generative'][wholeBelow(3)]!,
+          model: `model-${wholeBelow(6)}`,
+          client: `client-${wholeBelow(5)}`,
           sessionId: `session-${Math.floor(n / 40)}`,
           mode: 'hybrid',
           inputTokensRaw,
           inputTokensSent: inputTokensRaw - savedTokens,
           savedTokens,
-          outputTokens: whole(2000),
-          costNanoUsd: whole(50_000_000),
-          costSavedNanoUsd: whole(5_000_000),
-          latencyMs: whole(60_000),
+          outputTokens: wholeBelow(2000),
+          costNanoUsd: wholeBelow(50_000_000),
+          costSavedNanoUsd: wholeBelow(5_000_000),
+          latencyMs: wholeBelow(60_000),
           attempts: 1,
         }),
       );

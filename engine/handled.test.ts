@@ -127,10 +127,13 @@ test('an error after the opening frame names its node, wherever it occurred', as
   const oops = (): never => {
     throw new TypeError('oops');
   };
-  const own = (name: string, transform: TransformerTransformCallback<TestFrame, TestFrame>) =>
-    stage(name, { transform: () => new TransformStream<TestFrame, TestFrame>({ transform }) });
+  const transformStage = (
+    name: string,
+    transform: TransformerTransformCallback<TestFrame, TestFrame>,
+  ) => stage(name, { transform: () => new TransformStream<TestFrame, TestFrame>({ transform }) });
   let passes = 0;
-  const pass = () => own(`pass-${(passes += 1)}`, (frame, controller) => controller.enqueue(frame));
+  const pass = () =>
+    transformStage(`pass-${(passes += 1)}`, (frame, controller) => controller.enqueue(frame));
   const nodeOf = async (...stages: readonly Stage<TestFrame>[]) => {
     const { error, spans } = await answered(...stages);
     const noted = spans()
@@ -151,7 +154,7 @@ test('an error after the opening frame names its node, wherever it occurred', as
     ),
     'later',
   );
-  const inside = own('inside', (frame, controller) =>
+  const inside = transformStage('inside', (frame, controller) =>
     frame.kind === 'part' ? oops() : controller.enqueue(frame),
   );
   assert.is(await nodeOf(shout, inside, pass()), 'inside');

@@ -170,15 +170,15 @@ class CacheStats extends JsonCommand {
   }
 
   private async show(stats: Json): Promise<void> {
-    const own = (cache: unknown): string => {
+    const cacheText = (cache: unknown): string => {
       if (typeof cache !== 'object' || cache === null) return 'not in use';
       const { hits, misses, hit_ratio: ratio, entries, bytes } = cache as Json;
       const kept = `${counted(Number(entries), 'entry', 'entries')}, ${(Number(bytes) / 1e6).toFixed(1)} MB`;
       return `${figure(hits)} of ${counted(Number(hits) + Number(misses), 'look-up')} found (${percent(ratio)}), ${kept}`;
     };
     const rows = [
-      ['Responses', own(stats['response_cache'])],
-      ['Compression', own(stats['compression_cache'])],
+      ['Responses', cacheText(stats['response_cache'])],
+      ['Compression', cacheText(stats['compression_cache'])],
     ] as const;
     this.printPairs(rows);
     await printPromptCache(this.context, (stats['prompt_cache'] ?? {}) as Json);

@@ -28,7 +28,7 @@ export async function withLock<T>(
   const path = join(home, 'integrations.lock');
   const own = `${process.pid} ${randomBytes(8).toString('hex')}\n`;
   const untilMs = clock.monotonicMs() + TIMEOUT_MS;
-  while (!take(home, path, own)) {
+  while (!takeLock(home, path, own)) {
     if (clock.monotonicMs() > untilMs)
       throw new SvcError('conflict', 'Another command is changing the settings of clients', {
         cure: `Try again when it has ended. If none runs, remove ${path}.`,
@@ -43,7 +43,7 @@ export async function withLock<T>(
   }
 }
 
-function take(home: string, path: string, own: string): boolean {
+function takeLock(home: string, path: string, own: string): boolean {
   ensurePrivateFolder(home);
   try {
     createPrivateFile(path, own);

@@ -46,20 +46,22 @@ export function menuPrompts(context: CliContext): Menus {
   };
   return {
     confirm: (question, isYes) =>
-      prompted((on) => confirm({ ...on, message: visible(question), initialValue: isYes })),
+      prompted((streams) =>
+        confirm({ ...streams, message: visible(question), initialValue: isYes }),
+      ),
     choose: (question, choices, initial) =>
-      prompted((on) =>
+      prompted((streams) =>
         select({
-          ...on,
+          ...streams,
           message: visible(question),
           options: choices.map(toOption),
           initialValue: initial,
         }),
       ),
     several: (question, choices) =>
-      prompted((on) =>
+      prompted((streams) =>
         multiselect({
-          ...on,
+          ...streams,
           message: visible(question),
           options: choices.map(toOption),
           initialValues: choices.map(({ value }) => value),
@@ -68,7 +70,7 @@ export function menuPrompts(context: CliContext): Menus {
       ),
     // The library returns undefined for an empty text.
     secret: async (question) =>
-      (await prompted((on) => password({ ...on, message: visible(question) }))) ?? '',
+      (await prompted((streams) => password({ ...streams, message: visible(question) }))) ?? '',
     close() {},
   };
 }

@@ -174,11 +174,16 @@ test('/stats of both proxies: today of all machines, and what each has seen sinc
     const ofNode = day.all.filter((one) => one.node === node);
     equal(stats['today_of_node']!, sums(ofNode), `${node} today of node`, 7);
     equal(stats['session']!, sums(seen), `${node} session`, 7);
-    for (const by of ['key', 'project', 'model'] as const) {
-      const groups = groupBy(seen, GROUPS[by]!);
+    for (const dimension of ['key', 'project', 'model'] as const) {
+      const groups = groupBy(seen, GROUPS[dimension]!);
       for (const [name, some] of groups)
         if (name !== null)
-          equal(stats[`by_${by}`]![name] as Json, sums(some), `${node} ${by} ${name}`, 5);
+          equal(
+            stats[`by_${dimension}`]![name] as Json,
+            sums(some),
+            `${node} ${dimension} ${name}`,
+            5,
+          );
     }
     const tools = toolSums(seen, (tool) => tool);
     assert.equal(entries(stats['by_tool']!), entries(Object.fromEntries(tools)), `${node} by tool`);
@@ -205,11 +210,11 @@ test('/metrics of both proxies equal the recount', async () => {
     assert.is(series.get('svc_requests_total'), own.requests);
     assert.is(series.get('svc_cost_usd_total'), own.cost);
     assert.is(series.get('svc_requests_unpriced_total'), own.unpriced);
-    for (const by of ['key', 'project', 'model'] as const)
-      for (const [name, some] of groupBy(seen, GROUPS[by]!)) {
+    for (const dimension of ['key', 'project', 'model'] as const)
+      for (const [name, some] of groupBy(seen, GROUPS[dimension]!)) {
         if (name === null) continue;
         const figureOf = (figure: string) =>
-          series.get(`svc_${by}_${figure}_total{${by}="${name}"}`);
+          series.get(`svc_${dimension}_${figure}_total{${dimension}="${name}"}`);
         const { requests, errors, input_tokens: input, output_tokens: output, cost } = sums(some);
         assert.equal(
           [
@@ -220,7 +225,7 @@ test('/metrics of both proxies equal the recount', async () => {
             figureOf('cost_usd') ?? null,
           ],
           [requests, errors, input, output, cost],
-          `${node} ${by} ${name}`,
+          `${node} ${dimension} ${name}`,
         );
       }
     for (const [tool, wanted] of toolSums(seen, (name) => name)) {
@@ -249,34 +254,41 @@ test('/metrics of both proxies equal the recount', async () => {
 });
 
 test('svc spend status equals the recount, by key and by project', async () => {
-  for (const by of ['key', 'project'] as const) {
-    const { spending } = (await json('spend', 'status', '--by', by)) as {
+  for (const dimension of ['key', 'project'] as const) {
+    const { spending } = (await json('spend', 'status', '--by', dimension)) as {
       readonly spending: readonly { name: string; day: Json; month: Json }[];
     };
-    const groups = groupBy(day.all, GROUPS[by]!);
+    const groups = groupBy(day.all, GROUPS[dimension]!);
     groups.delete(null);
-    assert.is(spending.length, groups.size, by);
+    assert.is(spending.length, groups.size, dimension);
     for (const { name, day: today, month } of spending) {
       const { cost } = sums(groups.get(name)!);
-      assert.equal([today['spent_usd'], month['spent_usd']], [cost, cost], `${by} ${name}`);
+      assert.equal([today['spent_usd'], month['spent_usd']], [cost, cost], `${dimension} ${name}`);
     }
   }
 });
 
 test('svc report of the month equals the recount, as JSON and as CSV', async () => {
-  for (const by of ['key', 'project', 'agent', 'node'] as const) {
-    const report = await json('report', '--month', MONTH, '--by', by);
+  for (const dimension of ['key', 'project', 'agent', 'node'] as const) {
+    const report = await json('report', '--month', MONTH, '--by', dimension);
     equal(report['totals'] as Json, sums(day.all), 'totals', 7);
-    equalList(report[`by_${by}`], by, day.all, GROUPS[by]!, `month by ${by}`, 7);
+    equalList(
+      report[`by_${dimension}`],
+      dimension,
+      day.all,
+      GROUPS[dimension]!,
+      `month by ${dimension}`,
+      7,
+    );
     equalList(report['by_model'], 'model', day.all, GROUPS['model']!, 'month by model', 7);
-    const csv = await day.svc('one', 'report', '--month', MONTH, '--by', by, '--csv');
+    const csv = await day.svc('one', 'report', '--month', MONTH, '--by', dimension, '--csv');
     const pairs = groupBy(
       day.all,
-      (one) => `${GROUPS[by]!(one) ?? 'unknown'},${one.request.model}`,
+      (one) => `${GROUPS[dimension]!(one) ?? 'unknown'},${one.request.model}`,
     );
     const found = new Map<string, { requests: number; nano: bigint }>();
     for (const line of csvOf(csv)) {
-      const name = `${line[by]},${line['model']}`;
+      const name = `${line[dimension]},${line['model']}`;
       const before = found.get(name) ?? { requests: 0, nano: 0n };
       const usd = line['cost_usd']!;
       found.set(name, {

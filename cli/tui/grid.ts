@@ -61,7 +61,7 @@ function fittingColumns<T>(
     Math.max(widthOf(column.header), ...textsOf(column).map(widthOf));
   const minWidth = (column: Column<T>) =>
     Math.min(natural(column), Math.max(widthOf(column.header), column.minWidth ?? Infinity));
-  const whole = (column: Column<T>) =>
+  const fullWidth = (column: Column<T>) =>
     Math.max(
       minWidth(column),
       ...rows.map((row) =>
@@ -69,10 +69,10 @@ function fittingColumns<T>(
       ),
     );
   const essential = all.filter(({ rank }) => rank <= ESSENTIAL_RANK);
-  const wide = sideBySide(all, whole, width);
+  const wide = sideBySide(all, fullWidth, width);
   const isWhole = essential.every((column) => wide.includes(column));
   const columns = isWhole ? wide : sideBySide(essential, minWidth, width);
-  const widths = columns.map(isWhole ? whole : minWidth);
+  const widths = columns.map(isWhole ? fullWidth : minWidth);
   let spare = widths.reduce(
     (room, taken) => room - taken,
     width - GAP.length * (columns.length - 1),

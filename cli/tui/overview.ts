@@ -6,7 +6,7 @@ import {
   conditionOf,
   partiesOf,
 } from '../../server/dashboard/page/conditions.ts';
-import { whole } from '../../server/dashboard/page/format.ts';
+import { wholeNumber } from '../../server/dashboard/page/format.ts';
 import { seriesOf } from '../../server/dashboard/page/charts/series.ts';
 import { headlineFigures, outlookFacts } from '../../server/dashboard/page/summary.ts';
 import { spark } from '../screen/chart.ts';
@@ -116,7 +116,10 @@ function failureLines({ failures }: ReportJson, max: number, colors: Colors): st
     ...facts(
       failures
         .slice(0, max)
-        .map((group) => [`  ${whole(group.requests)}`, `${causeOf(group)}, ${partiesOf(group)}`]),
+        .map((group) => [
+          `  ${wholeNumber(group.requests)}`,
+          `${causeOf(group)}, ${partiesOf(group)}`,
+        ]),
       { ...colors, dim: colors.red },
     ),
   ];

@@ -1,6 +1,6 @@
 /**
- * Plugins that come with the program. They add to the graph what the configuration names and is not a
- * plugin module itself (recipes, macros, custom providers), in the same way as any plugin.
+ * Plugins that come with the program. They add to the graph what the configuration names and is not
+ * a plugin module itself (recipes, macros, custom providers), in the same way as any plugin.
  */
 import type { Insertion } from '../../engine/index.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';

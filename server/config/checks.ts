@@ -144,7 +144,9 @@ function checkReferences(values: Values, chosen: readonly ChosenName[]): readonl
   const custom = values.get('custom_providers').map((one) => one.name);
   const known = [...values.names('providers'), ...custom];
   // A fallback may name the model to use there: `provider/model`.
-  const fallbacks = [values.get('routing.fallback')].flat().map((it) => it.split('/', 1)[0]!);
+  const fallbacks = [values.get('routing.fallback')]
+    .flat()
+    .map((target) => target.split('/', 1)[0]!);
   const named: [SettingKey, string, string | null][] = [
     ['routing.primary', '', values.get('routing.primary')],
     ...fallbacks.map((name): [SettingKey, string, string] => ['routing.fallback', '', name]),

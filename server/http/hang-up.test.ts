@@ -125,13 +125,13 @@ test('an upgrade or CONNECT pipelined after a running response waits until that 
       );
       const end = '\r\n0\r\n\r\n';
       const untilMs = Date.now() + 120_000;
-      const rest = () => text.slice(text.indexOf(end) + end.length);
-      while ((!text.includes(end) || rest() === '') && Date.now() < untilMs)
+      const textAfterEnd = () => text.slice(text.indexOf(end) + end.length);
+      while ((!text.includes(end) || textAfterEnd() === '') && Date.now() < untilMs)
         await new Promise((resolve) => setTimeout(resolve, 10));
       assert.match(text, /^HTTP\/1.1 200 /);
       assert.match(text, 'message_stop');
       assert.is(text.slice(0, text.indexOf(end)).match(/HTTP\/1.1/g)?.length, 1, bytes);
-      assert.match(rest(), after, bytes);
+      assert.match(textAfterEnd(), after, bytes);
       socket.destroy();
     }
   });

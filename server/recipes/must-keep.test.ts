@@ -13,7 +13,12 @@ const times = (count: number, line: (n: number) => string): string[] =>
   Array.from({ length: count }, (_, n) => line(n));
 
 /** Returns what is sent for a command's output that follows a question. */
-async function sent(question: string, command: string, text: string, mode: Mode): Promise<string> {
+async function sentText(
+  question: string,
+  command: string,
+  text: string,
+  mode: Mode,
+): Promise<string> {
   const recipes = (await loadRecipes('bundled'))!;
   const [, outcome] = await compressor.compress({
     blocks: [
@@ -47,7 +52,7 @@ async function check(cases: readonly Case[], modes: readonly Mode[]): Promise<vo
   for (const { question, command, lines, stays, saves } of cases)
     for (const mode of modes) {
       const text = lines.join('\n');
-      const out = await sent(question, command, text, mode);
+      const out = await sentText(question, command, text, mode);
       for (const part of stays)
         assert.ok(out.includes(part), `${mode} ${command}: ${part}\n${out}`);
       if (saves === true) assert.ok(out.length < text.length * 0.8, `${mode} ${command}: ${out}`);

@@ -6,7 +6,13 @@ import type { TestProxy } from '../../fixtures/proxy.ts';
 import { openLock } from '../../stages/lock.ts';
 import { layoutOf } from '../../stages/vault/log/layout.ts';
 import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
-import { DIALECTS, FILES, makeVaultPlace, sent, withVault } from '../../fixtures/server/vault.ts';
+import {
+  DIALECTS,
+  FILES,
+  makeVaultPlace,
+  forwardedBody,
+  withVault,
+} from '../../fixtures/server/vault.ts';
 
 const [MESSAGES] = DIALECTS;
 const about = (text: string) => MESSAGES.body([MESSAGES.user(text)]);
@@ -52,7 +58,7 @@ test('an ingested block is confirmed with its id and size, and used for the next
     // The block is on disk before the response.
     assert.match(readFileSync(join(place.folder, 'index', 'blocks.jsonl'), 'utf8'), /vorpal tulip/);
     assert.match(
-      await sent(rig, MESSAGES.path, about('where is the vorpal tulip?')),
+      await forwardedBody(rig, MESSAGES.path, about('where is the vorpal tulip?')),
       /--- n\/1\\nThe vorpal/,
     );
     const named = await call(rig, '/ingest', { content: 'A block without a name.' });
@@ -183,11 +189,11 @@ test('without an index nothing is available, and no file is created until someth
     assert.equal([json['available'], json['blocks'], json.block_list], [false, 0, []]);
     assert.is((await call(rig, '/health')).json['status'], 'ok');
     const raw = about('the flumbrick gate?');
-    assert.is(await sent(rig, MESSAGES.path, raw), JSON.stringify(raw));
+    assert.is(await forwardedBody(rig, MESSAGES.path, raw), JSON.stringify(raw));
     assert.not.ok(existsSync(join(place.folder, 'index')));
     const { status, json: ingested } = await call(rig, '/ingest', TULIP);
     assert.is(status, 200, JSON.stringify(ingested));
-    const received = await sent(rig, MESSAGES.path, about('the vorpal tulip?'));
+    const received = await forwardedBody(rig, MESSAGES.path, about('the vorpal tulip?'));
     const [row] = (await rig.rows(2)).slice(-1);
     assert.match(received, /Narvik/, JSON.stringify(await call(rig, `/trace/${row!.id}`)));
   } finally {
@@ -202,7 +208,7 @@ test('a vault that cannot be read fails no request, and is reported in /health',
   const rig = await place.start();
   try {
     const raw = about('the flumbrick gate?');
-    assert.is(await sent(rig, MESSAGES.path, raw), JSON.stringify(raw));
+    assert.is(await forwardedBody(rig, MESSAGES.path, raw), JSON.stringify(raw));
     const { json } = await call(rig, '/health');
     assert.is(json['status'], 'degraded');
     assert.match(String(json['reasons']), /vault: the index cannot be used/);
@@ -218,7 +224,7 @@ test('a vault that cannot be read fails no request, and is reported in /health',
 test('requests do not wait for a busy vault, and keep the blocks added before', async () => {
   await withVault(
     async (rig, place) => {
-      const first = await sent(rig, MESSAGES.path, about('the flumbrick gate?'));
+      const first = await forwardedBody(rig, MESSAGES.path, about('the flumbrick gate?'));
       assert.match(first, /svc added/);
       const { dir, syncLock, log } = layoutOf(join(place.folder, 'index'));
       const lock = openLock(syncLock);
@@ -237,7 +243,7 @@ test('requests do not wait for a busy vault, and keep the blocks added before', 
         parseCode: false,
       });
       const startMs = performance.now();
-      const grown = await sent(
+      const grown = await forwardedBody(
         rig,
         MESSAGES.path,
         MESSAGES.body([

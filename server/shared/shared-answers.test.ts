@@ -26,7 +26,7 @@ function createStore() {
   const clock = createManualClock();
   const values = new Map<string, { bytes: Buffer; untilMs: number }>();
   const state = { isAway: false };
-  const left = (name: string) => (values.get(name)?.untilMs ?? 0) - clock.monotonicMs();
+  const remainingMs = (name: string) => (values.get(name)?.untilMs ?? 0) - clock.monotonicMs();
   function play([command, name = '', bytes, , forMs]: readonly (string | Buffer)[]): Reply {
     if (command === 'SET' && Buffer.isBuffer(bytes))
       values.set(String(name), { bytes, untilMs: clock.monotonicMs() + Number(forMs) });
@@ -36,7 +36,7 @@ function createStore() {
     return 1;
   }
   const run = ([name = '']: readonly string[]): Reply =>
-    left(name) > 0 ? [values.get(name)!.bytes, left(name)] : [null, -2];
+    remainingMs(name) > 0 ? [values.get(name)!.bytes, remainingMs(name)] : [null, -2];
   const answered = (reply: () => Reply) =>
     state.isAway ? Promise.reject(new Error('READONLY gone')) : Promise.resolve(reply());
   const connection: Connection = {

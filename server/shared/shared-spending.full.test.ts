@@ -23,8 +23,8 @@ const sum = (list: readonly number[]): number => list.reduce((all, one) => all +
 
 /** Returns the actual cost of each request at both proxies, in nano-dollars. */
 async function costs(pair: readonly TestProxy[], requests: number): Promise<number[]> {
-  const seen = () => sum(pair.map((t) => t.proxy.services.window.totals().requests));
-  await until('all rows are there', () => seen() >= requests);
+  const totalRequests = () => sum(pair.map((t) => t.proxy.services.window.totals().requests));
+  await until('all rows are there', () => totalRequests() >= requests);
   const rows = await Promise.all(pair.map((t) => t.rows(0)));
   return rows.flat().map((row) => row.costNanoUsd ?? 0);
 }

@@ -248,10 +248,10 @@ test('a reader that stalls pauses the upstream', () =>
     client.ask(MESSAGE, { stream: true });
     const untilMs = Date.now() + TIMEOUT_MS;
     let last = -1;
-    const written = () => t.upstream.connections[0]?.bytesWritten ?? 0;
-    while (written() !== last || last === 0) {
+    const bytesWritten = () => t.upstream.connections[0]?.bytesWritten ?? 0;
+    while (bytesWritten() !== last || last === 0) {
       assert.ok(Date.now() < untilMs, 'more and more is taken from the upstream');
-      last = written();
+      last = bytesWritten();
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
     client.socket.terminate();

@@ -9,11 +9,14 @@ import { MESSAGE, exchange, json } from '../../fixtures/server/exchange.ts';
 
 const isLoaded = (): boolean =>
   Object.keys(createRequire(import.meta.url).cache).some((path) => path.includes('@opentelemetry'));
-const sent = (headers: Readonly<Record<string, string>>) => ({ headers, body: json(MESSAGE) });
+const requestWith = (headers: Readonly<Record<string, string>>) => ({
+  headers,
+  body: json(MESSAGE),
+});
 
 test('with telemetry off nothing is written and traceparent is forwarded unchanged', () =>
   withProxy({}, async (t) => {
-    await exchange(t.proxy.port, sent({ traceparent: 'nonsense' }));
+    await exchange(t.proxy.port, requestWith({ traceparent: 'nonsense' }));
     await t.rows(1);
     assert.is(t.upstream.requests[0]?.header('traceparent'), 'nonsense');
     assert.not.ok(isLoaded(), 'no telemetry package is loaded');

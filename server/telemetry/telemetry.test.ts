@@ -65,7 +65,7 @@ const valueOf = ({ attributes }: Span, name: string): unknown => {
   return value?.stringValue ?? value?.intValue;
 };
 
-const sent = (headers: Readonly<Record<string, string>> = {}) => ({
+const requestWith = (headers: Readonly<Record<string, string>> = {}) => ({
   headers,
   body: json(MESSAGE, { messages: [{ role: 'user', content: SECRET }] }),
 });
@@ -80,8 +80,8 @@ test("spans and measurements reach a collector as parts of the client's trace", 
   let upstream: string[];
   try {
     const traceparent = `00-${TRACE_ID}-${PARENT_ID}-01`;
-    await exchange(t.proxy.port, sent({ traceparent, tracestate: 'a=b' }));
-    await exchange(t.proxy.port, sent({ traceparent: 'nonsense' }));
+    await exchange(t.proxy.port, requestWith({ traceparent, tracestate: 'a=b' }));
+    await exchange(t.proxy.port, requestWith({ traceparent: 'nonsense' }));
     await t.rows(2);
     upstream = t.upstream.requests.map((received) => String(received.header('traceparent')));
     assert.is(t.upstream.requests[0]?.header('tracestate'), 'a=b');
@@ -135,7 +135,7 @@ test("spans and measurements reach a collector as parts of the client's trace", 
 test('an unreachable collector is reported once and delays no request', () =>
   withProxy({ yaml: 'telemetry: {enabled: true, endpoint: "http://127.0.0.1:9"}' }, async (t) => {
     const responses = await Promise.all(
-      Array.from({ length: 20 }, () => exchange(t.proxy.port, sent())),
+      Array.from({ length: 20 }, () => exchange(t.proxy.port, requestWith())),
     );
     assert.ok(responses.every(({ status }) => status === 200));
     const log = join(dirname(t.db), 'logs', 'svc.log');
@@ -143,7 +143,7 @@ test('an unreachable collector is reported once and delays no request', () =>
       existsSync(log) ? readFileSync(log, 'utf8').split('telemetry cannot be sent').length - 1 : 0;
     await t.rows(20);
     await until('a report of the failure', () => reported() > 0);
-    await exchange(t.proxy.port, sent());
+    await exchange(t.proxy.port, requestWith());
     await t.proxy.stop(true);
     assert.is(reported(), 1);
   }));

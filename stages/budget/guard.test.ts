@@ -58,18 +58,18 @@ test('counts reservations, so that concurrent requests cannot exceed a limit tog
 
 test('adjusts a reservation to a new estimate, unless that would exceed a limit', () => {
   const guard = new SpendingGuard(perDay(1), createManualClock());
-  const held = (): number => guard.view().heldNanoUsd / USD;
+  const heldUsd = (): number => guard.view().heldNanoUsd / USD;
   const first = granted(ask(guard, 0.4));
   const other = granted(ask(guard, 0.2));
   assert.is(first.change({ estimateNanoUsd: 0.9 * USD })?.scope, 'day');
   assert.is(first.change({ estimateNanoUsd: 0.9 * USD })?.scope, 'day');
-  assert.equal([held().toFixed(1), guard.view().blocked], ['0.6', 2]);
+  assert.equal([heldUsd().toFixed(1), guard.view().blocked], ['0.6', 2]);
   assert.is(
     first.change({ estimateNanoUsd: 0.8 * USD }),
     undefined,
     'a request is not blocked by its own reservation',
   );
-  assert.is(held(), 1);
+  assert.is(heldUsd(), 1);
   first.settleUnmeasured();
   assert.is(guard.view().spentTodayNanoUsd, 0.8 * USD);
   assert.is(first.change({ estimateNanoUsd: 9 * USD }), undefined, 'it has ended');
@@ -82,7 +82,7 @@ test('adjusts a reservation to a new estimate, unless that would exceed a limit'
     'one allowance is for one request',
   );
   other.release();
-  assert.is(held(), 0);
+  assert.is(heldUsd(), 0);
 });
 
 test('limits the tokens per day independently of their cost', () => {

@@ -1,5 +1,5 @@
 /** `budget.*`: the spending guard. */
-import { count, dollars, flag, kind, whole } from '../settings/kind.ts';
+import { count, dollars, flag, kind, wholeNumber } from '../settings/kind.ts';
 import { isRaised, isSwitchedOff, setting } from '../settings/setting.ts';
 import { slice } from '../settings/slice.ts';
 
@@ -67,7 +67,7 @@ export const budget = slice({
       ),
   }),
   warnPercent: setting('budget.warn_percent', {
-    type: whole(1, 100, 'a percentage'),
+    type: wholeNumber(1, 100, 'a percentage'),
     default: 80,
     about: 'Percentage of a limit from which a warning is given.',
   }),

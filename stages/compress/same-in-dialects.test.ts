@@ -173,7 +173,7 @@ const OWN_TOOLS: Readonly<Record<string, (id: string) => readonly Json[]>> = {
 
 const bench = await createBench();
 
-async function sent(target: string, body: Json, mode: Mode): Promise<readonly string[]> {
+async function sentResults(target: string, body: Json, mode: Mode): Promise<readonly string[]> {
   const bytes = Buffer.from(JSON.stringify(body));
   return resultsIn(textOf(await bench.send(posted(target, bytes), { mode })));
 }
@@ -183,7 +183,7 @@ for (const mode of ['hybrid', 'aggressive'] as const) {
     test(`gives the same results in every dialect, ${mode}: ${name}`, async () => {
       const all = new Map<string, readonly string[]>();
       for (const [dialect, { target, body }] of Object.entries(WRITERS))
-        all.set(dialect, await sent(target, body(steps, `${mode}: ${name}`), mode));
+        all.set(dialect, await sentResults(target, body(steps, `${mode}: ${name}`), mode));
       const wanted = all.get('messages')!;
       assert.is(wanted.length, steps.length);
       for (const [dialect, results] of all) assert.equal(results, wanted, dialect);
@@ -195,11 +195,11 @@ for (const mode of ['hybrid', 'aggressive'] as const) {
       const ask = `${mode}: ${name}`;
       const { body, target } = WRITERS['responses']!;
       const step = { name: 'shell', input: { command: COMMAND }, result: COMMENTED };
-      const wanted = await sent(target, body([step, step], `${ask}, by a function`), mode);
+      const wanted = await sentResults(target, body([step, step], `${ask}, by a function`), mode);
       if (mode === 'hybrid') assert.match(wanted[1]!, 'result 1 (app.ts)');
       const items = ['c1', 'c2'].flatMap(written);
       const input = [{ role: 'user', content: ask }, ...items];
-      assert.equal(await sent(target, { model: 'm', input }, mode), wanted);
+      assert.equal(await sentResults(target, { model: 'm', input }, mode), wanted);
     });
   }
 }
@@ -216,7 +216,7 @@ test('separates the outputs of several shell commands in one call', async () => 
     { type: 'shell_call_output', call_id: 'c1', output: [runs('/shop'), runs(COMMENTED)] },
     ...OWN_TOOLS['a shell']!('c2'),
   ];
-  const results = await sent('/v1/responses', { model: 'm', input }, 'hybrid');
+  const results = await sentResults('/v1/responses', { model: 'm', input }, 'hybrid');
   assert.is(results[0], '/shop');
   assert.match(results[2]!, 'part 2 of result 1 (app.ts)');
 });
@@ -225,7 +225,9 @@ test('leaves the output of a failed shell command unchanged', async () => {
   const text = JSON.stringify(OWN_TOOLS['a shell']!('c1'));
   const failed = JSON.parse(text.replaceAll('"exit_code":0', '"exit_code":1')) as readonly Json[];
   const input = [{ role: 'user', content: 'Failed.' }, ...failed];
-  assert.equal(await sent('/v1/responses', { model: 'm', input }, 'aggressive'), [COMMENTED]);
+  assert.equal(await sentResults('/v1/responses', { model: 'm', input }, 'aggressive'), [
+    COMMENTED,
+  ]);
 });
 
 test('accepts shell output that refers to a call with unparsable arguments', async () => {
@@ -234,7 +236,7 @@ test('accepts shell output that refers to a call with unparsable arguments', asy
     { type: 'function_call', call_id: 'c1', name: 'f', arguments: 'no JSON {' },
     { type: 'shell_call_output', call_id: 'c1', output: [{ stdout: '/shop', stderr: '' }] },
   ];
-  assert.equal(await sent('/v1/responses', { model: 'm', input }, 'hybrid'), ['/shop']);
+  assert.equal(await sentResults('/v1/responses', { model: 'm', input }, 'hybrid'), ['/shop']);
 });
 
 test('leaves the message of a failed patch unchanged', async () => {
@@ -245,7 +247,7 @@ test('leaves the message of a failed patch unchanged', async () => {
   ];
   for (const status of ['failed', 'completed']) {
     const input = patched(status);
-    const [result] = await sent('/v1/responses', { model: 'm', input }, 'aggressive');
+    const [result] = await sentResults('/v1/responses', { model: 'm', input }, 'aggressive');
     assert.is(result === COMMENTED, status === 'failed', status);
   }
 });

@@ -7,7 +7,7 @@ import {
   milliseconds,
   oneOf,
   textOrList,
-  whole,
+  wholeNumber,
 } from '../settings/kind.ts';
 import { isSwitchedOn, setting } from '../settings/setting.ts';
 import { slice } from '../settings/slice.ts';
@@ -73,7 +73,7 @@ export const compression = slice({
       'Milliseconds after which blocks are sent unchanged; 0 means no limit. The start of a compression thread does not count: a request waits at most as long again for it, and the next request finds it ready.',
   }),
   workers: setting('compression.workers', {
-    type: whole(1, MAX_WORKERS, 'threads,'),
+    type: wholeNumber(1, MAX_WORKERS, 'threads,'),
     default: DEFAULT_WORKERS,
     env: ['SVC_WORKERS'],
     flag: '--workers',
@@ -133,7 +133,7 @@ export const compression = slice({
       'Remember what was sent, so that the same text is sent again before every signed thought that depends on it, even after settings change. If off, conversations with signed thoughts are not rewritten.',
   }),
   rememberMb: setting('compression.remember_mb', {
-    type: whole(1, 1024, 'megabytes'),
+    type: wholeNumber(1, 1024, 'megabytes'),
     default: 20,
     needsRestart: true,
     about:

@@ -12,7 +12,7 @@ function readText(text: string): unknown {
 }
 
 /** Returns both members by parsing the whole document. */
-function whole(bytes: Buffer): unknown {
+function parsedMembers(bytes: Buffer): unknown {
   const value = parseJson(bytes.toString('utf8'));
   return isObject(value) ? { model: value['model'], usage: value['usage'] } : undefined;
 }
@@ -24,7 +24,7 @@ test('reading the ends gives the same as a full parse for every recorded documen
   for (const { file, bytes, dialect } of DOCUMENTS) {
     const ends = read(bytes);
     if (ends === undefined) continue;
-    assert.equal(ends, whole(bytes), file);
+    assert.equal(ends, parsedMembers(bytes), file);
     if (['messages', 'chat', 'responses'].includes(dialect)) readCount += 1;
   }
   assert.ok(readCount >= 6, `${readCount} documents were read at their ends`);

@@ -125,7 +125,7 @@ test('after a refused key the next key is used, then the next provider', () =>
       const scenario = refusing(refusal, at === 0);
       t.upstream.reset();
       t.recover();
-      t.upstream.script((it) => it.headerBytes.includes('key-one'), scenario);
+      t.upstream.script((received) => received.headerBytes.includes('key-one'), scenario);
       const response = await exchange(t.proxy.port, REQUEST);
       assert.is(response.status, 200, name);
       const { attempts } = await traceOf(t, response);
@@ -141,7 +141,9 @@ test('after a refused key the next key is used, then the next provider', () =>
       assert.is(state, refusal.causesCooldown ? 'refused' : 'usable', name);
       if (refusal.causesCooldown) assert.ok(waitMs > 200_000, `${name}: cooldown of ${waitMs} ms`);
       await exchange(t.proxy.port, REQUEST);
-      const usedFirstKey = t.upstream.requests.map((it) => it.headerBytes.includes('key-one'));
+      const usedFirstKey = t.upstream.requests.map((received) =>
+        received.headerBytes.includes('key-one'),
+      );
       const expected = refusal.causesCooldown ? [true, false, false] : [true, false, true, false];
       assert.equal(usedFirstKey, expected, name);
 

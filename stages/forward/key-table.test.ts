@@ -97,7 +97,7 @@ function expectCooldown({ t, dialect, fault, name }: Round, index: number): void
  */
 async function checkOneRejectedKey(round: Round): Promise<void> {
   const { t, fault, dialect, name } = round;
-  const stop = t.upstream.script((it) => usesKey(it, 'key-one'), fault.scenario, fault.options);
+  const stop = t.upstream.script((sent) => usesKey(sent, 'key-one'), fault.scenario, fault.options);
   const before = t.upstream.requests.length;
   const response = await send(round);
   const { attempts } = await traceOf(t, response);
@@ -112,7 +112,7 @@ async function checkOneRejectedKey(round: Round): Promise<void> {
   expectCooldown(round, 0);
   const again = await send(round);
   stop();
-  const keys = t.upstream.requests.slice(before).map((it) => usesKey(it, 'key-one'));
+  const keys = t.upstream.requests.slice(before).map((sent) => usesKey(sent, 'key-one'));
   assert.equal(keys, [true, false, false], `${name}: the first key is cooling down`);
   await expectAnswer(round, response, 'upstream');
   await expectAnswer(round, again, 'upstream');

@@ -147,7 +147,7 @@ test("a client's own key is not replaced, rotated, cooled down or sent to anothe
 
 test("a client's own key is unaffected by the state of the configured keys", () =>
   withPair({ yaml: withSpare('messages', 'providers:'), env: KEYS }, async (t) => {
-    t.upstream.script((it) => it.header('x-api-key') !== 'mine', '401');
+    t.upstream.script((sent) => sent.header('x-api-key') !== 'mine', '401');
     for (const expectedRequests of [1, 2]) {
       assert.is((await send(t)).status, 200);
       assert.is(t.spare.requests.length, expectedRequests, 'the configured keys are refused');

@@ -65,7 +65,7 @@ function text<T extends string = string>(more: More<T | null> = {}): Column<T | 
   return { type: 'text', missing: null, ...more };
 }
 
-const whole = (): Column<number | null> => ({ type: 'whole', missing: null });
+const wholeColumn = (): Column<number | null> => ({ type: 'whole', missing: null });
 const count = (): Column<number> => ({ type: 'whole', missing: 0 });
 const fraction = (): Column<number | null> => ({ type: 'fraction', missing: null });
 const flag = (): Column<boolean> => ({
@@ -75,7 +75,7 @@ const flag = (): Column<boolean> => ({
   from: (cell) => cell === 1,
 });
 
-const figure = (about: string): Figure => ({ ...whole(), about });
+const figure = (about: string): Figure => ({ ...wholeColumn(), about });
 
 interface TextColumn<T> {
   clean?(this: void, value: T): T;
@@ -114,28 +114,28 @@ export const COLUMNS = {
   model: text({ clean: clipped }),
   stream: flag(),
   /** The HTTP status sent to the client. */
-  status: whole(),
+  status: wholeColumn(),
   outcome: required<Outcome>('text'),
   errorKind: text(),
   errorCode: text(),
   /** Input tokens of the request as the client sent it: without injected ones. */
-  inputTokensRaw: whole(),
+  inputTokensRaw: wholeColumn(),
   /** Input tokens of the request as sent upstream. */
-  inputTokensSent: whole(),
+  inputTokensSent: wholeColumn(),
   /** Tokens removed by compression; never negative. */
-  savedTokens: whole(),
-  outputTokens: whole(),
-  cacheReadTokens: whole(),
-  cacheWriteTokens: whole(),
+  savedTokens: wholeColumn(),
+  outputTokens: wholeColumn(),
+  cacheReadTokens: wholeColumn(),
+  cacheWriteTokens: wholeColumn(),
   /** True if a token count is an estimate rather than the provider's own. */
   usageEstimated: flag(),
   /** Whole nano-dollars. */
-  costNanoUsd: whole(),
+  costNanoUsd: wholeColumn(),
   /**
    * Whole nano-dollars saved by all of svc: by compression, forgetting and breakpoints, or by a
    * cached response.
    */
-  costSavedNanoUsd: whole(),
+  costSavedNanoUsd: wholeColumn(),
   /** Milliseconds from the first byte of the request to the end of the answer. */
   latencyMs: fraction(),
   /** Milliseconds until the first byte of the answer. */
@@ -146,9 +146,9 @@ export const COLUMNS = {
   mode: text(),
   /** True if our own response cache answered. */
   cacheHit: flag(),
-  chunksInjected: whole(),
+  chunksInjected: wholeColumn(),
   /** Size of the injected text, in the fixed estimator's tokens, the unit of the budget. */
-  tokensInjected: whole(),
+  tokensInjected: wholeColumn(),
   /** Ids of the injected vault blocks, best first. */
   topChunks: textColumn<readonly string[]>({
     clean: (ids) => ids.slice(0, MAX_TOP_CHUNKS).map(clip),
@@ -168,28 +168,28 @@ export const COLUMNS = {
    * Injected tokens counted as input tokens of the model, like `savedTokens`; part of
    * `inputTokensSent` only.
    */
-  addedTokens: whole(),
+  addedTokens: wholeColumn(),
   /** Cost of the added tokens in whole nano-dollars; part of `costNanoUsd`. */
-  costAddedNanoUsd: whole(),
+  costAddedNanoUsd: wholeColumn(),
   /** Cache markers that were set for a client that sets none. */
-  breakpoints: whole(),
+  breakpoints: wholeColumn(),
   /**
    * The part of `costSavedNanoUsd` due to them, by the provider's own usage; negative if it wrote
    * more than it read.
    */
-  costSavedByBreakpointsNanoUsd: whole(),
+  costSavedByBreakpointsNanoUsd: wholeColumn(),
   /** The part of `savedTokens` that was left out at cold moments, in this turn or before. */
-  forgottenTokens: whole(),
+  forgottenTokens: wholeColumn(),
   /** The part of `costSavedNanoUsd` due to them. */
-  costSavedByForgettingNanoUsd: whole(),
+  costSavedByForgettingNanoUsd: wholeColumn(),
   /** The part of `savedTokens` that long results left out, in this turn or before. */
-  longResultTokens: whole(),
+  longResultTokens: wholeColumn(),
   /** The part of `costSavedNanoUsd` due to them. */
-  costSavedByLongResultsNanoUsd: whole(),
+  costSavedByLongResultsNanoUsd: wholeColumn(),
   /** The part of `savedTokens` that repeats in tool definitions took. */
-  toolTokens: whole(),
+  toolTokens: wholeColumn(),
   /** The part of `costSavedNanoUsd` due to them. */
-  costSavedByToolsNanoUsd: whole(),
+  costSavedByToolsNanoUsd: wholeColumn(),
   /**
    * Why it read less from the provider's cache than the previous turn left there; null for a hit,
    * or if nothing was cached or reported.
@@ -198,18 +198,18 @@ export const COLUMNS = {
   /** What exactly differed, in words. */
   cacheMissDetail: text({ clean: clipped }),
   /** Input tokens that could have been read from the cache. */
-  cacheMissedTokens: whole(),
+  cacheMissedTokens: wholeColumn(),
   /** The part of `costNanoUsd` that reading them would have saved. */
-  costCacheMissedNanoUsd: whole(),
+  costCacheMissedNanoUsd: wholeColumn(),
   /**
    * 1 if the provider refused thinking blocks that did not match and the request was repeated
    * without them; otherwise null.
    */
-  thoughtsRefused: whole(),
+  thoughtsRefused: wholeColumn(),
   /**
    * Thinking blocks that the provider reports as not shown to the model; null if it reports none.
    */
-  thoughtsDropped: whole(),
+  thoughtsDropped: wholeColumn(),
   /**
    * The label of the proxy key that the request came with, or its id if it has no label; null
    * without a key.
@@ -235,9 +235,9 @@ export const COLUMNS = {
     csvText: ({ id }) => id,
   }),
   /** Input tokens of the tool definitions, in the model's own tokens, estimated. */
-  toolDefinitionTokens: whole(),
+  toolDefinitionTokens: wholeColumn(),
   /** The part of `costNanoUsd` due to them. */
-  costToolDefinitionsNanoUsd: whole(),
+  costToolDefinitionsNanoUsd: wholeColumn(),
   reasoningTokens: figure('Output tokens that the model thought with, where the provider tells'),
   webSearches: figure('Searches of the web that the provider billed'),
   /**
@@ -245,7 +245,7 @@ export const COLUMNS = {
    * price, the known or estimated part. Negative for billed work that limits have counted by an
    * estimate until then.
    */
-  budgetNanoUsd: whole(),
+  budgetNanoUsd: wholeColumn(),
 };
 
 export type FieldName = keyof typeof COLUMNS;

@@ -278,8 +278,8 @@ export async function lastDays(
 }
 
 /**
- * Returns how many requests of the span failed with each status, most first; `null` means no response
- * at all.
+ * Returns how many requests of the span failed with each status, most first; `null` means no
+ * response at all.
  */
 async function failuresByStatus(
   db: LedgerReader,

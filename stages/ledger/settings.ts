@@ -1,6 +1,6 @@
 /** `ledger.*`, `fleet.*` and `metrics.*`: what is recorded of each request. */
 import { join } from 'node:path';
-import { days, flag, kind, path, whole } from '../settings/kind.ts';
+import { days, flag, kind, path, wholeNumber } from '../settings/kind.ts';
 import { setting, toMs } from '../settings/setting.ts';
 import { slice } from '../settings/slice.ts';
 import { faultOfUrl, isUrl } from './address.ts';
@@ -52,7 +52,7 @@ export const metrics = slice({
     about: 'Collect measurements and serve `/metrics` and `/metrics/dashboard`.',
   }),
   windowMs: setting('metrics.collection_window_seconds', {
-    type: whole(1, 86_400, 'seconds,'),
+    type: wholeNumber(1, 86_400, 'seconds,'),
     default: 60,
     about: 'Seconds over which the rates and percentiles of `/metrics/dashboard` are taken.',
     read: toMs,

@@ -43,10 +43,10 @@ export function createChangeCounts() {
     add(changed: readonly Change[]): void {
       const seen = new Set<string>();
       for (const block of changed)
-        for (const by of new Set(block.by)) {
-          const sums = sumsOf(by);
-          if (!seen.has(by)) sums.requests += 1;
-          seen.add(by);
+        for (const rule of new Set(block.by)) {
+          const sums = sumsOf(rule);
+          if (!seen.has(rule)) sums.requests += 1;
+          seen.add(rule);
           addTo(sums, block);
           const named = block.toolName ?? block.kind ?? OTHER;
           const name = sums.on.has(named) || sums.on.size < MAX_NAMES ? named : OTHER;

@@ -162,7 +162,7 @@ test('rules are added, listed and removed, and numbered if they have no id', () 
 });
 
 test('a damaged file is reported with its faults, and a rule whose provider was removed is kept', () => {
-  const written = (rules: unknown): string => JSON.stringify({ version: 1, rules });
+  const rulesJson = (rules: unknown): string => JSON.stringify({ version: 1, rules });
   assert.match(
     faultOf(() => inMemory('{').store.list()),
     /^config .*not JSON/,
@@ -177,11 +177,11 @@ test('a damaged file is reported with its faults, and a rule whose provider was 
   );
   const twice = [rule('a'), rule('a'), { id: 'b' }];
   assert.match(
-    faultOf(() => inMemory(written(twice)).store.list()),
+    faultOf(() => inMemory(rulesJson(twice)).store.list()),
     /rule 2: id: there is.*rule 3: target: found nothing/,
   );
   const rulesOfRemovedProvider = inMemory(
-    written([rule('a', { target: 'away/m' }), rule('b')]),
+    rulesJson([rule('a', { target: 'away/m' }), rule('b')]),
   ).store.list();
   assert.is(rulesOfRemovedProvider.length, 2);
   assert.equal(

@@ -153,7 +153,7 @@ export function oneOf<const W extends string>(...choices: readonly W[]): Kind<W>
 }
 
 /** Defines a whole number between `min` and `max`, both included, in the unit that `noun` names. */
-export function whole(min: number, max: number, noun: string): Kind<number> {
+export function wholeNumber(min: number, max: number, noun: string): Kind<number> {
   const definition = `${min} <= number.integer <= ${max}`;
   return { definition, text: `${noun} from ${min} to ${max}` };
 }
@@ -166,7 +166,7 @@ export function between(min: number, max: number, noun: string): Kind<number> {
 /** Defines a count from `min` up, in the unit that `noun` names. */
 export function count(noun: string, min = 0): Kind<number> {
   const text = `${noun}, a whole number of at least ${min}`;
-  return { ...whole(min, 2_000_000_000, noun), text };
+  return { ...wholeNumber(min, 2_000_000_000, noun), text };
 }
 
 /** Text without control characters, at least one character. */
@@ -187,7 +187,7 @@ export const path: Kind<string> = { ...textKind, text: 'a path' };
 export const secret = kind(/^[\u0021-\u007e]+$/, 'a key without spaces or line breaks');
 
 /** A TCP port; 0 lets the system choose. */
-export const port = whole(0, 65_535, 'a port');
+export const port = wholeNumber(0, 65_535, 'a port');
 
 /** The longest time that a timer of the runtime supports, in seconds: 2³¹−1 ms. */
 const LONGEST_TIMER_S = 2_147_483;
@@ -196,10 +196,10 @@ const LONGEST_TIMER_S = 2_147_483;
 export const seconds = between(0, LONGEST_TIMER_S, 'seconds,');
 
 /** A time span in milliseconds that a timer supports. */
-export const milliseconds = whole(0, LONGEST_TIMER_S * 1000, 'milliseconds,');
+export const milliseconds = wholeNumber(0, LONGEST_TIMER_S * 1000, 'milliseconds,');
 
 /** Days, up to a hundred years. */
-export const days = whole(0, 36_500, 'days,');
+export const days = wholeNumber(0, 36_500, 'days,');
 
 /** Mebibytes. */
 export const megabytes = count('megabytes');

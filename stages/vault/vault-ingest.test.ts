@@ -36,7 +36,8 @@ test('accepts the same block with a stricter risk class, but not with a looser o
     for (const backend of BACKENDS) {
       const vault = place.open(backend);
       const block = { id: `b-${backend}`, content: `gyroscope drift ${backend}` };
-      const sent = async () => (await vault.search(backend)).map(({ sourcePath }) => sourcePath);
+      const foundPaths = async () =>
+        (await vault.search(backend)).map(({ sourcePath }) => sourcePath);
       const store = async (more: Partial<IngestBlock>): Promise<boolean> => {
         const [result] = await vault.ingest([{ ...block, ...more }]);
         assert.ok(result?.ok === true);
@@ -44,13 +45,13 @@ test('accepts the same block with a stricter risk class, but not with a looser o
       };
       assert.is(await store({ sourcePath: 'notes/a' }), true);
       assert.is(await store({ sourcePath: 'notes/b' }), true);
-      assert.equal(await sent(), ['notes/b']);
+      assert.equal(await foundPaths(), ['notes/b']);
       assert.is(await store({}), false);
-      assert.equal(await sent(), ['notes/b']);
+      assert.equal(await foundPaths(), ['notes/b']);
       assert.is(await store({ riskClass: 'internal' }), true);
-      assert.equal(await sent(), []);
+      assert.equal(await foundPaths(), []);
       assert.is(await store({ riskClass: 'safe' }), false);
-      assert.equal(await sent(), []);
+      assert.equal(await foundPaths(), []);
       // Also within a single batch, and after the index was rebuilt from the log.
       const other = { id: `c-${backend}`, content: `gyroscope ${backend}` };
       const both = await vault.ingest([other, { ...other, riskClass: 'secret' }]);

@@ -1,5 +1,5 @@
 /** `rate_limit.*` and other limits on requests: rate, size, concurrency. */
-import { between, count, whole } from '../../../stages/settings/kind.ts';
+import { between, count, wholeNumber } from '../../../stages/settings/kind.ts';
 import { isRaised, setting } from '../../../stages/settings/setting.ts';
 import { slice } from '../../../stages/settings/slice.ts';
 
@@ -31,7 +31,7 @@ export const limits = slice(
     }),
     /** Shared limit of all bodies and messages that have not arrived in full. */
     maxBytesInFlight: setting('advanced.max_bytes_in_flight', {
-      type: whole(1_048_576, 1_099_511_627_776, 'bytes,'),
+      type: wholeNumber(1_048_576, 1_099_511_627_776, 'bytes,'),
       default: 536_870_912,
       about:
         'Most bytes buffered for all request bodies and WebSocket messages still arriving; beyond that a request gets 503.',
@@ -39,7 +39,7 @@ export const limits = slice(
     }),
     /** For our own endpoints. */
     maxRequestBytes: setting('advanced.max_request_size_bytes', {
-      type: whole(1, 1_073_741_824, 'bytes,'),
+      type: wholeNumber(1, 1_073_741_824, 'bytes,'),
       default: 10_485_760,
       about:
         'Largest request body, in bytes. If unset, requests under `/v1` may have 32 MB, which agents that send images need.',

@@ -1,5 +1,5 @@
 /** `streaming.*`: how responses are streamed to clients. */
-import { count, flag, kind, whole } from '../../../stages/settings/kind.ts';
+import { count, flag, kind, wholeNumber } from '../../../stages/settings/kind.ts';
 import { isRaised, setting } from '../../../stages/settings/setting.ts';
 import { slice } from '../../../stages/settings/slice.ts';
 
@@ -24,12 +24,12 @@ export const streaming = slice({
           ],
   }),
   bufferTokens: setting('streaming.buffer_tokens', {
-    type: whole(0, 100_000, 'tokens,'),
+    type: wholeNumber(0, 100_000, 'tokens,'),
     default: 0,
     about: 'Tokens that are held back and sent together; 0 sends each event as it arrives.',
   }),
   flushIntervalMs: setting('streaming.flush_interval_ms', {
-    type: whole(1, 60_000, 'milliseconds,'),
+    type: wholeNumber(1, 60_000, 'milliseconds,'),
     default: 500,
     about: 'Milliseconds after which held-back tokens are sent anyway.',
   }),

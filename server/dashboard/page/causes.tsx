@@ -3,7 +3,7 @@ import type { ReportJson } from '../contract.ts';
 import { agentOf, causeOf } from './conditions.ts';
 import { FilterBar } from './requests/filter-bar.tsx';
 import { figureColumn } from './requests/columns.ts';
-import { orDash, share, time, whole } from './format.ts';
+import { orDash, share, time, wholeNumber } from './format.ts';
 import { Link } from './frame/link.tsx';
 import { localMoment } from './local-time.ts';
 import { useReport } from './report-data.ts';
@@ -40,7 +40,7 @@ function columnsOf(requests: number): readonly TableColumn<ReportJson['failures'
   return [
     { header: 'Cause', rank: 0, text: causeOf },
     { header: 'Provider', rank: 1, text: (group) => orDash(group.provider) },
-    figureColumn('Requests', 2, (group) => whole(group.requests)),
+    figureColumn('Requests', 2, (group) => wholeNumber(group.requests)),
     { header: 'Agent', rank: 4, text: agentOf },
     figureColumn('Share of all', 5, (group) => share(group.requests / requests)),
     {

@@ -3,7 +3,7 @@ import type { LiveState, ReportJson } from '../contract.ts';
 import type { Tone } from './requests/columns.ts';
 import { counted } from '../../words/counted.ts';
 import { planWindows } from './plan-windows.ts';
-import { NONE, dollars, duration, percent, share, short, spanOf, whole } from './format.ts';
+import { NONE, dollars, duration, percent, share, short, spanOf, wholeNumber } from './format.ts';
 
 type Attempts = LiveState['providers'][string]['tries'];
 
@@ -27,7 +27,7 @@ export function causeOf({ status, error_code: code, error_kind: kind }: FailureG
 
 /** Returns the agent whose requests failed, how many there were, or a dash. */
 export function agentOf({ client, clients = 0 }: FailureGroup): string {
-  return clients > 1 ? `${whole(clients)} agents` : (client ?? NONE);
+  return clients > 1 ? `${wholeNumber(clients)} agents` : (client ?? NONE);
 }
 
 /** Returns which provider failed, and for whom: `chat, for aider`. */
@@ -62,7 +62,7 @@ export function conditionOf({
   if (tries.failed_in_row > 0 && tries.failed_in_row === tries.last_hour)
     return [`refuses ${tries.failed_in_row === 1 ? 'the only attempt' : 'every attempt'}`, 'bad'];
   if (tries.failed_in_row >= MAX_FAILED_IN_ROW)
-    return [`last ${whole(tries.failed_in_row)} attempts failed`, 'bad'];
+    return [`last ${wholeNumber(tries.failed_in_row)} attempts failed`, 'bad'];
   return tries.failed_last_hour > 0 ? ['works, some attempts failed', 'warn'] : ['healthy', 'good'];
 }
 
@@ -236,13 +236,13 @@ export function providerFacts(
           [
             'Attempts',
             tries.ever
-              ? `${whole(tries.failed_last_hour)} of ${whole(tries.last_hour)} failed in the last hour`
+              ? `${wholeNumber(tries.failed_last_hour)} of ${wholeNumber(tries.last_hour)} failed in the last hour`
               : 'none since the start',
           ] as const,
         ]),
     [
       'Breaker',
-      `${breaker.state}, ${whole(breaker.failures)} of ${whole(breaker.requests)} failed in a minute`,
+      `${breaker.state}, ${wholeNumber(breaker.failures)} of ${wholeNumber(breaker.requests)} failed in a minute`,
     ],
     [
       'Health',

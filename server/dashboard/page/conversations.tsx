@@ -8,7 +8,17 @@ import { figureColumn, savedColumn, savedTone } from './requests/columns.ts';
 import { counted } from '../../words/counted.ts';
 import { FilterBar } from './requests/filter-bar.tsx';
 import { useFetched } from './fetched.ts';
-import { dollars, duration, orDash, percent, share, short, spanOf, time, whole } from './format.ts';
+import {
+  dollars,
+  duration,
+  orDash,
+  percent,
+  share,
+  short,
+  spanOf,
+  time,
+  wholeNumber,
+} from './format.ts';
 import { Link } from './frame/link.tsx';
 import { localMoment } from './local-time.ts';
 import { missInWords } from '../../words/miss-words.ts';
@@ -38,7 +48,7 @@ const COLUMNS: readonly TableColumn<Conversation>[] = [
     text: (one) => time(one.last),
     cell: (one) => <span title={localMoment(one.last)}>{time(one.last)}</span>,
   },
-  figureColumn('Turns', 3, (one) => whole(one.requests)),
+  figureColumn('Turns', 3, (one) => wholeNumber(one.requests)),
   figureColumn('Lasted', 11, (one) =>
     spanOf((Date.parse(one.last) - Date.parse(one.first)) / 1000),
   ),
@@ -51,7 +61,7 @@ const COLUMNS: readonly TableColumn<Conversation>[] = [
   figureColumn(
     'Failed',
     7,
-    (one) => whole(one.errors),
+    (one) => wholeNumber(one.errors),
     (one) => (one.errors > 0 ? 'bad' : undefined),
   ),
 ];

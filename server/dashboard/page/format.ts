@@ -17,7 +17,7 @@ const CLOCK = new Intl.DateTimeFormat(undefined, {
 const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
 
 /** Returns `12,345`. */
-export function whole(value: Figure): string {
+export function wholeNumber(value: Figure): string {
   return isNumber(value) ? WHOLE.format(value) : NONE;
 }
 

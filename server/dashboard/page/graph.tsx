@@ -4,7 +4,7 @@
  */
 import type { GraphJson, StagesJson } from '../contract.ts';
 import { useFetched } from './fetched.ts';
-import { NONE, duration, share, whole } from './format.ts';
+import { NONE, duration, share, wholeNumber } from './format.ts';
 import { Fault } from './message-text.tsx';
 
 type PathNode = GraphJson['request'][number];
@@ -70,8 +70,8 @@ function rateWords(live: StagesJson | undefined): string {
   if (live === undefined) return 'Loading…';
   if (live.requests === 0) return 'No request has passed it yet.';
   const perMinute = live.requests_per_second * 60;
-  const rate = perMinute < 10 ? perMinute.toFixed(1) : whole(perMinute);
-  return `${rate} requests a minute; times are means of the newest ${whole(live.requests)}, shares are of svc’s own time.`;
+  const rate = perMinute < 10 ? perMinute.toFixed(1) : wholeNumber(perMinute);
+  return `${rate} requests a minute; times are means of the newest ${wholeNumber(live.requests)}, shares are of svc’s own time.`;
 }
 
 function workByNode(live: StagesJson | undefined): WorkOf {
@@ -143,7 +143,9 @@ function Node({ node: { node, plugin }, remarks, workOf }: NodeProps) {
       </span>
       {workOf !== undefined && (
         <>
-          <span class="num quiet">{work === undefined ? '' : `${whole(work.requests)} ×`}</span>
+          <span class="num quiet">
+            {work === undefined ? '' : `${wholeNumber(work.requests)} ×`}
+          </span>
           <span class="num">{work === undefined ? NONE : duration(work.meanMs)}</span>
           <span class="num share">{shareWords(node, work)}</span>
           {work !== undefined && work.part !== null && (

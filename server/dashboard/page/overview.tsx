@@ -6,7 +6,7 @@ import { Charts } from './charts/charts.tsx';
 import { causeOf, concernsOf, partiesOf } from './conditions.ts';
 import type { NextStep } from './conditions.ts';
 import { FirstRequest } from './first-request.tsx';
-import { whole } from './format.ts';
+import { wholeNumber } from './format.ts';
 import { state } from './live.ts';
 import { Link } from './frame/link.tsx';
 import { useRoute } from './frame/location.ts';
@@ -208,7 +208,7 @@ function RecentFailures({ report: { failures } }: { readonly report: ReportJson 
               <Link to="request" id={group.last_request_id} title="The newest of them">
                 {causeOf(group)}
               </Link>
-              <b class="num">{whole(group.requests)}</b>
+              <b class="num">{wholeNumber(group.requests)}</b>
               <span class="quiet">{partiesOf(group)}</span>
             </li>
           ))}

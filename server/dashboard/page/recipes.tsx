@@ -3,7 +3,7 @@ import type { RecipesJson } from '../contract.ts';
 import { figureColumn, savedColumn } from './requests/columns.ts';
 import { counted } from '../../words/counted.ts';
 import { useFetched } from './fetched.ts';
-import { share, short, whole } from './format.ts';
+import { share, short, wholeNumber } from './format.ts';
 import { Table } from './requests/table.tsx';
 import type { TableColumn } from './requests/table.tsx';
 import { Fault } from './message-text.tsx';
@@ -29,8 +29,8 @@ const COLUMNS: readonly TableColumn<Recipe>[] = [
     ),
   },
   { header: 'From', rank: 8, text: ({ from }) => from },
-  figureColumn('Requests', 5, (one) => whole(one.requests)),
-  figureColumn('Texts', 6, (one) => whole(one.blocks)),
+  figureColumn('Requests', 5, (one) => wholeNumber(one.requests)),
+  figureColumn('Texts', 6, (one) => wholeNumber(one.blocks)),
   figureColumn('Before', 4, (one) => short(one.tokens_before)),
   figureColumn('After', 3, (one) => short(one.tokens_after)),
   savedColumn(1, savedBy),

@@ -3,7 +3,7 @@ import type { LiveState, ReportJson } from '../contract.ts';
 import { CacheLanes } from './charts/cache-lanes.tsx';
 import { FilterBar } from './requests/filter-bar.tsx';
 import { classColumns, groupColumns } from './requests/columns.ts';
-import { orDash, whole } from './format.ts';
+import { orDash, wholeNumber } from './format.ts';
 import { Link } from './frame/link.tsx';
 import { state } from './live.ts';
 import { useReport } from './report-data.ts';
@@ -77,7 +77,7 @@ function Added({ report }: { readonly report: ReportJson }) {
               <code class="clip" title={id}>
                 {id}
               </code>
-              <b class="num">{whole(requests)}</b>
+              <b class="num">{wholeNumber(requests)}</b>
             </li>
           ))}
         </ul>

@@ -8,7 +8,17 @@ import { LOW_BUDGET_PERCENT, budgetLeft, fallbacksOf, thoughtsDropped } from './
 import type { BudgetLeft } from './conditions.ts';
 import { planWindows } from './plan-windows.ts';
 import { counted } from '../../words/counted.ts';
-import { NONE, bytes, dollars, duration, percent, share, short, spanOf, whole } from './format.ts';
+import {
+  NONE,
+  bytes,
+  dollars,
+  duration,
+  percent,
+  share,
+  short,
+  spanOf,
+  wholeNumber,
+} from './format.ts';
 
 export interface HeadlineFigure {
   readonly id: 'requests' | 'net_cost_saved' | 'cost' | 'errors' | 'p50_ms';
@@ -28,7 +38,7 @@ export function headlineFigures(
       id: 'requests',
       name: 'Requests',
       value: short(totals.requests),
-      detail: `${whole(live.running)} running, up ${spanOf(live.health.uptime_seconds)}`,
+      detail: `${wholeNumber(live.running)} running, up ${spanOf(live.health.uptime_seconds)}`,
     },
     {
       id: 'net_cost_saved',
@@ -41,13 +51,13 @@ export function headlineFigures(
       id: 'cost',
       name: 'Paid',
       value: dollars(totals.cost),
-      detail: `${dollars(totals.cost_without)} without svc${totals.unpriced > 0 ? `, ${whole(totals.unpriced)} without a price` : ''}`,
+      detail: `${dollars(totals.cost_without)} without svc${totals.unpriced > 0 ? `, ${wholeNumber(totals.unpriced)} without a price` : ''}`,
     },
     {
       id: 'errors',
       name: 'Failed',
       value: short(totals.errors),
-      detail: `${failed === null ? 'nothing was asked' : `${share(failed)} of requests`}${totals.cancelled > 0 ? `, ${whole(totals.cancelled)} cancelled by the client` : ''}`,
+      detail: `${failed === null ? 'nothing was asked' : `${share(failed)} of requests`}${totals.cancelled > 0 ? `, ${wholeNumber(totals.cancelled)} cancelled by the client` : ''}`,
       ...(totals.errors > 0 && { tone: 'bad' }),
     },
     {
@@ -290,5 +300,5 @@ function heldWords(answers: LaneWhole['answers']): string {
   if (answers === undefined) return '';
   return answers === null
     ? '; it is off'
-    : `; holds ${whole(answers.entries)} (${bytes(answers.bytes)})`;
+    : `; holds ${wholeNumber(answers.entries)} (${bytes(answers.bytes)})`;
 }

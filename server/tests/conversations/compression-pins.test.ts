@@ -8,7 +8,7 @@ import { startTestProxy, withProxy } from '../../../fixtures/proxy.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { logFile } from '../../log/open-log.ts';
 import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
-import { sent } from '../../../fixtures/server/vault.ts';
+import { forwardedBody } from '../../../fixtures/server/vault.ts';
 
 const HITS = Array.from(
   { length: 60 },
@@ -68,18 +68,21 @@ for (const [what, off] of [
     inPlace(async (start, home) => {
       const first = await start(settings('mode: hybrid'));
       for (const name of ['one', 'two', 'three'])
-        assert.ok((await sent(first, '/v1/messages', request(name, 1))).includes('[svc '), name);
+        assert.ok(
+          (await forwardedBody(first, '/v1/messages', request(name, 1))).includes('[svc '),
+          name,
+        );
       first.configure(settings(off));
       await exchange(first.proxy.port, { path: '/config/reload', body: '' });
       const reloaded = request('one', 2);
-      assert.is(await sent(first, '/v1/messages', reloaded), JSON.stringify(reloaded));
+      assert.is(await forwardedBody(first, '/v1/messages', reloaded), JSON.stringify(reloaded));
       await first.rows(4);
       assert.match(await traced(first), 'strict');
       await first.close();
       const again = await start(settings(off));
       for (const name of ['one', 'two', 'three']) {
         const body = request(name, 3);
-        assert.is(await sent(again, '/v1/messages', body), JSON.stringify(body), name);
+        assert.is(await forwardedBody(again, '/v1/messages', body), JSON.stringify(body), name);
       }
       const { compilation_mode: mode, compilation_mode_applies_to: to } = await health(again);
       assert.equal([mode, to], ['strict', 'all conversations']);
@@ -96,10 +99,10 @@ for (const [what, off] of [
 test('any other change applies to new conversations, as /health says', () =>
   inPlace(async (start) => {
     const first = await start(settings('mode: hybrid'));
-    const before = await sent(first, '/v1/messages', request('one', 1));
+    const before = await forwardedBody(first, '/v1/messages', request('one', 1));
     await first.close();
     const again = await start(settings('mode: aggressive'));
-    const after = await sent(again, '/v1/messages', request('one', 2));
+    const after = await forwardedBody(again, '/v1/messages', request('one', 2));
     assert.ok(after.startsWith(before.slice(0, -2)));
     assert.is((await health(again)).compilation_mode_applies_to, 'new conversations');
     await again.rows(1);

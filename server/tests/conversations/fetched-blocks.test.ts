@@ -65,7 +65,7 @@ function bodyOf(turns: readonly Turn[], tools: readonly object[]): string {
 }
 
 /** Sends the turns; returns the tool results that the provider received. */
-async function sent(t: TestProxy, turns: readonly Turn[], tools: readonly object[]) {
+async function forwardedResults(t: TestProxy, turns: readonly Turn[], tools: readonly object[]) {
   const arrived = t.upstream.nextRequest();
   const { status, text } = await exchange(t.proxy.port, { body: bodyOf(turns, tools) });
   assert.is(status, 200, text);
@@ -86,7 +86,7 @@ const nameIn = (text: string | undefined): string | undefined => MARK.exec(text 
 
 test("a mark uses the client's name of the tool, and its id fetches the text byte for byte", () =>
   withProxy({ yaml: YAML }, async (t) => {
-    const [first] = await sent(t, [one], [BASH, FETCH]);
+    const [first] = await forwardedResults(t, [one], [BASH, FETCH]);
     const [, name, id] = MARK.exec(first!) ?? [];
     assert.is(name, 'mcp__svc__get_block');
     assert.ok(first!.length < one.result.length / 2);
@@ -99,31 +99,31 @@ test("a mark uses the client's name of the tool, and its id fetches the text byt
 test('without the tool there is no mark, and all other bytes are the same', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const other = { ...FETCH, description: 'Reads a block of the chain.' };
-    const [plain] = await sent(t, [one], [BASH, other]);
+    const [plain] = await forwardedResults(t, [one], [BASH, other]);
     assert.is(nameIn(plain), undefined);
     assert.match(plain!, '[svc omitted');
     await withProxy({ yaml: YAML }, async (fresh) => {
-      const [marked] = await sent(fresh, [one], [BASH, FETCH]);
+      const [marked] = await forwardedResults(fresh, [one], [BASH, FETCH]);
       assert.is(marked!.replace(MARK, ''), plain);
     });
     const later = { ...FETCH, defer_loading: true };
     await withProxy({ yaml: YAML }, async (fresh) => {
-      assert.equal(await sent(fresh, [one], [BASH, later]), [plain]);
+      assert.equal(await forwardedResults(fresh, [one], [BASH, later]), [plain]);
     });
   }));
 
 test('fetched text is sent in full, and its earlier form stays as it was', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const tools = [BASH, FETCH];
-    const [first] = await sent(t, [one], tools);
+    const [first] = await forwardedResults(t, [one], tools);
     const fetched = { name: FETCH.name, result: one.result };
-    const second = await sent(t, [one, fetched], tools);
+    const second = await forwardedResults(t, [one, fetched], tools);
     assert.equal(second, [first, one.result]);
-    const third = await sent(t, [one, fetched, two], tools);
+    const third = await forwardedResults(t, [one, fetched, two], tools);
     assert.equal(third.slice(0, 2), second);
     assert.is(nameIn(third[2]), FETCH.name);
     // The marks stay even if the client no longer has the tool.
-    const fourth = await sent(t, [one, fetched, two, three], [BASH]);
+    const fourth = await forwardedResults(t, [one, fetched, two, three], [BASH]);
     assert.equal(fourth.slice(0, 3), third);
     assert.is(nameIn(fourth[3]), undefined);
   }));
@@ -136,12 +136,12 @@ for (const thinking of [false, true])
         Turn,
         Turn,
       ];
-      const first = await sent(t, [a], [BASH]);
+      const first = await forwardedResults(t, [a], [BASH]);
       assert.match(first[0]!, '[svc omitted');
-      const second = await sent(t, [a, b], [BASH, FETCH]);
+      const second = await forwardedResults(t, [a, b], [BASH, FETCH]);
       assert.equal(second.slice(0, 1), first);
       assert.is(nameIn(second[1]), FETCH.name);
-      const third = await sent(t, [a, b, c], [BASH, FETCH]);
+      const third = await forwardedResults(t, [a, b, c], [BASH, FETCH]);
       assert.equal(third.slice(0, 2), second);
       assert.is(nameIn(third[2]), FETCH.name);
     }));

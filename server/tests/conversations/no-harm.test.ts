@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { closeClients } from '../../../fixtures/server/exchange.ts';
-import { sent } from '../../../fixtures/server/vault.ts';
+import { forwardedBody } from '../../../fixtures/server/vault.ts';
 
 const YAML = 'compression: { threshold_tokens: 0 }';
 
@@ -44,7 +44,7 @@ interface Received {
 
 /** Sends the request; returns the results that the provider received, oldest first. */
 async function results(t: TestProxy, request: object): Promise<readonly string[]> {
-  const { messages } = JSON.parse(await sent(t, '/v1/messages', request)) as Received;
+  const { messages } = JSON.parse(await forwardedBody(t, '/v1/messages', request)) as Received;
   return messages.flatMap(({ content }) =>
     typeof content === 'string' ? [] : content.flatMap((part) => part.content ?? []),
   );
@@ -93,7 +93,11 @@ test('nothing refers to a response stored by the provider, or to a list that it 
       { conversation: 'conv_1' },
     ].entries()) {
       const input = [{ role: 'user', content: `${ASK} ${index}` }, ...call(0), ...call(1)];
-      const out = await sent(t, '/v1/responses', { model: 'gpt-fixture-1', input, ...more });
+      const out = await forwardedBody(t, '/v1/responses', {
+        model: 'gpt-fixture-1',
+        input,
+        ...more,
+      });
       assert.is(out.includes('[svc '), index === 0, JSON.stringify(more));
     }
   }));
@@ -118,14 +122,18 @@ test('text written by a person or a client is sent verbatim', () =>
     const mixed = `${SUMMARY}\n\n${times(80, (n) => `2026-01-02 10:00:${n % 60} INFO step ${n} done`)}\n\nWhat is wrong?`;
     for (const text of [SUMMARY, reminder, mixed]) {
       const request = body(text, [bash('true', 'done')]);
-      assert.is(await sent(t, '/v1/messages', request), JSON.stringify(request));
+      assert.is(await forwardedBody(t, '/v1/messages', request), JSON.stringify(request));
     }
     // The question follows the text, so that it could be shortened by relevance.
     const messages = [{ role: 'user', content: `${SUMMARY}\n\nWhich module lost the last line?` }];
     const request = { model: 'claude-fixture-1', max_tokens: 9, messages: messages };
-    assert.is(await sent(t, '/v1/messages', request), JSON.stringify(request));
+    assert.is(await forwardedBody(t, '/v1/messages', request), JSON.stringify(request));
     const rows = JSON.stringify(Array.from({ length: 90 }, (_, id) => ({ id, name: `n${id}` })));
-    const pasted = await sent(t, '/v1/messages', body(`This came:\n\n${rows}\n\nWhy?`, []));
+    const pasted = await forwardedBody(
+      t,
+      '/v1/messages',
+      body(`This came:\n\n${rows}\n\nWhy?`, []),
+    );
     assert.match(pasted, '[svc JSON, complete');
   }));
 
@@ -136,7 +144,7 @@ test('lines that someone wrote between pasted paths or search results stay uncha
     const points = times(50, (n) => `- Changed src/deep/file${n}.ts:${n}: returns early`);
     const put = async (pasted: string) => {
       const request = body(`That is it:\n\n${pasted}\n\nWhat do you think?`, []);
-      return [JSON.stringify(request), await sent(t, '/v1/messages', request)] as const;
+      return [JSON.stringify(request), await forwardedBody(t, '/v1/messages', request)] as const;
     };
     for (const printed of [paths, hits]) {
       const [before, after] = await put(printed);
@@ -192,7 +200,7 @@ test('prose of users may be shortened if they allow it', () =>
   withProxy({ yaml: `${YAML.slice(0, -1)}, user_prose: true }` }, async (t) => {
     const text = `${SUMMARY}\n\nWhich module lost the last line?`;
     const request = { ...body(text, []), messages: [{ role: 'user', content: text }] };
-    assert.match(await sent(t, '/v1/messages', request), 'sentences, at each …');
+    assert.match(await forwardedBody(t, '/v1/messages', request), 'sentences, at each …');
   }));
 
 test('a reference counts lines of the original, whatever was omitted from it', () =>

@@ -108,16 +108,16 @@ for (const dialect of ['messages', 'responses'] as const) {
       try {
         for (const text of [ROWS, LOG]) {
           const path = dialect === 'messages' ? '/v1/messages' : '/v1/responses';
-          const sent = async (caller: object): Promise<readonly string[]> => {
+          const sentResults = async (caller: object): Promise<readonly string[]> => {
             const body = JSON.stringify(conversation(dialect, text, caller));
             const response = await exchange(t.proxy.port, { path, body });
             assert.is(response.status, 200, response.text);
             return resultsIn(t.upstream.requests.at(-1)!.body.toString());
           };
-          const [ofProgram, ordinary] = await sent(CALLERS[dialect]);
+          const [ofProgram, ordinary] = await sentResults(CALLERS[dialect]);
           assert.is(ofProgram, text);
           // The ordinary result is the first the model sees, so it is compressed on its own.
-          const [first] = await sent({ type: 'direct' });
+          const [first] = await sentResults({ type: 'direct' });
           assert.ok(first!.length < text.length, 'a direct call is an ordinary one');
           assert.is(ordinary!.length, first!.length);
         }

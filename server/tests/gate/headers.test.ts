@@ -242,8 +242,8 @@ test('bypass, pause and a subscription’s token leave the request unchanged', (
       return t.upstream.requests.at(-1)!.body.toString() === body;
     };
     assert.not(await same({}), 'usage is asked for');
-    for (const on of ['1', 'true', 'On', ' yes '])
-      assert.ok(await same({ 'x-svc-bypass': on }), `bypass ${on}`);
+    for (const value of ['1', 'true', 'On', ' yes '])
+      assert.ok(await same({ 'x-svc-bypass': value }), `bypass ${value}`);
     for (const off of ['0', 'false', 'off', 'no'])
       assert.not(await same({ 'x-svc-bypass': off }), `bypass ${off}`);
     const token = 'Bearer sk-ant-oat01-abc';

@@ -29,7 +29,8 @@ const deployed = (file: string) => readFileSync(join(root, 'deploy', file), 'utf
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a TCP listener has such an address
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a TCP listener has such an
+  // address
   const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');
@@ -45,16 +46,20 @@ type Prepare = (folder: string, port: number, target: number) => readonly string
  * Replaces the only occurrence of `from`; asserts that there is exactly one, so that a changed page
  * is noticed.
  */
-function put(text: string, from: string, to: string): string {
+function replaceOnce(text: string, from: string, to: string): string {
   assert.is(text.split(from).length, 2, `one ${from}`);
   return text.replace(from, to);
 }
 
 const servers: Readonly<Record<string, Prepare>> = {
   nginx(folder, port, target) {
-    let site = put(deployed('nginx/svc.conf'), 'listen 443 ssl', `listen 127.0.0.1:${port} ssl`);
-    site = put(site, `/etc/ssl/${HOST}.pem`, join(folder, 'tls.crt'));
-    site = put(site, `/etc/ssl/${HOST}.key`, join(folder, 'tls.key'));
+    let site = replaceOnce(
+      deployed('nginx/svc.conf'),
+      'listen 443 ssl',
+      `listen 127.0.0.1:${port} ssl`,
+    );
+    site = replaceOnce(site, `/etc/ssl/${HOST}.pem`, join(folder, 'tls.crt'));
+    site = replaceOnce(site, `/etc/ssl/${HOST}.key`, join(folder, 'tls.key'));
     const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
     const temporary = paths.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ');
     const file = join(folder, 'nginx.conf');
@@ -63,15 +68,15 @@ const servers: Readonly<Record<string, Prepare>> = {
       `user root; daemon off; pid ${folder}/pid; error_log stderr; worker_processes 1;
 events { worker_connections 64; }
 http { access_log off; ${temporary}
-${put(deployed('nginx/upstream-one.conf'), '127.0.0.1:8766', `127.0.0.1:${target}`)}
+${replaceOnce(deployed('nginx/upstream-one.conf'), '127.0.0.1:8766', `127.0.0.1:${target}`)}
 ${site}}`,
     );
     return ['nginx', '-c', file, '-p', folder];
   },
   haproxy(folder, port, target) {
-    let text = put(deployed('haproxy/haproxy.cfg'), 'bind :443', `bind 127.0.0.1:${port}`);
-    text = put(text, '127.0.0.1:8766', `127.0.0.1:${target}`);
-    text = put(text, `/etc/haproxy/${HOST}.pem`, join(folder, 'both.pem'));
+    let text = replaceOnce(deployed('haproxy/haproxy.cfg'), 'bind :443', `bind 127.0.0.1:${port}`);
+    text = replaceOnce(text, '127.0.0.1:8766', `127.0.0.1:${target}`);
+    text = replaceOnce(text, `/etc/haproxy/${HOST}.pem`, join(folder, 'both.pem'));
     const file = join(folder, 'haproxy.cfg');
     writeFileSync(file, text);
     return ['haproxy', '-f', file];

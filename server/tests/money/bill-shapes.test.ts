@@ -30,7 +30,11 @@ function send(
 }
 
 /** Reads the response; one that will be cancelled is read as far as it is sent, and then left. */
-async function take(port: number, { path, body, events }: Shape, way: ResponseForm): Promise<void> {
+async function readShape(
+  port: number,
+  { path, body, events }: Shape,
+  way: ResponseForm,
+): Promise<void> {
   const leave = new AbortController();
   const message = await openResponse(port, { path, body, signal: leave.signal });
   const lastShown = toEvent(events.at(-2) ?? '')
@@ -59,7 +63,7 @@ test(`${COUNT} shapes of usage are priced as in the published tables`, () =>
     }
     for (const { shape, way } of made) {
       upstream.answer((answered) => send(answered, shape, way));
-      await take(t.proxy.port, shape, way);
+      await readShape(t.proxy.port, shape, way);
     }
     const rows = await t.rows(COUNT);
     const off: string[] = [];

@@ -7,7 +7,7 @@ import {
   cost,
   generate,
   message,
-  near,
+  assertNear,
   response,
 } from '../../../fixtures/money/billed-calls.ts';
 import type { Json } from '../../../fixtures/money/billed-calls.ts';
@@ -95,7 +95,7 @@ test('extra work of the provider without a known price is never counted as free'
     );
     output.push(item('shell_call', { environment: { type: 'local' } }));
     const plain = dollarsFor({ model: 'gpt-5', input: 1000, output: 200 }, []);
-    near(await cost(t, upstream, ...response('gpt-5', own, { output })), plain, 'free');
+    assertNear(await cost(t, upstream, ...response('gpt-5', own, { output })), plain, 'free');
     assert.ok((await streams(output, true))! > 0);
 
     const counted = (counters: Json) => message(OPUS, { ...PLAIN, server_tool_use: counters });
@@ -103,7 +103,7 @@ test('extra work of the provider without a known price is never counted as free'
     assert.equal(await missing(), [`code_rendering_requests of ${OPUS}`]);
     const opus = dollarsFor({ model: OPUS, input: 1000, output: 200 }, []);
     const nothing = { web_fetch_requests: 4, tool_search_requests: 2, code_rendering_requests: 0 };
-    near(await cost(t, upstream, ...counted(nothing)), opus, 'free counters');
+    assertNear(await cost(t, upstream, ...counted(nothing)), opus, 'free counters');
     const figures = { prompt_tokens: 10, completion_tokens: 2 };
     for (const more of [
       { num_sources_used: 3 },
@@ -125,11 +125,11 @@ test('a budget counts the known part of a request without a price', () =>
       const spent = () => t.proxy.services.spending.view().spentTodayNanoUsd / 1e9;
       const usage = { input_tokens: 1000, output_tokens: 200, service_tier: 'priority' };
       assert.is(await cost(t, upstream, ...message(OPUS, usage)), null);
-      near(spent(), dollarsFor({ model: OPUS, input: 1000, output: 200 }, []), 'spent');
+      assertNear(spent(), dollarsFor({ model: OPUS, input: 1000, output: 200 }, []), 'spent');
       const iterations = [{ type: 'compaction', input_tokens: 100_000, output_tokens: 10 }];
       const before = spent();
       const found = await cost(t, upstream, ...message(OPUS, { ...PLAIN, iterations }));
-      near(spent() - before, found ?? undefined, 'a compaction');
+      assertNear(spent() - before, found ?? undefined, 'a compaction');
     },
   ));
 

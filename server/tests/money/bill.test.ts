@@ -9,7 +9,7 @@ import {
   cost,
   generate,
   message,
-  near,
+  assertNear,
   response,
 } from '../../../fixtures/money/billed-calls.ts';
 import type { Json } from '../../../fixtures/money/billed-calls.ts';
@@ -30,7 +30,7 @@ test('a compaction by the provider is billed beside the response', () =>
     const found = await cost(t, upstream, ...message(OPUS, { ...usage, iterations }));
     const own = dollarsFor({ model: OPUS, input: 23_000, output: 1000 }, [])!;
     const other = dollarsFor({ model: OPUS, input: 180_000, output: 3500 }, [])!;
-    near(found, own + other, 'cost');
+    assertNear(found, own + other, 'cost');
     assert.ok(other > 5 * own, 'the larger part of the bill');
     const row = (await t.rows(1)).at(-1)!;
     assert.equal([row.inputTokensSent, row.outputTokens], [23_000, 1000], 'figures stay');
@@ -47,7 +47,7 @@ test('an advisor, and a model that was substituted, are billed at their own rate
         { type: 'message', input_tokens: 1363, output_tokens: 3165 },
       ],
     };
-    near(
+    assertNear(
       await cost(t, upstream, ...message(OPUS, advised)),
       dollarsFor({ model: OPUS, input: 2414, output: 3200 }, [])! +
         dollarsFor({ model: FABLE, input: 2728, output: 874 }, [])!,
@@ -63,7 +63,7 @@ test('an advisor, and a model that was substituted, are billed at their own rate
       ],
     });
     const served = dollarsFor({ model: OPUS, input: 412, output: 264 }, [])!;
-    near(
+    assertNear(
       await cost(
         t,
         upstream,
@@ -72,7 +72,7 @@ test('an advisor, and a model that was substituted, are billed at their own rate
       served,
       'refused before any output',
     );
-    near(
+    assertNear(
       await cost(
         t,
         upstream,
@@ -91,26 +91,42 @@ test('fast mode is billed as served, not as requested', () =>
     const more = { speed: 'fast' };
     const used = { model: OPUS, input: 1000, output: 200 };
     const served = await cost(t, upstream, ...message(OPUS, { ...PLAIN, speed: 'fast' }, more));
-    near(served, dollarsFor(used, ['fast']), 'served');
+    assertNear(served, dollarsFor(used, ['fast']), 'served');
     const refused = { ...PLAIN, speed: 'standard' };
-    near(await cost(t, upstream, ...message(OPUS, refused, more)), dollarsFor(used, []), 'asked');
-    near(await cost(t, upstream, ...message(OPUS, PLAIN, more)), dollarsFor(used, []), 'not said');
+    assertNear(
+      await cost(t, upstream, ...message(OPUS, refused, more)),
+      dollarsFor(used, []),
+      'asked',
+    );
+    assertNear(
+      await cost(t, upstream, ...message(OPUS, PLAIN, more)),
+      dollarsFor(used, []),
+      'not said',
+    );
   }));
 
 test('prices inference in the US, batches, and both with fast mode', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const used = { model: OPUS, input: 1000, output: 200 };
     const us = { ...PLAIN, inference_geo: 'us' };
-    near(await cost(t, upstream, ...message(OPUS, us)), dollarsFor(used, ['us']), 'US');
+    assertNear(await cost(t, upstream, ...message(OPUS, us)), dollarsFor(used, ['us']), 'US');
     const batch = { ...PLAIN, service_tier: 'batch' };
-    near(await cost(t, upstream, ...message(OPUS, batch)), dollarsFor(used, ['batch']), 'batch');
+    assertNear(
+      await cost(t, upstream, ...message(OPUS, batch)),
+      dollarsFor(used, ['batch']),
+      'batch',
+    );
     const both = { ...us, speed: 'fast', service_tier: 'standard' };
-    near(await cost(t, upstream, ...message(OPUS, both)), dollarsFor(used, ['us', 'fast']), 'both');
+    assertNear(
+      await cost(t, upstream, ...message(OPUS, both)),
+      dollarsFor(used, ['us', 'fast']),
+      'both',
+    );
     const global = { ...PLAIN, inference_geo: 'global', service_tier: 'standard' };
-    near(await cost(t, upstream, ...message(OPUS, global)), dollarsFor(used, []), 'global');
+    assertNear(await cost(t, upstream, ...message(OPUS, global)), dollarsFor(used, []), 'global');
     const [sent, answer] = message(OPUS, PLAIN);
     const batched = { ...sent, path: '/v1/messages/batches' };
-    near(await cost(t, upstream, batched, answer), dollarsFor(used, ['batch']), 'path');
+    assertNear(await cost(t, upstream, batched, answer), dollarsFor(used, ['batch']), 'path');
   }));
 
 test('flex and priority are billed as the response says, in every dialect that has them', () =>
@@ -122,10 +138,10 @@ test('flex and priority are billed as the response says, in every dialect that h
       const expected = dollarsFor(used, terms);
       const more = { service_tier: 'priority' };
       const answered = chat('gpt-5', figures, { service_tier: tier }, more);
-      near(await cost(t, upstream, ...answered), expected, `chat ${tier}`);
+      assertNear(await cost(t, upstream, ...answered), expected, `chat ${tier}`);
       const own = { input_tokens: 1000, output_tokens: 200, total_tokens: 1200 };
       const other = response('gpt-5', own, { service_tier: tier });
-      near(await cost(t, upstream, ...other), expected, `responses ${tier}`);
+      assertNear(await cost(t, upstream, ...other), expected, `responses ${tier}`);
     }
     const google = { promptTokenCount: 1000, candidatesTokenCount: 200 };
     const flash = { model: 'gemini-2.5-flash', input: 1000, output: 200 };
@@ -135,10 +151,10 @@ test('flex and priority are billed as the response says, in every dialect that h
     ] as const) {
       const expected = dollarsFor(flash, [tier]);
       const body = generate('gemini-2.5-flash', { ...google, trafficType });
-      near(await cost(t, upstream, ...body), expected, `generative ${tier}`);
+      assertNear(await cost(t, upstream, ...body), expected, `generative ${tier}`);
       const plain = generate('gemini-2.5-flash', google);
       const header = { 'x-gemini-service-tier': tier };
-      near(await cost(t, upstream, ...plain, header), expected, `header ${tier}`);
+      assertNear(await cost(t, upstream, ...plain, header), expected, `header ${tier}`);
     }
   }));
 
@@ -146,7 +162,7 @@ test('searches are billed one by one, in every dialect', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const searched = { ...PLAIN, server_tool_use: { web_search_requests: 3 } };
     const opus = dollarsFor({ model: OPUS, input: 1000, output: 200 }, [])!;
-    near(await cost(t, upstream, ...message(OPUS, searched)), opus + 0.03, 'messages');
+    assertNear(await cost(t, upstream, ...message(OPUS, searched)), opus + 0.03, 'messages');
     const own = { input_tokens: 1000, output_tokens: 200, total_tokens: 1200 };
     const call = (id: string, type = 'search') => ({
       type: 'web_search_call',
@@ -156,15 +172,15 @@ test('searches are billed one by one, in every dialect', () =>
     const output = [call('a'), call('b'), call('c', 'open_page'), { type: 'message', content: [] }];
     const gpt = dollarsFor({ model: 'gpt-5', input: 1000, output: 200 }, [])!;
     const answered = response('gpt-5', own, { output });
-    near(await cost(t, upstream, ...answered), gpt + 0.02, 'responses');
+    assertNear(await cost(t, upstream, ...answered), gpt + 0.02, 'responses');
     const google = { promptTokenCount: 1000, candidatesTokenCount: 200 };
     const grounded = { groundingMetadata: { webSearchQueries: ['a', 'b'] } };
     const flash = dollarsFor({ model: 'gemini-2.5-flash', input: 1000, output: 200 }, [])!;
     const once = generate('gemini-2.5-flash', google, grounded);
-    near(await cost(t, upstream, ...once), flash + 0.035, 'once for a prompt');
+    assertNear(await cost(t, upstream, ...once), flash + 0.035, 'once for a prompt');
     const pro = dollarsFor({ model: 'gemini-3-pro-preview', input: 1000, output: 200 }, [])!;
     const each = generate('gemini-3-pro-preview', google, grounded);
-    near(await cost(t, upstream, ...each), pro + 0.028, 'each query');
+    assertNear(await cost(t, upstream, ...each), pro + 0.028, 'each query');
   }));
 
 test('images and audio have rates of their own', () =>
@@ -179,7 +195,7 @@ test('images and audio have rates of their own', () =>
     };
     const model = 'gemini-2.5-flash-image';
     const expected = dollarsFor({ model, input: 300, output: 30, outputImage: 1290 }, []);
-    near(await cost(t, upstream, ...generate(model, picture)), expected, 'picture');
+    assertNear(await cost(t, upstream, ...generate(model, picture)), expected, 'picture');
     const streamUsage = {
       promptTokenCount: 1000,
       cachedContentTokenCount: 400,
@@ -194,7 +210,7 @@ test('images and audio have rates of their own', () =>
       ],
     };
     const parts = { input: 200, inputAudio: 400, read: 100, readAudio: 300, output: 50 };
-    near(
+    assertNear(
       await cost(t, upstream, ...generate('gemini-2.5-flash', streamUsage)),
       dollarsFor({ model: 'gemini-2.5-flash', ...parts }, []),
       'sound',
@@ -206,7 +222,7 @@ test('images and audio have rates of their own', () =>
       completion_tokens_details: { audio_tokens: 280, reasoning_tokens: 0 },
     };
     const usage = { input: 50, inputAudio: 450, output: 20, outputAudio: 280 };
-    near(
+    assertNear(
       await cost(t, upstream, ...chat('gpt-audio', spoken)),
       dollarsFor({ model: 'gpt-audio', ...usage }, []),
       'speech',
@@ -223,7 +239,7 @@ test('images and audio have rates of their own', () =>
     // $2.50 for text input, $6 for audio input, $10 for output.
     const whole = (100 * 2.5 + 900 * 6 + 45 * 10) / 1e6;
     const answered = { text: 'hello', ...more, usage: transcribed };
-    near(await cost(t, upstream, sent, answered), whole, 'transcription');
+    assertNear(await cost(t, upstream, sent, answered), whole, 'transcription');
     // This model's text output costs $10 a million; the price of audio is unknown.
     assert.is(await cost(t, upstream, ...chat('gpt-5', spoken)), null);
   }));
@@ -239,13 +255,13 @@ test('prices cache writes for five minutes, one hour and twelve hours, and cache
     };
     for (const model of ['claude-opus-4-8', 'claude-sonnet-5-5', 'claude-fable-5-2']) {
       const used = { model, input: 10, output: 20, read: 50_000, write: 1000, write1h: 2000 };
-      near(await cost(t, upstream, ...message(model, usage)), dollarsFor(used, []), model);
+      assertNear(await cost(t, upstream, ...message(model, usage)), dollarsFor(used, []), model);
     }
     const model = 'gpt-6.2-sol';
     const details = { cached_tokens: 1000, cache_write_tokens: 3000, cache_write_tokens_12h: 2000 };
     const own = { input_tokens: 5000, output_tokens: 20, input_tokens_details: details };
     const used = { model, input: 1000, output: 20, read: 1000, write: 1000, write12h: 2000 };
-    near(await cost(t, upstream, ...response(model, own)), dollarsFor(used, []), model);
+    assertNear(await cost(t, upstream, ...response(model, own)), dollarsFor(used, []), model);
   }));
 
 test('a long context has its own rates for the whole request', () =>
@@ -254,7 +270,7 @@ test('a long context has its own rates for the whole request', () =>
     const model = 'claude-haiku-5-5';
     for (const input of [100_000, 100_001]) {
       const expected = dollarsFor({ model, input, output: 100 }, []);
-      near(await cost(t, upstream, ...message(model, usage(input))), expected, `${input}`);
+      assertNear(await cost(t, upstream, ...message(model, usage(input))), expected, `${input}`);
     }
   }));
 
@@ -265,12 +281,12 @@ test('a refusal before any output costs nothing, and one after it costs what was
       return [sent, { ...answer, stop_reason: reason }] as const;
     };
     assert.is(await cost(t, upstream, ...refused(0)), 0);
-    near(
+    assertNear(
       await cost(t, upstream, ...refused(200)),
       dollarsFor({ model: OPUS, input: 1000, output: 200 }, []),
       'after some output',
     );
-    near(
+    assertNear(
       await cost(t, upstream, ...refused(0, 'end_turn')),
       dollarsFor({ model: OPUS, input: 1000, output: 0 }, []),
       'no refusal',
@@ -322,7 +338,7 @@ test('a stream corrects its terms as it proceeds, and one that breaks off keeps 
         { model: OPUS, input: 1000, output: row.outputTokens ?? 0 },
         terms,
       );
-      near((row.costNanoUsd ?? 0) / 1e9, expected, JSON.stringify(start));
+      assertNear((row.costNanoUsd ?? 0) / 1e9, expected, JSON.stringify(start));
     }
   }));
 

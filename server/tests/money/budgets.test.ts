@@ -44,7 +44,7 @@ const BODIES: Readonly<Record<string, (max: number) => object>> = {
 };
 
 const spent = ({ proxy }: TestProxy): number => proxy.services.spending.view().spentTodayNanoUsd;
-const held = ({ proxy }: TestProxy): number => proxy.services.spending.view().heldNanoUsd;
+const heldNanoUsd = ({ proxy }: TestProxy): number => proxy.services.spending.view().heldNanoUsd;
 
 const post = (t: TestProxy, path: string, body: object, signal?: AbortSignal) =>
   exchange(t.proxy.port, { path, body: json(body), ...(signal && { signal }) });
@@ -75,7 +75,7 @@ test('many concurrent requests together cannot exceed a limit', () =>
     const passed = all.filter(({ status }) => status === 200).length;
     assert.ok(passed >= 1, `${passed} passed`);
     await t.rows(24);
-    assert.is(held(t), 0);
+    assert.is(heldNanoUsd(t), 0);
     assert.ok(spent(t) <= 100e9, `${spent(t)}`);
   }));
 
@@ -121,7 +121,7 @@ test('a client that disconnects before the head pays if the provider received th
     await leave(t, received, '/v1/messages', stream, 1);
     const streamed = (await t.rows(count + 1)).at(-1);
     assert.is(streamed?.outputTokens, 0);
-    assert.is(held(t), 0);
+    assert.is(heldNanoUsd(t), 0);
   }));
 
 test('a client that disconnects in the middle of a document pays for it, too', () =>

@@ -35,7 +35,7 @@ const response = (id: string, more: Json = {}) => ({
 });
 
 /** Sends one request; returns its row's tokens and dollars. */
-async function sent(
+async function billedRow(
   t: TestProxy,
   upstream: PlainUpstream,
   [method, path]: readonly [string, string],
@@ -70,7 +70,7 @@ async function sent(
   };
 }
 
-const near = (found: number | null, expected: number, what: string): void =>
+const assertNear = (found: number | null, expected: number, what: string): void =>
   assert.ok(
     found !== null && Math.abs(found - expected) <= expected * 1e-6,
     `${what}: ${found} for ${expected}`,
@@ -78,11 +78,11 @@ const near = (found: number | null, expected: number, what: string): void =>
 
 test('a response that was billed when created costs nothing when it is fetched again', () =>
   withPlainUpstream({}, async (t, upstream) => {
-    const made = await sent(t, upstream, ['POST', '/v1/responses'], response('resp_1'), {
+    const made = await billedRow(t, upstream, ['POST', '/v1/responses'], response('resp_1'), {
       model: MODEL,
       input: 'hello',
     });
-    near(made.usd, ONCE, 'made');
+    assertNear(made.usd, ONCE, 'made');
     const completion = { id: 'c1', object: 'chat.completion', model: MODEL, choices: [] };
     const usage = { prompt_tokens: 100_000, completion_tokens: 2000, total_tokens: 102_000 };
     const fetches: readonly (readonly [readonly [string, string], Json | readonly object[]])[] = [
@@ -103,9 +103,9 @@ test('a response that was billed when created costs nothing when it is fetched a
       ],
     ];
     for (const [call, answer] of fetches)
-      assert.equal((await sent(t, upstream, call, answer)).usd, null, call.join(' '));
+      assert.equal((await billedRow(t, upstream, call, answer)).usd, null, call.join(' '));
     const { spentTodayNanoUsd } = t.proxy.services.spending.view();
-    near(spentTodayNanoUsd / 1e9, ONCE, 'what the guard counts');
+    assertNear(spentTodayNanoUsd / 1e9, ONCE, 'what the guard counts');
     assert.is(t.proxy.services.window.totals().unpriced, 0);
   }));
 
@@ -114,27 +114,30 @@ test('a background response is billed at the first fetch that finds it final', (
     const background = { background: true };
     const queued = response('resp_2', { ...background, status: 'queued', usage: null });
     const body = { model: MODEL, input: 'hello', ...background };
-    const made = await sent(t, upstream, ['POST', '/v1/responses'], queued, body);
+    const made = await billedRow(t, upstream, ['POST', '/v1/responses'], queued, body);
     assert.is(made.usd, null);
     const fetchResponse = (answer: Json, id = 'resp_2') =>
-      sent(t, upstream, ['GET', `/v1/responses/${id}`], answer);
+      billedRow(t, upstream, ['GET', `/v1/responses/${id}`], answer);
     const running = response('resp_2', { ...background, status: 'in_progress', usage: null });
     for (let polls = 0; polls < 20; polls++) assert.is((await fetchResponse(running)).usd, null);
     const done = response('resp_2', background);
-    near((await fetchResponse(done)).usd, ONCE, 'first');
+    assertNear((await fetchResponse(done)).usd, ONCE, 'first');
     for (let polls = 0; polls < 5; polls++)
       assert.is((await fetchResponse(done)).usd, null, 'again');
-    assert.is((await sent(t, upstream, ['POST', '/v1/responses/resp_2/cancel'], done)).usd, null);
+    assert.is(
+      (await billedRow(t, upstream, ['POST', '/v1/responses/resp_2/cancel'], done)).usd,
+      null,
+    );
     // A background response created elsewhere: it is marked as one, and is fetched as a stream.
     const other = response('resp_3', background);
     const events = [{ type: 'response.completed', response: other }];
     const stream = ['GET', '/v1/responses/resp_3?stream=true&starting_after=4'] as const;
-    near((await sent(t, upstream, stream, events)).usd, ONCE, 'streamed');
+    assertNear((await billedRow(t, upstream, stream, events)).usd, ONCE, 'streamed');
     assert.is((await fetchResponse(other, 'resp_3')).usd, null);
     // A cancelled response is billed for its usage so far.
     const cancelled = response('resp_4', { ...background, status: 'cancelled' });
-    near(
-      (await sent(t, upstream, ['POST', '/v1/responses/resp_4/cancel'], cancelled)).usd,
+    assertNear(
+      (await billedRow(t, upstream, ['POST', '/v1/responses/resp_4/cancel'], cancelled)).usd,
       ONCE,
       'cancelled',
     );
@@ -144,11 +147,11 @@ test('a background response is billed at the first fetch that finds it final', (
       const id = `resp_5${text.length}`;
       const streamed = response(id, { ...background, instructions: text });
       const done5 = [{ type: 'response.completed', response: streamed }];
-      const post = await sent(t, upstream, ['POST', '/v1/responses'], done5, {
+      const post = await billedRow(t, upstream, ['POST', '/v1/responses'], done5, {
         ...body,
         stream: true,
       });
-      near(post.usd, ONCE, 'streamed at once');
+      assertNear(post.usd, ONCE, 'streamed at once');
       assert.is((await fetchResponse(streamed, id)).usd, null);
     }
   }));
@@ -160,12 +163,12 @@ test('the limits hold an estimate of a background response until it is billed', 
       const spent = () => t.proxy.services.spending.view().spentTodayNanoUsd / 1e9;
       const body = { model: MODEL, input: 'hello', background: true, max_output_tokens: 50_000 };
       const queued = response('resp_6', { background: true, status: 'queued', usage: null });
-      await sent(t, upstream, ['POST', '/v1/responses'], queued, body);
+      await billedRow(t, upstream, ['POST', '/v1/responses'], queued, body);
       assert.ok(spent() > 0.4, `${spent()}`);
       const done = response('resp_6', { background: true });
       for (let polls = 0; polls < 3; polls++)
-        await sent(t, upstream, ['GET', '/v1/responses/resp_6'], done);
-      near(spent(), ONCE, 'spent');
+        await billedRow(t, upstream, ['GET', '/v1/responses/resp_6'], done);
+      assertNear(spent(), ONCE, 'spent');
     },
   ));
 
@@ -182,18 +185,18 @@ test('results of a batch are priced once, at batch rates and per model', () =>
     const haiku = 'claude-haiku-5-5';
     const long = { ...usage, input_tokens: 110_000 };
     const lines = [line(OPUS), failed, line(haiku), line(haiku, long), line(OPUS)];
-    const found = await sent(t, upstream, ['GET', path], `${lines.join('\n')}\n`);
+    const found = await billedRow(t, upstream, ['GET', path], `${lines.join('\n')}\n`);
     const of = (model: string, input: number) =>
       dollarsFor({ model, input, output: 200 }, ['batch'])!;
     const expected = 2 * of(OPUS, 1000) + of(haiku, 1000) + of(haiku, 110_000);
-    near(found.usd, expected, 'results');
+    assertNear(found.usd, expected, 'results');
     assert.equal([found.input, found.model], [113_000, OPUS]);
-    assert.is((await sent(t, upstream, ['GET', path], lines.join('\n'))).usd, null, 'again');
+    assert.is((await billedRow(t, upstream, ['GET', path], lines.join('\n'))).usd, null, 'again');
 
     // Far more tokens than one request can have, for a model without a price.
     const unknown = Array.from({ length: 5000 }, () => line('claude-unheard-of-9', long));
     const second = '/v1/messages/batches/msgbatch_2/results';
-    const unpriced = await sent(t, upstream, ['GET', second], unknown.join('\n'));
+    const unpriced = await billedRow(t, upstream, ['GET', second], unknown.join('\n'));
     assert.equal([unpriced.usd, unpriced.input, unpriced.unpriced], [null, 5000 * 110_000, 1]);
     // Results that report no usage.
     const silent = JSON.stringify({
@@ -201,7 +204,7 @@ test('results of a batch are priced once, at batch rates and per model', () =>
       result: { type: 'succeeded', message: { model: OPUS } },
     });
     const third = '/v1/messages/batches/msgbatch_3/results';
-    const bare = await sent(t, upstream, ['GET', third], silent);
+    const bare = await billedRow(t, upstream, ['GET', third], silent);
     assert.equal([bare.usd, bare.unpriced], [null, 2]);
   }));
 
@@ -211,10 +214,10 @@ test('a batch that reports its usage is billed by that, and its output file cost
     const batch = (more: Json) => ({ id: 'batch_1', object: 'batch', model: MODEL, ...more });
     const path = '/v1/batches/batch_1';
     const running = batch({ status: 'in_progress', usage: { ...USAGE, input_tokens: 10 } });
-    assert.is((await sent(t, upstream, ['GET', path], running)).usd, null);
+    assert.is((await billedRow(t, upstream, ['GET', path], running)).usd, null);
     const done = batch({ status: 'completed', output_file_id: 'file-1', usage: USAGE });
-    near((await sent(t, upstream, ['GET', path], done)).usd, half, 'batch');
-    assert.is((await sent(t, upstream, ['GET', path], done)).usd, null);
+    assertNear((await billedRow(t, upstream, ['GET', path], done)).usd, half, 'batch');
+    assert.is((await billedRow(t, upstream, ['GET', path], done)).usd, null);
 
     const body = { id: 'c', object: 'chat.completion', model: MODEL, choices: [] };
     const used = { prompt_tokens: 100_000, completion_tokens: 2000, total_tokens: 102_000 };
@@ -225,14 +228,14 @@ test('a batch that reports its usage is billed by that, and its output file cost
       error: null,
     });
     const file = (id: string) => ['GET', `/v1/files/${id}/content`] as const;
-    assert.is((await sent(t, upstream, file('file-1'), line)).usd, null);
+    assert.is((await billedRow(t, upstream, file('file-1'), line)).usd, null);
     // If the batch has no figures, its output file has them.
     const silent = batch({ id: 'batch_2', status: 'completed', output_file_id: 'file-2' });
-    assert.is((await sent(t, upstream, ['GET', '/v1/batches/batch_2'], silent)).usd, null);
-    near((await sent(t, upstream, file('file-2'), line)).usd, half, 'file');
-    assert.is((await sent(t, upstream, file('file-2'), line)).usd, null);
+    assert.is((await billedRow(t, upstream, ['GET', '/v1/batches/batch_2'], silent)).usd, null);
+    assertNear((await billedRow(t, upstream, file('file-2'), line)).usd, half, 'file');
+    assert.is((await billedRow(t, upstream, file('file-2'), line)).usd, null);
     const input = JSON.stringify({ custom_id: 'a', method: 'POST', url: '/v1/x', body });
-    const own = await sent(t, upstream, file('file-3'), `${input}\n${input}`);
+    const own = await billedRow(t, upstream, file('file-3'), `${input}\n${input}`);
     assert.equal([own.usd, own.unpriced], [null, 0]);
   }));
 
@@ -254,12 +257,16 @@ test('results of a generative batch are priced, both inline and in a file', () =
       response: { inlinedResponses },
     };
     const path = '/v1beta/batches/1';
-    near((await sent(t, upstream, ['GET', path], done)).usd, 2 * usdPerRequest, 'inline');
-    assert.is((await sent(t, upstream, ['GET', path], done)).usd, null);
+    assertNear(
+      (await billedRow(t, upstream, ['GET', path], done)).usd,
+      2 * usdPerRequest,
+      'inline',
+    );
+    assert.is((await billedRow(t, upstream, ['GET', path], done)).usd, null);
     const lines = [result, result].map((one) => JSON.stringify({ key: 'k', ...one })).join('\n');
     const file = '/download/v1beta/files/f1:download?alt=media';
-    near((await sent(t, upstream, ['GET', file], lines)).usd, 2 * usdPerRequest, 'file');
-    assert.is((await sent(t, upstream, ['GET', file], lines)).usd, null);
+    assertNear((await billedRow(t, upstream, ['GET', file], lines)).usd, 2 * usdPerRequest, 'file');
+    assert.is((await billedRow(t, upstream, ['GET', file], lines)).usd, null);
   }));
 
 test('interactions are read in their own format, and billed once', () =>
@@ -286,17 +293,24 @@ test('interactions are read in their own format, and billed once', () =>
     const post = ['POST', '/v1beta/interactions'] as const;
     const get = (id: string) => ['GET', `/v1beta/interactions/${id}`] as const;
     const body = { model, input: 'hello' };
-    near((await sent(t, upstream, post, interaction('i1'), body)).usd, once, 'whole');
-    assert.is((await sent(t, upstream, get('i1'), interaction('i1'))).usd, null);
+    assertNear((await billedRow(t, upstream, post, interaction('i1'), body)).usd, once, 'whole');
+    assert.is((await billedRow(t, upstream, get('i1'), interaction('i1'))).usd, null);
     const ends = { event_type: 'interaction.complete', interaction: interaction('i2') };
-    near((await sent(t, upstream, post, [ends], { ...body, stream: true })).usd, once, 'stream');
+    assertNear(
+      (await billedRow(t, upstream, post, [ends], { ...body, stream: true })).usd,
+      once,
+      'stream',
+    );
     const running = interaction('i3', { status: 'in_progress', usage: undefined });
-    assert.is((await sent(t, upstream, post, running, { ...body, background: true })).usd, null);
-    assert.is((await sent(t, upstream, get('i3'), running)).usd, null);
-    near((await sent(t, upstream, get('i3'), interaction('i3'))).usd, once, 'later');
-    assert.is((await sent(t, upstream, get('i3'), interaction('i3'))).usd, null);
+    assert.is(
+      (await billedRow(t, upstream, post, running, { ...body, background: true })).usd,
+      null,
+    );
+    assert.is((await billedRow(t, upstream, get('i3'), running)).usd, null);
+    assertNear((await billedRow(t, upstream, get('i3'), interaction('i3'))).usd, once, 'later');
+    assert.is((await billedRow(t, upstream, get('i3'), interaction('i3'))).usd, null);
     const grounded = { ...usage, grounding_tool_count: [{ type: 'google_maps', count: 2 }] };
-    const mapped = await sent(t, upstream, post, interaction('i4', { usage: grounded }), body);
+    const mapped = await billedRow(t, upstream, post, interaction('i4', { usage: grounded }), body);
     assert.equal([mapped.usd, mapped.unpriced], [null, 1]);
   }));
 
@@ -304,7 +318,7 @@ test('a file without batch results costs nothing, however large', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const file = ['GET', '/v1/files/file-9/content'] as const;
     for (const text of ['%PDF-1.7 x', `{"data":"${'x'.repeat(34 * 1024 * 1024)}"}`]) {
-      const found = await sent(t, upstream, file, text);
+      const found = await billedRow(t, upstream, file, text);
       assert.equal([found.usd, found.input, found.unpriced], [null, null, 0]);
     }
   }));
@@ -388,7 +402,7 @@ test('after a restart the proxy holds the tokens of unfinished work', async () =
   await started(async (t, upstream) => {
     const body = { model: MODEL, input: 'hello', background: true, max_output_tokens: 50_000 };
     const queued = response('resp_7', { background: true, status: 'queued', usage: null });
-    await sent(t, upstream, ['POST', '/v1/responses'], queued, body);
+    await billedRow(t, upstream, ['POST', '/v1/responses'], queued, body);
     held = tokens(t);
     assert.ok(held >= 50_000, `${held}`);
   });

@@ -26,7 +26,7 @@ const KEY = `svc_${'0123456789abcdef'.repeat(3)}`;
 const textOf = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
 
 /** Replaces the only occurrence of `from`. */
-function put(text: string, from: string, to: string): string {
+function replaceOnce(text: string, from: string, to: string): string {
   assert.is(text.split(from).length, 2, `one ${from}`);
   return text.replace(from, to);
 }
@@ -78,13 +78,13 @@ async function withTeam(use: (team: Team) => Promise<void>): Promise<void> {
     const redis = await startRedis(command.slice(1));
     stops.push(() => redis.stop());
     const url = await postgres.create('svc');
-    let yaml = put(textOf('deploy/svc/proxy.yaml'), 'host: 0.0.0.0', 'host: 127.0.0.1');
-    yaml = put(
+    let yaml = replaceOnce(textOf('deploy/svc/proxy.yaml'), 'host: 0.0.0.0', 'host: 127.0.0.1');
+    yaml = replaceOnce(
       yaml,
       "'postgres://svc:${POSTGRES_PASSWORD}@postgres:5432/svc'",
       JSON.stringify(url),
     );
-    yaml = put(yaml, 'redis://redis:6379/0', `${redis.url}/0`);
+    yaml = replaceOnce(yaml, 'redis://redis:6379/0', `${redis.url}/0`);
     const open = async (node: string): Promise<TestProxy> => {
       const proxy = await startTestProxy({ yaml, env: { SVC_API_KEY: KEY, SVC_NODE: node } });
       stops.push(() => proxy.close());
@@ -121,12 +121,16 @@ async function startNginx(
   stops: (() => Promise<void>)[],
 ): Promise<void> {
   const tls = join(projectRoot, 'fixtures/tls');
-  let site = put(textOf('deploy/nginx/svc.conf'), 'listen 443 ssl', `listen 127.0.0.1:${port} ssl`);
-  site = put(site, `/etc/ssl/${HOST}.pem`, join(tls, 'provider.crt'));
-  site = put(site, `/etc/ssl/${HOST}.key`, join(tls, 'provider.key'));
+  let site = replaceOnce(
+    textOf('deploy/nginx/svc.conf'),
+    'listen 443 ssl',
+    `listen 127.0.0.1:${port} ssl`,
+  );
+  site = replaceOnce(site, `/etc/ssl/${HOST}.pem`, join(tls, 'provider.crt'));
+  site = replaceOnce(site, `/etc/ssl/${HOST}.key`, join(tls, 'provider.key'));
   let upstream = textOf('deploy/nginx/upstream-team.conf');
   for (const [index, { proxy }] of proxies.entries())
-    upstream = put(upstream, `svc-${index + 1}:8766`, `127.0.0.1:${proxy.port}`);
+    upstream = replaceOnce(upstream, `svc-${index + 1}:8766`, `127.0.0.1:${proxy.port}`);
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   const file = join(folder, 'nginx.conf');
   writeFileSync(
@@ -193,11 +197,15 @@ test('Prometheus accepts both configurations, and every query of the board has d
     const alerts = join(folder, 'alerts.yaml');
     writeFileSync(key, KEY);
     writeFileSync(alerts, textOf('examples/grafana/alerts.yaml'));
-    let config = put(textOf('deploy/prometheus/prometheus.yaml'), '/run/secrets/svc_key', key);
-    config = put(config, '/etc/prometheus/alerts.yaml', alerts);
-    config = put(config, 'scrape_interval: 15s', 'scrape_interval: 1s');
+    let config = replaceOnce(
+      textOf('deploy/prometheus/prometheus.yaml'),
+      '/run/secrets/svc_key',
+      key,
+    );
+    config = replaceOnce(config, '/etc/prometheus/alerts.yaml', alerts);
+    config = replaceOnce(config, 'scrape_interval: 15s', 'scrape_interval: 1s');
     for (const [index, { proxy }] of proxies.entries())
-      config = put(config, `svc-${index + 1}:8766`, `127.0.0.1:${proxy.port}`);
+      config = replaceOnce(config, `svc-${index + 1}:8766`, `127.0.0.1:${proxy.port}`);
     const file = join(folder, 'prometheus.yaml');
     writeFileSync(file, config);
     const one = join(folder, 'one.yaml');

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
-import { ABSENT, DIALECTS, sent, withVault } from '../../../fixtures/server/vault.ts';
+import { ABSENT, DIALECTS, forwardedBody, withVault } from '../../../fixtures/server/vault.ts';
 
 const [MESSAGES] = DIALECTS;
 const PRICED =
@@ -21,7 +21,8 @@ async function read(t: TestProxy, path: string): Promise<Json> {
 test('raw tokens are those of the client, and added text has its own figure and price', async () => {
   await withVault(
     async (t) => {
-      const ask = (text: string) => sent(t, MESSAGES.path, MESSAGES.body([MESSAGES.user(text)]));
+      const ask = (text: string) =>
+        forwardedBody(t, MESSAGES.path, MESSAGES.body([MESSAGES.user(text)]));
       await ask(ABSENT);
       await ask('When does the flumbrick gate open?');
       const [plain, row] = await t.rows(2);

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { systemClock } from '../../../engine/clock.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
-import { ABSENT, DIALECTS, sent, withVault } from '../../../fixtures/server/vault.ts';
+import { ABSENT, DIALECTS, forwardedBody, withVault } from '../../../fixtures/server/vault.ts';
 import type { VaultPlace } from '../../../fixtures/server/vault.ts';
 
 const QUESTION = 'When does the flumbrick gate open?';
@@ -24,7 +24,7 @@ for (const dialect of DIALECTS) {
   test(`${name}: adds found blocks at the end of the last user message, and nowhere else`, async () => {
     await withVault(async (proxy) => {
       const raw = body([user('hello there, friend'), assistant('Hi.'), user(QUESTION)]);
-      const received = await sent(proxy, path, raw);
+      const received = await forwardedBody(proxy, path, raw);
       const text = lastUserText(received);
       assert.ok(text.startsWith(`${QUESTION}\n\n[svc added from files`), text);
       assert.match(text, /--- gate\.md:1-3\n# The gate\n\nThe flumbrick gate opens when/);
@@ -37,13 +37,13 @@ for (const dialect of DIALECTS) {
 
   test(`${name}: nothing is added to a tool result, and the question before it stays as it was sent`, async () => {
     await withVault(async (proxy) => {
-      const first = await sent(proxy, path, body([user(QUESTION)]));
+      const first = await forwardedBody(proxy, path, body([user(QUESTION)]));
       const loop = [user(QUESTION), ...call('t1'), result('t1', 'flumbrick quorble output')];
-      const second = await sent(proxy, path, body(loop));
+      const second = await forwardedBody(proxy, path, body(loop));
       assert.ok(second.startsWith(first.slice(0, -2)));
       assert.is(second.split('[svc added').length, 2);
       const unasked = body([user(`${QUESTION} Now.`), ...call('t2'), result('t2', 'wibbledon')]);
-      assert.is(await sent(proxy, path, unasked), JSON.stringify(unasked));
+      assert.is(await forwardedBody(proxy, path, unasked), JSON.stringify(unasked));
     });
   });
 
@@ -51,7 +51,7 @@ for (const dialect of DIALECTS) {
     await withVault(async (proxy) => {
       for (const text of [ABSENT, 'continue', '<system-reminder>flumbrick</system-reminder>']) {
         const raw = body([user(text)]);
-        assert.is(await sent(proxy, path, raw), JSON.stringify(raw));
+        assert.is(await forwardedBody(proxy, path, raw), JSON.stringify(raw));
       }
     });
   });
@@ -69,7 +69,7 @@ test('text after a tool result in the same message is not added to', async () =>
       ],
     };
     const body = MESSAGES.body([MESSAGES.user(ABSENT), ...MESSAGES.call('t1'), answered]);
-    assert.is(await sent(proxy, MESSAGES.path, body), JSON.stringify(body));
+    assert.is(await forwardedBody(proxy, MESSAGES.path, body), JSON.stringify(body));
   });
 });
 
@@ -78,13 +78,13 @@ test('with vault.enabled: false nothing is added, at the start and after a reloa
   const off = 'vault:\n  enabled: false\n';
   await withVault(
     async (proxy) => {
-      assert.is(await sent(proxy, MESSAGES.path, raw), JSON.stringify(raw));
+      assert.is(await forwardedBody(proxy, MESSAGES.path, raw), JSON.stringify(raw));
       proxy.configure('');
       await proxy.proxy.reload();
-      assert.match(await sent(proxy, MESSAGES.path, raw), /svc added/);
+      assert.match(await forwardedBody(proxy, MESSAGES.path, raw), /svc added/);
       proxy.configure(off);
       await proxy.proxy.reload();
-      assert.is(await sent(proxy, MESSAGES.path, raw), JSON.stringify(raw));
+      assert.is(await forwardedBody(proxy, MESSAGES.path, raw), JSON.stringify(raw));
     },
     { files, yaml: off },
   );
@@ -93,16 +93,16 @@ test('with vault.enabled: false nothing is added, at the start and after a reloa
 test('requests that must be forwarded unchanged get nothing', async () => {
   await withVault(async (rig) => {
     const asIs = JSON.stringify(raw);
-    assert.is(await sent(rig, MESSAGES.path, raw, { 'x-svc-bypass': '1' }), asIs);
+    assert.is(await forwardedBody(rig, MESSAGES.path, raw, { 'x-svc-bypass': '1' }), asIs);
     const subscription = { authorization: 'Bearer sk-ant-oat01-abc' };
-    assert.is(await sent(rig, MESSAGES.path, raw, subscription), asIs);
+    assert.is(await forwardedBody(rig, MESSAGES.path, raw, subscription), asIs);
     rig.proxy.app.paused = true;
-    assert.is(await sent(rig, MESSAGES.path, raw), asIs);
+    assert.is(await forwardedBody(rig, MESSAGES.path, raw), asIs);
     rig.proxy.app.paused = false;
-    assert.is.not(await sent(rig, MESSAGES.path, raw), asIs);
+    assert.is.not(await forwardedBody(rig, MESSAGES.path, raw), asIs);
     const probe = { ...raw, max_tokens: 1 };
     const other = { ...probe, messages: [MESSAGES.user('the zandrel lamp?')] };
-    assert.is(await sent(rig, MESSAGES.path, other), JSON.stringify(other));
+    assert.is(await forwardedBody(rig, MESSAGES.path, other), JSON.stringify(other));
   });
 });
 
@@ -140,7 +140,7 @@ test('the settings limit the number of blocks, their size and the least score', 
         const base = setting.includes('score') ? '' : '  inject_min_score: 0\n';
         rig.configure(`vault:\n${base}  ${setting}\n`);
         await rig.proxy.reload();
-        const received = await sent(rig, MESSAGES.path, raw);
+        const received = await forwardedBody(rig, MESSAGES.path, raw);
         const parts = received.split('--- part-').length - 1;
         if (expected === 'some') assert.ok(parts > 0 && parts < 5, `${parts}`);
         else assert.is(parts, expected, setting);
@@ -160,7 +160,7 @@ test('the same text in two files is added once', async () => {
   const files = { 'gate.md': text, 'copy/gate.md': text, 'other.md': `Also: ${text}` };
   await withVault(
     async (rig) => {
-      const added = lastUserText(await sent(rig, MESSAGES.path, raw));
+      const added = lastUserText(await forwardedBody(rig, MESSAGES.path, raw));
       assert.is(added.split('--- ').length - 1, 2, added);
     },
     { files },
@@ -171,13 +171,13 @@ test('a repeated question gets the old text for two minutes, and then that of th
   let laterMs = 0;
   const clock = { ...systemClock, wallMs: () => systemClock.wallMs() + laterMs };
   const use = async (rig: TestProxy, place: VaultPlace): Promise<void> => {
-    const before = await sent(rig, MESSAGES.path, raw);
+    const before = await forwardedBody(rig, MESSAGES.path, raw);
     place.write({ 'gate.md': 'The flumbrick gate opens at noon.\n' });
     await place.index();
     laterMs = 60_000;
-    assert.is(await sent(rig, MESSAGES.path, raw), before);
+    assert.is(await forwardedBody(rig, MESSAGES.path, raw), before);
     laterMs = 180_000;
-    assert.match(await sent(rig, MESSAGES.path, raw), /opens at noon/);
+    assert.match(await forwardedBody(rig, MESSAGES.path, raw), /opens at noon/);
   };
   await withVault(use, { clock });
 });
@@ -189,7 +189,7 @@ test('a conversation carries at most four budgets of added text', async () => {
       let received = '';
       for (let turn = 0; turn < 9; turn++) {
         messages.push(MESSAGES.user(`flumbrick gate, turn ${turn}?`));
-        received = await sent(rig, MESSAGES.path, MESSAGES.body(messages));
+        received = await forwardedBody(rig, MESSAGES.path, MESSAGES.body(messages));
         messages.push(MESSAGES.assistant(`answer ${turn}`));
       }
       const [row] = (await rig.rows(9)).slice(-1);
@@ -205,7 +205,7 @@ test('a conversation carries at most four budgets of added text', async () => {
 
 test('added text is reported in /recent and in the trace', async () => {
   await withVault(async (rig) => {
-    await sent(rig, MESSAGES.path, raw);
+    await forwardedBody(rig, MESSAGES.path, raw);
     const [row] = await rig.rows(1);
     const { vault_injection: reported } = await newest(rig.proxy.port);
     assert.is(reported?.chunks_injected, 1);
@@ -216,7 +216,7 @@ test('added text is reported in /recent and in the trace', async () => {
     const stage = stages.find((each) => each['name'] === 'vault_inject');
     assert.is(stage?.['blocks_injected'], 1);
     assert.type(stage?.['duration_ms'], 'number');
-    await sent(rig, MESSAGES.path, MESSAGES.body([MESSAGES.user(ABSENT)]));
+    await forwardedBody(rig, MESSAGES.path, MESSAGES.body([MESSAGES.user(ABSENT)]));
     await rig.rows(2);
     assert.is((await newest(rig.proxy.port)).vault_injection, undefined);
   });
@@ -229,7 +229,7 @@ test('copies of one text do not displace another text', async () => {
     'About the flumbrick gate it is also told, at some length, that a lamp hangs there.\n';
   await withVault(
     async (rig) => {
-      const text = lastUserText(await sent(rig, MESSAGES.path, raw));
+      const text = lastUserText(await forwardedBody(rig, MESSAGES.path, raw));
       assert.is(text.split('# Gate').length, 2);
       assert.match(text, /a lamp hangs there/);
     },
@@ -239,10 +239,10 @@ test('copies of one text do not displace another text', async () => {
 
 /** Returns the last user text with the whole block, and then with its capsule. */
 async function wholeAndShort(rig: TestProxy): Promise<readonly [whole: string, short: string]> {
-  const whole = lastUserText(await sent(rig, MESSAGES.path, raw));
+  const whole = lastUserText(await forwardedBody(rig, MESSAGES.path, raw));
   rig.configure('vault:\n  capsules: true\n');
   await rig.proxy.reload();
-  return [whole, lastUserText(await sent(rig, MESSAGES.path, raw))];
+  return [whole, lastUserText(await forwardedBody(rig, MESSAGES.path, raw))];
 }
 
 test('capsules shorten long blocks, and are not used otherwise', async () => {
@@ -257,10 +257,14 @@ test('capsules shorten long blocks, and are not used otherwise', async () => {
       assert.ok(short.length < whole.length * 0.7, `${short.length} of ${whole.length}`);
       assert.match(short, /opens at 07:15 sharp/);
       const lamp = MESSAGES.body([MESSAGES.user('the zandrel lamp?')]);
-      assert.match(await sent(rig, MESSAGES.path, lamp), /brightest beside a cold mirrow/);
+      assert.match(await forwardedBody(rig, MESSAGES.path, lamp), /brightest beside a cold mirrow/);
       rig.configure('vault:\n  capsules: true\ncompression:\n  enabled: false\n');
       await rig.proxy.reload();
-      assert.is(lastUserText(await sent(rig, MESSAGES.path, raw)), whole, 'the master switch');
+      assert.is(
+        lastUserText(await forwardedBody(rig, MESSAGES.path, raw)),
+        whole,
+        'the master switch',
+      );
       const health = JSON.parse(
         (await exchange(rig.proxy.port, { path: '/health', method: 'GET' })).text,
       );

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
-import { DIALECTS, FILES, makeVaultPlace, sent } from '../../../fixtures/server/vault.ts';
+import { DIALECTS, FILES, makeVaultPlace, forwardedBody } from '../../../fixtures/server/vault.ts';
 
 const WORDS = ['flumbrick gate', 'wibbledon store', 'zandrel lamp', 'quorble lever', 'cold mirrow'];
 
@@ -64,7 +64,7 @@ for (const dialect of DIALECTS) {
           rmSync(join(place.folder, 'index'), { recursive: true });
           rig = await place.startIndexed({ env: { SVC_RETRIEVAL_BACKEND: 'sqlite' } });
         }
-        bodies.push(await sent(rig, dialect.path, body));
+        bodies.push(await forwardedBody(rig, dialect.path, body));
       }
       assertGrowing(bodies);
       const last = bodies.at(-1)!;
@@ -86,7 +86,7 @@ for (const dialect of DIALECTS) {
     try {
       const requests = [...conversation(dialect, 3)];
       const first: string[] = [];
-      for (const body of requests) first.push(await sent(rig, dialect.path, body));
+      for (const body of requests) first.push(await forwardedBody(rig, dialect.path, body));
       const second: string[] = [];
       for (const [index, body] of requests.entries()) {
         if (index === 2) {
@@ -95,7 +95,7 @@ for (const dialect of DIALECTS) {
           place.write({ 'gate.md': `${FILES['gate.md']}\nAnd the flumbrick gate closes.\n` });
           await place.index();
         }
-        second.push(await sent(rig, dialect.path, body));
+        second.push(await forwardedBody(rig, dialect.path, body));
       }
       assert.equal(second, first);
       assert.ok(count(first.at(-1)!, '[svc added') === 3);
@@ -112,12 +112,12 @@ test('without an index for a moment, text that was added before is still sent', 
   try {
     const [{ path, body, user, assistant }] = DIALECTS;
     const question = user('what about the flumbrick gate?');
-    const first = await sent(rig, path, body([question]));
+    const first = await forwardedBody(rig, path, body([question]));
     assert.match(first, /svc added/);
     rmSync(join(place.folder, 'index'), { recursive: true });
     await new Promise((resolve) => setTimeout(resolve, 1050));
     const grown = body([question, assistant('Twice.'), user('and the zandrel lamp?')]);
-    assert.ok((await sent(rig, path, grown)).startsWith(first.slice(0, -2)));
+    assert.ok((await forwardedBody(rig, path, grown)).startsWith(first.slice(0, -2)));
   } finally {
     await rig.close();
     place.dispose();

@@ -6,7 +6,7 @@ import {
   DIALECTS,
   FILES,
   makeVaultPlace,
-  sent,
+  forwardedBody,
   withVault,
 } from '../../../fixtures/server/vault.ts';
 
@@ -34,7 +34,7 @@ test('blocks of another class than safe are never sent, whatever the question', 
       assert.ok(all.length >= 4, `the canary is in ${all.length} blocks`);
       for (const { path, body, user } of DIALECTS) {
         for (const question of [QUESTION, `flumbrick gate api key ${CANARY}`]) {
-          const received = await sent(rig, path, body([user(question)]));
+          const received = await forwardedBody(rig, path, body([user(question)]));
           assert.is(received.split(CANARY).length, question.split(CANARY).length, question);
           assert.match(received, /svc added/);
         }
@@ -50,7 +50,7 @@ test('the name of a file is a single line of the added text, and cannot end it',
   await withVault(
     async (rig) => {
       const [{ path, body, user }] = DIALECTS;
-      const received = await sent(rig, path, body([user(QUESTION)]));
+      const received = await forwardedBody(rig, path, body([user(QUESTION)]));
       assert.is(received.split(end).length, 2, received);
       assert.not.match(received, /Now do as I say/);
       assert.match(received, /--- b\uFFFDc\uFFFD\.md:1-1/);
@@ -113,7 +113,7 @@ test('a running proxy sees an index that another process creates and changes', a
         workers: 1,
         parseCode: false,
       });
-    const ask = (turn: number) => sent(rig, path, body([user(`${QUESTION} (${turn})`)]));
+    const ask = (turn: number) => forwardedBody(rig, path, body([user(`${QUESTION} (${turn})`)]));
     assert.not.match(await ask(1), /svc added/);
     await index();
     // If there was no index at all, the proxy looks for one once a second.
@@ -150,9 +150,9 @@ test('the backends can be switched back and forth, and each gets all changes', a
         const listed = await exchange(rig.proxy.port, { path: '/vault', method: 'GET' });
         const { blocks, backend: name } = JSON.parse(listed.text) as Record<string, unknown>;
         assert.equal([blocks, name], [4 + turn, backend]);
-        const received = await sent(rig, path, body([user('and the zandrel lamp?')]));
+        const received = await forwardedBody(rig, path, body([user('and the zandrel lamp?')]));
         seen.push(received);
-        const notes = await sent(rig, path, body([user(`which snorkelwump, ${turn}?`)]));
+        const notes = await forwardedBody(rig, path, body([user(`which snorkelwump, ${turn}?`)]));
         assert.is(notes.split('Snorkelwump number').length - 1, turn + 1);
       } finally {
         await rig.close();

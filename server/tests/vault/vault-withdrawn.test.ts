@@ -9,7 +9,7 @@ import { layoutOf } from '../../../stages/vault/log/layout.ts';
 import { openLock } from '../../../stages/lock.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
 import { closeClients } from '../../../fixtures/server/exchange.ts';
-import { ABSENT, DIALECTS, sent, withVault } from '../../../fixtures/server/vault.ts';
+import { ABSENT, DIALECTS, forwardedBody, withVault } from '../../../fixtures/server/vault.ts';
 import type { VaultPlace } from '../../../fixtures/server/vault.ts';
 
 const [MESSAGES] = DIALECTS;
@@ -32,9 +32,12 @@ async function sentAfter(
 ): Promise<readonly string[]> {
   let bodies: string[] = [];
   const use = async (rig: TestProxy, place: VaultPlace): Promise<void> => {
-    assert.match(await sent(rig, MESSAGES.path, first), word);
+    assert.match(await forwardedBody(rig, MESSAGES.path, first), word);
     await change(rig, place);
-    bodies = [await sent(rig, MESSAGES.path, later), await sent(rig, MESSAGES.path, first)];
+    bodies = [
+      await forwardedBody(rig, MESSAGES.path, later),
+      await forwardedBody(rig, MESSAGES.path, first),
+    ];
   };
   await withVault(use, files === undefined ? {} : { files });
   return bodies;
@@ -45,10 +48,10 @@ test('a block that became secret is not sent again in any turn of a conversation
   await withVault(
     async (rig) => {
       await rig.proxy.services.vault.ingest([block]);
-      assert.match(await sent(rig, MESSAGES.path, first), 'sommerregen');
+      assert.match(await forwardedBody(rig, MESSAGES.path, first), 'sommerregen');
       await rig.proxy.services.vault.ingest([{ ...block, riskClass: 'secret' }]);
-      assert.is(await sent(rig, MESSAGES.path, later), JSON.stringify(later));
-      assert.is(await sent(rig, MESSAGES.path, first), JSON.stringify(first));
+      assert.is(await forwardedBody(rig, MESSAGES.path, later), JSON.stringify(later));
+      assert.is(await forwardedBody(rig, MESSAGES.path, first), JSON.stringify(first));
     },
     { files: { 'lamp.md': 'A lamp.\n' } },
   );
@@ -98,7 +101,7 @@ test('requests wait at most once for a vault that is not ready', async () => {
     return systemClock.after(ms, run);
   };
   const use = async (rig: TestProxy, place: VaultPlace): Promise<void> => {
-    const body = await sent(rig, MESSAGES.path, first);
+    const body = await forwardedBody(rig, MESSAGES.path, first);
     assert.match(body, 'quorble');
     place.write({ 'new.md': 'The snozzwick lamp.\n' });
     // Another process holds the database lock, so new log entries cannot be read.
@@ -111,7 +114,7 @@ test('requests wait at most once for a vault that is not ready', async () => {
       MESSAGES.assistant('Later.'),
       MESSAGES.user('And the zandrel lamp?'),
     ]);
-    const late = await sent(rig, MESSAGES.path, next);
+    const late = await forwardedBody(rig, MESSAGES.path, next);
     release();
     lock.close();
     assert.match(late, 'quorble');

@@ -155,11 +155,11 @@ test('refers to a call’s input by the call and the string within it', () => {
 });
 
 test('refers to a call’s input by its file if several calls are alike', () => {
-  const written = (name: string) => SOURCE.replaceAll('load', name);
+  const sourceNamed = (name: string) => SOURCE.replaceAll('load', name);
   const inputs = [
-    { tool: 'edit', input: { path: 'src/theme/dark.json', newText: written('dark') } },
-    { tool: 'edit', input: { path: 'src/theme/light.json', newText: written('light') } },
-    { tool: 'bash', input: { command: `tee values.txt <<'END'\n${written('plain')}\nEND` } },
+    { tool: 'edit', input: { path: 'src/theme/dark.json', newText: sourceNamed('dark') } },
+    { tool: 'edit', input: { path: 'src/theme/light.json', newText: sourceNamed('light') } },
+    { tool: 'bash', input: { command: `tee values.txt <<'END'\n${sourceNamed('plain')}\nEND` } },
   ];
   const calls = inputs.map(({ tool, input }, index): ConversationBlock => ({
     index,
@@ -169,7 +169,9 @@ test('refers to a call’s input by its file if several calls are alike', () => 
     toolName: tool,
     toolInput: input,
   }));
-  const text = ['dark', 'light', 'plain'].map((name) => `${name}:\n${written(name)}`).join('\n');
+  const text = ['dark', 'light', 'plain']
+    .map((name) => `${name}:\n${sourceNamed(name)}`)
+    .join('\n');
   const seen: ConversationBlock = { index: 3, role: 'user', kind: 'tool_result', text };
   const out = compressConversation([...calls, seen], CONVERSATION)[3]!.text;
   assert.match(out, 'of newText of call 1 (edit dark.json) again]');

@@ -56,13 +56,17 @@ test('keeps the bytes of earlier turns when tools are added or removed', async (
     [6, 1],
   ] as const) {
     const bench = await createBench();
-    const sent = async (turns: number, count: number): Promise<readonly unknown[]> => {
+    const sentBlocks = async (turns: number, count: number): Promise<readonly unknown[]> => {
       const request = requestOf({ messages: messages(turns), tools: tools(count) });
       const out = textOf(await bench.send(request, LIMIT));
       return (JSON.parse(out) as { messages: unknown[] }).messages;
     };
-    const before = await sent(1, first);
-    assert.equal((await sent(2, then)).slice(0, before.length), before, `${first}, then ${then}`);
+    const before = await sentBlocks(1, first);
+    assert.equal(
+      (await sentBlocks(2, then)).slice(0, before.length),
+      before,
+      `${first}, then ${then}`,
+    );
     await bench.close();
   }
 });

@@ -27,7 +27,7 @@ export function createArguments() {
       for (let i = 0; i < path.length && at !== undefined; i += 1) {
         at = descend(at, path[i]!, path[i + 1] ?? last);
       }
-      if (at !== undefined) put(at, last, piece);
+      if (at !== undefined) assignPiece(at, last, piece);
     },
     /** Returns what has arrived, as JSON text. */
     json: (): string => exactJson(root),
@@ -59,7 +59,7 @@ function descend(
   return set(at, step, made) ? made : undefined;
 }
 
-function put(at: Container, step: string | number, piece: JsonObject): void {
+function assignPiece(at: Container, step: string | number, piece: JsonObject): void {
   const value = valueOf(piece);
   if (value === undefined) return;
   const before = get(at, step);

@@ -78,7 +78,7 @@ export function observeResults(name: string): UsageObserver {
   let isOther: boolean | undefined;
   const work: OwnWork = { ids: [name], isFinal: true, isDeferred: true };
 
-  function take(piece: Buffer, isWhole: boolean): void {
+  function readPiece(piece: Buffer, isWhole: boolean): void {
     heldBytes += piece.length;
     if (heldBytes > MAX_READ_BYTES) {
       // A single value of that length is a user's file.
@@ -93,7 +93,7 @@ export function observeResults(name: string): UsageObserver {
 
   function usage(): Usage {
     // The last line may lack its line feed.
-    if (heldBytes > 0) take(Buffer.alloc(0), true);
+    if (heldBytes > 0) readPiece(Buffer.alloc(0), true);
     const all = sum.usage();
     return all === emptyUsage ? all : { ...all, work };
   }
@@ -104,10 +104,10 @@ export function observeResults(name: string): UsageObserver {
       if (isOther === true) return;
       let start = 0;
       for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
-        take(bytes.subarray(start, end), true);
+        readPiece(bytes.subarray(start, end), true);
         start = end + 1;
       }
-      if (start < bytes.length) take(bytes.subarray(start), false);
+      if (start < bytes.length) readPiece(bytes.subarray(start), false);
     },
     usage,
     streamedTokens: () => 0,

@@ -251,7 +251,7 @@ function toTranslating(
   const read = (bytes: Buffer): Buffer[] => events.push(bytes).flatMap(translate);
   const chunk = (written: readonly Buffer[]): ProxyFrame[] =>
     written.length === 0 ? [] : [toFrame(Buffer.concat(written))];
-  const made = (frame: ProxyFrame): ProxyFrame[] => {
+  const translateFrame = (frame: ProxyFrame): ProxyFrame[] => {
     if (frame.kind === 'chunk') billed.push(frame.bytes);
     if (frame.kind === 'chunk') return chunk(read(watch?.push(frame.bytes) ?? frame.bytes));
     if (frame.kind !== 'end') return [frame];
@@ -260,7 +260,7 @@ function toTranslating(
   };
   return new TransformStream<ProxyFrame, ProxyFrame>({
     transform(frame, controller) {
-      for (const each of made(frame)) controller.enqueue(each);
+      for (const each of translateFrame(frame)) controller.enqueue(each);
     },
   });
 }

@@ -31,7 +31,7 @@ const DAYS = 12;
 
 const random = createRandom(7);
 const pick = <T>(...of: readonly T[]): T => of[randomInt(random, 0, of.length)]!;
-const whole = (below: number) =>
+const wholeBelow = (below: number) =>
   pick(null, 0, randomInt(random, 0, below), randomInt(random, 0, below));
 
 const SETS = [
@@ -66,31 +66,31 @@ function rowOf(n: number): LedgerRow {
     status: pick(200, 200, 429, 500, 529, null),
     errorKind: outcome === 'error' ? pick('bad_gateway', 'unavailable', null) : null,
     errorCode: outcome === 'error' ? pick('PROVIDER_003', null) : null,
-    inputTokensRaw: whole(200_000),
-    inputTokensSent: whole(200_000),
-    savedTokens: whole(90_000),
-    outputTokens: whole(8000),
-    cacheReadTokens: whole(200_000),
-    cacheWriteTokens: whole(200_000),
+    inputTokensRaw: wholeBelow(200_000),
+    inputTokensSent: wholeBelow(200_000),
+    savedTokens: wholeBelow(90_000),
+    outputTokens: wholeBelow(8000),
+    cacheReadTokens: wholeBelow(200_000),
+    cacheWriteTokens: wholeBelow(200_000),
     usageEstimated: pick(true, false),
-    costNanoUsd: whole(9_000_000_000),
-    costSavedNanoUsd: whole(9_000_000_000),
+    costNanoUsd: wholeBelow(9_000_000_000),
+    costSavedNanoUsd: wholeBelow(9_000_000_000),
     breakpoints: pick(null, 1, 4),
     costSavedByBreakpointsNanoUsd: pick(
       null,
       -randomInt(random, 0, 1e9),
       randomInt(random, 0, 1e9),
     ),
-    forgottenTokens: whole(1000),
-    costSavedByForgettingNanoUsd: whole(1e9),
-    longResultTokens: whole(1000),
-    costSavedByLongResultsNanoUsd: whole(1e9),
-    toolTokens: whole(1000),
-    costSavedByToolsNanoUsd: whole(1e9),
+    forgottenTokens: wholeBelow(1000),
+    costSavedByForgettingNanoUsd: wholeBelow(1e9),
+    longResultTokens: wholeBelow(1000),
+    costSavedByLongResultsNanoUsd: wholeBelow(1e9),
+    toolTokens: wholeBelow(1000),
+    costSavedByToolsNanoUsd: wholeBelow(1e9),
     cacheMiss: pick('pause', 'model', 'evicted', null),
     cacheMissDetail: pick('7 min', null),
-    cacheMissedTokens: whole(90_000),
-    costCacheMissedNanoUsd: whole(1e9),
+    cacheMissedTokens: wholeBelow(90_000),
+    costCacheMissedNanoUsd: wholeBelow(1e9),
     thoughtsRefused: pick(1, null),
     thoughtsDropped: pick(2, null),
     latencyMs: pick(null, randomInt(random, 0, 80_000) / 4, randomInt(random, 0, 800)),
@@ -99,9 +99,9 @@ function rowOf(n: number): LedgerRow {
     mode: pick('safe', 'strict', null),
     cacheHit: pick(true, false, false, false),
     chunksInjected: pick(null, null, 0, 3),
-    tokensInjected: whole(3000),
-    addedTokens: whole(3000),
-    costAddedNanoUsd: whole(1e8),
+    tokensInjected: wholeBelow(3000),
+    addedTokens: wholeBelow(3000),
+    costAddedNanoUsd: wholeBelow(1e8),
     topChunks: pick(null, [], ['a#1', 'ü "b"'], ['c']),
     client: pick('claude-code', 'Codex', 'ärger', null),
     sessionId: pick(null, `s${randomInt(random, 0, 90)}`, `S${randomInt(random, 0, 9)}`),
@@ -110,10 +110,10 @@ function rowOf(n: number): LedgerRow {
     keyLabel: pick('anna', 'Ärger', null),
     project: pick('api', 'Web', null, null),
     toolResults: pick(null, [resultsOf('Bash')], [resultsOf('ärger'), resultsOf('mcp__a__b')]),
-    toolDefinitionTokens: whole(90_000),
-    costToolDefinitionsNanoUsd: whole(9_000_000_000),
+    toolDefinitionTokens: wholeBelow(90_000),
+    costToolDefinitionsNanoUsd: wholeBelow(9_000_000_000),
     toolSet: pick(null, ...SETS),
-    ...Object.fromEntries(FIGURES.map(({ field }) => [field, whole(5000)])),
+    ...Object.fromEntries(FIGURES.map(({ field }) => [field, wholeBelow(5000)])),
   });
 }
 

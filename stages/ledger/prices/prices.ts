@@ -85,8 +85,8 @@ export function createPrices(options: PricesOptions = {}) {
     changed: Usage,
     atMs: number,
   ): number | null => {
-    const own = (of: Usage) => billFor(provider, model, ownTokens(of), atMs);
-    const [before, after] = [own(usage), own(changed)];
+    const ownBill = (of: Usage) => billFor(provider, model, ownTokens(of), atMs);
+    const [before, after] = [ownBill(usage), ownBill(changed)];
     if (before.missing.length > 0 || after.missing.length > 0) return null;
     return Math.round(after.nanoUsd - before.nanoUsd);
   };

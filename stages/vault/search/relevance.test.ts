@@ -94,7 +94,10 @@ test('is at most 5 % wrong and misses at most 15 % of the questions in unseen co
 });
 
 /** Returns the paths found for `query` in files with these texts. */
-async function found(files: Readonly<Record<string, string>>, query: string): Promise<string[]> {
+async function pathsFound(
+  files: Readonly<Record<string, string>>,
+  query: string,
+): Promise<string[]> {
   let paths: string[] = [];
   await inPlace(async (place) => {
     for (const [path, text] of Object.entries(files)) place.write(path, text);
@@ -113,28 +116,28 @@ const NOTES = {
 };
 
 test('finds nothing for a single common word, or for one word of several', async () => {
-  assert.equal(await found(NOTES, 'What time is it?'), []);
-  assert.equal(await found(NOTES, 'Read notes.txt'), []);
-  assert.equal(await found(NOTES, 'How do I bake bread in a flumbrick oven with rye?'), []);
+  assert.equal(await pathsFound(NOTES, 'What time is it?'), []);
+  assert.equal(await pathsFound(NOTES, 'Read notes.txt'), []);
+  assert.equal(await pathsFound(NOTES, 'How do I bake bread in a flumbrick oven with rye?'), []);
 });
 
 test('ignores a number that occurs nowhere, and function words', async () => {
   const login = { ...NOTES, 'login.md': 'After a login the lamp greets.\n' };
-  assert.equal(await found(login, 'The page shows a 404 after login, why?'), []);
-  assert.equal(await found(NOTES, 'When does the flumbrick gate open? (103)'), ['gate.md']);
+  assert.equal(await pathsFound(login, 'The page shows a 404 after login, why?'), []);
+  assert.equal(await pathsFound(NOTES, 'When does the flumbrick gate open? (103)'), ['gate.md']);
 });
 
 test('takes a question word for a name if it is capitalised inside a sentence', async () => {
   const files = { ...NOTES, 'waste.md': 'Garbage collection is done at dawn.\n' };
   const collected = 'How does garbage collection happen';
-  assert.equal(await found(files, `${collected} as I go about?`), ['waste.md']);
-  assert.equal(await found(files, `${collected} in Go?`), []);
-  assert.equal(await found(files, 'How To Go About Garbage Collection'), ['waste.md']);
+  assert.equal(await pathsFound(files, `${collected} as I go about?`), ['waste.md']);
+  assert.equal(await pathsFound(files, `${collected} in Go?`), []);
+  assert.equal(await pathsFound(files, 'How To Go About Garbage Collection'), ['waste.md']);
 });
 
 test('finds a block by a path or an identifier alone', async () => {
-  assert.equal(await found(NOTES, 'explain maxWickLength'), ['lamp.md']);
-  assert.equal(await found({ ...NOTES, 'etc/oven.md': 'Hot.\n' }, 'what is in etc/oven.md'), [
+  assert.equal(await pathsFound(NOTES, 'explain maxWickLength'), ['lamp.md']);
+  assert.equal(await pathsFound({ ...NOTES, 'etc/oven.md': 'Hot.\n' }, 'what is in etc/oven.md'), [
     'etc/oven.md',
   ]);
 });
@@ -146,17 +149,17 @@ test('finds a file by its name or folder, unless that is an everyday word', asyn
     'drift-guard.md': 'It closes the sluice at dusk.\n',
     'tools/zindle/usage.md': 'Hold it upright.\n',
   };
-  assert.equal(await found(files, 'drift-guard on rainy Sundays'), ['drift-guard.md']);
-  assert.equal(await found(files, 'Does the drift guard rust?'), ['drift-guard.md']);
-  assert.equal(await found(files, 'how do I sharpen a zindle'), ['tools/zindle/usage.md']);
-  assert.equal(await found(files, 'Zindle ointment for knees, elbows, shoulders'), []);
-  assert.equal(await found(files, 'The page shows a 404 after login, why?'), []);
+  assert.equal(await pathsFound(files, 'drift-guard on rainy Sundays'), ['drift-guard.md']);
+  assert.equal(await pathsFound(files, 'Does the drift guard rust?'), ['drift-guard.md']);
+  assert.equal(await pathsFound(files, 'how do I sharpen a zindle'), ['tools/zindle/usage.md']);
+  assert.equal(await pathsFound(files, 'Zindle ointment for knees, elbows, shoulders'), []);
+  assert.equal(await pathsFound(files, 'The page shows a 404 after login, why?'), []);
 });
 
 test('matches the name of a file, not another word with the same stem', async () => {
   const files = { ...NOTES, 'commander/a.md': 'Salutes.\n' };
-  assert.equal(await found(files, 'which commands run at noon in spring'), []);
-  assert.equal(await found(files, 'what does commander do at noon'), ['commander/a.md']);
+  assert.equal(await pathsFound(files, 'which commands run at noon in spring'), []);
+  assert.equal(await pathsFound(files, 'what does commander do at noon'), ['commander/a.md']);
 });
 
 test('finds abbreviations, other spellings, typing errors and inflected forms', async () => {
@@ -170,22 +173,22 @@ test('finds abbreviations, other spellings, typing errors and inflected forms', 
     'who normalizes the hlul colors, the varnihser?',
     "which child doesn't board the hull",
   ]) {
-    assert.equal(await found(files, query), ['paint.md'], query);
+    assert.equal(await pathsFound(files, query), ['paint.md'], query);
   }
 });
 
 test('finds nothing if the question contains a proper name that occurs nowhere', async () => {
   const files = { ...NOTES, 'pump.md': 'The valve and the piston are oiled weekly.\n' };
-  assert.equal(await found(files, 'When are the valve and the piston oiled?'), ['pump.md']);
-  assert.equal(await found(files, 'When is a valve oiled in a Wankel?'), []);
+  assert.equal(await pathsFound(files, 'When are the valve and the piston oiled?'), ['pump.md']);
+  assert.equal(await pathsFound(files, 'When is a valve oiled in a Wankel?'), []);
 });
 
 test('finds a word that every block contains if it is the whole question', async () => {
   const files = Object.fromEntries(
     Array.from({ length: 8 }, (_, n) => [`${n}.md`, `The flumbrick gate, part ${n}.\n`]),
   );
-  assert.is((await found(files, 'Where is the flumbrick gate?')).length, 5);
-  assert.equal(await found(files, 'Where is the lever of the gate of Vienna?'), []);
+  assert.is((await pathsFound(files, 'Where is the flumbrick gate?')).length, 5);
+  assert.equal(await pathsFound(files, 'Where is the lever of the gate of Vienna?'), []);
 });
 
 test.run();

@@ -1,6 +1,6 @@
 /** When the stages of a request ran, and the notes of each. */
 import type { Trace } from '../../contract.ts';
-import { whole } from '../format.ts';
+import { wholeNumber } from '../format.ts';
 
 type Stage = Trace['stages'][number];
 
@@ -42,7 +42,8 @@ export function notesOf(stage: Stage): (readonly [name: string, value: string])[
 
 function inWords(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
-  if (typeof value === 'number') return Number.isInteger(value) ? whole(value) : String(value);
+  if (typeof value === 'number')
+    return Number.isInteger(value) ? wholeNumber(value) : String(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (!Array.isArray(value) || value.length === 0) return undefined;
   const parts = value.map(inWords);

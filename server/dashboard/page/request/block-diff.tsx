@@ -5,7 +5,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { contains, linesOf, pairsOf } from './block-lines.ts';
 import type { Block, Line, Pair } from './block-lines.ts';
 import { counted } from '../../../words/counted.ts';
-import { orDash, share, whole } from '../format.ts';
+import { orDash, share, wholeNumber } from '../format.ts';
 
 /** Lines rendered at first; a block may have tens of thousands. */
 const FIRST_LINES = 400;
@@ -50,13 +50,13 @@ export function BlockDiff({ block, options: { isSideBySide, isWhole, needle } }:
           {orDash(block.kind)} · {block.by.join(', ')}
         </span>
         <span>
-          {whole(before)} → {whole(after)} tokens,{' '}
+          {wholeNumber(before)} → {wholeNumber(after)} tokens,{' '}
           <b class="good">−{share(before === 0 ? null : (before - after) / before)}</b>
         </span>
       </header>
       <p class="inset legend">
-        <span class="removed">{whole(count('removed'))} removed</span>
-        <span class="compressed">{whole(count('compressed'))} compressed</span>
+        <span class="removed">{wholeNumber(count('removed'))} removed</span>
+        <span class="compressed">{wholeNumber(count('compressed'))} compressed</span>
         <span class="quiet">
           {isSearched ? `${counted(lines.length, 'line')} with “${needle}”` : 'rest kept'}
         </span>
@@ -88,7 +88,7 @@ export function BlockDiff({ block, options: { isSideBySide, isWhole, needle } }:
       {visible.length < lines.length && (
         <p class="inset">
           <button type="button" onClick={() => setAll(true)}>
-            Show all {whole(lines.length)} lines
+            Show all {wholeNumber(lines.length)} lines
           </button>
         </p>
       )}

@@ -1,6 +1,6 @@
 /** The cost of a request by billed unit. */
 import type { OneRequestJson } from '../../contract.ts';
-import { NONE, dollars, share, whole } from '../format.ts';
+import { NONE, dollars, share, wholeNumber } from '../format.ts';
 import { figureColumn } from '../requests/columns.ts';
 import type { Column } from '../requests/columns.ts';
 import { Table } from '../requests/table.tsx';
@@ -20,7 +20,7 @@ function columnsOf(units: Units): readonly Column<Units[number]>[] {
   const sum = units.reduce((total, { cost }) => total + (cost ?? 0), 0);
   return [
     { header: 'Unit', rank: 0, text: ({ unit }) => NAMES[unit] ?? unit },
-    figureColumn('Tokens or calls', 2, ({ count }) => (count === null ? NONE : whole(count))),
+    figureColumn('Tokens or calls', 2, ({ count }) => (count === null ? NONE : wholeNumber(count))),
     figureColumn('Cost', 1, ({ cost }) => dollars(cost)),
     figureColumn('Share', 3, ({ cost }) => share(cost === null || sum === 0 ? null : cost / sum)),
   ];

@@ -3,7 +3,7 @@ import type { RequestJson } from '../../contract.ts';
 import type { Tone } from '../requests/columns.ts';
 import { counted } from '../../../words/counted.ts';
 import { missInWords } from '../../../words/miss-words.ts';
-import { NONE, dollars, duration, orDash, percent, short, whole } from '../format.ts';
+import { NONE, dollars, duration, orDash, percent, short, wholeNumber } from '../format.ts';
 
 /** Returns the model that answered; the requested one if none did. */
 export function answeringModelOf({
@@ -46,16 +46,16 @@ export function requestFacts(row: RequestJson): readonly Fact[] {
     [
       'Input',
       joinKnown(
-        [raw, `${whole(raw)} tokens`],
-        [row.sent_input_tokens, `${whole(row.sent_input_tokens)} sent`],
-        [saved, `${whole(saved)} saved (${percent(part)})`],
+        [raw, `${wholeNumber(raw)} tokens`],
+        [row.sent_input_tokens, `${wholeNumber(row.sent_input_tokens)} sent`],
+        [saved, `${wholeNumber(saved)} saved (${percent(part)})`],
       ),
     ],
     [
       'Output',
       joinKnown([
         row.output_tokens,
-        `${whole(row.output_tokens)} tokens${row.usage_estimated ? ', estimated' : ''}`,
+        `${wholeNumber(row.output_tokens)} tokens${row.usage_estimated ? ', estimated' : ''}`,
       ]),
     ],
     [
@@ -94,7 +94,7 @@ function joinKnown(...parts: readonly Part[]): string {
 
 /** Returns what the vault added to the request, in words. */
 export function injectionWords(injection: NonNullable<RequestJson['vault_injection']>): string {
-  return `${counted(injection.chunks_injected, 'piece')}, ${whole(injection.tokens_added)} tokens, ${dollars(injection.cost_added)}`;
+  return `${counted(injection.chunks_injected, 'piece')}, ${wholeNumber(injection.tokens_added)} tokens, ${dollars(injection.cost_added)}`;
 }
 
 /** Shown in place of stages that are no longer kept. */

@@ -9,7 +9,7 @@ import { GROUP_COLUMNS, NOTHING_HELD, blockGroups } from './block-groups.ts';
 import { ATTEMPT_COLUMNS } from '../requests/columns.ts';
 import { CopyButton } from '../copy.tsx';
 import { Facts } from '../facts.tsx';
-import { orDash, whole } from '../format.ts';
+import { orDash, wholeNumber } from '../format.ts';
 import { Link } from '../frame/link.tsx';
 import { localMoment } from '../local-time.ts';
 import { onRows } from '../live.ts';
@@ -184,7 +184,7 @@ function TokenBar({ row }: { readonly row: RequestJson }) {
           ([color, tokens, words]) =>
             tokens > 0 && (
               <span key={color}>
-                <i class={`swatch ${color}`} aria-hidden="true" /> {whole(tokens)} {words}
+                <i class={`swatch ${color}`} aria-hidden="true" /> {wholeNumber(tokens)} {words}
               </span>
             ),
         )}

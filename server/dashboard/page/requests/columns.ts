@@ -1,6 +1,15 @@
 /** The tables of both dashboards: the content of each column, and its priority if not all fit. */
 import type { LiveState, ReportJson, ToolsJson, Trace } from '../../contract.ts';
-import { dollars, duration, orDash, percent, share, short, spanOf, whole } from '../format.ts';
+import {
+  dollars,
+  duration,
+  orDash,
+  percent,
+  share,
+  short,
+  spanOf,
+  wholeNumber,
+} from '../format.ts';
 
 export type Tone = 'good' | 'warn' | 'bad';
 
@@ -49,7 +58,7 @@ export type Group = ReportJson['by_model'][number];
 export function groupColumns(header: string): readonly Column<Group>[] {
   return [
     { header, rank: 0, minWidth: 12, text: ({ name }) => name ?? 'unknown' },
-    figureColumn('Requests', 4, (group) => whole(group.requests)),
+    figureColumn('Requests', 4, (group) => wholeNumber(group.requests)),
     figureColumn('In', 6, (group) => short(group.input_tokens)),
     figureColumn('Sent', 7, (group) => short(group.sent_input_tokens)),
     savedColumn(2, (group) => group.saved_tokens),
@@ -67,11 +76,11 @@ export type ToolGroup = NonNullable<ToolsJson['tools']>[number];
 export function toolColumns(header: string): readonly Column<ToolGroup>[] {
   return [
     { header, rank: 0, minWidth: 12, text: ({ name }) => name ?? 'no server' },
-    figureColumn('Calls', 1, (group) => whole(group.calls)),
+    figureColumn('Calls', 1, (group) => wholeNumber(group.calls)),
     figureColumn(
       'Failed',
       4,
-      (group) => whole(group.failed_calls),
+      (group) => wholeNumber(group.failed_calls),
       (group) => (group.failed_calls > 0 ? 'warn' : undefined),
     ),
     figureColumn('Results', 3, (group) => short(group.result_tokens)),
@@ -106,9 +115,9 @@ export const KEY_COLUMNS: readonly Column<Key>[] = [
       `${state}${waitS > 0 ? `, ${spanOf(Math.ceil(waitS))} left` : ''}`,
     tone: ({ wait_s: waitS }) => (waitS > 0 ? 'warn' : undefined),
   },
-  figureColumn('Used', 2, ({ picked }) => whole(picked)),
-  figureColumn('Limited', 3, ({ limited }) => whole(limited)),
-  figureColumn('Refused', 4, ({ refused }) => whole(refused)),
+  figureColumn('Used', 2, ({ picked }) => wholeNumber(picked)),
+  figureColumn('Limited', 3, ({ limited }) => wholeNumber(limited)),
+  figureColumn('Refused', 4, ({ refused }) => wholeNumber(refused)),
 ];
 
 type Attempt = Trace['attempts'][number];

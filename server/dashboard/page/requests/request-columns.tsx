@@ -5,7 +5,7 @@ import type { RowOrderKey } from '../../contract.ts';
 import { savedTone } from './columns.ts';
 import type { Tone } from './columns.ts';
 import { CopyButton } from '../copy.tsx';
-import { dollars, duration, orDash, short, time, whole } from '../format.ts';
+import { dollars, duration, orDash, short, time, wholeNumber } from '../format.ts';
 import { Link } from '../frame/link.tsx';
 import { localMoment } from '../local-time.ts';
 import { answeringModelOf, outcomeOf, outcomeTone } from '../request/request-facts.ts';
@@ -100,7 +100,7 @@ export const REQUEST_COLUMNS: readonly RequestColumn[] = [
     (row) => duration(row.latency_ms),
     LONG_FIGURE,
   ),
-  figureColumn('tries', 'Attempts', 'attempts', (row) => whole(row.attempts)),
+  figureColumn('tries', 'Attempts', 'attempts', (row) => wholeNumber(row.attempts)),
   {
     id: 'outcome',
     title: 'Outcome',

@@ -15,7 +15,7 @@ const FILLER = Array.from(
 ).join(' ');
 
 /** Returns whether the second sentence is kept when both are sent between other prose. */
-function kept(first: string, second: string): boolean {
+function isKept(first: string, second: string): boolean {
   const text = `${FILLER} ${first} ${second} ${FILLER.replaceAll('evening', 'morning')}`;
   const out = extractNarrative(text, CONTEXT)?.text ?? text;
   assert.ok(out.includes(first), first);
@@ -46,7 +46,7 @@ test('keeps sentences that differ in any word, however long and similar they are
     [`Every account was moved ${LONG}.`, `Every other account was moved ${LONG}.`],
     [`Der Dienst ist aktiv ${LONG}.`, `Der Dienst ist inaktiv ${LONG}.`],
   ];
-  for (const [first, second] of pairs) assert.ok(kept(first, second), second);
+  for (const [first, second] of pairs) assert.ok(isKept(first, second), second);
 });
 
 test('treats the same words with other white space or punctuation as a copy', () => {
@@ -56,7 +56,7 @@ test('treats the same words with other white space or punctuation as a copy', ()
     `The export, as agreed, stays “enabled” ${LONG}.`,
     `The export  as agreed (stays enabled ${LONG}).`,
   ])
-    assert.not(kept(first, second), second);
+    assert.not(isKept(first, second), second);
 });
 
 test('splits a text into chunks that join to the same text', () => {
