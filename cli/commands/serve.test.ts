@@ -62,14 +62,14 @@ async function stream(url: string) {
     const call = request(
       `${url}/v1/messages`,
       { method: 'POST', headers, agent: false },
-      (answer) => {
+      (response) => {
         let text = '';
-        answer.on('data', (piece: Buffer) => (text += piece.toString()));
+        response.on('data', (piece: Buffer) => (text += piece.toString()));
         const ended = new Promise<string>((done) => {
-          answer.on('end', () => done(text));
-          answer.on('error', (error) => done(`${text}\nbroken: ${error.message}`));
+          response.on('end', () => done(text));
+          response.on('error', (error) => done(`${text}\nbroken: ${error.message}`));
         });
-        resolve({ status: answer.statusCode ?? 0, ended });
+        resolve({ status: response.statusCode ?? 0, ended });
       },
     );
     call.on('error', reject);

@@ -289,7 +289,7 @@ test('after a restart no request passes a limit that was exhausted before', asyn
       await withProxy({ yaml: priced(limit), env }, async (t) => {
         const responses = await Promise.all(Array.from({ length: 6 }, () => send(t)));
         assert.equal(
-          responses.map((answer) => answer.status),
+          responses.map((response) => response.status),
           Array.from({ length: 6 }, () => 402),
           limit,
         );
@@ -313,7 +313,7 @@ test('requests wait until earlier spending has been read, however long it takes'
     assert.is(first, undefined, 'one request was served before the limit was known');
     finish();
     assert.equal(
-      (await sent).map((answer) => answer.status),
+      (await sent).map((response) => response.status),
       Array.from({ length: 6 }, () => 402),
     );
     assert.is(t.upstream.requests.length, 0);

@@ -128,9 +128,9 @@ test('explains a request whose client left before the provider responded', () =>
 test('explains a response that is not billed, and one without usage', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const json200 = (answer: object) =>
-      upstream.answer((answered) => {
-        answered.setHeader('content-type', 'application/json');
-        answered.end(JSON.stringify(answer));
+      upstream.answer((response) => {
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify(answer));
       });
     json200({ id: 'resp_1', object: 'response', status: 'completed', model: 'gpt-5', output: [] });
     await exchange(t.proxy.port, { method: 'GET', path: '/v1/responses/resp_1' });

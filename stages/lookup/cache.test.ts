@@ -30,7 +30,7 @@ type Fields = Readonly<Record<string, string>>;
 const send = (t: TestProxy, body: string, headers: Fields = MINE, path = '/v1/messages') =>
   exchange(t.proxy.port, { path, body, headers });
 
-const isHit = (answer: FullResponse): boolean => answer.headers['x-svc-cache'] === 'hit';
+const isHit = (response: FullResponse): boolean => response.headers['x-svc-cache'] === 'hit';
 
 test('an identical request is answered without the provider at no cost', () =>
   withProxy({ yaml: ON }, async (t) => {

@@ -62,7 +62,7 @@ test(`${COUNT} shapes of usage are priced as in the published tables`, () =>
       made.push({ shape: SHAPES[name](way), way, name });
     }
     for (const { shape, way } of made) {
-      upstream.answer((answered) => send(answered, shape, way));
+      upstream.answer((response) => send(response, shape, way));
       await readShape(t.proxy.port, shape, way);
     }
     const rows = await t.rows(COUNT);

@@ -50,9 +50,9 @@ for (const stream of [false, true]) {
           ),
         );
       else
-        upstream.answer((answered) => {
-          answered.writeHead(200, { 'content-type': 'application/json' });
-          answered.end(JSON.stringify({ ...done, steps: [{ type: 'model_output' }] }));
+        upstream.answer((response) => {
+          response.writeHead(200, { 'content-type': 'application/json' });
+          response.end(JSON.stringify({ ...done, steps: [{ type: 'model_output' }] }));
         });
       const body = JSON.stringify({ model: MODEL, input: 'hi', stream });
       const path = '/v1beta/interactions';
@@ -65,9 +65,9 @@ for (const stream of [false, true]) {
 test('a background interaction is charged once, by the first fetch that finds it done', () =>
   withPlainUpstream({}, async (t, upstream) => {
     let answer: object = { id: 'v1_1', status: 'in_progress', model: MODEL };
-    upstream.answer((answered) => {
-      answered.writeHead(200, { 'content-type': 'application/json' });
-      answered.end(JSON.stringify(answer));
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(answer));
     });
     const path = '/v1beta/interactions';
     const body = JSON.stringify({ model: MODEL, input: 'hi', background: true });

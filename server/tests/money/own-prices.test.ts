@@ -23,9 +23,9 @@ async function costs(options: ProxyOptions, model: string, usages: readonly obje
   await withPlainUpstream(options, async (t, upstream) => {
     for (const [index, usage] of usages.entries()) {
       const answer = { type: 'message', role: 'assistant', model, content: [], usage };
-      upstream.answer((answered) => {
-        answered.setHeader('content-type', 'application/json');
-        answered.end(JSON.stringify(answer));
+      upstream.answer((response) => {
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify(answer));
       });
       await exchange(t.proxy.port, { body: json(MESSAGE, { model }) });
       found.push((await t.rows(index + 1)).at(-1)!.costNanoUsd);
@@ -132,9 +132,9 @@ test('an invalid price file is refused, naming the entry', () => {
 test('a reload reads the price file in the home folder', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const answer = { type: 'message', role: 'assistant', content: [], usage: USAGE };
-    upstream.answer((answered) => {
-      answered.setHeader('content-type', 'application/json');
-      answered.end(JSON.stringify(answer));
+    upstream.answer((response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(answer));
     });
     const body = json(MESSAGE, { model: 'new-model-7' });
     await exchange(t.proxy.port, { body });

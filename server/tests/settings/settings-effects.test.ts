@@ -107,7 +107,7 @@ const EFFECTS: readonly (readonly [yaml: string, probe: Probe, before: unknown, 
 /** Four requests, since a new minute may begin between two of them. */
 async function isLimited(t: TestProxy): Promise<boolean> {
   const responses = [await ask(t), await ask(t), await ask(t), await ask(t)];
-  return responses.some((answer) => answer.status === 429);
+  return responses.some((response) => response.status === 429);
 }
 
 test('each setting has its effect after a reload, and none before', () =>
