@@ -10,6 +10,7 @@ import type { Block } from '../model/block.ts';
 import { clientSession, headOf, isBillingBlock } from '../model/conversation.ts';
 import type { Head } from '../model/conversation.ts';
 import type { Original } from '../model/request.ts';
+import { isSameJson } from '../dialect/same-json.ts';
 import { shortHash } from '../model/short-hash.ts';
 import { isSent, textHash } from './sent-text.ts';
 
@@ -198,21 +199,4 @@ function isSame(one: Block, other: Block | undefined): boolean {
     one.message === other.message &&
     (one.path === undefined) === (other.path === undefined)
   );
-}
-
-/** Returns true if both have the same JSON, including the order of members. */
-function isSameJson(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (Array.isArray(one)) {
-    if (!Array.isArray(other) || one.length !== other.length) return false;
-    return one.every((value, at) => isSameJson(value, other[at]));
-  }
-  if (!isObject(one) || !isObject(other)) return false;
-  const names = Object.keys(other);
-  let at = 0;
-  for (const name in one) {
-    if (names[at] !== name || !isSameJson(one[name], other[name])) return false;
-    at += 1;
-  }
-  return at === names.length;
 }

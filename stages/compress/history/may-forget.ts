@@ -54,6 +54,6 @@ function holdsCompaction(items: unknown): boolean {
 const hasCompactionType = (part: unknown): boolean => isObject(part) && isCompaction(part['type']);
 
 const isCompaction = (type: unknown): boolean =>
-  typeof type === 'string' && /^(?:compact|context_compact)/.test(type);
+  typeof type === 'string' && (type.startsWith('compact') || type.startsWith('context_compact'));
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== '';

@@ -133,13 +133,26 @@ export function compressConversation(
   watch?: OnBlockDecided,
   queries: readonly string[] = queriesOf(blocks),
 ): readonly BlockOutcome[] {
-  for (let at = state.outcomes.length; at < blocks.length; at++) {
-    watch?.(state.outcomes, blocks[at]!);
+  const done = state.outcomes.length;
+  compressNextBlocks(blocks.slice(done), options, cache, state, watch, queries.slice(done));
+  return state.outcomes;
+}
+
+/** Adds the outcomes of the `blocks` that follow those in `state`, as `compressConversation` does. */
+export function compressNextBlocks(
+  blocks: readonly ConversationBlock[],
+  options: ConversationOptions,
+  cache: BlockCache | undefined,
+  state: ConversationState,
+  watch: OnBlockDecided | undefined,
+  queries: readonly string[],
+): void {
+  for (const [at, block] of blocks.entries()) {
+    watch?.(state.outcomes, block);
     const before = cache?.asked() ?? 0;
-    state.outcomes.push(compressBlock(blocks[at]!, queries[at]!, options, cache, state));
+    state.outcomes.push(compressBlock(block, queries[at]!, options, cache, state));
     state.lookups += (cache?.asked() ?? 0) - before;
   }
-  return state.outcomes;
 }
 
 function compressBlock(

@@ -14,6 +14,9 @@ import type { CacheFigures } from '../pass/cache.ts';
 import { TIMED_OUT } from '../pass/timed-out-blocks.ts';
 import { DEFAULT_WORKERS } from './count.ts';
 import { isStart, ThreadFaults } from './thread-faults.ts';
+import { ContinuedJobs } from './continued-jobs.ts';
+import type { Prepared } from './continued-jobs.ts';
+import { UNKNOWN_STATE } from './job.ts';
 import type { CompressJob, CompressProtocol, Expected, JobOutcome } from './job.ts';
 
 /**
@@ -94,6 +97,7 @@ class ThreadedCompressor implements CompressThread {
   readonly #cacheEntries: number;
   readonly #pool: WorkerPool<CompressProtocol>;
   readonly #faults: ThreadFaults;
+  readonly #jobs = new ContinuedJobs();
   #inline: Promise<ConversationCompressor> | undefined;
   #inlineFigures: () => CacheFigures = () => NO_FIGURES;
   /** Figures of each thread, as last reported. */
@@ -156,16 +160,23 @@ class ThreadedCompressor implements CompressThread {
     return compressor;
   }
 
-  async #runThreaded(job: CompressJob, limits: JobOptions<CompressProtocol>): Promise<JobResult> {
-    const decided: JobOutcome[] = [];
-    const end = await this.#pool.run(job, {
+  async #runThreaded(
+    job: CompressJob,
+    limits: JobOptions<CompressProtocol>,
+    prepared: Prepared = this.#jobs.prepare(job),
+  ): Promise<JobResult> {
+    const { sent, known } = prepared;
+    const decided: JobOutcome[] = [...known];
+    const end = await this.#pool.run(sent, {
       ...limits,
       onPart: (outcomes) => void decided.push(...outcomes),
     });
     if ('done' in end) {
-      const outcomes = [...decided, ...end.done];
-      if (provesHealth(outcomes)) this.#faults.note(end);
-      return { outcomes, where: 'thread' };
+      if (end.done === UNKNOWN_STATE) return this.#runThreaded(job, limits, this.#jobs.whole(job));
+      decided.push(...end.done);
+      this.#jobs.done(job, sent, decided);
+      if (provesHealth(decided)) this.#faults.note(end);
+      return { outcomes: decided, where: 'thread' };
     }
     this.#faults.note(end);
     if (isStart(end)) return { failed: 'starting', decided: [...decided] };

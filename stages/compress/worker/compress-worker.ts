@@ -4,6 +4,7 @@ import { serveJobs } from '../../threads/serve.ts';
 import { createCodeTools, type CodeTools } from '../rules/code/code-tools.ts';
 import { createRecipeCompiler } from '../recipe/set.ts';
 import { createConversationCompressor } from './conversation-compressor.ts';
+import { UNKNOWN_STATE } from './job.ts';
 import type { CompressProtocol, Expected } from './job.ts';
 import { warmUpJob } from './warm-up.ts';
 
@@ -38,14 +39,14 @@ serveJobs<CompressProtocol, { readonly cacheEntries: number }>(({ cacheEntries }
     prepare: warmUp,
     async run(job, report) {
       let reported = 0;
-      const done = compressor.compress(job, (outcomes) => {
+      const done = compressor.compressNext(job, (outcomes) => {
         reported += outcomes.length;
         report(outcomes);
       });
       firstJob ??= done;
       const all = await done;
       port.emit(compressor.figures());
-      return all.slice(reported);
+      return all === UNKNOWN_STATE ? all : all.slice(reported);
     },
   };
 });

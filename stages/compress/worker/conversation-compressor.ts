@@ -2,9 +2,10 @@
  * Compresses conversations one after another, with the caches that make the next turn fast. The
  * same code runs in a thread of its own and, for small conversations, inline.
  */
+import { LRUCache } from 'lru-cache';
 import { createBlockCache } from '../pass/cache.ts';
 import { createCodeTools, type CodeTools } from '../rules/code/code-tools.ts';
-import { compressConversation, emptyState } from '../pass/conversation.ts';
+import { compressConversation, compressNextBlocks, emptyState } from '../pass/conversation.ts';
 import type {
   BlockOutcome,
   ConversationOptions,
@@ -12,16 +13,25 @@ import type {
   OnBlockDecided,
 } from '../pass/conversation.ts';
 import { GrammarNeeded } from '../rules/code/grammar-needed.ts';
-import type { CompressJob, JobOutcome } from './job.ts';
+import { isUndecided, MAX_CONVERSATIONS, UNKNOWN_STATE } from './job.ts';
+import type { CompressJob, JobOptions, JobOutcome, ThreadJob } from './job.ts';
 import { ConversationMemo } from '../pass/memo.ts';
+import { queriesOf } from '../pass/query.ts';
 import type { RecipeSet } from '../../model/pass.ts';
 import { createRecipeCompiler } from '../recipe/set.ts';
 import type { Rewriter } from '../rules/rewrite.ts';
 
-/** Conversations whose state is kept for their next turn. */
-const MAX_CONVERSATIONS = 32;
 /** A block of this many characters takes a millisecond or more. */
 const LONG_CHARS = 4096;
+
+/** The state after a job that another one may continue. */
+interface KeptState {
+  readonly state: ConversationState;
+  readonly options: JobOptions;
+}
+
+/** Receives new outcomes, each once, before a block that may take long. */
+type Report = (outcomes: readonly JobOutcome[]) => void;
 
 export type ConversationCompressor = ReturnType<typeof createConversationCompressor>;
 
@@ -36,7 +46,8 @@ export function createConversationCompressor(
 ) {
   const cache = createBlockCache(cacheEntries);
   const memo = new ConversationMemo(cacheEntries > 0 ? MAX_CONVERSATIONS : 0);
-  const fullOptions = (options: CompressJob['options']): ConversationOptions => {
+  const kept = new LRUCache<number, KeptState>({ max: MAX_CONVERSATIONS });
+  const fullOptions = (options: JobOptions): ConversationOptions => {
     code.forgetFailures();
     const { recipes, ...plain } = options;
     return {
@@ -61,22 +72,36 @@ export function createConversationCompressor(
     }
   };
   return {
-    /**
-     * Returns the outcomes of all blocks. `report` receives new outcomes, each once, before a block
-     * that may take long.
-     */
-    async compress(
-      { blocks, options }: CompressJob,
-      report?: (outcomes: readonly JobOutcome[]) => void,
-    ): Promise<readonly JobOutcome[]> {
+    /** Returns the outcomes of all blocks. */
+    async compress({ blocks, options }: CompressJob, report?: Report) {
       const full = fullOptions(options);
-      let reported = 0;
-      const watch: OnBlockDecided = (decided, next) => {
-        if (next.text.length < LONG_CHARS || decided.length <= reported) return;
-        report?.(decided.slice(reported).map(withoutKeptText));
-        reported = decided.length;
-      };
+      const watch = watcher(0, report);
       return withGrammars(() => memo.compress(blocks, full, cache, watch).map(withoutKeptText));
+    },
+    /** Returns the outcomes of the job's own blocks, and keeps the state after them. */
+    async compressNext(
+      job: ThreadJob,
+      report?: Report,
+    ): Promise<readonly JobOutcome[] | typeof UNKNOWN_STATE> {
+      const before = 'continues' in job ? kept.get(job.continues) : undefined;
+      if ('continues' in job && before === undefined) return UNKNOWN_STATE;
+      const options = 'options' in job ? job.options : before!.options;
+      const state = before?.state ?? emptyState();
+      if ('continues' in job) kept.delete(job.continues);
+      cache.addHits(state.lookups);
+      const full = fullOptions(options);
+      const from = state.outcomes.length;
+      const watch = watcher(from, report);
+      const queries = queriesOf(job.blocks);
+      await withGrammars(() => {
+        const done = state.outcomes.length - from;
+        const [blocks, asked] = [job.blocks.slice(done), queries.slice(done)];
+        compressNextBlocks(blocks, full, cache, state, watch, asked);
+      });
+      const outcomes = state.outcomes.slice(from);
+      if (job.key !== undefined && !outcomes.some(isUndecided))
+        kept.set(job.key, { state, options });
+      return outcomes.map(withoutKeptText);
     },
     /**
      * Recomputes without any cached state, as after a restart; returns the state after the last
@@ -91,6 +116,16 @@ export function createConversationCompressor(
       });
     },
     figures: cache.figures,
+  };
+}
+
+/** Reports the outcomes after the first `from` ones. */
+function watcher(from: number, report: Report | undefined): OnBlockDecided {
+  let reported = from;
+  return (decided, next) => {
+    if (next.text.length < LONG_CHARS || decided.length <= reported) return;
+    report?.(decided.slice(reported).map(withoutKeptText));
+    reported = decided.length;
   };
 }
 

@@ -18,6 +18,23 @@ export interface CompressJob {
   readonly conversation?: string;
 }
 
+/** A job as a thread receives it: `blocks` are those that the thread does not know yet. */
+export type ThreadJob = {
+  /** The thread keeps the state after the job under this key; absent: it keeps none. */
+  readonly key?: number;
+  readonly blocks: readonly ConversationBlock[];
+} & (
+  | { readonly options: JobOptions }
+  /** The key of an earlier job, which the blocks follow. Its options apply. */
+  | { readonly continues: number }
+);
+
+/** Conversations whose state a thread keeps for their next turn. */
+export const MAX_CONVERSATIONS = 32;
+
+/** The thread does not have the state that a job continues. */
+export const UNKNOWN_STATE = 'unknown-state';
+
 /**
  * Outcome of a block. Texts of unchanged blocks are left out, as the sender of the job has them.
  */
@@ -34,10 +51,15 @@ export interface Expected {
  * and at the end; after each job its figures, before the job's result.
  */
 export interface CompressProtocol {
-  readonly job: CompressJob;
+  readonly job: ThreadJob;
   readonly part: readonly JobOutcome[];
-  /** The outcomes that were not reported before. */
-  readonly result: readonly JobOutcome[];
+  /** The outcomes of the job's blocks that were not reported before. */
+  readonly result: readonly JobOutcome[] | typeof UNKNOWN_STATE;
   readonly event: CacheFigures;
   readonly notice: Expected;
+}
+
+/** Returns true for an outcome that the next job may find different. */
+export function isUndecided({ undecided }: Pick<BlockOutcome, 'undecided'>): boolean {
+  return undecided !== undefined;
 }
