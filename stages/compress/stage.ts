@@ -79,7 +79,7 @@ async function compressRequest(
   notes.noteProblem(result, ctx);
   if (failed !== undefined && outcomes.every((outcome) => !outcome.changed)) {
     noteUnchanged(ctx, unchangedTokens(request));
-    originals.keep(ctx.run.id, trimmed);
+    originals.keep(ctx.run.id, memory.id, trimmed);
     return withReport(request, toolReport);
   }
   const smaller = applyOutcomes(request, blocks, outcomes);
@@ -90,7 +90,7 @@ async function compressRequest(
   if (!runsModel(request)) return smaller;
   for (const { classification, tokensBefore, tokensAfter } of outcomes)
     originals.count(classification?.kind ?? 'unclassified', tokensBefore, tokensAfter);
-  originals.keep(ctx.run.id, [...trimmed, ...changedBlocks(blocks, outcomes)]);
+  originals.keep(ctx.run.id, memory.id, [...trimmed, ...changedBlocks(blocks, outcomes)]);
   learned.learnBlocks(samplesOf(blocks, outcomes, options.mode));
   return withReport(smaller, { ...toolReport, ...sizes });
 }

@@ -10,6 +10,7 @@ import { textId } from './fetch-tool.ts';
 /** 32 MB of text, with two bytes per character. */
 const MAX_CHARS = 16 * 1024 * 1024;
 const MAX_REQUESTS = 500;
+const MAX_CONVERSATIONS = 32;
 
 export interface ChangedBlock {
   /** Position among the request's blocks; -1, -2 … for its first, second … tool definition. */
@@ -61,10 +62,16 @@ export function createOriginals() {
     },
   });
   const requests = new LRUCache<string, readonly Position[]>({ max: MAX_REQUESTS });
+  /** The newest request of each conversation. */
+  const lastOf = new LRUCache<string, readonly Position[]>({ max: MAX_CONVERSATIONS });
   let lastRequestId: string | undefined;
   // The compressor's own classes: a handful.
   const kinds = new Map<string, { tokensBefore: number; tokensAfter: number }>();
   const changes = createChangeCounts();
+  const isKept = (id: string | undefined, { before, after }: ChangedBlock): id is string => {
+    const kept = id === undefined ? undefined : blocks.peek(id);
+    return kept?.before === before && kept.after === after;
+  };
   return {
     /** Counts a block of a request, changed or not, under its class. */
     count(kind: string, tokensBefore: number, tokensAfter: number): void {
@@ -84,11 +91,14 @@ export function createOriginals() {
     /** Returns what each recipe and rule has changed since the start. */
     changes: changes.list,
     /** Stores the changed blocks of a request. */
-    keep(requestId: string, changed: readonly ChangedBlock[]): void {
+    keep(requestId: string, conversation: string, changed: readonly ChangedBlock[]): void {
       if (changed.length === 0) return;
       changes.add(changed);
+      // Comparing a text with that of the turn before is faster than hashing it.
+      const before = new Map(lastOf.get(conversation)?.map(({ id, index }) => [index, id]));
       const positions = changed.map((block) => {
-        const id = idOf(block);
+        const idBefore = before.get(block.index);
+        const id = isKept(idBefore, block) ? idBefore : idOf(block);
         // A block still used by a running conversation is not the oldest.
         let storedBlock = blocks.get(id);
         if (storedBlock === undefined) {
@@ -96,10 +106,13 @@ export function createOriginals() {
           blocks.set(id, storedBlock);
         }
         // A block larger than the whole limit is not stored.
-        if (blocks.has(id)) texts.set(storedBlock.textId, id);
+        if (blocks.has(id)) {
+          texts.set(storedBlock.textId, id);
+        }
         return { id, index: block.index };
       });
       requests.set(requestId, positions);
+      lastOf.set(conversation, positions);
       lastRequestId = requestId;
     },
     /** Returns the changed blocks of a request; undefined if nothing of it is stored (any more). */
