@@ -94,7 +94,7 @@ export const FURTHER_THREATS: readonly Row[] = [
     test: 'a million open brackets count as deep, of either kind',
     sabotage: {
       file: 'stages/wire/json-size.ts',
-      before: "if (depth > MAX_DEPTH) return 'deep';",
+      before: "if (depth > MAX_DEPTH) return { size: 'deep', values };",
       after: '',
     },
   },

@@ -3,6 +3,7 @@
  * to.
  */
 import type { Block, BlockKind, JsonPath } from '../model/block.ts';
+import type { BlockHistory, ReadItem, ToolCall } from '../model/block-history.ts';
 import { isObject } from './json-kind.ts';
 import type { JsonObject } from './json-kind.ts';
 
@@ -18,14 +19,6 @@ export interface BlockHolder {
   readonly hasCacheControl?: boolean;
 }
 
-export interface ToolCall {
-  readonly name: string | undefined;
-  /** The call's input as JSON text. */
-  readonly input: string | undefined;
-  /** True if the call is made by a program of the model, which then reads the result. */
-  readonly isOfProgram?: boolean;
-}
-
 /**
  * Returns true for a `caller` of a call or result that is not the model itself; clients send it
  * back unchanged.
@@ -36,10 +29,32 @@ export function isProgram(caller: unknown): boolean {
 
 export type BlockList = ReturnType<typeof createBlockList>;
 
-export function createBlockList() {
+/** The items that `history` shares with an earlier request are not read again. */
+export function createBlockList(history?: BlockHistory) {
   const list: Block[] = [];
   const calls = new Map<string, ToolCall>();
+  const items: ReadItem[] = [];
+  const before = history?.before;
+  let ownCalls: (readonly [string, ToolCall])[] = [];
   return {
+    /**
+     * Adds the blocks of the next message or input item; `read` adds those of a new one. An item is
+     * shared with another request only if all items before it are.
+     */
+    addItem(value: object, read: () => void): void {
+      if (history === undefined) return read();
+      const from = list.length;
+      const known = before?.items[items.length];
+      if (before !== undefined && known?.value === value && known.from === from) {
+        for (let at = from; at < known.to; at += 1) list.push(before.blocks[at]!);
+        for (const [id, call] of known.calls) calls.set(id, call);
+        items.push(known);
+        return;
+      }
+      ownCalls = [];
+      read();
+      items.push({ value, from, to: list.length, calls: ownCalls });
+    },
     /**
      * Adds a block without text of its own in the body; `part` is what it was read from, `text`
      * what the model reads.
@@ -63,11 +78,21 @@ export function createBlockList() {
       list.push(toBlock(list.length, holder, kind, at, isText ? text : '', part));
     },
     /** Stores a call under its id. */
-    call: (id: string, call: ToolCall): void => void calls.set(id, call),
+    call(id: string, call: ToolCall): void {
+      calls.set(id, call);
+      if (history !== undefined) ownCalls.push([id, call]);
+    },
     /** Returns the call that a result answers. */
     callOf: (id: string | undefined): ToolCall | undefined =>
       id === undefined ? undefined : calls.get(id),
-    blocks: (): readonly Block[] => Object.freeze(list),
+    blocks(): readonly Block[] {
+      const blocks = Object.freeze(list);
+      if (history !== undefined) {
+        history.before = undefined;
+        history.now = { blocks, items };
+      }
+      return blocks;
+    },
   };
 }
 

@@ -10,7 +10,7 @@ import { estimateInputTokens } from '../model/input-size.ts';
 import { render } from '../wire/render.ts';
 import { appendText, replaceTexts, setParam, toRequest } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
-import { sizeOfJson } from '../wire/json-size.ts';
+import { measureJson } from '../wire/json-size.ts';
 import { resolveEndpoint } from './endpoints.ts';
 import type { Endpoint } from '../model/endpoint.ts';
 import { dialects } from './registry.ts';
@@ -165,7 +165,7 @@ function requestOf(dialect: TranslatableDialect, body: object): ProxyRequest {
 const WALKS: Readonly<
   Record<string, (dialect: TranslatableDialect, request: ProxyRequest) => void>
 > = {
-  size: (_dialect, { original }) => void sizeOfJson(original.body.bytes),
+  size: (_dialect, { original }) => void measureJson(original.body.bytes),
   validation: (dialect, { original }) =>
     void dialects[dialect].validate(original.json, PATHS[dialect]),
   blocks: (dialect, { original }) => void dialects[dialect].blocks(original.json),

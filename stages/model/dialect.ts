@@ -4,6 +4,7 @@
  */
 import type { SvcError } from '../../engine/index.ts';
 import type { Block } from './block.ts';
+import type { BlockHistory } from './block-history.ts';
 import type { Usage } from './usage.ts';
 
 export type DialectName = 'messages' | 'chat' | 'responses' | 'generative' | 'opaque';
@@ -70,8 +71,11 @@ export interface Dialect {
   validate(body: unknown, target: string): SvcError | undefined;
   /** Reads a body that passed `validate`. `target` is the path with its query. */
   facts(body: unknown, target: string): RequestFacts;
-  /** Returns every block in reading order; an empty list for a dialect that is not rewritten. */
-  blocks(body: unknown): readonly Block[];
+  /**
+   * Returns every block in reading order; an empty list for a dialect that is not rewritten. Blocks
+   * that `history` has of an earlier request are the same objects.
+   */
+  blocks(body: unknown, history?: BlockHistory): readonly Block[];
   /**
    * Creates an observer for one answer: `streaming` says whether it is a stream of events or one
    * document.

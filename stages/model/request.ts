@@ -10,6 +10,7 @@ import type { Endpoint } from './endpoint.ts';
 import type { Attempt } from './attempt.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import type { Block, JsonPath, ProtectedReason } from './block.ts';
+import type { BlockHistory } from './block-history.ts';
 import type { BodyFrame } from './body.ts';
 import { callerOf, hashOfBeginning, hashOfConversation } from './conversation.ts';
 import type { Turn } from './conversation.ts';
@@ -145,6 +146,7 @@ export interface OriginalParts {
   readonly dialect: Dialect;
   readonly facts: RequestFacts;
   readonly json: unknown;
+  readonly history?: BlockHistory | undefined;
 }
 
 /**
@@ -157,6 +159,8 @@ export class Original {
   readonly facts: RequestFacts;
   /** The parsed body; undefined if nothing was parsed. */
   readonly json: unknown;
+  /** What earlier requests of the conversation have read and written; only for a long one. */
+  readonly history: BlockHistory | undefined;
   #blocks: readonly Block[] | undefined;
   #caller: string | undefined;
   #beginning: string | undefined;
@@ -166,17 +170,19 @@ export class Original {
   #reasons: readonly (ProtectedReason | undefined)[] | undefined;
   #made: Map<(original: Original) => unknown, unknown> | undefined;
 
-  constructor({ body, dialect, facts, json }: OriginalParts) {
+  constructor({ body, dialect, facts, json, history }: OriginalParts) {
     this.body = body;
     this.endpoint = body.endpoint;
     this.dialect = dialect;
     this.facts = facts;
     this.json = json;
+    this.history = history;
   }
 
   /** Every block in reading order; read from the body at the first call. */
   blocks(): readonly Block[] {
-    return (this.#blocks ??= this.json === undefined ? [] : this.dialect.blocks(this.json));
+    return (this.#blocks ??=
+      this.json === undefined ? [] : this.dialect.blocks(this.json, this.history));
   }
 
   /** Returns the id of the sender; see `callerOf`. */

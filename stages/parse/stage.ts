@@ -14,14 +14,17 @@ import { invalidJson } from '../model/errors.ts';
 import { headerSwitch, headerValue } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
+import type { BlockHistory } from '../model/block-history.ts';
 import type { BodyFrame } from '../model/body.ts';
 import { verbatimIf, toRequest } from '../model/request.ts';
 import type { RouteConfig } from '../providers/route-config.ts';
 import { mayBeVerbatim, providerFor } from '../providers/named-provider.ts';
 import type { Services } from '../services.ts';
-import { sizeOfJson } from '../wire/json-size.ts';
+import { measureJson } from '../wire/json-size.ts';
 import { tooDeep } from '../wire/json-skip.ts';
 import { outlineOf } from './outline.ts';
+import { createRepeatedBodies } from './repeated-bodies.ts';
+import type { RepeatedBodies } from './repeated-bodies.ts';
 
 /** A body of this size takes milliseconds to parse. */
 const LONG_BYTES = 1_000_000;
@@ -30,16 +33,30 @@ interface Reading {
   readonly body: BodyFrame;
   readonly json: unknown;
   readonly facts: RequestFacts;
+  readonly history?: BlockHistory | undefined;
 }
 
-function read(body: BodyFrame, dialect: Dialect): Reading | Promise<Reading> {
+function read(
+  body: BodyFrame,
+  dialect: Dialect,
+  bodies: RepeatedBodies,
+): Reading | Promise<Reading> {
   if (!body.endpoint.rewritable) return { body, json: undefined, facts: UNREAD_FACTS };
-  const size = sizeOfJson(body.bytes);
+  const { bytes } = body;
+  const repeated = bodies.parse(bytes, dialect.name);
+  if (repeated !== undefined)
+    return { body, ...repeated, facts: factsOf(body, dialect, repeated.json) };
+  const measure = measureJson(bytes);
+  const { size } = measure;
   if (size === 'large') return readOutline(body, dialect);
-  if (size === 'fine' && body.bytes.length > LONG_BYTES) return readInSteps(body, dialect);
-  const json = parseBody(body.bytes.toString('utf8'));
+  const parsed = (json: unknown): Reading => {
+    const facts = factsOf(body, dialect, json);
+    return { body, json, facts, history: bodies.add(bytes, dialect.name, json, measure) };
+  };
+  if (size === 'fine' && bytes.length > LONG_BYTES) return readInSteps(bytes, parsed);
+  const json = parseBody(bytes.toString('utf8'));
   if (size === 'deep') throw tooDeep();
-  return { body, json, facts: factsOf(body, dialect, json) };
+  return parsed(json);
 }
 
 function factsOf(body: BodyFrame, dialect: Dialect, json: unknown): RequestFacts {
@@ -49,11 +66,11 @@ function factsOf(body: BodyFrame, dialect: Dialect, json: unknown): RequestFacts
 }
 
 /** Yields to other work between two steps whose time grows with the body. */
-async function readInSteps(body: BodyFrame, dialect: Dialect): Promise<Reading> {
+async function readInSteps(bytes: Buffer, parsed: (json: unknown) => Reading): Promise<Reading> {
   await nextTurn();
-  const json = parseBody(body.bytes.toString('utf8'));
+  const json = parseBody(bytes.toString('utf8'));
   await nextTurn();
-  return { body, json, facts: factsOf(body, dialect, json) };
+  return parsed(json);
 }
 
 /** A body with too many values is sent unchanged. */
@@ -91,12 +108,13 @@ export const parse = defineStage<ProxyFrame, RouteConfig, Services>({
   name: 'parse',
   build(config, { providers }) {
     const mayMatter = mayBeVerbatim(config, providers);
+    const bodies = createRepeatedBodies();
     return {
       on: {
         body(frame, ctx): RequestFrame | Promise<RequestFrame> {
           checkSwitches(frame.headers);
           const dialect = dialects[frame.endpoint.dialect];
-          const reading = read(frame, dialect);
+          const reading = read(frame, dialect, bodies);
           return reading instanceof Promise
             ? reading.then((each) => toFrame(each, dialect, ctx))
             : toFrame(reading, dialect, ctx);
@@ -105,11 +123,11 @@ export const parse = defineStage<ProxyFrame, RouteConfig, Services>({
     };
 
     function toFrame(
-      { body, json, facts }: Reading,
+      { body, json, facts, history }: Reading,
       dialect: Dialect,
       ctx: StageContext,
     ): RequestFrame {
-      const request = toRequest({ body, dialect, facts, json });
+      const request = toRequest({ body, dialect, facts, json, history });
       if (body.untouchable === 'size') ctx.note('unread', 'it has too many values');
       // A request that will be sent unchanged need not be compressed or measured.
       const verbatim = mayMatter && providerFor(request, config, providers).verbatim;

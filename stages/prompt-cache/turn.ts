@@ -2,17 +2,17 @@
  * The parts of a request that decide whether a provider finds its prefix in the cache, as hashes.
  * Cache markers, which clients move every turn, and the billing line of some clients are left out.
  */
-import { hash as hashOnce } from 'node:crypto';
 import { isObject, listOf } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
 import type { Block } from '../model/block.ts';
-import { HASH_CHARS } from '../model/cached-turn.ts';
 import type { CachedTurn } from '../model/cached-turn.ts';
 import { clientSession, isBillingBlock } from '../model/conversation.ts';
 import { textOf } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { someMarker } from './markers.ts';
 import { promisedLifetimeMs } from './lifetime.ts';
+import { hashMessages, hashOf, leadingEnd } from './message-hashes.ts';
+import type { MessageHashes } from '../model/hashed-message.ts';
 
 /** Figures of the run besides its request. */
 export type TurnFigures = Pick<
@@ -28,21 +28,18 @@ const PIECE_CHARS = 2048;
 /** Turns with more characters of message hashes are not compared. */
 const MAX_CHARS = 64 * 1024;
 /**
- * A longer value in a part without text, i.e. an image or a file, is represented by its size and
- * its ends.
- */
-const LONG_CHARS = 4096;
-const END_CHARS = 256;
-
-/**
  * Returns the turn; undefined if the request does not show all that the model reads, or is too
  * long to compare.
  */
-export function cachedTurnOf(request: ProxyRequest, figures: TurnFigures): CachedTurn | undefined {
+export function cachedTurnOf(
+  request: ProxyRequest,
+  figures: TurnFigures,
+  known?: MessageHashes,
+): CachedTurn | undefined {
   const { original, report } = request;
   const { dialect, json, body } = original;
   if (!isObject(json) || (json['previous_response_id'] ?? json['conversation'])) return undefined;
-  const messages = messagesOf(request, json);
+  const messages = hashMessages(request, json, known);
   if (messages.length > MAX_CHARS) return undefined;
   const blocks = original.blocks();
   const isMarked = (report.breakpoints ?? 0) > 0 || someMarker(json, () => true);
@@ -93,10 +90,6 @@ function hashOfParams(request: ProxyRequest, json: JsonObject, names: readonly s
   return hashOf(JSON.stringify(names.map((name) => paramOf(request, json, name))));
 }
 
-function hashOf(text: string): string {
-  return hashOnce('sha1', text, 'base64url').slice(0, HASH_CHARS);
-}
-
 function hashOfValue(value: unknown): string {
   if (value === undefined || value === null) return '';
   return hashOf(typeof value === 'string' ? value : JSON.stringify(value));
@@ -144,58 +137,9 @@ function toolsOf({ edits }: ProxyRequest, json: JsonObject): string {
     .join('');
 }
 
-/** Returns a hash for each message after the system prompt, of its blocks as sent. */
-function messagesOf(request: ProxyRequest, json: JsonObject): string {
-  const { original, edits } = request;
-  const blocks = original.blocks();
-  const list = listOf(json['messages'] ?? json['input']);
-  const entries: string[] = [];
-  for (let at = leadingEnd(blocks); at < blocks.length;) {
-    const { message } = blocks[at]!;
-    const appended = edits.appended.get(message) ?? '';
-    let isOurs = appended !== '';
-    let isText = true;
-    let [shape, came, sent] = ['', '', ''];
-    for (let gap = ''; at < blocks.length && blocks[at]!.message === message; at += 1) {
-      const block = blocks[at]!;
-      const text = textOf(request, block);
-      isOurs ||= edits.texts.has(block.index);
-      isText &&= hasText(block);
-      shape += `${gap}${block.role}\0${block.kind}\0${block.toolUseId}\0${block.toolName}`;
-      came += gap + block.text;
-      sent += gap + text;
-      gap = '\0';
-    }
-    const more = isText ? '' : toShortText(list[message]);
-    const hash = hashOf(`${shape}\0${more}\0${sent}${appended}`);
-    entries.push(isOurs ? `${hash}~${hashOf(`${shape}\0${more}\0${came}`)}` : hash);
-  }
-  return entries.join(',');
-}
-
-function leadingEnd(blocks: readonly Block[]): number {
-  const end = blocks.findIndex(({ kind }) => kind !== 'system');
-  return end < 0 ? blocks.length : end;
-}
-
-/** Returns false for a block that is sent with more than its text. */
-function hasText({ path, kind }: Block): boolean {
-  return path !== undefined || kind === 'tool_use';
-}
-
 /** Serializes to JSON without cache markers. */
 function toText(value: unknown): string {
   return JSON.stringify(value, (name, member: unknown) =>
     name === 'cache_control' ? undefined : member,
   );
-}
-
-/** Does the same with long values represented by their size and their ends. */
-function toShortText(value: unknown): string {
-  const text = JSON.stringify(value, (name, member: unknown) => {
-    if (name === 'cache_control') return undefined;
-    if (typeof member !== 'string' || member.length <= LONG_CHARS) return member;
-    return `${member.length}:${member.slice(0, END_CHARS)}:${member.slice(-END_CHARS)}`;
-  }) as string | undefined;
-  return text ?? '';
 }

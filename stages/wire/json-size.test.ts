@@ -2,9 +2,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_DEPTH } from './json-skip.ts';
-import { sizeOfJson } from './json-size.ts';
+import { measureJson } from './json-size.ts';
 
-const sizeOf = (text: string): string => sizeOfJson(Buffer.from(text));
+const sizeOf = (text: string): string => measureJson(Buffer.from(text)).size;
 
 test('a million open brackets count as deep, of either kind', () => {
   const many = 1_000_000;
@@ -24,6 +24,13 @@ test('many values, or many members of one object, count as large', () => {
   const members = Array.from({ length: 20_001 }, (_, n) => `"${n}":1`);
   assert.is(sizeOf(`{${members.join(',')}}`), 'large');
   assert.is(sizeOf(`{${members.slice(0, 19_000).join(',')}}`), 'fine');
+});
+
+test('counts the values of a text that is read in parts', () => {
+  const { values } = measureJson(Buffer.from('[1,[2,3],{"a":"x,y"}]'));
+  assert.is(values, 6);
+  assert.is(measureJson(Buffer.from('[1,1]'), 59_000).size, 'fine');
+  assert.is(measureJson(Buffer.from('[1,1]'), 60_000).size, 'large');
 });
 
 test.run();

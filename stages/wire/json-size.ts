@@ -30,35 +30,41 @@ const MAX_MEMBERS = 20_000;
  */
 export type JsonSize = 'fine' | 'deep' | 'large';
 
-/** Scans `bytes` once; takes some 0.1 ms for 100 kB. */
-export function sizeOfJson(bytes: Buffer): JsonSize {
+export interface JsonMeasure {
+  readonly size: JsonSize;
+  /** Values that were counted. */
+  readonly values: number;
+}
+
+/** Scans `bytes` once; takes some 0.1 ms for 100 kB. `counted` values of the same text precede it. */
+export function measureJson(bytes: Buffer, counted = 0): JsonMeasure {
   const limit = bytes.length;
   /** Members of the open object at each depth; minus infinity for an array. */
   const members: number[] = [0];
   let depth = 0;
-  let values = 0;
+  let values = counted;
   let at = 0;
   while (at < limit) {
     const byte = bytes[at]!;
     if (byte === QUOTE) {
       at = skipString(bytes, at, limit);
-      if (at < 0) return 'fine';
+      if (at < 0) return { size: 'fine', values };
       continue;
     }
     at += 1;
     if (byte === COMMA) {
       values += 1;
-      if (values > MAX_VALUES || ++members[depth]! > MAX_MEMBERS) return 'large';
+      if (values > MAX_VALUES || ++members[depth]! > MAX_MEMBERS) return { size: 'large', values };
     } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
       values += 1;
       depth += 1;
-      if (depth > MAX_DEPTH) return 'deep';
+      if (depth > MAX_DEPTH) return { size: 'deep', values };
       members[depth] = byte === OPEN_OBJECT ? 1 : -Infinity;
     } else if ((byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) && depth > 0) {
       depth -= 1;
     }
   }
-  return 'fine';
+  return { size: 'fine', values };
 }
 
 const OPENINGS = ['{', '['];

@@ -5,11 +5,12 @@ import { SvcError } from '../../engine/index.ts';
 import { findSpans } from './json-path.ts';
 import { QUOTE } from './json-skip.ts';
 import type { ByteSpan } from './json-path.ts';
-import { isEdited, textOf } from '../model/request.ts';
+import { isEdited } from '../model/request.ts';
 import type { NewValue, ProxyRequest } from '../model/request.ts';
 import { removeMembers } from './members.ts';
 import { insertMember, splice } from './splice.ts';
 import type { SpliceEdit } from './splice.ts';
+import { textEdits } from './text-edits.ts';
 
 /**
  * The body sent upstream. `encoded` is true if the bytes still have the client's
@@ -27,25 +28,33 @@ export interface Rendered {
 export function render(request: ProxyRequest): Rendered {
   const { body } = request.original;
   if (!isEdited(request)) return { bytes: body.wireBytes, encoded: true };
-  const pathEdits = editedPaths(request);
+  const edits = [...textEdits(request), ...valueEdits(request)];
+  edits.push(...changedMembers(request));
+  return { bytes: splice(body.bytes, edits), encoded: false };
+}
+
+/** Returns the edits that replace values and add cache markers. */
+function valueEdits(request: ProxyRequest): readonly SpliceEdit[] {
+  const { bytes } = request.original.body;
+  const values = newValues(request);
   const { markers } = request.edits;
-  const places = [...pathEdits.map((edit) => edit.path), ...markers];
+  if (values.length + markers.length === 0) return [];
+  const places = [...values.map(({ path }) => path), ...markers];
   const own = markers.map((path) => [...path, 'cache_control']);
-  const spans = findSpans(body.bytes, [...places, ...own]);
+  const spans = findSpans(bytes, [...places, ...own]);
   if (spans.slice(0, places.length).includes(undefined))
     throw new SvcError('internal', 'An edited value has no place in the body');
-  const edits: SpliceEdit[] = pathEdits.map((edit, index) => ({
-    ...spans[index]!,
-    bytes: Buffer.from(edit.json),
+  const edits: SpliceEdit[] = values.map(({ json }, at) => ({
+    ...spans[at]!,
+    bytes: Buffer.from(json),
   }));
   for (const at of markers.keys()) {
     // Some clients write every possible member, with null for those they do not set.
     const none = spans[places.length + at];
     if (none !== undefined) edits.push({ ...none, bytes: Buffer.from(MARKER) });
-    else edits.push(...markerAt(body.bytes, spans[pathEdits.length + at]!));
+    else edits.push(...markerAt(bytes, spans[values.length + at]!));
   }
-  edits.push(...changedMembers(request));
-  return { bytes: splice(body.bytes, edits), encoded: false };
+  return edits;
 }
 
 /** Asks a provider to cache the prefix that ends with the object containing it. */
@@ -69,43 +78,14 @@ function hasMember(json: unknown, name: string): boolean {
   return typeof json === 'object' && json !== null && Object.hasOwn(json, name);
 }
 
-function editedPaths(request: ProxyRequest): NewValue[] {
-  const { original, edits } = request;
-  const blocks = original.blocks();
+/** Returns the values other than texts that have a place in the body already. */
+function newValues({ original, edits }: ProxyRequest): readonly NewValue[] {
   const list: NewValue[] = [...edits.values];
-  const byMessage = new Map(edits.appended);
-  for (const [index, text] of edits.texts) {
-    const path = blocks[index]?.path;
-    if (path === undefined) continue;
-    list.push({ path, json: JSON.stringify(text) });
-  }
   for (const [name, value] of edits.params) {
     if (value !== undefined && hasMember(original.json, name))
       list.push({ path: [name], json: JSON.stringify(value) });
   }
-  for (const [message, text] of byMessage) list.push(appendEdit(request, message, text, list));
   return list;
-}
-
-/**
- * Returns the edit that appends to the last text of a message; if that text is replaced too, the
- * two become one edit.
- */
-function appendEdit(
-  request: ProxyRequest,
-  message: number,
-  text: string,
-  list: NewValue[],
-): NewValue {
-  const tail = request.original
-    .blocks()
-    .findLast((block) => block.message === message && block.kind === 'text' && block.path);
-  if (tail?.path === undefined) {
-    throw new SvcError('internal', `Message ${message} has no text to append to`);
-  }
-  const replaced = list.findIndex((edit) => edit.path === tail.path);
-  if (replaced >= 0) list.splice(replaced, 1);
-  return { path: tail.path, json: JSON.stringify(textOf(request, tail) + text) };
 }
 
 /** Returns the edits that add and remove members of the body. */

@@ -1,6 +1,7 @@
 /** Requests of the chat dialect (`POST /v1/chat/completions`). */
 import type { SvcError } from '../../../engine/index.ts';
 import type { Block, JsonPath } from '../../model/block.ts';
+import type { BlockHistory } from '../../model/block-history.ts';
 import { createBlockList } from '../block-list.ts';
 import type { BlockHolder, BlockList } from '../block-list.ts';
 import type { RequestFacts } from '../../model/dialect.ts';
@@ -46,11 +47,11 @@ function usageOption(options: unknown): RequestFacts['usageOption'] {
   return options['include_usage'] === true ? 'wanted' : 'declined';
 }
 
-export function chatBlocks(body: unknown): readonly Block[] {
-  const list = createBlockList();
+export function chatBlocks(body: unknown, history?: BlockHistory): readonly Block[] {
+  const list = createBlockList(history);
   if (!isObject(body)) return list.blocks();
   for (const [i, message] of listOf(body['messages']).entries()) {
-    if (isObject(message)) readMessage(list, message, i);
+    if (isObject(message)) list.addItem(message, () => readMessage(list, message, i));
   }
   return list.blocks();
 }

@@ -4,6 +4,7 @@
  */
 import type { SvcError } from '../../../engine/index.ts';
 import type { Block, BlockKind, JsonPath } from '../../model/block.ts';
+import type { BlockHistory } from '../../model/block-history.ts';
 import { createBlockList } from '../block-list.ts';
 import type { BlockHolder, BlockList } from '../block-list.ts';
 import type { RequestFacts } from '../../model/dialect.ts';
@@ -51,8 +52,8 @@ export function generativeFacts(body: unknown, target: string): RequestFacts {
  * Returns the system instruction first, then the contents; a function response is one block for
  * each text in it.
  */
-export function generativeBlocks(body: unknown): readonly Block[] {
-  const list = createBlockList();
+export function generativeBlocks(body: unknown, history?: BlockHistory): readonly Block[] {
+  const list = createBlockList(history);
   const { fields, path } = requestIn(body);
   const system = field(fields, 'systemInstruction', 'system_instruction');
   if (isObject(system.value)) {
@@ -63,7 +64,8 @@ export function generativeBlocks(body: unknown): readonly Block[] {
     if (!isObject(content)) continue;
     const role = content['role'] === 'model' ? 'assistant' : 'user';
     const holder = { message: i, role, kind: 'text' } as const;
-    readParts(list, content['parts'], [...path, 'contents', i, 'parts'], holder);
+    const parts: JsonPath = [...path, 'contents', i, 'parts'];
+    list.addItem(content, () => readParts(list, content['parts'], parts, holder));
   }
   return list.blocks();
 }

@@ -1,6 +1,7 @@
 /** Requests of the messages dialect (`POST /v1/messages`). */
 import type { SvcError } from '../../../engine/index.ts';
 import type { Block, JsonPath } from '../../model/block.ts';
+import type { BlockHistory } from '../../model/block-history.ts';
 import { createBlockList, isProgram } from '../block-list.ts';
 import type { BlockHolder, BlockList } from '../block-list.ts';
 import type { RequestFacts } from '../../model/dialect.ts';
@@ -41,12 +42,12 @@ export function messagesFacts(body: unknown): RequestFacts {
  * Returns the system prompt first, then the messages; a tool result with a list of parts is one
  * block per part.
  */
-export function messagesBlocks(body: unknown): readonly Block[] {
-  const list = createBlockList();
+export function messagesBlocks(body: unknown, history?: BlockHistory): readonly Block[] {
+  const list = createBlockList(history);
   if (!isObject(body)) return list.blocks();
   readSystem(list, body['system']);
   for (const [i, message] of listOf(body['messages']).entries()) {
-    if (isObject(message)) readMessage(list, message, i);
+    if (isObject(message)) list.addItem(message, () => readMessage(list, message, i));
   }
   return list.blocks();
 }

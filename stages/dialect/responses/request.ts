@@ -1,8 +1,9 @@
 /** Requests of the responses dialect (`POST /v1/responses`). */
 import type { SvcError } from '../../../engine/index.ts';
 import type { Block, JsonPath } from '../../model/block.ts';
+import type { BlockHistory, ToolCall } from '../../model/block-history.ts';
 import { createBlockList, isProgram } from '../block-list.ts';
-import type { BlockHolder, BlockList, ToolCall } from '../block-list.ts';
+import type { BlockHolder, BlockList } from '../block-list.ts';
 import type { RequestFacts } from '../../model/dialect.ts';
 import { isObject, listOf, parseJson, stringOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
@@ -38,8 +39,8 @@ export function responsesFacts(body: unknown): RequestFacts {
  * Returns the instructions first, then the input items; an output with a list of parts is one block
  * per part.
  */
-export function responsesBlocks(body: unknown): readonly Block[] {
-  const list = createBlockList();
+export function responsesBlocks(body: unknown, history?: BlockHistory): readonly Block[] {
+  const list = createBlockList(history);
   if (!isObject(body)) return list.blocks();
   addContent(list, body, 'instructions', [], { message: -1, role: 'system', kind: 'system' });
   const input = body['input'];
@@ -47,7 +48,7 @@ export function responsesBlocks(body: unknown): readonly Block[] {
     list.addText({ message: 0, role: 'user', kind: 'text' }, 'text', input, ['input']);
   }
   for (const [i, item] of listOf(input).entries()) {
-    if (isObject(item)) readItem(list, item, i);
+    if (isObject(item)) list.addItem(item, () => readItem(list, item, i));
   }
   return list.blocks();
 }

@@ -1,0 +1,96 @@
+/**
+ * The edits that replace the texts of blocks. Those that an earlier request of the conversation
+ * made, too, are taken from it: most of a long conversation is sent as before.
+ */
+import { SvcError } from '../../engine/index.ts';
+import type { Block, JsonPath } from '../model/block.ts';
+import type { ItemPlaces, WrittenText } from '../model/block-history.ts';
+import { textOf } from '../model/request.ts';
+import type { ProxyRequest } from '../model/request.ts';
+import { createPathScanner, findSpans } from './json-path.ts';
+import type { ByteSpan } from './json-path.ts';
+import { COMMA, skipSpace } from './json-skip.ts';
+import type { SpliceEdit } from './splice.ts';
+
+/** Returns an edit for each block that is sent with another text. */
+export function textEdits(request: ProxyRequest): readonly SpliceEdit[] {
+  const { original } = request;
+  const { history } = original;
+  const edits: SpliceEdit[] = [];
+  const others: (readonly [block: Block & { path: JsonPath }, text: string])[] = [];
+  for (const [index, text] of textsOf(request)) {
+    const block = original.blocks()[index];
+    const known = history?.written.get(index);
+    if (block === undefined || !hasPath(block)) continue;
+    if (known !== undefined && known.block === block && known.text === text) edits.push(known);
+    else others.push([block, text]);
+  }
+  const paths = others.map(([{ path }]) => path);
+  const spans = spansOf(original.body.bytes, paths, history?.places);
+  for (const [at, [block, text]] of others.entries()) {
+    const span = spans[at];
+    if (span === undefined) throw new SvcError('internal', 'A text has no place in the body');
+    const edit: WrittenText = { ...span, bytes: Buffer.from(JSON.stringify(text)), block, text };
+    history?.written.set(block.index, edit);
+    edits.push(edit);
+  }
+  return edits;
+}
+
+function hasPath(block: Block): block is Block & { path: JsonPath } {
+  return block.path !== undefined;
+}
+
+/** Returns the new texts by block index, each with what is appended to its message. */
+function textsOf(request: ProxyRequest): ReadonlyMap<number, string> {
+  const { original, edits } = request;
+  if (edits.appended.size === 0) return edits.texts;
+  const texts = new Map(edits.texts);
+  for (const [message, text] of edits.appended) {
+    const tail = original
+      .blocks()
+      .findLast((block) => block.message === message && block.kind === 'text' && block.path);
+    if (tail === undefined)
+      throw new SvcError('internal', `Message ${message} has no text to append to`);
+    texts.set(tail.index, textOf(request, tail) + text);
+  }
+  return texts;
+}
+
+/** Scans only the messages that have a path, if their places are known. */
+function spansOf(
+  bytes: Buffer,
+  paths: readonly JsonPath[],
+  places: ItemPlaces | undefined,
+): readonly (ByteSpan | undefined)[] {
+  if (paths.length === 0) return [];
+  if (places === undefined) return findSpans(bytes, paths);
+  const spans: (ByteSpan | undefined)[] = [];
+  const inItem = new Map<number, number[]>();
+  const elsewhere: number[] = [];
+  for (const [at, [name, item]] of paths.entries()) {
+    const isInItem = name === places.name && typeof item === 'number' && item < places.ends.length;
+    if (!isInItem) elsewhere.push(at);
+    else if (inItem.has(item)) inItem.get(item)!.push(at);
+    else inItem.set(item, [at]);
+  }
+  for (const [item, list] of inItem) {
+    const scan = createPathScanner(list.map((at) => paths[at]!.slice(2)));
+    const found = scan(bytes, startOf(bytes, item, places), places.ends[item]);
+    for (const [n, at] of list.entries()) spans[at] = found[n];
+  }
+  const found =
+    elsewhere.length === 0
+      ? []
+      : findSpans(
+          bytes,
+          elsewhere.map((at) => paths[at]!),
+        );
+  for (const [n, at] of elsewhere.entries()) spans[at] = found[n];
+  return spans;
+}
+
+function startOf(bytes: Buffer, item: number, { start, ends }: ItemPlaces): number {
+  const from = skipSpace(bytes, item === 0 ? start + 1 : ends[item - 1]!, bytes.length);
+  return bytes[from] === COMMA ? from + 1 : from;
+}
