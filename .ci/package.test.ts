@@ -8,8 +8,8 @@ import * as assert from 'uvu/assert';
 import { neededDeclarations } from './declarations.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const MAX_PACKED_BYTES = 3_050_000;
-const MAX_UNPACKED_BYTES = 10_000_000;
+const MAX_PACKED_BYTES = 3_100_000;
+const MAX_UNPACKED_BYTES = 10_200_000;
 
 interface Packed {
   readonly size: number;
