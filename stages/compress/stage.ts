@@ -88,10 +88,12 @@ async function compressRequest(
     ctx.note('not_compressed_because', reasonForNoChange(outcomes, config));
   // A request that only counts tokens is reported with the turn that follows it.
   if (!runsModel(request)) return smaller;
-  for (const { classification, tokensBefore, tokensAfter } of outcomes)
-    originals.count(classification?.kind ?? 'unclassified', tokensBefore, tokensAfter);
-  originals.keep(ctx.run.id, memory.id, [...trimmed, ...changedBlocks(blocks, outcomes)]);
-  learned.learnBlocks(samplesOf(blocks, outcomes, options.mode));
+  services.deferredWork.later(() => {
+    for (const { classification, tokensBefore, tokensAfter } of outcomes)
+      originals.count(classification?.kind ?? 'unclassified', tokensBefore, tokensAfter);
+    originals.keep(ctx.run.id, memory.id, [...trimmed, ...changedBlocks(blocks, outcomes)]);
+    learned.learnBlocks(samplesOf(blocks, outcomes, options.mode));
+  });
   return withReport(smaller, { ...toolReport, ...sizes });
 }
 

@@ -12,7 +12,6 @@ import type { Head } from '../model/conversation.ts';
 import type { Original } from '../model/request.ts';
 import { isSameJson } from '../dialect/same-json.ts';
 import { shortHash } from '../model/short-hash.ts';
-import type { MessageHashes } from '../model/hashed-message.ts';
 import { isSent, textHash } from './sent-text.ts';
 
 /** Characters of recent requests kept for comparison: about ten long conversations. */
@@ -69,8 +68,6 @@ export class BlockHashes {
   #names: BlockNames = { list: [], counts: new Map() };
   /** Memoized comparisons with stored texts, by block. */
   #compared = new Map<number, Compared>();
-  /** Hashes of the messages of the newest request, which all requests of a conversation share. */
-  messages: MessageHashes = { messages: [] };
   /** Hashes of `#chainTools` and the first N blocks, at N. */
   #chain: string[] = [];
   #chainTools: unknown;
@@ -100,7 +97,6 @@ export class BlockHashes {
     if (same < length) return false;
     const isWhole = same === before.#blocks.length;
     this.#compared = before.#compared;
-    this.messages = before.messages;
     this.#names = isWhole ? before.#names : leadingNames(before.#names, same);
     this.#chain = isWhole ? before.#chain : before.#chain.slice(0, same + 1);
     this.#chainTools = before.#chainTools;

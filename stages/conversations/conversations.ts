@@ -17,7 +17,6 @@ import type { Turn } from '../model/conversation.ts';
 import type { NewValue, Original, ProxyRequest } from '../model/request.ts';
 import { isEdited, textOf } from '../model/request.ts';
 import type { CachedTurn } from '../model/cached-turn.ts';
-import type { MessageHashes } from '../model/hashed-message.ts';
 import { createCachedTurns } from './cached-turns.ts';
 import { createBlockHashes } from './block-hashes.ts';
 import type { BlockHashes } from './block-hashes.ts';
@@ -106,8 +105,6 @@ export function createConversations({ store, clock, version }: ConversationsOpti
   return {
     memoryOf,
     standing: sendingRules,
-    /** The hashes of the messages that the conversation's newest request sent. */
-    messageHashes: ({ original }: ProxyRequest): MessageHashes => hashesOf(original).messages,
     /** Remembers what a turn left in the provider's cache; returns the turn before, if any. */
     noteCached: (request: ProxyRequest, turn: CachedTurn): CachedTurn | undefined =>
       cachedTurns.follow(turn, memoryOf(request).id, {

@@ -49,22 +49,18 @@ export function explainMiss(
   const total = totalInputTokens(usage)!;
   const read = cacheReadTokens ?? 0;
   const written = cacheWriteTokens ?? 0;
-  const turn = cachedTurnOf(
-    request,
-    {
-      request: run.id,
-      atMs: run.startedWallMs,
-      doneMs: run.startedWallMs + durationMs,
-      provider: provider.name,
-      model,
-      key: shortHash([attempts.at(-1)?.key ?? original.caller()]),
-      total,
-      read,
-      left: needsMarkers || written > 0 ? read + written : cachedAutomatically(facts, total, read),
-      needsMarkers,
-    },
-    conversations.messageHashes(request),
-  );
+  const turn = cachedTurnOf(request, {
+    request: run.id,
+    atMs: run.startedWallMs,
+    doneMs: run.startedWallMs + durationMs,
+    provider: provider.name,
+    model,
+    key: shortHash([attempts.at(-1)?.key ?? original.caller()]),
+    total,
+    read,
+    left: needsMarkers || written > 0 ? read + written : cachedAutomatically(facts, total, read),
+    needsMarkers,
+  });
   if (turn === undefined) return undefined;
   const before = conversations.noteCached(request, turn);
   return missOf(turn, before, namesIn(request), usage.cacheMiss);

@@ -35,22 +35,24 @@ export interface ItemPlaces {
   readonly ends: readonly number[];
 }
 
-/** A text that was sent in place of that of `block`. */
-export interface WrittenText {
-  readonly block: Block;
-  readonly text: string;
-  /** The place of the block's own text in the body, and the JSON text that replaces it. */
-  readonly start: number;
-  readonly end: number;
-  readonly bytes: Buffer;
-}
-
 export interface BlockHistory {
   /** Of the earlier request, until this one is read. */
   before: ReadBlocks | undefined;
   /** Of this request, once it is read. */
   now: ReadBlocks | undefined;
   readonly places: ItemPlaces;
-  /** By index of the block; all requests of a conversation add to it. */
-  readonly written: Map<number, WrittenText>;
+  /** What stages keep for the next request of the conversation, each under what made it. */
+  readonly shared: Map<() => unknown, unknown>;
+}
+
+/**
+ * Returns what `make` returned at its first call for the conversation; undefined for a short one.
+ * Requests that branch share it, so what it says of a block is valid only for the same object.
+ */
+export function sharedBy<T>(history: BlockHistory | undefined, make: () => T): T | undefined {
+  if (history === undefined) return undefined;
+  const { shared } = history;
+  if (!shared.has(make)) shared.set(make, make());
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is what `make` returned
+  return shared.get(make) as T;
 }

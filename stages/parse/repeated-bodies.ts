@@ -98,7 +98,7 @@ export function createRepeatedBodies() {
         before: history.now,
         now: undefined,
         places: { name, start, ends: [...ends.slice(0, items), ...endsOf(others, span, moved)] },
-        written: history.written,
+        shared: history.shared,
       };
       keep({ bytes, dialect, name, list, values, history: next }, body);
       return { json: { ...json, [name]: list }, history: next };
@@ -119,7 +119,7 @@ export function createRepeatedBodies() {
         before: undefined,
         now: undefined,
         places: { name, start: span.start, ends: endsOf(bytes, span, 0) },
-        written: new Map(),
+        shared: new Map(),
       };
       keep({ bytes, dialect, name, list: listOf(json[name]), values, history });
       return history;

@@ -2,8 +2,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { requestOf } from '../../fixtures/compress/stage.ts';
 import { objectOf } from '../dialect/json-kind.ts';
-import type { MessageHashes } from '../model/hashed-message.ts';
-import { appendText, replaceTexts } from '../model/request.ts';
+import type { BlockHistory } from '../model/block-history.ts';
+import { appendText, replaceTexts, toRequest } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { hashMessages } from './message-hashes.ts';
 
@@ -23,8 +23,14 @@ const sent = (short: string, ...messages: readonly object[]): ProxyRequest => {
   return replaceTexts(request, new Map(results.map((block) => [block, `${short}${block.text}`])));
 };
 
-const hashesOf = (request: ProxyRequest, known?: MessageHashes): string =>
-  hashMessages(request, objectOf(request.original.json), known);
+/** Makes a request one of those that share `history`. */
+const withHistory = (request: ProxyRequest, history: BlockHistory): ProxyRequest => {
+  const { body, dialect, facts, json } = request.original;
+  return { ...request, original: toRequest({ body, dialect, facts, json, history }).original };
+};
+
+const hashesOf = (request: ProxyRequest): string =>
+  hashMessages(request, objectOf(request.original.json));
 
 test('the hashes are the same whatever the request before was', () => {
   const other = [{ type: 'text', text: 'Look.' }];
@@ -53,11 +59,16 @@ test('the hashes are the same whatever the request before was', () => {
   ];
   for (const before of requests)
     for (const request of requests) {
-      const known: MessageHashes = { messages: [] };
-      hashesOf(before, known);
-      assert.is(hashesOf(request, known), hashesOf(request));
+      const history: BlockHistory = {
+        before: undefined,
+        now: undefined,
+        places: { name: 'messages', start: 0, ends: [] },
+        shared: new Map(),
+      };
+      hashesOf(withHistory(before, history));
+      assert.is(hashesOf(withHistory(request, history)), hashesOf(request));
       // Also from what the last call left.
-      assert.is(hashesOf(before, known), hashesOf(before));
+      assert.is(hashesOf(withHistory(before, history)), hashesOf(before));
     }
   assert.is(new Set(requests.map((request) => hashesOf(request))).size, requests.length);
 });

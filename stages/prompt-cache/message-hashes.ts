@@ -7,9 +7,28 @@ import { listOf } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
 import type { Block } from '../model/block.ts';
 import { HASH_CHARS } from '../model/cached-turn.ts';
-import type { HashedMessage, MessageHashes, SentMessage } from '../model/hashed-message.ts';
+import { sharedBy } from '../model/block-history.ts';
 import { textOf } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
+
+/** The hashed messages of the newest request of a conversation, for the next one. */
+interface MessageHashes {
+  messages: readonly HashedMessage[];
+}
+
+interface SentMessage {
+  readonly blocks: readonly Block[];
+  /** The texts of the blocks as sent. */
+  readonly texts: readonly string[];
+  readonly appended: string;
+}
+
+interface HashedMessage extends SentMessage {
+  /** Its entry in `CachedTurn.messages`. */
+  readonly entry: string;
+}
+
+const messageHashes = (): MessageHashes => ({ messages: [] });
 
 /**
  * A longer value in a part without text, i.e. an image or a file, is represented by its size and
@@ -29,12 +48,9 @@ export function leadingEnd(blocks: readonly Block[]): number {
   return end < 0 ? blocks.length : end;
 }
 
-/** Returns `CachedTurn.messages`; `known` is read and then replaced. */
-export function hashMessages(
-  request: ProxyRequest,
-  json: JsonObject,
-  known: MessageHashes | undefined,
-): string {
+/** Returns `CachedTurn.messages`. */
+export function hashMessages(request: ProxyRequest, json: JsonObject): string {
+  const known = sharedBy(request.original.history, messageHashes);
   const all = request.original.blocks();
   const list = listOf(json['messages'] ?? json['input']);
   const hashed: HashedMessage[] = [];
@@ -60,10 +76,12 @@ function repeats(request: ProxyRequest, from: number, before: HashedMessage): bo
   const end = from + before.blocks.length;
   if (all[end - 1]?.message !== message || all[end]?.message === message) return false;
   if ((request.edits.appended.get(message) ?? '') !== before.appended) return false;
-  return before.blocks.every(
-    (block, at) =>
-      isSameBlock(all[from + at]!, block) && textOf(request, all[from + at]!) === before.texts[at],
-  );
+  for (let at = 0; at < before.blocks.length; at += 1) {
+    const block = all[from + at]!;
+    if (!isSameBlock(block, before.blocks[at]!)) return false;
+    if (textOf(request, block) !== before.texts[at]) return false;
+  }
+  return true;
 }
 
 /** Hashes the message that begins with the block at `from`, unless its entry is known. */

@@ -12,7 +12,6 @@ import type { ProxyRequest } from '../model/request.ts';
 import { someMarker } from './markers.ts';
 import { promisedLifetimeMs } from './lifetime.ts';
 import { hashMessages, hashOf, leadingEnd } from './message-hashes.ts';
-import type { MessageHashes } from '../model/hashed-message.ts';
 
 /** Figures of the run besides its request. */
 export type TurnFigures = Pick<
@@ -31,15 +30,11 @@ const MAX_CHARS = 64 * 1024;
  * Returns the turn; undefined if the request does not show all that the model reads, or is too
  * long to compare.
  */
-export function cachedTurnOf(
-  request: ProxyRequest,
-  figures: TurnFigures,
-  known?: MessageHashes,
-): CachedTurn | undefined {
+export function cachedTurnOf(request: ProxyRequest, figures: TurnFigures): CachedTurn | undefined {
   const { original, report } = request;
   const { dialect, json, body } = original;
   if (!isObject(json) || (json['previous_response_id'] ?? json['conversation'])) return undefined;
-  const messages = hashMessages(request, json, known);
+  const messages = hashMessages(request, json);
   if (messages.length > MAX_CHARS) return undefined;
   const blocks = original.blocks();
   const isMarked = (report.breakpoints ?? 0) > 0 || someMarker(json, () => true);

@@ -2,11 +2,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { posted } from '../../fixtures/compress/stage.ts';
 import { dialects } from '../dialect/registry.ts';
+import { sharedBy } from '../model/block-history.ts';
 import { appendText, replaceTexts, setParam, toRequest } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { createRepeatedBodies } from '../parse/repeated-bodies.ts';
 import { measureJson } from './json-size.ts';
 import { render } from './render.ts';
+import { writtenTexts } from './text-edits.ts';
 
 const TEXT = 'The build of module {7} failed: "a\\b" ü 漢. '.repeat(300);
 
@@ -87,9 +89,9 @@ test('takes what it sends again from the turn before', () => {
   const shortOf = (index: number): string => `short ${index}`;
   const [first, second] = [8, 9].map((turns) => edited(parse(bodyOf(turns)), shortOf));
   render(first!);
-  const before = new Map(first!.original.history!.written);
+  const before = new Map(sharedBy(first!.original.history, writtenTexts));
   render(second!);
-  const after = second!.original.history!.written;
+  const after = sharedBy(second!.original.history, writtenTexts)!;
   assert.is([...before].filter(([index, edit]) => after.get(index) === edit).length >= 7, true);
   assert.is(after.size, before.size + 2);
 });

@@ -4,7 +4,8 @@
  */
 import { SvcError } from '../../engine/index.ts';
 import type { Block, JsonPath } from '../model/block.ts';
-import type { ItemPlaces, WrittenText } from '../model/block-history.ts';
+import { sharedBy } from '../model/block-history.ts';
+import type { ItemPlaces } from '../model/block-history.ts';
 import { textOf } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { createPathScanner, findSpans } from './json-path.ts';
@@ -12,15 +13,25 @@ import type { ByteSpan } from './json-path.ts';
 import { COMMA, skipSpace } from './json-skip.ts';
 import type { SpliceEdit } from './splice.ts';
 
+/** The edit that replaces the text of `block` by `text`. */
+interface WrittenText extends SpliceEdit {
+  readonly block: Block;
+  readonly text: string;
+}
+
+/** Makes the edits of a conversation, by index of the block. */
+export const writtenTexts = (): Map<number, WrittenText> => new Map();
+
 /** Returns an edit for each block that is sent with another text. */
 export function textEdits(request: ProxyRequest): readonly SpliceEdit[] {
   const { original } = request;
   const { history } = original;
+  const written = sharedBy(history, writtenTexts);
   const edits: SpliceEdit[] = [];
   const others: (readonly [block: Block & { path: JsonPath }, text: string])[] = [];
   for (const [index, text] of textsOf(request)) {
     const block = original.blocks()[index];
-    const known = history?.written.get(index);
+    const known = written?.get(index);
     if (block === undefined || !hasPath(block)) continue;
     if (known !== undefined && known.block === block && known.text === text) edits.push(known);
     else others.push([block, text]);
@@ -31,7 +42,7 @@ export function textEdits(request: ProxyRequest): readonly SpliceEdit[] {
     const span = spans[at];
     if (span === undefined) throw new SvcError('internal', 'A text has no place in the body');
     const edit: WrittenText = { ...span, bytes: Buffer.from(JSON.stringify(text)), block, text };
-    history?.written.set(block.index, edit);
+    written?.set(block.index, edit);
     edits.push(edit);
   }
   return edits;

@@ -1,6 +1,7 @@
 /** The blocks of a request in the form the compressor takes. */
 import { parseJson } from '../../dialect/json-kind.ts';
 import type { Block } from '../../model/block.ts';
+import { sharedBy } from '../../model/block-history.ts';
 import { isBillingBlock } from '../../model/conversation.ts';
 import type { ProxyRequest } from '../../model/request.ts';
 
@@ -63,15 +64,32 @@ export function isPlainResult(block: ConversationBlock): boolean {
  * that changes with every request is left out: counted, it could shift the threshold from one turn
  * to the next.
  */
-export function toConversationBlocks(request: ProxyRequest): readonly ConversationBlock[] {
-  return request.original
-    .blocks()
-    .filter((block) => !isBillingBlock(block))
-    .map((block) => toConversationBlock(block, request));
+export function toConversationBlocks({ original }: ProxyRequest): readonly ConversationBlock[] {
+  const made = sharedBy(original.history, madeBlocks);
+  const blocks: ConversationBlock[] = [];
+  for (const block of original.blocks()) {
+    if (isBillingBlock(block)) continue;
+    const reason = original.protectedBy(block.index);
+    let known = made?.get(block.index);
+    if (known === undefined || known.block !== block || known.reason !== reason) {
+      known = { block, reason, made: toConversationBlock(block, reason) };
+      made?.set(block.index, known);
+    }
+    blocks.push(known.made);
+  }
+  return blocks;
 }
 
-function toConversationBlock(block: Block, request: ProxyRequest): ConversationBlock {
-  const reason = request.original.protectedBy(block.index);
+interface MadeBlock {
+  readonly block: Block;
+  readonly reason: string | undefined;
+  readonly made: ConversationBlock;
+}
+
+/** Makes the blocks of a conversation, by index of the block that they are made of. */
+const madeBlocks = (): Map<number, MadeBlock> => new Map();
+
+function toConversationBlock(block: Block, reason: string | undefined): ConversationBlock {
   return {
     index: block.index,
     role: block.role,

@@ -83,7 +83,6 @@ function continues(job: CompressJob, before: CompressJob): boolean {
   return blocks.every((block, at) => isSameBlock(block, job.blocks[at]!));
 }
 
-/** Compares the likeliest differences first. */
 function isSameBlock(one: ConversationBlock, other: ConversationBlock): boolean {
-  return one.text === other.text && isSameJson(one, other);
+  return one === other || (one.text === other.text && isSameJson(one, other));
 }
