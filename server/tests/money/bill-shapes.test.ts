@@ -29,12 +29,15 @@ function send(
   if (way === 'streamed') answered.end();
 }
 
-/** Reads the response; one that will be cancelled is read as far as it is sent, and then left. */
+/**
+ * Reads the response; one that will be cancelled is read as far as it is sent, and then left.
+ * Returns the request's id.
+ */
 async function readShape(
   port: number,
   { path, body, events }: Shape,
   way: ResponseForm,
-): Promise<void> {
+): Promise<string> {
   const leave = new AbortController();
   const message = await openResponse(port, { path, body, signal: leave.signal });
   const lastShown = toEvent(events.at(-2) ?? '')
@@ -49,6 +52,7 @@ async function readShape(
   } catch (error) {
     if (!leave.signal.aborted) throw error;
   }
+  return String(message.headers['x-svc-request-id']);
 }
 
 test(`${COUNT} shapes of usage are priced as in the published tables`, () =>
@@ -61,16 +65,17 @@ test(`${COUNT} shapes of usage are priced as in the published tables`, () =>
       const way = ways[Math.floor(at / names.length) % ways.length]!;
       made.push({ shape: SHAPES[name](way), way, name });
     }
+    const ids: string[] = [];
     for (const { shape, way } of made) {
       upstream.answer((response) => send(response, shape, way));
-      await readShape(t.proxy.port, shape, way);
+      ids.push(await readShape(t.proxy.port, shape, way));
     }
     const rows = await t.rows(COUNT);
+    const byId = new Map(rows.map((row) => [row.id, row]));
     const off: string[] = [];
     let [unpriced, cancelled] = [0, 0];
-    const byTime = rows.toSorted((a, b) => a.startedMs - b.startedMs);
     for (const [index, { shape, way, name }] of made.entries()) {
-      const row = byTime[index]!;
+      const row = byId.get(ids[index]!)!;
       const tokens = way === 'cancelled' ? (row.outputTokens ?? 0) : shape.output;
       const expected = shape.dollars(tokens, row.inputTokensSent ?? 0);
       if (way === 'cancelled')
