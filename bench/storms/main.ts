@@ -11,6 +11,7 @@ import { HOST } from './host.ts';
 import { KILLS } from './kills.ts';
 import { SERVERS } from './servers.ts';
 import type { Sizes } from './storm.ts';
+import { THREADS } from './threads.ts';
 
 const USAGE = `npm run bench:storms                   every storm at full size, about two hours
 npm run bench:storms -- kill idle      storms whose name has one of these words
@@ -28,7 +29,7 @@ postgresql; without them their rows do not hold.
 Exit code 0 if every row holds, 1 if one does not, 2 for a wrong command line.
 `;
 
-const STORMS = [...KILLS, ...CROWDS, ...SERVERS, ...HOST];
+const STORMS = [...KILLS, ...CROWDS, ...SERVERS, ...HOST, ...THREADS];
 
 function readOptions(args: string[]) {
   const { values, positionals: words } = readProgramOptions(USAGE, {
