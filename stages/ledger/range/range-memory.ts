@@ -24,6 +24,8 @@ interface Seen {
 
 interface State {
   readonly newest: number;
+  /** Number of the row that was stored last, even if it was deleted since. */
+  readonly stored: number;
   readonly newestId: string | null;
   readonly seenId: string | null;
   readonly oldestMs: number | null;
@@ -32,21 +34,28 @@ interface State {
   readonly lastHourMs: number | null;
 }
 
-/** Pass the same one to all reports of a ledger. */
+/**
+ * Pass the same one to all reports of a ledger. `isFile`: it is a SQLite file, which notes the
+ * number of the row that was stored last.
+ */
 export class RangeMemory {
   readonly units = new UnitMemory();
+  readonly #isFile: boolean;
   #seen: Seen | undefined;
+
+  constructor(isFile = false) {
+    this.#isFile = isFile;
+  }
 
   /** Begins a report: forgets what no longer matches the ledger. */
   async begin(db: LedgerReader): Promise<LedgerSpans> {
     this.units.begin();
     const seen = this.#seen;
-    const state = await readState(db, seen?.number ?? 0);
+    const state = await readState(db, seen?.number ?? 0, this.#isFile);
     if (seen !== undefined) {
       // Another row has its number: it is another file, or the rows were renumbered.
       if (seen.number > 0 && state.seenId !== seen.id) this.units.forgetAll();
-      else if (state.newest > seen.number)
-        this.units.forgetMinutes(await minutesOf(db, seen.number, state.newest));
+      else if (state.stored > seen.number) await this.#forgetNew(db, seen.number, state);
       if (state.oldestMs !== null && state.oldestMs !== seen.oldestMs)
         this.units.forgetRowsUpto(state.oldestMs);
       if (state.oldestMs === null) this.units.forgetAll();
@@ -56,11 +65,21 @@ export class RangeMemory {
       this.#seen = { number: state.newest, id: state.newestId, oldestMs: state.oldestMs };
     return toSpans(state);
   }
+
+  async #forgetNew(db: LedgerReader, after: number, { newest, stored }: State): Promise<void> {
+    const minutes = await minutesOf(db, after, newest);
+    const present = minutes.reduce((sum, { requests }) => sum + requests, 0);
+    // Rows that were deleted again are still part of the sums of their hours.
+    if (present < stored - after) this.units.forgetAll();
+    else this.units.forgetMinutes(minutes.map(({ minute }) => minute));
+  }
 }
 
-async function readState(db: LedgerReader, seen: number): Promise<State> {
+async function readState(db: LedgerReader, seen: number, isFile: boolean): Promise<State> {
+  const newest = sql`(SELECT coalesce(max(rowid), 0) FROM requests)`;
   const { rows } = await sql<State>`SELECT
-    (SELECT coalesce(max(rowid), 0) FROM requests) AS newest,
+    ${newest} AS newest,
+    ${isFile ? sql`(SELECT rowid_upto FROM summed)` : newest} AS stored,
     (SELECT id FROM requests WHERE rowid = (SELECT max(rowid) FROM requests)) AS newest_id,
     (SELECT id FROM requests WHERE rowid = ${seen}) AS seen_id,
     (SELECT min(started_ms) FROM requests) AS oldest_ms,
@@ -70,16 +89,16 @@ async function readState(db: LedgerReader, seen: number): Promise<State> {
   return rows[0]!;
 }
 
-/** Returns the minutes since the epoch in which rows with numbers after `after` began. */
+/** Returns the minutes since the epoch in which rows with numbers after `after` began, and how many. */
 async function minutesOf(
   db: LedgerReader,
   after: number,
   upto: number,
-): Promise<readonly number[]> {
-  const { rows } = await sql<{ readonly minute: number }>`SELECT
-    started_ms / ${sql.lit(MINUTE_MS)} AS minute FROM requests
+): Promise<readonly { readonly minute: number; readonly requests: number }[]> {
+  const { rows } = await sql<{ readonly minute: number; readonly requests: number }>`SELECT
+    started_ms / ${sql.lit(MINUTE_MS)} AS minute, count(*) AS requests FROM requests
     WHERE rowid > ${after} AND rowid <= ${upto} GROUP BY 1`.execute(db);
-  return rows.map(({ minute }) => minute);
+  return rows;
 }
 
 function toSpans({ oldestMs, latestMs, firstHourMs, lastHourMs }: State): LedgerSpans {
