@@ -12,7 +12,7 @@ import { DEFINITIONS_FILE, loadDefinitions } from '../cli/parse/definitions.ts';
 import { STATUSLINE_FILE } from '../cli/integrate/statusline.ts';
 import { TOPICS_FILE } from '../cli/parse/topics.ts';
 import { GUIDES_FILE } from '../server/docs/guide.ts';
-import { keepOutDeclarations } from './declarations.ts';
+import { keepOutUnneeded } from './declarations.ts';
 import { indexGuides, renderGuides } from './guides.ts';
 import { BUNDLED_FILE } from '../server/bundled-recipes.ts';
 import { readRecipes } from '../server/recipes/recipes.ts';
@@ -101,7 +101,7 @@ const COMMON_OPTIONS = {
 } as const;
 
 await stripComments(compiled);
-keepOutDeclarations(fileURLToPath(new URL('../..', import.meta.url)), compiled);
+keepOutUnneeded(fileURLToPath(new URL('../..', import.meta.url)), compiled);
 
 /**
  * The statusline starts after every message, so it is one file of its own, not a dozen shared ones.
