@@ -2,7 +2,6 @@
  * The server's queries of the ledger. The query builder, and the reader thread or database driver,
  * are loaded by the first query: a start must not wait for them.
  */
-import { isPostgresUrl } from '../../stages/ledger/address.ts';
 import type { RangeMemory } from '../../stages/ledger/range/range-memory.ts';
 import type { LedgerReader } from '../../stages/ledger/tables.ts';
 
@@ -41,6 +40,6 @@ async function open(db: string) {
   return {
     reader: await openServerReader(db),
     queries,
-    memory: new RangeMemory(!isPostgresUrl(db)),
+    memory: new RangeMemory(),
   };
 }

@@ -2,6 +2,7 @@
  * Failed attempts behind answers that clients got nevertheless, from the rows that are still kept.
  */
 import { sql } from 'kysely';
+import { sumsByUnit } from './range/unit-memory.ts';
 import type { UnitValue } from './range/unit-memory.ts';
 import { selectMatching, stepOf } from './sums.ts';
 import type { RowFilter } from './sums.ts';
@@ -57,9 +58,7 @@ export async function attemptsByUnit(
     .select((eb) => [step.as('step'), eb.fn.min('startedMs').as('firstMs'), ...SUMS])
     .groupBy(step)
     .execute();
-  return new Map(
-    rows.map(({ step: number, ...value }) => [number * lengthMs, { value, sizeBytes: UNIT_BYTES }]),
-  );
+  return sumsByUnit(rows, lengthMs, UNIT_BYTES);
 }
 
 /** Adds up the sums of several units. */

@@ -1,6 +1,7 @@
 /** What was injected from the vault, from the rows that are still kept. */
 import { sql } from 'kysely';
 import type { RangeFacts } from './range/range-facts.ts';
+import { sumsByUnit } from './range/unit-memory.ts';
 import type { UnitValue } from './range/unit-memory.ts';
 import { selectMatching, stepOf } from './sums.ts';
 import type { RowFilter } from './sums.ts';
@@ -65,12 +66,7 @@ async function injectionsByUnit(
     ])
     .groupBy(step)
     .execute();
-  return new Map(
-    rows.map(({ step: number, ...value }) => [
-      number * lengthMs,
-      { value, sizeBytes: BYTES_OF_UNIT },
-    ]),
-  );
+  return sumsByUnit(rows, lengthMs, BYTES_OF_UNIT);
 }
 
 function injected(db: LedgerReader, filter: RowFilter) {

@@ -83,7 +83,7 @@ test('reports with a memory are those without one, as rows are added and deleted
       const database = new Database(file);
       database.exec('DELETE FROM requests; DELETE FROM hours');
       database.close();
-      const memory = new RangeMemory(true);
+      const memory = new RangeMemory();
       for (const { rows, pruned, since, until, filter: more, stepMs } of steps) {
         for (const row of rows) writer.record(rowOf((number += 1), row));
         await writer.flush();
@@ -112,7 +112,7 @@ test('a request that was stored and deleted between two reports still counts', a
     await writer.flush();
     await writer.prune(DAY + 3 * HOUR_MS);
   };
-  const memory = new RangeMemory(true);
+  const memory = new RangeMemory();
   const requestsOf = async () =>
     (await reportOf(file, { sinceMs: 0 }, HOUR_MS, memory))[0].totals.requests;
   await add(1, 2);
@@ -127,7 +127,7 @@ test('another file at the same path, or one whose rows were renumbered, is read 
   const first = files.open();
   for (let n = 0; n < 20; n += 1) first.writer.record(rowOf(n, { latencyMs: n }));
   await first.writer.close();
-  const memory = new RangeMemory(true);
+  const memory = new RangeMemory();
   const latencyOf = async () =>
     (await reportOf(first.file, { sinceMs: 0 }, HOUR_MS, memory))[0].latency;
   assert.equal(await latencyOf(), { p50Ms: 9, p95Ms: 18, p99Ms: 19, samples: 20 });
@@ -147,7 +147,7 @@ test('a second report of the same requests reads no row of a whole minute again'
   for (let n = 0; n < 200; n += 1)
     writer.record(rowOf(n, { startedMs: DAY + n * 7 * MINUTE_MS, latencyMs: n }));
   await writer.close();
-  const memory = new RangeMemory(true);
+  const memory = new RangeMemory();
   const filter = { sinceMs: DAY + 5 * MINUTE_MS + 1 };
   await reportOf(file, filter, 6 * HOUR_MS, memory);
   const spans: number[] = [];

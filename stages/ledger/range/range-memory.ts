@@ -3,6 +3,7 @@
  * only ever added, with ascending numbers, and deleted oldest first.
  */
 import { sql } from 'kysely';
+import { isPostgres } from '../dialect.ts';
 import { HOUR_MS } from '../hours.ts';
 import type { LedgerReader } from '../tables.ts';
 import { UnitMemory } from './unit-memory.ts';
@@ -34,24 +35,16 @@ interface State {
   readonly lastHourMs: number | null;
 }
 
-/**
- * Pass the same one to all reports of a ledger. `isFile`: it is a SQLite file, which notes the
- * number of the row that was stored last.
- */
+/** Pass the same one to all reports of a ledger. */
 export class RangeMemory {
   readonly units = new UnitMemory();
-  readonly #isFile: boolean;
   #seen: Seen | undefined;
-
-  constructor(isFile = false) {
-    this.#isFile = isFile;
-  }
 
   /** Begins a report: forgets what no longer matches the ledger. */
   async begin(db: LedgerReader): Promise<LedgerSpans> {
     this.units.begin();
     const seen = this.#seen;
-    const state = await readState(db, seen?.number ?? 0, this.#isFile);
+    const state = await readState(db, seen?.number ?? 0);
     if (seen !== undefined) {
       // Another row has its number: it is another file, or the rows were renumbered.
       if (seen.number > 0 && state.seenId !== seen.id) this.units.forgetAll();
@@ -75,11 +68,11 @@ export class RangeMemory {
   }
 }
 
-async function readState(db: LedgerReader, seen: number, isFile: boolean): Promise<State> {
+async function readState(db: LedgerReader, seen: number): Promise<State> {
   const newest = sql`(SELECT coalesce(max(rowid), 0) FROM requests)`;
   const { rows } = await sql<State>`SELECT
     ${newest} AS newest,
-    ${isFile ? sql`(SELECT rowid_upto FROM summed)` : newest} AS stored,
+    ${isPostgres(db) ? newest : sql`(SELECT rowid_upto FROM summed)`} AS stored,
     (SELECT id FROM requests WHERE rowid = (SELECT max(rowid) FROM requests)) AS newest_id,
     (SELECT id FROM requests WHERE rowid = ${seen}) AS seen_id,
     (SELECT min(started_ms) FROM requests) AS oldest_ms,

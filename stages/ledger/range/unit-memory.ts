@@ -11,6 +11,17 @@ export interface UnitValue<T> {
   readonly sizeBytes: number;
 }
 
+/** Returns sums by the beginnings of their units; `step` is the number of a unit. */
+export function sumsByUnit<T extends { readonly step: number }>(
+  rows: readonly T[],
+  lengthMs: number,
+  sizeBytes: number,
+): ReadonlyMap<number, UnitValue<Omit<T, 'step'>>> {
+  return new Map(
+    rows.map(({ step, ...value }) => [step * lengthMs, { value, sizeBytes }] as const),
+  );
+}
+
 /** Reads the values of consecutive units, by their beginnings; those without one are left out. */
 export type ReadUnits<T> = (units: Units) => Promise<ReadonlyMap<number, UnitValue<T>>>;
 
