@@ -227,8 +227,8 @@ export const THREATS: readonly Row[] = [
     test: 'the decoded size is limited while decoding',
     sabotage: {
       file: 'stages/wire/decode.ts',
-      before: 'maxOutputLength: maxBytes }',
-      after: 'maxOutputLength: 2 ** 31 - 1 }',
+      before: 'new Expansion(maxBytes)',
+      after: 'new Expansion(2 ** 31 - 1)',
     },
   },
   {

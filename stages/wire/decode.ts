@@ -2,36 +2,51 @@
  * Content encodings. Requests are decoded to be read, with a cap on the decoded size; responses are
  * decoded as a copy for metering only, and are passed on unchanged.
  */
-import { Transform } from 'node:stream';
+import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
-import { SvcError } from '../../engine/index.ts';
+import { SvcError, isSvcError } from '../../engine/index.ts';
 import { payloadTooLarge, printable, unsupportedMedia } from '../model/errors.ts';
 import { Expansion } from './expansion.ts';
-import { createZstdCopy, unzstd } from './zstd.ts';
+import { createUnzstd } from './zstd.ts';
 
-interface BodyOptions {
-  readonly maxOutputLength: number;
-}
-
-type Unpack = (
-  bytes: Buffer,
-  options: BodyOptions,
-  done: (error: Error | null, decoded: Buffer) => void,
-) => void;
-
-/** The decoders of one encoding: for a whole body, and for a stream. */
-interface Format {
-  readonly unpack: Unpack;
-  readonly open: () => Transform;
-}
+/**
+ * Opens a decoder, given the first bytes. `maxBytes` is the limit of a whole body, which is invalid
+ * if it is truncated; without it, a truncated response yields the part that arrived.
+ */
+type Format = (first: Buffer, maxBytes?: number) => Transform;
 
 /** Newer runtimes have zstd; the types of the oldest supported one do not. */
 interface ZstdRuntime {
-  readonly zstdDecompress?: Unpack;
   readonly createZstdDecompress?: () => Transform;
 }
 const runtime: object = zlib;
 const zstd = runtime as ZstdRuntime;
+
+const { BROTLI_OPERATION_FLUSH, Z_SYNC_FLUSH } = zlib.constants;
+/** Flushing at the end, rather than finishing, returns the content of a truncated response. */
+const flushedIf = (isWhole: boolean, finishFlush: number): zlib.ZlibOptions =>
+  isWhole ? {} : { finishFlush };
+
+const gunzip: Format = (_, maxBytes) =>
+  zlib.createGunzip(flushedIf(maxBytes !== undefined, Z_SYNC_FLUSH));
+
+const FORMATS: ReadonlyMap<string, Format> = new Map<string, Format>([
+  ['gzip', gunzip],
+  ['x-gzip', gunzip],
+  [
+    'deflate',
+    (first, maxBytes) => {
+      const options = flushedIf(maxBytes !== undefined, Z_SYNC_FLUSH);
+      return hasZlibHeader(first) ? zlib.createInflate(options) : zlib.createInflateRaw(options);
+    },
+  ],
+  [
+    'br',
+    (_, maxBytes) =>
+      zlib.createBrotliDecompress(flushedIf(maxBytes !== undefined, BROTLI_OPERATION_FLUSH)),
+  ],
+  ['zstd', (_, maxBytes) => zstd.createZstdDecompress?.() ?? createUnzstd(maxBytes)],
+]);
 
 /**
  * Decodes one layer of `Content-Encoding` (gzip, deflate, br, zstd) off the event loop; returns the
@@ -45,21 +60,29 @@ export async function decodeBody(
   maxBytes: number,
 ): Promise<Buffer> {
   const layers = layersOf(contentEncoding);
-  const encoding = layers[0];
-  if (encoding === undefined) {
+  if (layers.length === 0) {
     if (bytes.length > maxBytes) throw payloadTooLarge(maxBytes);
     return bytes;
   }
-  const format = layers.length > 1 ? undefined : formatOf(encoding, bytes);
-  if (format === undefined) {
-    throw unsupportedMedia(`Content-Encoding '${printable(layers.join(', '))}' is not supported`);
-  }
+  const named = layers.join(', ');
+  const open = formatOf(layers);
+  if (open === undefined)
+    throw unsupportedMedia(`Content-Encoding '${printable(named)}' is not supported`);
+  const stream = open(bytes, maxBytes);
+  const expansion = new Expansion(maxBytes);
+  const pieces: Buffer[] = [];
   return new Promise((resolve, reject) => {
-    format.unpack(bytes, { maxOutputLength: maxBytes }, (error, decoded) => {
-      if (error === null) resolve(decoded);
-      else if (isTooLarge(error)) reject(payloadTooLarge(maxBytes));
-      else reject(corrupt(encoding, error));
+    stream.on('data', (piece: Buffer) => {
+      pieces.push(piece);
+      if (!expansion.out(piece)) stream.destroy(payloadTooLarge(maxBytes));
     });
+    stream.on('error', (cause) => {
+      const isOurs = isSvcError(cause);
+      const message = `The request body is not valid ${named}`;
+      reject(isOurs ? cause : new SvcError('bad_request', message, { cause }));
+    });
+    stream.on('end', () => resolve(Buffer.concat(pieces)));
+    stream.end(bytes);
   });
 }
 
@@ -71,68 +94,16 @@ function layersOf(contentEncoding: string | undefined): readonly string[] {
     .filter((layer) => layer !== '' && layer !== 'identity');
 }
 
+/** Returns the format of one layer; undefined for another encoding or several layers. */
+function formatOf(layers: readonly string[]): Format | undefined {
+  return layers.length === 1 ? FORMATS.get(layers[0]!) : undefined;
+}
+
 /**
  * Returns true if `createDecoder` supports this encoding: one layer of gzip, deflate, br or zstd.
  */
 export function canDecode(contentEncoding: string): boolean {
-  const layers = layersOf(contentEncoding);
-  return layers.length === 1 && formatOf(layers[0]!, NOTHING) !== undefined;
-}
-
-const NOTHING: Buffer = Buffer.alloc(0);
-/** Flushing at the end, rather than finishing, returns the content of a truncated response. */
-const FLUSHED = { finishFlush: zlib.constants.Z_SYNC_FLUSH };
-const BROTLI_FLUSHED = { finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH };
-
-/**
- * Returns the format of an encoding; `first` are the first bytes. Undefined for an unsupported one.
- */
-function formatOf(encoding: string, first: Buffer): Format | undefined {
-  switch (encoding) {
-    case 'gzip':
-    case 'x-gzip':
-      return { unpack: zlib.gunzip, open: () => zlib.createGunzip(FLUSHED) };
-    case 'deflate':
-      return hasZlibHeader(first)
-        ? { unpack: zlib.inflate, open: () => zlib.createInflate(FLUSHED) }
-        : { unpack: zlib.inflateRaw, open: () => zlib.createInflateRaw(FLUSHED) };
-    case 'br':
-      return {
-        unpack: zlib.brotliDecompress,
-        open: () => zlib.createBrotliDecompress(BROTLI_FLUSHED),
-      };
-    case 'zstd':
-      return {
-        unpack: zstd.zstdDecompress ?? unzstd,
-        open: zstd.createZstdDecompress ?? createUnzstd,
-      };
-    default:
-      return undefined;
-  }
-}
-
-/**
- * For runtimes without zstd in zlib: decodes in this thread, which is fast enough for a response.
- */
-function createUnzstd(): Transform {
-  const expansion = new Expansion();
-  // One chunk may be a decompression bomb, so this runs before all of its output is in memory.
-  const copy = createZstdCopy((bytes) => {
-    if (!expansion.out(bytes)) throw new Error('it becomes more than an answer has');
-    stream.push(bytes);
-  });
-  const stream = new Transform({
-    transform(bytes: Buffer, _encoding, done) {
-      expansion.in(bytes);
-      try {
-        copy.push(bytes);
-        done();
-      } catch (thrown) {
-        done(thrown instanceof Error ? thrown : new Error('not zstd'));
-      }
-    },
-  });
-  return stream;
+  return formatOf(layersOf(contentEncoding)) !== undefined;
 }
 
 /**
@@ -143,14 +114,6 @@ function hasZlibHeader(bytes: Buffer): boolean {
   const [first, second] = bytes;
   if (first === undefined || second === undefined) return true;
   return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;
-}
-
-function isTooLarge(error: Error): boolean {
-  return 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
-}
-
-function corrupt(encoding: string, cause: Error): SvcError {
-  return new SvcError('bad_request', `The request body is not valid ${encoding}`, { cause });
 }
 
 /** Decodes a copy of a response while it is passed through. */
@@ -180,13 +143,13 @@ export function createDecoder(
   onBytes: (bytes: Buffer) => void,
 ): Decoder {
   const layers = layersOf(contentEncoding);
-  const encoding = layers[0];
-  if (encoding === undefined) return createPlainDecoder(onBytes);
+  if (layers.length === 0) return { push: onBytes, end: () => Promise.resolve(true) };
+  const open = formatOf(layers);
   const lost = Promise.resolve(false);
   let stream: Transform | undefined;
-  let beginning = NOTHING;
+  let beginning: Buffer = Buffer.alloc(0);
   const expansion = new Expansion();
-  let isLost = layers.length > 1;
+  let isLost = open === undefined;
   let done: Promise<boolean> | undefined;
   const take = (bytes: Buffer): void => {
     if (isLost) return;
@@ -203,7 +166,7 @@ export function createDecoder(
         // Two bytes tell which kind of deflate it is.
         beginning = input = Buffer.concat([beginning, bytes]);
         if (beginning.length < 2) return;
-        stream = formatOf(encoding, beginning)?.open();
+        stream = open?.(beginning);
         stream?.on('data', take);
         stream?.on('error', () => {
           isLost = true;
@@ -224,10 +187,6 @@ export function createDecoder(
   };
 }
 
-function createPlainDecoder(onBytes: (bytes: Buffer) => void): Decoder {
-  return { push: onBytes, end: () => Promise.resolve(true) };
-}
-
 /**
  * Opens a stream that decodes a response for a client that never received `contentEncoding`;
  * `first` are the response's first bytes. Undefined for an unsupported encoding. It errors on bytes
@@ -237,9 +196,7 @@ export function openDecoding(
   contentEncoding: string | undefined,
   first: Buffer,
 ): Transform | undefined {
-  const [encoding, more] = layersOf(contentEncoding);
-  if (encoding === undefined || more !== undefined) return undefined;
-  return formatOf(encoding, first)?.open();
+  return formatOf(layersOf(contentEncoding))?.(first);
 }
 
 function finish(stream: Transform): Promise<boolean> {

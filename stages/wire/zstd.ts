@@ -3,7 +3,10 @@
  * slices, so that neither a large body nor a decompression bomb blocks the event loop or fills the
  * memory.
  */
+import { Transform } from 'node:stream';
 import { Decompress } from 'fzstd';
+import { payloadTooLarge } from '../model/errors.ts';
+import { Expansion } from './expansion.ts';
 
 /** A frame may request a window of gigabytes; encoders use 8 MiB by default. */
 const MAX_WINDOW_BYTES = 64 * 1024 * 1024;
@@ -28,58 +31,49 @@ function windowBytes(bytes: Buffer): number | undefined {
   return bytes.readUIntLE(at, sizeBytes) + (sizeBytes === 2 ? 256 : 0);
 }
 
-class TooLarge extends Error {
-  readonly code = 'ERR_BUFFER_TOO_LARGE';
-}
-
 /**
- * Decodes a whole body; `done` receives an error with `ERR_BUFFER_TOO_LARGE` once the output
- * exceeds `maxOutputLength`.
+ * Opens a decoder. `maxBytes` is the limit of a whole body, for which a truncated one is an error;
+ * without it, the limits of a response apply. Errors on bytes that are not zstd, and with
+ * `payload_too_large` beyond `maxBytes`.
  */
-export function unzstd(
-  bytes: Buffer,
-  { maxOutputLength }: { readonly maxOutputLength: number },
-  done: (error: Error | null, decoded: Buffer) => void,
-): void {
-  const pieces: Buffer[] = [];
-  let sizeBytes = 0;
-  const stream = new Decompress((piece) => {
-    sizeBytes += piece.length;
-    if (sizeBytes > maxOutputLength) throw new TooLarge('too much came out');
-    pieces.push(Buffer.from(piece));
+export function createUnzstd(maxBytes?: number): Transform {
+  const expansion = new Expansion(maxBytes);
+  const tooLarge = (): Error =>
+    maxBytes === undefined ? new Error('larger than any response') : payloadTooLarge(maxBytes);
+  const maxWindowBytes = Math.max(MAX_WINDOW_BYTES, maxBytes ?? 0);
+  const decoder = new Decompress((piece) => {
+    // One chunk may be a decompression bomb, so this runs before all of its output is in memory.
+    if (!expansion.out(piece)) throw tooLarge();
+    stream.push(Buffer.from(piece));
   });
-  const window = windowBytes(bytes);
-  if (window === undefined) return done(new Error('no zstd frame'), Buffer.alloc(0));
-  if (window > Math.max(MAX_WINDOW_BYTES, maxOutputLength)) {
-    return done(new TooLarge('the window is too large'), Buffer.alloc(0));
-  }
-  const step = (at: number): void => {
-    const end = Math.min(at + SLICE_BYTES, bytes.length);
+  const tryPush = (bytes: Buffer, isLast: boolean): Error | null => {
     try {
-      stream.push(bytes.subarray(at, end), end === bytes.length);
+      decoder.push(bytes, isLast);
+      return null;
     } catch (thrown) {
-      done(thrown instanceof Error ? thrown : new Error('not zstd'), Buffer.alloc(0));
-      return;
+      return thrown instanceof Error ? thrown : new Error('not zstd');
     }
-    if (end < bytes.length) setImmediate(step, end);
-    else done(null, Buffer.concat(pieces));
   };
-  step(0);
-}
-
-/** Creates a streaming decoder for the copy of a response. Throws on bytes that are not zstd. */
-export function createZstdCopy(onBytes: (bytes: Buffer) => void): {
-  push(bytes: Buffer): void;
-} {
-  const stream = new Decompress((piece) => onBytes(Buffer.from(piece)));
   let isFirst = true;
-  return {
-    push(bytes) {
-      if (isFirst && (windowBytes(bytes) ?? Number.MAX_VALUE) > MAX_WINDOW_BYTES) {
-        throw new Error('no zstd frame with a window that we hold');
-      }
+  const stream = new Transform({
+    transform(bytes: Buffer, _encoding, done) {
+      expansion.in(bytes);
+      const window = isFirst ? windowBytes(bytes) : 0;
       isFirst = false;
-      stream.push(bytes, false);
+      if (window === undefined) return done(new Error('no zstd frame'));
+      if (window > maxWindowBytes) return done(tooLarge());
+      const step = (at: number): void => {
+        const end = at + SLICE_BYTES;
+        const error = tryPush(bytes.subarray(at, end), false);
+        if (error === null && end < bytes.length) setImmediate(step, end);
+        else done(error);
+      };
+      step(0);
     },
-  };
+    flush(done) {
+      if (isFirst) done(new Error('no zstd frame'));
+      else done(maxBytes === undefined ? null : tryPush(Buffer.alloc(0), true));
+    },
+  });
+  return stream;
 }
